@@ -1,0 +1,135 @@
+"""The composition root: opens the database, picks the adapters, builds services, toolsets and the server."""
+
+import logging
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from memory_server.domain.embedding import Space
+from memory_server.embedding import Embedder
+from memory_server.embedding.hashing import HashingEmbedder
+from memory_server.errors import MemoryServerError, Unavailable
+from memory_server.nlp.jieba import JiebaSegmenter
+from memory_server.services.indexing import Indexer
+from memory_server.services.memories import MemoryService
+from memory_server.settings import Settings
+from memory_server.sqlite.database import Database
+from memory_server.tools.memories import MemoryTools
+from memory_server.tools.tool import Tool
+
+try:
+    # On the main thread and before the server waits for input: on Windows the first import of a native
+    # library can deadlock with a blocked read of standard input.
+    from memory_server.embedding.bundled import BundledEmbedder
+except ImportError as missing:
+    _NO_BUNDLED: str | None = str(missing)
+else:
+    _NO_BUNDLED = None
+
+logger = logging.getLogger(__name__)
+
+SENTENCE_TRANSFORMERS = "sentence-transformers"
+
+
+@dataclass(frozen=True, slots=True)
+class App:
+    """Everything that runs, ready to be started and closed."""
+
+    settings: Settings
+    database: Database
+    indexer: Indexer
+    toolsets: dict[str, list[Tool]]
+
+    def start(self) -> None:
+        """Open the file and begin to load the embedder. A file that cannot be opened is told in each answer."""
+        try:
+            self.database.open()
+        except MemoryServerError as error:
+            logger.error("%s", error)
+        self.indexer.start()
+
+    def close(self, timeout: float) -> None:
+        self.indexer.stop()
+        self.database.close(timeout)
+
+
+def build(settings: Settings) -> App:
+    """Build the application; nothing is opened or loaded yet."""
+    if "db" not in settings.model_fields_set:
+        settings.db.parent.parent.mkdir(parents=True, exist_ok=True)
+    database = Database(settings.db, clock)
+    segmenter = JiebaSegmenter(settings.cache)
+    indexer = Indexer(database, lambda known: choose(settings, known), load, segmenter, clock)
+    memories = MemoryService(
+        database,
+        indexer,
+        segmenter,
+        allow_secrets=settings.allow_secrets,
+        count_access=not settings.read_only,
+    )
+    toolsets = {"memories": MemoryTools(memories, settings.default_project, settings.session).tools()}
+    return App(settings, database, indexer, toolsets)
+
+
+def clock() -> datetime:
+    return datetime.now(UTC)
+
+
+def choose(settings: Settings, known: Sequence[Space]) -> Embedder:
+    """The embedder that the settings ask for.
+
+    `auto` stays with a sentence-transformers model that the file already uses: another window was told
+    to use it, and two windows must not move the file to and fro. Else bundled, else hashing.
+
+    Raises:
+        Unavailable: it is not installed here, or cannot be loaded.
+    """
+    match settings.embedder.partition(":"):
+        case ("auto", _, _):
+            if known and known[0].provider == SENTENCE_TRANSFORMERS:
+                return load(known[0])
+            return _bundled_or_hashing()
+        case ("bundled", _, _):
+            return _bundled()
+        case ("hashing", _, _):
+            return HashingEmbedder()
+        case (_, _, model):
+            name, _, revision = model.partition("@")
+            return _sentence_transformers(name, revision or None)
+
+
+def load(space: Space) -> Embedder:
+    """The embedder of a space that a file has.
+
+    Raises:
+        Unavailable: it is not installed here, or is another version.
+    """
+    match space.provider:
+        case "bundled":
+            embedder: Embedder = _bundled()
+        case "hashing":
+            embedder = HashingEmbedder()
+        case _:
+            embedder = _sentence_transformers(space.model, space.revision or None)
+    if embedder.space.fingerprint != space.fingerprint:
+        raise Unavailable(f"{space.model} is installed here in another version.")
+    return embedder
+
+
+def _bundled_or_hashing() -> Embedder:
+    if _NO_BUNDLED is None:
+        return BundledEmbedder()
+    logger.error("the bundled embedder cannot be imported (%s): meaning is replaced by spelling", _NO_BUNDLED)
+    return HashingEmbedder()
+
+
+def _bundled() -> Embedder:
+    if _NO_BUNDLED is not None:
+        raise Unavailable(f"The bundled embedder cannot be imported: {_NO_BUNDLED}.")
+    return BundledEmbedder()
+
+
+def _sentence_transformers(name: str, revision: str | None) -> Embedder:
+    from memory_server.embedding.sentence_transformers import SentenceTransformersEmbedder
+
+    return SentenceTransformersEmbedder(name, revision)

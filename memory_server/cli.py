@@ -1,0 +1,123 @@
+"""The command line: arguments in, exit code out."""
+
+import argparse
+import logging
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
+
+from memory_server import __version__, app
+from memory_server.errors import MemoryServerError
+from memory_server.server import MemoryServer, chosen_tools
+from memory_server.settings import Settings
+from memory_server.stdio import serve
+
+DEMO_LOG = Path(__file__).with_name("demo") / "worklog.jsonl"
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run one command. 0 is success, 1 a failure that was explained, 2 wrong arguments."""
+    arguments = parser().parse_args(argv)
+    try:
+        settings = Settings(**_given(arguments))
+    except ValidationError as error:
+        for each in error.errors(include_url=False):
+            print(
+                f"memory-server: {'.'.join(map(str, each['loc']))}: {each['msg']}, got {each['input']!r}",
+                file=sys.stderr,
+            )
+        return 2
+    logging.basicConfig(
+        stream=sys.stderr, level=settings.log_level, format="memory-server: %(levelname)s: %(message)s"
+    )
+    try:
+        match arguments.command:
+            case "demo":
+                from memory_server.demo import run
+
+                return run(arguments.file, settings)
+            case "doctor":
+                return _doctor(settings)
+            case "backup":
+                return _backup(settings, arguments.file)
+            case _:
+                return _serve(settings)
+    except MemoryServerError as error:
+        print(f"memory-server: {error}", file=sys.stderr)
+        return 1
+
+
+def parser() -> argparse.ArgumentParser:
+    """Every setting is a flag of the same name, before or after the command."""
+    flags = argparse.ArgumentParser(add_help=False, argument_default=argparse.SUPPRESS)
+    for name, field in Settings.model_fields.items():
+        flag = "--" + name.replace("_", "-")
+        if field.annotation is bool:
+            flags.add_argument(flag, dest=name, action="store_true", help=field.description)
+        else:
+            flags.add_argument(flag, dest=name, metavar=name.upper(), help=field.description)
+    main_parser = argparse.ArgumentParser(
+        "memory-server",
+        description="A memory for AI assistants: one SQLite file behind an MCP server on standard input and output.",
+        parents=[flags],
+    )
+    main_parser.add_argument("--version", action="version", version=f"memory-server {__version__}")
+    commands = main_parser.add_subparsers(dest="command", metavar="COMMAND")
+    commands.add_parser(
+        "serve", parents=[flags], help="serve over stdio; also what happens without a command"
+    )
+    demo = commands.add_parser("demo", parents=[flags], help="work through a log of memories and questions")
+    demo.add_argument(
+        "file", type=Path, nargs="?", default=DEMO_LOG, help="a JSONL file; default: the packaged one"
+    )
+    commands.add_parser("doctor", parents=[flags], help="check the database and say what is at work")
+    backup = commands.add_parser("backup", parents=[flags], help="write a checked copy of the database")
+    backup.add_argument("file", type=Path, help="where to write the copy")
+    return main_parser
+
+
+def _given(arguments: argparse.Namespace) -> dict[str, Any]:
+    return {name: value for name, value in vars(arguments).items() if name in Settings.model_fields}
+
+
+def _serve(settings: Settings) -> int:
+    built = app.build(settings)
+    tools = chosen_tools(
+        built.toolsets, settings.toolsets, settings.tools, settings.exclude_tools, settings.read_only
+    )
+    server = MemoryServer(tools, settings.log_level)
+    built.start()
+    serve(server, built.close)
+    return 0
+
+
+def _doctor(settings: Settings) -> int:
+    """Says what is at work and what is wrong; 1 when something is."""
+    built = app.build(settings)
+    facts = {"database": str(settings.db), **built.database.facts()}
+    problems = built.database.integrity()
+    built.indexer.warm_up()
+    coverage = built.indexer.coverage()
+    facts["size"] = f"{built.database.size():,} bytes"
+    facts["embedder"] = coverage.embedder
+    facts["embeddings"] = f"{coverage.embedded} ready, {coverage.waiting} waiting"
+    facts["project"] = settings.default_project or "(none)"
+    facts["integrity"] = "ok" if not problems else "; ".join(problems)
+    if coverage.problem is not None:
+        problems.append(coverage.problem)
+        facts["problem"] = coverage.problem
+    for name, fact in facts.items():
+        print(f"{name:<11} {fact}")
+    built.close(-1)
+    return 1 if problems else 0
+
+
+def _backup(settings: Settings, target: Path) -> int:
+    built = app.build(settings)
+    built.database.backup(target)
+    print(f"{target}: {target.stat().st_size:,} bytes, checked")
+    built.close(-1)
+    return 0

@@ -1,0 +1,94 @@
+"""The assistant's side: the server as a process of its own, called with the official client."""
+
+import sys
+import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import anyio
+from mcp import Client, StdioServerParameters, stdio_client
+
+from memory_server.demo.log import Entry
+from memory_server.settings import Settings
+
+PATIENCE = 120.0
+"""Seconds that a call may take before the demo gives up."""
+
+
+class Refused(Exception):
+    """The server answered a call with an error, or against its own schema; the text says what."""
+
+
+@dataclass(frozen=True, slots=True)
+class Server:
+    """The running server; times are what the client waits, in milliseconds."""
+
+    client: Client
+
+    async def store(self, entry: Entry, related_to: int | None = None) -> tuple[dict[str, Any], float]:
+        """Stores in the entry's project, or in none: the folder in which the demo runs is not meant."""
+        arguments: dict[str, Any] = entry.model_dump(exclude={"date"}) | {"project": entry.project or ""}
+        if entry.date is not None:
+            arguments["metadata"] = {"date": entry.date}
+        if related_to is not None:
+            arguments["relatedTo"] = related_to
+        return await self._call("memory_store", arguments)
+
+    async def search(self, query: str, project: str | None, limit: int = 5) -> tuple[dict[str, Any], float]:
+        arguments = {"query": query, "limit": limit} | ({"project": project} if project else {})
+        return await self._call("memory_search", arguments)
+
+    async def get(self, ids: list[int]) -> dict[int, dict[str, Any]]:
+        """The memories by id, however many."""
+        found: dict[int, dict[str, Any]] = {}
+        for start in range(0, len(ids), 20):
+            facts, _ = await self._call("memory_get", {"ids": ids[start : start + 20]})
+            found |= {memory["id"]: memory for memory in facts["memories"]}
+        return found
+
+    async def all_embedded(self) -> str | None:
+        """Waits until every memory has its embedding; gives the reason where there will be none."""
+        with anyio.move_on_after(PATIENCE):
+            while True:
+                facts, _ = await self._call("memory_stats", {})
+                embeddings = facts["embeddings"]
+                if embeddings.get("problem"):
+                    return str(embeddings["problem"])
+                if embeddings["waiting"] == 0:
+                    return None
+                await anyio.sleep(0.1)
+        return f"after {PATIENCE:.0f} s some memories still wait for their embedding"
+
+    async def _call(self, tool: str, arguments: dict[str, Any]) -> tuple[dict[str, Any], float]:
+        started = time.perf_counter()
+        try:
+            result = await self.client.call_tool(tool, arguments)
+        except RuntimeError as error:  # how the client says that an answer breaks the tool's own schema
+            raise Refused(str(error).partition("\n")[0]) from error
+        took = 1000 * (time.perf_counter() - started)
+        if result.is_error:
+            raise Refused(" ".join(block.text for block in result.content if block.type == "text"))
+        return result.structured_content, took
+
+
+def command(db: Path, settings: Settings) -> list[str]:
+    """What starts the server on this file, with the settings that matter here."""
+    flags = ["--db", str(db), "--embedder", settings.embedder, "--log-level", settings.log_level]
+    return [
+        sys.executable,
+        "-m",
+        "memory_server",
+        *flags,
+        *(["--allow-secrets"] if settings.allow_secrets else []),
+    ]
+
+
+@asynccontextmanager
+async def started(command: list[str]) -> AsyncIterator[Server]:
+    """Starts the server; ends it when left."""
+    parameters = StdioServerParameters(command=command[0], args=command[1:])
+    async with Client(stdio_client(parameters), read_timeout_seconds=PATIENCE) as client:
+        yield Server(client)

@@ -1,0 +1,32 @@
+"""Vectors, and the space that tells which vectors may be compared."""
+
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+Vector: TypeAlias = NDArray[np.float32]
+"""One embedding: a one-dimensional float32 array of length 1 (Euclidean)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Space:
+    """What makes two vectors comparable: the same embedder with the same settings.
+
+    `fingerprint` is the sha256 (hex) of the model's and tokenizer's files, or of the hub commit,
+    together with every other field; two spaces with one fingerprint are one space.
+    `chinese` is true when the embedder understands Chinese, so that a search may trust its
+    cosines for a Chinese query. `lexical` is true when it knows spelling only, not meaning.
+    """
+
+    provider: str
+    model: str
+    revision: str
+    dimensions: int
+    query_prompt: str
+    document_prompt: str
+    transform: str
+    chinese: bool
+    lexical: bool
+    fingerprint: str

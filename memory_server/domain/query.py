@@ -1,0 +1,72 @@
+"""A question as the word index understands it."""
+
+import re
+from dataclasses import dataclass
+
+from memory_server.domain.text import HAN, SPACELESS, fold, has_han
+
+_RUN = re.compile(rf"(?P<spaceless>[{SPACELESS}]+)|[^\W{SPACELESS}]+(?:[.\-_/:@+#'’][^\W{SPACELESS}]+)*[+#]*")
+_STOP_CHARACTERS = frozenset("的了是在和与也就都而及着或吗呢吧啊么之其这那哪")
+_HAN_RUN = re.compile(f"[{HAN}]+")
+
+ENGLISH_STOP_WORDS = frozenset(
+    """
+    a about after again all also am an and any are as at be because been before being both but by can could
+    did do does doing done for from get had has have having he her here hers him his how i if in into is it
+    its just me more most my no nor not of off on once only or other our ours out over own same she should so
+    some such than that the their theirs them then there these they this those through to too under until up
+    us very was we were what when where which while who whom whose why will with would you your yours
+    i'm i've i'll it's don't didn't doesn't what's that's let's
+    """.split()
+)
+"""Words that a question is made of rather than about (the customary list of English information retrieval)."""
+
+CHINESE_STOP_WORDS = """
+    什么时候 为什么 怎么样 是不是 有没有 什么 怎么 如何 为何 哪些 哪个 哪里 哪儿 多少 几个 这个 那个 我们 你们 他们
+    她们 它们 是否 可以 一个 请问 关于 因为 所以 但是 如果 已经 还是 或者 以及 我 你 他 她 它 谁 请 吗
+    """.split()
+"""The same in Chinese, longest first, cut out of a run before it is taken apart."""
+
+_CHINESE_STOPS = re.compile("|".join(CHINESE_STOP_WORDS))
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """`terms` are phrases for the word index; `chinese` says whether meaning needs an embedder that knows Chinese."""
+
+    text: str
+    terms: tuple[str, ...]
+    chinese: bool
+
+
+def parse(text: str) -> Query:
+    """The words of a question without those that carry no meaning, unless it has no others."""
+    terms = list(dict.fromkeys(_terms(text, stops=True))) or list(dict.fromkeys(_terms(text, stops=False)))
+    return Query(text, tuple(terms), has_han(text))
+
+
+def index_phrase(word: str) -> str:
+    """A word as the index holds it: folded, each character of a spaceless script alone."""
+    return re.sub(rf"([{SPACELESS}])", r" \1 ", fold(word)).strip()
+
+
+def _terms(text: str, *, stops: bool) -> list[str]:
+    found: list[str] = []
+    for match in _RUN.finditer(fold(text)):
+        run = match[0]
+        if not match["spaceless"]:
+            if not (stops and run in ENGLISH_STOP_WORDS):
+                found.append(run)
+            continue
+        for part in _CHINESE_STOPS.split(run) if stops else [run]:
+            found.extend(_pairs(part, stops=stops))
+    return found
+
+
+def _pairs(run: str, *, stops: bool) -> list[str]:
+    """Overlapping pairs of characters, the customary unit of Chinese retrieval without a dictionary."""
+    if len(run) == 1:
+        return [] if stops and run in _STOP_CHARACTERS else [run]
+    pairs = [run[i : i + 2] for i in range(len(run) - 1)]
+    kept = [pair for pair in pairs if not (stops and _STOP_CHARACTERS.intersection(pair))]
+    return [" ".join(pair) for pair in kept]

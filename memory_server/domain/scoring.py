@@ -1,0 +1,39 @@
+"""How much a memory still matters, apart from any query."""
+
+from datetime import datetime
+from math import exp, log2
+
+from memory_server.domain.memory import Memory, MemoryType
+
+DECAY_PER_DAY = {
+    MemoryType.DECISION: 0.001,
+    MemoryType.PREFERENCE: 0.002,
+    MemoryType.LEARNING: 0.003,
+    MemoryType.PATTERN: 0.005,
+    MemoryType.ERROR: 0.01,
+    MemoryType.OBSERVATION: 0.05,
+}
+"""The share of its score that a memory loses each day, nearly: the rate of an exponential decay."""
+
+SECONDS_PER_DAY = 86_400
+
+
+def age_in_days(created_at: str, now: str) -> float:
+    """Days between two ISO-8601 moments; 0 when the clock has gone back, or a hand edit names the future."""
+    seconds = (datetime.fromisoformat(now) - _moment(created_at)).total_seconds()
+    return max(0.0, seconds / SECONDS_PER_DAY)
+
+
+def _moment(text: str) -> datetime:
+    """A person may have written the date by hand, without a zone: it is read as UTC."""
+    moment = datetime.fromisoformat(text)
+    return moment if moment.tzinfo else datetime.fromisoformat(f"{text}+00:00")
+
+
+def decayed(importance: int, type: MemoryType, age: float, access_count: int) -> float:
+    """importance x e^(-rate x age in days) x log2(access_count + 2)."""
+    return importance * exp(-DECAY_PER_DAY[type] * age) * log2(access_count + 2)
+
+
+def decayed_score(memory: Memory, now: str) -> float:
+    return decayed(memory.importance, memory.type, age_in_days(memory.created_at, now), memory.access_count)

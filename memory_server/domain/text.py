@@ -1,0 +1,63 @@
+"""What counts as a word, in every script, and what is never kept of a text."""
+
+import re
+import unicodedata
+from collections.abc import Callable
+
+from memory_server.domain.han import TO_SIMPLIFIED
+
+Segment = Callable[[str], list[str]]
+"""Cuts a run of Han characters into words."""
+
+HAN = "\u2e80-\u2fdf\u3005-\u3007\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U000323af"
+KANA_AND_HANGUL = "\u3041-\u30ff\u31f0-\u31ff\uac00-\ud7a3"
+SPACELESS = HAN + KANA_AND_HANGUL
+"""Character class of the scripts whose characters the word index sets apart."""
+
+_TOKEN = re.compile(
+    rf"(?P<han>[{HAN}]+)"
+    rf"|(?P<kana>[{KANA_AND_HANGUL}]+)"
+    rf"|[^\W{SPACELESS}]+(?:['’.\-_/:@+#]+[^\W{SPACELESS}]+)*[+#]*"
+)
+_HAN_CHARACTER = re.compile(f"[{HAN}]")
+
+_NEVER_KEPT = re.compile(
+    "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f"  # control characters but tab, line feed, carriage return
+    "\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069"  # marks and overrides of direction
+    "\u00ad\u180e\u200b\u2060-\u2064\u206a-\u206f\ufeff\ufff9-\ufffb"  # of no width
+    "\U000e0000-\U000e007f]"  # tag characters
+)
+_STRAY_JOINER = re.compile("(?<![^\x00-\x7f\\s])[\u200c\u200d]|[\u200c\u200d](?![^\x00-\x7f\\s])")
+_SURROGATE = re.compile("[\ud800-\udfff]")
+
+
+def clean(text: str) -> str:
+    """Without what a reader cannot see and a model may obey: control, direction, zero-width and tag characters.
+
+    Joiners stay between two characters outside ASCII, where emoji and several scripts need them. A lone
+    surrogate, which no file can hold, becomes U+FFFD. Line ends become line feeds.
+    """
+    text = _SURROGATE.sub("\ufffd", text)
+    text = _NEVER_KEPT.sub("", text)
+    text = _STRAY_JOINER.sub("", text)
+    return text.replace("\r\n", "\n").replace("\r", "\n").strip()
+
+
+def fold(text: str) -> str:
+    """Lower case, one width (NFKC), simplified Han: two spellings of a word become one."""
+    return unicodedata.normalize("NFKC", text).lower().translate(TO_SIMPLIFIED)
+
+
+def has_han(text: str) -> bool:
+    return _HAN_CHARACTER.search(text) is not None
+
+
+def words(text: str, segment: Segment) -> list[str]:
+    """The words in order, folded; runs of Han are cut by `segment`. Numbers, versions, paths and `c++` stay whole."""
+    found: list[str] = []
+    for match in _TOKEN.finditer(fold(text)):
+        if match["han"]:
+            found.extend(segment(match["han"]))
+        else:
+            found.append(match[0])
+    return found

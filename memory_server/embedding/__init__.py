@@ -1,0 +1,21 @@
+"""The port through which texts become vectors."""
+
+from collections.abc import Sequence
+from typing import Protocol
+
+from memory_server.domain.embedding import Space, Vector
+
+
+class Embedder(Protocol):
+    """Turns texts into unit vectors of one space. Safe to call from several threads."""
+
+    @property
+    def space(self) -> Space: ...
+
+    def embed_query(self, text: str) -> Vector:
+        """The vector of a question, of shape (dimensions,)."""
+        ...
+
+    def embed_documents(self, texts: Sequence[str]) -> list[Vector]:
+        """The vectors of stored texts, in order; a text's vector never depends on its batch mates."""
+        ...

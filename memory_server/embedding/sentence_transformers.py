@@ -1,0 +1,174 @@
+"""The embedder for any model a user names, run by sentence-transformers (an extra of this package)."""
+
+import hashlib
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from importlib import import_module
+from pathlib import Path
+from threading import Lock
+from types import ModuleType
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from memory_server.domain.embedding import Space, Vector
+from memory_server.embedding.chinese import understands_chinese
+from memory_server.embedding.fingerprint import digest_of_files, fingerprinted
+from memory_server.embedding.unicode import well_formed
+from memory_server.errors import Unavailable
+
+if TYPE_CHECKING:
+    from sentence_transformers import SentenceTransformer
+
+EXTRA = 'pip install "memory-server[sentence-transformers]"'
+
+_MODEL_FILES = {".safetensors", ".bin", ".json", ".txt", ".model"}
+"""Suffixes of weights, settings and vocabularies."""
+
+
+@dataclass(frozen=True, slots=True)
+class Prompts:
+    """What is put before a question and before a stored text."""
+
+    query: str
+    document: str
+
+
+_PROMPTS_BY_NAME = (
+    (re.compile(r"\be5-(?!.*instruct)"), Prompts("query: ", "passage: ")),
+    (
+        re.compile(r"\bbge-(small|base|large)-en"),
+        Prompts("Represent this sentence for searching relevant passages: ", ""),
+    ),
+    (re.compile(r"\bbge-(small|base|large)-zh"), Prompts("为这个句子生成表示以用于检索相关文章\uff1a", "")),
+)
+"""For models which were trained with prompts but do not say so in their settings."""
+
+
+class SentenceTransformersEmbedder:
+    """Any sentence-transformers model, on the CPU. What exceeds the model's own limit is not read."""
+
+    def __init__(
+        self,
+        name_or_path: str,
+        revision: str | None = None,
+        *,
+        local_files_only: bool = False,
+        prompts: Prompts | None = None,
+    ) -> None:
+        """Import and load: 6 to 10 s. `prompts` overrides those of the model and of the table here."""
+        self._lock = Lock()
+        self._model = _load(name_or_path, revision, local_files_only)
+        self._prompts = prompts or _prompts(self._model, name_or_path)
+        self._space = self._describe(name_or_path, revision)
+
+    @property
+    def space(self) -> Space:
+        return self._space
+
+    def embed_query(self, text: str) -> Vector:
+        return self._embed(self._prompts.query, [text])[0]
+
+    def embed_documents(self, texts: Sequence[str]) -> list[Vector]:
+        return self._embed(self._prompts.document, texts)
+
+    def _embed(self, prompt: str, texts: Sequence[str]) -> list[Vector]:
+        if not texts:
+            return []
+        # The tokenizers of transformers refuse to be used by two threads at once.
+        with self._lock:
+            vectors = self._model.encode(
+                [well_formed(text) for text in texts],
+                prompt=prompt,
+                show_progress_bar=False,
+                convert_to_numpy=True,
+                normalize_embeddings=True,
+            )
+        return list(np.asarray(vectors, np.float32))
+
+    def _describe(self, name_or_path: str, revision: str | None) -> Space:
+        folder = Path(name_or_path)
+        commit = None if folder.is_dir() else _hub_commit(self._model)
+        space = Space(
+            provider="sentence-transformers",
+            model=folder.resolve().name if folder.is_dir() else name_or_path,
+            revision=commit or revision or "",
+            dimensions=len(self.embed_query("")),
+            query_prompt=self._prompts.query,
+            document_prompt=self._prompts.document,
+            transform=f"first {self._model.max_seq_length} tokens",
+            chinese=understands_chinese(self.embed_documents),
+            lexical=False,
+            fingerprint="",
+        )
+        if folder.is_dir():
+            files = [file for file in folder.rglob("*") if file.suffix in _MODEL_FILES and file.is_file()]
+            return fingerprinted(space, digest_of_files(folder, files))
+        return fingerprinted(space, commit or _digest_of_weights(self._model))
+
+
+def _load(name_or_path: str, revision: str | None, local_files_only: bool) -> "SentenceTransformer":
+    """Load from a folder or the hub's cache, and only if it is in neither, and allowed, from the hub.
+
+    The cache comes first because asking the hub without a network takes more than a minute.
+    """
+    load = _library(name_or_path).SentenceTransformer
+    no_hub = local_files_only or Path(name_or_path).is_dir()
+    failure: Exception
+    for only_local in (True,) if no_hub else (True, False):
+        try:
+            model: SentenceTransformer = load(
+                name_or_path,
+                revision=revision,
+                device="cpu",
+                local_files_only=only_local,
+                trust_remote_code=False,
+            )
+        except (OSError, ValueError) as error:
+            failure = error
+        else:
+            return model
+    raise Unavailable(
+        f"The embedding model {name_or_path!r} cannot be loaded ({str(failure).partition(chr(10))[0]}). Name a "
+        "sentence-transformers folder or a model that has been downloaded, or choose another embedder."
+    ) from failure
+
+
+def _library(name_or_path: str) -> ModuleType:
+    """Import sentence-transformers, which brings torch: seconds, and 400 MB."""
+    try:
+        library = import_module("sentence_transformers")
+        import_module("transformers").utils.logging.disable_progress_bar()
+    except ImportError as error:
+        raise Unavailable(
+            f"The embedding model {name_or_path!r} needs sentence-transformers, which cannot be imported "
+            f"({error}). Install it with: {EXTRA}"
+        ) from error
+    return library
+
+
+def _prompts(model: "SentenceTransformer", name_or_path: str) -> Prompts:
+    """The prompts that the model brings, else those known for its name, else none."""
+    own = model.prompts
+    document = own.get("document") or own.get("passage") or ""
+    if own.get("query") or document:
+        return Prompts(own.get("query") or "", document)
+    name = Path(name_or_path).name.lower()
+    return next((prompts for pattern, prompts in _PROMPTS_BY_NAME if pattern.search(name)), Prompts("", ""))
+
+
+def _hub_commit(model: "SentenceTransformer") -> str | None:
+    """The commit that the model came from, as transformers noted it."""
+    network = model.transformers_model
+    commit: str | None = getattr(network.config, "_commit_hash", None) if network is not None else None
+    return commit
+
+
+def _digest_of_weights(model: "SentenceTransformer") -> str:
+    """The sha256 of all weights in memory, for a model of the hub whose commit is not known."""
+    whole = hashlib.sha256()
+    for name, weights in sorted(model.state_dict().items()):
+        whole.update(f"{name} {tuple(weights.shape)}\n".encode())
+        whole.update(weights.contiguous().view(-1).float().numpy().tobytes())
+    return whole.hexdigest()

@@ -1,0 +1,40 @@
+"""Chinese words by jieba."""
+
+import logging
+import threading
+import warnings
+from pathlib import Path
+from typing import Any
+
+
+class JiebaSegmenter:
+    """jieba's dictionary and its model for unknown words; loaded at the first use (about a second).
+
+    `cache` is a folder of the user's own: jieba would otherwise read its cache from the shared
+    temporary folder, where anybody could have planted one.
+    """
+
+    def __init__(self, cache: Path) -> None:
+        self._cache = cache
+        self._lock = threading.Lock()
+        self._tokenizer: Any = None
+
+    def load(self) -> None:
+        with self._lock:
+            if self._tokenizer is not None:
+                return
+            with warnings.catch_warnings():
+                # jieba 0.42 has invalid escapes in its patterns and may import pkg_resources; both only warn.
+                warnings.simplefilter("ignore")
+                import jieba
+            jieba.setLogLevel(logging.WARNING)
+            self._cache.mkdir(mode=0o700, parents=True, exist_ok=True)
+            tokenizer = jieba.Tokenizer()
+            tokenizer.tmp_dir = str(self._cache)
+            tokenizer.initialize()
+            self._tokenizer = tokenizer
+
+    def segment(self, text: str) -> list[str]:
+        if self._tokenizer is None:
+            self.load()
+        return list(self._tokenizer.cut(text))

@@ -1,0 +1,1 @@
+"""Use cases: the order of the steps, and the transaction around them."""

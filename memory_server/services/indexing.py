@@ -1,0 +1,241 @@
+"""Keeps the embeddings up with the memories, in the background and across several processes."""
+
+import logging
+import threading
+import uuid
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+import numpy as np
+
+from memory_server.domain.embedding import Space, Vector
+from memory_server.embedding import Embedder
+from memory_server.errors import MemoryServerError
+from memory_server.nlp import Segmenter
+from memory_server.sqlite import embeddings
+from memory_server.sqlite.database import Database, timestamp
+from memory_server.sqlite.embeddings import KnownSpace, Waiting
+
+logger = logging.getLogger(__name__)
+
+BATCH = 32
+POLL = 2.0
+"""Seconds between two looks for what other programs have written."""
+
+FEW = 2 * BATCH
+"""So many waiting memories need no lease: to embed one twice costs less than to agree on who does it."""
+
+LEASE = timedelta(seconds=30)
+PATIENCE = 2.0
+"""Seconds that a search waits for the embedder while the server warms up."""
+
+
+@dataclass(frozen=True, slots=True)
+class Answering:
+    """The space that answers searches now and the embedder that belongs to it."""
+
+    space_id: int
+    embedder: Embedder
+
+
+@dataclass(frozen=True, slots=True)
+class Coverage:
+    """How far the embeddings are; `problem` says why meaning does not (fully) answer."""
+
+    embedder: str
+    embedded: int
+    waiting: int
+    problem: str | None
+
+
+class Indexer:
+    """Owns the background thread: it loads the embedder, then embeds what waits in the queue.
+
+    `choose` gives the embedder that this process wants, knowing the file's spaces; `load` gives the
+    embedder of a space that the file has, or raises Unavailable where it is not installed.
+    """
+
+    def __init__(
+        self,
+        database: Database,
+        choose: Callable[[list[Space]], Embedder],
+        load: Callable[[Space], Embedder],
+        segmenter: Segmenter,
+        clock: Callable[[], datetime],
+    ) -> None:
+        self._database = database
+        self._choose = choose
+        self._load = load
+        self.segmenter = segmenter
+        self._clock = clock
+        self._holder = uuid.uuid4().hex
+        self._ready = threading.Event()
+        self._wake = threading.Event()
+        self._stopping = threading.Event()
+        self._embedding = threading.Lock()
+        self._embedders: dict[str, Embedder | str] = {}
+        self._wanted: Space | None = None
+        self._problem: str | None = "the embedder is still loading"
+        self._thread: threading.Thread | None = None
+
+    def start(self) -> None:
+        """Begin in the background; returns at once."""
+        self._thread = threading.Thread(target=self._run, name="indexer", daemon=True)
+        self._thread.start()
+
+    def stop(self) -> None:
+        """Ask the thread to end; it may be inside one batch still."""
+        self._stopping.set()
+        self._wake.set()
+
+    def warm_up(self) -> None:
+        """Load the embedder and give it its space. Called by the thread, and by programs without one."""
+        try:
+            with self._database.read() as tx:
+                known = [each.space for each in embeddings.spaces(tx)]
+            embedder = self._choose(known)
+            self._embedders[embedder.space.fingerprint] = embedder
+            with self._database.read() as tx:
+                opened = any(
+                    each.space.fingerprint == embedder.space.fingerprint for each in embeddings.spaces(tx)
+                )
+            if not opened and not self._database.read_only:
+                with self._database.write() as tx:
+                    embeddings.open_space(tx, embedder.space)
+            self._wanted = embedder.space
+            self._problem = None
+            for space in known:
+                self._embedder_of(space)
+        except MemoryServerError as error:
+            self._problem = str(error)
+            logger.error("no embedder: %s", error)
+        finally:
+            self._ready.set()
+
+    def wake(self) -> None:
+        """There is something new in the queue."""
+        self._wake.set()
+
+    def answering(self) -> Answering | str:
+        """The space that answers a search now, or why none does. Waits a moment while the server warms up."""
+        if not self._ready.wait(PATIENCE):
+            return "the embedder is still loading"
+        if self._wanted is None:
+            return self._problem or "there is no embedder"
+        with self._database.read() as tx:
+            known = embeddings.spaces(tx)
+        problem = "the file has no embeddings yet"
+        for each in known:
+            found = self._embedder_of(each.space)
+            if not isinstance(found, str):
+                return Answering(each.id, found)
+            problem = found
+        return problem
+
+    def catch_up(self, answering: Answering) -> int:
+        """Embed a few memories that wait, so that a search finds what was just written; how many still wait."""
+        if self._database.read_only:
+            with self._database.read() as tx:
+                return embeddings.count_waiting(tx, answering.space_id)
+        with self._database.read() as tx:
+            left = embeddings.count_waiting(tx, answering.space_id)
+        if 0 < left <= BATCH:
+            left -= self._embed_batch(answering.space_id, answering.embedder, timedelta(0))
+        return max(0, left)
+
+    def coverage(self, project: str | None = None) -> Coverage:
+        """How far the embeddings of the answering space are."""
+        answering = self.answering()
+        if isinstance(answering, str):
+            return Coverage("none", 0, 0, answering)
+        with self._database.read() as tx:
+            return Coverage(
+                name(answering.embedder.space),
+                embeddings.count_embedded(tx, answering.space_id, project),
+                embeddings.count_waiting(tx, answering.space_id),
+                None,
+            )
+
+    def _embedder_of(self, space: Space) -> Embedder | str:
+        """The embedder of a space, loaded once at need; or why it cannot be had here."""
+        if space.fingerprint not in self._embedders:
+            try:
+                self._embedders[space.fingerprint] = self._load(space)
+            except MemoryServerError as error:
+                problem = f"the file's embeddings are of {name(space)}, which cannot be loaded here: {error}"
+                logger.error("%s", problem)
+                self._embedders[space.fingerprint] = problem
+        return self._embedders[space.fingerprint]
+
+    def _run(self) -> None:
+        self.warm_up()
+        try:
+            self.segmenter.load()
+        except Exception:
+            logger.exception("the Chinese dictionary could not be loaded")
+        while not self._stopping.is_set():
+            try:
+                self.drain()
+            except MemoryServerError as error:
+                logger.error("embedding waits: %s", error)
+            except Exception:
+                logger.exception("embedding failed")
+            self._wake.wait(POLL)
+            self._wake.clear()
+
+    def drain(self) -> None:
+        """Embed all that waits in every space whose embedder is here; complete spaces become active."""
+        if self._wanted is None or self._database.read_only:
+            return
+        with self._database.read() as tx:
+            known = embeddings.spaces(tx)
+        for each in known:
+            embedder = self._embedders.get(each.space.fingerprint)
+            if embedder is not None and not isinstance(embedder, str):
+                self._fill(each, embedder)
+
+    def _fill(self, known: KnownSpace, embedder: Embedder) -> None:
+        while not self._stopping.is_set():
+            with self._database.read() as tx:
+                left = embeddings.count_waiting(tx, known.id)
+            if left == 0:
+                break
+            if left > FEW and not self._take_lease(known.id):
+                return
+            if self._embed_batch(known.id, embedder, timedelta(0)) == 0:
+                return
+        if known.state == "building" and embedder.space == self._wanted and not self._stopping.is_set():
+            self._activate(known)
+
+    def _activate(self, known: KnownSpace) -> None:
+        with self._database.write() as tx:
+            if embeddings.count_waiting(tx, known.id) == 0:
+                embeddings.activate(tx, known.id)
+                logger.info("searches now use %s", name(known.space))
+
+    def _take_lease(self, space_id: int) -> bool:
+        with self._database.write() as tx:
+            return embeddings.lease(tx, space_id, self._holder, timestamp(self._clock() + LEASE))
+
+    def _embed_batch(self, space_id: int, embedder: Embedder, age: timedelta) -> int:
+        """Embed up to BATCH waiting memories outside any transaction, then keep the vectors in one."""
+        with self._embedding:
+            with self._database.read() as tx:
+                batch = embeddings.waiting(tx, space_id, timestamp(self._clock() - age), BATCH)
+            if not batch:
+                return 0
+            vectors = embedder.embed_documents([each.content for each in batch])
+            self._keep(space_id, batch, vectors)
+            return len(batch)
+
+    def _keep(self, space_id: int, batch: list[Waiting], vectors: list[Vector]) -> None:
+        with self._database.write() as tx:
+            for waiting, vector in zip(batch, vectors, strict=True):
+                embeddings.insert(tx, space_id, waiting, np.asarray(vector, dtype=np.float32))
+
+
+def name(space: Space) -> str:
+    """A space as people read it."""
+    kind = " (lexical)" if space.lexical else ""
+    return f"{space.provider}:{space.model}{kind}"

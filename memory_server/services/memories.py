@@ -1,0 +1,266 @@
+"""Typed memories: store, find, read, change, forget, count."""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from math import ceil
+from typing import Any
+
+from memory_server.domain import memory as domain
+from memory_server.domain import query, ranking, scoring
+from memory_server.domain.consolidation import THRESHOLD, Likeness, Text, compare, prepare
+from memory_server.domain.edge import Edge
+from memory_server.domain.embedding import Space, Vector
+from memory_server.domain.memory import (
+    Caller,
+    Filter,
+    Memory,
+    MemoryChange,
+    MemoryDraft,
+    MemoryId,
+    Stored,
+)
+from memory_server.domain.ranking import Hit, Literal, Why
+from memory_server.domain.secrets import find_secret
+from memory_server.errors import Invalid, NotFound
+from memory_server.nlp import Segmenter
+from memory_server.services.indexing import Coverage, Indexer, name
+from memory_server.sqlite import edges, embeddings, memories, words
+from memory_server.sqlite.database import Database, Tx, WriteTx
+
+WORD_CANDIDATES = 200
+MEANING_CANDIDATES = 100
+PEERS = 500
+"""So many memories that share rare words with a draft are compared with it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What a search answers; `degraded` says why it is less than it could be."""
+
+    hits: list[Hit]
+    embedder: str
+    degraded: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Detailed:
+    """A memory with the texts it had before, newest first."""
+
+    memory: Memory
+    earlier: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Statistics:
+    """Counts by type and by project ('' is none), the embeddings, and the file's size in bytes."""
+
+    total: int
+    by_type: Mapping[str, int]
+    by_project: Mapping[str, int]
+    coverage: Coverage
+    size: int
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryService:
+    """`count_access` is off where the server was started read-only."""
+
+    database: Database
+    indexer: Indexer
+    segmenter: Segmenter
+    allow_secrets: bool = False
+    count_access: bool = True
+
+    def store(self, draft: MemoryDraft, related_to: MemoryId | None, caller: Caller) -> Stored:
+        """Keep a memory, or merge it into its twin: one that says the same in the same project and type.
+
+        Raises:
+            Invalid: it looks like a credential.
+            NotFound: `related_to` does not exist.
+        """
+        self._refuse_secrets(draft.content, draft.tags, draft.metadata)
+        text = prepare(draft.content, self.segmenter.segment)
+        with self.database.write() as tx:
+            if related_to is not None:
+                memories.get(tx, related_to)
+            twin, similar = self._twin(tx, draft, text)
+            stored = memories.insert(tx, draft, caller) if twin is None else self._merge(tx, twin, draft)
+            if related_to is not None and related_to != stored.id:
+                edges.connect(tx, Edge(stored.id, related_to), caller)
+        changed = twin is None or twin.content != stored.content
+        if changed:
+            self.indexer.wake()
+        return Stored(stored, twin is not None, changed, similar)
+
+    def search(self, text: str, wanted: Filter, limit: int, mode: str) -> Found:
+        """The memories that answer a question best, each counted as accessed once.
+
+        `mode` is hybrid, semantic or keyword. Where meaning cannot answer, words do, and `degraded` says why.
+        """
+        asked = query.parse(text)
+        meaning = self._meaning(asked) if mode != "keyword" else _Meaning()
+        if meaning.vector is None:
+            mode = "keyword"
+        with self.database.read() as tx:
+            shares = self._word_shares(tx, asked, wanted) if mode != "semantic" else {}
+            cosines = self._cosines(tx, meaning, wanted, limit, shares)
+            weight = ranking.meaning_weight(meaning.space, mode, asked.chinese)
+            hits = self._hits(tx, asked, shares, cosines, weight)
+        hits = ranking.best(hits, limit)
+        if hits and self.count_access and not self.database.read_only:
+            with self.database.write() as tx:
+                memories.mark_accessed(tx, [hit.memory.id for hit in hits])
+        return Found(hits, name(meaning.space) if meaning.space else "none", meaning.degraded)
+
+    def get(self, ids: Sequence[MemoryId]) -> tuple[list[Detailed], list[MemoryId]]:
+        """Those that exist, in the order asked for, and the ids of those that do not. Counts no access."""
+        with self.database.read() as tx:
+            found = memories.select(tx, list(dict.fromkeys(ids)))
+            earlier = memories.earlier(tx, ids)
+        there = {memory.id for memory in found}
+        details = [Detailed(memory, tuple(earlier.get(memory.id, ()))) for memory in found]
+        return details, [id for id in dict.fromkeys(ids) if id not in there]
+
+    def update(self, id: MemoryId, wanted: MemoryChange) -> Memory:
+        """Change the fields given; an earlier text stays in the history.
+
+        Raises:
+            Invalid: nothing to change, or it looks like a credential.
+            NotFound: no such memory.
+        """
+        if wanted == MemoryChange():
+            raise Invalid(
+                "Nothing to update. Give at least one of content, type, tags, importance, project, metadata."
+            )
+        self._refuse_secrets(wanted.content or "", wanted.tags or (), wanted.metadata)
+        with self.database.write() as tx:
+            before = memories.get(tx, id)
+            after = memories.replace(tx, domain.change(before, wanted))
+        if after.content != before.content:
+            self.indexer.wake()
+        return after
+
+    def forget(self, id: MemoryId) -> None:
+        """Delete a memory for good: its text, history, words, edges and embeddings leave the file.
+
+        Raises:
+            NotFound: no such memory.
+        """
+        with self.database.write() as tx:
+            if not memories.delete(tx, id):
+                raise NotFound(
+                    f"No memory {id}, so nothing was deleted. Call `memory_search` to find its id."
+                )
+            words.purge(tx)
+
+    def statistics(self, project: str | None) -> Statistics:
+        """Counts, of one project or of all."""
+        coverage = self.indexer.coverage(project)
+        with self.database.read() as tx:
+            by_type = memories.count(tx, project, by="type")
+            by_project = memories.count(tx, project, by="project")
+        return Statistics(sum(by_type.values()), by_type, by_project, coverage, self.database.size())
+
+    def _refuse_secrets(self, content: str, tags: Sequence[str], metadata: Mapping[str, Any] | None) -> None:
+        if self.allow_secrets:
+            return
+        kind = find_secret("\n".join([content, *tags, json.dumps(metadata or {}, ensure_ascii=False)]))
+        if kind is not None:
+            raise Invalid(
+                f"This looks like it holds {kind}, and every assistant can read a memory. Nothing was stored. "
+                "Leave the secret out and say where it is kept; to store it all the same, "
+                "the user must start memory-server with --allow-secrets."
+            )
+
+    def _twin(self, tx: Tx, draft: MemoryDraft, text: Text) -> tuple[Memory | None, tuple[MemoryId, ...]]:
+        """The memory that the draft restates, if any, and those that are close but say something else."""
+        where = Filter(type=draft.type, project=draft.project or "")
+        similar: list[MemoryId] = []
+        twin = None
+        for peer in memories.select(tx, words.sharing(tx, _rarest(tx, text), where, PEERS)):
+            likeness = compare(text, prepare(peer.content, self.segmenter.segment))
+            if likeness is Likeness.RESTATEMENT and twin is None:
+                twin = peer
+            elif likeness is not Likeness.DIFFERENT:
+                similar.append(peer.id)
+        return twin, tuple(similar)
+
+    def _merge(self, tx: WriteTx, twin: Memory, draft: MemoryDraft) -> Memory:
+        merged = memories.replace(tx, domain.merge(twin, draft))
+        if merged.content != twin.content:
+            memories.name_merged(tx, twin.id)
+        elif draft.content != twin.content:
+            memories.keep_merged(tx, twin.id, draft.content)
+        return merged
+
+    def _meaning(self, asked: query.Query) -> "_Meaning":
+        answering = self.indexer.answering()
+        if isinstance(answering, str):
+            return _Meaning(degraded=f"found by words only: {answering}")
+        left = self.indexer.catch_up(answering)
+        return _Meaning(
+            answering.space_id,
+            answering.embedder.space,
+            answering.embedder.embed_query(asked.text),
+            f"{left} memories are not embedded yet and were found by words only" if left else None,
+        )
+
+    def _word_shares(self, tx: Tx, asked: query.Query, wanted: Filter) -> dict[MemoryId, float]:
+        if asked.terms:
+            hits = words.search(tx, asked.terms, wanted, WORD_CANDIDATES)
+        else:
+            hits = words.containing(tx, asked.text, wanted, WORD_CANDIDATES)
+        return {hit.id: hit.share for hit in hits}
+
+    def _cosines(
+        self, tx: Tx, meaning: "_Meaning", wanted: Filter, limit: int, also: Mapping[MemoryId, float]
+    ) -> dict[MemoryId, float]:
+        """The cosines of the nearest memories, and of those that the words found."""
+        if meaning.space_id is None or meaning.vector is None:
+            return {}
+        near = embeddings.nearest(
+            tx, meaning.space_id, meaning.vector, wanted, max(limit, MEANING_CANDIDATES)
+        )
+        found = {hit.id: hit.cosine for hit in near}
+        missing = [id for id in also if id not in found]
+        return found | embeddings.cosines(tx, meaning.space_id, meaning.vector, missing)
+
+    def _hits(
+        self,
+        tx: Tx,
+        asked: query.Query,
+        shares: Mapping[MemoryId, float],
+        cosines: Mapping[MemoryId, float],
+        weight: float,
+    ) -> list[Hit]:
+        literal = Literal(asked.text)
+        hits = []
+        for memory in memories.select(tx, list({**shares, **cosines})):
+            share = (
+                1.0 if memory.id in shares and literal.within(memory.content) else shares.get(memory.id, 0.0)
+            )
+            why = Why(share, cosines.get(memory.id, 0.0), scoring.decayed_score(memory, tx.now))
+            hits.append(Hit(memory, ranking.score(why, weight), why))
+        return hits
+
+
+@dataclass(frozen=True, slots=True)
+class _Meaning:
+    """A query's vector and the space it lives in, where there is one."""
+
+    space_id: int | None = None
+    space: Space | None = None
+    vector: Vector | None = None
+    degraded: str | None = None
+
+
+def _rarest(tx: Tx, text: Text) -> list[str]:
+    """So many of the rarest words that each text with a Jaccard of THRESHOLD must share one of them.
+
+    Such a text shares at least THRESHOLD of the words, so it cannot avoid any group larger than the rest
+    (the prefix filter of set similarity joins, Chaudhuri et al., ICDE 2006).
+    """
+    phrases = sorted((words.count(tx, phrase), phrase) for phrase in map(query.index_phrase, text.words))
+    needed = len(phrases) - ceil(THRESHOLD * len(phrases)) + 1
+    return [phrase for count, phrase in phrases[:needed] if count]

@@ -1,0 +1,70 @@
+"""Every setting: a flag of the command line, an environment variable, a default. Nothing else reads the environment."""
+
+from pathlib import Path
+from typing import Annotated, Literal
+
+from platformdirs import user_cache_path, user_data_path
+from pydantic import AliasChoices, BeforeValidator, Field
+from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
+
+
+def _split(value: object) -> object:
+    return (
+        tuple(part.strip() for part in value.split(",") if part.strip()) if isinstance(value, str) else value
+    )
+
+
+Names = Annotated[tuple[str, ...], NoDecode, BeforeValidator(_split)]
+
+
+class Settings(BaseSettings):
+    """Each field is `--name VALUE` on the command line and `MEMORY_SERVER_NAME` in the environment."""
+
+    model_config = SettingsConfigDict(
+        env_prefix="MEMORY_SERVER_", frozen=True, extra="ignore", populate_by_name=True
+    )
+
+    db: Path = Field(
+        default_factory=lambda: user_data_path("memory-server", appauthor=False) / "memory.db",
+        description="The database file. Default: `memory.db` in the user data folder.",
+    )
+    project: str | None = Field(
+        default=None,
+        validation_alias=AliasChoices("MEMORY_SERVER_PROJECT", "CLAUDE_PROJECT_DIR"),
+        description="The project of what is stored without one: a name, or a folder whose name it takes. "
+        "Default: `CLAUDE_PROJECT_DIR`, else the working folder; a home folder or the root is no project.",
+    )
+    embedder: str = Field(
+        default="auto",
+        pattern=r"^(auto|bundled|hashing|sentence-transformers:.+)$",
+        description="`auto` (the file's own, else bundled, else hashing), `bundled`, `hashing`, or "
+        "`sentence-transformers:NAME_OR_PATH[@revision]`.",
+    )
+    toolsets: Names = Field(default=(), description="Offer only these toolsets, separated by commas.")
+    tools: Names = Field(default=(), description="Offer only these tools.")
+    exclude_tools: Names = Field(default=(), description="Offer all but these tools.")
+    read_only: bool = Field(
+        default=False, description="Offer only tools that do not write, and count no accesses."
+    )
+    allow_secrets: bool = Field(default=False, description="Store text even if it looks like a credential.")
+    log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = Field(
+        default="WARNING", description="How much goes to standard error."
+    )
+    session: str | None = Field(
+        default=None,
+        validation_alias=AliasChoices("MEMORY_SERVER_SESSION", "CLAUDE_CODE_SESSION_ID"),
+        description="The session that writes are marked with. Default: `CLAUDE_CODE_SESSION_ID`.",
+    )
+
+    @property
+    def default_project(self) -> str | None:
+        """The project's name, or None where the folder is nobody's project."""
+        if self.project is not None and not Path(self.project).is_absolute():
+            return self.project.strip() or None
+        folder = Path(self.project).resolve() if self.project else Path.cwd().resolve()
+        return None if folder in (Path.home().resolve(), Path(folder.anchor)) else folder.name
+
+    @property
+    def cache(self) -> Path:
+        """A folder of the user's own for what can be made again."""
+        return user_cache_path("memory-server", appauthor=False)

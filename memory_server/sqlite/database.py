@@ -1,0 +1,303 @@
+"""The one connection to the database file, its transactions, and what its failures mean."""
+
+import logging
+import os
+import random
+import stat
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import apsw
+
+from memory_server.errors import Conflict, MemoryServerError, Unavailable
+from memory_server.sqlite import migrate, vectors
+
+logger = logging.getLogger(__name__)
+
+BUSY_LIMIT = 20.0
+"""Seconds to wait for another process to finish its write."""
+
+Value = str | int | float | bytes | None
+
+
+def timestamp(moment: datetime) -> str:
+    """UTC as ISO-8601 text with milliseconds: text order is time order."""
+    return moment.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+@dataclass(frozen=True, slots=True)
+class Tx:
+    """A transaction. Table modules take one; only services open one. `now` is when it began."""
+
+    connection: apsw.Connection
+    now: str
+
+    def rows(self, sql: str, values: Sequence[Value] = ()) -> list[tuple[Any, ...]]:
+        return self.connection.execute(sql, values).fetchall()
+
+    def row(self, sql: str, values: Sequence[Value] = ()) -> tuple[Any, ...] | None:
+        return self.connection.execute(sql, values).fetchone()
+
+    def one(self, sql: str, values: Sequence[Value] = ()) -> tuple[Any, ...]:
+        """The only row of a statement that always gives one."""
+        (row,) = self.rows(sql, values)
+        return row
+
+    def value(self, sql: str, values: Sequence[Value] = ()) -> Any:
+        row = self.row(sql, values)
+        return None if row is None else row[0]
+
+    def tokenize(self, text: str) -> list[str]:
+        """The tokens that the word index makes of a text: folded, without accents, stemmed."""
+        tokenizer = self.connection.fts5_tokenizer("porter", ["unicode61", "remove_diacritics", "2"])
+        groups = tokenizer(text.encode(), apsw.FTS5_TOKENIZE_DOCUMENT, None, include_offsets=False)
+        return [str(token) for group in groups for token in group]
+
+
+@dataclass(frozen=True, slots=True)
+class WriteTx(Tx):
+    """A transaction that may write: functions that write demand it by type."""
+
+    def execute(self, sql: str, values: Sequence[Value] = ()) -> int:
+        """Run one statement; how many rows it changed."""
+        before = self.connection.total_changes()
+        self.connection.execute(sql, values)
+        return self.connection.total_changes() - before
+
+
+class Database:
+    """One connection and one lock a process: the driver refuses concurrent use of a connection.
+
+    The file is opened at the first use, and a failure to open is tried again at the next, so that a
+    client hears in each answer what is wrong until it is mended. `path` None is a database in memory.
+    """
+
+    def __init__(
+        self, path: Path | None, clock: Callable[[], datetime], migrations: Path | None = None
+    ) -> None:
+        self.path = path
+        self._clock = clock
+        self._migrations = migrate.load(migrations or migrate.packaged_folder())
+        self._lock = threading.RLock()
+        self._opened: apsw.Connection | None = None
+        self._closed = False
+
+    def open(self) -> None:
+        """Open and migrate the file now.
+
+        Raises:
+            Unavailable: it cannot be opened; the message says why and what mends it.
+        """
+        with self._lock, self._translated():
+            self._connection()
+
+    @contextmanager
+    def read(self) -> Iterator[Tx]:
+        """One consistent view of the file."""
+        with self._lock, self._translated():
+            connection = self._connection()
+            connection.execute("BEGIN")
+            try:
+                yield Tx(connection, timestamp(self._clock()))
+            finally:
+                _roll_back(connection)
+
+    @contextmanager
+    def write(self) -> Iterator[WriteTx]:
+        """One write: committed and on disk when the block ends, undone when it raises."""
+        with self._lock, self._translated():
+            connection = self._connection()
+            connection.execute("BEGIN IMMEDIATE")
+            try:
+                migrate.refuse_newer(connection, self._migrations[-1].version)
+                yield WriteTx(connection, timestamp(self._clock()))
+                connection.execute("COMMIT")
+            finally:
+                _roll_back(connection)
+
+    @property
+    def read_only(self) -> bool:
+        with self._lock, self._translated():
+            return self._connection().readonly("main")
+
+    def size(self) -> int:
+        """Bytes of the database."""
+        with self.read() as tx:
+            return int(tx.value("SELECT page_count * page_size FROM pragma_page_count, pragma_page_size"))
+
+    def integrity(self) -> list[str]:
+        """What SQLite's own check finds wrong; empty when all is well."""
+        with self.read() as tx:
+            found = [str(row[0]) for row in tx.rows("PRAGMA integrity_check")]
+            found += [f"foreign key: {row}" for row in tx.rows("PRAGMA foreign_key_check")]
+            return [line for line in found if line != "ok"]
+
+    def facts(self) -> dict[str, str]:
+        """What a person may ask about the file and the libraries that read it."""
+        with self._lock, self._translated():
+            connection = self._connection()
+            return {
+                "schema": f"version {migrate.version_of(connection)}",
+                "sqlite": f"{apsw.sqlite_lib_version()} (apsw {apsw.apsw_version()})",
+                "journal": f"{connection.pragma('journal_mode')}, synchronous {connection.pragma('synchronous')}",
+                "vectors": vectors.engine(connection),
+            }
+
+    def backup(self, target: Path) -> None:
+        """Write a checked copy of the whole database to `target`, in one step."""
+        with self._lock, self._translated():
+            migrate.backup(self._connection(), target)
+
+    def close(self, timeout: float = -1) -> bool:
+        """Close the file for good; false when another thread kept it busy for `timeout` seconds."""
+        if not self._lock.acquire(timeout=timeout):
+            return False
+        try:
+            self._closed = True
+            if self._opened is not None:
+                self._opened.close()
+                self._opened = None
+            return True
+        finally:
+            self._lock.release()
+
+    def _connection(self) -> apsw.Connection:
+        if self._closed:
+            raise Unavailable("The server is stopping. Call again after it has restarted.")
+        if self._opened is None:
+            self._opened = self._open()
+        return self._opened
+
+    def _open(self) -> apsw.Connection:
+        if self.path is not None:
+            _prepare_file(self.path)
+        connection = apsw.Connection(":memory:" if self.path is None else str(self.path))
+        try:
+            connection.set_busy_handler(_nap)
+            if self.path is not None:
+                _keep_rollback_journal(connection)
+            _flush_every_commit(connection)
+            _enforce_foreign_keys(connection)
+            _overwrite_deleted_text(connection)
+            vectors.install(connection)
+            migrate.migrate(connection, self.path, self._migrations, timestamp(self._clock()))
+        except BaseException:
+            connection.close()
+            raise
+        return connection
+
+    @contextmanager
+    def _translated(self) -> Iterator[None]:
+        """The driver's exceptions, by type, as ours. Nothing else in the package knows them."""
+        try:
+            yield
+        except apsw.Error as error:
+            raise _meaning(error, self.path) from error
+        except OSError as error:
+            raise Unavailable(f"The database {self.path} cannot be reached: {error}.") from error
+
+
+def _meaning(error: apsw.Error, path: Path | None) -> MemoryServerError:
+    match error:
+        case apsw.BusyError() | apsw.LockedError():
+            return Unavailable(
+                f"Another process has kept {path} locked for {BUSY_LIMIT:.0f} seconds. Nothing was written. "
+                "Close the program that holds it (often an open sqlite3 transaction), then call again."
+            )
+        case apsw.FullError():
+            return Unavailable(
+                f"The disk that holds {path} is full. Nothing was written. Free space, then call again."
+            )
+        case apsw.ReadOnlyError():
+            return Unavailable(
+                f"The database {path} is read-only. Nothing was written. "
+                f"Make the file and its folder writable (chmod u+w), then call again."
+            )
+        case apsw.CantOpenError() | apsw.PermissionsError() | apsw.AuthError():
+            return Unavailable(
+                f"The database {path} cannot be opened ({error}). Check --db and its permissions."
+            )
+        case apsw.NotADBError():
+            return Unavailable(
+                f"The file {path} is not a SQLite database. It was left as it is. "
+                "Start memory-server with --db and another path."
+            )
+        case apsw.CorruptError():
+            return Unavailable(
+                f"The database {path} is damaged ({error}). Copy the file away, then restore a backup "
+                "or rescue its rows with `sqlite3 FILE .recover`."
+            )
+        case apsw.ConstraintError():
+            return Conflict(f"The write breaks a rule of the database: {error}. Nothing was written.")
+        case _:
+            return Unavailable(
+                f"The database {path} failed ({type(error).__name__}: {error}). Nothing was written."
+            )
+
+
+def _roll_back(connection: apsw.Connection) -> None:
+    if connection.in_transaction:
+        connection.execute("ROLLBACK")
+
+
+def _prepare_file(path: Path) -> None:
+    """A new file is for its owner alone, and so is a folder that is made for it.
+
+    The file is created and closed before the driver opens it: closing any handle of an open database
+    drops this process's locks on it.
+    """
+    if path.is_dir():
+        raise Unavailable(f"{path} is a folder. Start memory-server with --db and the path of a file in it.")
+    if path.exists():
+        return
+    if not path.parent.is_dir():
+        if not path.parent.parent.is_dir():
+            raise Unavailable(
+                f"The folder {path.parent} does not exist. Create it (mkdir -p), or start with another --db."
+            )
+        path.parent.mkdir(mode=stat.S_IRWXU, exist_ok=True)
+    os.close(os.open(path, os.O_CREAT | os.O_RDWR, stat.S_IRUSR | stat.S_IWUSR))
+
+
+def _nap(tries: int) -> bool:
+    """Wait 1-10 ms at random, so that two waiting processes do not keep step."""
+    started = _waits.__dict__.setdefault("started", time.monotonic())
+    if tries == 0:
+        _waits.started = started = time.monotonic()
+    if time.monotonic() - started > BUSY_LIMIT:
+        return False
+    time.sleep(random.uniform(0.001, 0.010))
+    return True
+
+
+_waits = threading.local()
+
+
+def _keep_rollback_journal(connection: apsw.Connection) -> None:
+    """The main file alone is then always a whole backup; with a write-ahead log it is not."""
+    mode = connection.pragma("journal_mode", "delete")
+    if mode != "delete":
+        raise Unavailable(
+            f"The database is in journal mode {mode!r} and another program has it open. "
+            "Close that program, then call again."
+        )
+
+
+def _flush_every_commit(connection: apsw.Connection) -> None:
+    """EXTRA also flushes the folder after the journal is gone: a power cut then loses no commit."""
+    connection.pragma("synchronous", "extra")
+    connection.pragma("fullfsync", True)
+
+
+def _enforce_foreign_keys(connection: apsw.Connection) -> None:
+    connection.pragma("foreign_keys", True)
+
+
+def _overwrite_deleted_text(connection: apsw.Connection) -> None:
+    connection.pragma("secure_delete", True)

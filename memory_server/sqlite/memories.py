@@ -1,0 +1,203 @@
+"""The table `memories` and the history of its texts."""
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+from memory_server.domain.memory import Caller, Filter, Memory, MemoryDraft, MemoryId, MemoryType
+from memory_server.errors import NotFound
+from memory_server.sqlite.database import Tx, Value, WriteTx
+
+_COLUMNS = """
+    id, content, type, project, tags, importance, metadata,
+    access_count, created_at, updated_at, accessed_at, created_by
+"""
+
+
+def _memory(row: tuple[Any, ...]) -> Memory:
+    return Memory(
+        id=MemoryId(row[0]),
+        content=row[1],
+        type=MemoryType(row[2]),
+        project=row[3],
+        tags=tuple(str(tag) for tag in json.loads(row[4])),
+        importance=row[5],
+        metadata=json.loads(row[6]),
+        access_count=row[7],
+        created_at=row[8],
+        updated_at=row[9],
+        accessed_at=row[10],
+        created_by=row[11],
+    )
+
+
+def as_json(value: object) -> str:
+    """JSON as the file keeps it: readable, UTF-8."""
+    return json.dumps(value, ensure_ascii=False)
+
+
+def insert(tx: WriteTx, draft: MemoryDraft, caller: Caller) -> Memory:
+    row = tx.one(
+        f"""
+        INSERT INTO memories
+            (content, type, project, tags, importance, metadata, created_at, updated_at, created_by, session)
+        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+        RETURNING {_COLUMNS}
+        """,
+        (
+            draft.content,
+            draft.type.value,
+            draft.project,
+            as_json(draft.tags),
+            draft.importance,
+            as_json(draft.metadata or {}),
+            tx.now,
+            tx.now,
+            caller.client,
+            caller.session,
+        ),
+    )
+    return _memory(row)
+
+
+def get(tx: Tx, id: MemoryId) -> Memory:
+    """Raises NotFound."""
+    found = select(tx, [id])
+    if not found:
+        raise NotFound(f"No memory {id}. Call `memory_search` to find its id.")
+    return found[0]
+
+
+def select(tx: Tx, ids: Sequence[MemoryId]) -> list[Memory]:
+    """Those of the ids that exist, in the order given."""
+    rows = tx.rows(
+        f"""
+        SELECT {_COLUMNS}
+        FROM memories
+        WHERE id IN (SELECT value FROM json_each(?))
+        """,
+        (json.dumps(list(ids)),),
+    )
+    found = {memory.id: memory for memory in map(_memory, rows)}
+    return [found[id] for id in ids if id in found]
+
+
+def replace(tx: WriteTx, memory: Memory) -> Memory:
+    """Write every field that a caller may change, and the moment. A changed text goes into the history."""
+    row = tx.one(
+        f"""
+        UPDATE memories
+        SET content = ?, type = ?, project = ?, tags = ?, importance = ?, metadata = ?, access_count = ?, updated_at = ?
+        WHERE id = ?
+        RETURNING {_COLUMNS}
+        """,
+        (
+            memory.content,
+            memory.type.value,
+            memory.project,
+            as_json(memory.tags),
+            memory.importance,
+            as_json(memory.metadata),
+            memory.access_count,
+            tx.now,
+            memory.id,
+        ),
+    )
+    return _memory(row)
+
+
+def delete(tx: WriteTx, id: MemoryId) -> bool:
+    """Whether it was there. Triggers remove its history, words, edges and embeddings."""
+    if tx.value("SELECT 1 FROM memories WHERE id = ?", (id,)) is None:
+        return False
+    tx.execute("DELETE FROM memories WHERE id = ?", (id,))
+    return True
+
+
+def mark_accessed(tx: WriteTx, ids: Sequence[MemoryId]) -> None:
+    """A hit in a search is one access; `updated_at` stays."""
+    tx.execute(
+        """
+        UPDATE memories
+        SET access_count = access_count + 1, accessed_at = ?
+        WHERE id IN (SELECT value FROM json_each(?))
+        """,
+        (tx.now, json.dumps(list(ids))),
+    )
+
+
+def keep_merged(tx: WriteTx, id: MemoryId, text: str) -> None:
+    """Into the history: a restatement whose text was not the one kept."""
+    tx.execute(
+        """
+        INSERT INTO memory_history (memory_id, content, reason, replaced_at)
+        VALUES (?, ?, 'merged', ?)
+        """,
+        (id, text, tx.now),
+    )
+
+
+def name_merged(tx: WriteTx, id: MemoryId) -> None:
+    """Say of the newest text in a memory's history that a merge replaced it."""
+    tx.execute(
+        """
+        UPDATE memory_history
+        SET reason = 'merged', replaced_at = ?
+        WHERE id = (SELECT max(id) FROM memory_history WHERE memory_id = ?)
+        """,
+        (tx.now, id),
+    )
+
+
+def earlier(tx: Tx, ids: Sequence[MemoryId]) -> dict[MemoryId, list[str]]:
+    """The earlier texts of each of these memories that has any, newest first."""
+    rows = tx.rows(
+        """
+        SELECT memory_id, content
+        FROM memory_history
+        WHERE memory_id IN (SELECT value FROM json_each(?))
+        ORDER BY id DESC
+        """,
+        (json.dumps(list(ids)),),
+    )
+    found: dict[MemoryId, list[str]] = {}
+    for id, content in rows:
+        found.setdefault(MemoryId(id), []).append(content)
+    return found
+
+
+def conditions(wanted: Filter) -> tuple[list[str], list[Value]]:
+    """The filter as clauses on `memories AS m`, beside their values."""
+    clauses: list[str] = []
+    values: list[Value] = []
+    if wanted.type is not None:
+        clauses.append("m.type = ?")
+        values.append(wanted.type.value)
+    if wanted.project is not None:
+        clauses.append("ifnull(m.project, '') = ?")
+        values.append(wanted.project)
+    if wanted.min_importance is not None:
+        clauses.append("m.importance >= ?")
+        values.append(wanted.min_importance)
+    if wanted.tags:
+        clauses.append(
+            "EXISTS (SELECT 1 FROM json_each(m.tags) AS t JOIN json_each(?) AS w ON lower(t.value) = lower(w.value))"
+        )
+        values.append(as_json(wanted.tags))
+    return clauses, values
+
+
+def count(tx: Tx, project: str | None, by: str) -> dict[str, int]:
+    """How many memories there are of each type or in each project, most first; '' is no project."""
+    column = {"type": "type", "project": "ifnull(project, '')"}[by]
+    rows = tx.rows(
+        f"""
+        SELECT {column}, count(*)
+        FROM memories
+        WHERE ? IS NULL OR ifnull(project, '') = ?
+        GROUP BY 1
+        ORDER BY 2 DESC, 1
+        """,
+        (project, project),
+    )
+    return {str(name): int(number) for name, number in rows}

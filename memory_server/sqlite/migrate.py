@@ -1,0 +1,135 @@
+"""Brings a database file to the newest schema, or leaves it as it was."""
+
+import os
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+import apsw
+
+from memory_server.errors import Unavailable
+
+APPLICATION_ID = 0x4D454D53  # "MEMS": `file memory.db` and this server know the file by it.
+
+_PACKAGE = Path(__file__).resolve().parents[1]
+_NAME = re.compile(r"(\d{4})_(\w+)\.sql")
+
+
+@dataclass(frozen=True, slots=True)
+class Migration:
+    version: int
+    name: str
+    path: Path
+
+
+def packaged_folder() -> Path:
+    """Where the migrations are: inside an installed package, beside it in a checkout."""
+    installed = _PACKAGE / "migrations"
+    return installed if installed.is_dir() else _PACKAGE.parent / "migrations"
+
+
+def load(folder: Path) -> list[Migration]:
+    """The migrations of a folder in order; their numbers run from 1 without a gap."""
+    found = [(_NAME.fullmatch(path.name), path) for path in sorted(folder.glob("*.sql"))]
+    migrations = [Migration(int(match[1]), match[2], path) for match, path in found if match]
+    if not migrations or [m.version for m in migrations] != list(range(1, len(migrations) + 1)):
+        raise Unavailable(f"The installation is incomplete: no unbroken row of migrations in {folder}.")
+    return migrations
+
+
+def version_of(connection: apsw.Connection) -> int:
+    return int(connection.pragma("user_version"))
+
+
+def refuse_newer(connection: apsw.Connection, newest: int) -> None:
+    """Also asked inside each write: another window may have upgraded the file meanwhile."""
+    version = version_of(connection)
+    if version > newest:
+        raise Unavailable(
+            f"The database has schema version {version}, this memory-server knows versions up to {newest}. "
+            "Nothing was changed. Upgrade memory-server, then restart it."
+        )
+
+
+def migrate(connection: apsw.Connection, path: Path | None, migrations: list[Migration], now: str) -> None:
+    """Apply what is missing in one transaction. Several processes may do so at once: one does the work.
+
+    Raises:
+        Unavailable: the file belongs to another program or is newer than this server.
+    """
+    newest = migrations[-1].version
+    refuse_newer(connection, newest)
+    version = version_of(connection)
+    if version == newest:
+        return
+    if version > 0 and path is not None:
+        backup(connection, path.with_name(f"{path.name}.before-{newest:04d}"))
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        _apply(connection, migrations, now)
+        connection.execute("COMMIT")
+    except BaseException:
+        if connection.in_transaction:
+            connection.execute("ROLLBACK")
+        raise
+
+
+def _apply(connection: apsw.Connection, migrations: list[Migration], now: str) -> None:
+    _refuse_foreign(connection)
+    version = version_of(connection)
+    for migration in migrations[version:]:
+        connection.execute(migration.path.read_text(encoding="utf-8"))
+        connection.execute(
+            """
+            INSERT INTO migrations (version, name, applied_at)
+            VALUES (?, ?, ?)
+            """,
+            (migration.version, migration.name, now),
+        )
+        connection.pragma("user_version", migration.version)
+    connection.pragma("application_id", APPLICATION_ID)
+
+
+def _refuse_foreign(connection: apsw.Connection) -> None:
+    owner = int(connection.pragma("application_id"))
+    foreign = connection.execute("SELECT name FROM sqlite_schema LIMIT 1").get is not None
+    if owner != APPLICATION_ID and foreign:
+        raise Unavailable(
+            "The file is a SQLite database of another program. Nothing was changed. "
+            "Start memory-server with --db and the path of its own file."
+        )
+
+
+def backup(connection: apsw.Connection, target: Path) -> None:
+    """Copy the whole database to `target` in one step: checked, flushed, then renamed into place.
+
+    Raises:
+        Unavailable: the copy failed its integrity check.
+    """
+    temporary = target.with_name(f"{target.name}.{os.getpid()}.tmp")
+    try:
+        os.close(os.open(temporary, os.O_CREAT | os.O_WRONLY | os.O_TRUNC, 0o600))
+        copy = apsw.Connection(str(temporary))
+        try:
+            with copy.backup("main", connection, "main") as job:
+                job.step()
+            result = copy.execute("PRAGMA integrity_check").get
+            if result != "ok":
+                raise Unavailable(f"The copy failed its integrity check: {result}. No backup was written.")
+        finally:
+            copy.close()
+        _flush(temporary)
+        temporary.replace(target)
+        _flush(target.parent)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def _flush(path: Path) -> None:
+    if os.name == "nt" and path.is_dir():  # Windows cannot open a folder.
+        return
+    handle = os.open(path, os.O_RDONLY if path.is_dir() else os.O_RDWR)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)

@@ -1,0 +1,99 @@
+"""The word index `memory_words`: searches, and how rare a word is."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import log
+
+from memory_server.domain.memory import Filter, MemoryId
+from memory_server.sqlite import memories
+from memory_server.sqlite.database import Tx, WriteTx
+
+
+@dataclass(frozen=True, slots=True)
+class WordHit:
+    """A memory that holds words of the query; `share` is its BM25 as a share of a full match."""
+
+    id: MemoryId
+    share: float
+
+
+def _quoted(term: str) -> str:
+    """One term as an FTS5 phrase: whatever it holds, it is text and never syntax."""
+    return '"' + term.replace('"', '""').replace("\0", " ") + '"'
+
+
+def _any_of(terms: Sequence[str]) -> str:
+    return " OR ".join(map(_quoted, terms))
+
+
+def count(tx: Tx, term: str) -> int:
+    """How many memories hold a term."""
+    return int(tx.value("SELECT count(*) FROM memory_words WHERE memory_words MATCH ?", (_quoted(term),)))
+
+
+def search(tx: Tx, terms: Sequence[str], wanted: Filter, limit: int) -> list[WordHit]:
+    """The memories that match any term best by BM25.
+
+    `share` is 1 where each term occurs once in a memory of average length: the sum of the terms'
+    inverse document frequencies, by the formula of FTS5's `bm25()`, is what such a memory scores.
+    """
+    total = int(tx.value("SELECT count(*) FROM memories"))
+    counts = {term: count(tx, term) for term in terms}
+    known = [term for term in terms if counts[term]]
+    if not known:
+        return []
+    full = sum(max(1e-6, log((total - n + 0.5) / (n + 0.5))) for n in counts.values())
+    clauses, values = memories.conditions(wanted)
+    rows = tx.rows(
+        f"""
+        SELECT w.rowid, -bm25(memory_words)
+        FROM memory_words AS w
+        {"JOIN memories AS m ON m.id = w.rowid" if clauses else ""}
+        WHERE {" AND ".join(["memory_words MATCH ?", *clauses])}
+        ORDER BY 2 DESC, 1 DESC
+        LIMIT ?
+        """,
+        (_any_of(known), *values, limit),
+    )
+    return [WordHit(MemoryId(id), min(1.0, score / full)) for id, score in rows]
+
+
+def containing(tx: Tx, text: str, wanted: Filter, limit: int) -> list[WordHit]:
+    """The newest memories that hold a text letter by letter: for queries without any word, such as an emoji."""
+    clauses, values = memories.conditions(wanted)
+    rows = tx.rows(
+        f"""
+        SELECT m.id
+        FROM memories AS m
+        WHERE {" AND ".join(["instr(m.content, ?) > 0", *clauses])}
+        ORDER BY m.id DESC
+        LIMIT ?
+        """,
+        (text, *values, limit),
+    )
+    return [WordHit(MemoryId(row[0]), 1.0) for row in rows]
+
+
+def sharing(tx: Tx, terms: Sequence[str], wanted: Filter, limit: int) -> list[MemoryId]:
+    """The memories that hold any of these terms, those with the rarest first."""
+    known = [term for term in terms if tx.tokenize(term)]
+    if not known:
+        return []
+    clauses, values = memories.conditions(wanted)
+    rows = tx.rows(
+        f"""
+        SELECT w.rowid
+        FROM memory_words AS w
+        JOIN memories AS m ON m.id = w.rowid
+        WHERE {" AND ".join(["memory_words MATCH ?", *clauses])}
+        ORDER BY bm25(memory_words)
+        LIMIT ?
+        """,
+        (_any_of(known), *values, limit),
+    )
+    return [MemoryId(row[0]) for row in rows]
+
+
+def purge(tx: WriteTx) -> None:
+    """Rewrite the index, so that the words of deleted memories are nowhere in the file."""
+    tx.execute("INSERT INTO memory_words (memory_words) VALUES ('optimize')")

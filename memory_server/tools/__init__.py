@@ -1,0 +1,1 @@
+"""What a client can call: signature, description, one service call."""

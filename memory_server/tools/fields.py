@@ -1,0 +1,58 @@
+"""Field types that several signatures share. A description is for the model; ranges are added to it."""
+
+import json
+from typing import Annotated, Any
+
+from pydantic import AfterValidator, Field, JsonValue, WithJsonSchema
+
+from memory_server.domain.memory import MemoryType
+from memory_server.domain.text import clean
+
+MAX_METADATA = 10_000
+
+
+def _not_blank(text: str) -> str:
+    text = clean(text)
+    if not text:
+        raise ValueError("holds no visible character")
+    return text
+
+
+def _unique(tags: list[str]) -> list[str]:
+    return list(dict.fromkeys(tags))
+
+
+def _small(metadata: dict[str, Any]) -> dict[str, Any]:
+    try:
+        text = json.dumps(metadata, ensure_ascii=False, allow_nan=False)
+    except ValueError:
+        raise ValueError("holds a number that JSON cannot") from None
+    if len(text) > MAX_METADATA:
+        raise ValueError(f"holds more than {MAX_METADATA:,} characters of JSON")
+    return {clean(key): cleaned(each) for key, each in metadata.items()}
+
+
+def cleaned(value: Any) -> Any:
+    """A JSON value with every text in it cleaned."""
+    match value:
+        case str():
+            return clean(value)
+        case list():
+            return [cleaned(each) for each in value]
+        case dict():
+            return {clean(key): cleaned(each) for key, each in value.items()}
+        case _:
+            return value
+
+
+Id = Annotated[int, Field(ge=1, le=2**63 - 1, strict=True), WithJsonSchema({"type": "integer"})]
+Ids = Annotated[list[Id], Field(min_length=1, max_length=20)]
+RelatedTo = Annotated[Id | None, Field(alias="relatedTo", description="id of a memory it relates to")]
+Content = Annotated[str, Field(min_length=1, max_length=5000), AfterValidator(_not_blank)]
+Type = Annotated[MemoryType, Field()]
+Project = Annotated[str, Field(max_length=200), AfterValidator(clean)]
+Tag = Annotated[str, Field(min_length=1, max_length=50), AfterValidator(_not_blank)]
+Tags = Annotated[list[Tag], Field(max_length=10), AfterValidator(_unique)]
+Importance = Annotated[int, Field(ge=1, le=10, strict=True)]
+Metadata = Annotated[dict[str, JsonValue], AfterValidator(_small)]
+QueryText = Annotated[str, Field(min_length=1, max_length=500), AfterValidator(_not_blank)]

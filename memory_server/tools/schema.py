@@ -1,0 +1,91 @@
+"""JSON schemas as short as they can be: an assistant pays for every token of them."""
+
+from typing import Any
+
+_NOISE = ("title", "default", "additionalProperties")
+_LIMITS = (
+    ("minimum", "maximum", "{}-{}"),
+    ("minLength", "maxLength", "{}-{} chars"),
+    ("minItems", "maxItems", "{}-{} items"),
+)
+
+
+def compact(schema: dict[str, Any]) -> dict[str, Any]:
+    """The schema of an object without titles, references, null alternatives and null defaults.
+
+    Ranges and defaults are said in the description too: not every client shows a model the keywords.
+    """
+    definitions = schema.get("$defs", {})
+    return _compact(
+        {key: value for key, value in schema.items() if key not in ("$defs", "description")}, definitions
+    )
+
+
+def compact_answer(schema: dict[str, Any]) -> dict[str, Any]:
+    """The same for an answer, where a null does come: clients refuse one that the schema does not allow."""
+    answer: dict[str, Any] = _with_nulls(schema)
+    return compact(answer)
+
+
+def _with_nulls(schema: Any) -> Any:
+    """`anyOf` a simple type or null as a list of two types."""
+    if isinstance(schema, list):
+        return [_with_nulls(each) for each in schema]
+    if not isinstance(schema, dict):
+        return schema
+    match schema.get("anyOf"):
+        case [{"type": str(kind), **rest}, {"type": "null"}]:
+            outer = {key: value for key, value in schema.items() if key != "anyOf"}
+            return {**rest, **outer, "type": [kind, "null"]}
+    return {key: _with_nulls(value) for key, value in schema.items()}
+
+
+def _compact(schema: dict[str, Any], definitions: dict[str, Any]) -> dict[str, Any]:
+    schema = _resolved(schema, definitions)
+    short = {key: value for key, value in schema.items() if key not in _NOISE}
+    default = schema.get("default")
+    if default is not None:
+        short["default"] = default
+    if "properties" in short:
+        short["properties"] = {
+            name: _compact(each, definitions) for name, each in short["properties"].items()
+        }
+    if isinstance(short.get("items"), dict):
+        short["items"] = _without_description(_compact(short["items"], definitions))
+    said = ", ".join(part for part in (short.get("description"), _limits(short), _default(default)) if part)
+    if said and short.get("type") != "object":
+        short["description"] = said
+    return short
+
+
+def _resolved(schema: dict[str, Any], definitions: dict[str, Any]) -> dict[str, Any]:
+    """The schema itself where it is a reference, or an alternative to null."""
+    if "$ref" in schema:
+        target = definitions[schema["$ref"].rpartition("/")[2]]
+        return {
+            **_without_description(target),
+            **{key: value for key, value in schema.items() if key != "$ref"},
+        }
+    alternatives = [each for each in schema.get("anyOf", ()) if each != {"type": "null"}]
+    if len(alternatives) == 1:
+        outer = {key: value for key, value in schema.items() if key != "anyOf"}
+        return {**_resolved(alternatives[0], definitions), **outer}
+    return schema
+
+
+def _without_description(schema: dict[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in schema.items() if key != "description"}
+
+
+def _limits(schema: dict[str, Any]) -> str:
+    """`1-10`, or `at most 20 items`: the range as words."""
+    for low, high, both in _LIMITS:
+        if low in schema and high in schema:
+            return both.format(schema[low], schema[high])
+        if high in schema:
+            return "at most " + both.partition("-")[2].format(schema[high])
+    return ""
+
+
+def _default(default: object) -> str:
+    return "" if default is None else f"default {default}"

