@@ -23,13 +23,12 @@ from pathlib import Path
 
 import numpy as np
 import onnxruntime
-from numpy.typing import NDArray
-from tokenizers import Tokenizer
-
 from build_model_compare import compare_with_engine
 from build_model_graph import Correction, model_bytes
 from build_model_source import BLOB, BLOB_SHA256, REQUIREMENT, Source, blob_of, read
 from build_model_vocabulary import kept_pieces, tokenizer_json
+from numpy.typing import NDArray
+from tokenizers import Tokenizer
 
 HERE = Path(__file__).parent
 TARGET = HERE.parent / "memory_server" / "embedding" / "e5_small"

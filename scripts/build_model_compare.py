@@ -10,12 +10,11 @@ from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
-from tokenizers import Tokenizer
-
 from build_model_graph import model_bytes
 from build_model_source import BLOB, Source, download_wheel
 from build_model_vocabulary import UNKNOWN, tokenizer_json
+from numpy.typing import NDArray
+from tokenizers import Tokenizer
 
 ENGINE_COSINE = 0.999
 """The least cosine with the engine's vector of the same text, the vocabulary uncut."""

@@ -4,10 +4,9 @@ from dataclasses import dataclass, field
 
 import numpy as np
 import onnx
+from build_model_source import BLOCK, FourBit, Source
 from numpy.typing import NDArray
 from onnx import TensorProto, helper
-
-from build_model_source import BLOCK, FourBit, Source
 
 _OPSET = 17
 _IR_VERSION = 10

@@ -5,9 +5,8 @@ import unicodedata
 
 import numpy as np
 import wordfreq
-from tokenizers import Tokenizer
-
 from build_model_source import Source
+from tokenizers import Tokenizer
 
 ENGLISH_WORDS = 120_000
 CHINESE_WORDS = 200_000
@@ -54,7 +53,7 @@ def _pieces_of_common_words(source: Source) -> set[int]:
     chinese = wordfreq.top_n_list("zh", CHINESE_WORDS)
     capitalised = [word[:1].upper() + word[1:] for word in english]
     words = [*english, *capitalised, *map(str.upper, english), *chinese]
-    tokenizer: Tokenizer = Tokenizer.from_str(tokenizer_json(source, list(range(len(source.pieces)))))
+    tokenizer = Tokenizer.from_str(tokenizer_json(source, list(range(len(source.pieces)))))
     used: set[int] = set()
     for word in words:
         used.update(tokenizer.encode(word, add_special_tokens=False).ids)
@@ -67,7 +66,7 @@ def tokenizer_json(source: Source, kept: list[int]) -> str:
     vocabulary = ",\n".join(
         f"[{json.dumps(source.pieces[i], ensure_ascii=False)},{_number(scores[i])}]" for i in kept
     )
-    tokenizer = {
+    tokenizer: dict[str, object] = {
         "version": "1.0",
         "truncation": None,
         "padding": None,

@@ -18,7 +18,7 @@ MEMORIES = """
     FROM readable_memories ORDER BY found DESC, id LIMIT 5
 """
 HISTORY = "SELECT memory_id, reason, earlier, now FROM readable_history LIMIT 3"
-EDGES = "SELECT id, relation, substr(subject, 1, 34) AS subject, substr(object, 1, 34) AS object FROM readable_edges"
+EDGES = "SELECT id, relation, substr(subject, 1, 28) AS subject, substr(object, 1, 28) AS object FROM readable_edges"
 EMBEDDINGS = "SELECT provider, model, dimensions, state, embedded, waiting FROM readable_embeddings"
 
 
@@ -37,7 +37,7 @@ async def look_into(server: Server, db: Path, edited: int) -> list[str]:
         )
         _show_rows(MEMORIES, stock.table(MEMORIES, "4 11 8 5 40"))
         _show_rows(HISTORY, stock.lines(HISTORY))
-        _show_rows(EDGES, stock.table(EDGES, "4 11 34 34"))
+        _show_rows(EDGES, stock.table(EDGES, "4 11 28 28"))
         _show_rows(EMBEDDINGS, stock.table(EMBEDDINGS, "9 28 10 8 8 7"))
         return await _edit(server, stock, edited)
     except StockError as error:

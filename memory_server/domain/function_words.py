@@ -195,7 +195,7 @@ def _is_article(place: Place) -> bool:
 
 
 def _repeats(word: str, before: Sequence[str]) -> bool:
-    """In the editor and (in) the terminal, are rotated and (are) kept; but "is in Oslo and is paid" is passive."""
+    """In the editor and (in) the terminal, are rotated and (are) kept; but not is in Oslo and is paid."""
     if word == "be":
         return any(first == "be" and _is_participle(second) for first, second in pairwise(before))
     return word in _PREPOSITIONS and word in before
@@ -216,7 +216,7 @@ def _stresses(place: Place) -> bool:
 
 _SILENT_IF: dict[str, Callable[[Place], bool]] = {
     "a": _is_article,
-    # It joins what follows anyway, as `or` and `but` do not; "not this and that" is not "not this, that".
+    # It only joins what follows; but "not this and that" is not "not this, that".
     "and": lambda place: not any(map(governs, place.before)),
     # He said that it works; but in "I know that" it points to something, as `this` always does.
     "that": lambda place: bool(place.after),

@@ -135,14 +135,11 @@ class Indexer:
 
     def catch_up(self, answering: Answering) -> int:
         """Embed a few memories that wait, so that a search finds what was just written; how many still wait."""
-        if self._database.read_only:
-            with self._database.read() as tx:
-                return embeddings.count_waiting(tx, answering.space_id)
-        with self._database.read() as tx:
-            left = embeddings.count_waiting(tx, answering.space_id)
-        if 0 < left <= BATCH:
-            left -= self._embed_batch(answering.space_id, answering.embedder, timedelta(0))
-        return max(0, left)
+        left = self._count_waiting(answering.space_id)
+        if left == 0 or left > BATCH or self._database.read_only:
+            return left
+        self._embed_batch(answering.space_id, answering.embedder)
+        return self._count_waiting(answering.space_id)
 
     def coverage(self, project: str | None = None) -> Coverage:
         """How far the embeddings of the answering space are."""
@@ -197,13 +194,12 @@ class Indexer:
 
     def _fill(self, known: KnownSpace, embedder: Embedder) -> None:
         while not self._stopping.is_set():
-            with self._database.read() as tx:
-                left = embeddings.count_waiting(tx, known.id)
+            left = self._count_waiting(known.id)
             if left == 0:
                 break
             if left > FEW and not self._take_lease(known.id):
                 return
-            if self._embed_batch(known.id, embedder, timedelta(0)) == 0:
+            if self._embed_batch(known.id, embedder) == 0:
                 return
         if known.state == "building" and embedder.space == self._wanted and not self._stopping.is_set():
             self._activate(known)
@@ -214,15 +210,19 @@ class Indexer:
                 embeddings.activate(tx, known.id)
                 logger.info("searches now use %s", name(known.space))
 
+    def _count_waiting(self, space_id: int) -> int:
+        with self._database.read() as tx:
+            return embeddings.count_waiting(tx, space_id)
+
     def _take_lease(self, space_id: int) -> bool:
         with self._database.write() as tx:
             return embeddings.lease(tx, space_id, self._holder, timestamp(self._clock() + LEASE))
 
-    def _embed_batch(self, space_id: int, embedder: Embedder, age: timedelta) -> int:
+    def _embed_batch(self, space_id: int, embedder: Embedder) -> int:
         """Embed up to BATCH waiting memories outside any transaction, then keep the vectors in one."""
         with self._embedding:
             with self._database.read() as tx:
-                batch = embeddings.waiting(tx, space_id, timestamp(self._clock() - age), BATCH)
+                batch = embeddings.waiting(tx, space_id, BATCH)
             if not batch:
                 return 0
             vectors = embedder.embed_documents([each.content for each in batch])

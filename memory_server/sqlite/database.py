@@ -8,7 +8,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -64,11 +64,18 @@ class Tx:
 class WriteTx(Tx):
     """A transaction that may write: functions that write demand it by type."""
 
+    afterwards: list[str] = field(default_factory=list)
+    """Statements to run once it is committed."""
+
     def execute(self, sql: str, values: Sequence[Value] = ()) -> int:
         """Run one statement; how many rows it changed."""
         before = self.connection.total_changes()
         self.connection.execute(sql, values)
         return self.connection.total_changes() - before
+
+    def rewrite_file_afterwards(self) -> None:
+        """`secure_delete` is not enough: pages whose rows have moved keep copies of them in their unused middle."""
+        self.afterwards.append("VACUUM")
 
 
 class Database:
@@ -116,10 +123,12 @@ class Database:
             connection.execute("BEGIN IMMEDIATE")
             try:
                 migrate.refuse_newer(connection, self._migrations[-1].version)
-                yield WriteTx(connection, timestamp(self._clock()))
+                tx = WriteTx(connection, timestamp(self._clock()))
+                yield tx
                 connection.execute("COMMIT")
             finally:
                 _roll_back(connection)
+            self._finish(connection, tx)
 
     @property
     def read_only(self) -> bool:
@@ -160,12 +169,15 @@ class Database:
             return False
         try:
             self._closed = True
-            if self._opened is not None:
-                self._opened.close()
-                self._opened = None
+            self._let_go()
             return True
         finally:
             self._lock.release()
+
+    def _let_go(self) -> None:
+        if self._opened is not None:
+            self._opened.close()
+            self._opened = None
 
     def _connection(self) -> apsw.Connection:
         if self._closed:
@@ -174,12 +186,23 @@ class Database:
             self._opened = self._open()
         return self._opened
 
+    def _finish(self, connection: apsw.Connection, tx: WriteTx) -> None:
+        try:
+            for statement in tx.afterwards:
+                connection.execute(statement)
+        except apsw.Error as error:
+            raise Unavailable(
+                f"The change was written, but rewriting {self.path} without traces of what was deleted failed ({error}). "
+                "The deleted text is in no table; to overwrite its traces, run `sqlite3 FILE VACUUM`."
+            ) from error
+
     def _open(self) -> apsw.Connection:
         if self.path is not None:
             _prepare_file(self.path)
         connection = apsw.Connection(":memory:" if self.path is None else str(self.path))
         try:
             connection.set_busy_handler(_nap)
+            migrate.refuse(connection, self._migrations[-1].version)
             if self.path is not None:
                 _keep_rollback_journal(connection)
             _flush_every_commit(connection)
@@ -198,6 +221,8 @@ class Database:
         try:
             yield
         except apsw.Error as error:
+            if error.extendedresult == apsw.SQLITE_READONLY_DBMOVED:
+                self._let_go()
             raise _meaning(error, self.path) from error
         except OSError as error:
             raise Unavailable(f"The database {self.path} cannot be reached: {error}.") from error
@@ -213,6 +238,11 @@ def _meaning(error: apsw.Error, path: Path | None) -> MemoryServerError:
         case apsw.FullError():
             return Unavailable(
                 f"The disk that holds {path} is full. Nothing was written. Free space, then call again."
+            )
+        case apsw.ReadOnlyError(extendedresult=apsw.SQLITE_READONLY_DBMOVED):
+            return Unavailable(
+                f"The database {path} was moved, replaced or deleted while it was open. Nothing was written. "
+                "Call again: the file that is there now will be used."
             )
         case apsw.ReadOnlyError():
             return Unavailable(

@@ -115,18 +115,18 @@ def lease(tx: WriteTx, id: int, holder: str, until: str) -> bool:
     )
 
 
-def waiting(tx: Tx, space_id: int, before: str, limit: int) -> list[Waiting]:
-    """Memories queued up to the moment `before`, oldest first."""
+def waiting(tx: Tx, space_id: int, limit: int) -> list[Waiting]:
+    """Memories that wait for their embedding, oldest first."""
     rows = tx.rows(
         """
         SELECT m.id, m.content
         FROM embedding_queue AS q
         JOIN memories AS m ON m.id = q.memory_id
-        WHERE q.space_id = ? AND q.queued_at <= ?
+        WHERE q.space_id = ?
         ORDER BY q.memory_id
         LIMIT ?
         """,
-        (space_id, before, limit),
+        (space_id, limit),
     )
     return [Waiting(MemoryId(id), content) for id, content in rows]
 

@@ -41,6 +41,20 @@ def version_of(connection: apsw.Connection) -> int:
     return int(connection.pragma("user_version"))
 
 
+def refuse(connection: apsw.Connection, newest: int) -> None:
+    """Asked before anything is changed, even the journal mode.
+
+    Raises:
+        Unavailable: the file belongs to another program or is newer than this server.
+    """
+    connection.execute("BEGIN")
+    try:
+        _refuse_foreign(connection)
+        refuse_newer(connection, newest)
+    finally:
+        connection.execute("ROLLBACK")
+
+
 def refuse_newer(connection: apsw.Connection, newest: int) -> None:
     """Also asked inside each write: another window may have upgraded the file meanwhile."""
     version = version_of(connection)
@@ -58,14 +72,15 @@ def migrate(connection: apsw.Connection, path: Path | None, migrations: list[Mig
         Unavailable: the file belongs to another program or is newer than this server.
     """
     newest = migrations[-1].version
-    refuse_newer(connection, newest)
-    version = version_of(connection)
-    if version == newest:
+    refuse(connection, newest)
+    if version_of(connection) == newest:
         return
-    if version > 0 and path is not None:
-        backup(connection, path.with_name(f"{path.name}.before-{newest:04d}"))
     connection.execute("BEGIN IMMEDIATE")
     try:
+        _refuse_foreign(connection)
+        refuse_newer(connection, newest)
+        if path is not None and 0 < version_of(connection) < newest:
+            _back_up_before(path, newest)
         _apply(connection, migrations, now)
         connection.execute("COMMIT")
     except BaseException:
@@ -75,9 +90,7 @@ def migrate(connection: apsw.Connection, path: Path | None, migrations: list[Mig
 
 
 def _apply(connection: apsw.Connection, migrations: list[Migration], now: str) -> None:
-    _refuse_foreign(connection)
-    version = version_of(connection)
-    for migration in migrations[version:]:
+    for migration in migrations[version_of(connection) :]:
         connection.execute(migration.path.read_text(encoding="utf-8"))
         connection.execute(
             """
@@ -98,6 +111,15 @@ def _refuse_foreign(connection: apsw.Connection) -> None:
             "The file is a SQLite database of another program. Nothing was changed. "
             "Start memory-server with --db and the path of its own file."
         )
+
+
+def _back_up_before(path: Path, newest: int) -> None:
+    """Under the write lock, through a connection of its own: no other process can migrate before the copy is made."""
+    reader = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READONLY)
+    try:
+        backup(reader, path.with_name(f"{path.name}.before-{newest:04d}"))
+    finally:
+        reader.close()
 
 
 def backup(connection: apsw.Connection, target: Path) -> None:

@@ -1,11 +1,13 @@
 """The vector functions that SQL calls: sqlite-vec's, or the same in Python where it cannot load."""
 
 import logging
+from math import sqrt
 from typing import Any
 
 import apsw
 import numpy as np
 import sqlite_vec
+from numpy.typing import NDArray
 
 logger = logging.getLogger(__name__)
 
@@ -51,6 +53,10 @@ def _hamming(left: bytes, right: bytes) -> float:
 
 
 def _cosine(left: bytes, right: bytes) -> float:
-    """1 - cosine similarity, summed in float32 as sqlite-vec does."""
+    """1 - cosine similarity, summed one by one in float32 as sqlite-vec does: equal to the last bit."""
     a, b = np.frombuffer(left, dtype="<f4"), np.frombuffer(right, dtype="<f4")
-    return float(1 - np.dot(a, b) / (np.sqrt(np.dot(a, a)) * np.sqrt(np.dot(b, b))))
+    return float(np.float32(1 - _dot(a, b) / (sqrt(_dot(a, a)) * sqrt(_dot(b, b)))))
+
+
+def _dot(a: NDArray[np.float32], b: NDArray[np.float32]) -> float:
+    return float(np.cumsum(a * b, dtype=np.float32)[-1])

@@ -95,5 +95,6 @@ def sharing(tx: Tx, terms: Sequence[str], wanted: Filter, limit: int) -> list[Me
 
 
 def purge(tx: WriteTx) -> None:
-    """Rewrite the index, so that the words of deleted memories are nowhere in the file."""
+    """Rewrite the index and then the file, so that the words of deleted memories are nowhere in it."""
     tx.execute("INSERT INTO memory_words (memory_words) VALUES ('optimize')")
+    tx.rewrite_file_afterwards()

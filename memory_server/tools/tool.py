@@ -13,7 +13,7 @@ from mcp.server.mcpserver.tools import Tool as SdkTool
 from mcp.server.mcpserver.utilities.func_metadata import ArgModelBase, FuncMetadata
 from mcp_types import CallToolResult, TextContent, ToolAnnotations
 from pydantic import BaseModel, ConfigDict, ValidationError, create_model
-from pydantic_core import ErrorDetails
+from pydantic_core import ErrorDetails, from_json
 from rapidfuzz import fuzz, process
 
 from memory_server.domain.memory import Caller
@@ -137,8 +137,8 @@ def _from_json(value: object) -> object:
     if not isinstance(value, str):
         return value
     try:
-        decoded = json.loads(value)
-    except (ValueError, RecursionError):
+        decoded = from_json(value)  # refuses lone surrogates, which would break the wire, and endless nesting
+    except ValueError:
         return value
     return decoded if isinstance(decoded, list | dict) else value
 
