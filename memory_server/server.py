@@ -40,7 +40,6 @@ class MemoryServer(MCPServer[Any]):
             subscriptions=False,
         )
         self._names = [tool.name for tool in tools]
-        self.calls_under_way = 0
         self._turns = anyio.Semaphore(CALLS_AT_ONCE)
 
     async def call_tool(
@@ -48,7 +47,6 @@ class MemoryServer(MCPServer[Any]):
     ) -> CallToolResult | InputRequiredResult:
         if name not in self._names:
             raise ToolError(f"No tool `{name}`. {_nearest(name, self._names)}")
-        self.calls_under_way += 1
         try:
             async with self._turns:
                 return await super().call_tool(name, arguments, context)
@@ -61,8 +59,6 @@ class MemoryServer(MCPServer[Any]):
                 f"`{name}` failed inside the server, which has logged why to its standard error. "
                 "Nothing was half-written. This is a bug: tell the user."
             ) from error
-        finally:
-            self.calls_under_way -= 1
 
 
 def chosen_tools(

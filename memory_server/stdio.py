@@ -7,19 +7,23 @@ import sys
 import threading
 import time
 from collections.abc import Callable
-from typing import Any, BinaryIO
+from typing import BinaryIO
 
 import anyio
 import anyio.to_thread
 import pydantic_core
 from mcp.server.stdio import stdio_server
+from mcp.shared._stream_protocols import WriteStream
 from mcp.shared.message import SessionMessage
 from mcp_types import (
     INVALID_REQUEST,
     PARSE_ERROR,
     ErrorData,
     JSONRPCError,
+    JSONRPCMessage,
     JSONRPCNotification,
+    JSONRPCRequest,
+    JSONRPCResponse,
     jsonrpc_message_adapter,
 )
 from pydantic import ValidationError
@@ -60,14 +64,14 @@ def _leave_soon(close: Callable[[float], None]) -> None:
 
 
 async def _serve(server: MemoryServer, close: Callable[[float], None]) -> None:
-    lines = _Lines(server, close)
+    lines = _Lines(close)
     async with anyio.create_task_group() as tasks:
         if os.name != "nt":
             tasks.start_soon(_stop_on_signal, tasks.cancel_scope, close)
         async with stdio_server(stdin=lines) as (incoming, outgoing):  # type: ignore[arg-type]
-            lines.outgoing = outgoing
+            lines.answers = _Answers(outgoing)
             lowlevel = server._lowlevel_server  # the SDK has no public way to run over given streams
-            await lowlevel.run(incoming, outgoing, lowlevel.create_initialization_options())
+            await lowlevel.run(incoming, lines.answers, lowlevel.create_initialization_options())
         tasks.cancel_scope.cancel()
 
 
@@ -79,17 +83,39 @@ async def _stop_on_signal(scope: anyio.CancelScope, close: Callable[[float], Non
             return
 
 
+class _Answers:
+    """The messages to the client; `awaited` are the requests that it has no answer to yet."""
+
+    def __init__(self, outgoing: WriteStream[SessionMessage]) -> None:
+        self._outgoing = outgoing
+        self.awaited: set[int | str] = set()
+
+    async def send(self, item: SessionMessage, /) -> None:
+        await self._outgoing.send(item)
+        if isinstance(item.message, JSONRPCResponse | JSONRPCError) and item.message.id is not None:
+            self.awaited.discard(item.message.id)
+
+    async def aclose(self) -> None:
+        await self._outgoing.aclose()
+
+    async def __aenter__(self) -> "_Answers":
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.aclose()
+
+
 class _Lines:
     """The lines of standard input, mended where the SDK would drop one without an answer.
 
     While serving, file descriptor 0 is the null device, so that nothing else can eat the client's bytes.
     """
 
-    def __init__(self, server: MemoryServer, close: Callable[[float], None]) -> None:
-        self._server = server
+    answers: _Answers
+
+    def __init__(self, close: Callable[[float], None]) -> None:
         self._close = close
         self._input = _claimed_stdin()
-        self.outgoing: Any = None
 
     def __aiter__(self) -> "_Lines":
         return self
@@ -100,19 +126,23 @@ class _Lines:
             if not raw:
                 await self._let_calls_end()
                 raise StopAsyncIteration
-            line = mended(raw.decode("utf-8", errors="replace"))
+            line = mended(raw.decode("utf-8-sig", errors="replace"))
             if not line.strip():
                 continue
-            refusal = _refusal(line)
-            if refusal is None:
-                return line
-            await self.outgoing.send(SessionMessage(refusal))
+            try:
+                message = _message(line)
+            except _NoMessageError as refusal:
+                await self.answers.send(SessionMessage(refusal.answer))
+                continue
+            if isinstance(message, JSONRPCRequest):
+                self.answers.awaited.add(message.id)
+            return line
 
     async def _let_calls_end(self) -> None:
         """The input has ended: what was asked is still answered, if that is soon."""
         _leave_soon(self._close)
         with anyio.move_on_after(GRACE / 2):
-            while self._server.calls_under_way:
+            while self.answers.awaited:
                 await anyio.sleep(0.005)
 
 
@@ -123,29 +153,32 @@ def mended(line: str) -> str:
     return _LONE_SURROGATE.sub(lambda match: match[1] + (match[2] or "\\ufffd"), line)
 
 
-def _refusal(line: str) -> JSONRPCError | None:
-    """The answer to a line that is no JSON-RPC message, or None. The SDK drops one, and the client waits."""
+class _NoMessageError(Exception):
+    """A line that is no JSON-RPC message. The SDK would drop it, and the client wait for ever."""
+
+    def __init__(self, id: object, code: int, message: str) -> None:
+        known = id if isinstance(id, int | str) and not isinstance(id, bool) else None
+        self.answer = JSONRPCError(jsonrpc="2.0", id=known, error=ErrorData(code=code, message=message))
+
+
+def _message(line: str) -> JSONRPCMessage:
+    """Raises _NoMessageError."""
     try:
         content = pydantic_core.from_json(line)
     except ValueError as error:
-        return _error(None, PARSE_ERROR, f"Not JSON: {error}")
+        raise _NoMessageError(None, PARSE_ERROR, f"Not JSON: {error}") from None
     try:
         message = jsonrpc_message_adapter.validate_json(line, by_name=False)
     except ValidationError:
         message = None
-    if message is not None and not (isinstance(message, JSONRPCNotification) and "id" in content):
-        return None
-    id = content.get("id") if isinstance(content, dict) else None
-    return _error(
-        id if type(id) in (int, str) else None,
-        INVALID_REQUEST,
-        'Not a JSON-RPC message: an object with "jsonrpc": "2.0", a text "method", an object "params", '
-        'and in a request an "id" that is a text or a whole number.',
-    )
-
-
-def _error(id: int | str | None, code: int, message: str) -> JSONRPCError:
-    return JSONRPCError(jsonrpc="2.0", id=id, error=ErrorData(code=code, message=message))
+    if message is None or (isinstance(message, JSONRPCNotification) and "id" in content):
+        raise _NoMessageError(
+            content.get("id") if isinstance(content, dict) else None,
+            INVALID_REQUEST,
+            'Not a JSON-RPC message: an object with "jsonrpc": "2.0", a text "method", an object "params", '
+            'and in a request an "id" that is a text or a whole number.',
+        )
+    return message
 
 
 def _claimed_stdin() -> BinaryIO:

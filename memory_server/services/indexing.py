@@ -205,8 +205,10 @@ class Indexer:
             self._activate(known)
 
     def _activate(self, known: KnownSpace) -> None:
+        """Unless another process has retired the space meanwhile: its queue is empty then, but so are its vectors."""
         with self._database.write() as tx:
-            if embeddings.count_waiting(tx, known.id) == 0:
+            in_use = any(each.id == known.id for each in embeddings.spaces(tx))
+            if in_use and embeddings.count_waiting(tx, known.id) == 0:
                 embeddings.activate(tx, known.id)
                 logger.info("searches now use %s", name(known.space))
 

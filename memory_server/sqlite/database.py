@@ -192,8 +192,8 @@ class Database:
                 connection.execute(statement)
         except apsw.Error as error:
             raise Unavailable(
-                f"The change was written, but rewriting {self.path} without traces of what was deleted failed ({error}). "
-                "The deleted text is in no table; to overwrite its traces, run `sqlite3 FILE VACUUM`."
+                f"The memory is deleted, but overwriting its traces in {self.path} failed ({error}). "
+                "To overwrite them, run `sqlite3 FILE VACUUM`."
             ) from error
 
     def _open(self) -> apsw.Connection:
@@ -221,7 +221,7 @@ class Database:
         try:
             yield
         except apsw.Error as error:
-            if error.extendedresult == apsw.SQLITE_READONLY_DBMOVED:
+            if _moved(error):
                 self._let_go()
             raise _meaning(error, self.path) from error
         except OSError as error:
@@ -239,7 +239,7 @@ def _meaning(error: apsw.Error, path: Path | None) -> MemoryServerError:
             return Unavailable(
                 f"The disk that holds {path} is full. Nothing was written. Free space, then call again."
             )
-        case apsw.ReadOnlyError(extendedresult=apsw.SQLITE_READONLY_DBMOVED):
+        case apsw.ReadOnlyError() if _moved(error):
             return Unavailable(
                 f"The database {path} was moved, replaced or deleted while it was open. Nothing was written. "
                 "Call again: the file that is there now will be used."
@@ -269,6 +269,11 @@ def _meaning(error: apsw.Error, path: Path | None) -> MemoryServerError:
             return Unavailable(
                 f"The database {path} failed ({type(error).__name__}: {error}). Nothing was written."
             )
+
+
+def _moved(error: apsw.Error) -> bool:
+    """Whether another file, or none, stands where the database was: SQLite then refuses to write."""
+    return getattr(error, "extendedresult", 0) == apsw.SQLITE_READONLY_DBMOVED
 
 
 def _roll_back(connection: apsw.Connection) -> None:

@@ -147,10 +147,17 @@ def count_embedded(tx: Tx, space_id: int, project: str | None = None) -> int:
 
 
 def insert(tx: WriteTx, space_id: int, embedded: Waiting, vector: Vector) -> None:
-    """Keep the vector, unless the memory was deleted or says something else by now."""
+    """Keep the vector, unless the memory was deleted or says something else, or the space was retired by now."""
     blob = _blob(vector)
-    same = tx.value("SELECT 1 FROM memories WHERE id = ? AND content = ?", (embedded.id, embedded.content))
-    if same is None:
+    wanted = tx.value(
+        """
+        SELECT 1
+        FROM memories, spaces
+        WHERE memories.id = ? AND content = ? AND spaces.id = ? AND state <> 'retired'
+        """,
+        (embedded.id, embedded.content, space_id),
+    )
+    if wanted is None:
         return
     tx.execute(
         """

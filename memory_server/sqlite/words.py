@@ -95,6 +95,9 @@ def sharing(tx: Tx, terms: Sequence[str], wanted: Filter, limit: int) -> list[Me
 
 
 def purge(tx: WriteTx) -> None:
-    """Rewrite the index and then the file, so that the words of deleted memories are nowhere in it."""
-    tx.execute("INSERT INTO memory_words (memory_words) VALUES ('optimize')")
+    """Rewrite the index and then the file, so that the words of deleted memories are nowhere in it.
+
+    FTS5's `optimize` will not do: it may keep the deleted words as marks of their deletion.
+    """
+    tx.execute("INSERT INTO memory_words (memory_words) VALUES ('rebuild')")
     tx.rewrite_file_afterwards()

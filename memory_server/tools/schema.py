@@ -44,7 +44,7 @@ def _compact(schema: dict[str, Any], definitions: dict[str, Any]) -> dict[str, A
     schema = _resolved(schema, definitions)
     short = {key: value for key, value in schema.items() if key not in _NOISE}
     default = schema.get("default")
-    if default is not None:
+    if default not in (None, []):
         short["default"] = default
     if "properties" in short:
         short["properties"] = {
@@ -81,11 +81,17 @@ def _limits(schema: dict[str, Any]) -> str:
     """`1-10`, or `at most 20 items`: the range as words."""
     for low, high, both in _LIMITS:
         if low in schema and high in schema:
-            return both.format(schema[low], schema[high])
+            return both.format(schema[low], schema[high]) + _each(schema)
         if high in schema:
-            return "at most " + both.partition("-")[2].format(schema[high])
+            return "at most " + both.partition("-")[2].format(schema[high]) + _each(schema)
     return ""
 
 
+def _each(schema: dict[str, Any]) -> str:
+    """` of 1-50 chars`: the range of the items of a list."""
+    limits = _limits(schema.get("items", {}))
+    return f" of {limits}" if limits else ""
+
+
 def _default(default: object) -> str:
-    return "" if default is None else f"default {default}"
+    return "" if default in (None, []) else f"default {default}"

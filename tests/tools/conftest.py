@@ -11,7 +11,9 @@ from tests.conftest import ERAS, ROOT, Servers
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.addoption("--renew-schemas", action="store_true", help="write tests/tools/schemas anew, to be reviewed")
+    parser.addoption(
+        "--renew-schemas", action="store_true", help="write tests/tools/schemas anew, to be reviewed"
+    )
 
 
 @pytest.fixture(scope="module")

@@ -69,7 +69,9 @@ async def test_get_answers_memories_in_the_order_asked_and_the_ids_that_are_miss
     client: Client, project: str
 ) -> None:
     first = await call(client, "memory_store", **NOTE, project=project, metadata={"a": [1, None, "ä"]})
-    second = await call(client, "memory_store", content="Unrelated: the cat is grey", type="error", project=project)
+    second = await call(
+        client, "memory_store", content="Unrelated: the cat is grey", type="error", project=project
+    )
     found = await call(client, "memory_get", ids=[second["id"], 999_999, first["id"], second["id"]])
     assert [memory["id"] for memory in found["memories"]] == [second["id"], first["id"]]
     assert found["missing"] == [999_999]
@@ -111,7 +113,9 @@ async def test_update_leaves_what_is_not_given(client: Client, project: str) -> 
     assert after == {**before, "importance": 1, "updated_at": after["updated_at"]}
 
 
-async def test_update_to_an_empty_project_tags_and_metadata_empties_them(client: Client, project: str) -> None:
+async def test_update_to_an_empty_project_tags_and_metadata_empties_them(
+    client: Client, project: str
+) -> None:
     id = (await call(client, "memory_store", **NOTE, project=project, tags=["a"], metadata={"k": 1}))["id"]
     after = await call(client, "memory_update", id=id, project="", tags=[], metadata={})
     assert (after["project"], after["tags"], after["metadata"]) == (None, [], {})
@@ -156,11 +160,15 @@ async def test_a_relation_is_written_only_to_a_memory_that_exists(client: Client
         client, "memory_store", content="It answers", type="error", project=project, relatedTo=987_654
     )
     assert text == "No memory 987654. Call `memory_search` to find its id."
-    await call(client, "memory_store", content="It answers", type="error", project=project, relatedTo=first["id"])
+    await call(
+        client, "memory_store", content="It answers", type="error", project=project, relatedTo=first["id"]
+    )
     assert (await call(client, "memory_stats", project=project))["total"] == 2
 
 
-async def test_the_same_facts_come_as_structure_and_as_compact_text_in_utf8(client: Client, project: str) -> None:
+async def test_the_same_facts_come_as_structure_and_as_compact_text_in_utf8(
+    client: Client, project: str
+) -> None:
     content = "用户身份 café ありがとう 🚀 “quoted” </tag>"
     id = (await call(client, "memory_store", content=content, type="pattern", project=project))["id"]
     calls: list[tuple[str, dict[str, Any]]] = [
@@ -248,11 +256,19 @@ ACCEPTED: list[tuple[str, dict[str, Any]]] = [
 ]
 
 
-@pytest.mark.parametrize(("tool", "arguments"), ACCEPTED)
+def _name(value: object) -> str:
+    return next(iter(value), "missing") if isinstance(value, dict) else str(value)[:24]
+
+
+@pytest.mark.parametrize(("tool", "arguments"), ACCEPTED, ids=_name)
 async def test_a_value_at_its_limit_is_accepted(
     client: Client, project: str, tool: str, arguments: dict[str, Any]
 ) -> None:
-    base = {"memory_store": {**NOTE, "project": project}, "memory_search": {"query": "proxy"}, "memory_get": {}}
+    base = {
+        "memory_store": {**NOTE, "project": project},
+        "memory_search": {"query": "proxy"},
+        "memory_get": {},
+    }
     await call(client, tool, **{**base[tool], **arguments})
 
 
@@ -307,10 +323,22 @@ REFUSED: list[tuple[str, dict[str, Any], str]] = [
     ("memory_search", {"limit": 51}, "limit: Input should be less than or equal to 50, got 51"),
     ("memory_search", {"limit": True}, "limit: Input should be a valid integer, got true"),
     ("memory_search", {"limit": "9"}, 'limit: Input should be a valid integer, got "9"'),
-    ("memory_search", {"mode": "fuzzy"}, "mode: Input should be 'hybrid', 'semantic' or 'keyword', got \"fuzzy\""),
+    (
+        "memory_search",
+        {"mode": "fuzzy"},
+        "mode: Input should be 'hybrid', 'semantic' or 'keyword', got \"fuzzy\"",
+    ),
     ("memory_search", {"type": "fact"}, "type: Input should be"),
-    ("memory_search", {"minImportance": 0}, "minImportance: Input should be greater than or equal to 1, got 0"),
-    ("memory_search", {"minImportance": 11}, "minImportance: Input should be less than or equal to 10, got 11"),
+    (
+        "memory_search",
+        {"minImportance": 0},
+        "minImportance: Input should be greater than or equal to 1, got 0",
+    ),
+    (
+        "memory_search",
+        {"minImportance": 11},
+        "minImportance: Input should be less than or equal to 10, got 11",
+    ),
     ("memory_get", {"ids": []}, "ids: List should have at least 1 item"),
     ("memory_get", {"ids": list(range(1, 22))}, "ids: List should have at most 20 items"),
     ("memory_get", {"ids": [0]}, "ids.0: Input should be greater than or equal to 1, got 0"),
@@ -323,14 +351,30 @@ REFUSED: list[tuple[str, dict[str, Any], str]] = [
     ("memory_delete", {"id": -1}, "id: Input should be greater than or equal to 1, got -1"),
     ("memory_delete", {"id": 2**63}, "id: Input should be less than or equal to 9223372036854775807"),
     ("memory_update", {"id": 1, "content": ""}, 'content: String should have at least 1 character, got ""'),
-    ("memory_update", {"id": 1, "content": "x" * 5001}, "content: String should have at most 5000 characters"),
+    (
+        "memory_update",
+        {"id": 1, "content": "x" * 5001},
+        "content: String should have at most 5000 characters",
+    ),
     ("memory_update", {"id": 1, "tags": _tags(11)}, "tags: List should have at most 10 items"),
-    ("memory_update", {"id": 1, "importance": 0}, "importance: Input should be greater than or equal to 1, got 0"),
+    (
+        "memory_update",
+        {"id": 1, "importance": 0},
+        "importance: Input should be greater than or equal to 1, got 0",
+    ),
     ("memory_stats", {"project": ["a"]}, 'project: Input should be a valid string, got ["a"]'),
     ("memory_store", {}, "content: missing. `memory_store` needs it."),
     ("memory_update", {"importance": 3}, "id: missing. `memory_update` needs it."),
-    ("memory_store", {"colour": "red"}, "colour: unknown argument. `memory_store` takes: content, type, project"),
-    ("memory_search", {"min_importance": 3}, "min_importance: unknown argument. Did you mean `minImportance`?"),
+    (
+        "memory_store",
+        {"colour": "red"},
+        "colour: unknown argument. `memory_store` takes: content, type, project",
+    ),
+    (
+        "memory_search",
+        {"min_importance": 3},
+        "min_importance: unknown argument. Did you mean `minImportance`?",
+    ),
     ("memory_search", {"Query": "a"}, "Query: unknown argument. Did you mean `query`?"),
     ("memory_store", {"related_to": 1}, "related_to: unknown argument. Did you mean `relatedTo`?"),
     ("memory_store", {"caller": {}}, "caller: unknown argument."),
@@ -339,18 +383,22 @@ REFUSED: list[tuple[str, dict[str, Any], str]] = [
 ]
 
 
-@pytest.mark.parametrize(("tool", "arguments", "message"), REFUSED)
+@pytest.mark.parametrize(("tool", "arguments", "message"), REFUSED, ids=_name)
 async def test_a_bad_argument_is_refused_in_one_line_that_names_it(
     client: Client, tool: str, arguments: dict[str, Any], message: str
 ) -> None:
     base: dict[str, dict[str, Any]] = {"memory_store": NOTE, "memory_search": {"query": "proxy"}}
     given = {**base.get(tool, {}), **arguments} if arguments else {"type": "learning"}
-    before = (await call(client, "memory_stats"))["total"]
     text = await refusal(client, tool, **given)
     assert text.startswith(message)
     assert "\n" not in text
     assert len(text) < 400
-    assert (await call(client, "memory_stats"))["total"] == before
+
+
+async def test_a_refused_memory_is_not_stored(client: Client, project: str) -> None:
+    for bad in ({"importance": 11}, {"tags": [""]}, {"relatedTo": 987_654}, {"metadata": "x"}, {"colour": 1}):
+        await refusal(client, "memory_store", **{**NOTE, "project": project, **bad})
+    assert (await call(client, "memory_stats", project=project))["total"] == 0
 
 
 async def test_each_bad_field_has_a_line_of_its_own(client: Client) -> None:
@@ -378,8 +426,12 @@ async def test_text_and_numbers_beyond_all_measure_are_refused_and_not_a_crash(c
     deep = "[" * 900 + "]" * 900
     assert (await refusal(client, "memory_store", **NOTE, tags=deep)).startswith("tags")
     assert (await refusal(client, "memory_store", **NOTE, metadata=f'{{"a": {deep}}}')).startswith("metadata")
-    assert (await refusal(client, "memory_store", **NOTE, metadata='{"a": 1' + "0" * 5000 + "}")).startswith("metadata")
-    assert (await refusal(client, "memory_store", **NOTE, tags='["a\\ud800"]')).startswith("tags: Input should be a valid list")
+    assert (await refusal(client, "memory_store", **NOTE, metadata='{"a": 1' + "0" * 5000 + "}")).startswith(
+        "metadata"
+    )
+    assert (await refusal(client, "memory_store", **NOTE, tags='["a\\ud800"]')).startswith(
+        "tags: Input should be a valid list"
+    )
 
 
 async def test_unknown_tools_and_ids_are_named_with_what_mends_them(client: Client) -> None:
@@ -391,7 +443,9 @@ async def test_unknown_tools_and_ids_are_named_with_what_mends_them(client: Clie
         await refusal(client, "memory_delete", id=999_999)
         == "No memory 999999, so nothing was deleted. Call `memory_search` to find its id."
     )
-    assert (await refusal(client, "memory_update", id=1)).startswith("Nothing to update. Give at least one of content")
+    assert (await refusal(client, "memory_update", id=1)).startswith(
+        "Nothing to update. Give at least one of content"
+    )
 
 
 # Arguments that come as JSON text, and text that looks like JSON
@@ -433,15 +487,24 @@ SECRETS = {
 """Built of pieces, so that no scanner takes this file for a leak."""
 
 
-@pytest.mark.parametrize("kind", SECRETS)
-@pytest.mark.parametrize("place", ["content", "tags", "metadata"])
+@pytest.mark.parametrize(
+    ("kind", "place"),
+    [
+        (kind, place)
+        for kind, secret in SECRETS.items()
+        for place in ("content", "tags", "metadata")
+        if place != "tags" or len(secret) <= 50
+    ],
+)
 async def test_what_looks_like_a_credential_is_refused_wherever_it_stands(
     client: Client, project: str, kind: str, place: str
 ) -> None:
     secret = SECRETS[kind]
-    values: dict[str, Any] = {"content": f"login: {secret}", "tags": [secret[:50]], "metadata": {"deep": [{"k": secret}]}}
-    if place == "tags" and len(secret) > 50:
-        pytest.skip("longer than a tag may be")
+    values: dict[str, Any] = {
+        "content": f"login: {secret}",
+        "tags": [secret],
+        "metadata": {"deep": [{"k": secret}]},
+    }
     text = await refusal(client, "memory_store", **{**NOTE, "project": project, place: values[place]})
     assert text.startswith(f"This looks like it holds {kind}, and every assistant can read a memory.")
     assert "--allow-secrets" in text
@@ -480,7 +543,9 @@ async def test_secrets_are_kept_where_the_user_allows_it(server: Servers) -> Non
 # Characters that a reader cannot see
 
 
-async def test_characters_that_a_reader_cannot_see_are_stripped_on_write(client: Client, project: str) -> None:
+async def test_characters_that_a_reader_cannot_see_are_stripped_on_write(
+    client: Client, project: str
+) -> None:
     hidden = "\x00\x07\x1b\x7f\x85\u200b\u200e\u202e\u2066\ufeff\U000e0041\u00ad"
     stored = await call(
         client,

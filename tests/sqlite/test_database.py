@@ -1,0 +1,455 @@
+"""The connection: modes, permissions, transactions, waiting, and what each failure of the driver becomes."""
+
+import os
+import shutil
+import stat
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import apsw
+import pytest
+
+from memory_server.errors import Conflict, MemoryServerError, Unavailable
+from memory_server.sqlite import database as module
+from memory_server.sqlite.database import Database, WriteTx, timestamp
+from tests.conftest import ROOT, Clock, Sqlite, until
+
+INSERT = "INSERT INTO memories (content, type) VALUES (?, 'error')"
+
+
+def keep(database: Database, text: str) -> None:
+    with database.write() as tx:
+        tx.execute(INSERT, (text,))
+
+
+def texts(database: Database) -> list[str]:
+    with database.read() as tx:
+        return [text for (text,) in tx.rows("SELECT content FROM memories ORDER BY id")]
+
+
+def all_errors(kind: type[apsw.Error]) -> Iterator[type[apsw.Error]]:
+    for each in kind.__subclasses__():
+        yield each
+        yield from all_errors(each)
+
+
+# Files and modes
+
+
+def test_a_new_folder_and_file_are_for_their_owner_alone(tmp_path: Path, clock: Clock) -> None:
+    path = tmp_path / "memory-server" / "memory.db"
+    old = os.umask(0)
+    try:
+        database = Database(path, clock)
+        keep(database, "x")
+        database.close()
+    finally:
+        os.umask(old)
+    assert stat.S_IMODE(path.parent.stat().st_mode) == 0o700
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+
+
+def test_a_file_that_exists_keeps_its_permissions(tmp_path: Path, clock: Clock) -> None:
+    path = tmp_path / "memory.db"
+    path.touch(0o640)
+    database = Database(path, clock)
+    database.open()
+    database.close()
+    assert stat.S_IMODE(path.stat().st_mode) == 0o640
+
+
+def test_a_commit_is_flushed_with_its_folder_and_deleted_text_is_overwritten(file_database: Database) -> None:
+    with file_database.read() as tx:
+        read_back = {
+            name: tx.value(f"PRAGMA {name}")
+            for name in ("journal_mode", "synchronous", "fullfsync", "foreign_keys", "secure_delete")
+        }
+    extra = 3
+    assert read_back == {
+        "journal_mode": "delete", "synchronous": extra, "fullfsync": 1, "foreign_keys": 1, "secure_delete": 1,
+    }  # fmt: skip
+
+
+def test_a_file_in_wal_mode_is_brought_back_to_a_rollback_journal(tmp_path: Path, clock: Clock, sqlite: Sqlite) -> None:
+    path = tmp_path / "memory.db"
+    first = Database(path, clock)
+    keep(first, "kept")
+    first.close()
+    assert sqlite(path, "PRAGMA journal_mode = wal", INSERT.replace("?", "'from the log'")) == "wal"
+    database = Database(path, clock)
+    assert texts(database) == ["kept", "from the log"]
+    assert database.facts()["journal"] == "delete, synchronous 3"
+    database.close()
+    assert sqlite(path, "PRAGMA journal_mode") == "delete"
+
+
+def test_a_file_in_wal_mode_that_another_program_holds_is_refused(
+    tmp_path: Path, clock: Clock, sqlite: Sqlite, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "BUSY_LIMIT", 0.1)
+    path = tmp_path / "memory.db"
+    fresh = Database(path, clock)
+    fresh.open()
+    fresh.close()
+    sqlite(path, "PRAGMA journal_mode = wal")
+    with Holder(path, "SELECT count(*) FROM memories"):
+        with pytest.raises(Unavailable, match=r"Close (that|the) program"):
+            Database(path, clock).open()
+    database = Database(path, clock)
+    database.open()
+    database.close()
+
+
+# Waiting for others
+
+
+class Holder:
+    """Another process with the file open and a transaction that `sql` began; leaving the block ends it."""
+
+    def __init__(self, path: Path, sql: str) -> None:
+        program = (
+            "import apsw, sys; c = apsw.Connection(sys.argv[1]); c.set_busy_timeout(9000);"
+            "c.execute('BEGIN'); c.execute(sys.argv[2]).fetchall(); print('held', flush=True); sys.stdin.read()"
+        )
+        self.process = subprocess.Popen(
+            [sys.executable, "-c", program, str(path), sql], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+        )
+
+    def __enter__(self) -> "Holder":
+        assert self.process.stdout is not None
+        assert self.process.stdout.readline() == b"held\n"
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.process.communicate(timeout=20)
+
+
+LOCKING = INSERT.replace("?", "'theirs'")
+
+
+def test_a_write_waits_for_another_process_and_then_succeeds(
+    file_database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert file_database.path is not None
+    napping = threading.Event()
+    nap = module._nap
+    monkeypatch.setattr(module, "_nap", lambda tries: (napping.set(), nap(tries))[1])
+    database = Database(file_database.path, Clock())
+    database.open()
+    with Holder(file_database.path, LOCKING):
+        writer = threading.Thread(target=keep, args=(database, "ours"))
+        writer.start()
+        until(napping.is_set, "the writer meets the lock")
+        assert writer.is_alive()
+    writer.join(20)
+    assert texts(database) == ["ours"]  # the other process left without a commit
+    database.close()
+
+
+def test_a_write_gives_up_when_the_lock_stays_and_nothing_is_written(
+    file_database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "BUSY_LIMIT", 0.05)
+    assert file_database.path is not None
+    with Holder(file_database.path, LOCKING):
+        with pytest.raises(Unavailable, match="Another process has kept .* locked.*Nothing was written"):
+            keep(file_database, "ours")
+        assert texts(file_database) == []
+    keep(file_database, "ours, later")
+    assert texts(file_database) == ["ours, later"]
+
+
+def test_a_commit_gives_up_when_a_reader_stays_and_nothing_is_written(
+    file_database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "BUSY_LIMIT", 0.05)
+    assert file_database.path is not None
+    with Holder(file_database.path, "SELECT count(*) FROM memories"):
+        with pytest.raises(Unavailable, match="locked"):
+            keep(file_database, "ours")
+    assert texts(file_database) == []
+
+
+def test_threads_of_one_process_take_turns(file_database: Database) -> None:
+    threads = [threading.Thread(target=keep, args=(file_database, f"text {n}")) for n in range(8)]
+    for each in threads:
+        each.start()
+    for each in threads:
+        each.join(20)
+    assert sorted(texts(file_database)) == [f"text {n}" for n in range(8)]
+
+
+# Transactions
+
+
+def test_a_write_that_raises_leaves_every_table_as_it_was(file_database: Database, sqlite: Sqlite) -> None:
+    keep(file_database, "before")
+    assert file_database.path is not None
+    before = sqlite(file_database.path, ".dump")
+
+    def half(tx: WriteTx) -> None:
+        tx.execute("UPDATE memories SET content = 'after', project = 'p'")
+        tx.execute(INSERT, ("another",))
+        tx.execute("INSERT INTO edges (source_id, target_id, relation) VALUES (1, 2, 'causes')")
+        raise RuntimeError("half way")
+
+    with pytest.raises(RuntimeError, match="half way"), file_database.write() as tx:
+        half(tx)
+    assert sqlite(file_database.path, ".dump") == before
+    keep(file_database, "the connection is free again")
+
+
+def test_a_write_that_breaks_a_rule_is_a_conflict_and_writes_nothing(database: Database) -> None:
+    with pytest.raises(Conflict, match="breaks a rule"), database.write() as tx:
+        tx.execute(INSERT, ("fine",))
+        tx.execute("INSERT INTO memories (content, type) VALUES ('x', 'rumour')")
+    assert texts(database) == []
+
+
+def test_a_read_sees_one_moment_though_another_process_writes(file_database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert file_database.path is not None
+    with file_database.read() as tx:
+        assert tx.value("SELECT count(*) FROM memories") == 0
+        other = Database(file_database.path, Clock())
+        monkeypatch.setattr(module, "BUSY_LIMIT", 0.05)
+        with pytest.raises(Unavailable):
+            keep(other, "in between")
+        assert tx.value("SELECT count(*) FROM memories") == 0
+        other.close()
+
+
+def test_every_timestamp_of_a_transaction_is_the_moment_it_began(database: Database, clock: Clock) -> None:
+    with database.write() as tx:
+        began = tx.now
+        clock.advance(hours=1)
+        assert tx.now == began == "2026-03-14T09:26:53.589Z"
+    with database.write() as tx:
+        assert tx.now == timestamp(clock()) == "2026-03-14T10:26:53.589Z"
+
+
+def test_a_closed_database_says_that_the_server_stops(file_database: Database) -> None:
+    assert file_database.close()
+    with pytest.raises(Unavailable, match="stopping"):
+        keep(file_database, "late")
+
+
+def test_closing_does_not_wait_for_ever_for_a_busy_thread(file_database: Database) -> None:
+    inside, leave = threading.Event(), threading.Event()
+
+    def work() -> None:
+        with file_database.read():
+            inside.set()
+            leave.wait(20)
+
+    worker = threading.Thread(target=work)
+    worker.start()
+    inside.wait(20)
+    assert not file_database.close(timeout=0.01)
+    leave.set()
+    worker.join(20)
+    assert file_database.close(timeout=1)
+
+
+# What failures become
+
+
+@pytest.mark.parametrize("kind", sorted(set(all_errors(apsw.Error)), key=lambda each: each.__name__))
+def test_every_error_of_the_driver_becomes_one_of_ours(kind: type[apsw.Error], database: Database) -> None:
+    with pytest.raises(MemoryServerError) as caught, database.read():
+        raise kind("reason")
+    assert isinstance(caught.value.__cause__, kind)
+    assert str(caught.value)
+
+
+def test_the_driver_has_no_error_outside_that_family() -> None:
+    kinds = [each for each in vars(apsw).values() if isinstance(each, type) and issubclass(each, Exception)]
+    assert all(issubclass(each, apsw.Error) for each in kinds)
+
+
+def test_a_file_that_is_no_database_is_left_as_it_is(tmp_path: Path, clock: Clock) -> None:
+    path = tmp_path / "letter.txt"
+    path.write_bytes(b"Dear Ada, " * 500)
+    with pytest.raises(Unavailable, match="is not a SQLite database. It was left as it is"):
+        Database(path, clock).open()
+    assert path.read_bytes() == b"Dear Ada, " * 500
+
+
+def test_a_damaged_file_says_how_to_rescue_it(tmp_path: Path, clock: Clock) -> None:
+    path = tmp_path / "memory.db"
+    database = Database(path, clock)
+    for number in range(50):
+        keep(database, f"text {number} " * 100)
+    database.close()
+    content = bytearray(path.read_bytes())
+    content[8192:-4096] = os.urandom(len(content) - 8192 - 4096)
+    path.write_bytes(content)
+    broken = Database(path, clock)
+    with pytest.raises(Unavailable, match=r"is damaged .*\.recover"):
+        texts(broken)
+    broken.close()
+
+
+def test_a_folder_is_no_database(tmp_path: Path, clock: Clock) -> None:
+    with pytest.raises(Unavailable, match="is a folder"):
+        Database(tmp_path, clock).open()
+
+
+def test_a_missing_folder_is_named(tmp_path: Path, clock: Clock) -> None:
+    with pytest.raises(Unavailable, match=r"The folder .*/far/away does not exist"):
+        Database(tmp_path / "far" / "away" / "memory.db", clock).open()
+
+
+def test_opening_is_tried_again_at_the_next_use(tmp_path: Path, clock: Clock) -> None:
+    database = Database(tmp_path / "far" / "away" / "memory.db", clock)
+    with pytest.raises(Unavailable):
+        keep(database, "too early")
+    (tmp_path / "far").mkdir()
+    keep(database, "now")
+    assert texts(database) == ["now"]
+    database.close()
+
+
+def test_a_file_that_was_moved_away_takes_no_more_writes(file_database: Database, tmp_path: Path, sqlite: Sqlite) -> None:
+    """Else a restored backup would lie there while every write goes into the file that nobody sees any more."""
+    assert file_database.path is not None
+    keep(file_database, "old")
+    file_database.path.rename(tmp_path / "moved.db")
+    shutil.copy(tmp_path / "moved.db", file_database.path)
+    with pytest.raises(Unavailable, match="was moved, replaced or deleted while it was open. Nothing was written"):
+        keep(file_database, "lost")
+    keep(file_database, "new")
+    assert texts(file_database) == ["old", "new"]
+    assert sqlite(tmp_path / "moved.db", "SELECT content FROM memories") == "old"
+
+
+def test_a_full_database_keeps_what_it_has(file_database: Database) -> None:
+    """SQLITE_FULL as a full disk raises it, by a limit on the pages."""
+    keep(file_database, "kept")
+    with file_database.read() as tx:
+        pages = tx.value("PRAGMA page_count")
+        tx.value(f"PRAGMA max_page_count = {pages}")
+    with pytest.raises(Unavailable, match=r"disk .* is full. Nothing was written"):
+        keep(file_database, "too much " * 500)
+    assert texts(file_database) == ["kept"]
+
+
+@pytest.fixture
+def tiny_disk(tmp_path: Path) -> Iterator[Path]:
+    """A real disk of 600 kB."""
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    made = subprocess.run(
+        ["mount", "-t", "tmpfs", "-o", "size=600k", "tmpfs", str(disk)], capture_output=True, check=False
+    ) if shutil.which("mount") and os.geteuid() == 0 else None  # fmt: skip
+    if made is None or made.returncode != 0:
+        pytest.skip("mounting a small disk needs root")
+    yield disk
+    subprocess.run(["umount", str(disk)], check=True)
+
+
+def test_a_disk_that_fills_up_loses_nothing_and_serves_again_when_there_is_room(tiny_disk: Path, clock: Clock) -> None:
+    (tiny_disk / "ballast").write_bytes(bytes(100_000))
+    database = Database(tiny_disk / "memory.db", clock)
+    kept: list[str] = []
+    with pytest.raises(Unavailable, match=r"is full"):
+        for number in range(1000):
+            text = f"{number} " + os.urandom(1000).hex()
+            keep(database, text)
+            kept.append(text)
+    assert kept
+    assert texts(database) == kept
+    (tiny_disk / "ballast").unlink()
+    keep(database, "room again")
+    assert database.integrity() == []
+    assert texts(database) == [*kept, "room again"]
+    database.close()
+
+
+AS_NOBODY = """
+import os, sys
+from datetime import UTC, datetime
+from pathlib import Path
+from memory_server.errors import Unavailable
+from memory_server.sqlite.database import Database
+if os.geteuid() == 0:
+    os.setgroups([]); os.setgid(65534); os.setuid(65534)
+database = Database(Path(sys.argv[1]), lambda: datetime.now(UTC))
+with database.read() as tx:
+    print(tx.rows("SELECT content FROM memories"), database.read_only)
+try:
+    with database.write() as tx:
+        tx.execute("INSERT INTO memories (content, type) VALUES ('x', 'error')")
+except Unavailable as error:
+    print(error)
+"""
+
+
+@pytest.fixture
+def readable() -> Iterator[Path]:
+    """A folder that another user may read; the test's own lies below folders that are root's alone."""
+    folder = Path(subprocess.check_output(["mktemp", "-d", "/tmp/memory-server-tests-XXXXXX"], text=True).strip())
+    folder.chmod(0o755)
+    yield folder
+    for each in folder.iterdir():
+        each.chmod(0o644)
+    folder.chmod(0o755)
+    shutil.rmtree(folder)
+
+
+def as_nobody(path: Path) -> list[str]:
+    done = subprocess.run(
+        [sys.executable, "-c", AS_NOBODY, str(path)], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    if "Permission denied" in done.stderr and "site-packages" in done.stderr:
+        pytest.skip("another user cannot read this Python's packages")
+    assert done.returncode == 0, done.stderr
+    return done.stdout.splitlines()
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="permissions of POSIX")
+@pytest.mark.parametrize("folder", [0o555, 0o755])
+def test_a_read_only_file_is_read_and_refuses_writes(readable: Path, clock: Clock, folder: int) -> None:
+    path = readable / "memory.db"
+    database = Database(path, clock)
+    keep(database, "kept")
+    database.close()
+    path.chmod(0o444)
+    readable.chmod(folder)
+    read, refused = as_nobody(path)
+    assert read == "[('kept',)] True"
+    assert "is read-only. Nothing was written. Make the file and its folder writable" in refused
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="permissions of POSIX")
+def test_a_writable_file_in_a_read_only_folder_is_read_and_refuses_writes(readable: Path, clock: Clock) -> None:
+    path = readable / "memory.db"
+    database = Database(path, clock)
+    keep(database, "kept")
+    database.close()
+    path.chmod(0o666)
+    readable.chmod(0o555)
+    read, refused = as_nobody(path)
+    assert read.startswith("[('kept',)]")
+    assert "Check --db and its permissions" in refused or "is read-only" in refused
+
+
+def test_a_backup_is_whole_and_private_and_replaces_an_older_one(file_database: Database, tmp_path: Path) -> None:
+    keep(file_database, "kept")
+    target = tmp_path / "copy.db"
+    target.write_text("an older backup")
+    file_database.backup(target)
+    assert stat.S_IMODE(target.stat().st_mode) == 0o600
+    copy = Database(target, Clock())
+    assert texts(copy) == ["kept"]
+    assert copy.integrity() == []
+    copy.close()
+    assert sorted(each.name for each in tmp_path.iterdir()) == ["copy.db", "memory.db"]
+
+
+def test_a_backup_into_a_missing_folder_says_so_and_leaves_nothing(file_database: Database, tmp_path: Path) -> None:
+    with pytest.raises(Unavailable, match="cannot be reached"):
+        file_database.backup(tmp_path / "nowhere" / "copy.db")
+    assert [each.name for each in tmp_path.iterdir()] == ["memory.db"]

@@ -1,0 +1,368 @@
+"""The word index: always what the memories say, whoever wrote them, in any script."""
+
+import json
+import re
+import sys
+import unicodedata
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import apsw
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from memory_server.domain.han import TO_SIMPLIFIED
+from memory_server.domain.memory import Filter
+from memory_server.domain.query import index_phrase, parse
+from memory_server.domain.text import SPACELESS, fold
+from memory_server.sqlite import words
+from memory_server.sqlite.database import Database, Tx, WriteTx
+from tests.conftest import ROOT, Clock, Sqlite
+
+SCRIPTS = st.sampled_from(
+    [
+        *"aZzéÉñßøİıſ09_-'./:@+#*\"()[]{}<>|^~`\\ \t\n",  # Latin and marks
+        *"你好世界数据库記憶資料庫臺灣龍龜〇々，。！「」　",
+        *"ひらがなカタカナーヽ゛ﾃｰﾀ",
+        *"한국어가힣ㅋㅎ",
+        *"ПриветЁёΣσςΆάԨ",
+        *"שלוםمرحبا٣ﷺﻻ",
+        *"นี่ไทยनमस्तेবাংলা",
+        *"ＡＢｃ１２！～①②㎏㈱㍿½²³ªﬁﬃⅣ℃™№Ⓐ𝐁𝒙𝟛",
+        *"😀👩‍💻🇨🇳♥️€£¥→",
+        "\u0301", "\u200d", "\ufe0f", "\u3005", "\uf900", "\ufa0e", "\U00020000", "\U0002f800", "\u2f00",
+    ]  # fmt: skip
+)
+TEXTS = st.text(SCRIPTS, min_size=1, max_size=40)
+
+MANY = settings(
+    max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
+)
+
+
+@contextmanager
+def undone(database: Database) -> Iterator[WriteTx]:
+    """A write that leaves no trace, so that one database serves many examples."""
+
+    class Undo(Exception):
+        pass
+
+    try:
+        with database.write() as tx:
+            yield tx
+            raise Undo
+    except Undo:
+        pass
+
+
+def put(tx: WriteTx, content: str, tags: str = "[]") -> int:
+    tx.execute("INSERT INTO memories (content, type, tags) VALUES (?, 'error', ?)", (content, tags))
+    return int(tx.value("SELECT max(id) FROM memories"))
+
+
+def found(tx: Tx, text: str) -> list[int]:
+    return sorted(hit.id for hit in words.search(tx, parse(text).terms, Filter(), 50))
+
+
+def indexed(tx: Tx) -> list[tuple[object, ...]]:
+    """Every token of the index with the memories it is in, and where."""
+    tx.connection.execute("CREATE VIRTUAL TABLE IF NOT EXISTS temp.v USING fts5vocab(main, memory_words, instance)")
+    return sorted(tx.rows("SELECT term, doc, col, offset FROM temp.v"))
+
+
+def assert_index_is_whole(tx: WriteTx) -> None:
+    """The index holds what the memories say, no more and no less, and equals one built anew."""
+    assert tx.rows("SELECT rowid FROM memory_words ORDER BY 1") == tx.rows("SELECT id FROM memories ORDER BY 1")
+    for content, tags, indexed_content, indexed_tags in tx.rows(
+        "SELECT m.content, m.tags, w.content, w.tags FROM memories AS m JOIN memory_words AS w ON w.rowid = m.id"
+    ):
+        assert tx.tokenize(indexed_content) == tx.tokenize(index_phrase(content))
+        assert tx.tokenize(indexed_tags) == tx.tokenize(index_phrase(tags))
+    before = indexed(tx)
+    tx.execute("INSERT INTO memory_words (memory_words) VALUES ('rebuild')")
+    assert indexed(tx) == before
+
+
+# Folding: what Python does to a question, SQL does to a memory
+
+
+@MANY
+@given(TEXTS)
+def test_python_and_sql_fold_any_text_into_the_same_tokens(database: Database, text: str) -> None:
+    text = unicodedata.normalize("NFC", text)
+    with undone(database) as tx:
+        put(tx, text)
+        assert tx.tokenize(tx.value("SELECT content FROM memory_words")) == tx.tokenize(index_phrase(text))
+
+
+def test_python_and_sql_fold_every_single_character_into_the_same_tokens(database: Database) -> None:
+    """Of Unicode 13, which every supported Python knows; later characters are folded by both or by none."""
+    characters = [
+        each
+        for each in map(chr, range(0x20, 0x31350))
+        if unicodedata.category(each) not in ("Cn", "Cs", "Co", "Cc") and not 0x1DF00 <= ord(each) <= 0x1DFFF
+    ]
+    with undone(database) as tx:
+        tx.execute(
+            "INSERT INTO memories (content, type) SELECT 'a' || value || 'b', 'error' FROM json_each(?)",
+            (json.dumps(characters),),
+        )
+        rows = tx.rows("SELECT content FROM memory_words ORDER BY rowid")
+        unlike = [
+            each
+            for each, (content,) in zip(characters, rows, strict=True)
+            if tx.tokenize(content) != tx.tokenize(index_phrase(f"a{each}b"))
+        ]
+    known_to_all = [each for each in unlike if sys.version_info < (3, 12) or ord(each) < 0x10000]
+    assert [f"U+{ord(each):04X}" for each in known_to_all] == []
+
+
+def test_the_table_of_forms_is_what_python_folds(database: Database) -> None:
+    with database.read() as tx:
+        forms = dict(tx.rows("SELECT form, folded FROM character_forms"))
+    for form, folded in forms.items():
+        assert len(form) == 1
+        assert folded.split() == (fold(form) if len(folded) == 1 else index_phrase(form)).split()
+    han = {chr(one): chr(other) for one, other in TO_SIMPLIFIED.items()}
+    assert {form: forms.get(form) for form in han} == han
+    full_width = {chr(0xFF00 + i): chr(0x20 + i) for i in range(1, 95)}
+    assert {form: forms[form].lower() for form in full_width} == {a: b.lower() for a, b in full_width.items()}
+
+
+def test_the_migration_sets_apart_the_characters_that_a_question_sets_apart() -> None:
+    sql = (ROOT / "migrations" / "0001_memories.sql").read_text(encoding="utf-8")
+    classes = set(re.findall(r"GLOB '\[(⺀[^\]]*)\]'", sql))
+    assert len(classes) == 1
+    in_sql, in_python = re.compile(f"[{classes.pop()}]"), re.compile(f"[{SPACELESS}]")
+    for each in map(chr, range(0x20, 0x323B0)):
+        assigned = unicodedata.category(each) not in ("Cn", "Cs", "Co")
+        folded_away = fold(each) != each
+        if assigned and not folded_away:
+            assert bool(in_sql.match(each)) == bool(in_python.match(each)), f"U+{ord(each):04X}"
+
+
+@pytest.mark.parametrize(
+    ("memory", "question"),
+    [
+        ("我喜欢AI技术", "技术"),
+        ("我喜欢AI技术", "AI"),
+        ("臺灣的資料庫", "台湾"),
+        ("台湾的数据库", "資料庫 數據庫"),
+        ("用户身份需要确认", "身份"),
+        ("server pve-01 is down", "pve-01"),
+        ("TODO: x", "TODO: x"),
+        ("I write C++ daily", "C++"),
+        ("the café opens", "cafe"),
+        ("We deployed it", "deploying"),
+        ("ＰＹＴＨＯＮ ３", "python 3"),
+        ("重さは5㎏", "5kg"),
+        ("ﾃｽﾄ", "テスト"),
+        ("step ① done", "1"),
+        ("10m² flat", "10m2"),
+        ("𝗯𝗼𝗹𝗱 claim", "bold"),
+        ("ありがとう", "ありがとう"),
+        ("안녕하세요", "안녕하세요"),
+        ("/etc/nginx/nginx.conf", "nginx.conf"),
+    ],
+)
+def test_a_memory_is_found_by_its_words(database: Database, memory: str, question: str) -> None:
+    with database.write() as tx:
+        put(tx, "something else entirely")
+        id = put(tx, memory)
+        assert found(tx, question) == [id]
+
+
+def test_tags_are_found_too(database: Database) -> None:
+    with database.write() as tx:
+        id = put(tx, "x", '["部署", "release-notes"]')
+        assert found(tx, "部署") == found(tx, "release") == [id]
+
+
+@MANY
+@given(st.text(st.one_of(SCRIPTS, st.characters()), min_size=1, max_size=60))
+def test_any_text_is_a_valid_question(database: Database, text: str) -> None:
+    with database.read() as tx:
+        asked = parse(text.encode("utf-8", "replace").decode())
+        words.search(tx, asked.terms, Filter(), 10)
+        words.sharing(tx, [*asked.terms, asked.text], Filter(), 10)
+        words.containing(tx, asked.text, Filter(), 10)
+
+
+# Triggers
+
+CHANGES = st.lists(
+    st.one_of(
+        st.tuples(st.just("insert"), st.integers(1, 6), TEXTS),
+        st.tuples(st.just("put"), st.integers(1, 6), TEXTS),
+        st.tuples(st.just("upsert"), st.integers(1, 6), TEXTS),
+        st.tuples(st.just("reword"), st.integers(1, 6), TEXTS),
+        st.tuples(st.just("retag"), st.integers(1, 6), TEXTS),
+        st.tuples(st.just("delete"), st.integers(1, 6), st.just("")),
+        st.tuples(st.just("reword all"), st.just(0), TEXTS),
+    ),
+    max_size=12,
+)
+STATEMENTS = {
+    "insert": "INSERT OR IGNORE INTO memories (id, content, type) VALUES (:id, :text, 'error')",
+    "put": "INSERT OR REPLACE INTO memories (id, content, type, tags) VALUES (:id, :text, 'error', json_array(:text))",
+    "upsert": "INSERT INTO memories (id, content, type) VALUES (:id, :text, 'error')"
+    " ON CONFLICT (id) DO UPDATE SET content = excluded.content",
+    "reword": "UPDATE memories SET content = :text WHERE id = :id",
+    "retag": "UPDATE OR REPLACE memories SET tags = json_array(:text) WHERE id = :id",
+    "delete": "DELETE FROM memories WHERE id = :id",
+    "reword all": "UPDATE memories SET content = :text || id",
+}
+
+
+@MANY
+@given(CHANGES)
+def test_the_index_follows_every_change(database: Database, changes: list[tuple[str, int, str]]) -> None:
+    with undone(database) as tx:
+        for kind, id, text in changes:
+            tx.connection.execute(STATEMENTS[kind], {"id": id, "text": unicodedata.normalize("NFC", text)})
+        assert_index_is_whole(tx)
+
+
+def test_the_index_follows_the_stock_program(file_database: Database, sqlite: Sqlite) -> None:
+    path = file_database.path
+    assert path is not None
+    sqlite(
+        path,
+        "INSERT INTO memories (content, type, tags) VALUES ('bread with 蜂蜜', 'error', '[\"breakfast\"]')",
+        "INSERT INTO memories (content, type) VALUES ('milk', 'error'), ('cheese', 'error')",
+        "UPDATE memories SET content = '臺北 tea' WHERE content = 'milk'",
+        "DELETE FROM memories WHERE content = 'cheese'",
+        "INSERT OR REPLACE INTO memories (id, content, type) VALUES (2, 'coffee', 'pattern')",
+    )
+    with file_database.write() as tx:
+        assert_index_is_whole(tx)
+        answers = {question: found(tx, question) for question in ("蜂蜜", "breakfast", "milk", "台北", "cheese", "coffee")}
+    assert answers == {"蜂蜜": [1], "breakfast": [1], "milk": [], "台北": [], "cheese": [], "coffee": [2]}
+
+
+def test_the_id_of_a_memory_cannot_be_changed(file_database: Database, sqlite: Sqlite) -> None:
+    assert file_database.path is not None
+    sqlite(file_database.path, "INSERT INTO memories (content, type) VALUES ('x', 'error')")
+    for statement in ("UPDATE memories SET id = 9", "UPDATE OR REPLACE memories SET id = 9"):
+        assert "the id of a memory never changes" in sqlite(file_database.path, statement, fails=True)
+
+
+def test_an_id_is_never_used_twice(database: Database) -> None:
+    with database.write() as tx:
+        first = put(tx, "x")
+        tx.execute("DELETE FROM memories")
+        assert put(tx, "y") > first
+
+
+@pytest.mark.parametrize(
+    "row",
+    [
+        "('', 'error')",
+        "(printf('%5001s', 'x'), 'error')",
+        "('x', 'rumour')",
+        "(NULL, 'error')",
+    ],
+)
+def test_the_stock_program_cannot_write_what_a_tool_would_refuse(
+    file_database: Database, sqlite: Sqlite, row: str
+) -> None:
+    assert file_database.path is not None
+    assert "constraint failed" in sqlite(
+        file_database.path, f"INSERT INTO memories (content, type) VALUES {row}", fails=True
+    )
+
+
+@pytest.mark.parametrize(
+    ("column", "value"),
+    [("importance", "11"), ("tags", "'{}'"), ("tags", "'a, b'"), ("metadata", "'[]'"), ("created_at", "'yesterday'")],
+)
+def test_a_hand_edit_that_makes_no_sense_is_refused(
+    file_database: Database, sqlite: Sqlite, column: str, value: str
+) -> None:
+    assert file_database.path is not None
+    sqlite(file_database.path, "INSERT INTO memories (content, type) VALUES ('x', 'error')")
+    assert "failed" in sqlite(file_database.path, f"UPDATE memories SET {column} = {value}", fails=True)
+
+
+# Forgetting
+
+
+def bytes_of(path: Path) -> bytes:
+    """Read by another process: to close a handle on the file here would drop the locks of this one."""
+    import subprocess
+
+    return subprocess.run(["cat", str(path)], capture_output=True, check=True).stdout
+
+
+UNIQUE = st.text("bcdfghjklm", min_size=14, max_size=14)
+HISTORIES = st.lists(
+    st.tuples(st.sampled_from(["store", "store", "store", "reword", "forget"]), st.integers(0, 99), st.integers(1, 400)),
+    min_size=4, max_size=60,
+)  # fmt: skip
+
+
+@settings(MANY, max_examples=25)
+@given(HISTORIES, st.integers(0, 2**32))
+def test_nothing_of_a_forgotten_memory_stays_in_the_file(
+    tmp_path_factory: pytest.TempPathFactory, history: list[tuple[str, int, int]], seed: int
+) -> None:
+    import random
+
+    chance = random.Random(seed)
+
+    def unique() -> str:
+        return "zq" + "".join(chance.choices("bcdfghjklm", k=14))
+
+    path = tmp_path_factory.mktemp("forgotten") / "memory.db"
+    database = Database(path, Clock())
+    alive: dict[int, list[str]] = {}
+    gone: list[str] = []
+    for kind, pick, length in [*history, ("forget", 0, 1)]:
+        with database.write() as tx:
+            if kind == "store" or not alive:
+                marks = [unique() for _ in range(4)]
+                filler = " ".join(f"word{chance.randrange(300)}" for _ in range(length))
+                id = tx.value(
+                    "INSERT INTO memories (content, type, tags, metadata, project)"
+                    " VALUES (?, 'error', json_array(?), json_object('k', ?), ?) RETURNING id",
+                    (f"{marks[0]} {filler}"[:5000], *marks[1:]),
+                )
+                alive[id] = marks
+            else:
+                id = list(alive)[pick % len(alive)]
+                if kind == "reword":
+                    alive[id].append(unique())
+                    text = f"{alive[id][-1]} " + "other " * length
+                    tx.execute("UPDATE memories SET content = ? WHERE id = ?", (text[:5000], id))
+                else:
+                    gone += alive.pop(id)
+                    tx.execute("DELETE FROM memories WHERE id = ?", (id,))
+                    words.purge(tx)
+    open_file = bytes_of(path)
+    assert [mark for mark in gone if mark[4:].encode() in open_file] == []
+    assert all(marks[0].encode() in open_file for marks in alive.values() if len(marks) == 4)
+    assert database.integrity() == []
+    database.close()
+    closed_file = bytes_of(path)
+    assert [mark for mark in gone if mark[4:].encode() in closed_file] == []
+
+
+def test_a_memory_is_gone_even_if_its_traces_cannot_be_overwritten(
+    file_database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from memory_server.errors import Unavailable
+
+    with file_database.write() as tx:
+        put(tx, "secret")
+    monkeypatch.setattr(WriteTx, "rewrite_file_afterwards", lambda tx: tx.afterwards.append("VACUUM nowhere"))
+    with pytest.raises(Unavailable, match="The memory is deleted, but overwriting its traces"), file_database.write() as tx:
+        tx.execute("DELETE FROM memories")
+        words.purge(tx)
+    with file_database.read() as tx:
+        assert tx.value("SELECT count(*) FROM memories") == 0
+
+
+def test_apsw_has_the_full_text_engine() -> None:
+    assert "ENABLE_FTS5" in apsw.compile_options
