@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 from memory_server.domain.embedding import Space
 from memory_server.embedding import Embedder
 from memory_server.embedding.hashing import HashingEmbedder
+from memory_server.embedding.sentence_transformers import SentenceTransformersEmbedder
 from memory_server.errors import MemoryServerError, Unavailable
 from memory_server.nlp.jieba import JiebaSegmenter
 from memory_server.services.indexing import Indexer
@@ -95,7 +96,7 @@ def choose(settings: Settings, known: Sequence[Space]) -> Embedder:
             return HashingEmbedder()
         case (_, _, model):
             name, _, revision = model.partition("@")
-            return _sentence_transformers(name, revision or None)
+            return SentenceTransformersEmbedder(name, revision or None)
 
 
 def load(space: Space) -> Embedder:
@@ -110,7 +111,8 @@ def load(space: Space) -> Embedder:
         case "hashing":
             embedder = HashingEmbedder()
         case _:
-            embedder = _sentence_transformers(space.model, space.revision or None)
+            # A model that the file knows is looked for on this machine only: a hub out of reach takes a minute to fail.
+            embedder = SentenceTransformersEmbedder(space.model, space.revision or None, local_files_only=True)
     if embedder.space.fingerprint != space.fingerprint:
         raise Unavailable(f"{space.model} is installed here in another version.")
     return embedder
@@ -127,9 +129,3 @@ def _bundled() -> Embedder:
     if _NO_BUNDLED is not None:
         raise Unavailable(f"The bundled embedder cannot be imported: {_NO_BUNDLED}.")
     return BundledEmbedder()
-
-
-def _sentence_transformers(name: str, revision: str | None) -> Embedder:
-    from memory_server.embedding.sentence_transformers import SentenceTransformersEmbedder
-
-    return SentenceTransformersEmbedder(name, revision)

@@ -76,7 +76,8 @@ class Indexer:
         self._embedding = threading.Lock()
         self._embedders: dict[str, Embedder | str] = {}
         self._wanted: Space | None = None
-        self._problem: str | None = "the embedder is still loading"
+        self._give_up = False
+        self._problem = "the embedder is still loading"
         self._thread: threading.Thread | None = None
 
     def start(self) -> None:
@@ -90,23 +91,23 @@ class Indexer:
         self._wake.set()
 
     def warm_up(self) -> None:
-        """Load the embedder and give it its space. Called by the thread, and by programs without one."""
+        """Load the embedder and give it its space. Called by the thread, and by programs without one.
+
+        While the database cannot be opened this can be called again; an embedder that cannot be loaded stays away.
+        """
         try:
             with self._database.read() as tx:
                 known = [each.space for each in embeddings.spaces(tx)]
+            self._give_up = True
             embedder = self._choose(known)
+            self._give_up = False
             self._embedders[embedder.space.fingerprint] = embedder
-            with self._database.read() as tx:
-                opened = any(
-                    each.space.fingerprint == embedder.space.fingerprint for each in embeddings.spaces(tx)
-                )
-            if not opened and not self._database.read_only:
+            if embedder.space not in known and not self._database.read_only:
                 with self._database.write() as tx:
                     embeddings.open_space(tx, embedder.space)
-            self._wanted = embedder.space
-            self._problem = None
             for space in known:
                 self._embedder_of(space)
+            self._wanted = embedder.space
         except MemoryServerError as error:
             self._problem = str(error)
             logger.error("no embedder: %s", error)
@@ -122,7 +123,7 @@ class Indexer:
         if not self._ready.wait(PATIENCE):
             return "the embedder is still loading"
         if self._wanted is None:
-            return self._problem or "there is no embedder"
+            return self._problem
         with self._database.read() as tx:
             known = embeddings.spaces(tx)
         problem = "the file has no embeddings yet"
@@ -166,18 +167,19 @@ class Indexer:
         return self._embedders[space.fingerprint]
 
     def _run(self) -> None:
-        self.warm_up()
-        try:
-            self.segmenter.load()
-        except Exception:
-            logger.exception("the Chinese dictionary could not be loaded")
         while not self._stopping.is_set():
             try:
+                if self._wanted is None and not self._give_up:
+                    self.warm_up()
+                    self.segmenter.load()
                 self.drain()
             except MemoryServerError as error:
                 logger.error("embedding waits: %s", error)
-            except Exception:
-                logger.exception("embedding failed")
+            except Exception as error:
+                self._problem = (
+                    f"the embedder failed ({type(error).__name__}); the server's standard error says more"
+                )
+                logger.exception("the background work failed")
             self._wake.wait(POLL)
             self._wake.clear()
 
