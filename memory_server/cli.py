@@ -10,10 +10,14 @@ from typing import Any
 from pydantic import ValidationError
 
 from memory_server import __version__, app
-from memory_server.errors import MemoryServerError
+from memory_server.errors import Invalid, MemoryServerError
 from memory_server.server import MemoryServer, chosen_tools
 from memory_server.settings import Settings
+from memory_server.sqlite.migrate import APPLICATION_ID
 from memory_server.stdio import serve
+
+_HEADER, _OURS = 72, APPLICATION_ID.to_bytes(4, "big")
+"""A SQLite file says in the last 4 of its first 72 bytes to which program it belongs."""
 
 DEMO_LOG = Path(__file__).with_name("demo") / "worklog.jsonl"
 
@@ -116,8 +120,28 @@ def _doctor(settings: Settings) -> int:
 
 
 def _backup(settings: Settings, target: Path) -> int:
+    _refuse_backup(settings.db, target)
     built = app.build(settings)
     built.database.backup(target)
     print(f"{target}: {target.stat().st_size:,} bytes, checked")
     built.close(-1)
     return 0
+
+
+def _refuse_backup(source: Path, target: Path) -> None:
+    """A backup replaces an older one, and never anything else."""
+    if not source.exists():
+        raise Invalid(f"There is no database {source} to back up. Say which one with --db.")
+    if not target.parent.is_dir():
+        raise Invalid(f"The folder {target.parent} does not exist, so {target} cannot be written.")
+    if target.is_dir():
+        raise Invalid(f"{target} is a folder. Give the name of a file in it.")
+    if not target.exists():
+        return
+    if target.samefile(source):
+        raise Invalid(f"{target} is the database itself. Give another name.")
+    with target.open("rb") as file:
+        if file.read(_HEADER)[-len(_OURS) :] != _OURS:
+            raise Invalid(
+                f"{target} is there and is no backup of a memory-server, so it stays. Give another name."
+            )

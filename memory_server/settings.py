@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Annotated, Literal
 
 from platformdirs import user_cache_path, user_data_path
-from pydantic import AliasChoices, BeforeValidator, Field
+from pydantic import AfterValidator, AliasChoices, BeforeValidator, Field
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 
@@ -21,10 +21,10 @@ class Settings(BaseSettings):
     """Each field is `--name VALUE` on the command line and `MEMORY_SERVER_NAME` in the environment."""
 
     model_config = SettingsConfigDict(
-        env_prefix="MEMORY_SERVER_", frozen=True, extra="ignore", populate_by_name=True
+        env_prefix="MEMORY_SERVER_", frozen=True, extra="ignore", populate_by_name=True, env_ignore_empty=True
     )
 
-    db: Path = Field(
+    db: Annotated[Path, AfterValidator(Path.expanduser)] = Field(
         default_factory=lambda: user_data_path("memory-server", appauthor=False) / "memory.db",
         description="The database file. Default: `memory.db` in the user data folder.",
     )
@@ -59,9 +59,10 @@ class Settings(BaseSettings):
     @property
     def default_project(self) -> str | None:
         """The project's name, or None where the folder is nobody's project."""
-        if self.project is not None and not Path(self.project).is_absolute():
+        given = None if self.project is None else Path(self.project).expanduser()
+        if self.project is not None and given is not None and not given.is_absolute():
             return self.project.strip() or None
-        folder = Path(self.project).resolve() if self.project else Path.cwd().resolve()
+        folder = (given or Path.cwd()).resolve()
         return None if folder in (Path.home().resolve(), Path(folder.anchor)) else folder.name
 
     @property

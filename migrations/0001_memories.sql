@@ -39,20 +39,25 @@ CREATE TABLE memory_history (
 
 CREATE INDEX memory_history_by_memory ON memory_history (memory_id);
 
+-- `valid_to` NULL: the edge holds. One that ended stays, so that the graph of an earlier moment can be told.
 CREATE TABLE edges (
     id INTEGER PRIMARY KEY AUTOINCREMENT,
     source_id INTEGER NOT NULL REFERENCES memories (id) ON DELETE CASCADE,
     target_id INTEGER NOT NULL REFERENCES memories (id) ON DELETE CASCADE,
     relation TEXT NOT NULL CHECK (
-        relation IN ('related_to', 'causes', 'solves', 'depends_on', 'contradicts', 'extends', 'example_of')
+        relation IN (
+            'related_to', 'causes', 'solves', 'depends_on', 'contradicts', 'extends', 'example_of', 'supersedes'
+        )
     ),
     strength REAL NOT NULL DEFAULT 1.0 CHECK (strength BETWEEN 0 AND 1),
-    created_at TEXT NOT NULL DEFAULT (strftime('%Y-%m-%dT%H:%M:%fZ', 'now')),
+    valid_from TEXT NOT NULL DEFAULT (strftime('%Y-%m-%dT%H:%M:%fZ', 'now')) CHECK (julianday(valid_from) IS NOT NULL),
+    valid_to TEXT CHECK (valid_to IS NULL OR julianday(valid_to) IS NOT NULL),
     created_by TEXT,
-    UNIQUE (source_id, target_id, relation),
     CHECK (source_id <> target_id)
 ) STRICT;
 
+CREATE UNIQUE INDEX edges_that_hold ON edges (source_id, target_id, relation) WHERE valid_to IS NULL;
+CREATE INDEX edges_by_source ON edges (source_id);
 CREATE INDEX edges_by_target ON edges (target_id);
 
 -- Characters that the word index treats as one: traditional and simplified Han, full width and ASCII.
@@ -700,7 +705,9 @@ SELECT
     substr(s.content, 1, 80) AS subject,
     replace(e.relation, '_', ' ') AS relation,
     substr(t.content, 1, 80) AS object,
-    e.strength
+    e.strength,
+    replace(substr(e.valid_from, 1, 16), 'T', ' ') AS since,
+    ifnull(replace(substr(e.valid_to, 1, 16), 'T', ' '), '-') AS until
 FROM edges AS e
 JOIN memories AS s ON s.id = e.source_id
 JOIN memories AS t ON t.id = e.target_id;

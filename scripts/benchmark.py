@@ -131,26 +131,28 @@ def _sizes(db: Path, sizes: tuple[int, int]) -> Iterator[tuple[str, str]]:
     stores, searches = [], []
     filled = 0
     for size in sizes:
+        added, probes = memories[filled : size - PROBES], memories[size - PROBES : size]
+        filled = size
         with _server(db) as server:
-            took = _fill(server, memories[filled : size - PROBES])
-            stores.append(_p50(server, "memory_store", memories[size - PROBES : size]))
-            filled = size
+            took = _fill(server, added)
             embedded = _wait_until_embedded(server)
             yield (
-                f"filled to {size:,}, {WINDOW} stores under way",
-                f"{took:.1f} s, embedded {embedded:.1f} s later",
+                f"{len(added):,} stores, {WINDOW} under way at once",
+                f"{took:.0f} s, all embedded {embedded:.0f} s later",
             )
-            searches.append(
-                _p50(server, "memory_search", [{"query": each} for each in corpus.questions(PROBES)])
-            )
-            resident = server.resident_mb()
+            stores.append(_p50(server, "memory_store", probes))
+            _wait_until_embedded(server)
+            asked = [{"query": question} for question in corpus.questions(PROBES)]
+            searches.append(_p50(server, "memory_search", asked))
+            resident, total = server.resident_mb(), server.call("memory_stats", {})["total"]
         yield f"`memory_store` at {size:,}, p50", f"{stores[-1]:.1f} ms"
         yield f"`memory_search` at {size:,}, p50", f"{searches[-1]:.1f} ms"
-        yield f"resident memory after filling to {size:,} and searching", f"{resident:.0f} MB"
+        yield f"resident memory at {size:,}, filled and searched", f"{resident:.0f} MB"
+        yield f"memories in the file at {size:,} (the rest was merged)", f"{total:,}"
         yield from _first_semantic_search(db, size)
     ratio = f"{sizes[1]:,} to {sizes[0]:,}"
-    yield f"`memory_store`, ratio {ratio}", f"{stores[1] / stores[0]:.2f}"
-    yield f"`memory_search`, ratio {ratio}", f"{searches[1] / searches[0]:.2f}"
+    yield f"`memory_store`, p50 at {ratio}", f"{stores[1] / stores[0]:.2f} times"
+    yield f"`memory_search`, p50 at {ratio}", f"{searches[1] / searches[0]:.2f} times"
     yield "size of the file", f"{db.stat().st_size / 1e6:.1f} MB"
 
 

@@ -78,9 +78,7 @@ def _shown_default(schema: dict[str, Any]) -> str:
 def _note(schema: dict[str, Any]) -> str:
     """The description, without the default that has a column of its own; ranges are part of it."""
     notes = str(schema.get("description", "")).split(", ")
-    longest = schema.get("items", {}).get("maxLength")
-    each = f"each at most {longest} chars" if longest else ""
-    return ", ".join(part for part in [*notes, each] if part and part != f"default {schema.get('default')}")
+    return ", ".join(note for note in notes if note != f"default {schema.get('default')}")
 
 
 def _flag(name: str) -> str:

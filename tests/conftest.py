@@ -7,7 +7,7 @@ import subprocess
 import sys
 import time
 from collections.abc import AsyncIterator, Callable, Iterator
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -24,7 +24,7 @@ from memory_server.embedding import Embedder
 from memory_server.embedding.hashing import HashingEmbedder
 from memory_server.nlp.jieba import JiebaSegmenter
 from memory_server.services.indexing import Indexer
-from memory_server.sqlite.database import Database
+from memory_server.sqlite.database import Database, WriteTx
 
 ROOT = Path(__file__).resolve().parents[1]
 ERAS = ("legacy", "2026-07-28")
@@ -130,6 +130,21 @@ async def eventually(condition: Callable[[], Any], what: str, seconds: float = P
         if time.monotonic() > deadline:
             pytest.fail(f"waited {seconds} seconds in vain until {what}")
         await anyio.sleep(0.02)
+
+
+@contextmanager
+def undone(database: Database) -> Iterator[WriteTx]:
+    """A write that leaves no trace, so that one database serves many examples of a property."""
+
+    class Undo(Exception):
+        pass
+
+    try:
+        with database.write() as tx:
+            yield tx
+            raise Undo
+    except Undo:
+        pass
 
 
 def damage(path: Path) -> list[str]:
@@ -238,7 +253,7 @@ def sqlite() -> Sqlite:
         """`fails=True` expects a complaint and answers it."""
         done = subprocess.run(
             [program, "-batch", "-bail", "-cmd", ".timeout 20000", str(path), *commands],
-            capture_output=True, text=True, encoding="utf-8", check=False, timeout=60,
+            capture_output=True, text=True, encoding="utf-8", errors="replace", check=False, timeout=60,
         )  # fmt: skip
         assert (done.returncode != 0) == fails, done.stderr or done.stdout
         return (done.stderr if fails else done.stdout).strip()

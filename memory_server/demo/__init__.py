@@ -53,7 +53,7 @@ def run(path: Path, settings: Settings) -> int:
             problems.append("Stopped.")
     show.heading("Done" if not problems else "Failed")
     for problem in problems:
-        show.say(problem)
+        show.paragraph(problem)
     show.say(f"{time.perf_counter() - began:.1f} s; the temporary database is deleted.")
     return 1 if problems else 0
 
@@ -76,7 +76,7 @@ async def _work(log: Log, db: Path, settings: Settings, problems: list[str]) -> 
         )
         show.say("Its database is a temporary file, deleted at the end. Your own memories are not touched.")
         stored = await _store(server, log)
-        problems += [f"Refused: {refusal}" for refusal in stored.refused]
+        problems += stored.refused
         if not stored.new:
             return
         await _show_merged(server, stored)
@@ -96,11 +96,11 @@ async def _store(server: Server, log: Log) -> Stored:
     show.heading(f"Storing {len(log.entries)} memories")
     stored, progress = Stored(), show.Progress(len(log.entries))
     began = time.perf_counter()
-    for done, entry in enumerate(log.entries, start=1):
+    for done, (number, entry) in enumerate(log.entries.items(), start=1):
         try:
             facts, took = await server.store(entry)
         except Refused as refused:
-            stored.refused.append(f"{show.cut(entry.content, 40)}: {refused}")
+            stored.refused.append(f"{log.path}, line {number}, was refused: {refused}")
         else:
             stored.took.append(took)
             (stored.merged if facts["consolidated"] else stored.new).append(facts["id"])

@@ -1,6 +1,7 @@
 """Shows the database file in the stock `sqlite3` program while the server has it open, and edits a row there."""
 
 from pathlib import Path
+from typing import Any
 
 from memory_server.demo import show
 from memory_server.demo.client import Server
@@ -12,6 +13,7 @@ NOTE = Entry(
 )
 EDITED = "The spare key for the office hangs behind the blue teapot in the kitchen."
 QUESTIONS = ["Where is the spare key?", "备用钥匙放在哪里？"]
+"""The first is found by its words, the second by its meaning alone."""
 
 MEMORIES = """
     SELECT id, type, project, found, substr(content, 1, 40) AS content
@@ -61,11 +63,18 @@ async def _find_edited(server: Server, question: str) -> list[str]:
     show.say()
     show.one_line("Q  ", question)
     if EDITED not in contents:
+        if question != QUESTIONS[0] and _words_only(facts):
+            show.say("A  not found, because there is no embedder here that knows meanings")
+            return []
         return [f"The text edited with sqlite3 was not found by: {question}"]
     rank = contents.index(EDITED)
     show.one_line("A  ", EDITED)
     show.say(f"   score {facts['results'][rank]['score']:.2f}, number {rank + 1}; {took:.0f} ms")
     return []
+
+
+def _words_only(facts: dict[str, Any]) -> bool:
+    return "degraded" in facts or facts["embedder"].endswith("(lexical)")
 
 
 def _show_rows(sql: str, rows: list[str]) -> None:

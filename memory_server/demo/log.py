@@ -42,8 +42,10 @@ class Question(Line):
 
 @dataclass(frozen=True, slots=True)
 class Log:
+    """Memories by their line number, and questions."""
+
     path: Path
-    entries: list[Entry]
+    entries: dict[int, Entry]
     questions: list[Question]
 
 
@@ -57,20 +59,20 @@ def read(path: Path) -> Log:
         data = path.read_bytes()
     except OSError as error:
         raise Invalid(f"{path}: {error.strerror or error}.") from error
-    lines = list(_lines(path, data))
-    entries = [line for line in lines if isinstance(line, Entry)]
+    lines = dict(_lines(path, data))
+    entries = {number: line for number, line in lines.items() if isinstance(line, Entry)}
     if not entries:
         raise Invalid(
             f'{path}: holds no memories. One is a line such as {{"content": "…", "type": "decision"}}.'
         )
-    return Log(path, entries, [line for line in lines if isinstance(line, Question)])
+    return Log(path, entries, [line for line in lines.values() if isinstance(line, Question)])
 
 
-def _lines(path: Path, data: bytes) -> Iterator[Line]:
+def _lines(path: Path, data: bytes) -> Iterator[tuple[int, Line]]:
     for number, raw in enumerate(data.removeprefix(b"\xef\xbb\xbf").split(b"\n"), start=1):
         if raw.strip():
             try:
-                yield _line(raw)
+                yield number, _line(raw)
             except ValueError as error:
                 raise Invalid(f"{path}, line {number}: {_problem(error)}") from error
 
@@ -78,12 +80,12 @@ def _lines(path: Path, data: bytes) -> Iterator[Line]:
 def _line(raw: bytes) -> Line:
     value = pydantic_core.from_json(raw)
     if not isinstance(value, dict):
-        raise ValueError("is not a JSON object.")
+        raise ValueError("is not a JSON object")
     kind = Question if "ask" in value else Entry
     return kind.model_validate(value)
 
 
 def _problem(error: ValueError) -> str:
     if not isinstance(error, ValidationError):
-        return str(error)
+        return str(error).replace(" at line 1 column ", ", column ") + "."
     return "; ".join(f"`{'.'.join(map(str, each['loc']))}`: {each['msg']}" for each in error.errors()) + "."

@@ -1,11 +1,22 @@
 """A question as the word index understands it."""
 
 import re
+import unicodedata
 from dataclasses import dataclass
 
 from memory_server.domain.text import HAN, SPACELESS, fold, has_han
 
-_RUN = re.compile(rf"(?P<spaceless>[{SPACELESS}]+)|[^\W{SPACELESS}]+(?:[.\-_/:@+#'’][^\W{SPACELESS}]+)*[+#]*")
+_INSIDE = "._/:@+#'’-"
+"""Marks that do not end a word when a letter follows."""
+
+_NEWER = "\u2e3c"
+"""Punctuation from here on is younger than the word index's table of characters, which takes it for letters."""
+
+_LETTERS = frozenset(["Lu", "Ll", "Lt", "Lm", "Lo", "Nd", "Nl", "No", "Co", "Cn"])
+"""To the word index, what is in private use or not named yet is a letter too."""
+
+_LETTER = f"[^{SPACELESS}\\s{_INSIDE}]"
+_RUN = re.compile(f"(?P<spaceless>[{SPACELESS}]+)|{_LETTER}+(?:[{_INSIDE}]+{_LETTER}+)*[+#]*")
 _STOP_CHARACTERS = frozenset("的了是在和与也就都而及着或吗呢吧啊么之其这那哪")
 _HAN_RUN = re.compile(f"[{HAN}]+")
 
@@ -52,15 +63,34 @@ def index_phrase(word: str) -> str:
 
 def _terms(text: str, *, stops: bool) -> list[str]:
     found: list[str] = []
-    for match in _RUN.finditer(fold(text)):
+    for match in _RUN.finditer(_spaced(fold(text))):
         run = match[0]
         if not match["spaceless"]:
-            if not (stops and run in ENGLISH_STOP_WORDS):
+            if _has_letter(run) and not (stops and run in ENGLISH_STOP_WORDS):
                 found.append(run)
             continue
         for part in _CHINESE_STOPS.split(run) if stops else [run]:
             found.extend(_pairs(part, stops=stops))
     return found
+
+
+def _spaced(text: str) -> str:
+    """The text with spaces for punctuation. Symbols beyond ASCII stay: to the word index ₽ and 🤖 are letters."""
+    return "".join(
+        " " if _separates(character) and character not in _INSIDE else character for character in text
+    )
+
+
+def _separates(character: str) -> bool:
+    kind = unicodedata.category(character)[0]
+    if kind == "P":
+        return character < _NEWER or "\u3000" < character < "\u3040"
+    return kind == "Z" or (kind == "S" and character.isascii())
+
+
+def _has_letter(run: str) -> bool:
+    """Accents and joiners alone are no word."""
+    return any(unicodedata.category(character) in _LETTERS for character in run)
 
 
 def _pairs(run: str, *, stops: bool) -> list[str]:

@@ -27,20 +27,24 @@ _NEVER_KEPT = re.compile(
     "\u00ad\u180e\u200b\u2060-\u2064\u206a-\u206f\ufeff\ufff9-\ufffb"  # of no width
     "\U000e0000-\U000e007f]"  # tag characters
 )
-_STRAY_JOINER = re.compile("(?<![^\x00-\x7f\\s])[\u200c\u200d]|[\u200c\u200d](?![^\x00-\x7f\\s])")
+_JOINED = f"[^\x00-\x7f\\s\u200c\u200d{SPACELESS}]"
+_STRAY_JOINER = re.compile(f"(?<!{_JOINED})[\u200c\u200d]|[\u200c\u200d](?!{_JOINED})")
+_SELECTOR = "\ufe00-\ufe0f\U000e0100-\U000e01ef"
+_STRAY_SELECTOR = re.compile(f"(?<![^\x00-\x7f\\s{_SELECTOR}])(?<![0-9#*])[{_SELECTOR}]")
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 def clean(text: str) -> str:
     """Without what a reader cannot see and a model may obey: control, direction, zero-width and tag characters.
 
-    Joiners stay between two characters outside ASCII, where emoji and several scripts need them. A lone
-    surrogate, which no file can hold, becomes U+FFFD. Line ends become line feeds.
+    One joiner stays between two characters of emoji and of scripts that need it, one variation selector
+    after a character that can vary; rows of them only hide text. A lone surrogate, which no file can hold,
+    becomes U+FFFD. Line ends become line feeds, a letter and its accent one character (NFC).
     """
     text = _SURROGATE.sub("\ufffd", text)
     text = _NEVER_KEPT.sub("", text)
-    text = _STRAY_JOINER.sub("", text)
-    return text.replace("\r\n", "\n").replace("\r", "\n").strip()
+    text = _STRAY_SELECTOR.sub("", _STRAY_JOINER.sub("", text))
+    return unicodedata.normalize("NFC", text).replace("\r\n", "\n").replace("\r", "\n").strip()
 
 
 def fold(text: str) -> str:

@@ -80,11 +80,16 @@ def digest(path: Path) -> str:
 
 def process(path: Path, text: str) -> "subprocess.Popen[bytes]":
     return subprocess.Popen(
-        [sys.executable, "-c", OPEN, str(path), text], cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+        [sys.executable, "-c", OPEN, str(path), text],
+        cwd=ROOT,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
     )
 
 
-def test_a_fresh_file_gets_the_newest_schema_and_says_whose_it_is(file_database: Database, clock: Clock) -> None:
+def test_a_fresh_file_gets_the_newest_schema_and_says_whose_it_is(
+    file_database: Database, clock: Clock
+) -> None:
     with file_database.read() as tx:
         assert tx.rows("SELECT version, name FROM migrations") == [(1, "memories")]
         assert tx.value("SELECT applied_at FROM migrations") == tx.now
@@ -94,7 +99,9 @@ def test_a_fresh_file_gets_the_newest_schema_and_says_whose_it_is(file_database:
 
 def test_every_table_is_strict_and_every_view_reads(database: Database) -> None:
     with database.read() as tx:
-        tables = tx.rows("SELECT name, strict FROM pragma_table_list WHERE type = 'table' AND schema = 'main'")
+        tables = tx.rows(
+            "SELECT name, strict FROM pragma_table_list WHERE type = 'table' AND schema = 'main'"
+        )
         assert {name for name, strict in tables if not strict} == {"sqlite_schema", "sqlite_sequence"}
         for (view,) in tx.rows("SELECT name FROM sqlite_schema WHERE type = 'view'"):
             assert tx.rows(f"SELECT * FROM {view}") == []
@@ -103,7 +110,9 @@ def test_every_table_is_strict_and_every_view_reads(database: Database) -> None:
 def test_the_schema_uses_nothing_newer_than_sqlite_3_37() -> None:
     for path in sorted(MIGRATIONS.glob("*.sql")):
         code = re.sub(r"--.*|'(?:[^']|'')*'", " ", path.read_text(encoding="utf-8"))
-        called = re.findall(rf"\b(?:{NEWER_THAN_3_37})\s*\(|->>?|\b(?:right|full)\s+join", code, re.IGNORECASE)
+        called = re.findall(
+            rf"\b(?:{NEWER_THAN_3_37})\s*\(|->>?|\b(?:right|full)\s+join", code, re.IGNORECASE
+        )
         assert called == []
 
 
@@ -114,7 +123,9 @@ def test_migrations_run_from_one_without_a_gap(tmp_path: Path) -> None:
         migrate.load(tmp_path)
 
 
-def test_six_processes_that_open_an_empty_file_at_once_share_one_good_database(tmp_path: Path, clock: Clock) -> None:
+def test_six_processes_that_open_an_empty_file_at_once_share_one_good_database(
+    tmp_path: Path, clock: Clock
+) -> None:
     path = tmp_path / "memory.db"
     started = [process(path, f"memory {number}") for number in range(6)]
     for each in started:
@@ -150,7 +161,9 @@ def test_a_process_killed_while_it_migrates_leaves_a_file_that_opens(tmp_path: P
         assert damage(stored(path, clock)) == []
 
 
-def test_a_killed_migration_is_rolled_back_from_its_journal(tmp_path: Path, clock: Clock, migrations: Folder) -> None:
+def test_a_killed_migration_is_rolled_back_from_its_journal(
+    tmp_path: Path, clock: Clock, migrations: Folder
+) -> None:
     """The worst moment on purpose: pages of the new schema are in the file, the journal still lies beside it."""
     path = stored(tmp_path / "memory.db", clock)
     done = subprocess.run([sys.executable, "-c", DIE_HALF_WAY, str(path)], check=False)
@@ -172,7 +185,9 @@ def test_a_newer_file_is_refused_with_both_versions_and_left_as_it_is(tmp_path: 
     connection.close()
     before = digest(path)
     database = Database(path, clock)
-    with pytest.raises(Unavailable, match=f"schema version 41, this memory-server knows versions up to {NEWEST}"):
+    with pytest.raises(
+        Unavailable, match=f"schema version 41, this memory-server knows versions up to {NEWEST}"
+    ):
         database.open()
     assert digest(path) == before
 
@@ -195,7 +210,9 @@ def test_a_file_of_another_program_is_refused_and_left_as_it_is(
     assert [each.name for each in tmp_path.iterdir()] == ["bookmarks.db"]
 
 
-def test_a_migration_of_a_file_with_data_makes_a_backup_first(tmp_path: Path, clock: Clock, migrations: Folder) -> None:
+def test_a_migration_of_a_file_with_data_makes_a_backup_first(
+    tmp_path: Path, clock: Clock, migrations: Folder
+) -> None:
     path = stored(tmp_path / "memory.db", clock)
     database = Database(path, clock, migrations("ALTER TABLE memories ADD COLUMN colour TEXT;"))
     with database.read() as tx:
@@ -234,7 +251,9 @@ def test_a_second_process_does_not_replace_the_backup_with_a_migrated_copy(
     copy.close()
 
 
-def test_a_migration_that_fails_leaves_everything_as_it_was(tmp_path: Path, clock: Clock, migrations: Folder) -> None:
+def test_a_migration_that_fails_leaves_everything_as_it_was(
+    tmp_path: Path, clock: Clock, migrations: Folder
+) -> None:
     path = stored(tmp_path / "memory.db", clock)
     with pytest.raises(Unavailable, match="no such table: nowhere"):
         Database(path, clock, migrations("DELETE FROM memories; INSERT INTO nowhere VALUES (1);")).open()
@@ -245,7 +264,9 @@ def test_a_migration_that_fails_leaves_everything_as_it_was(tmp_path: Path, cloc
     database.close()
 
 
-def test_a_write_is_refused_after_another_process_upgraded_the_open_file(file_database: Database, sqlite: Sqlite) -> None:
+def test_a_write_is_refused_after_another_process_upgraded_the_open_file(
+    file_database: Database, sqlite: Sqlite
+) -> None:
     assert file_database.path is not None
     sqlite(file_database.path, f"PRAGMA user_version = {NEWEST + 6}")
     with pytest.raises(Unavailable, match=f"schema version {NEWEST + 6}"), file_database.write() as tx:
@@ -260,4 +281,6 @@ def test_the_packaged_migrations_are_those_of_the_checkout() -> None:
 
 def test_the_migration_holds_its_characters_as_they_are_meant() -> None:
     """An editor that normalises text would turn a compatibility character into another one."""
-    assert TRADITIONAL[:100] in (MIGRATIONS / "0001_memories.sql").read_text(encoding="utf-8").replace("\n", "")
+    assert TRADITIONAL[:100] in (MIGRATIONS / "0001_memories.sql").read_text(encoding="utf-8").replace(
+        "\n", ""
+    )

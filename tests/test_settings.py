@@ -1,0 +1,429 @@
+"""Settings from flags and the environment, the commands, and what they say when they are wrong."""
+
+import json
+import os
+import stat
+import subprocess
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+from mcp_types import CallToolResult
+
+from memory_server import __version__, app
+from memory_server.cli import main
+from memory_server.server import chosen_tools
+from memory_server.settings import Settings
+from tests.conftest import Servers, call, damage
+
+ALL_TOOLS = ["memory_store", "memory_search", "memory_get", "memory_update", "memory_delete", "memory_stats"]
+READING = ["memory_search", "memory_get", "memory_stats"]
+
+
+@pytest.fixture(autouse=True)
+def own_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Each test works in an empty folder."""
+    folder = tmp_path / "work"
+    folder.mkdir()
+    monkeypatch.chdir(folder)
+    return folder
+
+
+@dataclass
+class Done:
+    """How a command ended."""
+
+    code: int
+    out: str
+    err: str
+
+
+Program = Callable[..., Done]
+
+
+@pytest.fixture
+def program(capfd: pytest.CaptureFixture[str]) -> Program:
+    """Runs a command that does not serve, in this process."""
+
+    def run(*arguments: str) -> Done:
+        capfd.readouterr()
+        try:
+            code = main(arguments)
+        except SystemExit as end:
+            code = int(end.code or 0)
+        printed = capfd.readouterr()
+        return Done(code, printed.out, printed.err)
+
+    return run
+
+
+def initialized(server: Servers, *arguments: str, **env: str) -> Done:
+    """A real server that is greeted and then left, with only these arguments and no flags of the tests' own."""
+    about = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}}
+    hello = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": about}
+    done = subprocess.run(
+        [*server.command()[:3], "--embedder", "hashing", *arguments],
+        env={**os.environ, **server.env, **env},
+        cwd=Path.cwd(),
+        input=json.dumps(hello) + "\n",
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+        timeout=60,
+        check=False,
+    )
+    return Done(done.returncode, done.stdout, done.stderr)
+
+
+# Where a setting comes from
+
+
+def test_every_setting_has_a_default() -> None:
+    settings = Settings()
+    assert settings.db.name == "memory.db"
+    assert settings.embedder == "auto"
+    assert (settings.toolsets, settings.tools, settings.exclude_tools) == ((), (), ())
+    assert (settings.read_only, settings.allow_secrets, settings.log_level) == (False, False, "WARNING")
+    assert settings.session is None
+
+
+def test_the_environment_sets_what_no_flag_does(monkeypatch: pytest.MonkeyPatch) -> None:
+    given = {
+        "DB": "/data/a.db",
+        "PROJECT": "env",
+        "EMBEDDER": "hashing",
+        "TOOLSETS": "memories",
+        "TOOLS": "memory_get, memory_stats,",
+        "EXCLUDE_TOOLS": "memory_delete",
+        "READ_ONLY": "true",
+        "ALLOW_SECRETS": "1",
+        "LOG_LEVEL": "ERROR",
+        "SESSION": "s1",
+    }
+    for name, value in given.items():
+        monkeypatch.setenv(f"MEMORY_SERVER_{name}", value)
+    settings = Settings()
+    assert settings.db == Path("/data/a.db")
+    assert settings.default_project == "env"
+    assert settings.tools == ("memory_get", "memory_stats")
+    assert settings.exclude_tools == ("memory_delete",)
+    assert (settings.read_only, settings.allow_secrets) == (True, True)
+    assert (settings.embedder, settings.log_level, settings.session) == ("hashing", "ERROR", "s1")
+    assert set(given) == {name.upper() for name in Settings.model_fields}
+
+
+def test_a_flag_wins_over_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MEMORY_SERVER_PROJECT", "env")
+    monkeypatch.setenv("MEMORY_SERVER_TOOLS", "memory_get")
+    settings = Settings(project="flag", tools=("memory_stats",))
+    assert (settings.default_project, settings.tools) == ("flag", ("memory_stats",))
+
+
+def test_the_clients_own_variables_come_after_ours(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("CLAUDE_PROJECT_DIR", str(tmp_path / "claude"))
+    monkeypatch.setenv("CLAUDE_CODE_SESSION_ID", "theirs")
+    settings = Settings()
+    assert (settings.default_project, settings.session) == ("claude", "theirs")
+    monkeypatch.setenv("MEMORY_SERVER_PROJECT", "ours")
+    monkeypatch.setenv("MEMORY_SERVER_SESSION", "ours")
+    settings = Settings()
+    assert (settings.default_project, settings.session) == ("ours", "ours")
+
+
+@pytest.mark.parametrize("value", ["", " "])
+def test_an_empty_variable_is_as_good_as_none(
+    monkeypatch: pytest.MonkeyPatch, value: str, own_folder: Path
+) -> None:
+    for name in ("DB", "PROJECT", "EMBEDDER", "TOOLS", "READ_ONLY", "LOG_LEVEL", "SESSION"):
+        monkeypatch.setenv(f"MEMORY_SERVER_{name}", "")
+    settings = Settings()
+    assert settings.db.name == "memory.db"
+    assert (settings.default_project, settings.embedder) == (own_folder.name, "auto")
+    assert (settings.tools, settings.read_only, settings.log_level) == ((), False, "WARNING")
+    assert settings.session is None
+
+
+# The default project
+
+
+def test_the_working_folder_names_the_project(own_folder: Path) -> None:
+    assert Settings().default_project == own_folder.name
+
+
+@pytest.mark.parametrize(
+    ("given", "project"),
+    [
+        ("name", "name"),
+        (" spaced ", "spaced"),
+        ("项目", "项目"),
+        ("/srv/apps/shop", "shop"),
+        ("/srv/apps/shop/", "shop"),
+        ("/srv/apps/../api", "api"),
+        ("~/apps/shop", "shop"),
+        ("~", None),
+        ("/", None),
+        ("", None),
+    ],
+)
+def test_a_project_is_a_name_or_the_name_of_a_folder(given: str, project: str | None) -> None:
+    assert Settings(project=given).default_project == project
+
+
+def test_the_home_folder_is_no_project(monkeypatch: pytest.MonkeyPatch) -> None:
+    home = Path.home()
+    assert Settings(project=str(home)).default_project is None
+    monkeypatch.setenv("CLAUDE_PROJECT_DIR", f"{home}/")
+    assert Settings().default_project is None
+    monkeypatch.delenv("CLAUDE_PROJECT_DIR")
+    monkeypatch.chdir(home)
+    assert Settings().default_project is None
+
+
+@pytest.mark.anyio
+async def test_memories_are_stored_in_the_default_project_and_in_none_if_told_so(server: Servers) -> None:
+    async with server("--project", "/srv/apps/shop") as client:
+        ids = [
+            (await call(client, "memory_store", content=content, type="learning", **where))["id"]
+            for content, where in (("a", {}), ("b", {"project": "other"}), ("c", {"project": ""}))
+        ]
+        memories = (await call(client, "memory_get", ids=ids))["memories"]
+        assert [memory["project"] for memory in memories] == ["shop", "other", None]
+
+
+@pytest.mark.anyio
+async def test_writes_are_marked_with_the_session_of_the_client(server: Servers) -> None:
+    server.env["CLAUDE_CODE_SESSION_ID"] = "session-7"
+    async with server() as client:
+        await call(client, "memory_store", content="a", type="learning")
+    assert b"session-7" in server.db.read_bytes()
+
+
+# Which tools are offered
+
+
+@pytest.mark.parametrize(
+    ("given", "names"),
+    [
+        ({}, ALL_TOOLS),
+        ({"toolsets": "memories"}, ALL_TOOLS),
+        ({"read_only": True}, READING),
+        ({"tools": "memory_stats,memory_get"}, ["memory_get", "memory_stats"]),
+        ({"exclude_tools": "memory_delete, memory_update"}, [*ALL_TOOLS[:3], "memory_stats"]),
+        ({"read_only": True, "exclude_tools": "memory_stats"}, READING[:2]),
+        ({"toolsets": "memories", "tools": "memory_get", "read_only": True}, ["memory_get"]),
+    ],
+)
+def test_settings_narrow_the_tools(tmp_path: Path, given: dict[str, Any], names: list[str]) -> None:
+    settings = Settings(db=tmp_path / "x.db", **given)
+    tools = chosen_tools(
+        app.build(settings).toolsets,
+        settings.toolsets,
+        settings.tools,
+        settings.exclude_tools,
+        settings.read_only,
+    )
+    assert [tool.name for tool in tools] == names
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize(
+    "arguments", [["serve", "--tools", "memory_get"], ["--tools", "memory_get", "serve"]]
+)
+async def test_a_tool_that_is_not_offered_cannot_be_called_either(
+    server: Servers, arguments: list[str]
+) -> None:
+    async with server(*arguments) as client:
+        assert [tool.name for tool in (await client.list_tools()).tools] == ["memory_get"]
+        result = await client.call_tool("memory_delete", {"id": 1})
+        assert isinstance(result, CallToolResult)
+        assert result.is_error
+
+
+@pytest.mark.anyio
+async def test_a_read_only_server_counts_no_access(server: Servers) -> None:
+    async with server() as client:
+        id = (await call(client, "memory_store", content="port 8443", type="learning"))["id"]
+    async with server("--read-only") as client:
+        assert (await call(client, "memory_search", query="port 8443"))["results"]
+        (memory,) = (await call(client, "memory_get", ids=[id]))["memories"]
+        assert memory["access_count"] == 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--toolsets", "memory"], "No toolset `memory`. Did you mean `memories`?"),
+        (["--tools", "memory_serch"], "No tool `memory_serch`. Did you mean `memory_search`?"),
+        (["--exclude-tools", "dream"], "No tool `dream`. There are: memory_store, memory_search"),
+        (
+            ["--tools", "memory_store", "--read-only"],
+            "The settings --toolsets, --tools, --exclude-tools and --read-only",
+        ),
+    ],
+)
+def test_tools_that_do_not_exist_are_refused_with_the_nearest_name(
+    program: Program, arguments: list[str], message: str
+) -> None:
+    done = program("--db", "x.db", *arguments)
+    assert (done.code, done.out) == (1, "")
+    assert done.err.startswith(f"memory-server: {message}")
+    assert len(done.err.splitlines()) == 1
+    assert not Path("x.db").exists()
+
+
+# Wrong values
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--log-level", "LOUD"], "log_level"),
+        (["--embedder", "word2vec"], "embedder"),
+        (["--embedder", "sentence-transformers:"], "embedder"),
+    ],
+)
+def test_a_wrong_value_is_said_in_one_line(program: Program, arguments: list[str], message: str) -> None:
+    done = program(*arguments)
+    assert (done.code, done.out) == (2, "")
+    (line,) = done.err.splitlines()
+    assert line.startswith("memory-server: ")
+    assert message in line
+    assert repr(arguments[1]) in line
+
+
+@pytest.mark.parametrize(
+    "arguments", [["--colour"], ["remember"], ["--db"], ["backup"], ["--read-only=maybe"]]
+)
+def test_unknown_arguments_exit_with_two_and_say_how_it_is_meant(
+    program: Program, arguments: list[str]
+) -> None:
+    done = program(*arguments)
+    assert (done.code, done.out) == (2, "")
+    assert "usage: memory-server" in done.err
+    assert "Traceback" not in done.err
+
+
+def test_a_wrong_variable_is_named(program: Program, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MEMORY_SERVER_LOG_LEVEL", "LOUD")
+    monkeypatch.setenv("MEMORY_SERVER_READ_ONLY", "perhaps")
+    done = program()
+    assert done.code == 2
+    assert [line.split(": ")[1].lower() for line in done.err.splitlines()] == ["read_only", "log_level"]
+
+
+# Where the database is
+
+
+def test_the_default_database_is_in_the_users_data_folder_for_the_user_alone(
+    server: Servers, tmp_path: Path
+) -> None:
+    data = tmp_path / "fresh" / "share"
+    done = initialized(server, XDG_DATA_HOME=str(data))
+    assert (done.code, done.err) == (0, "")
+    file = data / "memory-server" / "memory.db"
+    assert stat.S_IMODE(file.stat().st_mode) == 0o600
+    assert stat.S_IMODE(file.parent.stat().st_mode) == 0o700
+
+
+def test_the_database_flag_wins_over_the_variable(server: Servers, tmp_path: Path) -> None:
+    flag, variable = tmp_path / "flag.db", tmp_path / "variable.db"
+    initialized(server, MEMORY_SERVER_DB=str(variable))
+    assert variable.exists()
+    initialized(server, "--db", str(flag), MEMORY_SERVER_DB=str(variable))
+    assert flag.exists()
+
+
+def test_a_tilde_in_the_path_is_the_home_folder(server: Servers) -> None:
+    """Configuration files hand it on as it is: no shell expands it."""
+    initialized(server, "--db", "~/tilde.db")
+    assert (Path.home() / "tilde.db").exists()
+    assert not Path("~").exists()
+
+
+# Commands
+
+
+def test_the_version_is_printed(program: Program) -> None:
+    done = program("--version")
+    assert (done.code, done.out.strip()) == (0, f"memory-server {__version__}")
+
+
+def test_the_help_names_every_setting_and_command(program: Program) -> None:
+    done = program("--help")
+    assert done.code == 0
+    for name in Settings.model_fields:
+        assert f"--{name.replace('_', '-')}" in done.out
+    for command in ("serve", "demo", "doctor", "backup"):
+        assert f"    {command}" in done.out
+
+
+async def _fill(server: Servers) -> None:
+    async with server() as client:
+        for i in range(20):
+            await call(client, "memory_store", content=f"Fact {i} is {i * i}", type="learning")
+
+
+@pytest.mark.anyio
+async def test_the_doctor_says_what_is_at_work(server: Servers, program: Program) -> None:
+    await _fill(server)
+    done = program("doctor", "--db", str(server.db), "--embedder", "hashing")
+    assert (done.code, done.err) == (0, "")
+    facts = dict(line.split(maxsplit=1) for line in done.out.splitlines())
+    assert facts["database"] == str(server.db)
+    assert facts["integrity"] == "ok"
+    assert facts["embedder"].startswith("hashing:")
+
+
+def test_the_doctor_fails_on_a_file_that_is_no_database(program: Program, tmp_path: Path) -> None:
+    path = tmp_path / "letter.txt"
+    path.write_text("Dear reader, " * 100)
+    done = program("doctor", "--db", str(path))
+    assert done.code == 1
+    assert done.err.startswith(f"memory-server: The file {path} is not a SQLite database.")
+    assert len(done.err.splitlines()) == 1
+    assert path.read_text() == "Dear reader, " * 100
+
+
+@pytest.mark.anyio
+async def test_a_backup_is_a_whole_database_of_its_users_alone(
+    server: Servers, program: Program, tmp_path: Path
+) -> None:
+    await _fill(server)
+    target = tmp_path / "copy.db"
+    done = program("backup", str(target), "--db", str(server.db))
+    assert (done.code, done.err) == (0, "")
+    assert done.out == f"{target}: {target.stat().st_size:,} bytes, checked\n"
+    assert stat.S_IMODE(target.stat().st_mode) == 0o600
+    assert damage(target) == []
+    assert [path.name for path in target.parent.glob("copy*")] == ["copy.db"]
+    async with server("--db", str(target)) as client:
+        assert (await call(client, "memory_stats"))["total"] == 20
+
+
+def test_a_backup_of_nothing_is_an_error_and_makes_no_file(program: Program, tmp_path: Path) -> None:
+    done = program("backup", str(tmp_path / "copy.db"), "--db", str(tmp_path / "missing.db"))
+    assert done.code == 1
+    assert str(tmp_path / "missing.db") in done.err
+    assert list(tmp_path.glob("*.db")) == []
+
+
+@pytest.mark.anyio
+async def test_a_backup_replaces_an_older_backup_but_nothing_else(
+    server: Servers, program: Program, tmp_path: Path
+) -> None:
+    """`memory-server backup same.db` in a nightly job works; a mistyped path destroys no other file."""
+    await _fill(server)
+    older, letter = tmp_path / "copy.db", tmp_path / "letter.txt"
+    letter.write_text("Dear reader")
+    for _ in range(2):
+        assert program("backup", str(older), "--db", str(server.db)).code == 0
+    for target in (letter, server.db, tmp_path, tmp_path / "missing" / "copy.db"):
+        done = program("backup", str(target), "--db", str(server.db))
+        assert done.code == 1, target
+        assert str(target) in done.err
+        assert len(done.err.splitlines()) == 1
+    assert letter.read_text() == "Dear reader"
+    assert damage(server.db) == []
+    assert list(tmp_path.glob("*.tmp")) == []
