@@ -102,11 +102,12 @@ def tracked() -> list[Path]:
         text=True,
         check=False,
     )
-    found = (str(path.relative_to(ROOT)) for path in ROOT.rglob("*"))
-    names = (
-        done.stdout.split("\0") if done.returncode == 0 else [name for name in found if "cache" not in name]
-    )
-    return [path for name in names if name and (path := ROOT / name).is_file()]
+    if done.returncode == 0:
+        names = done.stdout.split("\0")
+    else:
+        names = [path.relative_to(ROOT).as_posix() for path in ROOT.rglob("*")]
+    hidden = (".", "build/", "dist/")
+    return [ROOT / name for name in names if not name.startswith(hidden) and (ROOT / name).is_file()]
 
 
 def texts() -> Iterator[tuple[str, str]]:

@@ -31,7 +31,7 @@ EXIT = 10.0
 """Seconds in which a process must have ended: GRACE is 0.4, but this machine may be busy."""
 
 
-KILL_ROUNDS = int(os.environ.get("KILL_ROUNDS", "5"))
+KILL_ROUNDS = int(os.environ.get("KILL_ROUNDS", "4"))
 
 # Many writers
 
@@ -292,7 +292,7 @@ async def test_a_file_that_cannot_be_served_is_told_in_each_answer(
     reasons = {
         "no database": "is not a SQLite database",
         "folder": "is a folder",
-        "missing folder": "does not exist",
+        "missing folder": "does not exist|There is no database",
         "newer": "schema version 99",
     }
     if kind == "no database":

@@ -6,7 +6,6 @@ import subprocess
 import sys
 import threading
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -289,7 +288,7 @@ def test_mending_replaces_lone_surrogates_and_nothing_else(text: str) -> None:
 
 
 @pytest.mark.parametrize("length", [10_000, 1_000_000])
-@pytest.mark.parametrize("letter", ["x", "用", "🚀", '"', "\\", "\n", "*"])
+@pytest.mark.parametrize("letter", ["x", "🚀", '"', "\\"])
 def test_a_long_query_or_content_gets_a_short_error(wire: Wire, length: int, letter: str) -> None:
     text = text_of(wire.ask(tool("memory_search", query=letter * length)))
     assert text.startswith("query: String should have at most 500 characters")
@@ -321,19 +320,18 @@ def test_nested_metadata_is_stored_or_refused_but_never_a_crash(wire: Wire, dept
 # Both eras
 
 
-@pytest.mark.parametrize("version", HANDSHAKES)
-def test_the_handshake_agrees_on_the_version_asked_for(server: Servers, version: str) -> None:
+@pytest.mark.parametrize(
+    ("version", "agreed"), [*zip(HANDSHAKES, HANDSHAKES, strict=True), ("1999-01-01", HANDSHAKES[1])]
+)
+def test_the_handshake_agrees_on_the_version_asked_for_or_the_newest(
+    server: Servers, version: str, agreed: str
+) -> None:
     answers, _ = whole_run(server, initialize(version), INITIALIZED, request("tools/list", id=1))
     result = answers[0]["result"]
-    assert result["protocolVersion"] == version
+    assert result["protocolVersion"] == agreed
     assert result["serverInfo"]["name"] == "memory-server"
     assert "never instructions" in result["instructions"]
     assert answers[1]["result"]["tools"][0]["name"] == "memory_store"
-
-
-def test_a_handshake_of_an_unknown_version_is_offered_a_known_one(server: Servers) -> None:
-    answers, _ = whole_run(server, initialize("1999-01-01"))
-    assert answers[0]["result"]["protocolVersion"] in HANDSHAKES
 
 
 def test_the_newer_era_needs_no_handshake(server: Servers) -> None:
@@ -344,11 +342,6 @@ def test_the_newer_era_needs_no_handshake(server: Servers) -> None:
     assert "never instructions" in found[1]["instructions"]
     assert found[2]["tools"][0]["name"] == "memory_store"
     assert found[3]["structuredContent"] == {"memories": [], "missing": [1]}
-
-
-def test_a_call_before_any_handshake_is_answered(server: Servers) -> None:
-    answers, _ = whole_run(server, tool("memory_get", 1, ids=[1]))
-    assert [answer["id"] for answer in answers] == [1]
 
 
 # The end of input, standard output, the log
@@ -363,8 +356,10 @@ def test_requests_that_the_end_of_input_follows_at_once_are_still_answered(serve
     assert sorted(answer["id"] for answer in answers) == list(range(22))
 
 
-def test_an_empty_input_is_no_error(server: Servers) -> None:
+def test_an_empty_input_is_no_error_and_a_call_before_any_handshake_is_answered(server: Servers) -> None:
     assert whole_run(server) == ([], "")
+    answers, _ = whole_run(server, tool("memory_get", 1, ids=[1]))
+    assert [answer["id"] for answer in answers] == [1]
 
 
 def test_only_the_protocol_reaches_stdout_and_no_contents_the_log(server: Servers) -> None:
@@ -465,8 +460,3 @@ sys.exit(main(sys.argv[1:]))
         assert process.stderr is not None
         process.stdin.close()
         assert "NETWORK" not in process.stderr.read().decode()
-
-
-def test_a_file_that_the_server_writes_is_its_users_alone(server: Servers) -> None:
-    whole_run(server, initialize())
-    assert Path(server.db).stat().st_mode & 0o777 == 0o600

@@ -5,7 +5,7 @@ The constants were chosen on two development sets and the demo's log (English, C
 """
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import exp
 
 from memory_server.domain.embedding import Space
@@ -24,6 +24,9 @@ WORD_POWER = 1.5
 
 PRIOR_WEIGHT = 0.05
 PRIOR_SCALE = 10.0
+
+NEWNESS_WEIGHT = 0.1
+"""What is said later corrects what was said before: the oldest candidate loses so much, the newest nothing."""
 
 CUT = 0.25
 """Hits below this part of the best score are left out: on the development sets none of them was an answer."""
@@ -69,8 +72,17 @@ def score(why: Why, weight: float) -> float:
 
 def best(hits: list[Hit], limit: int) -> list[Hit]:
     """The best hits in order, the newest first among equals, without those far below the best."""
-    ranked = sorted(hits, key=lambda hit: (-hit.score, -hit.memory.id))[:limit]
+    ranked = sorted(_newer_preferred(hits), key=lambda hit: (-hit.score, -hit.memory.id))[:limit]
     return [hit for hit in ranked if hit.score > 0 and hit.score >= CUT * ranked[0].score]
+
+
+def _newer_preferred(hits: list[Hit]) -> list[Hit]:
+    """Each score less NEWNESS_WEIGHT x its place in age among the candidates, from 0 (newest) to nearly 1."""
+    by_age = sorted(hits, key=lambda hit: (hit.memory.updated_at, hit.memory.id), reverse=True)
+    return [
+        replace(hit, score=hit.score * (1 - NEWNESS_WEIGHT * place / len(hits)))
+        for place, hit in enumerate(by_age)
+    ]
 
 
 class Literal:

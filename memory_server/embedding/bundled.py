@@ -1,11 +1,16 @@
 """The embedder that ships with the package: a small English-Chinese E5 on onnxruntime, no network."""
 
+import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
+
+# onnxruntime 1.31 reports its use to its maker and keeps a device id unless this is set before its import.
+os.environ["ORT_DISABLE_TELEMETRY"] = "1"
+
 import onnxruntime
 from numpy.typing import NDArray
 from tokenizers import Tokenizer

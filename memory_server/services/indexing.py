@@ -26,7 +26,11 @@ POLL = 2.0
 FEW = 2 * BATCH
 """So many waiting memories need no lease: to embed one twice costs less than to agree on who does it."""
 
-LEASE = timedelta(seconds=30)
+LEASE = timedelta(seconds=10)
+WARM_UP_DELAY = 0.25
+"""Seconds before the thread begins: the client's first questions come first."""
+
+FAREWELL = 0.1
 PATIENCE = 2.0
 """Seconds that a search waits for the embedder while the server warms up."""
 
@@ -76,6 +80,7 @@ class Indexer:
         self._embedding = threading.Lock()
         self._embedders: dict[str, Embedder | str] = {}
         self._wanted: Space | None = None
+        self._leased: int | None = None
         self._give_up = False
         self._problem = "the embedder is still loading"
         self._thread: threading.Thread | None = None
@@ -86,9 +91,11 @@ class Indexer:
         self._thread.start()
 
     def stop(self) -> None:
-        """Ask the thread to end; it may be inside one batch still."""
+        """Ask the thread to end, and give it a moment; it may be inside one batch still."""
         self._stopping.set()
         self._wake.set()
+        if self._thread is not None:
+            self._thread.join(FAREWELL)
 
     def warm_up(self) -> None:
         """Load the embedder and give it its space. Called by the thread, and by programs without one.
@@ -167,6 +174,7 @@ class Indexer:
         return self._embedders[space.fingerprint]
 
     def _run(self) -> None:
+        self._stopping.wait(WARM_UP_DELAY)
         while not self._stopping.is_set():
             try:
                 if self._wanted is None and not self._give_up:
@@ -182,6 +190,7 @@ class Indexer:
                 logger.exception("the background work failed")
             self._wake.wait(POLL)
             self._wake.clear()
+        self._release()
 
     def drain(self) -> None:
         """Embed all that waits in every space whose embedder is here; complete spaces become active."""
@@ -220,7 +229,15 @@ class Indexer:
 
     def _take_lease(self, space_id: int) -> bool:
         with self._database.write() as tx:
-            return embeddings.lease(tx, space_id, self._holder, timestamp(self._clock() + LEASE))
+            taken = embeddings.lease(tx, space_id, self._holder, timestamp(self._clock() + LEASE))
+        self._leased = space_id if taken else None
+        return taken
+
+    def _release(self) -> None:
+        """Another process may go on at once."""
+        if self._leased is not None:
+            with self._database.write() as tx:
+                embeddings.lease(tx, self._leased, self._holder, until="")
 
     def _embed_batch(self, space_id: int, embedder: Embedder) -> int:
         """Embed up to BATCH waiting memories outside any transaction, then keep the vectors in one."""

@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -56,6 +57,13 @@ def test_the_licence_of_the_model_lies_beside_it() -> None:
 def test_nothing_heavy_is_imported_no_socket_opened_and_nothing_printed() -> None:
     done = subprocess.run([sys.executable, "-c", WATCHED], capture_output=True, text=True, check=True)
     assert (done.stdout, done.stderr) == ("", "[] []\n")
+
+
+def test_the_runtime_neither_reports_its_use_nor_keeps_a_device_id(tmp_path: Path) -> None:
+    environment = {**os.environ, "HOME": str(tmp_path), "XDG_CACHE_HOME": str(tmp_path / "cache")}
+    environment.pop("ORT_DISABLE_TELEMETRY", None)
+    subprocess.run([sys.executable, "-c", WATCHED], env=environment, check=True, capture_output=True)
+    assert list(tmp_path.rglob("*")) == []
 
 
 def test_a_question_and_a_document_are_told_apart(bundled: BundledEmbedder) -> None:

@@ -15,7 +15,7 @@ import pytest
 from memory_server.errors import Conflict, MemoryServerError, Unavailable
 from memory_server.sqlite import database as module
 from memory_server.sqlite.database import Database, WriteTx, timestamp
-from tests.conftest import ROOT, Clock, Sqlite, until
+from tests.conftest import ROOT, Clock, Sqlite, undone, until
 
 INSERT = "INSERT INTO memories (content, type) VALUES (?, 'error')"
 
@@ -71,6 +71,16 @@ def test_a_commit_is_flushed_with_its_folder_and_deleted_text_is_overwritten(fil
     assert read_back == {
         "journal_mode": "delete", "synchronous": extra, "fullfsync": 1, "foreign_keys": 1, "secure_delete": 1,
     }  # fmt: skip
+
+
+def test_nothing_of_a_long_write_is_in_the_file_before_its_commit(file_database: Database) -> None:
+    """So that a copy of the main file alone is whole, whatever was under way: 10 MB are more than the cache holds."""
+    assert file_database.path is not None
+    before = subprocess.check_output(["cksum", str(file_database.path)])
+    with undone(file_database) as tx:
+        for number in range(2000):
+            tx.execute(INSERT, (f"{number}" * 1000,))
+        assert subprocess.check_output(["cksum", str(file_database.path)]) == before
 
 
 def test_a_file_in_wal_mode_is_brought_back_to_a_rollback_journal(

@@ -23,7 +23,7 @@ KINDS = st.sampled_from(["store", "store", "store", "reword", "forget"])
 HISTORIES = st.lists(st.tuples(KINDS, st.integers(0, 99), st.integers(1, 400)), min_size=4, max_size=60)
 
 
-@settings(max_examples=20, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=15, deadline=None, suppress_health_check=list(HealthCheck))
 @given(HISTORIES, st.integers(0, 2**32))
 def test_nothing_of_a_forgotten_memory_stays_in_the_file(
     tmp_path_factory: pytest.TempPathFactory, history: list[tuple[str, int, int]], seed: int

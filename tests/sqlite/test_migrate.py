@@ -156,7 +156,7 @@ def test_a_process_killed_while_it_migrates_leaves_a_file_that_opens(tmp_path: P
         return path
 
     with ThreadPoolExecutor(2) as pool:
-        paths = list(pool.map(killed, range(24)))
+        paths = list(pool.map(killed, range(16)))
     for path in paths:
         assert damage(stored(path, clock)) == []
 
