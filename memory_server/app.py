@@ -112,7 +112,9 @@ def load(space: Space) -> Embedder:
             embedder = HashingEmbedder()
         case _:
             # A model that the file knows is looked for on this machine only: a hub out of reach takes a minute to fail.
-            embedder = SentenceTransformersEmbedder(space.model, space.revision or None, local_files_only=True)
+            embedder = SentenceTransformersEmbedder(
+                space.model, space.revision or None, local_files_only=True
+            )
     if embedder.space.fingerprint != space.fingerprint:
         raise Unavailable(f"{space.model} is installed here in another version.")
     return embedder

@@ -147,6 +147,27 @@ def undone(database: Database) -> Iterator[WriteTx]:
         pass
 
 
+class Holder:
+    """Another process with the file open and a transaction that `sql` began; leaving the block ends it."""
+
+    def __init__(self, path: Path, sql: str) -> None:
+        program = (
+            "import apsw, sys; c = apsw.Connection(sys.argv[1]); c.set_busy_timeout(9000);"
+            "c.execute('BEGIN'); c.execute(sys.argv[2]).fetchall(); print('held', flush=True); sys.stdin.read()"
+        )
+        self.process = subprocess.Popen(
+            [sys.executable, "-c", program, str(path), sql], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+        )
+
+    def __enter__(self) -> "Holder":
+        assert self.process.stdout is not None
+        assert self.process.stdout.readline() == b"held\n"
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.process.communicate(timeout=20)
+
+
 def damage(path: Path) -> list[str]:
     """What SQLite finds wrong with a file that no database of this process has open."""
     connection = apsw.Connection(str(path))

@@ -9,13 +9,13 @@ from datetime import datetime, timedelta
 
 import numpy as np
 
-from memory_server.domain.embedding import Space, Vector
+from memory_server.domain.embedding import Space
 from memory_server.embedding import Embedder
-from memory_server.errors import MemoryServerError
+from memory_server.errors import MemoryServerError, Unavailable
 from memory_server.nlp import Segmenter
 from memory_server.sqlite import embeddings
 from memory_server.sqlite.database import Database, timestamp
-from memory_server.sqlite.embeddings import KnownSpace, Waiting
+from memory_server.sqlite.embeddings import KnownSpace
 
 logger = logging.getLogger(__name__)
 
@@ -29,6 +29,9 @@ FEW = 2 * BATCH
 LEASE = timedelta(seconds=10)
 WARM_UP_DELAY = 0.25
 """Seconds before the thread begins: the client's first questions come first."""
+
+CATCHING_UP = 1.0
+"""Seconds that a search waits for another process to be able to keep the embeddings it makes."""
 
 FAREWELL = 0.1
 PATIENCE = 2.0
@@ -146,7 +149,10 @@ class Indexer:
         left = self._count_waiting(answering.space_id)
         if left == 0 or left > BATCH or self._database.read_only:
             return left
-        self._embed_batch(answering.space_id, answering.embedder)
+        try:
+            self._embed_batch(answering.space_id, answering.embedder, CATCHING_UP)
+        except Unavailable as error:
+            logger.warning("embedding waits: %s", error)
         return self._count_waiting(answering.space_id)
 
     def coverage(self, project: str | None = None) -> Coverage:
@@ -239,7 +245,7 @@ class Indexer:
             with self._database.write() as tx:
                 embeddings.lease(tx, self._leased, self._holder, until="")
 
-    def _embed_batch(self, space_id: int, embedder: Embedder) -> int:
+    def _embed_batch(self, space_id: int, embedder: Embedder, patience: float | None = None) -> int:
         """Embed up to BATCH waiting memories outside any transaction, then keep the vectors in one."""
         with self._embedding:
             with self._database.read() as tx:
@@ -247,13 +253,10 @@ class Indexer:
             if not batch:
                 return 0
             vectors = embedder.embed_documents([each.content for each in batch])
-            self._keep(space_id, batch, vectors)
+            with self._database.write(patience) as tx:
+                for waiting, vector in zip(batch, vectors, strict=True):
+                    embeddings.insert(tx, space_id, waiting, np.asarray(vector, dtype=np.float32))
             return len(batch)
-
-    def _keep(self, space_id: int, batch: list[Waiting], vectors: list[Vector]) -> None:
-        with self._database.write() as tx:
-            for waiting, vector in zip(batch, vectors, strict=True):
-                embeddings.insert(tx, space_id, waiting, np.asarray(vector, dtype=np.float32))
 
 
 def name(space: Space) -> str:

@@ -22,7 +22,7 @@ from memory_server.domain.memory import (
 )
 from memory_server.domain.ranking import Hit, Literal, Why
 from memory_server.domain.secrets import find_secret
-from memory_server.errors import Invalid, NotFound
+from memory_server.errors import Invalid, NotFound, Unavailable
 from memory_server.nlp import Segmenter
 from memory_server.services.indexing import Coverage, Indexer, name
 from memory_server.sqlite import edges, embeddings, memories, words
@@ -30,6 +30,9 @@ from memory_server.sqlite.database import Database, Tx, WriteTx
 
 WORD_CANDIDATES = 200
 MEANING_CANDIDATES = 100
+COUNTING_PATIENCE = 1.0
+"""Seconds that a search waits for another process to be able to count its accesses."""
+
 PEERS = 500
 """So many memories that share rare words with a draft are compared with it."""
 
@@ -108,10 +111,9 @@ class MemoryService:
             weight = ranking.meaning_weight(meaning.space, mode, asked.chinese)
             hits = self._hits(tx, asked, shares, cosines, weight)
         hits = ranking.best(hits, limit)
-        if hits and self.count_access and not self.database.read_only:
-            with self.database.write() as tx:
-                memories.mark_accessed(tx, [hit.memory.id for hit in hits])
-        return Found(hits, name(meaning.space) if meaning.space else "none", meaning.degraded)
+        problems = [meaning.degraded, self._count_accesses(hits)]
+        degraded = "; ".join(problem for problem in problems if problem) or None
+        return Found(hits, name(meaning.space) if meaning.space else "none", degraded)
 
     def get(self, ids: Sequence[MemoryId]) -> tuple[list[Detailed], list[MemoryId]]:
         """Those that exist, in the order asked for, and the ids of those that do not. Counts no access."""
@@ -137,6 +139,8 @@ class MemoryService:
         with self.database.write() as tx:
             before = memories.get(tx, id)
             after = memories.replace(tx, domain.change(before, wanted))
+            if after.content != before.content:
+                memories.explain_earlier(tx, id, "rewritten")
         if after.content != before.content:
             self.indexer.wake()
         return after
@@ -161,6 +165,17 @@ class MemoryService:
             by_type = memories.count(tx, project, by="type")
             by_project = memories.count(tx, project, by="project")
         return Statistics(sum(by_type.values()), by_type, by_project, coverage, self.database.size())
+
+    def _count_accesses(self, hits: Sequence[Hit]) -> str | None:
+        """What was found is answered even if the file cannot be written, for then only the count is lost."""
+        if not hits or not self.count_access or self.database.read_only:
+            return None
+        try:
+            with self.database.write(COUNTING_PATIENCE) as tx:
+                memories.mark_accessed(tx, [hit.memory.id for hit in hits])
+        except Unavailable as error:
+            return f"accesses were not counted: {error}"
+        return None
 
     def _refuse_secrets(self, content: str, tags: Sequence[str], metadata: Mapping[str, Any] | None) -> None:
         if self.allow_secrets:
@@ -189,7 +204,7 @@ class MemoryService:
     def _merge(self, tx: WriteTx, twin: Memory, draft: MemoryDraft) -> Memory:
         merged = memories.replace(tx, domain.merge(twin, draft))
         if merged.content != twin.content:
-            memories.name_merged(tx, twin.id)
+            memories.explain_earlier(tx, twin.id, "merged")
         elif draft.content != twin.content:
             memories.keep_merged(tx, twin.id, draft.content)
         return merged

@@ -137,15 +137,15 @@ def keep_merged(tx: WriteTx, id: MemoryId, text: str) -> None:
     )
 
 
-def name_merged(tx: WriteTx, id: MemoryId) -> None:
-    """Say of the newest text in a memory's history that a merge replaced it."""
+def explain_earlier(tx: WriteTx, id: MemoryId, reason: str) -> None:
+    """Say of the newest text in a memory's history why it was replaced, and that it was in this transaction."""
     tx.execute(
         """
         UPDATE memory_history
-        SET reason = 'merged', replaced_at = ?
+        SET reason = ?, replaced_at = ?
         WHERE id = (SELECT max(id) FROM memory_history WHERE memory_id = ?)
         """,
-        (tx.now, id),
+        (reason, tx.now, id),
     )
 
 

@@ -21,7 +21,7 @@ from memory_server.nlp.jieba import JiebaSegmenter
 from memory_server.services.indexing import Indexer
 from memory_server.services.memories import MemoryService
 from memory_server.sqlite.database import Database
-from tests.conftest import Clock
+from tests.conftest import Clock, Holder
 
 CALLER = Caller("tests", "session-1")
 TEXT = "We deploy the billing service on Fridays after lunch"
@@ -423,3 +423,19 @@ def test_a_search_says_how_many_memories_meaning_does_not_reach_yet(
     answer = service.search("billing", Filter(), 10, "hybrid")
     assert len(answer.hits) == 10
     assert answer.degraded == "40 memories are not embedded yet and were found by words only"
+
+
+def test_a_search_answers_though_the_file_cannot_be_written(
+    file_database: Database, embedder: Embedder, segmenter: JiebaSegmenter, clock: Clock
+) -> None:
+    indexer = Indexer(file_database, lambda _: embedder, lambda _: embedder, segmenter, clock)
+    indexer.warm_up()
+    service = MemoryService(file_database, indexer, segmenter)
+    service.store(MemoryDraft("The bakery opens at seven", MemoryType.OBSERVATION), None, CALLER)
+    assert service.search("bakery", Filter(), 10, "hybrid").degraded is None
+    assert file_database.path is not None
+    with Holder(file_database.path, "UPDATE memories SET importance = importance"):
+        answer = service.search("bakery", Filter(), 10, "hybrid")
+    assert [hit.memory.content for hit in answer.hits] == ["The bakery opens at seven"]
+    assert answer.degraded is not None
+    assert answer.degraded.startswith("accesses were not counted: Another process has kept")

@@ -15,7 +15,7 @@ import pytest
 from memory_server.errors import Conflict, MemoryServerError, Unavailable
 from memory_server.sqlite import database as module
 from memory_server.sqlite.database import Database, WriteTx, timestamp
-from tests.conftest import ROOT, Clock, Sqlite, undone, until
+from tests.conftest import ROOT, Clock, Holder, Sqlite, undone, until
 
 INSERT = "INSERT INTO memories (content, type) VALUES (?, 'error')"
 
@@ -118,27 +118,6 @@ def test_a_file_in_wal_mode_that_another_program_holds_is_refused(
 
 
 # Waiting for others
-
-
-class Holder:
-    """Another process with the file open and a transaction that `sql` began; leaving the block ends it."""
-
-    def __init__(self, path: Path, sql: str) -> None:
-        program = (
-            "import apsw, sys; c = apsw.Connection(sys.argv[1]); c.set_busy_timeout(9000);"
-            "c.execute('BEGIN'); c.execute(sys.argv[2]).fetchall(); print('held', flush=True); sys.stdin.read()"
-        )
-        self.process = subprocess.Popen(
-            [sys.executable, "-c", program, str(path), sql], stdin=subprocess.PIPE, stdout=subprocess.PIPE
-        )
-
-    def __enter__(self) -> "Holder":
-        assert self.process.stdout is not None
-        assert self.process.stdout.readline() == b"held\n"
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.process.communicate(timeout=20)
 
 
 LOCKING = INSERT.replace("?", "'theirs'")

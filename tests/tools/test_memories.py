@@ -572,6 +572,28 @@ async def test_line_ends_tabs_and_joined_emoji_survive(client: Client, project: 
     assert [hit["id"] for hit in found["results"]] == [id]
 
 
+@pytest.mark.parametrize(
+    ("written", "kept"),
+    [
+        ("你\u200c\u200d\u200c好", "你好"),
+        ("a\u200db", "ab"),
+        ("é\u200d\u200dé", "éé"),
+        ("👍\ufe0f\ufe01\U000e0155\U000e0156", "👍\ufe0f"),
+        ("ok\U000e0155\ufe00", "ok"),
+        ("e\u0301", "é"),
+        ("か\u3099", "が"),
+        ("한글", "한글"),
+    ],
+)
+async def test_rows_of_joiners_and_selectors_hide_nothing_and_accents_are_composed(
+    client: Client, project: str, written: str, kept: str
+) -> None:
+    text = f"Seen: {written}."
+    id = (await call(client, "memory_store", content=text, type="learning", project=project))["id"]
+    (memory,) = (await call(client, "memory_get", ids=[id]))["memories"]
+    assert memory["content"] == f"Seen: {kept}."
+
+
 # Who writes
 
 
