@@ -231,12 +231,6 @@ TOKENS = {
 """Each with others that share parts of it; all stand in the same sentence, so nothing else tells them apart."""
 
 
-PART = pytest.mark.xfail(
-    reason="ranking.Literal looks for the whole question, not for the `C++`, `foo_bar` or 🚀 in it",
-    strict=False,
-)
-
-
 def sentence(token: str) -> str:
     return f"On Monday the team wrote down {token} in the shared notes"
 
@@ -270,10 +264,7 @@ def test_an_exact_token_is_found_first(
 
 
 @pytest.mark.parametrize("mode", ["keyword", "hybrid"])
-@pytest.mark.parametrize(
-    "token",
-    [pytest.param(token, marks=PART if token in ("C++", "foo_bar", "🚀") else ()) for token in TOKENS],
-)
+@pytest.mark.parametrize("token", TOKENS)
 def test_a_question_about_an_exact_token_finds_it_among_the_first_three(
     service: MemoryService, tokens: dict[str, MemoryId], token: str, mode: str
 ) -> None:

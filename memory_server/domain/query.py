@@ -38,22 +38,29 @@ CHINESE_STOP_WORDS = """
     """.split()
 """The same in Chinese, longest first, cut out of a run before it is taken apart."""
 
+SYMBOL = re.compile("[\U0001f000-\U0001faff\u2600-\u27bf]")
+"""Emoji and dingbats: no words to the index."""
+
 _CHINESE_STOPS = re.compile("|".join(CHINESE_STOP_WORDS))
 
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """`terms` are phrases for the word index; `chinese` says whether meaning needs an embedder that knows Chinese."""
+    """`terms` are phrases for the word index, `symbols` are looked for letter by letter.
+
+    `chinese` says whether meaning needs an embedder that knows Chinese.
+    """
 
     text: str
     terms: tuple[str, ...]
+    symbols: tuple[str, ...]
     chinese: bool
 
 
 def parse(text: str) -> Query:
     """The words of a question without those that carry no meaning, unless it has no others."""
     terms = list(dict.fromkeys(_terms(text, stops=True))) or list(dict.fromkeys(_terms(text, stops=False)))
-    return Query(text, tuple(terms), has_han(text))
+    return Query(text, tuple(terms), tuple(dict.fromkeys(SYMBOL.findall(text))), has_han(text))
 
 
 def index_phrase(word: str) -> str:

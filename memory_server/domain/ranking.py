@@ -10,7 +10,8 @@ from math import exp
 
 from memory_server.domain.embedding import Space
 from memory_server.domain.memory import Memory
-from memory_server.domain.text import fold
+from memory_server.domain.query import SYMBOL
+from memory_server.domain.text import SPACELESS, fold, has_han
 
 MEANING_WEIGHT = 0.65
 LEXICAL_WEIGHT = 0.3
@@ -28,7 +29,14 @@ PRIOR_SCALE = 10.0
 NEWNESS_WEIGHT = 0.1
 """What is said later corrects what was said before: the oldest candidate loses so much, the newest nothing."""
 
-CUT = 0.25
+INEXACT = 0.85
+"""What a memory keeps of its score that lacks a token of the query letter by letter (`pve 01` for `pve-01`), and
+the most that its words can count."""
+
+_LETTER = rf"[^\W{SPACELESS}]"
+_MARKED = re.compile(rf"{_LETTER}+(?:[.\-_/:@+#]+{_LETTER}+)+[+#]*|{_LETTER}+[+#]+|{SYMBOL.pattern}")
+
+CUT = 0.3
 """Hits below this part of the best score are left out: on the development sets none of them was an answer."""
 
 
@@ -86,13 +94,30 @@ def _newer_preferred(hits: list[Hit]) -> list[Hit]:
 
 
 class Literal:
-    """Whether a text holds the whole query letter by letter, as words of its own: `C++`, `pve-01`, `TODO: x`."""
+    """What of a query a text holds letter by letter, as words of its own.
+
+    A question is about the tokens with marks in it (`C++`, `pve-01`, `foo_bar`, 🚀), which the word index only
+    knows in parts; a query of one word is about that word, not about its stem.
+    """
 
     def __init__(self, query: str) -> None:
         folded = fold(query).strip()
-        left = r"(?<![a-z0-9_])" if re.match(r"[a-z0-9_]", folded) else ""
-        right = r"(?![a-z0-9_])" if re.search(r"[a-z0-9_]$", folded) else ""
-        self._pattern = re.compile(left + re.escape(folded) + right)
+        self._whole = _as_words(folded)
+        tokens = _MARKED.findall(folded) if any(map(str.isspace, folded)) or has_han(folded) else [folded]
+        self._tokens = [_as_words(token) for token in tokens]
 
     def within(self, text: str) -> bool:
-        return self._pattern.search(fold(text)) is not None
+        """Whether the text holds the whole query."""
+        return self._whole.search(fold(text)) is not None
+
+    def share(self, text: str) -> float:
+        """1 where the text holds every such token, INEXACT where it lacks one."""
+        folded = fold(text)
+        return 1.0 if all(token.search(folded) for token in self._tokens) else INEXACT
+
+
+def _as_words(text: str) -> re.Pattern[str]:
+    """The text where no letter goes on before or behind it, in scripts that put spaces between words."""
+    left = f"(?<!{_LETTER})" if re.match(_LETTER, text) else ""
+    right = f"(?!{_LETTER})" if re.search(f"{_LETTER}$", text) else ""
+    return re.compile(left + re.escape(text) + right)

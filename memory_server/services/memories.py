@@ -33,6 +33,9 @@ MEANING_CANDIDATES = 100
 COUNTING_PATIENCE = 1.0
 """Seconds that a search waits for another process to be able to count its accesses."""
 
+SYMBOL_SHARE = 0.5
+"""What an emoji of the query counts where a memory holds it."""
+
 PEERS = 500
 """So many memories that share rare words with a draft are compared with it."""
 
@@ -226,7 +229,11 @@ class MemoryService:
             hits = words.search(tx, asked.terms, wanted, WORD_CANDIDATES)
         else:
             hits = words.containing(tx, asked.text, wanted, WORD_CANDIDATES)
-        return {hit.id: hit.share for hit in hits}
+        shares = {hit.id: hit.share for hit in hits}
+        for symbol in asked.symbols:
+            for hit in words.containing(tx, symbol, wanted, WORD_CANDIDATES):
+                shares[hit.id] = max(SYMBOL_SHARE, shares.get(hit.id, 0.0))
+        return shares
 
     def _cosines(
         self, tx: Tx, meaning: "_Meaning", wanted: Filter, limit: int, also: Mapping[MemoryId, float]
@@ -252,11 +259,10 @@ class MemoryService:
         literal = Literal(asked.text)
         hits = []
         for memory in memories.select(tx, list({**shares, **cosines})):
-            share = (
-                1.0 if memory.id in shares and literal.within(memory.content) else shares.get(memory.id, 0.0)
-            )
+            whole = memory.id in shares and literal.within(memory.content)
+            share = 1.0 if whole else min(ranking.INEXACT, shares.get(memory.id, 0.0))
             why = Why(share, cosines.get(memory.id, 0.0), scoring.decayed_score(memory, tx.now))
-            hits.append(Hit(memory, ranking.score(why, weight), why))
+            hits.append(Hit(memory, ranking.score(why, weight) * literal.share(memory.content), why))
         return hits
 
 
