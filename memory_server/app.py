@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from memory_server.domain.embedding import Space
+from memory_server.domain.text import clean
 from memory_server.embedding import Embedder
 from memory_server.embedding.hashing import HashingEmbedder
 from memory_server.embedding.sentence_transformers import SentenceTransformersEmbedder
@@ -15,6 +16,7 @@ from memory_server.services.indexing import Indexer
 from memory_server.services.memories import MemoryService
 from memory_server.settings import Settings
 from memory_server.sqlite.database import Database
+from memory_server.tools.fields import MAX_PROJECT
 from memory_server.tools.memories import MemoryTools
 from memory_server.tools.tool import Tool
 
@@ -39,6 +41,7 @@ class App:
     settings: Settings
     database: Database
     indexer: Indexer
+    memories: MemoryService
     toolsets: dict[str, list[Tool]]
 
     def start(self) -> None:
@@ -56,9 +59,7 @@ class App:
 
 def build(settings: Settings) -> App:
     """Build the application; nothing is opened or loaded yet."""
-    if "db" not in settings.model_fields_set:
-        settings.db.parent.parent.mkdir(parents=True, exist_ok=True)
-    database = Database(settings.db, clock)
+    database = Database(settings.db, clock, make_folders="db" not in settings.model_fields_set)
     segmenter = JiebaSegmenter(settings.cache)
     indexer = Indexer(database, lambda known: choose(settings, known), load, segmenter, clock)
     memories = MemoryService(
@@ -68,8 +69,9 @@ def build(settings: Settings) -> App:
         allow_secrets=settings.allow_secrets,
         count_access=not settings.read_only,
     )
-    toolsets = {"memories": MemoryTools(memories, settings.default_project, settings.session).tools()}
-    return App(settings, database, indexer, toolsets)
+    project = clean(settings.default_project or "")[:MAX_PROJECT] or None
+    toolsets = {"memories": MemoryTools(memories, project, settings.session).tools()}
+    return App(settings, database, indexer, memories, toolsets)
 
 
 def clock() -> datetime:
@@ -112,9 +114,14 @@ def load(space: Space) -> Embedder:
             embedder = HashingEmbedder()
         case _:
             # A model that the file knows is looked for on this machine only: a hub out of reach takes a minute to fail.
-            embedder = SentenceTransformersEmbedder(
-                space.model, space.revision or None, local_files_only=True
-            )
+            try:
+                embedder = SentenceTransformersEmbedder(
+                    space.model, space.revision or None, local_files_only=True
+                )
+            except Unavailable as error:
+                raise Unavailable(
+                    f"start memory-server with the same --embedder as the window that chose it ({error})"
+                ) from error
     if embedder.space.fingerprint != space.fingerprint:
         raise Unavailable(f"{space.model} is installed here in another version.")
     return embedder

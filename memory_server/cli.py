@@ -11,10 +11,11 @@ from pydantic import ValidationError
 
 from memory_server import __version__, app
 from memory_server.errors import Invalid, MemoryServerError
-from memory_server.server import MemoryServer, chosen_tools
+from memory_server.server import MemoryServer, chosen_tools, nearest
 from memory_server.settings import Settings
 from memory_server.sqlite.migrate import APPLICATION_ID
 from memory_server.stdio import serve
+from memory_server.tools.tool import Tool
 
 _HEADER, _OURS = 72, APPLICATION_ID.to_bytes(4, "big")
 """A SQLite file says in the last 4 of its first 72 bytes to which program it belongs."""
@@ -24,15 +25,13 @@ DEMO_LOG = Path(__file__).with_name("demo") / "worklog.jsonl"
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command. 0 is success, 1 a failure that was explained, 2 wrong arguments."""
-    arguments = parser().parse_args(argv)
+    arguments = _parsed(sys.argv[1:] if argv is None else list(argv))
     try:
         settings = Settings(**_given(arguments))
     except ValidationError as error:
         for each in error.errors(include_url=False):
-            print(
-                f"memory-server: {'.'.join(map(str, each['loc']))}: {each['msg']}, got {each['input']!r}",
-                file=sys.stderr,
-            )
+            name, wrong = ".".join(map(str, each["loc"])), each["msg"].removeprefix("Value error, ")
+            print(f"memory-server: {name}: {wrong}, got {each['input']!r}", file=sys.stderr)
         return 2
     logging.basicConfig(
         stream=sys.stderr, level=settings.log_level, format="memory-server: %(levelname)s: %(message)s"
@@ -56,7 +55,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def parser() -> argparse.ArgumentParser:
     """Every setting is a flag of the same name, before or after the command."""
-    flags = argparse.ArgumentParser(add_help=False, argument_default=argparse.SUPPRESS)
+    flags = argparse.ArgumentParser(add_help=False, argument_default=argparse.SUPPRESS, allow_abbrev=False)
     for name, field in Settings.model_fields.items():
         flag = "--" + name.replace("_", "-")
         if field.annotation is bool:
@@ -67,6 +66,7 @@ def parser() -> argparse.ArgumentParser:
         "memory-server",
         description="A memory for AI assistants: one SQLite file behind an MCP server on standard input and output.",
         parents=[flags],
+        allow_abbrev=False,
     )
     main_parser.add_argument("--version", action="version", version=f"memory-server {__version__}")
     commands = main_parser.add_subparsers(dest="command", metavar="COMMAND")
@@ -83,36 +83,57 @@ def parser() -> argparse.ArgumentParser:
     return main_parser
 
 
+def _parsed(argv: Sequence[str]) -> argparse.Namespace:
+    flags = parser()
+    known = list(flags._option_string_actions)
+    for each in argv:
+        name = each.partition("=")[0]
+        if name.startswith("--") and len(name) > 2 and name not in known:
+            flags.error(f"unknown flag {name}. {nearest(name, known)}")
+    return flags.parse_args(argv)
+
+
 def _given(arguments: argparse.Namespace) -> dict[str, Any]:
     return {name: value for name, value in vars(arguments).items() if name in Settings.model_fields}
 
 
 def _serve(settings: Settings) -> int:
     built = app.build(settings)
-    tools = chosen_tools(
-        built.toolsets, settings.toolsets, settings.tools, settings.exclude_tools, settings.read_only
-    )
-    server = MemoryServer(tools, settings.log_level)
+    tools = _tools(built)
+    everything = [tool.name for toolset in built.toolsets.values() for tool in toolset]
+    server = MemoryServer(tools, everything, settings.log_level)
     built.start()
     serve(server, built.close)
     return 0
 
 
+def _tools(built: app.App) -> list[Tool]:
+    settings = built.settings
+    return chosen_tools(
+        built.toolsets, settings.toolsets, settings.tools, settings.exclude_tools, settings.read_only
+    )
+
+
 def _doctor(settings: Settings) -> int:
-    """Says what is at work and what is wrong; 1 when something is."""
+    """Says what is at work and what is wrong; 1 when something is. Makes no file."""
+    if not settings.db.exists():
+        raise Invalid(
+            f"There is no database {settings.db} yet. The first assistant that starts makes it; see --db."
+        )
     built = app.build(settings)
-    facts = {"database": str(settings.db), **built.database.facts()}
-    problems = built.database.integrity()
     built.indexer.warm_up()
     coverage = built.indexer.coverage()
-    facts["size"] = f"{built.database.size():,} bytes"
-    facts["embedder"] = coverage.embedder
-    facts["embeddings"] = f"{coverage.embedded} ready, {coverage.waiting} waiting"
-    facts["project"] = settings.default_project or "(none)"
-    facts["integrity"] = "ok" if not problems else "; ".join(problems)
-    if coverage.problem is not None:
-        problems.append(coverage.problem)
-        facts["problem"] = coverage.problem
+    problems = [*built.database.problems(), *([coverage.problem] if coverage.problem else [])]
+    facts = {
+        "database": f"{settings.db} ({built.database.size():,} bytes)",
+        **built.database.facts(),
+        "memories": str(built.memories.statistics(None).total),
+        "embedder": coverage.embedder,
+        "embeddings": f"{coverage.embedded} ready, {coverage.waiting} waiting",
+        "project": settings.default_project or "(none)",
+        "tools": ", ".join(tool.name for tool in _tools(built)),
+        "problems": "; ".join(problems) or "none",
+    }
     for name, fact in facts.items():
         print(f"{name:<11} {fact}")
     built.close(-1)
@@ -133,7 +154,7 @@ def _refuse_backup(source: Path, target: Path) -> None:
     if not source.exists():
         raise Invalid(f"There is no database {source} to back up. Say which one with --db.")
     if not target.parent.is_dir():
-        raise Invalid(f"The folder {target.parent} does not exist, so {target} cannot be written.")
+        raise Invalid(f"The folder of {target} does not exist. Create it: mkdir -p {target.parent}")
     if target.is_dir():
         raise Invalid(f"{target} is a folder. Give the name of a file in it.")
     if not target.exists():

@@ -1,5 +1,6 @@
 """Every setting: a flag of the command line, an environment variable, a default. Nothing else reads the environment."""
 
+import re
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -12,6 +13,12 @@ def _split(value: object) -> object:
     return (
         tuple(part.strip() for part in value.split(",") if part.strip()) if isinstance(value, str) else value
     )
+
+
+def _known_embedder(name: str) -> str:
+    if name not in ("auto", "bundled", "hashing") and not re.match("sentence-transformers:.", name):
+        raise ValueError("must be auto, bundled, hashing or sentence-transformers:NAME")
+    return name
 
 
 Names = Annotated[tuple[str, ...], NoDecode, BeforeValidator(_split)]
@@ -34,9 +41,8 @@ class Settings(BaseSettings):
         description="The project of what is stored without one: a name, or a folder whose name it takes. "
         "Default: `CLAUDE_PROJECT_DIR`, else the working folder; a home folder or the root is no project.",
     )
-    embedder: str = Field(
+    embedder: Annotated[str, AfterValidator(_known_embedder)] = Field(
         default="auto",
-        pattern=r"^(auto|bundled|hashing|sentence-transformers:.+)$",
         description="`auto` (the file's own, else bundled, else hashing), `bundled`, `hashing`, or "
         "`sentence-transformers:NAME_OR_PATH[@revision]`.",
     )
@@ -58,11 +64,13 @@ class Settings(BaseSettings):
 
     @property
     def default_project(self) -> str | None:
-        """The project's name, or None where the folder is nobody's project."""
-        given = None if self.project is None else Path(self.project).expanduser()
-        if self.project is not None and given is not None and not given.is_absolute():
+        """The project's name, or None where the folder is nobody's project, or is gone."""
+        if self.project is not None and not Path(self.project).expanduser().is_absolute():
             return self.project.strip() or None
-        folder = (given or Path.cwd()).resolve()
+        try:
+            folder = (Path(self.project).expanduser() if self.project else Path.cwd()).resolve()
+        except FileNotFoundError:
+            return None
         return None if folder in (Path.home().resolve(), Path(folder.anchor)) else folder.name
 
     @property

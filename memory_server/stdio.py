@@ -1,7 +1,6 @@
 """Serves over standard input and output, and leaves quickly and cleanly when asked to."""
 
 import os
-import re
 import signal
 import sys
 import threading
@@ -28,14 +27,11 @@ from mcp_types import (
 )
 from pydantic import ValidationError
 
+from memory_server.domain.text import without_lone_surrogates
 from memory_server.server import MemoryServer
 
 GRACE = 0.4
 """Seconds between the wish to leave and the end of the process, whatever is under way."""
-
-_LONE_SURROGATE = re.compile(
-    r"(?<!\\)((?:\\\\)*)(?:(\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2})|\\u[dD][89a-fA-F][0-9a-fA-F]{2})"
-)
 
 
 def serve(server: MemoryServer, close: Callable[[float], None]) -> None:
@@ -126,7 +122,7 @@ class _Lines:
             if not raw:
                 await self._let_calls_end()
                 raise StopAsyncIteration
-            line = mended(raw.decode("utf-8-sig", errors="replace"))
+            line = without_lone_surrogates(raw.decode("utf-8-sig", errors="replace"))
             if not line.strip():
                 continue
             try:
@@ -144,13 +140,6 @@ class _Lines:
         with anyio.move_on_after(GRACE / 2):
             while self.answers.awaited:
                 await anyio.sleep(0.005)
-
-
-def mended(line: str) -> str:
-    """The line with each escaped lone surrogate, which no JSON parser takes, as U+FFFD."""
-    if "\\ud" not in line and "\\uD" not in line:
-        return line
-    return _LONE_SURROGATE.sub(lambda match: match[1] + (match[2] or "\\ufffd"), line)
 
 
 class _NoMessageError(Exception):

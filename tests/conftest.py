@@ -228,7 +228,7 @@ def database(clock: Clock) -> Iterator[Database]:
     database = Database(None, clock)
     database.open()
     yield database
-    assert database.integrity() == []
+    assert database.problems() == []
     database.close()
 
 

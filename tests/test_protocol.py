@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory_server.stdio import mended
+from memory_server.domain.text import without_lone_surrogates as mended
 from tests.conftest import PATIENCE, ROOT, Servers
 
 HANDSHAKES = ("2025-06-18", "2025-11-25")

@@ -142,7 +142,7 @@ def service(segmenter: JiebaSegmenter) -> Iterator[MemoryService]:
         if clean(text):
             store(service, f"Note {number}: {clean(text)} was seen", "hard")
     yield service
-    assert database.integrity() == []
+    assert database.problems() == []
     database.close()
 
 

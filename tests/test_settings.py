@@ -17,7 +17,7 @@ from memory_server.cli import main
 from memory_server.domain.memory import Caller, MemoryType
 from memory_server.server import chosen_tools
 from memory_server.settings import Settings
-from tests.conftest import Servers, call, damage
+from tests.conftest import Servers, Sqlite, call, damage
 
 ALL_TOOLS = ["memory_store", "memory_search", "memory_get", "memory_update", "memory_delete", "memory_stats"]
 READING = ["memory_search", "memory_get", "memory_stats"]
@@ -368,8 +368,8 @@ def test_the_doctor_says_what_is_at_work(server: Servers, program: Program) -> N
     done = program("doctor", "--db", str(server.db), "--embedder", "hashing")
     assert (done.code, done.err) == (0, "")
     facts = dict(line.split(maxsplit=1) for line in done.out.splitlines())
-    assert facts["database"] == str(server.db)
-    assert facts["integrity"] == "ok"
+    assert facts["database"] == f"{server.db} ({server.db.stat().st_size:,} bytes)"
+    assert facts["problems"] == "none"
     assert facts["embedder"].startswith("hashing:")
 
 
@@ -421,3 +421,31 @@ def test_a_backup_replaces_an_older_backup_but_nothing_else(
     assert letter.read_text() == "Dear reader"
     assert damage(server.db) == []
     assert list(tmp_path.glob("*.tmp")) == []
+
+
+def test_the_doctor_makes_no_database(program: Program, tmp_path: Path) -> None:
+    done = program("doctor", "--db", str(tmp_path / "typo.db"))
+    assert done.code == 1
+    assert "There is no database" in done.err
+    assert list(tmp_path.glob("typo.db*")) == []
+
+
+def test_the_doctor_sees_a_missing_trigger_and_rows_without_words(
+    server: Servers, program: Program, sqlite: Sqlite
+) -> None:
+    _fill(server.db)
+    sqlite(
+        server.db,
+        "DROP TRIGGER memories_inserted",
+        "INSERT INTO memories (content, type) VALUES ('unseen', 'error')",
+    )
+    done = program("doctor", "--db", str(server.db), "--embedder", "hashing")
+    assert done.code == 1
+    assert "trigger memories_inserted is missing" in done.out
+    assert "1 memories are not in the word index" in done.out
+
+
+def test_an_unknown_flag_is_refused_with_the_nearest_one(program: Program) -> None:
+    done = program("--databse", "x.db")
+    assert done.code == 2
+    assert "unknown flag --databse" in done.err

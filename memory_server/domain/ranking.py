@@ -36,6 +36,10 @@ the most that its words can count."""
 _LETTER = rf"[^\W{SPACELESS}]"
 _MARKED = re.compile(rf"{_LETTER}+(?:[.\-_/:@+#]+{_LETTER}+)+[+#]*|{_LETTER}+[+#]+|{SYMBOL.pattern}")
 
+WEAK_MEANING = 0.12
+WEAK_HITS = 3
+"""Unrelated texts have a cosine of .14 at the mean, but so have some answers across the languages."""
+
 CUT = 0.3
 """Hits below this part of the best score are left out: on the development sets none of them was an answer."""
 
@@ -79,9 +83,19 @@ def score(why: Why, weight: float) -> float:
 
 
 def best(hits: list[Hit], limit: int) -> list[Hit]:
-    """The best hits in order, the newest first among equals, without those far below the best."""
+    """The best hits in order, the newest first among equals, without those far below the best.
+
+    Of weak hits only the first few are shown: they cost tokens, and are seldom the answer.
+    """
     ranked = sorted(_newer_preferred(hits), key=lambda hit: (-hit.score, -hit.memory.id))[:limit]
-    return [hit for hit in ranked if hit.score > 0 and hit.score >= CUT * ranked[0].score]
+    worthy = [hit for hit in ranked if hit.score > 0 and hit.score >= CUT * ranked[0].score]
+    weak = [hit for hit in worthy if is_weak(hit)]
+    return [hit for hit in worthy if hit not in weak[WEAK_HITS:]]
+
+
+def is_weak(hit: Hit) -> bool:
+    """Whether a hit shares no word with the query and hardly any meaning: it is answered, but counts as no access."""
+    return hit.why.words == 0 and hit.why.meaning < WEAK_MEANING
 
 
 def _newer_preferred(hits: list[Hit]) -> list[Hit]:

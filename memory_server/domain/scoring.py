@@ -1,6 +1,6 @@
 """How much a memory still matters, apart from any query."""
 
-from datetime import datetime
+from datetime import UTC, datetime
 from math import exp, log2
 
 from memory_server.domain.memory import Memory, MemoryType
@@ -20,14 +20,19 @@ SECONDS_PER_DAY = 86_400
 
 def age_in_days(created_at: str, now: str) -> float:
     """Days between two ISO-8601 moments; 0 when the clock has gone back, or a hand edit names the future."""
-    seconds = (datetime.fromisoformat(now) - _moment(created_at)).total_seconds()
+    seconds = (_moment(now) - _moment(created_at, otherwise=now)).total_seconds()
     return max(0.0, seconds / SECONDS_PER_DAY)
 
 
-def _moment(text: str) -> datetime:
-    """A person may have written the date by hand, without a zone: it is read as UTC."""
-    moment = datetime.fromisoformat(text)
-    return moment if moment.tzinfo else datetime.fromisoformat(f"{text}+00:00")
+def _moment(text: str, otherwise: str = "") -> datetime:
+    """A person may have written it by hand: without a zone it is UTC, and a date that is none counts as `otherwise`."""
+    try:
+        moment = datetime.fromisoformat(text)
+    except ValueError:
+        if not otherwise:
+            raise
+        return _moment(otherwise)
+    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
 
 
 def decayed(importance: int, type: MemoryType, age: float, access_count: int) -> float:

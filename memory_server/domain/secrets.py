@@ -1,18 +1,39 @@
 """Text that looks like a credential: a memory is read by every assistant, so it is no place for one."""
 
 import re
+import unicodedata
+from collections.abc import Iterator
+from typing import Any
+
+_START = "(?<![A-Za-z0-9])"
+"""Not a word boundary: Chinese letters and `_` may stand right before a key."""
 
 _PATTERNS = {
     "a private key": re.compile(r"-----BEGIN [A-Z0-9 ]*PRIVATE KEY-----"),
-    "an API key (sk-…)": re.compile(r"\bsk-(?=[A-Za-z_-]*\d)(?:[a-z]+-)*[A-Za-z0-9_-]{20,}"),
-    "a GitHub token": re.compile(r"\b(?:gh[pousr]_[A-Za-z0-9]{30,}|github_pat_[A-Za-z0-9_]{30,})"),
-    "an AWS access key": re.compile(r"\b(?:AKIA|ASIA)[A-Z0-9]{16}\b"),
-    "a Slack token": re.compile(r"\bxox[abprs]-[A-Za-z0-9-]{10,}"),
-    "a Google API key": re.compile(r"\bAIza[A-Za-z0-9_-]{35}\b"),
-    "a JSON web token": re.compile(r"\beyJ[A-Za-z0-9_-]{8,}\.eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}"),
+    "an API key (sk-…)": re.compile(_START + r"sk-(?:[A-Za-z0-9]+-)*(?=[A-Za-z0-9_]*\d)[A-Za-z0-9_]{16,}"),
+    "a GitHub token": re.compile(_START + r"(?:gh[pousr]_[A-Za-z0-9]{30,}|github_pat_[A-Za-z0-9_]{30,})"),
+    "an AWS access key": re.compile(_START + r"(?:AKIA|ASIA)[A-Z0-9]{16}(?![A-Za-z0-9])"),
+    "a Slack token": re.compile(_START + r"xox[abprs]-[A-Za-z0-9-]{10,}"),
+    "a Google API key": re.compile(_START + r"AIza[A-Za-z0-9_-]{35}"),
+    "a password in an address": re.compile(_START + r"[a-z][a-z0-9+.-]*://[^\s:/@]+:[^\s:/@*<{$]{3,}@"),
+    "a JSON web token": re.compile(_START + r"eyJ[A-Za-z0-9_-]{8,}\.eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}"),
 }
 
 
-def find_secret(text: str) -> str | None:
-    """What kind of credential the text seems to hold, or None. Never the credential itself."""
+def find_secret(*values: Any) -> str | None:
+    """What kind of credential these JSON values seem to hold, or None. Never the credential itself."""
+    text = unicodedata.normalize("NFKC", "\n".join(_texts(values)))
     return next((kind for kind, pattern in _PATTERNS.items() if pattern.search(text)), None)
+
+
+def _texts(value: Any) -> Iterator[str]:
+    match value:
+        case str():
+            yield value
+        case dict():
+            for key, each in value.items():
+                yield key
+                yield from _texts(each)
+        case list() | tuple():
+            for each in value:
+                yield from _texts(each)

@@ -34,6 +34,18 @@ _STRAY_SELECTOR = re.compile(f"(?<![^\x00-\x7f\\s{_SELECTOR}])(?<![0-9#*])[{_SEL
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
+_ESCAPED_SURROGATE = re.compile(
+    r"(?<!\\)((?:\\\\)*)(?:(\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2})|\\u[dD][89a-fA-F][0-9a-fA-F]{2})"
+)
+
+
+def without_lone_surrogates(json: str) -> str:
+    """JSON with each escaped lone surrogate, which no file and no message can hold, as U+FFFD."""
+    if "\\ud" not in json and "\\uD" not in json:
+        return json
+    return _ESCAPED_SURROGATE.sub(lambda match: match[1] + (match[2] or "\\ufffd"), json)
+
+
 def clean(text: str) -> str:
     """Without what a reader cannot see and a model may obey: control, direction, zero-width and tag characters.
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from memory_server.domain.embedding import Space
 from memory_server.embedding import Embedder
-from memory_server.errors import MemoryServerError, Unavailable
+from memory_server.errors import MemoryServerError
 from memory_server.nlp import Segmenter
 from memory_server.sqlite import embeddings
 from memory_server.sqlite.database import Database, timestamp
@@ -112,17 +112,25 @@ class Indexer:
             embedder = self._choose(known)
             self._give_up = False
             self._embedders[embedder.space.fingerprint] = embedder
-            if embedder.space not in known and not self._database.read_only:
-                with self._database.write() as tx:
-                    embeddings.open_space(tx, embedder.space)
-            for space in known:
-                self._embedder_of(space)
+            if not self._database.read_only:
+                self._open(embedder.space, known)
+            if known:
+                self._embedder_of(known[0])
             self._wanted = embedder.space
         except MemoryServerError as error:
             self._problem = str(error)
             logger.error("no embedder: %s", error)
         finally:
             self._ready.set()
+
+    def _open(self, wanted: Space, known: list[Space]) -> None:
+        """Give the embedder its space, and end a change to another one that nobody goes on with."""
+        if wanted not in known:
+            with self._database.write() as tx:
+                embeddings.open_space(tx, wanted)
+        elif len(known) > 1 and known[0] == wanted:
+            with self._database.write() as tx:
+                embeddings.abandon(tx)
 
     def wake(self) -> None:
         """There is something new in the queue."""
@@ -151,7 +159,7 @@ class Indexer:
             return left
         try:
             self._embed_batch(answering.space_id, answering.embedder, CATCHING_UP)
-        except Unavailable as error:
+        except MemoryServerError as error:
             logger.warning("embedding waits: %s", error)
         return self._count_waiting(answering.space_id)
 
@@ -243,7 +251,7 @@ class Indexer:
         """Another process may go on at once."""
         if self._leased is not None:
             with self._database.write() as tx:
-                embeddings.lease(tx, self._leased, self._holder, until="")
+                embeddings.release(tx, self._leased, self._holder)
 
     def _embed_batch(self, space_id: int, embedder: Embedder, patience: float | None = None) -> int:
         """Embed up to BATCH waiting memories outside any transaction, then keep the vectors in one."""

@@ -1,10 +1,8 @@
 """Typed memories: store, find, read, change, forget, count."""
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import ceil
-from typing import Any
 
 from memory_server.domain import memory as domain
 from memory_server.domain import query, ranking, scoring
@@ -85,7 +83,7 @@ class MemoryService:
             Invalid: it looks like a credential.
             NotFound: `related_to` does not exist.
         """
-        self._refuse_secrets(draft.content, draft.tags, draft.metadata)
+        self._refuse_secrets(draft.content, draft.project, draft.tags, draft.metadata)
         text = prepare(draft.content, self.segmenter.segment)
         with self.database.write() as tx:
             if related_to is not None:
@@ -138,7 +136,7 @@ class MemoryService:
             raise Invalid(
                 "Nothing to update. Give at least one of content, type, tags, importance, project, metadata."
             )
-        self._refuse_secrets(wanted.content or "", wanted.tags or (), wanted.metadata)
+        self._refuse_secrets(wanted.content, wanted.project, wanted.tags, wanted.metadata)
         with self.database.write() as tx:
             before = memories.get(tx, id)
             after = memories.replace(tx, domain.change(before, wanted))
@@ -171,19 +169,18 @@ class MemoryService:
 
     def _count_accesses(self, hits: Sequence[Hit]) -> str | None:
         """What was found is answered even if the file cannot be written, for then only the count is lost."""
-        if not hits or not self.count_access or self.database.read_only:
+        surely = [hit.memory.id for hit in hits if not ranking.is_weak(hit)]
+        if not surely or not self.count_access or self.database.read_only:
             return None
         try:
             with self.database.write(COUNTING_PATIENCE) as tx:
-                memories.mark_accessed(tx, [hit.memory.id for hit in hits])
+                memories.mark_accessed(tx, surely)
         except Unavailable as error:
             return f"accesses were not counted: {error}"
         return None
 
-    def _refuse_secrets(self, content: str, tags: Sequence[str], metadata: Mapping[str, Any] | None) -> None:
-        if self.allow_secrets:
-            return
-        kind = find_secret("\n".join([content, *tags, json.dumps(metadata or {}, ensure_ascii=False)]))
+    def _refuse_secrets(self, *values: object) -> None:
+        kind = None if self.allow_secrets else find_secret(*values)
         if kind is not None:
             raise Invalid(
                 f"This looks like it holds {kind}, and every assistant can read a memory. Nothing was stored. "
@@ -193,9 +190,9 @@ class MemoryService:
 
     def _twin(self, tx: Tx, draft: MemoryDraft, text: Text) -> tuple[Memory | None, tuple[MemoryId, ...]]:
         """The memory that the draft restates, if any, and those that are close but say something else."""
-        where = Filter(type=draft.type, project=draft.project or "")
         similar: list[MemoryId] = []
         twin = None
+        where = Filter(type=draft.type, project=draft.project or "")
         for peer in memories.select(tx, words.sharing(tx, _rarest(tx, text), where, PEERS)):
             likeness = compare(text, prepare(peer.content, self.segmenter.segment))
             if likeness is Likeness.RESTATEMENT and twin is None:

@@ -86,8 +86,14 @@ class Database:
     """
 
     def __init__(
-        self, path: Path | None, clock: Callable[[], datetime], migrations: Path | None = None
+        self,
+        path: Path | None,
+        clock: Callable[[], datetime],
+        migrations: Path | None = None,
+        make_folders: bool = False,
     ) -> None:
+        """`make_folders`: every missing folder above the file is made, not only the last."""
+        self._make_folders = make_folders
         self.path = path
         self._clock = clock
         self._migrations = migrate.load(migrations or migrate.packaged_folder())
@@ -143,11 +149,21 @@ class Database:
         with self.read() as tx:
             return int(tx.value("SELECT page_count * page_size FROM pragma_page_count, pragma_page_size"))
 
-    def integrity(self) -> list[str]:
-        """What SQLite's own check finds wrong; empty when all is well."""
+    def problems(self) -> list[str]:
+        """What is wrong with the file: SQLite's own checks, missing triggers, a word index that is not whole."""
         with self.read() as tx:
             found = [str(row[0]) for row in tx.rows("PRAGMA integrity_check")]
             found += [f"foreign key: {row}" for row in tx.rows("PRAGMA foreign_key_check")]
+            there = {name for (name,) in tx.rows("SELECT name FROM sqlite_schema WHERE type = 'trigger'")}
+            found += [
+                f"trigger {name} is missing" for name in sorted(migrate.triggers(self._migrations) - there)
+            ]
+            unindexed = tx.value(
+                "SELECT count(*) FROM memories WHERE id NOT IN (SELECT rowid FROM memory_words)"
+            )
+            if unindexed:
+                found.append(f"{unindexed} memories are not in the word index")
+            found += [f"memory {id} holds text that is not UTF-8" for id in _undecodable(tx)]
             return [line for line in found if line != "ok"]
 
     def facts(self) -> dict[str, str]:
@@ -201,7 +217,7 @@ class Database:
 
     def _open(self) -> apsw.Connection:
         if self.path is not None:
-            _prepare_file(self.path)
+            _prepare_file(self.path, self._make_folders)
         connection = apsw.Connection(":memory:" if self.path is None else str(self.path))
         try:
             connection.set_busy_handler(_nap)
@@ -228,15 +244,26 @@ class Database:
             if _moved(error):
                 self._let_go()
             raise _meaning(error, self.path) from error
+        except UnicodeDecodeError as error:
+            raise Unavailable(
+                f"A row of {self.path} holds text that is not UTF-8, as a hand edit or an import can leave. "
+                "The user can run `memory-server doctor`: it names the row, to be mended in sqlite3."
+            ) from error
         except OSError as error:
             raise Unavailable(f"The database {self.path} cannot be reached: {error}.") from error
+
+
+def _undecodable(tx: Tx) -> list[int]:
+    """The ids of memories whose bytes are no UTF-8."""
+    rows = tx.rows("SELECT id, CAST(content || ifnull(created_by, '') AS BLOB) FROM memories")
+    return [id for id, text in rows if text.decode(errors="ignore").encode() != text]
 
 
 def _meaning(error: apsw.Error, path: Path | None) -> MemoryServerError:
     match error:
         case apsw.BusyError() | apsw.LockedError():
             return Unavailable(
-                f"Another process has kept {path} locked for {BUSY_LIMIT:.0f} seconds. Nothing was written. "
+                f"Another process has kept {path} locked for longer than this call waits. Nothing was written. "
                 "Close the program that holds it (often an open sqlite3 transaction), then call again."
             )
         case apsw.FullError():
@@ -264,8 +291,8 @@ def _meaning(error: apsw.Error, path: Path | None) -> MemoryServerError:
             )
         case apsw.CorruptError():
             return Unavailable(
-                f"The database {path} is damaged ({error}). Copy the file away, then restore a backup "
-                "or rescue its rows with `sqlite3 FILE .recover`."
+                f"The database {path} is damaged ({error}). Copy the file away, then restore a backup; without one, "
+                "`sqlite3 FILE .dump | sqlite3 NEW` rescues what can still be read."
             )
         case apsw.ConstraintError():
             return Conflict(f"The write breaks a rule of the database: {error}. Nothing was written.")
@@ -285,7 +312,7 @@ def _roll_back(connection: apsw.Connection) -> None:
         connection.execute("ROLLBACK")
 
 
-def _prepare_file(path: Path) -> None:
+def _prepare_file(path: Path, make_folders: bool) -> None:
     """A new file is for its owner alone, and so is a folder that is made for it.
 
     The file is created and closed before the driver opens it: closing any handle of an open database
@@ -296,11 +323,11 @@ def _prepare_file(path: Path) -> None:
     if path.exists():
         return
     if not path.parent.is_dir():
-        if not path.parent.parent.is_dir():
+        if not make_folders and not path.parent.parent.is_dir():
             raise Unavailable(
                 f"The folder {path.parent} does not exist. Create it (mkdir -p), or start with another --db."
             )
-        path.parent.mkdir(mode=stat.S_IRWXU, exist_ok=True)
+        path.parent.mkdir(mode=stat.S_IRWXU, parents=True, exist_ok=True)
     os.close(os.open(path, os.O_CREAT | os.O_RDWR, stat.S_IRUSR | stat.S_IWUSR))
 
 

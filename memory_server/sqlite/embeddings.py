@@ -94,25 +94,50 @@ def open_space(tx: WriteTx, space: Space) -> KnownSpace:
 def activate(tx: WriteTx, id: int) -> None:
     """Let searches use this space from now on; the vectors of the one before it go."""
     for (old,) in tx.rows("SELECT id FROM spaces WHERE state <> 'retired' AND id <> ?", (id,)):
-        tx.execute("DELETE FROM embeddings WHERE space_id = ?", (old,))
-        tx.execute("DELETE FROM embedding_bits WHERE space_id = ?", (old,))
-        tx.execute("DELETE FROM embedding_queue WHERE space_id = ?", (old,))
-        tx.execute("UPDATE spaces SET state = 'retired' WHERE id = ?", (old,))
+        _retire(tx, old)
     tx.execute("UPDATE spaces SET state = 'active' WHERE id = ?", (id,))
 
 
 def lease(tx: WriteTx, id: int, holder: str, until: str) -> bool:
-    """Take or renew the right to fill a space; false while another process holds it."""
+    """Take or renew the right to fill a space; false while another process holds it.
+
+    A lease that ends later than `until` was taken before the clock was set back, and counts as ended.
+    """
     return bool(
         tx.execute(
             """
             UPDATE spaces
             SET lease_holder = ?, lease_until = ?
-            WHERE id = ? AND (lease_holder IS NULL OR lease_holder = ? OR lease_until < ?)
+            WHERE id = ? AND (
+                lease_holder IS NULL OR lease_holder = ? OR lease_until < ? OR lease_until > ?
+            )
             """,
-            (holder, until, id, holder, tx.now),
+            (holder, until, id, holder, tx.now, until),
         )
     )
+
+
+def release(tx: WriteTx, id: int, holder: str) -> None:
+    """Another process may go on at once."""
+    tx.execute(
+        "UPDATE spaces SET lease_holder = NULL, lease_until = NULL WHERE id = ? AND lease_holder = ?",
+        (id, holder),
+    )
+
+
+def abandon(tx: WriteTx) -> None:
+    """Retire the spaces that are building while nobody fills them: what is left of a change that was broken off."""
+    for (id,) in tx.rows(
+        "SELECT id FROM spaces WHERE state = 'building' AND ifnull(lease_until, '') < ?", (tx.now,)
+    ):
+        _retire(tx, id)
+
+
+def _retire(tx: WriteTx, id: int) -> None:
+    tx.execute("DELETE FROM embeddings WHERE space_id = ?", (id,))
+    tx.execute("DELETE FROM embedding_bits WHERE space_id = ?", (id,))
+    tx.execute("DELETE FROM embedding_queue WHERE space_id = ?", (id,))
+    tx.execute("UPDATE spaces SET state = 'retired' WHERE id = ?", (id,))
 
 
 def waiting(tx: Tx, space_id: int, limit: int) -> list[Waiting]:

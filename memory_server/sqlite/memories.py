@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from memory_server.domain.memory import Caller, Filter, Memory, MemoryDraft, MemoryId, MemoryType
+from memory_server.domain.text import without_lone_surrogates
 from memory_server.errors import NotFound
 from memory_server.sqlite.database import Tx, Value, WriteTx
 
@@ -20,15 +21,23 @@ def _memory(row: tuple[Any, ...]) -> Memory:
         content=row[1],
         type=MemoryType(row[2]),
         project=row[3],
-        tags=tuple(str(tag) for tag in json.loads(row[4])),
+        tags=tuple(str(tag) for tag in from_json(row[4], [])),
         importance=row[5],
-        metadata=json.loads(row[6]),
+        metadata=from_json(row[6], {}),
         access_count=row[7],
         created_at=row[8],
         updated_at=row[9],
         accessed_at=row[10],
         created_by=row[11],
     )
+
+
+def from_json(text: str, kind: Any) -> Any:
+    """JSON that a hand edit may have made: an object that Python cannot read is shown as its text, whole."""
+    try:
+        return json.loads(without_lone_surrogates(text))
+    except (ValueError, RecursionError):
+        return {"unreadable": text} if kind == {} else []
 
 
 def as_json(value: object) -> str:

@@ -55,6 +55,17 @@ def refuse(connection: apsw.Connection, newest: int) -> None:
         connection.execute("ROLLBACK")
 
 
+def triggers(migrations: list[Migration]) -> set[str]:
+    """The names of all triggers that a whole database has."""
+    return {
+        name
+        for migration in migrations
+        for name in re.findall(
+            r"^CREATE TRIGGER (\w+)", migration.path.read_text(encoding="utf-8"), re.MULTILINE
+        )
+    }
+
+
 def refuse_newer(connection: apsw.Connection, newest: int) -> None:
     """Also asked inside each write: another window may have upgraded the file meanwhile."""
     version = version_of(connection)
@@ -78,6 +89,7 @@ def migrate(connection: apsw.Connection, path: Path | None, migrations: list[Mig
     connection.execute("BEGIN IMMEDIATE")
     try:
         _refuse_foreign(connection)
+        _adopt_dump(connection)
         refuse_newer(connection, newest)
         if path is not None and 0 < version_of(connection) < newest:
             _back_up_before(path, newest)
@@ -106,11 +118,27 @@ def _apply(connection: apsw.Connection, migrations: list[Migration], now: str) -
 def _refuse_foreign(connection: apsw.Connection) -> None:
     owner = int(connection.pragma("application_id"))
     foreign = connection.execute("SELECT name FROM sqlite_schema LIMIT 1").get is not None
-    if owner != APPLICATION_ID and foreign:
+    if owner != APPLICATION_ID and foreign and not _is_dump(connection):
         raise Unavailable(
             "The file is a SQLite database of another program. Nothing was changed. "
             "Start memory-server with --db and the path of its own file."
         )
+
+
+def _is_dump(connection: apsw.Connection) -> bool:
+    """Restored from `.dump` of the stock program, which writes every row but neither of the two header numbers."""
+    known = "SELECT count(*) FROM sqlite_schema WHERE name IN ('memories', 'migrations', 'memory_words', 'spaces')"
+    return (
+        int(connection.pragma("application_id")) == 0
+        and version_of(connection) == 0
+        and connection.execute(known).get == 4
+    )
+
+
+def _adopt_dump(connection: apsw.Connection) -> None:
+    if _is_dump(connection):
+        connection.pragma("user_version", connection.execute("SELECT max(version) FROM migrations").get)
+        connection.pragma("application_id", APPLICATION_ID)
 
 
 def _back_up_before(path: Path, newest: int) -> None:

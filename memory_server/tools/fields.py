@@ -9,6 +9,7 @@ from memory_server.domain.memory import MemoryType
 from memory_server.domain.text import clean
 
 MAX_METADATA = 10_000
+MAX_PROJECT = 200
 
 
 def _not_blank(text: str) -> str:
@@ -50,7 +51,7 @@ Ids = Annotated[list[Id], Field(min_length=1, max_length=20)]
 RelatedTo = Annotated[Id | None, Field(alias="relatedTo", description="id of a memory it relates to")]
 Content = Annotated[str, Field(min_length=1, max_length=5000), AfterValidator(_not_blank)]
 Type = Annotated[MemoryType, Field()]
-Project = Annotated[str, Field(max_length=200), AfterValidator(clean)]
+Project = Annotated[str, Field(max_length=MAX_PROJECT), AfterValidator(clean)]
 Tag = Annotated[str, Field(min_length=1, max_length=50), AfterValidator(_not_blank)]
 Tags = Annotated[list[Tag], Field(max_length=10), AfterValidator(_unique)]
 Importance = Annotated[int, Field(ge=1, le=10, strict=True)]

@@ -36,6 +36,7 @@ class StoredMemory(Answer):
     id: int
     type: str
     importance: int
+    project: str | None
     consolidated: bool
     embedding_queued: bool = Field(serialization_alias="embeddingQueued")
     similar: list[int]
@@ -46,6 +47,7 @@ class StoredMemory(Answer):
             id=stored.memory.id,
             type=stored.memory.type,
             importance=stored.memory.importance,
+            project=stored.memory.project,
             consolidated=stored.consolidated,
             embedding_queued=stored.embedding_queued,
             similar=list(stored.similar),
@@ -150,7 +152,7 @@ class MemoryStats(Answer):
         return cls(
             total=found.total,
             by_type=dict(found.by_type),
-            by_project={name or "(none)": number for name, number in found.by_project.items()},
+            by_project=dict(found.by_project),
             embeddings=EmbeddingStats(
                 embedder=coverage.embedder,
                 embedded=coverage.embedded,
@@ -203,7 +205,7 @@ class MemoryTools:
         *,
         caller: Caller,
     ) -> StoredMemory:
-        """Remember one piece of knowledge. A restatement merges into its twin (consolidated); `similar` lists ids that are close but differ: update or delete those it outdates."""
+        """Remember one piece of knowledge. A restatement of the same project and type merges (consolidated); `similar` lists ids close in wording that say something else: update or delete those it outdates."""
         draft = MemoryDraft(
             content,
             type,
@@ -227,7 +229,7 @@ class MemoryTools:
         limit: Annotated[int, Field(ge=1, le=50, strict=True)] = 10,
         mode: Literal["hybrid", "semantic", "keyword"] = "hybrid",
     ) -> SearchResults:
-        """Find memories by words and meaning, best first, in English or Chinese and across both."""
+        """Find memories by words and meaning, best first, in English or Chinese and across both. A score below 0.15 is seldom an answer."""
         wanted = Filter(type, project, tuple(tags), min_importance)
         return SearchResults.from_domain(self.memories.search(query, wanted, limit, mode))
 

@@ -17,6 +17,7 @@ from pydantic_core import ErrorDetails, from_json
 from rapidfuzz import fuzz, process
 
 from memory_server.domain.memory import Caller
+from memory_server.domain.text import clean
 from memory_server.tools.schema import compact, compact_answer
 
 READS = ToolAnnotations(
@@ -85,7 +86,7 @@ class Tool(SdkTool):
         given = self._validated(arguments)
         if self._wants_caller:
             given[_CALLER] = Caller(client=_client_name(context))
-        answer: BaseModel = await anyio.to_thread.run_sync(partial(self.fn, **given), abandon_on_cancel=True)
+        answer: BaseModel = await anyio.to_thread.run_sync(partial(self.fn, **given))
         facts = answer.model_dump(mode="json", by_alias=True)
         text = json.dumps(facts, ensure_ascii=False, separators=(",", ":"))
         return CallToolResult(content=[TextContent(type="text", text=text)], structured_content=facts)
@@ -113,7 +114,8 @@ class Tool(SdkTool):
             return f"{name}: unknown argument. {hint}"
         if error["type"] == "missing":
             return f"{name}: missing. `{self.name}` needs it."
-        return f"{name}: {error['msg']}, got {_shown(error['input'])}"
+        wrong = error["msg"].removeprefix("Value error, ")
+        return f"{name}: {wrong}, got {_shown(error['input'])}"
 
 
 def _arguments(name: str, signature: inspect.Signature) -> type[Arguments]:
@@ -146,7 +148,7 @@ def _from_json(value: object) -> object:
 def _client_name(context: Context[Any, Any]) -> str | None:
     """The client's own name, from the handshake or from the request itself in the newer protocol."""
     known = context.request_context.session.client_params
-    return known.client_info.name[:100] if known else None
+    return clean(known.client_info.name)[:100] if known else None
 
 
 def _shown(value: object) -> str:

@@ -288,7 +288,7 @@ def test_a_damaged_file_says_how_to_rescue_it(tmp_path: Path, clock: Clock) -> N
     content[8192:-4096] = os.urandom(len(content) - 8192 - 4096)
     path.write_bytes(content)
     broken = Database(path, clock)
-    with pytest.raises(Unavailable, match=r"is damaged .*\.recover"):
+    with pytest.raises(Unavailable, match=r"is damaged .*\.dump"):
         texts(broken)
     broken.close()
 
@@ -372,7 +372,7 @@ def test_a_disk_that_fills_up_loses_nothing_and_serves_again_when_there_is_room(
     assert texts(database) == kept
     (tiny_disk / "ballast").unlink()
     keep(database, "room again")
-    assert database.integrity() == []
+    assert database.problems() == []
     assert texts(database) == [*kept, "room again"]
     database.close()
 
@@ -459,7 +459,7 @@ def test_a_backup_is_whole_and_private_and_replaces_an_older_one(
     assert stat.S_IMODE(target.stat().st_mode) == 0o600
     copy = Database(target, Clock())
     assert texts(copy) == ["kept"]
-    assert copy.integrity() == []
+    assert copy.problems() == []
     copy.close()
     assert sorted(each.name for each in tmp_path.iterdir()) == ["copy.db", "memory.db"]
 

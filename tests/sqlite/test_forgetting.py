@@ -61,7 +61,7 @@ def test_nothing_of_a_forgotten_memory_stays_in_the_file(
     open_file = bytes_of(path)
     assert [mark for mark in gone if mark[4:].encode() in open_file] == []
     assert all(marks[0].encode() in open_file for marks in alive.values() if len(marks) == 4)
-    assert database.integrity() == []
+    assert database.problems() == []
     database.close()
     closed_file = bytes_of(path)
     assert [mark for mark in gone if mark[4:].encode() in closed_file] == []

@@ -284,3 +284,20 @@ def test_the_migration_holds_its_characters_as_they_are_meant() -> None:
     assert TRADITIONAL[:100] in (MIGRATIONS / "0001_memories.sql").read_text(encoding="utf-8").replace(
         "\n", ""
     )
+
+
+def test_a_file_restored_from_a_dump_is_taken_as_ours(
+    file_database: Database, tmp_path: Path, clock: Clock, sqlite: Sqlite
+) -> None:
+    assert file_database.path is not None
+    with file_database.write() as tx:
+        tx.execute("INSERT INTO memories (content, type) VALUES ('kept', 'error')")
+    restored = tmp_path / "restored.db"
+    dump = tmp_path / "dump.sql"
+    dump.write_text(sqlite(file_database.path, ".dump"), encoding="utf-8")
+    sqlite(restored, f".read {dump}")
+    database = Database(restored, clock)
+    with database.read() as tx:
+        assert tx.value("SELECT content FROM memories") == "kept"
+    assert database.problems() == []
+    database.close()

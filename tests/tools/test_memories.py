@@ -36,6 +36,7 @@ async def test_store_answers_the_keys_of_its_contract(client: Client, project: s
         "id": stored["id"],
         "type": "learning",
         "importance": 7,
+        "project": project,
         "consolidated": False,
         "embeddingQueued": True,
         "similar": [],
@@ -274,8 +275,8 @@ async def test_a_value_at_its_limit_is_accepted(
 
 REFUSED: list[tuple[str, dict[str, Any], str]] = [
     ("memory_store", {"content": ""}, 'content: String should have at least 1 character, got ""'),
-    ("memory_store", {"content": " \n\t"}, 'content: Value error, holds no visible character, got " \\n\\t"'),
-    ("memory_store", {"content": "\u200b\u202e\x00"}, "content: Value error, holds no visible character"),
+    ("memory_store", {"content": " \n\t"}, 'content: holds no visible character, got " \\n\\t"'),
+    ("memory_store", {"content": "\u200b\u202e\x00"}, "content: holds no visible character"),
     ("memory_store", {"content": "x" * 5001}, "content: String should have at most 5000 characters"),
     ("memory_store", {"content": "𠮷" * 5001}, "content: String should have at most 5000 characters"),
     ("memory_store", {"content": 5}, "content: Input should be a valid string, got 5"),
@@ -293,7 +294,7 @@ REFUSED: list[tuple[str, dict[str, Any], str]] = [
     ("memory_store", {"tags": _tags(11)}, "tags: List should have at most 10 items"),
     ("memory_store", {"tags": _tags(1, 51)}, "tags.0: String should have at most 50 characters"),
     ("memory_store", {"tags": ["ok", ""]}, 'tags.1: String should have at least 1 character, got ""'),
-    ("memory_store", {"tags": ["\u200b"]}, "tags.0: Value error, holds no visible character"),
+    ("memory_store", {"tags": ["\u200b"]}, "tags.0: holds no visible character"),
     ("memory_store", {"tags": [1]}, "tags.0: Input should be a valid string, got 1"),
     ("memory_store", {"tags": [["a"]]}, 'tags.0: Input should be a valid string, got ["a"]'),
     ("memory_store", {"tags": [None]}, "tags.0: Input should be a valid string, got null"),
@@ -313,10 +314,10 @@ REFUSED: list[tuple[str, dict[str, Any], str]] = [
     (
         "memory_store",
         {"metadata": {"a": "x" * (10_001 - len('{"a": ""}'))}},
-        "metadata: Value error, holds more than 10,000 characters of JSON",
+        "metadata: holds more than 10,000 characters of JSON",
     ),
     ("memory_search", {"query": ""}, 'query: String should have at least 1 character, got ""'),
-    ("memory_search", {"query": " "}, 'query: Value error, holds no visible character, got " "'),
+    ("memory_search", {"query": " "}, 'query: holds no visible character, got " "'),
     ("memory_search", {"query": "x" * 501}, "query: String should have at most 500 characters"),
     ("memory_search", {"query": None}, "query: Input should be a valid string, got null"),
     ("memory_search", {"limit": 0}, "limit: Input should be greater than or equal to 1, got 0"),
@@ -419,7 +420,7 @@ async def test_null_means_not_given_where_a_parameter_is_optional(client: Client
 @pytest.mark.parametrize("value", ["NaN", "Infinity", "-Infinity", "1e999"])
 async def test_numbers_that_json_has_not_are_refused(client: Client, value: str) -> None:
     text = await refusal(client, "memory_store", **NOTE, metadata=f'{{"a": [{value}]}}')
-    assert text.startswith("metadata: Value error, holds a number that JSON cannot")
+    assert text.startswith("metadata: holds a number that JSON cannot")
 
 
 async def test_text_and_numbers_beyond_all_measure_are_refused_and_not_a_crash(client: Client) -> None:
@@ -435,7 +436,9 @@ async def test_text_and_numbers_beyond_all_measure_are_refused_and_not_a_crash(c
 
 
 async def test_unknown_tools_and_ids_are_named_with_what_mends_them(client: Client) -> None:
-    assert await refusal(client, "memory_stor") == "No tool `memory_stor`. Did you mean `memory_store`?"
+    assert (await refusal(client, "memory_stor")).startswith(
+        "No tool `memory_stor`. Did you mean `memory_store`? There are: memory_store, memory_search"
+    )
     assert (await refusal(client, "zzz")).startswith("No tool `zzz`. There are: memory_store, memory_search")
     expected = "No memory 999999. Call `memory_search` to find its id."
     assert await refusal(client, "memory_update", id=999_999, importance=3) == expected
