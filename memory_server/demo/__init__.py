@@ -129,7 +129,7 @@ async def _show_merged(server: Server, stored: Stored) -> None:
 
 
 async def _show_near(server: Server, stored: Stored) -> None:
-    show.heading("Kept apart: close, but not the same")
+    show.heading("Kept apart: close in words, and named in `similar`")
     ids = list(dict.fromkeys(id for pair in stored.near.items() for id in (pair[0], *pair[1])))
     memories = await server.get(ids)
     for id, near in stored.near.items():
