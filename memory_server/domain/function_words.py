@@ -1,13 +1,13 @@
 """Words and endings that may differ between two texts that say the same: closed lists, English and Chinese.
 
 What is missing here costs a merge; what is wrongly here costs somebody a fact. So what is doubtful stays out:
-prepositions, pronouns, quantifiers, modals, negations and adverbs of time or degree all carry meaning.
+prepositions, pronouns, conjunctions, quantifiers, modals, negations, tense, `only` and politeness in Chinese
+(请 is also to invite, 麻烦 trouble, 吧 a guess) all carry meaning.
 """
 
 import re
 from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
-from itertools import pairwise
 from typing import NamedTuple
 
 
@@ -17,90 +17,48 @@ def _set(words: str) -> frozenset[str]:
 
 # --- Endings ---------------------------------------------------------------------------------------------
 
-_FORMS = """
-    become became, begin began begun, bring brought, build built, buy bought, catch caught, choose chose
-    chosen, come came, deal dealt, draw drew drawn, drink drank drunk, drive drove driven, eat ate eaten,
-    fight fought, fly flew flown, forget forgot forgotten, give gave given, go goes went gone, grow grew
-    grown, hear heard, hide hid hidden, hold held, keep kept, know knew known, learn learnt, lose lost, make
-    made, mean meant, meet met, pay paid, ride rode ridden, run ran, say said, seek sought, sell sold, send
-    sent, show shown, sing sang sung, sleep slept, speak spoke spoken, spend spent, stand stood, steal stole
-    stolen, swim swam swum, take took taken, teach taught, tell told, think thought, throw threw thrown,
-    understand understood, wear wore worn, win won, write wrote written, man men, woman women, person
-    people, child children
-"""
-_IRREGULAR = {form: verb.split()[0] for verb in _FORMS.split(",") for form in verb.split()[1:]}
-"""Only forms that are no other word: saw, felt, found, left, led, lay, rose and the like stay out."""
-
 _NO_INFLECTION = (
     # Words of their own that end like a form of another.
-    _set("news means goods customs arms species windows pandas rails ones ours yours theirs imaps ldaps ftps")
-    | _set("need seed feed speed breed bleed shed indeed exceed embed hers besides sometimes")
+    _set("news means goods customs arms species windows pandas rails glasses terms ones imaps ldaps ftps")
+    | _set("ours yours theirs hers besides sometimes")
     | _set("tens twenties thirties forties fifties sixties seventies eighties nineties")
-    | _set("hundred hundreds thousands millions billions")
+    | _set("hundreds thousands millions billions")
     # A weekday is one day, its plural every week.
     | _set("mondays tuesdays wednesdays thursdays fridays saturdays sundays weekends")
-    # Family names beside the first names they come from.
-    | _set("williams roberts peters andrews stephens adams edwards rogers daniels richards harris phillips")
-    | _set("jacobs james jones davids matthews simons abrams owens evans hopkins")
 )
 _WORD = re.compile(r"[a-z]{4,}")
-_STEM = re.compile(r"(?=.*[aeiouy])[a-z]{3,}")
+_STEM = re.compile(r"(?=.*[aeiouy])[a-z]{3,}|go")
 """What must be left: https is not the plural of http."""
 _SHORT = re.compile(r"[^aeiou]*[aeiou][^aeiouwxy]")
-"""A stem like `stop` or `fil`, which doubles its consonant: so `filed` is from file and `filled` is not."""
+"""A stem like `stop` or `fil`, which doubles its consonant: so `filing` is from file and `filling` is not."""
 _DOUBLED = re.compile(r"([b-df-hj-np-tvz])\1$")
 
 
-def _without_s(word: str) -> set[str]:
-    stems = {word[:-1]} if word.endswith("s") and word[-2] not in "s'" else set()
+@lru_cache(maxsize=10_000)
+def without_s(word: str) -> frozenset[str]:
+    """What `word` may be a plural or third person of: retries is retry, pushes push, uses use."""
+    if not _WORD.fullmatch(word) or word in _NO_INFLECTION or not word.endswith("s") or word[-2] in "su":
+        return frozenset()
+    stems = {word[:-1]}
     if word.endswith("ies"):
         stems.add(word[:-3] + "y")
     if word.endswith(("ses", "xes", "zes", "ches", "shes", "oes")):
         stems.add(word[:-2])
-    return stems
+    return frozenset(filter(_STEM.fullmatch, stems))
 
 
-def _without(word: str, ending: str) -> set[str]:
-    """Stems of a form in -ed or -ing: stopp-ed is stop, retri-ed retry, us-ed use, add-ed add."""
-    if not word.endswith(ending):
-        return set()
-    stem = word.removesuffix(ending)
+@lru_cache(maxsize=10_000)
+def without_ing(word: str) -> frozenset[str]:
+    """What `word` may be the progressive of: stopping is stop, using use, adding add."""
+    if not _WORD.fullmatch(word) or not word.endswith("ing"):
+        return frozenset()
+    stem = word.removesuffix("ing")
     stems = {stem + "e"}
     if not _SHORT.fullmatch(stem):
         stems.add(stem)
     if _DOUBLED.search(stem):
         stems.add(stem[:-1])
-    if stem.endswith("i"):
-        stems.add(stem[:-1] + "y")
-    return stems
-
-
-@lru_cache(maxsize=10_000)
-def bases(word: str, opening: bool = False, progressive: bool = False) -> frozenset[str]:
-    """`word` and what it may be a form of; two words are forms of one verb or noun if their bases meet.
-
-    Only endings of inflection go, so police and policy, organ and organizer stay apart, and -ing only in
-    `progressive` use, for a training is not a train. At the `opening` of a clause -ed stays as well:
-    "Fix the login" is a task and "Fixed the login" is none.
-    """
-    found = {word}
-    if _WORD.fullmatch(word) and word not in _NO_INFLECTION:
-        found |= _without_s(word)
-        if progressive:
-            found |= _without(word, "ing")
-        if not opening:
-            found |= _without(word, "ed")
-    if not opening and word in _IRREGULAR:
-        found.add(_IRREGULAR[word])
-    return frozenset(base for base in found if base == word or _STEM.fullmatch(base) or base == "go")
-
-
-def _is_ing_form(word: str) -> bool:
-    return word == "being" or (word.endswith("ing") and len(bases(word, progressive=True)) > 1)
-
-
-def _is_participle(word: str) -> bool:
-    return word in _IRREGULAR or (word.endswith("ed") and len(bases(word)) > 1)
+    return frozenset(filter(_STEM.fullmatch, stems))
 
 
 # --- Words -----------------------------------------------------------------------------------------------
@@ -115,60 +73,58 @@ CONTRACTED_ENDINGS = {
     "'d": " would",  # or had: read alike in both texts, it can only keep two texts apart
 }
 IS_AFTER = _set("it he she that there here what who where how this everything everyone")
-"""Words after which `'s` is the verb; after any other it marks the owner."""
+"""Words after which `'s` is the verb; after any other it may also mark the owner."""
 
-_MODALS = _set("can could may might must shall should will would not")
-_HAVE = _set("have has had having")
-_BE = _set("be am is are was were been being")
-_GET = _set("get gets got getting gotten")
 CANONICAL = {
-    **dict.fromkeys(_HAVE, "have"),
-    **dict.fromkeys(("does", "did"), "do"),
     "时候": "时",
     "里面": "里",
     "已经": "已",
     # 加上 is 加 with the result spelt out, and so on; 上 alone (above, last) carries meaning.
     **{verb + "上": verb for verb in ("加", "带", "写", "配", "填", "附")},
 }
-"""One form for a word in any tense, or in its longer or emphatic form."""
+"""One form for a word in its longer or emphatic form."""
 
 COMPOUNDS = frozenset({"就是", "就在"})
 FINAL_PARTICLES = ("的", "了")
 ENDS_IN_PARTICLE = _set("目的 标的 有的 打的 似的 为了 除了 不了 罢了 算了 完了 得了")
 """Words whose last character looks like a particle and is none."""
 
-_ASKING = ("could", "can", "would", "will")
-_PLEASE = ("请", "麻烦", "劳驾", "拜托", "烦请")
-POLITE_OPENINGS = (
-    *((modal, "you", word) for modal in _ASKING for word in ("please", "kindly")),
-    *(("could", "you"), ("would", "you"), ("please",), ("kindly",)),
-    *((word, you) for word in _PLEASE for you in ("你", "您")),
-    *((word,) for word in _PLEASE),
+OPENINGS = (
+    *((modal, "you", word) for modal in ("could", "can", "would", "will") for word in ("please", "kindly")),
+    *((word,) for word in ("please", "kindly", "actually", "basically", "honestly", "btw", "fyi", "其实")),
 )
-"""Longest first. Only at the very start of a text: 请 within it is to invite, 麻烦 is trouble."""
+"""Longest first. Only at the very start of a text: to please is a verb, and "not actually" is another fact."""
 
-_FILLERS = _set(
-    "an the please kindly really basically actually simply essentially literally honestly btw fyi"
-) | _set("其实 的 了 一下 吧 呀 哦 啦 呢 嘛 啊")
-_SUBJECTS = _set("i we you he she it they")
+PRESENT_BE = {"is": True, "are": False, "am": False}
+"""The forms that make a progressive of the present, and whether what they are short for has an -s."""
+
+_BE = _set("be am is are was were been being")
+_MODALS = _set("can could may might must shall should will would not")
 _PREPOSITIONS = _set("in on at for with by of from to as")
-_SCOPE = _set("not no never none only just 只 仅")
+_NEGATIONS = _set("not no never none neither nor only just")
 _NEGATIVE = ("不", "没", "别", "未", "无", "非", "勿")
+_LIMITING = (*_NEGATIVE, "只", "仅")
 _TOTAL = ("所有", "全部", "一切", "任何", "每", "各", "大家")
 _TIME = ("每", "周", "星期", "凌晨", "早上", "上午", "中午", "下午", "晚上", "今", "明", "昨")
 _MEANS = frozenset({"用", "由", "靠", "以", "通过"})
 _COUNTS = tuple("0123456789零一二三四五六七八九十百千万亿两几这那每")
+_FEELING = _set(
+    "讨厌 喜欢 喜爱 爱 恨 怕 害怕 担心 羡慕 嫉妒 想念 怀念 想 说 提到 骂 批评 表扬 怀疑 相信 支持 反对"
+)
+"""Verbs after which 的 turns the object into the subject: 我讨厌的猫 is a cat I hate, 我讨厌猫 that I hate cats."""
 
 
 class Place(NamedTuple):
-    """Where in its clause a word stands, which is no filler."""
+    """Where in its clause a word stands."""
 
-    previous: str
-    """The word right in front of it, whatever it is."""
     before: Sequence[str]
-    """The words that were kept."""
+    """The words that were kept, as far as they may matter."""
+    previous: str
+    """The word right in front of it, kept or not."""
     after: Sequence[str]
-    """The words that follow, without fillers."""
+    """The words that follow, kept or not, as far as they may matter."""
+    limited: bool
+    """Whether the text says not or only anywhere."""
 
     @property
     def last(self) -> str:
@@ -178,9 +134,10 @@ class Place(NamedTuple):
     def following(self) -> str:
         return self.after[0] if self.after else ""
 
-    @property
-    def verb(self) -> str:
-        return _verb(self.after)
+
+def limits(word: str) -> bool:
+    """Whether `word` says not or only, whose reach a comma, a filler or 了 can change."""
+    return word in _NEGATIONS or any(character in word for character in _LIMITING)
 
 
 def _verb(words: Iterable[str]) -> str:
@@ -189,16 +146,13 @@ def _verb(words: Iterable[str]) -> str:
 
 
 def _is_article(place: Place) -> bool:
-    """Not the A of "plan A costs", "hall A" or "team A failed": no noun can follow at once."""
+    """A noun follows: not as in a + b, select a, b, and not the a of "plan a costs", "hall a is", "team a failed"."""
     following = place.following
-    return not (following in {"", "or", *_BE, *_HAVE, *_MODALS, *_PREPOSITIONS} or len(bases(following)) > 1)
-
-
-def _repeats(word: str, before: Sequence[str]) -> bool:
-    """In the editor and (in) the terminal, are rotated and (are) kept; but not is in Oslo and is paid."""
-    if word == "be":
-        return any(first == "be" and _is_participle(second) for first, second in pairwise(before))
-    return word in _PREPOSITIONS and word in before
+    if following in _BE | _MODALS | _PREPOSITIONS | {"or", "and", "has", "have", "had"}:
+        return False
+    return (
+        len(following) > 1 and following.isalnum() and not (without_s(following) or following.endswith("ed"))
+    )
 
 
 def _repeats_total(place: Place) -> bool:
@@ -214,18 +168,35 @@ def _stresses(place: Place) -> bool:
     return placed and not place.last.endswith(_NEGATIVE)
 
 
+def _always(_: Place) -> bool:
+    return True
+
+
+def _if_unlimited(place: Place) -> bool:
+    """Not really ready is another fact than not ready."""
+    return not place.limited
+
+
+def _is_progressive_be(place: Place) -> bool:
+    return bool(without_ing(_verb(place.after)))
+
+
 _SILENT_IF: dict[str, Callable[[Place], bool]] = {
+    "the": _always,
     "a": _is_article,
-    # It only joins what follows; but "not this and that" is not "not this, that".
-    "and": lambda place: not any(map(governs, place.before)),
-    # He said that it works; but in "I know that" it points to something, as `this` always does.
-    "that": lambda place: bool(place.after),
-    # He has paid / he paid is an inflection, and so is he is running; he is paid / he paid is another fact.
-    "be": lambda place: _is_ing_form(place.verb),
-    "have": lambda place: place.verb in _BE or _is_participle(place.verb),
-    "do": lambda place: place.following == "not",
-    # I just found out; but "just two" and "just admins" mean only.
-    "just": lambda place: place.last in _SUBJECTS,
+    # Before a vowel or a silent h (or eight); any other is a name in small letters.
+    "an": lambda place: place.following.startswith(tuple("aeiouh8")),
+    **dict.fromkeys(("really", "basically", "actually", "simply"), _if_unlimited),
+    **dict.fromkeys(("please", "kindly"), lambda place: not place.before and not place.after),
+    # In the editor and (in) the terminal.
+    **dict.fromkeys(_PREPOSITIONS, lambda place: place.previous == "and" and place.last == "and"),
+    # He is running: the verb itself tells person and time.
+    **dict.fromkeys(PRESENT_BE, _is_progressive_be),
+    **dict.fromkeys(("一下", "呀", "哦", "啦", "呢", "嘛", "啊"), _always),
+    # 咬了猎人的狗 is the dog that bit the hunter, or the hunter's.
+    "的": lambda place: place.previous not in _FEELING and "了" not in place.before,
+    # 去了 is past, 要来了 and 不抽了 are a change; after 已 and 太 it adds nothing.
+    "了": lambda place: not place.limited and any(word[0] in "已太" for word in place.before),
     "都": _repeats_total,
     "就": _stresses,
     # 在每月一号; 不在每周一 is not 不每周一.
@@ -239,35 +210,15 @@ _SILENT_IF: dict[str, Callable[[Place], bool]] = {
     "要": lambda place: place.last == "必须",
     # 用的是, 是由王芳整理的; but 他是老板 is not 他老板.
     "是": lambda place: place.previous == "的" or place.following in {"由", "从", "在"},
-    # 更快一些; but 一些副本 is a quantity.
-    **dict.fromkeys(("一些", "一点"), lambda place: not place.after),
 }
 
 
-def governs(word: str) -> bool:
-    """Whether punctuation after `word` decides what it is said of: No, deploy / no deploy; 不，要 / 不要."""
-    return word in _SCOPE or word.startswith(_NEGATIVE)
-
-
-def is_filler(word: str) -> bool:
-    """Articles, particles, politeness: silent wherever they stand."""
-    return word in _FILLERS
-
-
 def is_silent(word: str, place: Place) -> bool:
-    """Whether `word`, which is no filler, carries no meaning in its place either."""
-    if place.previous == "and" and _repeats(word, place.before):
-        return True
+    """Whether `word` carries no meaning in its place."""
     return word in _SILENT_IF and _SILENT_IF[word](place)
 
 
-def is_progressive(before: Sequence[str], word: str) -> bool:
-    """Whether `word` is the running of "is (not) running"; `before` is the clause up to it, with fillers."""
-    return _is_ing_form(word) and _verb(before[::-1]) in _BE
-
-
-def plain(word: str, after: Sequence[str]) -> str:
-    """The one form of `word`, whatever its tense or length; get is be in `get rotated`."""
-    if word in _BE or (word in _GET and after and _is_participle(after[0])):
-        return "be"
-    return CANONICAL.get(word, word)
+def progressive_be(before: Sequence[str], word: str) -> str:
+    """The `is` of "is (not) running" if `word` is its running; `before` is the clause up to it."""
+    be = _verb(before[::-1])
+    return be if be in PRESENT_BE and without_ing(word) else ""
