@@ -1,6 +1,7 @@
 """The composition root: opens the database, picks the adapters, builds services, toolsets and the server."""
 
 import logging
+import uuid
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -12,11 +13,17 @@ from memory_server.embedding.hashing import HashingEmbedder
 from memory_server.embedding.sentence_transformers import SentenceTransformersEmbedder
 from memory_server.errors import MemoryServerError, Unavailable
 from memory_server.nlp.jieba import JiebaSegmenter
+from memory_server.services.conversation import ConversationService
+from memory_server.services.facts import FactService, Place
+from memory_server.services.graph import GraphService
 from memory_server.services.indexing import Indexer
 from memory_server.services.memories import MemoryService
+from memory_server.services.resume import ResumeService
 from memory_server.settings import Settings
 from memory_server.sqlite.database import Database
-from memory_server.tools.fields import MAX_PROJECT
+from memory_server.tools.conversation import ConversationTools
+from memory_server.tools.facts import FactTools
+from memory_server.tools.graph import GraphTools
 from memory_server.tools.memories import MemoryTools
 from memory_server.tools.tool import Tool
 
@@ -61,7 +68,15 @@ def build(settings: Settings) -> App:
     """Build the application; nothing is opened or loaded yet."""
     database = Database(settings.db, clock, make_folders="db" not in settings.model_fields_set)
     segmenter = JiebaSegmenter(settings.cache)
-    indexer = Indexer(database, lambda known: choose(settings, known), load, segmenter, clock)
+    here = settings.here
+    # A client that gives no session has one for as long as this process lives.
+    place = Place(here.key, settings.session or f"process-{uuid.uuid4().hex}")
+    facts = FactService(
+        database, place, allow_secrets=settings.allow_secrets, count_access=not settings.read_only
+    )
+    indexer = Indexer(
+        database, lambda known: choose(settings, known), load, segmenter, clock, chores=[facts.sweep]
+    )
     memories = MemoryService(
         database,
         indexer,
@@ -69,8 +84,14 @@ def build(settings: Settings) -> App:
         allow_secrets=settings.allow_secrets,
         count_access=not settings.read_only,
     )
-    project = clean(settings.default_project or "")[:MAX_PROJECT] or None
-    toolsets = {"memories": MemoryTools(memories, project, settings.session).tools()}
+    resume = ResumeService(database, place, here)
+    conversation = ConversationService(database, indexer, facts)
+    toolsets = {
+        "memories": MemoryTools(memories, clean(here.name) or None, place.session).tools(),
+        "graph": GraphTools(GraphService(database, indexer), place.session).tools(),
+        "facts": FactTools(facts, resume).tools(),
+        "conversation": ConversationTools(conversation).tools(),
+    }
     return App(settings, database, indexer, memories, toolsets)
 
 

@@ -130,7 +130,7 @@ def _doctor(settings: Settings) -> int:
         "memories": str(built.memories.statistics(None).total),
         "embedder": coverage.embedder,
         "embeddings": f"{coverage.embedded} ready, {coverage.waiting} waiting",
-        "project": settings.default_project or "(none)",
+        "project": settings.here.key or "(none)",
         "tools": ", ".join(tool.name for tool in _tools(built)),
         "problems": "; ".join(problems) or "none",
     }

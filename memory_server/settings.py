@@ -8,6 +8,8 @@ from platformdirs import user_cache_path, user_data_path
 from pydantic import AfterValidator, AliasChoices, BeforeValidator, Field
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
+from memory_server.project import NONE, Project, project_of
+
 
 def _split(value: object) -> object:
     return (
@@ -63,15 +65,15 @@ class Settings(BaseSettings):
     )
 
     @property
-    def default_project(self) -> str | None:
-        """The project's name, or None where the folder is nobody's project, or is gone."""
-        if self.project is not None and not Path(self.project).expanduser().is_absolute():
-            return self.project.strip() or None
+    def here(self) -> Project:
+        """The project that the settings name, or that the working folder belongs to."""
+        if self.project is not None and not self.project.strip():
+            return NONE
         try:
-            folder = (Path(self.project).expanduser() if self.project else Path.cwd()).resolve()
-        except FileNotFoundError:
-            return None
-        return None if folder in (Path.home().resolve(), Path(folder.anchor)) else folder.name
+            folder = Path.cwd()
+        except FileNotFoundError:  # it was deleted
+            folder = Path.home()
+        return project_of(self.project, folder)
 
     @property
     def cache(self) -> Path:

@@ -32,10 +32,10 @@ WINDOW = 32
 class Server:
     """A server process spoken to over its pipes, without the cost of a client library."""
 
-    def __init__(self, db: Path) -> None:
+    def __init__(self, db: Path, *arguments: str) -> None:
         self.started = time.perf_counter()
         self._process = subprocess.Popen(
-            [sys.executable, "-m", "memory_server", "--db", str(db)],
+            [sys.executable, "-m", "memory_server", "--db", str(db), *arguments],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
         )
@@ -106,7 +106,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory(prefix="memory-server-benchmark-") as folder:
         rows = [*_starts(Path(folder)), *_sizes(Path(folder) / "memory.db", sizes)]
     command = " ".join(["python", "scripts/benchmark.py", *sys.argv[1:]])
-    print(f"`{command}` on {_machine()}:\n")
+    print(f"`{command}` on {machine()}:\n")
     print("| measured | value |\n| --- | --- |")
     for name, value in rows:
         print(f"| {name} | {value} |")
@@ -116,7 +116,7 @@ def _starts(folder: Path) -> Iterator[tuple[str, str]]:
     """Start to `tools/list` on a file that does not exist yet."""
     wall, cpu = [], []
     for number in range(STARTS):
-        with _server(folder / f"start-{number}.db") as server:
+        with started(folder / f"start-{number}.db") as server:
             server.request("tools/list", {})
             wall.append(server.since_start())
             cpu.append(server.cpu_seconds())
@@ -133,15 +133,15 @@ def _sizes(db: Path, sizes: tuple[int, int]) -> Iterator[tuple[str, str]]:
     for size in sizes:
         added, probes = memories[filled : size - PROBES], memories[size - PROBES : size]
         filled = size
-        with _server(db) as server:
+        with started(db) as server:
             took = _fill(server, added)
-            embedded = _wait_until_embedded(server)
+            embedded = wait_until_embedded(server)
             yield (
                 f"{len(added):,} stores, {WINDOW} under way at once",
                 f"{took:.0f} s, all embedded {embedded:.0f} s later",
             )
             stores.append(_p50(server, "memory_store", probes))
-            _wait_until_embedded(server)
+            wait_until_embedded(server)
             asked = [{"query": question} for question in corpus.questions(PROBES)]
             searches.append(_p50(server, "memory_search", asked))
             resident, total = server.resident_mb(), server.call("memory_stats", {})["total"]
@@ -158,7 +158,7 @@ def _sizes(db: Path, sizes: tuple[int, int]) -> Iterator[tuple[str, str]]:
 
 def _first_semantic_search(db: Path, size: int) -> Iterator[tuple[str, str]]:
     """Start to the first search that meaning answers."""
-    with _server(db) as server:
+    with started(db) as server:
         while True:
             facts = server.call("memory_search", {"query": corpus.questions(1)[0]})
             if "degraded" not in facts and any(hit["why"]["meaning"] > 0 for hit in facts["results"]):
@@ -185,7 +185,7 @@ def _fill(server: Server, memories: Sequence[dict[str, Any]]) -> float:
     return time.perf_counter() - began
 
 
-def _wait_until_embedded(server: Server) -> float:
+def wait_until_embedded(server: Server) -> float:
     began = time.perf_counter()
     while waiting := server.call("memory_stats", {})["embeddings"]["waiting"]:
         _note(f"{waiting:,} wait for their embedding")
@@ -204,8 +204,9 @@ def _p50(server: Server, tool: str, calls: Sequence[dict[str, Any]]) -> float:
 
 
 @contextmanager
-def _server(db: Path) -> Iterator[Server]:
-    server = Server(db)
+def started(db: Path, *arguments: str) -> Iterator[Server]:
+    """The server, until the block ends."""
+    server = Server(db, *arguments)
     try:
         yield server
     finally:
@@ -217,7 +218,7 @@ def _proc(pid: int, name: str) -> str:
     return path.read_text() if path.exists() else ""
 
 
-def _machine() -> str:
+def machine() -> str:
     return f"{os.cpu_count()} cores, {platform.system()} {platform.machine()}, Python {platform.python_version()}"
 
 

@@ -19,8 +19,15 @@ from memory_server.server import chosen_tools
 from memory_server.settings import Settings
 from tests.conftest import Servers, Sqlite, call, damage
 
-ALL_TOOLS = ["memory_store", "memory_search", "memory_get", "memory_update", "memory_delete", "memory_stats"]
-READING = ["memory_search", "memory_get", "memory_stats"]
+MEMORIES = ["memory_store", "memory_search", "memory_get", "memory_update", "memory_delete", "memory_stats"]
+GRAPH = ["graph_connect", "graph_explore", "memory_related"]
+FACTS = ["write_memory", "read_memory", "list_memories", "delete_memory", "smart_resume"]
+CONVERSATION = ["register_memory", "retrieve_memories"]
+ALL_TOOLS = [*MEMORIES, *GRAPH, *FACTS, *CONVERSATION]
+READING = [
+    *["memory_search", "memory_get", "memory_stats", "graph_explore", "memory_related"],
+    *["read_memory", "list_memories", "smart_resume", "retrieve_memories"],
+]
 
 
 @pytest.fixture(autouse=True)
@@ -107,7 +114,7 @@ def test_the_environment_sets_what_no_flag_does(monkeypatch: pytest.MonkeyPatch)
         monkeypatch.setenv(f"MEMORY_SERVER_{name}", value)
     settings = Settings()
     assert settings.db == Path("/data/a.db")
-    assert settings.default_project == "env"
+    assert settings.here.name == "env"
     assert settings.tools == ("memory_get", "memory_stats")
     assert settings.exclude_tools == ("memory_delete",)
     assert (settings.read_only, settings.allow_secrets) == (True, True)
@@ -119,18 +126,18 @@ def test_a_flag_wins_over_the_environment(monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.setenv("MEMORY_SERVER_PROJECT", "env")
     monkeypatch.setenv("MEMORY_SERVER_TOOLS", "memory_get")
     settings = Settings(project="flag", tools=("memory_stats",))
-    assert (settings.default_project, settings.tools) == ("flag", ("memory_stats",))
+    assert (settings.here.name, settings.tools) == ("flag", ("memory_stats",))
 
 
 def test_the_clients_own_variables_come_after_ours(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("CLAUDE_PROJECT_DIR", str(tmp_path / "claude"))
     monkeypatch.setenv("CLAUDE_CODE_SESSION_ID", "theirs")
     settings = Settings()
-    assert (settings.default_project, settings.session) == ("claude", "theirs")
+    assert (settings.here.name, settings.session) == ("claude", "theirs")
     monkeypatch.setenv("MEMORY_SERVER_PROJECT", "ours")
     monkeypatch.setenv("MEMORY_SERVER_SESSION", "ours")
     settings = Settings()
-    assert (settings.default_project, settings.session) == ("ours", "ours")
+    assert (settings.here.name, settings.session) == ("ours", "ours")
 
 
 @pytest.mark.parametrize("value", ["", " "])
@@ -141,7 +148,7 @@ def test_an_empty_variable_is_as_good_as_none(
         monkeypatch.setenv(f"MEMORY_SERVER_{name}", "")
     settings = Settings()
     assert settings.db.name == "memory.db"
-    assert (settings.default_project, settings.embedder) == (own_folder.name, "auto")
+    assert (settings.here.name, settings.embedder) == (own_folder.name, "auto")
     assert (settings.tools, settings.read_only, settings.log_level) == ((), False, "WARNING")
     assert settings.session is None
 
@@ -150,7 +157,7 @@ def test_an_empty_variable_is_as_good_as_none(
 
 
 def test_the_working_folder_names_the_project(own_folder: Path) -> None:
-    assert Settings().default_project == own_folder.name
+    assert Settings().here.name == own_folder.name
 
 
 @pytest.mark.parametrize(
@@ -163,23 +170,23 @@ def test_the_working_folder_names_the_project(own_folder: Path) -> None:
         ("/srv/apps/shop/", "shop"),
         ("/srv/apps/../api", "api"),
         ("~/apps/shop", "shop"),
-        ("~", None),
-        ("/", None),
-        ("", None),
+        ("~", ""),
+        ("/", ""),
+        ("", ""),
     ],
 )
-def test_a_project_is_a_name_or_the_name_of_a_folder(given: str, project: str | None) -> None:
-    assert Settings(project=given).default_project == project
+def test_a_project_is_a_name_or_the_name_of_a_folder(given: str, project: str) -> None:
+    assert Settings(project=given).here.name == project
 
 
 def test_the_home_folder_is_no_project(monkeypatch: pytest.MonkeyPatch) -> None:
     home = Path.home()
-    assert Settings(project=str(home)).default_project is None
+    assert Settings(project=str(home)).here.name == ""
     monkeypatch.setenv("CLAUDE_PROJECT_DIR", f"{home}/")
-    assert Settings().default_project is None
+    assert Settings().here.name == ""
     monkeypatch.delenv("CLAUDE_PROJECT_DIR")
     monkeypatch.chdir(home)
-    assert Settings().default_project is None
+    assert Settings().here.name == ""
 
 
 @pytest.mark.anyio
@@ -202,11 +209,11 @@ async def test_memories_bear_the_default_project_or_none_if_told_so_and_the_sess
     ("given", "names"),
     [
         ({}, ALL_TOOLS),
-        ({"toolsets": "memories"}, ALL_TOOLS),
+        ({"toolsets": "memories"}, MEMORIES),
         ({"read_only": True}, READING),
         ({"tools": "memory_stats,memory_get"}, ["memory_get", "memory_stats"]),
-        ({"exclude_tools": "memory_delete, memory_update"}, [*ALL_TOOLS[:3], "memory_stats"]),
-        ({"read_only": True, "exclude_tools": "memory_stats"}, READING[:2]),
+        ({"exclude_tools": "memory_delete, memory_update"}, [*ALL_TOOLS[:3], *ALL_TOOLS[5:]]),
+        ({"read_only": True, "exclude_tools": "memory_stats"}, [*READING[:2], *READING[3:]]),
         ({"toolsets": "memories", "tools": "memory_get", "read_only": True}, ["memory_get"]),
     ],
 )

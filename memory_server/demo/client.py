@@ -10,7 +10,9 @@ from typing import Any
 
 import anyio
 from mcp import Client, StdioServerParameters, stdio_client
+from mcp_types import Implementation
 
+from memory_server import __version__
 from memory_server.demo.log import Entry
 from memory_server.settings import Settings
 
@@ -40,6 +42,33 @@ class Server:
     async def search(self, query: str, project: str | None, limit: int = 5) -> tuple[dict[str, Any], float]:
         arguments = {"query": query, "limit": limit} | ({"project": project} if project else {})
         return await self._call("memory_search", arguments)
+
+    async def connect(self, source: int, relation: str, target: int) -> None:
+        await self._call("graph_connect", {"sourceId": source, "targetId": target, "relation": relation})
+
+    async def explore(self, id: int) -> dict[str, Any]:
+        """What lies within two edges."""
+        facts, _ = await self._call("graph_explore", {"memoryId": id})
+        return facts
+
+    async def write_fact(self, key: str, value: object, scope: str = "project") -> None:
+        await self._call("write_memory", {"key": key, "value": value, "scope": scope})
+
+    async def read_fact(self, key: str) -> dict[str, Any] | None:
+        facts, _ = await self._call("read_memory", {"key": key})
+        fact: dict[str, Any] | None = facts["memory"]
+        return fact
+
+    async def register(self, message: str, summary: str) -> None:
+        await self._call("register_memory", {"message": message, "summary": summary})
+
+    async def retrieve(self, query: str) -> dict[str, Any]:
+        facts, _ = await self._call("retrieve_memories", {"query": query})
+        return facts
+
+    async def resume(self) -> dict[str, Any]:
+        facts, _ = await self._call("smart_resume", {"max_tokens": 300})
+        return facts
 
     async def get(self, ids: list[int]) -> dict[int, dict[str, Any]]:
         """The memories by id, however many."""
@@ -87,8 +116,9 @@ def command(db: Path, settings: Settings) -> list[str]:
 
 
 @asynccontextmanager
-async def started(command: list[str]) -> AsyncIterator[Server]:
-    """Starts the server; ends it when left."""
+async def started(command: list[str], name: str = "memory-server demo") -> AsyncIterator[Server]:
+    """Starts the server for a client of this name; ends it when left."""
     parameters = StdioServerParameters(command=command[0], args=command[1:])
-    async with Client(stdio_client(parameters), read_timeout_seconds=PATIENCE) as client:
+    about = Implementation(name=name, version=__version__)
+    async with Client(stdio_client(parameters), read_timeout_seconds=PATIENCE, client_info=about) as client:
         yield Server(client)

@@ -37,10 +37,10 @@ async def look_into(server: Server, db: Path, edited: int) -> list[str]:
         show.paragraph(
             f"sqlite3 {stock.version()} opens {db}. One memory was stored with relatedTo, for an edge to show."
         )
-        _show_rows(MEMORIES, stock.table(MEMORIES, "4 11 8 5 40"))
-        _show_rows(HISTORY, stock.lines(HISTORY))
-        _show_rows(EDGES, stock.table(EDGES, "4 11 28 28"))
-        _show_rows(EMBEDDINGS, stock.table(EMBEDDINGS, "9 28 10 8 8 7"))
+        show_rows(MEMORIES, stock.table(MEMORIES, "4 11 8 5 40"))
+        show_rows(HISTORY, stock.lines(HISTORY))
+        show_rows(EDGES, stock.table(EDGES, "4 11 28 28"))
+        show_rows(EMBEDDINGS, stock.table(EMBEDDINGS, "9 28 10 8 8 7"))
         return await _edit(server, stock, edited)
     except StockError as error:
         return [f"sqlite3: {error}"]
@@ -50,10 +50,10 @@ async def _edit(server: Server, stock: Stock, id: int) -> list[str]:
     """Let the stock program rewrite a memory, and the server find the new text by words and by meaning."""
     show.heading("A row edited there is found by the server")
     update, check = f"UPDATE memories SET content = '{EDITED}' WHERE id = {id}", "PRAGMA integrity_check"
-    _show_rows(update, stock.run(update).splitlines())
+    show_rows(update, stock.run(update).splitlines())
     problems = [problem for question in QUESTIONS for problem in await _find_edited(server, question)]
     result = stock.run(check).strip()
-    _show_rows(check, [result])
+    show_rows(check, [result])
     return problems if result == "ok" else [*problems, f"integrity_check: {result}"]
 
 
@@ -77,7 +77,7 @@ def _words_only(facts: dict[str, Any]) -> bool:
     return "degraded" in facts or facts["embedder"].endswith("(lexical)")
 
 
-def _show_rows(sql: str, rows: list[str]) -> None:
+def show_rows(sql: str, rows: list[str]) -> None:
     """The statement as one would type it, then what the program printed."""
     show.say()
     show.paragraph(" ".join(sql.split()) + ";", "sqlite> ", "   ...> ")

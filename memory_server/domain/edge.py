@@ -1,9 +1,9 @@
-"""A directed, named relation between two memories."""
+"""Directed, named relations between memories, and what a walk along them finds."""
 
 from dataclasses import dataclass
 from enum import StrEnum
 
-from memory_server.domain.memory import MemoryId
+from memory_server.domain.memory import Memory, MemoryId
 
 
 class Relation(StrEnum):
@@ -14,13 +14,69 @@ class Relation(StrEnum):
     CONTRADICTS = "contradicts"
     EXTENDS = "extends"
     EXAMPLE_OF = "example_of"
+    SUPERSEDES = "supersedes"
+
+
+class Direction(StrEnum):
+    """Which edges a walk follows: those that leave a memory, those that reach it, or both."""
+
+    OUT = "out"
+    IN = "in"
+    BOTH = "both"
 
 
 @dataclass(frozen=True, slots=True)
 class Edge:
-    """`source` relation `target`, with a strength from 0 to 1."""
+    """`source` relation `target`, with a strength from 0 to 1. Times are ISO-8601; `valid_to` None: it holds."""
 
     source: MemoryId
     target: MemoryId
     relation: Relation = Relation.RELATED_TO
     strength: float = 1.0
+    valid_from: str = ""
+    valid_to: str | None = None
+
+    def other_end(self, id: MemoryId) -> MemoryId:
+        return self.target if id == self.source else self.source
+
+    def __str__(self) -> str:
+        return f"{self.source} {self.relation} {self.target}"
+
+
+@dataclass(frozen=True, slots=True)
+class Walk:
+    """Which edges a walk follows: of one relation or of all, and those that held `at` a moment, or hold now."""
+
+    relation: Relation | None = None
+    direction: Direction = Direction.BOTH
+    at: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """The way from a memory `here` to another, `there`, over the strongest edge between them."""
+
+    here: MemoryId
+    there: MemoryId
+
+
+@dataclass(frozen=True, slots=True)
+class Reached:
+    """A memory that a walk has reached: its distance in edges, and the ids on a shortest way, both ends included."""
+
+    memory: Memory
+    distance: int
+    path: tuple[MemoryId, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Explored:
+    """The memories within reach, nearest first, and every edge between two of them.
+
+    Where a limit cuts a walk short it stops at the distance `stopped_at`, at which `left_out` more are near.
+    """
+
+    nodes: tuple[Reached, ...]
+    edges: tuple[Edge, ...]
+    left_out: int = 0
+    stopped_at: int | None = None

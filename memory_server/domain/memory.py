@@ -51,7 +51,7 @@ class MemoryChange:
 
 @dataclass(frozen=True, slots=True)
 class Memory:
-    """A stored memory. Times are ISO-8601 UTC text."""
+    """A stored memory. Times are ISO-8601 UTC text; `superseded_by` is what took its place last, if anything did."""
 
     id: MemoryId
     content: str
@@ -65,6 +65,7 @@ class Memory:
     updated_at: str
     accessed_at: str | None
     created_by: str | None
+    superseded_by: MemoryId | None = None
 
 
 @dataclass(frozen=True, slots=True)

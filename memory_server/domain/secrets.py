@@ -5,6 +5,8 @@ import unicodedata
 from collections.abc import Iterator
 from typing import Any
 
+from memory_server.errors import Invalid
+
 _START = "(?<![A-Za-z0-9])"
 """Not a word boundary: Chinese letters and `_` may stand right before a key."""
 
@@ -18,6 +20,17 @@ _PATTERNS = {
     "a password in an address": re.compile(_START + r"[a-z][a-z0-9+.-]*://[^\s:/@]+:[^\s:/@*<{$]{3,}@"),
     "a JSON web token": re.compile(_START + r"eyJ[A-Za-z0-9_-]{8,}\.eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}"),
 }
+
+
+def refuse_secrets(*values: Any) -> None:
+    """Raises Invalid where these JSON values seem to hold a credential."""
+    kind = find_secret(*values)
+    if kind is not None:
+        raise Invalid(
+            f"This looks like it holds {kind}, and every assistant can read a memory. Nothing was stored. "
+            "Leave the secret out and say where it is kept; to store it all the same, "
+            "the user must start memory-server with --allow-secrets."
+        )
 
 
 def find_secret(*values: Any) -> str | None:

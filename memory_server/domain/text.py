@@ -46,17 +46,21 @@ def without_lone_surrogates(json: str) -> str:
     return _ESCAPED_SURROGATE.sub(lambda match: match[1] + (match[2] or "\\ufffd"), json)
 
 
-def clean(text: str) -> str:
+def visible(text: str) -> str:
     """Without what a reader cannot see and a model may obey: control, direction, zero-width and tag characters.
 
     One joiner stays between two characters of emoji and of scripts that need it, one variation selector
     after a character that can vary; rows of them only hide text. A lone surrogate, which no file can hold,
-    becomes U+FFFD. Line ends become line feeds, a letter and its accent one character (NFC).
+    becomes U+FFFD. All else stays as it is, spaces and line ends too.
     """
     text = _SURROGATE.sub("\ufffd", text)
     text = _NEVER_KEPT.sub("", text)
-    text = _STRAY_SELECTOR.sub("", _STRAY_JOINER.sub("", text))
-    return unicodedata.normalize("NFC", text).replace("\r\n", "\n").replace("\r", "\n").strip()
+    return _STRAY_SELECTOR.sub("", _STRAY_JOINER.sub("", text))
+
+
+def clean(text: str) -> str:
+    """Text that is read as prose: what is visible, without space around it, line feeds as line ends, in NFC."""
+    return unicodedata.normalize("NFC", visible(text)).replace("\r\n", "\n").replace("\r", "\n").strip()
 
 
 def fold(text: str) -> str:

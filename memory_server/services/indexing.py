@@ -3,19 +3,20 @@
 import logging
 import threading
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 import numpy as np
 
 from memory_server.domain.embedding import Space
+from memory_server.domain.moment import timestamp
 from memory_server.embedding import Embedder
 from memory_server.errors import MemoryServerError
 from memory_server.nlp import Segmenter
 from memory_server.sqlite import embeddings
-from memory_server.sqlite.database import Database, timestamp
-from memory_server.sqlite.embeddings import KnownSpace
+from memory_server.sqlite.database import Database
+from memory_server.sqlite.embeddings import Kind, KnownSpace
 
 logger = logging.getLogger(__name__)
 
@@ -70,12 +71,14 @@ class Indexer:
         load: Callable[[Space], Embedder],
         segmenter: Segmenter,
         clock: Callable[[], datetime],
+        chores: Sequence[Callable[[], None]] = (),
     ) -> None:
         self._database = database
         self._choose = choose
         self._load = load
         self.segmenter = segmenter
         self._clock = clock
+        self._chores = chores
         self._holder = uuid.uuid4().hex
         self._ready = threading.Event()
         self._wake = threading.Event()
@@ -152,16 +155,16 @@ class Indexer:
             problem = found
         return problem
 
-    def catch_up(self, answering: Answering) -> int:
-        """Embed a few memories that wait, so that a search finds what was just written; how many still wait."""
-        left = self._count_waiting(answering.space_id)
+    def catch_up(self, answering: Answering, kind: Kind) -> int:
+        """Embed a few texts that wait, so that a search finds what was just written; how many still wait."""
+        left = self._count_waiting(answering.space_id, kind)
         if left == 0 or left > BATCH or self._database.read_only:
             return left
         try:
-            self._embed_batch(answering.space_id, answering.embedder, CATCHING_UP)
+            self._embed_batch(answering.space_id, answering.embedder, kind, CATCHING_UP)
         except MemoryServerError as error:
             logger.warning("embedding waits: %s", error)
-        return self._count_waiting(answering.space_id)
+        return self._count_waiting(answering.space_id, kind)
 
     def coverage(self, project: str | None = None) -> Coverage:
         """How far the embeddings of the answering space are."""
@@ -172,7 +175,7 @@ class Indexer:
             return Coverage(
                 name(answering.embedder.space),
                 embeddings.count_embedded(tx, answering.space_id, project),
-                embeddings.count_waiting(tx, answering.space_id),
+                embeddings.count_waiting(tx, answering.space_id, embeddings.MEMORIES),
                 None,
             )
 
@@ -194,6 +197,8 @@ class Indexer:
                 if self._wanted is None and not self._give_up:
                     self.warm_up()
                     self.segmenter.load()
+                for chore in self._chores:
+                    chore()
                 self.drain()
             except MemoryServerError as error:
                 logger.error("embedding waits: %s", error)
@@ -224,7 +229,7 @@ class Indexer:
                 break
             if left > FEW and not self._take_lease(known.id):
                 return
-            if self._embed_batch(known.id, embedder) == 0:
+            if not any(self._embed_batch(known.id, embedder, kind) for kind in embeddings.KINDS):
                 return
         if known.state == "building" and embedder.space == self._wanted and not self._stopping.is_set():
             self._activate(known)
@@ -237,9 +242,9 @@ class Indexer:
                 embeddings.activate(tx, known.id)
                 logger.info("searches now use %s", name(known.space))
 
-    def _count_waiting(self, space_id: int) -> int:
+    def _count_waiting(self, space_id: int, *kinds: Kind) -> int:
         with self._database.read() as tx:
-            return embeddings.count_waiting(tx, space_id)
+            return embeddings.count_waiting(tx, space_id, *kinds)
 
     def _take_lease(self, space_id: int) -> bool:
         with self._database.write() as tx:
@@ -253,11 +258,13 @@ class Indexer:
             with self._database.write() as tx:
                 embeddings.release(tx, self._leased, self._holder)
 
-    def _embed_batch(self, space_id: int, embedder: Embedder, patience: float | None = None) -> int:
-        """Embed up to BATCH waiting memories outside any transaction, then keep the vectors in one."""
+    def _embed_batch(
+        self, space_id: int, embedder: Embedder, kind: Kind, patience: float | None = None
+    ) -> int:
+        """Embed up to BATCH waiting texts outside any transaction, then keep the vectors in one."""
         with self._embedding:
             with self._database.read() as tx:
-                batch = embeddings.waiting(tx, space_id, BATCH)
+                batch = embeddings.waiting(tx, space_id, kind, BATCH)
             if not batch:
                 return 0
             vectors = embedder.embed_documents([each.content for each in batch])

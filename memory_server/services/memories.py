@@ -19,17 +19,15 @@ from memory_server.domain.memory import (
     Stored,
 )
 from memory_server.domain.ranking import Hit, Literal, Why
-from memory_server.domain.secrets import find_secret
+from memory_server.domain.secrets import refuse_secrets
 from memory_server.errors import Invalid, NotFound, Unavailable
 from memory_server.nlp import Segmenter
 from memory_server.services.indexing import Coverage, Indexer, name
 from memory_server.sqlite import edges, embeddings, memories, words
-from memory_server.sqlite.database import Database, Tx, WriteTx
+from memory_server.sqlite.database import COUNTING_PATIENCE, Database, Tx, WriteTx
 
 WORD_CANDIDATES = 200
 MEANING_CANDIDATES = 100
-COUNTING_PATIENCE = 1.0
-"""Seconds that a search waits for another process to be able to count its accesses."""
 
 SYMBOL_SHARE = 0.5
 """What an emoji of the query counts where a memory holds it."""
@@ -109,9 +107,18 @@ class MemoryService:
         with self.database.read() as tx:
             shares = self._word_shares(tx, asked, wanted) if mode != "semantic" else {}
             cosines = self._cosines(tx, meaning, wanted, limit, shares)
-            weight = ranking.meaning_weight(meaning.space, mode, asked.chinese)
-            hits = self._hits(tx, asked, shares, cosines, weight)
-        hits = ranking.best(hits, limit)
+            found = {**shares, **cosines}
+            successors = edges.successors(tx, list(found))
+            holding = [id for id in successors.values() if id not in successors and id not in found]
+            cosines |= self._joining(tx, meaning, wanted, holding)
+            candidates = self._hits(tx, asked, meaning, shares, cosines, mode)
+            hits = ranking.best(candidates, limit, successors)
+            near = edges.strongest(tx, hits[0].memory.id, ranking.NEIGHBOURS) if hits else []
+            there = {hit.memory.id for hit in candidates}
+            unseen = [id for edge in near for id in (edge.source, edge.target) if id not in there]
+            neighbours = self._joining(tx, meaning, wanted, unseen)
+            candidates += self._hits(tx, asked, meaning, {}, neighbours, mode)
+            hits = ranking.with_neighbours(hits, near, candidates, limit)
         problems = [meaning.degraded, self._count_accesses(hits)]
         degraded = "; ".join(problem for problem in problems if problem) or None
         return Found(hits, name(meaning.space) if meaning.space else "none", degraded)
@@ -180,13 +187,8 @@ class MemoryService:
         return None
 
     def _refuse_secrets(self, *values: object) -> None:
-        kind = None if self.allow_secrets else find_secret(*values)
-        if kind is not None:
-            raise Invalid(
-                f"This looks like it holds {kind}, and every assistant can read a memory. Nothing was stored. "
-                "Leave the secret out and say where it is kept; to store it all the same, "
-                "the user must start memory-server with --allow-secrets."
-            )
+        if not self.allow_secrets:
+            refuse_secrets(*values)
 
     def _twin(self, tx: Tx, draft: MemoryDraft, text: Text) -> tuple[Memory | None, tuple[MemoryId, ...]]:
         """The memory that the draft restates, if any, and those that are close but say something else."""
@@ -213,7 +215,7 @@ class MemoryService:
         answering = self.indexer.answering()
         if isinstance(answering, str):
             return _Meaning(degraded=f"found by words only: {answering}")
-        left = self.indexer.catch_up(answering)
+        left = self.indexer.catch_up(answering, embeddings.MEMORIES)
         return _Meaning(
             answering.space_id,
             answering.embedder.space,
@@ -242,17 +244,25 @@ class MemoryService:
             tx, meaning.space_id, meaning.vector, wanted, max(limit, MEANING_CANDIDATES)
         )
         found = {hit.id: hit.cosine for hit in near}
-        missing = [id for id in also if id not in found]
-        return found | embeddings.cosines(tx, meaning.space_id, meaning.vector, missing)
+        return found | self._cosines_of(tx, meaning, [id for id in also if id not in found])
+
+    def _joining(
+        self, tx: Tx, meaning: "_Meaning", wanted: Filter, ids: Sequence[MemoryId]
+    ) -> dict[MemoryId, float]:
+        """The cosines of memories that join a search over an edge, where its filter lets them."""
+        passing = memories.passing(tx, ids, wanted) if ids else []
+        return {**dict.fromkeys(passing, 0.0), **self._cosines_of(tx, meaning, passing)}
 
     def _hits(
         self,
         tx: Tx,
         asked: query.Query,
+        meaning: "_Meaning",
         shares: Mapping[MemoryId, float],
         cosines: Mapping[MemoryId, float],
-        weight: float,
+        mode: str,
     ) -> list[Hit]:
+        weight = ranking.meaning_weight(meaning.space, mode, asked.chinese)
         literal = Literal(asked.text)
         hits = []
         for memory in memories.select(tx, list({**shares, **cosines})):
@@ -261,6 +271,11 @@ class MemoryService:
             why = Why(share, cosines.get(memory.id, 0.0), scoring.decayed_score(memory, tx.now))
             hits.append(Hit(memory, ranking.score(why, weight) * literal.share(memory.content), why))
         return hits
+
+    def _cosines_of(self, tx: Tx, meaning: "_Meaning", ids: Sequence[MemoryId]) -> dict[MemoryId, float]:
+        if meaning.space_id is None or meaning.vector is None:
+            return {}
+        return embeddings.cosines(tx, meaning.space_id, meaning.vector, ids)
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,12 +9,13 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 import apsw
 
+from memory_server.domain.moment import timestamp
 from memory_server.errors import Conflict, MemoryServerError, Unavailable
 from memory_server.sqlite import migrate, vectors
 
@@ -23,12 +24,10 @@ logger = logging.getLogger(__name__)
 BUSY_LIMIT = 20.0
 """Seconds to wait for another process to finish its write."""
 
+COUNTING_PATIENCE = 1.0
+"""The same for a read that only wants to count itself."""
+
 Value = str | int | float | bytes | None
-
-
-def timestamp(moment: datetime) -> str:
-    """UTC as ISO-8601 text with milliseconds: text order is time order."""
-    return moment.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,17 +1,182 @@
-"""The table `edges`: directed, named relations between memories."""
+"""The table `edges`: directed, named relations between memories, each with the time in which it holds."""
 
-from memory_server.domain.edge import Edge
-from memory_server.domain.memory import Caller
-from memory_server.sqlite.database import WriteTx
+import json
+from collections.abc import Collection
+from typing import Any
+
+from memory_server.domain.edge import Direction, Edge, Relation, Step, Walk
+from memory_server.domain.memory import Caller, MemoryId
+from memory_server.sqlite.database import Tx, Value, WriteTx
+
+_COLUMNS = "source_id, target_id, relation, strength, valid_from, valid_to"
+_OUT = ("source_id", "target_id")
+_IN = ("target_id", "source_id")
+_ENDS = {Direction.OUT: [_OUT], Direction.IN: [_IN], Direction.BOTH: [_OUT, _IN]}
 
 
-def connect(tx: WriteTx, edge: Edge, caller: Caller) -> None:
-    """Write the edge; where it exists its strength is renewed."""
-    tx.execute(
-        """
+def _edge(row: tuple[Any, ...]) -> Edge:
+    return Edge(MemoryId(row[0]), MemoryId(row[1]), Relation(row[2]), row[3], row[4], row[5])
+
+
+def connect(tx: WriteTx, edge: Edge, caller: Caller) -> Edge:
+    """Write the edge; where it holds already its strength is renewed."""
+    row = tx.one(
+        f"""
         INSERT INTO edges (source_id, target_id, relation, strength, valid_from, created_by)
         VALUES (?, ?, ?, ?, ?, ?)
         ON CONFLICT (source_id, target_id, relation) WHERE valid_to IS NULL DO UPDATE SET strength = excluded.strength
+        RETURNING {_COLUMNS}
         """,
         (edge.source, edge.target, edge.relation.value, edge.strength, tx.now, caller.client),
     )
+    return _edge(row)
+
+
+def end(tx: WriteTx, edge: Edge) -> Edge | None:
+    """The edge as it ended just now; None where it does not hold."""
+    row = tx.row(
+        f"""
+        UPDATE edges
+        SET valid_to = ?
+        WHERE source_id = ? AND target_id = ? AND relation = ? AND valid_to IS NULL
+        RETURNING {_COLUMNS}
+        """,
+        (tx.now, edge.source, edge.target, edge.relation.value),
+    )
+    return None if row is None else _edge(row)
+
+
+def steps(
+    tx: Tx, here: Collection[MemoryId], seen: Collection[MemoryId], walk: Walk, limit: int
+) -> tuple[list[Step], int]:
+    """The way to each unseen memory that is one edge from any of these, the strongest first, and how many there are.
+
+    Where several edges lead to one, the strongest counts, then the one from the older memory.
+    """
+    conditions, values = _conditions(walk.relation, walk.at)
+    wanted = json.dumps(list(here))
+    ways = [
+        f"SELECT {start}, {end}, strength FROM edges "
+        f"WHERE {start} IN (SELECT value FROM json_each(?)) AND {conditions}"
+        for start, end in _ENDS[walk.direction]
+    ]
+    rows = tx.rows(
+        f"""
+        WITH
+            ways (here, there, strength) AS ({" UNION ALL ".join(ways)}),
+            ranked AS (
+                SELECT
+                    here,
+                    there,
+                    strength,
+                    row_number() OVER (PARTITION BY there ORDER BY strength DESC, here) AS place
+                FROM ways
+                WHERE there NOT IN (SELECT value FROM json_each(?))
+            )
+        SELECT here, there, count(*) OVER ()
+        FROM ranked
+        WHERE place = 1
+        ORDER BY strength DESC, there
+        LIMIT ?
+        """,
+        [*(each for _ in ways for each in (wanted, *values)), json.dumps(list(seen)), limit + 1],
+    )
+    found = [Step(MemoryId(here), MemoryId(there)) for here, there, _ in rows]
+    return found[:limit], rows[0][2] if rows else 0
+
+
+def between(tx: Tx, ids: Collection[MemoryId], walk: Walk) -> list[Edge]:
+    """Every edge from one of these memories to another of them, whatever the walk's direction."""
+    conditions, values = _conditions(walk.relation, walk.at)
+    wanted = json.dumps(list(ids))
+    rows = tx.rows(
+        f"""
+        SELECT {_COLUMNS}
+        FROM edges
+        WHERE source_id IN (SELECT value FROM json_each(?))
+            AND target_id IN (SELECT value FROM json_each(?))
+            AND {conditions}
+        ORDER BY source_id, target_id, relation, id
+        """,
+        (wanted, wanted, *values),
+    )
+    return [_edge(row) for row in rows]
+
+
+def strongest(tx: Tx, id: MemoryId, limit: int) -> list[Edge]:
+    """The strongest edges of a memory that hold, but for what it supersedes or is superseded by."""
+    rows = tx.rows(
+        f"""
+        SELECT {_COLUMNS}
+        FROM (
+            SELECT id, {_COLUMNS} FROM edges WHERE source_id = ?
+            UNION ALL
+            SELECT id, {_COLUMNS} FROM edges WHERE target_id = ?
+        )
+        WHERE relation <> 'supersedes' AND valid_to IS NULL
+        ORDER BY strength DESC, id
+        LIMIT ?
+        """,
+        (id, id, limit),
+    )
+    return [_edge(row) for row in rows]
+
+
+def successors(tx: Tx, ids: Collection[MemoryId], at: str | None = None) -> dict[MemoryId, MemoryId]:
+    """Each of these memories that is superseded, with what did so last; then the same of that, and so on."""
+    conditions, values = _conditions(Relation.SUPERSEDES, at)
+    rows = tx.rows(
+        f"""
+        WITH RECURSIVE chain (old, new, since, edge) AS (
+            SELECT target_id, source_id, julianday(valid_from), id
+            FROM edges
+            WHERE target_id IN (SELECT value FROM json_each(?)) AND {conditions}
+            UNION
+            SELECT target_id, source_id, julianday(valid_from), id
+            FROM chain
+            JOIN edges ON target_id = new
+            WHERE {conditions}
+        )
+        SELECT old, new
+        FROM chain
+        ORDER BY since, edge
+        """,
+        (json.dumps(list(ids)), *values, *values),
+    )
+    return {MemoryId(old): MemoryId(new) for old, new in rows}
+
+
+def supersedes(tx: Tx, new: MemoryId, old: MemoryId) -> bool:
+    """Whether one memory supersedes another, at whatever distance."""
+    found = tx.value(
+        """
+        WITH RECURSIVE below (id) AS (
+            SELECT ?
+            UNION
+            SELECT target_id
+            FROM below
+            JOIN edges ON source_id = below.id
+            WHERE relation = 'supersedes' AND valid_to IS NULL
+        )
+        SELECT 1 FROM below WHERE id = ?
+        """,
+        (new, old),
+    )
+    return found is not None
+
+
+def _conditions(relation: Relation | None, at: str | None) -> tuple[str, list[Value]]:
+    clauses: list[str] = []
+    values: list[Value] = []
+    if at is None:
+        clauses.append("valid_to IS NULL")
+    else:
+        # Not as text: a person may have written the moment in another form.
+        clauses.append(
+            "julianday(valid_from) <= julianday(?) AND (valid_to IS NULL OR julianday(valid_to) > julianday(?))"
+        )
+        values += [at, at]
+    if relation is not None:
+        clauses.append("relation = ?")
+        values.append(relation.value)
+    return " AND ".join(clauses), values

@@ -19,6 +19,22 @@ _SPACE_COLUMNS = ", ".join(_SPACE_FIELDS)
 
 
 @dataclass(frozen=True, slots=True)
+class Kind:
+    """What is embedded: the table of the texts, and those of their vectors and of what waits."""
+
+    source: str
+    text: str
+    id: str
+    vectors: str
+    queue: str
+
+
+MEMORIES = Kind("memories", "content", "memory_id", "embeddings", "embedding_queue")
+TURNS = Kind("turns", "summary || char(10) || message", "turn_id", "turn_embeddings", "turn_embedding_queue")
+KINDS = (MEMORIES, TURNS)
+
+
+@dataclass(frozen=True, slots=True)
 class KnownSpace:
     """A space as the file knows it; `state` is building, active or retired."""
 
@@ -29,9 +45,10 @@ class KnownSpace:
 
 @dataclass(frozen=True, slots=True)
 class Waiting:
-    """A memory whose embedding is missing, with the text that it has now."""
+    """What has no embedding yet, with the text that it has now."""
 
-    id: MemoryId
+    kind: Kind
+    id: int
     content: str
 
 
@@ -81,13 +98,14 @@ def open_space(tx: WriteTx, space: Space) -> KnownSpace:
         (state, tx.now, *astuple(space)),
     )
     id = int(tx.value("SELECT id FROM spaces WHERE fingerprint = ?", (space.fingerprint,)))
-    tx.execute(
-        """
-        INSERT OR REPLACE INTO embedding_queue (space_id, memory_id, queued_at)
-        SELECT ?, id, ? FROM memories
-        """,
-        (id, tx.now),
-    )
+    for kind in KINDS:
+        tx.execute(
+            f"""
+            INSERT OR REPLACE INTO {kind.queue} (space_id, {kind.id}, queued_at)
+            SELECT ?, id, ? FROM {kind.source}
+            """,
+            (id, tx.now),
+        )
     return KnownSpace(id, state, space)
 
 
@@ -134,30 +152,36 @@ def abandon(tx: WriteTx) -> None:
 
 
 def _retire(tx: WriteTx, id: int) -> None:
-    tx.execute("DELETE FROM embeddings WHERE space_id = ?", (id,))
+    for kind in KINDS:
+        tx.execute(f"DELETE FROM {kind.vectors} WHERE space_id = ?", (id,))
+        tx.execute(f"DELETE FROM {kind.queue} WHERE space_id = ?", (id,))
     tx.execute("DELETE FROM embedding_bits WHERE space_id = ?", (id,))
-    tx.execute("DELETE FROM embedding_queue WHERE space_id = ?", (id,))
     tx.execute("UPDATE spaces SET state = 'retired' WHERE id = ?", (id,))
 
 
-def waiting(tx: Tx, space_id: int, limit: int) -> list[Waiting]:
-    """Memories that wait for their embedding, oldest first."""
+def waiting(tx: Tx, space_id: int, kind: Kind, limit: int) -> list[Waiting]:
+    """What waits for its embedding, oldest first."""
     rows = tx.rows(
-        """
-        SELECT m.id, m.content
-        FROM embedding_queue AS q
-        JOIN memories AS m ON m.id = q.memory_id
+        f"""
+        SELECT source.id, {kind.text}
+        FROM {kind.queue} AS q
+        JOIN {kind.source} AS source ON source.id = q.{kind.id}
         WHERE q.space_id = ?
-        ORDER BY q.memory_id
+        ORDER BY source.id
         LIMIT ?
         """,
         (space_id, limit),
     )
-    return [Waiting(MemoryId(id), content) for id, content in rows]
+    return [Waiting(kind, id, content) for id, content in rows]
 
 
-def count_waiting(tx: Tx, space_id: int) -> int:
-    return int(tx.value("SELECT count(*) FROM embedding_queue WHERE space_id = ?", (space_id,)))
+def count_waiting(tx: Tx, space_id: int, *kinds: Kind) -> int:
+    """How many wait: of these kinds, or of all."""
+    counts = (
+        tx.value(f"SELECT count(*) FROM {kind.queue} WHERE space_id = ?", (space_id,))
+        for kind in kinds or KINDS
+    )
+    return sum(map(int, counts))
 
 
 def count_embedded(tx: Tx, space_id: int, project: str | None = None) -> int:
@@ -172,26 +196,32 @@ def count_embedded(tx: Tx, space_id: int, project: str | None = None) -> int:
 
 
 def insert(tx: WriteTx, space_id: int, embedded: Waiting, vector: Vector) -> None:
-    """Keep the vector, unless the memory was deleted or says something else, or the space was retired by now."""
-    blob = _blob(vector)
+    """Keep the vector, unless the text was deleted or changed, or the space retired by now."""
+    kind, blob = embedded.kind, _blob(vector)
     wanted = tx.value(
-        """
+        f"""
         SELECT 1
-        FROM memories, spaces
-        WHERE memories.id = ? AND content = ? AND spaces.id = ? AND state <> 'retired'
+        FROM {kind.source} AS source, spaces
+        WHERE source.id = ? AND {kind.text} = ? AND spaces.id = ? AND state <> 'retired'
         """,
         (embedded.id, embedded.content, space_id),
     )
     if wanted is None:
         return
     tx.execute(
-        """
-        INSERT OR REPLACE INTO embeddings (space_id, memory_id, vector, created_at)
+        f"""
+        INSERT OR REPLACE INTO {kind.vectors} (space_id, {kind.id}, vector, created_at)
         VALUES (?, ?, ?, ?)
         """,
         (space_id, embedded.id, blob, tx.now),
     )
-    tx.execute("DELETE FROM embedding_bits WHERE space_id = ? AND memory_id = ?", (space_id, embedded.id))
+    if kind is MEMORIES:
+        _insert_bits(tx, space_id, embedded.id, blob)
+    tx.execute(f"DELETE FROM {kind.queue} WHERE space_id = ? AND {kind.id} = ?", (space_id, embedded.id))
+
+
+def _insert_bits(tx: WriteTx, space_id: int, memory_id: int, blob: bytes) -> None:
+    tx.execute("DELETE FROM embedding_bits WHERE space_id = ? AND memory_id = ?", (space_id, memory_id))
     tx.execute(
         """
         INSERT INTO embedding_bits (space_id, project, memory_id, type, importance, bits)
@@ -199,9 +229,8 @@ def insert(tx: WriteTx, space_id: int, embedded: Waiting, vector: Vector) -> Non
         FROM memories
         WHERE id = ?
         """,
-        (space_id, blob, embedded.id),
+        (space_id, blob, memory_id),
     )
-    tx.execute("DELETE FROM embedding_queue WHERE space_id = ? AND memory_id = ?", (space_id, embedded.id))
 
 
 def nearest(tx: Tx, space_id: int, query: Vector, wanted: Filter, limit: int) -> list[MeaningHit]:
@@ -269,3 +298,9 @@ def _conditions(space_id: int, wanted: Filter) -> tuple[list[str], list[Value]]:
 
 def _blob(vector: Vector) -> bytes:
     return np.ascontiguousarray(vector, dtype="<f4").tobytes()
+
+
+def vector_of(tx: Tx, space_id: int, id: MemoryId) -> Vector | None:
+    """The vector of a memory, of shape (dimensions,); None where it has none yet."""
+    blob = tx.value("SELECT vector FROM embeddings WHERE space_id = ? AND memory_id = ?", (space_id, id))
+    return None if blob is None else np.frombuffer(blob, dtype="<f4")

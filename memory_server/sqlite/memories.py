@@ -5,13 +5,21 @@ from collections.abc import Sequence
 from typing import Any
 
 from memory_server.domain.memory import Caller, Filter, Memory, MemoryDraft, MemoryId, MemoryType
+from memory_server.domain.scoring import DECAY_PER_DAY
 from memory_server.domain.text import without_lone_surrogates
 from memory_server.errors import NotFound
 from memory_server.sqlite.database import Tx, Value, WriteTx
 
 _COLUMNS = """
     id, content, type, project, tags, importance, metadata,
-    access_count, created_at, updated_at, accessed_at, created_by
+    access_count, created_at, updated_at, accessed_at, created_by,
+    (
+        SELECT source_id
+        FROM edges
+        WHERE target_id = memories.id AND relation = 'supersedes' AND valid_to IS NULL
+        ORDER BY julianday(valid_from) DESC, edges.id DESC
+        LIMIT 1
+    )
 """
 
 
@@ -29,6 +37,7 @@ def _memory(row: tuple[Any, ...]) -> Memory:
         updated_at=row[9],
         accessed_at=row[10],
         created_by=row[11],
+        superseded_by=row[12],
     )
 
 
@@ -89,6 +98,20 @@ def select(tx: Tx, ids: Sequence[MemoryId]) -> list[Memory]:
     )
     found = {memory.id: memory for memory in map(_memory, rows)}
     return [found[id] for id in ids if id in found]
+
+
+def passing(tx: Tx, ids: Sequence[MemoryId], wanted: Filter) -> list[MemoryId]:
+    """Those of the memories that a filter lets pass."""
+    clauses, values = conditions(wanted)
+    rows = tx.rows(
+        f"""
+        SELECT m.id
+        FROM memories AS m
+        WHERE {" AND ".join(["m.id IN (SELECT value FROM json_each(?))", *clauses])}
+        """,
+        (json.dumps(list(ids)), *values),
+    )
+    return [MemoryId(id) for (id,) in rows]
 
 
 def replace(tx: WriteTx, memory: Memory) -> Memory:
@@ -210,3 +233,22 @@ def count(tx: Tx, project: str | None, by: str) -> dict[str, int]:
         (project, project),
     )
     return {str(name): int(number) for name, number in rows}
+
+
+def most_important(tx: Tx, project: str, limit: int) -> list[Memory]:
+    """The memories of a project with the highest decayed score, the newest first among equals."""
+    rates = " ".join(f"WHEN '{type.value}' THEN {rate}" for type, rate in DECAY_PER_DAY.items())
+    rows = tx.rows(
+        f"""
+        SELECT {_COLUMNS}
+        FROM memories
+        WHERE ifnull(project, '') = ?
+        ORDER BY
+            importance * log2(access_count + 2)
+            * exp(-CASE type {rates} END * max(0, julianday(?) - julianday(created_at))) DESC,
+            id DESC
+        LIMIT ?
+        """,
+        (project, tx.now, limit),
+    )
+    return [_memory(row) for row in rows]

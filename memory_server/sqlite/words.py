@@ -22,7 +22,7 @@ def _quoted(term: str) -> str:
     return '"' + term.replace('"', '""').replace("\0", " ") + '"'
 
 
-def _any_of(terms: Sequence[str]) -> str:
+def any_of(terms: Sequence[str]) -> str:
     return " OR ".join(map(_quoted, terms))
 
 
@@ -53,7 +53,7 @@ def search(tx: Tx, terms: Sequence[str], wanted: Filter, limit: int) -> list[Wor
         ORDER BY 2 DESC, 1 DESC
         LIMIT ?
         """,
-        (_any_of(known), *values, limit),
+        (any_of(known), *values, limit),
     )
     return [WordHit(MemoryId(id), min(1.0, score / full)) for id, score in rows]
 
@@ -89,7 +89,7 @@ def sharing(tx: Tx, terms: Sequence[str], wanted: Filter, limit: int) -> list[Me
         ORDER BY bm25(memory_words)
         LIMIT ?
         """,
-        (_any_of(known), *values, limit),
+        (any_of(known), *values, limit),
     )
     return [MemoryId(row[0]) for row in rows]
 

@@ -6,20 +6,21 @@ from typing import Annotated, Any
 from pydantic import AfterValidator, Field, JsonValue, WithJsonSchema
 
 from memory_server.domain.memory import MemoryType
+from memory_server.domain.moment import read as read_moment
 from memory_server.domain.text import clean
 
 MAX_METADATA = 10_000
 MAX_PROJECT = 200
 
 
-def _not_blank(text: str) -> str:
+def not_blank(text: str) -> str:
     text = clean(text)
     if not text:
         raise ValueError("holds no visible character")
     return text
 
 
-def _unique(tags: list[str]) -> list[str]:
+def unique(tags: list[str]) -> list[str]:
     return list(dict.fromkeys(tags))
 
 
@@ -49,11 +50,13 @@ def cleaned(value: Any) -> Any:
 Id = Annotated[int, Field(ge=1, le=2**63 - 1, strict=True), WithJsonSchema({"type": "integer"})]
 Ids = Annotated[list[Id], Field(min_length=1, max_length=20)]
 RelatedTo = Annotated[Id | None, Field(alias="relatedTo", description="id of a memory it relates to")]
-Content = Annotated[str, Field(min_length=1, max_length=5000), AfterValidator(_not_blank)]
+Content = Annotated[str, Field(min_length=1, max_length=5000), AfterValidator(not_blank)]
 Type = Annotated[MemoryType, Field()]
 Project = Annotated[str, Field(max_length=MAX_PROJECT), AfterValidator(clean)]
-Tag = Annotated[str, Field(min_length=1, max_length=50), AfterValidator(_not_blank)]
-Tags = Annotated[list[Tag], Field(max_length=10), AfterValidator(_unique)]
+Tag = Annotated[str, Field(min_length=1, max_length=50), AfterValidator(not_blank)]
+Tags = Annotated[list[Tag], Field(max_length=10), AfterValidator(unique)]
 Importance = Annotated[int, Field(ge=1, le=10, strict=True)]
 Metadata = Annotated[dict[str, JsonValue], AfterValidator(_small)]
-QueryText = Annotated[str, Field(min_length=1, max_length=500), AfterValidator(_not_blank)]
+QueryText = Annotated[str, Field(min_length=1, max_length=500), AfterValidator(not_blank)]
+
+Moment = Annotated[str, Field(description="ISO time: as of then"), AfterValidator(read_moment)]

@@ -3,11 +3,12 @@
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from memory_server.domain.memory import Caller, Filter, Memory, MemoryChange, MemoryDraft, MemoryId, Stored
 from memory_server.domain.ranking import Hit
 from memory_server.services.memories import Detailed, Found, MemoryService, Statistics
+from memory_server.tools.answers import Answer, SupersededBy, absent
 from memory_server.tools.fields import (
     Content,
     Id,
@@ -23,15 +24,6 @@ from memory_server.tools.fields import (
 from memory_server.tools.tool import DESTROYS, READS, WRITES, Tool
 
 
-def _absent(value: object) -> bool:
-    """Optional parts of an answer are left out rather than sent as null: they would cost tokens."""
-    return value is None or value == []
-
-
-class Answer(BaseModel):
-    model_config = ConfigDict(serialize_by_alias=True)
-
-
 class StoredMemory(Answer):
     id: int
     type: str
@@ -40,6 +32,7 @@ class StoredMemory(Answer):
     consolidated: bool
     embedding_queued: bool = Field(serialization_alias="embeddingQueued")
     similar: list[int]
+    superseded_by: SupersededBy = None
 
     @classmethod
     def from_domain(cls, stored: Stored) -> Self:
@@ -51,6 +44,7 @@ class StoredMemory(Answer):
             consolidated=stored.consolidated,
             embedding_queued=stored.embedding_queued,
             similar=list(stored.similar),
+            superseded_by=stored.memory.superseded_by,
         )
 
 
@@ -58,6 +52,7 @@ class WhyFound(Answer):
     words: float
     meaning: float
     decay: float
+    edge: Annotated[str | None, Field(exclude_if=absent)] = None
 
 
 class FoundMemory(Answer):
@@ -70,11 +65,15 @@ class FoundMemory(Answer):
     created_at: str
     score: float
     why: WhyFound
+    superseded_by: SupersededBy = None
 
     @classmethod
     def from_domain(cls, hit: Hit) -> Self:
         why = WhyFound(
-            words=round(hit.why.words, 3), meaning=round(hit.why.meaning, 3), decay=round(hit.why.decay, 2)
+            words=round(hit.why.words, 3),
+            meaning=round(hit.why.meaning, 3),
+            decay=round(hit.why.decay, 2),
+            edge=hit.why.edge,
         )
         return cls(**_shared(hit.memory), score=round(hit.score, 4), why=why)
 
@@ -82,7 +81,7 @@ class FoundMemory(Answer):
 class SearchResults(Answer):
     results: list[FoundMemory]
     embedder: str
-    degraded: Annotated[str | None, Field(exclude_if=_absent)] = None
+    degraded: Annotated[str | None, Field(exclude_if=absent)] = None
 
     @classmethod
     def from_domain(cls, found: Found) -> Self:
@@ -103,7 +102,8 @@ class WholeMemory(Answer):
     updated_at: str
     accessed_at: str | None
     created_by: str | None
-    earlier: Annotated[list[str], Field(exclude_if=_absent)] = []
+    superseded_by: SupersededBy = None
+    earlier: Annotated[list[str], Field(default_factory=list, exclude_if=absent)]
 
     @classmethod
     def from_domain(cls, memory: Memory, earlier: tuple[str, ...] = ()) -> Self:
@@ -136,7 +136,7 @@ class EmbeddingStats(Answer):
     embedder: str
     embedded: int
     waiting: int
-    problem: Annotated[str | None, Field(exclude_if=_absent)] = None
+    problem: Annotated[str | None, Field(exclude_if=absent)] = None
 
 
 class MemoryStats(Answer):
@@ -172,6 +172,7 @@ def _shared(memory: Memory) -> dict[str, Any]:
         "project": memory.project,
         "importance": memory.importance,
         "created_at": memory.created_at,
+        "superseded_by": memory.superseded_by,
     }
 
 

@@ -23,21 +23,22 @@ def compact(schema: dict[str, Any]) -> dict[str, Any]:
 
 def compact_answer(schema: dict[str, Any]) -> dict[str, Any]:
     """The same for an answer, where a null does come: clients refuse one that the schema does not allow."""
-    answer: dict[str, Any] = _with_nulls(schema)
+    answer: dict[str, Any] = _with_nulls(schema, schema.get("$defs", {}))
     return compact(answer)
 
 
-def _with_nulls(schema: Any) -> Any:
-    """`anyOf` a simple type or null as a list of two types."""
+def _with_nulls(schema: Any, definitions: dict[str, Any]) -> Any:
+    """`anyOf` a type or null as a list of two types."""
     if isinstance(schema, list):
-        return [_with_nulls(each) for each in schema]
+        return [_with_nulls(each, definitions) for each in schema]
     if not isinstance(schema, dict):
         return schema
     match schema.get("anyOf"):
-        case [{"type": str(kind), **rest}, {"type": "null"}]:
+        case [dict(one), {"type": "null"}] if "$ref" in one or isinstance(one.get("type"), str):
+            named = _with_nulls(_resolved(one, definitions), definitions)
             outer = {key: value for key, value in schema.items() if key != "anyOf"}
-            return {**rest, **outer, "type": [kind, "null"]}
-    return {key: _with_nulls(value) for key, value in schema.items()}
+            return {**named, **outer, "type": [named["type"], "null"]}
+    return {key: _with_nulls(value, definitions) for key, value in schema.items()}
 
 
 def _compact(schema: dict[str, Any], definitions: dict[str, Any]) -> dict[str, Any]:

@@ -113,9 +113,9 @@ def test_a_search_embeds_the_few_that_wait_and_leaves_the_many(
     answering = indexer.answering()
     assert isinstance(answering, Answering)
     put(database, *numbered(BATCH))
-    assert indexer.catch_up(answering) == 0
+    assert indexer.catch_up(answering, embeddings.MEMORIES) == 0
     put(database, *numbered(BATCH + 1))
-    assert indexer.catch_up(answering) == BATCH + 1
+    assert indexer.catch_up(answering, embeddings.MEMORIES) == BATCH + 1
 
 
 def test_a_clock_that_went_back_does_not_keep_memories_waiting(
@@ -188,7 +188,7 @@ def test_a_space_whose_embedder_is_not_installed_is_told_and_does_not_stop_the_n
     answering = second.answering()
     assert isinstance(answering, Answering)
     assert answering.embedder.space.model == "new"
-    assert second.catch_up(answering) == FEW + 1
+    assert second.catch_up(answering, embeddings.MEMORIES) == FEW + 1
     second.drain()
     assert states(database) == [("new", "active", FEW + 1, 0)]
 
@@ -295,7 +295,7 @@ def test_an_indexer_on_a_read_only_file_answers_and_embeds_nothing(
     indexer.warm_up()
     answering = indexer.answering()
     assert isinstance(answering, Answering)
-    assert indexer.catch_up(answering) == 1
+    assert indexer.catch_up(answering, embeddings.MEMORIES) == 1
     indexer.drain()
     assert embedder.batches == []
 

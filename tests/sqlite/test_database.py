@@ -12,9 +12,10 @@ from pathlib import Path
 import apsw
 import pytest
 
+from memory_server.domain.moment import timestamp
 from memory_server.errors import Conflict, MemoryServerError, Unavailable
 from memory_server.sqlite import database as module
-from memory_server.sqlite.database import Database, WriteTx, timestamp
+from memory_server.sqlite.database import Database, WriteTx
 from tests.conftest import ROOT, Clock, Holder, Sqlite, undone, until
 
 INSERT = "INSERT INTO memories (content, type) VALUES (?, 'error')"

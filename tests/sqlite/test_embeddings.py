@@ -47,7 +47,7 @@ def put(
 
 
 def embed_all(tx: WriteTx, space_id: int) -> None:
-    for waiting in embeddings.waiting(tx, space_id, 100_000):
+    for waiting in embeddings.waiting(tx, space_id, embeddings.MEMORIES, 100_000):
         embeddings.insert(tx, space_id, waiting, vector_of(waiting.content))
 
 
@@ -199,7 +199,7 @@ def test_the_queue_is_always_the_memories_without_a_current_vector(
             elif kind == "space":
                 embeddings.open_space(tx, SECOND)
             elif kind == "embed":
-                late = embeddings.waiting(tx, first, 2)
+                late = embeddings.waiting(tx, first, embeddings.MEMORIES, 2)
                 for waiting in late:
                     embeddings.insert(tx, first, waiting, vector_of(waiting.content))
             else:  # vectors of texts that may have changed meanwhile
@@ -253,7 +253,11 @@ def test_the_stock_program_keeps_the_queue(file_database: Database, sqlite: Sqli
         "UPDATE memories SET project = 'moved' WHERE id = 4",
     )
     with file_database.write() as tx:
-        assert [w.content for w in embeddings.waiting(tx, space_id, 9)] == ["other", "replaced", "new"]
+        assert [w.content for w in embeddings.waiting(tx, space_id, embeddings.MEMORIES, 9)] == [
+            "other",
+            "replaced",
+            "new",
+        ]
         assert embeddings.count_embedded(tx, space_id) == 1
         assert embeddings.count_embedded(tx, space_id, "moved") == 1
         embed_all(tx, space_id)
@@ -320,7 +324,7 @@ def test_a_retired_space_that_comes_back_is_built_anew(database: Database) -> No
 def test_a_vector_that_comes_after_its_space_was_retired_is_dropped(database: Database) -> None:
     first_id = filled(database, 1)
     with database.write() as tx:
-        late = Waiting(put(tx, "slow to embed"), "slow to embed")
+        late = Waiting(embeddings.MEMORIES, put(tx, "slow to embed"), "slow to embed")
         embeddings.activate(tx, embeddings.open_space(tx, SECOND).id)
         embeddings.insert(tx, first_id, late, vector_of("slow to embed"))
         assert tx.value("SELECT count(*) FROM embeddings WHERE space_id = ?", (first_id,)) == 0

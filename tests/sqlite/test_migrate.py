@@ -91,7 +91,11 @@ def test_a_fresh_file_gets_the_newest_schema_and_says_whose_it_is(
     file_database: Database, clock: Clock
 ) -> None:
     with file_database.read() as tx:
-        assert tx.rows("SELECT version, name FROM migrations") == [(1, "memories")]
+        assert tx.rows("SELECT version, name FROM migrations") == [
+            (1, "memories"),
+            (2, "facts"),
+            (3, "graph"),
+        ]
         assert tx.value("SELECT applied_at FROM migrations") == tx.now
         assert tx.value("PRAGMA user_version") == NEWEST
         assert tx.value("PRAGMA application_id") == migrate.APPLICATION_ID

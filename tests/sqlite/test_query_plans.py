@@ -24,8 +24,10 @@ ASKED: dict[str, Callable[[WriteTx], Any]] = {
     "peers": lambda tx: words.sharing(tx, ["text"], Filter(type=MemoryType.ERROR, project="p"), 10),
     "meaning": lambda tx: embeddings.nearest(tx, 1, VECTOR, Filter(project="p"), 10),
     "cosines": lambda tx: embeddings.cosines(tx, 1, VECTOR, [MemoryId(1)]),
-    "waiting": lambda tx: embeddings.waiting(tx, 1, 10),
-    "keep a vector": lambda tx: embeddings.insert(tx, 1, Waiting(MemoryId(1), "text 1"), VECTOR),
+    "waiting": lambda tx: embeddings.waiting(tx, 1, embeddings.MEMORIES, 10),
+    "keep a vector": lambda tx: embeddings.insert(
+        tx, 1, Waiting(embeddings.MEMORIES, MemoryId(1), "text 1"), VECTOR
+    ),
     "coverage": lambda tx: embeddings.count_embedded(tx, 1),
 }
 FINE = ("SCAN memories USING COVERING INDEX", "SCAN CONSTANT ROW", "SCAN (subquery")

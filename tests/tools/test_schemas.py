@@ -27,8 +27,16 @@ LIMITS = ("minimum", "maximum", "minLength", "maxLength", "minItems", "maxItems"
 ALL_TOOLS = 3_000
 """Tokens of what a model reads of every tool together; comparable servers take 8,000 to 10,000."""
 
+GRAPH = ("graph_connect", "graph_explore", "memory_related")
+GRAPH_SHARE = 350
+
 MEMORIES = 900
 """The share of the toolset `memories` in it."""
+
+FACTS = ("write_memory", "read_memory", "list_memories", "delete_memory", "smart_resume")
+CONVERSATION = ("register_memory", "retrieve_memories")
+FACTS_AND_CONVERSATION = 750
+"""The share of these two toolsets."""
 
 ANSWERS: dict[str, list[dict[str, Any]]] = {
     "memory_store": [
@@ -47,8 +55,38 @@ ANSWERS: dict[str, list[dict[str, Any]]] = {
     ],
     "memory_get": [{"ids": [1, 2, 999]}],
     "memory_update": [{"id": 1, "content": "The cache is warm after 39 s", "project": ""}],
+    "graph_connect": [
+        {"sourceId": 1, "targetId": 2, "relation": "solves", "strength": 0.5},
+        {"sourceId": 2, "targetId": 1, "relation": "supersedes"},
+        {"sourceId": 1, "targetId": 2, "relation": "solves", "end": True},
+    ],
+    "graph_explore": [
+        {"memoryId": 1},
+        {"memoryId": 1, "depth": 4, "relation": "solves", "direction": "in", "at": "2026-03-14"},
+    ],
+    "memory_related": [{"memoryId": 1}, {"memoryId": 1, "includeSemantic": False, "limit": 1}],
     "memory_stats": [{}, {"project": "nowhere"}],
     "memory_delete": [{"id": 2}],
+    "write_memory": [
+        {"key": "current.task", "value": {"a": [None, 1.5]}, "scope": "session", "tags": ["t"], "ttl": 60},
+        {"key": "current.task", "value": "75000"},
+        {"key": "current.task", "value": None, "expectedVersion": 1},
+    ],
+    "read_memory": [
+        {"key": "current.task"},
+        {"key": "nothing"},
+        {"pattern": "current.*"},
+        {"key": "current.task", "history": True},
+        {"key": "current.task", "scope": "project", "at": "2100-01-01T00:00:00Z"},
+    ],
+    "list_memories": [{}, {"scope": "shared"}, {"tags": ["t"], "limit": 1}],
+    "smart_resume": [{}, {"project_path": "/nowhere", "session_id": "s", "max_tokens": 50}],
+    "delete_memory": [{"key": "current.task"}, {"key": "current.task", "undo": True}, {"key": "nothing"}],
+    "register_memory": [
+        {"message": "m", "summary": "s"},
+        {"message": "m", "summary": "s", "facts": {"k": 1}},
+    ],
+    "retrieve_memories": [{"query": "s k"}, {"query": "zebra", "limit": 1}],
 }
 """Real calls to every tool, in this order on an empty file."""
 
@@ -130,7 +168,8 @@ async def test_schemas_hold_no_titles_references_or_alternatives_and_type_every_
                 if each["type"] == "array":
                     assert "type" in each["items"], (tool.name, name)
         for name, each in properties(tool.input_schema):
-            assert isinstance(each["type"], str), (tool.name, name)
+            any_json = (tool.name, name) == ("write_memory", "value")
+            assert isinstance(each["type"], list if any_json else str), (tool.name, name)
             assert not ("default" in each and name in tool.input_schema.get("required", [])), (
                 tool.name,
                 name,
@@ -177,7 +216,10 @@ async def test_all_tools_together_cost_a_model_few_tokens(
         record_property(name, number)
     print({**cost, "all": sum(cost.values()), "tools/list": listed})
     assert sum(cost.values()) < ALL_TOOLS, cost
-    assert sum(number for name, number in cost.items() if name.startswith("memory_")) <= MEMORIES, cost
+    assert sum(cost[name] for name in GRAPH) <= GRAPH_SHARE, cost
+    memories = [name for name in cost if name.startswith("memory_") and name not in GRAPH]
+    assert sum(cost[name] for name in memories) <= MEMORIES, cost
+    assert sum(cost[name] for name in (*FACTS, *CONVERSATION)) <= FACTS_AND_CONVERSATION, cost
 
 
 async def test_nothing_stored_flows_into_what_a_model_reads_of_the_server(server: Servers) -> None:

@@ -1,0 +1,249 @@
+"""A briefing for an assistant that opens a session: whole sentences, the most urgent first, within some tokens."""
+
+import json
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import IntEnum
+from itertools import count
+from typing import Any
+
+from memory_server.domain.fact import Fact, Scope
+from memory_server.domain.memory import Memory, MemoryType
+from memory_server.domain.text import HAN
+from memory_server.domain.tokens import estimate, weigh
+
+
+class Urgency(IntEnum):
+    """The order of a briefing: what blocks, what is under way, what was decided, found, shared, agreed."""
+
+    BLOCKER = 0
+    TASK = 1
+    CURRENT = 2
+    DECISION = 3
+    DISCOVERY = 4
+    SHARED = 5
+    CONVENTION = 6
+    OTHER = 7
+
+
+HEADINGS = {
+    Urgency.BLOCKER: "Blocked",
+    Urgency.TASK: "Current task",
+    Urgency.CURRENT: "Under way",
+    Urgency.DECISION: "Decided",
+    Urgency.DISCOVERY: "Found out",
+    Urgency.SHARED: "Shared",
+    Urgency.CONVENTION: "Conventions",
+    Urgency.OTHER: "Also known",
+}
+
+_OF_TYPE = {
+    MemoryType.DECISION: Urgency.DECISION,
+    MemoryType.PREFERENCE: Urgency.CONVENTION,
+    MemoryType.PATTERN: Urgency.CONVENTION,
+}
+
+HEADROOM = 0.9
+"""The share of the limit that is filled by estimate: so the real count, up to 10 % higher, keeps the limit too."""
+
+LONG = 60
+"""Tokens of a text beyond which only its first sentences are said."""
+
+TOO_LONG = 150
+"""Tokens of a single sentence beyond which it is only named: it would push out what else matters."""
+
+LONGEST_NAME = 20
+"""Tokens of a project's name that the smallest briefing has room for."""
+
+_SENTENCE_END = re.compile(
+    r"(?<=[。！？])(?![”’」』）。！？])"
+    r"|(?<=[.!?…])(?<!\b\w\.)\s+(?=[^a-z])"  # not after e.g. or 1.
+    r"|\s*\n\s*"
+)
+_ENDS_IN_HAN = re.compile(f"[{HAN}\u3041-\u30ff]$")
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """One thing worth saying, as a sentence. `key` and `value` are those of the fact it came from, as far as said."""
+
+    urgency: Urgency
+    sentence: str
+    key: str | None = None
+    value: Any = None
+
+
+@dataclass(frozen=True, slots=True)
+class Briefing:
+    """`token_count` is the estimate for `text`; `said` are the items in it, `left_out` how many are not."""
+
+    text: str
+    token_count: int
+    said: tuple[Item, ...]
+    left_out: int
+
+
+def urgency_of(key: str, scope: Scope) -> Urgency:
+    """What a key's prefix says of it; `ai.NAME.` and the shared scope are findings that assistants share."""
+    head, _, rest = key.partition(".")
+    match head:
+        case "current" if rest.startswith("block"):
+            return Urgency.BLOCKER
+        case "current" if rest.startswith("task"):
+            return Urgency.TASK
+        case "current":
+            return Urgency.CURRENT
+        case "discovered":
+            return Urgency.DISCOVERY
+        case "project":
+            return Urgency.DECISION if rest.startswith("decision") else Urgency.CONVENTION
+        case "shared" | "ai":
+            return Urgency.SHARED
+        case _:
+            return Urgency.SHARED if scope is Scope.SHARED else Urgency.OTHER
+
+
+def of_fact(fact: Fact) -> Item | None:
+    """A fact as a sentence; none where it says nothing, as a list of blockers that are solved."""
+    urgency = urgency_of(fact.key, fact.home.scope)
+    if _is_empty(fact.value) or (urgency is Urgency.BLOCKER and fact.value is False):
+        return None
+    label = _label(fact.key, urgency)
+    if isinstance(fact.value, str):
+        value = _opening(fact.value)
+        return _named_if_long(Item(urgency, _sentence(label + value), fact.key, value), fact.key)
+    said = _sentence(label + _plain(fact.value))
+    return _named_if_long(Item(urgency, said, fact.key, fact.value), fact.key)
+
+
+def of_memory(memory: Memory) -> Item:
+    """Typed memories: decisions, what was learnt, then preferences and patterns."""
+    urgency = _OF_TYPE.get(memory.type, Urgency.DISCOVERY)
+    return _named_if_long(Item(urgency, _sentence(_opening(memory.content))), None, memory.id)
+
+
+def brief(
+    project: str, facts: Sequence[Item], memories: Sequence[Item], more: int, max_tokens: int
+) -> Briefing:
+    """The most urgent items that fit, each whole or not at all; `more` is what was not even considered.
+
+    Under one heading facts and memories take turns, each kind in the order given. The same items give the same text.
+    """
+    opening = f"Project {project}." if project else "No project."
+    if weigh(opening) > LONGEST_NAME:
+        opening = "This project."
+    ordered = sorted([*_ranked(facts), *_ranked(memories)], key=lambda ranked: ranked[:2])
+    items = [item for _, _, item in ordered]
+    said = _chosen(items, HEADROOM * max_tokens - weigh(_text(opening, [], len(items) + more)))
+    left = len(items) - len(said) + more
+    text = _text(opening, said, left)
+    return Briefing(text, estimate(text), tuple(said), left)
+
+
+def _ranked(items: Sequence[Item]) -> list[tuple[Urgency, int, Item]]:
+    """Each item with its place among those of its urgency."""
+    places = {urgency: count() for urgency in Urgency}
+    return [(item.urgency, next(places[item.urgency]), item) for item in items]
+
+
+def _chosen(ordered: Sequence[Item], room: float) -> list[Item]:
+    """What fits. First no heading after the task takes more than half of what is left, so that each gets a word in."""
+    costs = [weigh(f" {item.sentence}") for item in ordered]
+    said: set[int] = set()
+    headed: set[Urgency] = set()
+    for halved in (True, False):
+        for urgency in Urgency:
+            share = room / 2 if halved and urgency > Urgency.TASK else room
+            room -= share
+            for number, item in enumerate(ordered):
+                if item.urgency is not urgency or number in said:
+                    continue
+                cost = costs[number] + (0 if urgency in headed else weigh(HEADINGS[urgency] + ":"))
+                if cost <= share:
+                    said.add(number)
+                    headed.add(urgency)
+                    share -= cost
+            room += share
+    return [ordered[number] for number in sorted(said)]
+
+
+def _text(opening: str, said: Sequence[Item], left: int) -> str:
+    lines = [opening]
+    for urgency, heading in HEADINGS.items():
+        sentences = [item.sentence for item in said if item.urgency is urgency]
+        if sentences:
+            lines.append(f"{heading}: {' '.join(sentences)}")
+    if not said and not left:
+        lines.append("Nothing is remembered of it yet.")
+    if left:
+        lines.append(f"Left out: {left} more (`list_memories`, `memory_search`).")
+    return "\n".join(lines)
+
+
+def _named_if_long(item: Item, key: str | None, id: int | None = None) -> Item:
+    if weigh(item.sentence) <= TOO_LONG:
+        return item
+    where = f"`read_memory` {key}" if key else f"`memory_get` {id}"
+    return Item(item.urgency, f"Too long to say here: {where}.")
+
+
+def _opening(text: str) -> str:
+    """The first sentences up to LONG tokens, at least one; `[…]` where there are more."""
+    sentences = [part for part in _SENTENCE_END.split(text.strip()) if part.strip()]
+    said: list[str] = []
+    for sentence in sentences:
+        if said and weigh(" ".join([*said, sentence])) > LONG:
+            return " ".join([*map(_line, said), "[…]"])
+        said.append(sentence)
+    return _line(text)
+
+
+def _sentence(text: str) -> str:
+    if text.endswith((".", "!", "?", "。", "！", "？", "…", "…]")):
+        return text
+    return text + ("。" if _ENDS_IN_HAN.search(text) else ".")
+
+
+def _label(key: str, urgency: Urgency) -> str:
+    """`current.task` is said as its value alone under its heading, other keys with their name."""
+    if urgency in (Urgency.BLOCKER, Urgency.TASK):
+        return ""
+    head, _, rest = key.partition(".")
+    if head == "ai" and "." in rest:
+        name, _, what = rest.partition(".")
+        return f"{_words(name)} says of {_words(what)}: "
+    if urgency is Urgency.DECISION:
+        rest = rest.partition(".")[2] or rest
+    known = head in ("current", "discovered", "project", "shared")
+    return f"{_words(rest if known and rest else key)}: "
+
+
+def _plain(value: Any) -> str:
+    """Text as it is, lists and small objects as enumerations, anything else as JSON."""
+    match value:
+        case str():
+            return _line(value)
+        case list() if all(_is_scalar(each) for each in value):
+            return "; ".join(_plain(each) for each in value)
+        case dict() if all(_is_scalar(each) for each in value.values()):
+            return "; ".join(f"{_words(name)} {_plain(each)}" for name, each in value.items())
+        case _:
+            return json.dumps(value, ensure_ascii=False)
+
+
+def _is_empty(value: Any) -> bool:
+    return value is None or value in ([], {}) or (isinstance(value, str) and not value.strip())
+
+
+def _is_scalar(value: Any) -> bool:
+    return value is None or isinstance(value, str | int | float)
+
+
+def _words(key: str) -> str:
+    return _line(key.replace(".", " ").replace("_", " "))
+
+
+def _line(text: str) -> str:
+    """On one line: a line of its own would pass for a heading."""
+    return " ".join(text.split())

@@ -1,0 +1,15 @@
+"""A turn of a conversation: what was said and what it came to."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """A stored turn; `created_at` is ISO-8601 UTC text."""
+
+    id: int
+    message: str
+    summary: str
+    project: str
+    created_at: str
+    created_by: str | None

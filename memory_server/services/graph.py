@@ -1,0 +1,170 @@
+"""The knowledge graph: connect memories, walk from one to others, and what is near one."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+
+from memory_server.domain.edge import Edge, Explored, Reached, Relation, Walk
+from memory_server.domain.memory import Caller, Filter, Memory, MemoryId
+from memory_server.errors import Conflict, Invalid, NotFound
+from memory_server.services.indexing import Answering, Indexer
+from memory_server.sqlite import edges, embeddings, memories
+from memory_server.sqlite.database import Database, Tx
+
+REACH = 100
+"""So many memories at most in one answer, the start included."""
+
+
+@dataclass(frozen=True, slots=True)
+class Neighbour:
+    """A memory near another: by edges, by meaning (`cosine`), or by both."""
+
+    memory: Memory
+    edges: tuple[Edge, ...]
+    cosine: float | None
+
+    @property
+    def nearness(self) -> float:
+        """The strength of the strongest edge, or the cosine where that is more."""
+        return max([edge.strength for edge in self.edges] + [self.cosine or 0.0])
+
+
+@dataclass(frozen=True, slots=True)
+class GraphService:
+    database: Database
+    indexer: Indexer
+
+    def connect(self, edge: Edge, caller: Caller) -> Edge:
+        """Write an edge between two memories, or renew its strength.
+
+        Raises:
+            Invalid: it would lead from a memory to itself.
+            NotFound: one of them does not exist.
+            Conflict: two memories would supersede each other.
+        """
+        if edge.source == edge.target:
+            raise Invalid(
+                f"An edge needs two memories, and both ends are {edge.source}. Call `memory_search` to find the other."
+            )
+        with self.database.write() as tx:
+            memories.get(tx, edge.source)
+            memories.get(tx, edge.target)
+            if edge.relation is Relation.SUPERSEDES:
+                _refuse_circle(tx, edge)
+            return edges.connect(tx, edge, caller)
+
+    def end(self, edge: Edge) -> Edge:
+        """Let an edge hold no longer; it stays in the graph of earlier moments.
+
+        Raises:
+            NotFound: there is no such edge, or no such memory.
+        """
+        with self.database.write() as tx:
+            memories.get(tx, edge.source)
+            memories.get(tx, edge.target)
+            ended = edges.end(tx, edge)
+        if ended is None:
+            raise NotFound(
+                f"No edge {edge.source} {edge.relation} {edge.target} holds. "
+                f"Call `graph_explore` with memoryId={edge.source} to see those that do."
+            )
+        return ended
+
+    def explore(self, id: MemoryId, depth: int, walk: Walk) -> Explored:
+        """Walk breadth first from a memory: one query a level, and one for the edges between what was reached.
+
+        A level that does not fit ends the walk: what lies beyond is not counted, for that could be the whole file.
+
+        Raises:
+            NotFound: no such memory.
+        """
+        with self.database.read() as tx:
+            memories.get(tx, id)
+            paths: dict[MemoryId, tuple[MemoryId, ...]] = {id: (id,)}
+            frontier, left_out, distance = [id], 0, 0
+            while frontier and not left_out and distance < depth:
+                steps, found = edges.steps(tx, frontier, paths, walk, REACH - len(paths))
+                paths |= {step.there: (*paths[step.here], step.there) for step in steps}
+                frontier, left_out, distance = (
+                    [step.there for step in steps],
+                    found - len(steps),
+                    distance + 1,
+                )
+            reached = _as_of(tx, memories.select(tx, list(paths)), walk.at)
+            return Explored(
+                tuple(Reached(memory, len(paths[memory.id]) - 1, paths[memory.id]) for memory in reached),
+                tuple(edges.between(tx, paths, walk)),
+                left_out,
+                distance if left_out else None,
+            )
+
+    def related(
+        self, id: MemoryId, limit: int, graph: bool, semantic: bool
+    ) -> tuple[list[Neighbour], str | None]:
+        """The memories nearest to one, by edges and by meaning, and why meaning could not answer, if so.
+
+        Raises:
+            Invalid: neither is wanted.
+            NotFound: no such memory.
+        """
+        if not graph and not semantic:
+            raise Invalid(
+                "includeGraph and includeSemantic are both false, which leaves nothing to look for. Set one to true."
+            )
+        answering = self.indexer.answering() if semantic else None
+        left = (
+            self.indexer.catch_up(answering, embeddings.MEMORIES) if isinstance(answering, Answering) else 0
+        )
+        with self.database.read() as tx:
+            memories.get(tx, id)
+            by_edge = _strongest(tx, id, limit) if graph else {}
+            cosines, problem = _cosines(tx, answering, id, limit, by_edge)
+            near = [
+                Neighbour(memory, tuple(by_edge.get(memory.id, ())), cosines.get(memory.id))
+                for memory in memories.select(tx, list({**by_edge, **cosines}))
+            ]
+        near.sort(key=lambda each: (-each.nearness, -each.memory.id))
+        waiting = f"{left} memories are not embedded yet" if left else None
+        return near[:limit], problem or waiting
+
+
+def _as_of(tx: Tx, found: list[Memory], at: str | None) -> list[Memory]:
+    """The memories, each with what had superseded it at a moment."""
+    if at is None:
+        return found
+    successors = edges.successors(tx, [memory.id for memory in found], at)
+    return [replace(memory, superseded_by=successors.get(memory.id)) for memory in found]
+
+
+def _strongest(tx: Tx, id: MemoryId, limit: int) -> dict[MemoryId, list[Edge]]:
+    """The neighbours over the strongest edges, each with all edges between it and the memory."""
+    steps, _ = edges.steps(tx, [id], [id], Walk(), limit)
+    found: dict[MemoryId, list[Edge]] = {step.there: [] for step in steps}
+    for edge in edges.between(tx, [id, *found], Walk()):
+        if id in (edge.source, edge.target):
+            found[edge.other_end(id)].append(edge)
+    return found
+
+
+def _cosines(
+    tx: Tx, answering: Answering | str | None, id: MemoryId, limit: int, also: Iterable[MemoryId]
+) -> tuple[dict[MemoryId, float], str | None]:
+    """The cosines of the memories nearest in meaning and of those that edges have found; or why there are none."""
+    if not isinstance(answering, Answering):
+        return {}, answering and f"meaning did not answer: {answering}"
+    vector = embeddings.vector_of(tx, answering.space_id, id)
+    if vector is None:
+        return {}, f"meaning did not answer: memory {id} is not embedded yet"
+    nearest = embeddings.nearest(tx, answering.space_id, vector, Filter(), limit + 1)
+    found = {hit.id: hit.cosine for hit in nearest if hit.id != id}
+    others = [each for each in also if each not in found]
+    return found | embeddings.cosines(tx, answering.space_id, vector, others), None
+
+
+def _refuse_circle(tx: Tx, edge: Edge) -> None:
+    """What supersedes a memory must not be superseded by it, at any distance."""
+    if edges.supersedes(tx, edge.target, edge.source):
+        raise Conflict(
+            f"Memory {edge.target} already supersedes {edge.source}, itself or over others. `graph_explore` with "
+            f"memoryId={edge.source}, relation=supersedes, direction=in shows how. If that is wrong, end the edge: "
+            "`graph_connect` with its sourceId, targetId, relation and end=true."
+        )

@@ -1,0 +1,81 @@
+"""The table `fact_history`: every value that a key has had. Triggers write it; it is read and explained here."""
+
+import json
+from typing import Any
+
+from memory_server.domain.fact import MAX_DEPTH, Action, Fact, FactChange, Home, Scope, depth
+from memory_server.sqlite.database import Tx, WriteTx
+
+_COLUMNS = """
+    id, scope, owner, key, version, action, value, tags, expires_at, changed_at, changed_by
+"""
+
+
+def _change(row: tuple[Any, ...]) -> FactChange:
+    return FactChange(
+        number=row[0],
+        home=Home(Scope(row[1]), row[2]),
+        key=row[3],
+        version=row[4],
+        action=Action(row[5]),
+        value=value_of(row[6]),
+        tags=tags_of(row[7]),
+        expires_at=row[8],
+        changed_at=row[9],
+        changed_by=row[10],
+    )
+
+
+def value_of(text: str) -> Any:
+    """The value; its bare text where a person has put in what no client could read: 1e999, hundreds of levels."""
+    try:
+        value = json.loads(text)
+        json.dumps(value, allow_nan=False)
+    except (ValueError, RecursionError):
+        return text
+    return text if depth(value) > MAX_DEPTH else value
+
+
+def tags_of(text: str) -> tuple[str, ...]:
+    """A person may have put numbers among them."""
+    return tuple(str(tag) for tag in json.loads(text))
+
+
+def last_version(tx: Tx, home: Home, key: str) -> int:
+    """The highest version that the key has ever had, deletions counted; 0 for a new key."""
+    version = tx.value(
+        """
+        SELECT max(version)
+        FROM fact_history
+        WHERE scope = ? AND owner = ? AND key = ?
+        """,
+        (home.scope.value, home.owner, key),
+    )
+    return int(version or 0)
+
+
+def select(tx: Tx, home: Home, key: str, limit: int, until: str | None = None) -> list[FactChange]:
+    """What happened to a key, newest first, up to a moment where one is given."""
+    rows = tx.rows(
+        f"""
+        SELECT {_COLUMNS}
+        FROM fact_history
+        WHERE scope = ? AND owner = ? AND key = ? AND (? IS NULL OR changed_at <= ?)
+        ORDER BY id DESC
+        LIMIT ?
+        """,
+        (home.scope.value, home.owner, key, until, until, limit),
+    )
+    return [_change(row) for row in rows]
+
+
+def explain(tx: WriteTx, fact: Fact, action: Action, moment: str, client: str | None) -> None:
+    """Say of the newest step of a key, which a trigger wrote, what it was, when, and who took it."""
+    tx.execute(
+        """
+        UPDATE fact_history
+        SET action = ?, changed_at = ?, changed_by = ?
+        WHERE id = (SELECT max(id) FROM fact_history WHERE scope = ? AND owner = ? AND key = ?)
+        """,
+        (action.value, moment, client, fact.home.scope.value, fact.home.owner, fact.key),
+    )
