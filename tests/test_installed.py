@@ -86,7 +86,7 @@ def test_the_wheel_states_its_licences_and_its_command(wheel: Path) -> None:
     info = f"memory_server-{__version__}.dist-info"
     metadata = archive.read(f"{info}/METADATA").decode()
     assert "License-Expression: MIT" in metadata
-    assert "memory-server = memory_server.cli:main" in archive.read(f"{info}/entry_points.txt").decode()
+    assert "memory-server = memory_server.__main__:main" in archive.read(f"{info}/entry_points.txt").decode()
     assert f"{info}/licenses/LICENSE" in archive.namelist()
 
 

@@ -196,6 +196,8 @@ class Indexer:
             try:
                 if self._wanted is None and not self._give_up:
                     self.warm_up()
+                else:
+                    # Not in the first round: the dictionary takes a second, and the first search comes first.
                     self.segmenter.load()
                 for chore in self._chores:
                     chore()
