@@ -8,14 +8,23 @@ def timestamp(moment: datetime) -> str:
     return moment.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
+def parse(text: str) -> datetime:
+    """A moment in ISO-8601; without a zone it is UTC.
+
+    Raises:
+        ValueError: it is none.
+    """
+    moment = datetime.fromisoformat(text)
+    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+
+
 def read(text: str) -> str:
-    """A moment that somebody wrote, as `timestamp` writes it; without a zone it is UTC.
+    """A moment that somebody wrote, as `timestamp` writes it.
 
     Raises:
         ValueError: it is no ISO-8601 date or time.
     """
     try:
-        moment = datetime.fromisoformat(text)
-        return timestamp(moment if moment.tzinfo else moment.replace(tzinfo=UTC))
+        return timestamp(parse(text))
     except (ValueError, OverflowError):  # the latter where a zone leads out of the years 1 to 9999
         raise ValueError("is no ISO-8601 date or time, such as 2026-03-14 or 2026-03-14T09:26:53Z") from None

@@ -200,13 +200,12 @@ class Literal:
         tokens = _MARKED.findall(folded) if any(map(str.isspace, folded)) or has_han(folded) else [folded]
         self._tokens = [_as_words(token) for token in tokens]
 
-    def within(self, text: str) -> bool:
-        """Whether the text holds the whole query."""
-        return self._whole.search(fold(text)) is not None
+    def within(self, folded: str) -> bool:
+        """Whether a folded text holds the whole query."""
+        return self._whole.search(folded) is not None
 
-    def share(self, text: str) -> float:
-        """1 where the text holds every such token, INEXACT where it lacks one."""
-        folded = fold(text)
+    def share(self, folded: str) -> float:
+        """1 where a folded text holds every such token, INEXACT where it lacks one."""
         return 1.0 if all(token.search(folded) for token in self._tokens) else INEXACT
 
 

@@ -1,9 +1,10 @@
 """How much a memory still matters, apart from any query."""
 
-from datetime import UTC, datetime
+from datetime import datetime
 from math import exp, log2
 
 from memory_server.domain.memory import Memory, MemoryType
+from memory_server.domain.moment import parse
 
 DECAY_PER_DAY = {
     MemoryType.DECISION: 0.001,
@@ -25,14 +26,13 @@ def age_in_days(created_at: str, now: str) -> float:
 
 
 def _moment(text: str, otherwise: str = "") -> datetime:
-    """A person may have written it by hand: without a zone it is UTC, and a date that is none counts as `otherwise`."""
+    """A person may have written it by hand: a date that is none counts as `otherwise`."""
     try:
-        moment = datetime.fromisoformat(text)
+        return parse(text)
     except ValueError:
         if not otherwise:
             raise
-        return _moment(otherwise)
-    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+        return parse(otherwise)
 
 
 def decayed(importance: int, type: MemoryType, age: float, access_count: int) -> float:

@@ -20,6 +20,7 @@ from memory_server.domain.memory import (
 )
 from memory_server.domain.ranking import Hit, Literal, Why
 from memory_server.domain.secrets import refuse_secrets
+from memory_server.domain.text import fold
 from memory_server.errors import Invalid, NotFound, Unavailable
 from memory_server.nlp import Segmenter
 from memory_server.services.indexing import Coverage, Indexer, name
@@ -266,10 +267,11 @@ class MemoryService:
         literal = Literal(asked.text)
         hits = []
         for memory in memories.select(tx, list({**shares, **cosines})):
-            whole = memory.id in shares and literal.within(memory.content)
+            text = fold(memory.content)
+            whole = memory.id in shares and literal.within(text)
             share = 1.0 if whole else min(ranking.INEXACT, shares.get(memory.id, 0.0))
             why = Why(share, cosines.get(memory.id, 0.0), scoring.decayed_score(memory, tx.now))
-            hits.append(Hit(memory, ranking.score(why, weight) * literal.share(memory.content), why))
+            hits.append(Hit(memory, ranking.score(why, weight) * literal.share(text), why))
         return hits
 
     def _cosines_of(self, tx: Tx, meaning: "_Meaning", ids: Sequence[MemoryId]) -> dict[MemoryId, float]:

@@ -197,7 +197,7 @@ def count_embedded(tx: Tx, space_id: int, project: str | None = None) -> int:
 
 def insert(tx: WriteTx, space_id: int, embedded: Waiting, vector: Vector) -> None:
     """Keep the vector, unless the text was deleted or changed, or the space retired by now."""
-    kind, blob = embedded.kind, _blob(vector)
+    kind, blob = embedded.kind, as_blob(vector)
     wanted = tx.value(
         f"""
         SELECT 1
@@ -247,7 +247,7 @@ def nearest(tx: Tx, space_id: int, query: Vector, wanted: Filter, limit: int) ->
             ORDER BY vec_distance_hamming(vec_bit(b.bits), vec_bit(vec_quantize_binary(?))), b.memory_id
             LIMIT ?
         """
-        values += [_blob(query), max(400, 8 * limit)]
+        values += [as_blob(query), max(400, 8 * limit)]
     else:
         chosen = f"SELECT b.memory_id FROM embedding_bits AS b WHERE {where}"
     return _ranked(tx, space_id, query, chosen, values, limit)
@@ -272,7 +272,7 @@ def _ranked(
         ORDER BY 2 DESC, 1 DESC
         LIMIT ?
         """,
-        (_blob(query), space_id, *values, limit),
+        (as_blob(query), space_id, *values, limit),
     )
     return [MeaningHit(MemoryId(id), cosine) for id, cosine in rows]
 
@@ -296,7 +296,8 @@ def _conditions(space_id: int, wanted: Filter) -> tuple[list[str], list[Value]]:
     return clauses, values
 
 
-def _blob(vector: Vector) -> bytes:
+def as_blob(vector: Vector) -> bytes:
+    """A vector as the file keeps it and as the vector functions take it."""
     return np.ascontiguousarray(vector, dtype="<f4").tobytes()
 
 

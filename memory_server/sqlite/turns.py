@@ -2,12 +2,11 @@
 
 from typing import Any
 
-import numpy as np
-
 from memory_server.domain.embedding import Vector
 from memory_server.domain.memory import Caller
 from memory_server.domain.turn import Turn
 from memory_server.sqlite.database import Tx, WriteTx
+from memory_server.sqlite.embeddings import as_blob
 
 
 def _turn(row: tuple[Any, ...]) -> Turn:
@@ -39,6 +38,6 @@ def nearest(tx: Tx, space_id: int, query: Vector, limit: int) -> list[tuple[Turn
         ORDER BY 7 DESC, t.id DESC
         LIMIT ?
         """,
-        (np.ascontiguousarray(query, dtype="<f4").tobytes(), space_id, limit),
+        (as_blob(query), space_id, limit),
     )
     return [(_turn(row[:6]), row[6]) for row in rows]

@@ -7,8 +7,9 @@ from typing import Annotated, Any
 from pydantic import AfterValidator, BeforeValidator, Field, JsonValue, WithJsonSchema
 
 from memory_server.domain.fact import MAX_DEPTH, depth
+from memory_server.domain.moment import parse
 from memory_server.domain.text import clean, visible
-from memory_server.tools.fields import Tag, not_blank, unique
+from memory_server.tools.fields import Tag, each_text, not_blank, unique
 
 MAX_VALUE = 100_000
 """Characters of a value as JSON."""
@@ -26,23 +27,10 @@ def _storable(value: Any) -> Any:
         raise ValueError("holds a number that JSON cannot: store it as a text") from None
     if len(text) > MAX_VALUE:
         raise ValueError(f"holds {len(text):,} characters of JSON, at most {MAX_VALUE:,} fit: split it")
-    kept = _visible(value)
+    kept = each_text(visible, value)  # a value is exact: nothing but what is invisible is taken out
     if _names(kept) != _names(value):
         raise ValueError("two names in an object differ in invisible characters only")
     return kept
-
-
-def _visible(value: Any) -> Any:
-    """A value is exact: nothing but what is invisible is taken out of its texts."""
-    match value:
-        case str():
-            return visible(value)
-        case list():
-            return [_visible(each) for each in value]
-        case dict():
-            return {visible(name): _visible(each) for name, each in value.items()}
-        case _:
-            return value
 
 
 def _names(value: Any) -> int:
@@ -58,8 +46,7 @@ def _names(value: Any) -> int:
 
 def _moment(text: object) -> datetime:
     try:
-        moment = datetime.fromisoformat(str(text))
-        return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).astimezone(UTC)
+        return parse(str(text)).astimezone(UTC)
     except (ValueError, OverflowError):
         raise ValueError("no moment: write it as 2026-12-31T23:59:00Z") from None
 

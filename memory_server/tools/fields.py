@@ -1,6 +1,7 @@
 """Field types that several signatures share. A description is for the model; ranges are added to it."""
 
 import json
+from collections.abc import Callable
 from typing import Annotated, Any
 
 from pydantic import AfterValidator, Field, JsonValue, WithJsonSchema
@@ -31,18 +32,19 @@ def _small(metadata: dict[str, Any]) -> dict[str, Any]:
         raise ValueError("holds a number that JSON cannot") from None
     if len(text) > MAX_METADATA:
         raise ValueError(f"holds more than {MAX_METADATA:,} characters of JSON")
-    return {clean(key): cleaned(each) for key, each in metadata.items()}
+    kept: dict[str, Any] = each_text(clean, metadata)
+    return kept
 
 
-def cleaned(value: Any) -> Any:
-    """A JSON value with every text in it cleaned."""
+def each_text(change: Callable[[str], str], value: Any) -> Any:
+    """A JSON value with every text in it changed, the names in its objects too."""
     match value:
         case str():
-            return clean(value)
+            return change(value)
         case list():
-            return [cleaned(each) for each in value]
+            return [each_text(change, each) for each in value]
         case dict():
-            return {clean(key): cleaned(each) for key, each in value.items()}
+            return {change(name): each_text(change, each) for name, each in value.items()}
         case _:
             return value
 
