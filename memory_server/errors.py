@@ -29,6 +29,12 @@ class Conflict(MemoryServerError):
     code = "conflict"
 
 
+class TriggerRejected(MemoryServerError):
+    """A trigger does not compile, gives no value, or exceeds its limits."""
+
+    code = "trigger_rejected"
+
+
 class Unavailable(MemoryServerError):
     """Something that is needed cannot be had: the database, its disk, the embedder."""
 

@@ -32,6 +32,7 @@ _STRAY_JOINER = re.compile(f"(?<!{_JOINED})[\u200c\u200d]|[\u200c\u200d](?!{_JOI
 _SELECTOR = "\ufe00-\ufe0f\U000e0100-\U000e01ef"
 _STRAY_SELECTOR = re.compile(f"(?<![^\x00-\x7f\\s{_SELECTOR}])(?<![0-9#*])[{_SELECTOR}]")
 _SURROGATE = re.compile("[\ud800-\udfff]")
+_LONG_RUN = re.compile(r"[^\w\s\x00-\x7f]{31,}")
 
 
 _ESCAPED_SURROGATE = re.compile(
@@ -60,7 +61,31 @@ def visible(text: str) -> str:
 
 def clean(text: str) -> str:
     """Text that is read as prose: what is visible, without space around it, line feeds as line ends, in NFC."""
-    return unicodedata.normalize("NFC", visible(text)).replace("\r\n", "\n").replace("\r", "\n").strip()
+    return (
+        unicodedata.normalize("NFC", stream_safe(visible(text)))
+        .replace("\r\n", "\n")
+        .replace("\r", "\n")
+        .strip()
+    )
+
+
+def stream_safe(text: str) -> str:
+    """No more than 30 marks in a row without a joiner between: to normalize a longer row takes quadratic time."""
+    if text.isascii():
+        return text
+    return _LONG_RUN.sub(_with_joiners, text)
+
+
+def _with_joiners(run: re.Match[str]) -> str:
+    parts: list[str] = []
+    marks = 0
+    for character in run[0]:
+        marks = marks + 1 if unicodedata.combining(character) else 0
+        if marks == 31:
+            parts.append("\u034f")
+            marks = 1
+        parts.append(character)
+    return "".join(parts)
 
 
 def fold(text: str) -> str:

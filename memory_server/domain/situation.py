@@ -1,0 +1,19 @@
+"""What a trigger sees when it is judged."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+from memory_server.domain.message import Message
+
+
+@dataclass(frozen=True, slots=True)
+class Situation:
+    """`now` is aware, in the user's own zone; `seed` decides every chance in the triggers of one search."""
+
+    messages: tuple[Message, ...]
+    conversation_id: str
+    now: datetime
+    seed: int
+    participants: Mapping[str, Any] = field(default_factory=dict)

@@ -1,0 +1,390 @@
+// What a trigger may call. Evaluated in each fresh context before the trigger, it gives the function that judges it.
+//
+// All that is needed later is captured here, first: a trigger may replace what it likes, and then sees its own
+// replacements, but what is reported of it comes from these. Below there is no iteration, no array method, and of
+// regular expressions only `exec` and, where both properties that it looks up are `fixed`, `replace`.
+(function (table) {
+  'use strict';
+
+  const { parse, stringify } = JSON;
+  const { apply, construct, defineProperty, ownKeys } = Reflect;
+  const evaluate = eval;
+  const NativeDate = Date;
+  const NativeRegExp = RegExp;
+  const NativePromise = Promise;
+  const NativeProxy = Proxy;
+  const NativeError = Error;
+  const { create } = Object;
+  const { isArray } = Array;
+  const { floor, imul, max } = Math;
+  const { exec } = RegExp.prototype;
+  const replace = RegExp.prototype[Symbol.replace];
+  const { normalize, toLowerCase, indexOf, slice, trim, codePointAt } = String.prototype;
+  const { get: mapGet, set: mapSet, has: mapHas } = Map.prototype;
+  const hasInstance = Function.prototype[Symbol.hasInstance];
+  const sourceOf = Object.getOwnPropertyDescriptor(RegExp.prototype, 'source').get;
+  const dateText = Date.prototype.toString;
+
+  const hidden = (target, name, value) =>
+    defineProperty(target, name, { value, writable: true, enumerable: false, configurable: true, __proto__: null });
+
+  // ------------------------------------------------------------------ text
+
+  // The table: the class of scripts without spaces up to U+0001, then triples of a traditional character, NUL, the
+  // simplified one.
+  const unspaced = apply(slice, table, [0, apply(indexOf, table, ['\x01'])]);
+  const HAN = /[\u3400-\u9fff\ud840-\ud8ff]/;
+  // All but ASCII and what surely is no word here: punctuation, Han, kana, hangul.
+  const FOREIGN =
+    /[^\0-\x7f\u2010-\u2027\u3001-\u3004\u3008-\u3020\u3041-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7a3]/;
+  const MARK =
+    '[\\u0300-\\u036f\\u0483-\\u0487\\u0591-\\u05bd\\u0610-\\u061a\\u064b-\\u065f\\u1ab0-\\u1ace\\u1dc0-\\u1dff' +
+    '\\u20d0-\\u20dc\\u302a-\\u302f\\u3099\\u309a\\ufe20-\\ufe2f]';
+  const LONG_ROW = fixed(new NativeRegExp(MARK + '{30}(?=' + MARK + ')', 'g'), 'g');
+  const APOSTROPHE = fixed(/[\u2018\u2019]/g, 'g');
+  const SPACES = fixed(/[ \t]{2,}|\t/g, 'g');
+  const PLAIN_WORD = fixed(/[a-z0-9_]+/g, 'g');
+  let foreignWord = null;
+  const simple = new Map();
+  const ready = new Map();
+
+  // `replace` looks for these two on the expression, where a trigger cannot have put others.
+  function fixed(expression, flags) {
+    hidden(expression, 'exec', exec);
+    hidden(expression, 'flags', flags);
+    return expression;
+  }
+
+  function characterAt(text, index) {
+    return apply(slice, text, [index, index + (apply(codePointAt, text, [index]) > 0xffff ? 2 : 1)]);
+  }
+
+  function simplified(character) {
+    let to = apply(mapGet, simple, [character]);
+    if (to === undefined) {
+      const at = apply(indexOf, table, [character + '\0']);
+      to = at === -1 ? character : characterAt(table, at + character.length + 1);
+      apply(mapSet, simple, [character, to]);
+    }
+    return to;
+  }
+
+  function fold(text) {
+    // A longer row of marks takes quadratic time to normalize.
+    const safe = apply(replace, LONG_ROW, [text, '$&\u034f']);
+    const spelled = apply(toLowerCase, apply(normalize, safe, ['NFKC']), []);
+    const lower = apply(replace, SPACES, [apply(replace, APOSTROPHE, [spelled, "'"]), ' ']);
+    if (apply(exec, HAN, [lower]) === null) return lower;
+    let result = '';
+    for (let i = 0, character; i < lower.length; i += character.length) {
+      character = characterAt(lower, i);
+      result += character < '\u3400' ? character : simplified(character);
+    }
+    return result;
+  }
+
+  // Each word between two edges, which no folded text holds: so a substring is found only as whole words.
+  function edged(folded) {
+    if (apply(exec, FOREIGN, [folded]) === null) return apply(replace, PLAIN_WORD, [folded, '\u3000$&\u3000']);
+    // Made late: its tables take longer than all else here.
+    foreignWord ??= fixed(
+      new NativeRegExp('[[\\p{L}\\p{N}_]--[' + unspaced + ']][[\\p{L}\\p{N}\\p{M}_]--[' + unspaced + ']]*', 'gv'),
+      'gv'
+    );
+    return apply(replace, foreignWord, [folded, '\u3000$&\u3000']);
+  }
+
+  function searchable(text) {
+    let result = apply(mapGet, ready, [text]);
+    if (result === undefined) apply(mapSet, ready, [text, (result = edged(fold(text)))]);
+    return result;
+  }
+
+  // ------------------------------------------------------------------ keys
+
+  function isRegExp(value) {
+    if (typeof value !== 'object' || value === null) return false;
+    try {
+      apply(sourceOf, value, []);
+      return true;
+    } catch {
+      return false;
+    }
+  }
+
+  // Each key once, as what finds it: a pristine copy of a regular expression, or a folded text.
+  function prepare(name, keys) {
+    const single = !isArray(keys);
+    const seen = new Map();
+    const ready = create(null);
+    let count = 0;
+    for (let i = 0; i < (single ? 1 : keys.length); i++) {
+      const key = single ? keys : keys[i];
+      let entry;
+      if (typeof key === 'string') {
+        const text = edged(apply(trim, fold(key), []));
+        entry = { __proto__: null, label: "'" + key + "'", identity: 's' + text, text, pattern: null };
+      } else if (isRegExp(key)) {
+        const pattern = new NativeRegExp(key);
+        const label = '/' + apply(sourceOf, key, []) + '/' + pattern.flags;
+        entry = { __proto__: null, label, identity: 'r' + label, text: '', pattern };
+      } else {
+        throw new TypeError('a key of ' + name + ' is a text or a regular expression, not ' + typeof key);
+      }
+      if (apply(mapHas, seen, [entry.identity])) continue;
+      apply(mapSet, seen, [entry.identity, true]);
+      ready[count++] = entry;
+    }
+    ready.length = count;
+    return ready;
+  }
+
+  function found(entry, text) {
+    if (entry.pattern !== null) {
+      entry.pattern.lastIndex = 0;
+      return apply(exec, entry.pattern, [text]) !== null;
+    }
+    return entry.text !== '' && apply(indexOf, searchable(text), [entry.text]) !== -1;
+  }
+
+  const SCOPES = {
+    __proto__: null,
+    any: () => true,
+    user: (role) => role === 'user',
+    assistant: (role) => role === 'assistant' || role === 'char',
+    char: (role) => role === 'assistant' || role === 'char',
+    system: (role) => role === 'system',
+    both: (role) => role === 'user' || role === 'assistant' || role === 'char',
+    other: (role) => role !== 'user' && role !== 'assistant' && role !== 'char',
+    notuser: (role) => role !== 'user',
+    notchar: (role) => role !== 'assistant' && role !== 'char',
+  };
+
+  function wholeDepth(depth) {
+    const number = depth ?? 4;
+    return +number !== +number ? 4 : max(1, floor(number));
+  }
+
+  // The last `depth` messages, then those of the scope, as {role, text}.
+  function recent(name, messages, scope, depth) {
+    if (!isArray(messages)) throw new TypeError(name + ' needs a list of messages first, such as context.messages');
+    const wanted = SCOPES[scope ?? 'any'];
+    if (wanted === undefined) throw new TypeError('no scope ' + stringify(scope) + '; one of ' + ownKeys(SCOPES));
+    const chosen = create(null);
+    let count = 0;
+    for (let i = max(0, messages.length - depth); i < messages.length; i++) {
+      const message = messages[i];
+      if (message === null || typeof message !== 'object') continue;
+      const { role, content } = message;
+      if (typeof content !== 'string' || !wanted(role)) continue;
+      chosen[count++] = { __proto__: null, role, text: content };
+    }
+    chosen.length = count;
+    return chosen;
+  }
+
+  // ------------------------------------------------------------------ what was found, and what a trial forces
+
+  let trial = null;
+  let reading = 0;
+  let calls = 0;
+  let touched = '';
+  let why = '';
+  const told = new Map();
+
+  function touch(what) {
+    if (reading === 0 && apply(indexOf, touched, [what]) === -1) touched += what + ' ';
+  }
+
+  function tell(entry, role) {
+    const line = 'found ' + entry.label + (typeof role === 'string' ? ' in ' + role : '');
+    if (why.length > 600 || apply(mapHas, told, [line])) return;
+    apply(mapSet, told, [line, true]);
+    why += (why === '' ? '' : '; ') + apply(slice, line, [0, 120]);
+  }
+
+  // In a trial each call finds what the bits of `pattern` say, its own bit being that of its turn.
+  function forced(most) {
+    const bit = (trial.pattern >>> (calls < 31 ? calls : 31)) & 1;
+    calls++;
+    return bit === 0 ? 0 : trial.once ? 1 : most;
+  }
+
+  function count(messages, keys, scope, depth) {
+    const entries = prepare('match_keys', keys);
+    const chosen = recent('match_keys', messages, scope, depth);
+    let live = 0;
+    for (let k = 0; k < entries.length; k++) if (entries[k].pattern !== null || entries[k].text !== '') live++;
+    if (trial !== null) return live === 0 ? 0 : forced(live * depth);
+    let sum = 0;
+    for (let i = 0; i < chosen.length; i++) {
+      for (let k = 0; k < entries.length; k++) {
+        if (!found(entries[k], chosen[i].text)) continue;
+        sum++;
+        tell(entries[k], chosen[i].role);
+      }
+    }
+    return sum;
+  }
+
+  function all(messages, keys, scope, depth) {
+    const entries = prepare('match_keys_all', keys);
+    const chosen = recent('match_keys_all', messages, scope, depth);
+    if (entries.length === 0) return false;
+    for (let k = 0; k < entries.length; k++) if (entries[k].pattern === null && entries[k].text === '') return false;
+    if (trial !== null) return forced(1) > 0;
+    if (chosen.length === 0) return false;
+    let text = '';
+    for (let i = 0; i < chosen.length; i++) text += (i === 0 ? '' : '\n') + chosen[i].text;
+    for (let k = 0; k < entries.length; k++) if (!found(entries[k], text)) return false;
+    for (let k = 0; k < entries.length; k++) tell(entries[k]);
+    return true;
+  }
+
+  hidden(globalThis, 'match_keys', function match_keys(messages, keys, scope, depth) {
+    reading++;
+    try {
+      return count(messages, keys, scope, wholeDepth(depth));
+    } finally {
+      reading--;
+    }
+  });
+  hidden(globalThis, 'match_keys_all', function match_keys_all(messages, keys, scope, depth) {
+    reading++;
+    try {
+      return all(messages, keys, scope, wholeDepth(depth));
+    } finally {
+      reading--;
+    }
+  });
+  hidden(globalThis, 'similar', function similar() {
+    throw new NativeError('similar works only in simple conditions, without other JavaScript');
+  });
+
+  // ------------------------------------------------------------------ time and chance
+
+  let now = 0;
+
+  function FrozenDate() {
+    if (new.target === undefined) {
+      touch('Date');
+      return apply(dateText, new NativeDate(now), []);
+    }
+    if (arguments.length > 0) return construct(NativeDate, arguments, new.target);
+    touch('Date');
+    return construct(NativeDate, [now], new.target);
+  }
+  defineProperty(FrozenDate, 'name', { value: 'Date' });
+  defineProperty(FrozenDate, 'length', { value: 7 });
+  defineProperty(FrozenDate, 'prototype', { value: NativeDate.prototype, writable: false });
+  hidden(FrozenDate, 'now', function () {
+    touch('Date');
+    return now;
+  });
+  hidden(FrozenDate, 'parse', NativeDate.parse);
+  hidden(FrozenDate, 'UTC', NativeDate.UTC);
+  hidden(NativeDate.prototype, 'constructor', FrozenDate);
+  hidden(globalThis, 'Date', FrozenDate);
+
+  // A trigger may count no time that passes, nor take a native function from the frames of a stack, nor wait.
+  delete globalThis.performance;
+  delete globalThis.Atomics;
+  delete globalThis.SharedArrayBuffer;
+  defineProperty(NativeError, 'prepareStackTrace', { value: undefined, writable: false, configurable: false });
+
+  let chance = 0;
+
+  // One step of a counter whose bits are then mixed; all 32 bits of the result are fair.
+  function draw() {
+    chance = (chance + 0x9e3779b9) | 0;
+    let bits = chance;
+    bits = imul(bits ^ (bits >>> 16), 0x21f0aaad);
+    bits = imul(bits ^ (bits >>> 15), 0x735a2d97);
+    return (bits ^ (bits >>> 15)) >>> 0;
+  }
+
+  hidden(Math, 'random', function random() {
+    touch('chance');
+    return ((draw() >>> 5) * 0x4000000 + (draw() >>> 6)) / 0x20000000000000;
+  });
+
+  // ------------------------------------------------------------------ judging
+
+  // The same data, which in a trial notes what is read of it other than by match_keys.
+  function watched(data) {
+    if (typeof data !== 'object' || data === null) return data;
+    return new NativeProxy(data, {
+      __proto__: null,
+      get(target, name) {
+        touch('text');
+        return watched(target[name]);
+      },
+    });
+  }
+
+  function install(data) {
+    const context = parse(data);
+    const { conversation_id } = context;
+    if (trial !== null) {
+      context.messages = watched(context.messages);
+      context.participants = watched(context.participants);
+    }
+    hidden(globalThis, 'context', context);
+    hidden(globalThis, 'messages', context.messages);
+    hidden(globalThis, 'participants', context.participants);
+    hidden(globalThis, 'conversation_id', conversation_id);
+    if (trial === null) return;
+    const get = () => (touch('text'), conversation_id);
+    defineProperty(context, 'conversation_id', { __proto__: null, get, configurable: true });
+    const set = (value) => hidden(globalThis, 'conversation_id', value);
+    defineProperty(globalThis, 'conversation_id', { __proto__: null, get, set, configurable: true });
+  }
+
+  // Why a value is no answer, or ''.
+  function refusal(value) {
+    if (typeof value === 'function') return 'it gives a function, which is no answer: call it';
+    if (typeof value === 'symbol') return 'it gives a symbol, which is no answer';
+    if (typeof value === 'object' && value !== null && apply(hasInstance, NativePromise, [value])) {
+      return 'it gives a promise; nothing here can wait for one, so do without async';
+    }
+    return '';
+  }
+
+  function failure(error) {
+    const answer = { __proto__: null, kind: 'error', name: '', message: 'it throws what cannot be shown', stack: '' };
+    try {
+      if (typeof error === 'object' && error !== null) {
+        const { name, message, stack } = error;
+        if (typeof name === 'string') answer.name = apply(slice, name, [0, 60]);
+        if (typeof message === 'string') answer.message = apply(slice, message, [0, 400]);
+        if (answer.name === 'InternalError' && answer.message === 'out of memory') answer.kind = 'memory';
+        if (typeof stack === 'string') answer.stack = apply(slice, stack, [0, 2000]);
+      } else if (error === null) {
+        answer.message = 'it throws null, as the engine does when its memory is full';
+        answer.kind = 'memory';
+      } else if (typeof error !== 'symbol' && typeof error !== 'function') {
+        answer.message = 'it throws ' + apply(slice, '' + error, [0, 400]);
+      }
+    } catch {
+      // What it throws throws when it is looked at.
+    }
+    return stringify(answer);
+  }
+
+  return function judge(request, data) {
+    try {
+      const { source, now: moment, seed, trial: plan } = parse(request);
+      now = moment;
+      chance = seed;
+      trial = plan;
+      install(data);
+      const value = evaluate(source);
+      const message = refusal(value);
+      if (message !== '') return stringify({ __proto__: null, kind: 'error', name: '', message, stack: '' });
+      const holds = value ? true : false;
+      return stringify({ __proto__: null, kind: 'value', holds, why, type: typeof value, calls, touched });
+    } catch (error) {
+      return failure(error);
+    }
+  };
+});

@@ -1,0 +1,336 @@
+"""The engine in two tiers: what is judged where, why a condition holds, and what its author is told."""
+
+import json
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from random import Random
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from memory_server.domain.message import Message
+from memory_server.domain.situation import Situation
+from memory_server.errors import TriggerRejected
+from memory_server.triggers import Checked, Failure, FailureKind, Outcome, Skipped, Value, engine
+from memory_server.triggers.engine import BUDGET, TwoTierEngine
+from memory_server.triggers.simple import MOST_BYTES
+from tests.triggers.conditions import Conditions
+from tests.triggers.conditions import situation as any_situation
+
+NOW = datetime(2026, 7, 17, 9, 5, 59, tzinfo=UTC)
+"""A Friday."""
+
+
+@dataclass
+class FakeSandbox:
+    """JavaScript that always gives the same; remembers what it was asked."""
+
+    outcome: Outcome = field(default_factory=lambda: Value(True, "the condition holds", 1, 1.0))
+    ran: list[tuple[list[str], float]] = field(default_factory=list)
+    checked: list[str] = field(default_factory=list)
+    closed: bool = False
+
+    def check(self, source: str) -> tuple[bool, tuple[str, ...]]:
+        self.checked.append(source)
+        if "((" in source:
+            raise TriggerRejected("1:2: a syntax error.")
+        return True, ("A warning.",)
+
+    def run(self, sources: Sequence[str], situation: Situation, budget: float) -> list[Outcome]:
+        self.ran.append((list(sources), budget))
+        return [self.outcome for _ in sources]
+
+    def close(self) -> None:
+        self.closed = True
+
+
+def situation(*messages: tuple[str, str]) -> Situation:
+    said = tuple(Message(role, content) for role, content in messages)
+    return Situation(said, "talk-1", NOW, 1, {"user": "Ann", "age": 7, "pet": {"name": "Rex"}})
+
+
+TALK = situation(
+    ("user", "My birthday is\nin May, and I would like a cake with many candles and a great deal of tea"),
+    ("assistant", "生日快乐! Tea it is."),
+)
+
+
+def two_tiers(near: float | None = None, sandbox: FakeSandbox | None = None) -> TwoTierEngine:
+    return TwoTierEngine(sandbox or FakeSandbox(), lambda _recent, _wanted: near)
+
+
+def judged(trigger: str, about: Situation = TALK, near: float | None = None) -> tuple[bool, str]:
+    """Whether a simple trigger holds, and why."""
+    [outcome] = two_tiers(near).judge([trigger], about)
+    assert isinstance(outcome, Value)
+    assert outcome.tier == 0
+    assert outcome.milliseconds >= 0
+    return outcome.holds, outcome.why
+
+
+@pytest.mark.parametrize(
+    ("trigger", "why"),
+    [
+        ("match_keys(messages, ['birthday'])", "'birthday' in user message: My birthday is in May, and I would like…"),
+        ("match_keys(messages, ['candles'])", "'candles' in user message: …cake with many candles and a great deal…"),
+        ("match_keys(messages, [/生./, 'no'])", "/生./ in assistant message: 生日快乐! Tea it is."),
+        ("match_keys(messages, ['tea', 'cake', 'may', 'birthday'])",
+         "'tea' in user message: …great deal of tea; 'cake' in user message: "),
+        ("match_keys_all(messages, ['cake', '生日'])", "all found: 'cake', '生日'"),
+        ("!match_keys(messages, ['party', 'a', 'b', 'c'], 'system')", "not found: 'party', 'a', 'b' and 1 more"),
+        ("!match_keys_all(messages, ['cake', 'party'])", "not found: 'party'"),
+        ("new Date().getMonth() === 6 && new Date().getDate() === 17", "the month is July; the day is 17"),
+        ("new Date().getDay() === 5", "it is Friday"),
+        ("new Date().getHours() < 12 && new Date().getMinutes() < 30", "the time is 09:05"),
+        ("new Date().getFullYear() >= 2026", "the year is 2026"),
+        ("match_keys(messages, ['party']) || new Date().getMonth() === 6", "the month is July"),
+        ("messages.length === 2", "messages: 2"),
+        ("conversation_id === 'talk-1'", "the conversation is 'talk-1'"),
+        ("participants.user === 'Ann' && participants.age === 7", "user is 'Ann'; age is 7"),
+        ("participants.pet && !participants.cat", "pet is given; cat is not given"),
+        ("messages.some(m => m.content.includes('快乐'))", "the assistant message is as asked: 生日快乐! Tea it is."),
+        ("!messages.some(m => m.role === 'system')", "no message is as asked"),
+        ("similar(messages, 'a party')", "what was said is near 'a party' (0.90)"),
+        ("true", "the condition holds"),
+        ('{"===": [{"get": "date.month"}, 7]}', "the month is July"),
+    ],
+)  # fmt: skip
+def test_why_a_condition_holds(trigger: str, why: str) -> None:
+    holds, reason = judged(trigger, near=0.9)
+    assert holds
+    assert reason.startswith(why) if why.endswith(": ") else reason == why
+
+
+def test_a_reason_is_short_whatever_is_said() -> None:
+    about = situation(*(("user", f"tea {'x' * 5000}") for _ in range(50)))
+    trigger = " && ".join(
+        f"match_keys(messages, ['tea', '{number}', 'TEA'], 'any', 50)" for number in range(100)
+    )
+    holds, why = judged(trigger, about)
+    assert holds
+    assert len(why) < 500
+    assert len(judged(f"conversation_id !== '{'x' * 3000}'", about)[1]) < 200
+
+
+def test_a_condition_that_does_not_hold_says_so() -> None:
+    assert judged("match_keys(messages, ['party'])") == (False, "not found: 'party'")
+    alone, among = two_tiers(None).judge(["false", "match_keys(messages, ['party'])"], TALK)
+    assert isinstance(alone, Value)
+    assert isinstance(among, Value)
+    assert alone.why == among.why == "the condition does not hold"
+
+
+def test_similar_without_an_embedder_is_false_and_says_so() -> None:
+    trigger = "similar(messages, 'a party') || similar(messages, 'a wedding')"
+    assert judged(trigger) == (
+        False, "the condition does not hold; similar() is false because there is no embedder",
+    )  # fmt: skip
+    assert judged(f"{trigger} || messages.length", near=None)[1].startswith("messages: 2; similar() is false")
+
+
+def test_only_what_is_not_simple_goes_to_javascript_within_the_budget() -> None:
+    sandbox = FakeSandbox()
+    outcomes = two_tiers(sandbox=sandbox).judge(
+        ["let a", "true", "let b", "participants.age == '7'", "false"], TALK
+    )
+    assert [getattr(outcome, "tier", None) for outcome in outcomes] == [1, 0, 1, 1, 0]
+    assert sandbox.ran == [(["let a", "let b", "participants.age == '7'"], BUDGET)]
+
+
+def test_no_javascript_starts_for_simple_triggers() -> None:
+    sandbox = FakeSandbox()
+    two_tiers(sandbox=sandbox).judge(["true", "match_keys(messages, ['a'])"], TALK)
+    assert sandbox.ran == []
+
+
+def test_simple_conditions_are_judged_when_javascript_is_not_to_be_had() -> None:
+    missing = Failure(FailureKind.UNAVAILABLE, "no worker", 1, 0.0)
+    outcomes = two_tiers(sandbox=FakeSandbox(missing)).judge(["let a", "true"], TALK)
+    assert outcomes[0] == missing
+    assert isinstance(outcomes[1], Value)
+
+
+def test_a_condition_in_json_that_is_broken_is_one_failure() -> None:
+    [outcome, other] = two_tiers().judge(['{"and": 7}', "true"], TALK)
+    assert isinstance(outcome, Failure)
+    assert (outcome.kind, outcome.tier) == (FailureKind.ERROR, 0)
+    assert "a list of conditions" in outcome.message
+    assert isinstance(other, Value)
+
+
+def test_a_long_conversation_goes_to_javascript_where_a_pattern_might_take_long() -> None:
+    sandbox = FakeSandbox()
+    about = situation(("user", "a" * 100_000))
+    pattern = '{"match_keys": [{"regex": "a.*b"}]}'
+    javascript, json_form = two_tiers(sandbox=sandbox).judge(
+        ["match_keys(messages, [/a.*b/])", pattern], about
+    )
+    assert javascript == sandbox.outcome
+    assert isinstance(json_form, Failure)
+    assert json_form.kind is FailureKind.TIMEOUT
+
+
+def test_simple_conditions_are_skipped_when_their_time_is_over(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(engine, "SIMPLE_BUDGET", -1.0)
+    assert two_tiers().judge(["true", "let a"], TALK) == [Skipped(), Skipped()]
+
+
+def test_a_thousand_common_triggers_take_less_than_50_milliseconds() -> None:
+    triggers = [
+        trigger
+        for number in range(200)
+        for trigger in (
+            f"match_keys(context.messages, ['word{number}', '生日'], 'any')",
+            f"match_keys(messages, ['a{number}']) || new Date().getMonth() === {number % 12}",
+            f"match_keys_all(context.messages, ['birthday', 'b{number}'], 'user')",
+            f"match_keys(context.messages, [/tea{number}s?/i, 'C++'], 'user', 6) >= 2",
+            f"context.participants.user === 'Ben{number}'",
+        )
+    ]  # fmt: skip
+    judge = two_tiers()
+    about = situation(*TALK_OF_FOUR)
+    judge.judge(triggers, about)
+    taken = []
+    for _ in range(5):
+        began = time.process_time()
+        outcomes = judge.judge(triggers, about)
+        taken.append(time.process_time() - began)
+    assert {getattr(outcome, "tier", None) for outcome in outcomes} == {0}
+    assert min(taken) < 0.05
+
+
+TALK_OF_FOUR = [(role, "My birthday 生日 is in May; " * 25) for role in ("user", "assistant") * 2]
+
+
+@pytest.mark.parametrize(
+    ("trigger", "warnings"),
+    [
+        ("match_keys(messages, ['birthday'], 'any')", []),
+        ("match_keys(messages, ['a']) || (new Date().getMonth() === 11 && new Date().getDate() === 31)", []),
+        ("new Date().getMonth() + 1 === 12 && new Date().getDate() >= 24 && new Date().getDate() < 27", []),
+        ("messages.length > 3 && !match_keys(messages, ['a'], 'user') && conversation_id !== 'x'", []),
+        ("new Date().getHours() >= 22 || new Date().getHours() < 6", []),
+        ("match_keys(messages, ['a', 'b'], 'any', 2) >= 4", []),
+        ("true", ["It always holds."]),
+        ("0", ["It never holds, whatever is said."]),
+        ("!match_keys(messages, ['a']) || true", ["It always holds."]),
+        ("match_keys(messages, ['a']) >= 0",
+         ["It always holds.", "match_keys(...) >= 0 always holds."]),
+        ("match_keys(messages, ['a']) > 4",
+         ["It never holds, whatever is said.", "match_keys(...) > 4 never holds: it gives 0 to 4 (1 keys, depth 4)."]),
+        ("match_keys(messages, [])",
+         ["It never holds, whatever is said.", "match_keys has no keys, so it finds nothing."]),
+        ("match_keys(messages, ['', 'a'])", ["match_keys has an empty key, which is found nowhere."]),
+        ("match_keys_all(messages, ['', 'a'])",
+         ["It never holds, whatever is said.", "match_keys_all has an empty key, which is found nowhere."]),
+        ("match_keys(messages, ['a']) && new Date().getMonth() === 12",
+         ["It never holds, whatever is said.",
+          "getMonth() === 12 never holds: getMonth() counts from 0 (January) to 11 (December)."]),
+        ("match_keys(messages, ['a']) || new Date().getDate() === 32",
+         ["getDate() === 32 never holds: getDate() counts from 1 to 31."]),
+        ("new Date().getDay() === 7 || match_keys(messages, ['a'])",
+         ["getDay() === 7 never holds: getDay() counts from 0 (Sunday) to 6 (Saturday)."]),
+        ("24 <= new Date().getHours() || match_keys(messages, ['a'])",
+         ["getHours() never holds: getHours() counts from 0 to 23."]),
+        ("new Date().getMonth() === 3 && new Date().getMonth() === 5", ["It never holds, whatever is said."]),
+        ("new Date().getHours() > 22 && new Date().getHours() < 6", ["It never holds, whatever is said."]),
+        ("new Date().getHours() > 8 && 9 > new Date().getHours()", ["It never holds, whatever is said."]),
+        ("conversation_id === 'a' && conversation_id === 'b'", ["It never holds, whatever is said."]),
+        ("match_keys(messages, ['a']) && 1 === 2",
+         ["It never holds, whatever is said.", "A comparison (===) of what is always the same never holds."]),
+        ("messages.some(m => m.content.toLowerCase().includes('Tea'))",
+         ["It never holds, whatever is said.", "'Tea' is in no text in lower case."]),
+        ('{"similar": "a", "threshold": 85}',
+         ["It never holds, whatever is said.", "similar never gives 85: the most is 1.",
+          "similar() is false because there is no embedder"]),
+        ("similar(messages, 'a')", ["similar() is false because there is no embedder"]),
+    ],
+)  # fmt: skip
+def test_the_author_is_told_what_always_or_never_holds(trigger: str, warnings: list[str]) -> None:
+    checked = two_tiers().check(trigger)
+    assert checked.tier == 0
+    assert list(checked.warnings) == warnings
+
+
+@settings(max_examples=60, deadline=None, derandomize=True)
+@given(random=st.randoms(use_true_random=True))
+def test_what_is_said_to_hold_always_or_never_does_and_reasons_are_short(random: Random) -> None:
+    about = any_situation(random)
+    conditions = Conditions(random, about.messages)
+    for trigger in [conditions.source() for _ in range(40)]:
+        [outcome] = two_tiers().judge([trigger], about)
+        if not isinstance(outcome, Value) or outcome.tier == 1:
+            continue
+        warned = two_tiers().check(trigger).warnings
+        assert "It always holds." not in warned or outcome.holds, trigger
+        assert not any(warning.startswith("It never holds") for warning in warned) or not outcome.holds, (
+            trigger
+        )
+        assert 0 < len(outcome.why) < 500, trigger
+
+
+def test_a_simple_condition_is_tried_on_the_sample() -> None:
+    assert two_tiers().check("match_keys(messages, ['birthday'])") == Checked(0, True, ())
+    assert two_tiers().check("match_keys(messages, ['zebra'])") == Checked(0, False, ())
+
+
+def test_javascript_is_checked_by_its_worker() -> None:
+    sandbox = FakeSandbox()
+    assert two_tiers(sandbox=sandbox).check("let a = 1; a") == Checked(1, True, ("A warning.",))
+    with pytest.raises(TriggerRejected, match="1:2: a syntax error"):
+        two_tiers(sandbox=sandbox).check("((")
+    assert sandbox.checked == ["let a = 1; a", "(("]
+
+
+@pytest.mark.parametrize(
+    "trigger",
+    [
+        "let a = similar(messages, 'a'); a",
+        "similar(messages, 'a' + 'b')",
+        "messages.some(m => similar(messages, 'a'))",
+    ],
+)
+def test_similar_is_refused_outside_simple_conditions(trigger: str) -> None:
+    with pytest.raises(TriggerRejected, match="works only in simple conditions"):
+        two_tiers().check(trigger)
+
+
+@pytest.mark.parametrize(
+    "trigger",
+    [
+        "let a = 'similar('; a", "let a = 1; // similar(messages)", "x.similar(1)", "dissimilar(1)",
+        "function similar(a) { return 1 } 1",
+    ],
+)  # fmt: skip
+def test_the_word_similar_is_no_call(trigger: str) -> None:
+    assert two_tiers().check(trigger).tier == 1
+
+
+@pytest.mark.parametrize(
+    "trigger", ["", " \n", "x" * (MOST_BYTES + 1), "生" * (MOST_BYTES // 3 + 1), '{"and": []}']
+)
+def test_what_is_no_trigger_is_rejected(trigger: str) -> None:
+    with pytest.raises(TriggerRejected):
+        two_tiers().check(trigger)
+
+
+def test_the_longest_trigger_is_checked() -> None:
+    keys = ", ".join(f"'key number {number}'" for number in range(2000))
+    trigger = f"match_keys(messages, [{keys}"[: MOST_BYTES - 10].rsplit(",", 1)[0] + "])"
+    assert two_tiers().check(trigger).tier == 0
+    assert two_tiers().check(trigger + " " * (MOST_BYTES - len(trigger))).tier == 0
+
+
+def test_a_json_condition_that_the_sample_cannot_decide_is_rejected() -> None:
+    keys = [{"regex": f"{number}{'a?' * 10}"} for number in range(300)]
+    with pytest.raises(TriggerRejected, match="cannot be decided"):
+        two_tiers().check(json.dumps({"match_keys": keys}))
+
+
+def test_closing_ends_the_worker() -> None:
+    sandbox = FakeSandbox()
+    two_tiers(sandbox=sandbox).close()
+    assert sandbox.closed

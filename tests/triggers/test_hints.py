@@ -1,0 +1,63 @@
+"""Hints for the author of a refused trigger, through the real engine."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from memory_server.errors import TriggerRejected
+from memory_server.triggers.engine import TwoTierEngine
+from memory_server.triggers.hints import JSON_EXAMPLE
+from memory_server.triggers.sandbox import Sandbox
+
+
+@pytest.fixture(scope="module")
+def engine() -> Iterator[TwoTierEngine]:
+    engine = TwoTierEngine(Sandbox(), lambda said, wanted: None)
+    yield engine
+    engine.close()
+
+
+@pytest.mark.parametrize(
+    ("trigger", "hint"),
+    [
+        ("(messages) => messages.length > 3", "Write only the part after `=>`"),
+        ("const late = 23; return late > 3", "Leave out `return`"),
+        ("match_keys(messages, ['a']) and true", "&& for and"),
+        ("match_key(messages, ['a'])", "Did you mean `match_keys`?"),
+        ("matchKeysAll(messages, ['a'])", "Did you mean `match_keys_all`?"),
+        ("message.length > 3", "Did you mean `messages`?"),
+        ("date.getDay() === 5", "new Date()"),
+        ("nobody()", "There are: match_keys, "),
+        ("when the user mentions birthdays", "a condition in JavaScript"),
+        ("match_keys(messages, [“birthday”])", "straight quotes"),
+        ("while (true) {}", "half a second"),
+        ('{"match_keys": {"keys": ["tea"]}}', 'For example: {"and": [{"match_keys": ["tea"'),
+        ("similar('sad')", "messages, one text and a number"),
+    ],
+)
+def test_a_refusal_tells_what_may_have_been_meant(engine: TwoTierEngine, trigger: str, hint: str) -> None:
+    with pytest.raises(TriggerRejected) as refused:
+        engine.check(trigger)
+    assert hint in str(refused.value)
+
+
+def test_a_syntax_error_without_a_guess_has_no_hint(engine: TwoTierEngine) -> None:
+    with pytest.raises(TriggerRejected) as refused:
+        engine.check("match_keys(messages, ['a'")
+    assert str(refused.value).endswith("input.")
+
+
+@pytest.mark.parametrize(
+    ("trigger", "warning"),
+    [
+        ("new Date().getDay() === 'Friday'", "getDay() === Friday never holds"),
+        ("conversation_id !== 3", "It always holds."),
+        ("function wakes(messages) { return true }", "a function must be called"),
+    ],
+)
+def test_what_can_only_be_a_mistake_is_warned_of(engine: TwoTierEngine, trigger: str, warning: str) -> None:
+    assert any(warning in each for each in engine.check(trigger).warnings), engine.check(trigger).warnings
+
+
+def test_the_example_of_a_condition_in_json_is_one(engine: TwoTierEngine) -> None:
+    assert engine.check(JSON_EXAMPLE).tier == 0
