@@ -146,3 +146,45 @@ async def test_vacuum_integrity_check_and_a_plain_copy_work_while_the_server_ser
             "Written after a vacuum",
         ]
     assert damage(server.db) == damage(backup) == []
+
+
+async def test_short_term_memories_written_by_hand_come_back_by_their_words(
+    server: Servers, sqlite: Sqlite
+) -> None:
+    async def top(words: str) -> list[str]:
+        found = await call(
+            client,
+            "search_short_term_memories",
+            recentMessages=[{"role": "user", "content": words}],
+            conversation_id="手写",
+        )
+        return [each["text"] for each in found["top"]]
+
+    async with server() as client:
+        await call(client, "get_memory_stats")  # the file is there
+        sqlite(
+            server.db,
+            "INSERT INTO conversations (name) VALUES ('手写')",
+            "INSERT INTO short_term_memories (conversation_id, text, said_at) SELECT id, "
+            "'user: the zebra escaped', '2024-03-14T09:26:53.000Z' FROM conversations",
+        )
+
+        async def keyed() -> bool:
+            return await top("zebras") == ["user: the zebra escaped"]
+
+        await eventually(keyed, "its keywords are found")
+        assert sqlite(
+            server.db, "SELECT conversation, said, text, keywords FROM readable_short_term_memories"
+        ).startswith("手写|2024-03-14 09:26|user: the zebra escaped|")
+        sqlite(server.db, "UPDATE short_term_memories SET text = 'user: 数据库坏了'")
+        assert await top("zebras") == []
+
+        async def keyed_again() -> bool:
+            return await top("數據庫") == ["user: 数据库坏了"]
+
+        await eventually(keyed_again, "its new keywords are found")
+        sqlite(server.db, "DELETE FROM conversations")
+        assert await top("數據庫") == []
+        for table in ("short_term_memories", "short_term_keywords"):
+            assert sqlite(server.db, f"SELECT count(*) FROM {table}") == "0"
+    assert damage(server.db) == []

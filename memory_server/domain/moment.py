@@ -1,6 +1,6 @@
 """Moments as the file keeps them."""
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 
 def timestamp(moment: datetime) -> str:
@@ -28,3 +28,17 @@ def read(text: str) -> str:
         return timestamp(parse(text))
     except (ValueError, OverflowError):  # the latter where a zone leads out of the years 1 to 9999
         raise ValueError("is no ISO-8601 date or time, such as 2026-03-14 or 2026-03-14T09:26:53Z") from None
+
+
+def of_milliseconds(since_1970: float) -> str:
+    """A moment that JavaScript counts, as `timestamp` writes it.
+
+    Raises:
+        ValueError: it lies outside the years 1 to 9999, or counts seconds, as other languages than JavaScript do.
+    """
+    if 1e9 <= since_1970 < 1e10:
+        raise ValueError("is in seconds: give milliseconds since 1970")
+    try:
+        return timestamp(datetime(1970, 1, 1, tzinfo=UTC) + timedelta(milliseconds=since_1970))
+    except (ValueError, OverflowError):  # the former where it is no number
+        raise ValueError("is no number of milliseconds since 1970") from None

@@ -17,7 +17,7 @@ _LETTERS = frozenset(["Lu", "Ll", "Lt", "Lm", "Lo", "Nd", "Nl", "No", "Co", "Cn"
 
 _LETTER = f"[^{SPACELESS}\\s{_INSIDE}]"
 _RUN = re.compile(f"(?P<spaceless>[{SPACELESS}]+)|{_LETTER}+(?:[{_INSIDE}]+{_LETTER}+)*[+#]*")
-_STOP_CHARACTERS = frozenset("的了是在和与也就都而及着或吗呢吧啊么之其这那哪")
+STOP_CHARACTERS = frozenset("的了是在和与也就都而及着或吗呢吧啊么之其这那哪")
 _HAN_RUN = re.compile(f"[{HAN}]+")
 
 ENGLISH_STOP_WORDS = frozenset(
@@ -103,7 +103,7 @@ def _has_letter(run: str) -> bool:
 def _pairs(run: str, *, stops: bool) -> list[str]:
     """Overlapping pairs of characters, the customary unit of Chinese retrieval without a dictionary."""
     if len(run) == 1:
-        return [] if stops and run in _STOP_CHARACTERS else [run]
+        return [] if stops and run in STOP_CHARACTERS else [run]
     pairs = [run[i : i + 2] for i in range(len(run) - 1)]
-    kept = [pair for pair in pairs if not (stops and _STOP_CHARACTERS.intersection(pair))]
+    kept = [pair for pair in pairs if not (stops and STOP_CHARACTERS.intersection(pair))]
     return [" ".join(pair) for pair in kept]

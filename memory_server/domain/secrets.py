@@ -17,7 +17,7 @@ _PATTERNS = {
     "an AWS access key": re.compile(_START + r"(?:AKIA|ASIA)[A-Z0-9]{16}(?![A-Za-z0-9])"),
     "a Slack token": re.compile(_START + r"xox[abprs]-[A-Za-z0-9-]{10,}"),
     "a Google API key": re.compile(_START + r"AIza[A-Za-z0-9_-]{35}"),
-    "a password in an address": re.compile(_START + r"[a-z][a-z0-9+.-]*://[^\s:/@]+:[^\s:/@*<{$]{3,}@"),
+    "a password in an address": re.compile(_START + r"[a-z][a-z0-9+.-]{0,30}://[^\s:/@]+:[^\s:/@*<{$]{3,}@"),
     "a JSON web token": re.compile(_START + r"eyJ[A-Za-z0-9_-]{8,}\.eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}"),
 }
 

@@ -199,9 +199,9 @@ class Indexer:
                 else:
                     # Not in the first round: the dictionary takes a second, and the first search comes first.
                     self.segmenter.load()
+                self.drain()
                 for chore in self._chores:
                     chore()
-                self.drain()
             except MemoryServerError as error:
                 logger.error("embedding waits: %s", error)
             except Exception as error:

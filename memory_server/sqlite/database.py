@@ -6,7 +6,7 @@ import random
 import stat
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -28,6 +28,7 @@ COUNTING_PATIENCE = 1.0
 """The same for a read that only wants to count itself."""
 
 Value = str | int | float | bytes | None
+Values = Sequence[Value] | Mapping[str, Value]
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,18 +38,18 @@ class Tx:
     connection: apsw.Connection
     now: str
 
-    def rows(self, sql: str, values: Sequence[Value] = ()) -> list[tuple[Any, ...]]:
+    def rows(self, sql: str, values: Values = ()) -> list[tuple[Any, ...]]:
         return self.connection.execute(sql, values).fetchall()
 
-    def row(self, sql: str, values: Sequence[Value] = ()) -> tuple[Any, ...] | None:
+    def row(self, sql: str, values: Values = ()) -> tuple[Any, ...] | None:
         return self.connection.execute(sql, values).fetchone()
 
-    def one(self, sql: str, values: Sequence[Value] = ()) -> tuple[Any, ...]:
+    def one(self, sql: str, values: Values = ()) -> tuple[Any, ...]:
         """The only row of a statement that always gives one."""
         (row,) = self.rows(sql, values)
         return row
 
-    def value(self, sql: str, values: Sequence[Value] = ()) -> Any:
+    def value(self, sql: str, values: Values = ()) -> Any:
         row = self.row(sql, values)
         return None if row is None else row[0]
 
@@ -66,7 +67,7 @@ class WriteTx(Tx):
     afterwards: list[str] = field(default_factory=list)
     """Statements to run once it is committed."""
 
-    def execute(self, sql: str, values: Sequence[Value] = ()) -> int:
+    def execute(self, sql: str, values: Values = ()) -> int:
         """Run one statement; how many rows it changed."""
         before = self.connection.total_changes()
         self.connection.execute(sql, values)
@@ -162,7 +163,8 @@ class Database:
             )
             if unindexed:
                 found.append(f"{unindexed} memories are not in the word index")
-            found += [f"memory {id} holds text that is not UTF-8" for id in _undecodable(tx)]
+            for kind, texts in _TEXTS.items():
+                found += [f"{kind} {id} holds text that is not UTF-8" for id in _undecodable(tx, texts)]
             return [line for line in found if line != "ok"]
 
     def facts(self) -> dict[str, str]:
@@ -252,9 +254,22 @@ class Database:
             raise Unavailable(f"The database {self.path} cannot be reached: {error}.") from error
 
 
-def _undecodable(tx: Tx) -> list[int]:
-    """The ids of memories whose bytes are no UTF-8."""
-    rows = tx.rows("SELECT id, CAST(content || ifnull(created_by, '') AS BLOB) FROM memories")
+_TEXTS = {
+    "memory": "SELECT id, CAST(content || ifnull(created_by, '') AS BLOB) FROM memories",
+    "short-term memory": "SELECT id, CAST(text AS BLOB) FROM short_term_memories",
+    "long-term memory": """
+        SELECT id, CAST(name || prompt || "trigger" || ifnull(created_context, '') || ifnull(updated_context, '')
+            || ifnull(error, '') AS BLOB)
+        FROM long_term_memories
+    """,
+    "conversation": "SELECT id, CAST(name AS BLOB) FROM conversations",
+}
+"""The text of each row that a person may have written."""
+
+
+def _undecodable(tx: Tx, texts: str) -> list[int]:
+    """The ids of rows whose bytes are no UTF-8."""
+    rows = tx.rows(texts)
     return [id for id, text in rows if text.decode(errors="ignore").encode() != text]
 
 

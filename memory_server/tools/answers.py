@@ -1,5 +1,6 @@
 """What every answer has in common."""
 
+from collections.abc import Sequence
 from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -18,3 +19,18 @@ def absent(value: object) -> bool:
 
 SupersededBy = Annotated[int | None, Field(exclude_if=absent)]
 """In every answer that shows a memory: the id of what took its place."""
+
+
+def shortened(text: str, limit: int) -> str:
+    """The text, or its beginning and how much is left out."""
+    if len(text) <= limit:
+        return text
+    return f"{text[:limit]}… ({len(text) - limit:,} more characters)"
+
+
+def elsewhere(conversations: Sequence[tuple[str, int]]) -> str | None:
+    """Where a conversation has nothing: which have, and how much."""
+    if not conversations:
+        return None
+    named = ", ".join(f"`{name}` ({number:,})" for name, number in conversations)
+    return f"This conversation has none. There are some in: {named}."

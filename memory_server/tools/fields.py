@@ -25,15 +25,20 @@ def unique(tags: list[str]) -> list[str]:
     return list(dict.fromkeys(tags))
 
 
-def _small(metadata: dict[str, Any]) -> dict[str, Any]:
-    try:
-        text = json.dumps(metadata, ensure_ascii=False, allow_nan=False)
-    except ValueError:
-        raise ValueError("holds a number that JSON cannot") from None
-    if len(text) > MAX_METADATA:
-        raise ValueError(f"holds more than {MAX_METADATA:,} characters of JSON")
-    kept: dict[str, Any] = each_text(clean, metadata)
-    return kept
+def small(most: int) -> Callable[[dict[str, Any]], dict[str, Any]]:
+    """The validator of an object that is so many characters of JSON at most."""
+
+    def checked(given: dict[str, Any]) -> dict[str, Any]:
+        try:
+            text = json.dumps(given, ensure_ascii=False, allow_nan=False)
+        except ValueError:
+            raise ValueError("holds a number that JSON cannot") from None
+        if len(text) > most:
+            raise ValueError(f"holds more than {most:,} characters of JSON")
+        kept: dict[str, Any] = each_text(clean, given)
+        return kept
+
+    return checked
 
 
 def each_text(change: Callable[[str], str], value: Any) -> Any:
@@ -58,7 +63,7 @@ Project = Annotated[str, Field(max_length=MAX_PROJECT), AfterValidator(clean)]
 Tag = Annotated[str, Field(min_length=1, max_length=50), AfterValidator(not_blank)]
 Tags = Annotated[list[Tag], Field(max_length=10), AfterValidator(unique)]
 Importance = Annotated[int, Field(ge=1, le=10, strict=True)]
-Metadata = Annotated[dict[str, JsonValue], AfterValidator(_small)]
+Metadata = Annotated[dict[str, JsonValue], AfterValidator(small(MAX_METADATA))]
 QueryText = Annotated[str, Field(min_length=1, max_length=500), AfterValidator(not_blank)]
 
 Moment = Annotated[str, Field(description="ISO time: as of then"), AfterValidator(read_moment)]

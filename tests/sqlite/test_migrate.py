@@ -95,6 +95,8 @@ def test_a_fresh_file_gets_the_newest_schema_and_says_whose_it_is(
             (1, "memories"),
             (2, "facts"),
             (3, "graph"),
+            (4, "short_term"),
+            (5, "long_term"),
         ]
         assert tx.value("SELECT applied_at FROM migrations") == tx.now
         assert tx.value("PRAGMA user_version") == NEWEST

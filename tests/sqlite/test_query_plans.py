@@ -8,7 +8,9 @@ import pytest
 
 from memory_server.domain.embedding import Space
 from memory_server.domain.memory import Caller, Filter, MemoryDraft, MemoryId, MemoryType
-from memory_server.sqlite import embeddings, memories, words
+from memory_server.domain.short_term import Keyword, ShortTermId, ShortTermMemory
+from memory_server.sqlite import conversations, embeddings, memories, short_term, words
+from memory_server.sqlite.conversations import ConversationId
 from memory_server.sqlite.database import Database, WriteTx
 from memory_server.sqlite.embeddings import Waiting
 
@@ -30,6 +32,33 @@ ASKED: dict[str, Callable[[WriteTx], Any]] = {
     ),
     "coverage": lambda tx: embeddings.count_embedded(tx, 1),
 }
+CONVERSATION = ConversationId(1)
+ASKED_WORDS = [Keyword("word", 2.0, "word"), Keyword("词", 1.0, "词")]
+NEW = ShortTermMemory(ShortTermId(1), "text 1", 0.0, "2026-03-14T09:26:53.589Z")
+ASKED |= {
+    "conversation": lambda tx: conversations.find(tx, "c"),
+    "due for a cleanup": lambda tx: conversations.due(tx, tx.now, 1),
+    "cleaned": lambda tx: conversations.mark_cleaned(tx, CONVERSATION, 1),
+    "relevant": lambda tx: short_term.relevant(tx, CONVERSATION, ASKED_WORDS, tx.now),
+    "flashbacks": lambda tx: short_term.recollect(tx, ASKED_WORDS, [NEW.id]),
+    "shared words": lambda tx: short_term.shared_words(tx, NEW.id, ASKED_WORDS),
+    "recalled": lambda tx: short_term.select(tx, [NEW.id]),
+    "settled": lambda tx: short_term.count_settled(tx, CONVERSATION, tx.now),
+    "any settled": lambda tx: short_term.settled(tx, CONVERSATION, tx.now, 1, 3),
+    "score": lambda tx: short_term.raise_score(tx, NEW.id, 5.0),
+    "add": lambda tx: short_term.insert(tx, CONVERSATION, "text", tx.now, ASKED_WORDS, Caller()),
+    "unkeyed": lambda tx: short_term.unkeyed(tx, 10),
+    "new keywords": lambda tx: short_term.replace_keywords(tx, NEW, ASKED_WORDS),
+    "texts": lambda tx: short_term.texts(tx, CONVERSATION, ShortTermId(0), 10),
+    "delete short-term": lambda tx: short_term.delete(tx, [NEW.id]),
+    "number": lambda tx: short_term.count(tx, CONVERSATION),
+    "stats": lambda tx: short_term.totals(tx, CONVERSATION),
+}
+TAKEN_APART = {"SCAN a", "SCAN parts", "SCAN s"} | {
+    "SCAN short_term_memories USING INDEX short_term_memories_unkeyed"
+}
+"""What a question has brought along, the few rows that came of it, and an index of those that wait."""
+
 FINE = ("SCAN memories USING COVERING INDEX", "SCAN CONSTANT ROW", "SCAN (subquery")
 """`SELECT count(*) FROM memories` reads the smallest index, which is the best there is; the others read no table."""
 
@@ -40,6 +69,8 @@ def test_no_query_reads_a_whole_table(database: Database, asked: Callable[[Write
         embeddings.open_space(tx, SPACE)
         for number in range(5):
             memories.insert(tx, MemoryDraft(f"text {number}", MemoryType.ERROR, "p"), Caller())
+            place = conversations.find_or_insert(tx, f"c{number % 2}")
+            short_term.insert(tx, place, f"text {number}", tx.now, ASKED_WORDS, Caller())
         seen: list[tuple[str, Any]] = []
 
         def trace(_: object, sql: str, values: Any) -> bool:
@@ -54,4 +85,4 @@ def test_no_query_reads_a_whole_table(database: Database, asked: Callable[[Write
         plans = [row[3] for sql, values in seen for row in tx.rows(f"EXPLAIN QUERY PLAN {sql}", values)]
     assert plans
     scans = [plan for plan in plans if plan.startswith("SCAN") and "VIRTUAL TABLE" not in plan]
-    assert [plan for plan in scans if not plan.startswith(FINE)] == []
+    assert [plan for plan in scans if not plan.startswith(FINE) and plan not in TAKEN_APART] == []

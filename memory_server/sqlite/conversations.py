@@ -1,0 +1,69 @@
+"""The table `conversations`."""
+
+from dataclasses import dataclass
+from typing import NewType
+
+from memory_server.sqlite.database import Tx, WriteTx
+
+ConversationId = NewType("ConversationId", int)
+
+
+@dataclass(frozen=True, slots=True)
+class Cleanups:
+    """When a conversation was cleaned up last, and how many memories all its cleanups have removed."""
+
+    last: str
+    removed: int
+
+
+def find(tx: Tx, name: str) -> ConversationId | None:
+    found = tx.value("SELECT id FROM conversations WHERE name = ?", (name,))
+    return None if found is None else ConversationId(found)
+
+
+def find_or_insert(tx: WriteTx, name: str) -> ConversationId:
+    found = find(tx, name)
+    if found is not None:
+        return found
+    row = tx.one(
+        "INSERT INTO conversations (name, created_at, cleaned_at) VALUES (?, ?, ?) RETURNING id",
+        (name, tx.now, tx.now),
+    )
+    return ConversationId(row[0])
+
+
+def ids(tx: Tx) -> list[ConversationId]:
+    return [ConversationId(id) for (id,) in tx.rows("SELECT id FROM conversations ORDER BY id")]
+
+
+def due(tx: Tx, before: str, limit: int) -> list[ConversationId]:
+    """Conversations whose last cleanup was before that moment, the longest waiting first.
+
+    And those with one still to come, as a clock leaves that was set back: else they would wait for it.
+    """
+    rows = tx.rows(
+        """
+        SELECT id, cleaned_at FROM conversations WHERE cleaned_at < ?
+        UNION ALL
+        SELECT id, cleaned_at FROM conversations WHERE cleaned_at > ?
+        ORDER BY cleaned_at
+        LIMIT ?
+        """,
+        (before, tx.now, limit),
+    )
+    return [ConversationId(id) for id, _ in rows]
+
+
+def mark_cleaned(tx: WriteTx, id: ConversationId, removed: int) -> None:
+    tx.execute(
+        "UPDATE conversations SET cleaned_at = ?, removed = removed + ? WHERE id = ?", (tx.now, removed, id)
+    )
+
+
+def cleanups(tx: Tx, id: ConversationId | None) -> Cleanups | None:
+    """Of one conversation, or of all; None where there is none."""
+    where = "" if id is None else "WHERE id = ?"
+    last, removed = tx.one(
+        f"SELECT max(cleaned_at), sum(removed) FROM conversations {where}", () if id is None else (id,)
+    )
+    return None if last is None else Cleanups(last, removed)

@@ -1,0 +1,322 @@
+"""The tables `short_term_memories` and `short_term_keywords`."""
+
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from memory_server.domain.memory import Caller
+from memory_server.domain.short_term import (
+    ALWAYS_KEPT,
+    DECAY_PER_MS,
+    FADED,
+    MAX_PENALTY,
+    MAX_SCORE,
+    THRESHOLD,
+    Keyword,
+    Recollection,
+    ShortTermId,
+    ShortTermMemory,
+)
+from memory_server.sqlite.conversations import ConversationId
+from memory_server.sqlite.database import Tx, WriteTx
+
+_PENALTY = f"""(
+    {MAX_PENALTY} * (1 - exp(-max(0, (julianday(:now) - julianday(m.said_at)) * 86400000.0) * {DECAY_PER_MS!r}))
+)"""
+"""15 x (1 - e^(-age_ms x 2e-9)): what a memory has lost to time; none while its moment is still to come."""
+
+_ROUNDED = 6
+"""Decimals of a relevance, so that two ways of adding the same weights give the same order."""
+
+_RELEVANCE = f"round(words - penalty + score, {_ROUNDED})"
+
+_ASKED = """
+    asked (word, weight) AS MATERIALIZED (
+        SELECT value ->> 0, value ->> 1 FROM json_each(:asked)
+    )
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Totals:
+    """Of the short-term memories of one conversation or of all."""
+
+    memories: int
+    conversations: int
+    oldest: str | None
+    newest: str | None
+    average_score: float
+    lowest_score: float
+    highest_score: float
+
+
+def _memory(row: tuple[Any, ...]) -> ShortTermMemory:
+    return ShortTermMemory(*row)
+
+
+def _recollection(row: tuple[Any, ...]) -> Recollection:
+    return Recollection(*row)
+
+
+def insert(
+    tx: WriteTx,
+    conversation: ConversationId,
+    text: str,
+    said_at: str,
+    keywords: Sequence[Keyword],
+    caller: Caller,
+) -> ShortTermId:
+    row = tx.one(
+        """
+        INSERT INTO short_term_memories
+            (conversation_id, text, said_at, created_at, created_by, session)
+        VALUES (?, ?, ?, ?, ?, ?)
+        RETURNING id
+        """,
+        (conversation, text, said_at, tx.now, caller.client, caller.session),
+    )
+    id = ShortTermId(row[0])
+    tx.execute("UPDATE short_term_memories SET keyed = 1 WHERE id = ?", (id,))
+    _insert_keywords(tx, id, keywords)
+    return id
+
+
+def unkeyed(tx: Tx, limit: int) -> list[ShortTermMemory]:
+    """Memories whose text was written by hand, and whose keywords are still to be found.
+
+    Bytes that are no UTF-8 become surrogates: one such row must not keep all others from their keywords.
+    """
+    rows = tx.rows(
+        """
+        SELECT id, CAST(text AS BLOB), score, said_at
+        FROM short_term_memories
+        WHERE keyed = 0
+        ORDER BY id
+        LIMIT ?
+        """,
+        (limit,),
+    )
+    return [_memory((id, text.decode(errors="surrogateescape"), *rest)) for id, text, *rest in rows]
+
+
+def replace_keywords(tx: WriteTx, memory: ShortTermMemory, keywords: Sequence[Keyword]) -> None:
+    """Unless its text has changed again."""
+    keyed = tx.execute(
+        "UPDATE short_term_memories SET keyed = 1 WHERE id = ? AND CAST(text AS BLOB) = ?",
+        (memory.id, memory.text.encode(errors="surrogateescape")),
+    )
+    if keyed:
+        tx.execute("DELETE FROM short_term_keywords WHERE memory_id = ?", (memory.id,))
+        _insert_keywords(tx, memory.id, keywords)
+
+
+def _insert_keywords(tx: WriteTx, id: ShortTermId, keywords: Sequence[Keyword]) -> None:
+    tx.execute(
+        """
+        INSERT INTO short_term_keywords (conversation_id, word, memory_id, weight)
+        SELECT m.conversation_id, k.value ->> 0, m.id, k.value ->> 1
+        FROM json_each(?) AS k
+        CROSS JOIN short_term_memories AS m
+        WHERE m.id = ?
+        """,
+        (_as_json(keywords), id),
+    )
+
+
+def _as_json(keywords: Sequence[Keyword]) -> str:
+    return json.dumps([(each.word, each.weight) for each in keywords])
+
+
+def relevant(
+    tx: Tx, conversation: ConversationId, asked: Sequence[Keyword], said_before: str, limit: int = -1
+) -> list[Recollection]:
+    """The memories that share a word with what is asked and are relevant enough to come back, best first."""
+    rows = tx.rows(
+        f"""
+        WITH {_ASKED},
+        shared (id, words) AS MATERIALIZED (
+            SELECT k.memory_id, sum(a.weight + k.weight)
+            FROM asked AS a
+            CROSS JOIN short_term_keywords AS k ON k.conversation_id = :conversation AND k.word = a.word
+            GROUP BY k.memory_id
+        ),
+        parts (id, said_at, words, penalty, score) AS (
+            SELECT m.id, m.said_at, s.words, {_PENALTY}, m.score
+            FROM shared AS s
+            CROSS JOIN short_term_memories AS m ON m.id = s.id
+            WHERE m.said_at <= :before
+        )
+        SELECT id, said_at, words, penalty, score, {_RELEVANCE} AS relevance
+        FROM parts
+        WHERE relevance >= {THRESHOLD}
+        ORDER BY relevance DESC, said_at DESC, id DESC
+        LIMIT :limit
+        """,
+        {
+            "asked": _as_json(asked),
+            "conversation": conversation,
+            "now": tx.now,
+            "before": said_before,
+            "limit": limit,
+        },
+    )
+    return [_recollection(row) for row in rows]
+
+
+def recollect(tx: Tx, asked: Sequence[Keyword], ids: Sequence[ShortTermId]) -> list[Recollection]:
+    """The relevance of these memories, in the order given, whatever it is."""
+    rows = tx.rows(
+        f"""
+        WITH {_ASKED},
+        parts (place, id, said_at, words, penalty, score) AS (
+            SELECT wanted.key, m.id, m.said_at, (
+                SELECT ifnull(sum(a.weight + k.weight), 0.0)
+                FROM short_term_keywords AS k
+                JOIN asked AS a ON a.word = k.word
+                WHERE k.memory_id = m.id
+            ), {_PENALTY}, m.score
+            FROM json_each(:ids) AS wanted
+            CROSS JOIN short_term_memories AS m ON m.id = wanted.value
+        )
+        SELECT id, said_at, words, penalty, score, {_RELEVANCE}
+        FROM parts
+        ORDER BY place
+        """,
+        {"asked": _as_json(asked), "now": tx.now, "ids": json.dumps(ids)},
+    )
+    return [_recollection(row) for row in rows]
+
+
+def shared_words(tx: Tx, id: ShortTermId, asked: Sequence[Keyword]) -> list[str]:
+    """The words that a memory shares with what is asked, heaviest in it first."""
+    rows = tx.rows(
+        """
+        SELECT k.word
+        FROM short_term_keywords AS k
+        WHERE k.memory_id = ? AND k.word IN (SELECT value ->> 0 FROM json_each(?))
+        ORDER BY k.weight DESC, k.word
+        """,
+        (id, _as_json(asked)),
+    )
+    return [word for (word,) in rows]
+
+
+def select(tx: Tx, ids: Iterable[ShortTermId]) -> dict[ShortTermId, ShortTermMemory]:
+    rows = tx.rows(
+        "SELECT id, text, score, said_at FROM short_term_memories WHERE id IN (SELECT value FROM json_each(?))",
+        (json.dumps(list(ids)),),
+    )
+    return {row[0]: _memory(row) for row in rows}
+
+
+def count_settled(tx: Tx, conversation: ConversationId, before: str) -> int:
+    """How many memories of a conversation were said until that moment."""
+    return int(
+        tx.value(
+            "SELECT count(*) FROM short_term_memories WHERE conversation_id = ? AND said_at <= ?",
+            (conversation, before),
+        )
+    )
+
+
+def settled(
+    tx: Tx, conversation: ConversationId, before: str, limit: int = -1, offset: int = 0
+) -> list[tuple[ShortTermId, str, float]]:
+    """Id, moment and score of the memories said until that moment, oldest first."""
+    return tx.rows(
+        """
+        SELECT id, said_at, score
+        FROM short_term_memories
+        WHERE conversation_id = ? AND said_at <= ?
+        ORDER BY said_at, score, id
+        LIMIT ? OFFSET ?
+        """,
+        (conversation, before, limit, offset),
+    )
+
+
+def raise_score(tx: WriteTx, id: ShortTermId, reward: float) -> None:
+    tx.execute(
+        f"UPDATE short_term_memories SET score = min({MAX_SCORE}, score + ?) WHERE id = ?", (reward, id)
+    )
+
+
+def texts(
+    tx: Tx, conversation: ConversationId, after: ShortTermId, limit: int
+) -> list[tuple[ShortTermId, str]]:
+    """Id and text of the memories of a conversation whose id is larger, by id."""
+    return tx.rows(
+        """
+        SELECT id, text FROM short_term_memories WHERE conversation_id = ? AND id > ? ORDER BY id LIMIT ?
+        """,
+        (conversation, after, limit),
+    )
+
+
+def delete(tx: WriteTx, ids: Sequence[ShortTermId]) -> int:
+    """How many there were."""
+    deleted = tx.rows(
+        "DELETE FROM short_term_memories WHERE id IN (SELECT value FROM json_each(?)) RETURNING id",
+        (json.dumps(ids),),
+    )
+    return len(deleted)
+
+
+def clean_up(tx: WriteTx, conversation: ConversationId, oldest: str) -> tuple[int, int]:
+    """Remove what is older than `oldest` or has faded, but for the best 512; how many went and stayed."""
+    before = count(tx, conversation)
+    if before > ALWAYS_KEPT:
+        tx.execute(
+            f"""
+            DELETE FROM short_term_memories WHERE id IN (
+                SELECT id FROM (
+                    SELECT m.id, m.said_at, round(m.score - {_PENALTY}, {_ROUNDED}) AS relevance
+                    FROM short_term_memories AS m
+                    WHERE m.conversation_id = :conversation
+                    ORDER BY relevance DESC, m.said_at DESC, m.id DESC
+                    LIMIT -1 OFFSET {ALWAYS_KEPT}
+                )
+                WHERE said_at < :oldest OR relevance < {FADED}
+            )
+            """,
+            {"conversation": conversation, "now": tx.now, "oldest": oldest},
+        )
+    after = count(tx, conversation)
+    return before - after, after
+
+
+def count(tx: Tx, conversation: ConversationId) -> int:
+    return int(
+        tx.value("SELECT count(*) FROM short_term_memories WHERE conversation_id = ?", (conversation,))
+    )
+
+
+def totals(tx: Tx, conversation: ConversationId | None) -> Totals:
+    """Of one conversation, or of all."""
+    where = "" if conversation is None else "WHERE conversation_id = ?"
+    row = tx.one(
+        f"""
+        SELECT count(*), count(DISTINCT conversation_id), min(said_at), max(said_at),
+            ifnull(avg(score), 0.0), ifnull(min(score), 0.0), ifnull(max(score), 0.0)
+        FROM short_term_memories
+        {where}
+        """,
+        () if conversation is None else (conversation,),
+    )
+    return Totals(*row)
+
+
+def by_conversation(tx: Tx, limit: int) -> list[tuple[str, int]]:
+    """The conversations with the most memories, and how many; among equals the one that went on last comes first."""
+    return tx.rows(
+        """
+        SELECT c.name, count(*)
+        FROM short_term_memories AS m
+        JOIN conversations AS c ON c.id = m.conversation_id
+        GROUP BY c.id
+        ORDER BY count(*) DESC, max(m.said_at) DESC, c.id DESC
+        LIMIT ?
+        """,
+        (limit,),
+    )
