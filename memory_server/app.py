@@ -1,6 +1,7 @@
 """The composition root: opens the database, picks the adapters, builds services, toolsets and the server."""
 
 import logging
+import random
 import uuid
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,19 +14,27 @@ from memory_server.embedding.hashing import HashingEmbedder
 from memory_server.embedding.sentence_transformers import SentenceTransformersEmbedder
 from memory_server.errors import MemoryServerError, Unavailable
 from memory_server.nlp.jieba import JiebaSegmenter
+from memory_server.nlp.keywords import JiebaKeywords
 from memory_server.services.conversation import ConversationService
 from memory_server.services.facts import FactService, Place
 from memory_server.services.graph import GraphService
 from memory_server.services.indexing import Indexer
+from memory_server.services.long_term import LongTermService
 from memory_server.services.memories import MemoryService
+from memory_server.services.nearness import Nearness
 from memory_server.services.resume import ResumeService
+from memory_server.services.short_term import ShortTermService
 from memory_server.settings import Settings
 from memory_server.sqlite.database import Database
 from memory_server.tools.conversation import ConversationTools
 from memory_server.tools.facts import FactTools
 from memory_server.tools.graph import GraphTools
+from memory_server.tools.long_term import LongTermTools
 from memory_server.tools.memories import MemoryTools
+from memory_server.tools.short_term import ShortTermTools
 from memory_server.tools.tool import Tool
+from memory_server.triggers import TriggerEngine
+from memory_server.triggers.lazy import LazyEngine
 
 try:
     # On the main thread and before the server waits for input: on Windows the first import of a native
@@ -49,6 +58,7 @@ class App:
     database: Database
     indexer: Indexer
     memories: MemoryService
+    triggers: TriggerEngine
     toolsets: dict[str, list[Tool]]
 
     def start(self) -> None:
@@ -61,6 +71,7 @@ class App:
 
     def close(self, timeout: float) -> None:
         self.indexer.stop()
+        self.triggers.close()
         self.database.close(timeout)
 
 
@@ -74,13 +85,33 @@ def build(settings: Settings) -> App:
     facts = FactService(
         database, place, allow_secrets=settings.allow_secrets, count_access=not settings.read_only
     )
+    short_term = ShortTermService(
+        database,
+        JiebaKeywords(segmenter),
+        random.random,
+        allow_secrets=settings.allow_secrets,
+        count_access=not settings.read_only,
+    )
     indexer = Indexer(
-        database, lambda known: choose(settings, known), load, segmenter, clock, chores=[facts.sweep]
+        database,
+        lambda known: choose(settings, known),
+        load,
+        segmenter,
+        clock,
+        chores=[facts.sweep, short_term.sweep],
     )
     memories = MemoryService(
         database,
         indexer,
         segmenter,
+        allow_secrets=settings.allow_secrets,
+        count_access=not settings.read_only,
+    )
+    triggers = LazyEngine(lambda: _two_tiers(settings, indexer))
+    long_term = LongTermService(
+        database,
+        triggers,
+        random.random,
         allow_secrets=settings.allow_secrets,
         count_access=not settings.read_only,
     )
@@ -91,8 +122,10 @@ def build(settings: Settings) -> App:
         "graph": GraphTools(GraphService(database, indexer), place.session).tools(),
         "facts": FactTools(facts, resume).tools(),
         "conversation": ConversationTools(conversation).tools(),
+        "short_term": ShortTermTools(short_term).tools(),
+        "long_term": LongTermTools(long_term).tools(),
     }
-    return App(settings, database, indexer, memories, toolsets)
+    return App(settings, database, indexer, memories, triggers, toolsets)
 
 
 def clock() -> datetime:
@@ -146,6 +179,13 @@ def load(space: Space) -> Embedder:
     if embedder.space.fingerprint != space.fingerprint:
         raise Unavailable(f"{space.model} is installed here in another version.")
     return embedder
+
+
+def _two_tiers(settings: Settings, indexer: Indexer) -> TriggerEngine:
+    from memory_server.triggers.engine import TwoTierEngine
+    from memory_server.triggers.sandbox import Sandbox
+
+    return TwoTierEngine(Sandbox(settings.time_zone), Nearness(indexer))
 
 
 def _bundled_or_hashing() -> Embedder:

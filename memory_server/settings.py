@@ -1,5 +1,6 @@
 """Every setting: a flag of the command line, an environment variable, a default. Nothing else reads the environment."""
 
+import os
 import re
 from pathlib import Path
 from typing import Annotated, Literal
@@ -74,6 +75,11 @@ class Settings(BaseSettings):
         except FileNotFoundError:  # it was deleted
             folder = Path.home()
         return project_of(self.project, folder)
+
+    @property
+    def time_zone(self) -> str | None:
+        """The zone that the environment names for this process; None is the machine's own."""
+        return os.environ.get("TZ")
 
     @property
     def cache(self) -> Path:

@@ -23,10 +23,20 @@ MEMORIES = ["memory_store", "memory_search", "memory_get", "memory_update", "mem
 GRAPH = ["graph_connect", "graph_explore", "memory_related"]
 FACTS = ["write_memory", "read_memory", "list_memories", "delete_memory", "smart_resume"]
 CONVERSATION = ["register_memory", "retrieve_memories"]
-ALL_TOOLS = [*MEMORIES, *GRAPH, *FACTS, *CONVERSATION]
+SHORT_TERM = [
+    *["add_short_term_memory", "search_short_term_memories", "delete_short_term_memories"],
+    *["get_memory_stats", "cleanup_memories", "get_frequent_conversation"],
+]
+LONG_TERM = [
+    *["add_long_term_memory", "update_long_term_memory", "delete_long_term_memory"],
+    *["list_long_term_memories", "search_long_term_memories", "get_memory_context", "test_trigger"],
+]
+ALL_TOOLS = [*MEMORIES, *GRAPH, *FACTS, *CONVERSATION, *SHORT_TERM, *LONG_TERM]
 READING = [
     *["memory_search", "memory_get", "memory_stats", "graph_explore", "memory_related"],
     *["read_memory", "list_memories", "smart_resume", "retrieve_memories"],
+    *["search_short_term_memories", "get_memory_stats", "get_frequent_conversation"],
+    *["list_long_term_memories", "search_long_term_memories", "get_memory_context", "test_trigger"],
 ]
 
 
@@ -210,6 +220,8 @@ async def test_memories_bear_the_default_project_or_none_if_told_so_and_the_sess
     [
         ({}, ALL_TOOLS),
         ({"toolsets": "memories"}, MEMORIES),
+        ({"toolsets": "short_term"}, SHORT_TERM),
+        ({"toolsets": "long_term"}, LONG_TERM),
         ({"read_only": True}, READING),
         ({"tools": "memory_stats,memory_get"}, ["memory_get", "memory_stats"]),
         ({"exclude_tools": "memory_delete, memory_update"}, [*ALL_TOOLS[:3], *ALL_TOOLS[5:]]),

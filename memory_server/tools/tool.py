@@ -45,7 +45,10 @@ class Tool(SdkTool):
     A method with a parameter `caller` is told who calls; the client does not see that parameter.
     """
 
-    def __init__(self, method: Callable[..., BaseModel], effect: ToolAnnotations) -> None:
+    def __init__(
+        self, method: Callable[..., BaseModel], effect: ToolAnnotations, *, judges: bool = False
+    ) -> None:
+        """`judges`: a call judges triggers, which may take seconds."""
         signature = inspect.signature(method)
         model = _arguments(method.__name__, signature)
         super().__init__(
@@ -65,8 +68,14 @@ class Tool(SdkTool):
             annotations=effect,
         )
         self._wants_caller = _CALLER in signature.parameters
+        self._judges = judges
 
     _wants_caller: bool = False
+    _judges: bool = False
+
+    @property
+    def judges(self) -> bool:
+        return self._judges
 
     @property
     def reads_only(self) -> bool:
@@ -89,6 +98,7 @@ class Tool(SdkTool):
         answer: BaseModel = await anyio.to_thread.run_sync(partial(self.fn, **given))
         facts = answer.model_dump(mode="json", by_alias=True)
         text = json.dumps(facts, ensure_ascii=False, separators=(",", ":"))
+        text.encode()  # what cannot be sent fails here: in the SDK's writer it would end the server
         return CallToolResult(content=[TextContent(type="text", text=text)], structured_content=facts)
 
     def _validated(self, arguments: dict[str, Any]) -> dict[str, Any]:

@@ -38,6 +38,17 @@ CONVERSATION = ("register_memory", "retrieve_memories")
 FACTS_AND_CONVERSATION = 750
 """The share of these two toolsets."""
 
+SHORT_TERM = (
+    *("add_short_term_memory", "search_short_term_memories", "delete_short_term_memories"),
+    *("get_memory_stats", "cleanup_memories", "get_frequent_conversation"),
+)
+SHORT_TERM_SHARE = 395
+LONG_TERM = (
+    *("add_long_term_memory", "update_long_term_memory", "delete_long_term_memory"),
+    *("list_long_term_memories", "search_long_term_memories", "get_memory_context", "test_trigger"),
+)
+LONG_TERM_SHARE = 610
+
 ANSWERS: dict[str, list[dict[str, Any]]] = {
     "memory_store": [
         {"content": "The cache is warm after 40 s", "type": "learning"},
@@ -87,6 +98,46 @@ ANSWERS: dict[str, list[dict[str, Any]]] = {
         {"message": "m", "summary": "s", "facts": {"k": 1}},
     ],
     "retrieve_memories": [{"query": "s k"}, {"query": "zebra", "limit": 1}],
+    "add_short_term_memory": [
+        {"messages": [{"role": "user", "content": "m", "timestamp": 0}], "conversation_id": "c"},
+        {
+            "messages": [{"role": "user", "content": "The cache is warm", "timestamp": "2026-03-14"}],
+            "conversation_id": "c",
+            "roleWeights": {"user": 3},
+        },
+    ],
+    "search_short_term_memories": [
+        {"recentMessages": [{"role": "user", "content": "warm cache"}], "conversation_id": "c"},
+        {"recentMessages": [], "conversation_id": "nowhere", "roleWeights": {}},
+    ],
+    "get_memory_stats": [{}, {"conversation_id": "c"}],
+    "get_frequent_conversation": [{}],
+    "cleanup_memories": [{}, {"conversation_id": "c"}],
+    "delete_short_term_memories": [
+        {"pattern": "cache", "conversation_id": "c", "dry_run": True},
+        {"pattern": "/CACHE/i", "conversation_id": "c"},
+    ],
+    "add_long_term_memory": [
+        {"name": "Mum", "prompt": "She likes orchids.", "trigger": "match_keys(messages, ['生日'])"},
+        {"name": "always", "prompt": "p", "trigger": "true", "createdContext": "c"},
+        {"name": "late", "prompt": "p", "trigger": "messages[3].content.length > 0", "recentMessages": []},
+    ],
+    "update_long_term_memory": [
+        {"name": "always", "prompt": "q", "updatedContext": "d"},
+        {"name": "always", "trigger": "1 + 1"},
+    ],
+    "search_long_term_memories": [
+        {"messages": []},
+        {"messages": [{"role": "user", "content": "生日"}], "participants": {"user": "Ann"}},
+        {"messages": [], "conversation_id": "nowhere"},
+    ],
+    "list_long_term_memories": [{}, {"conversation_id": "nowhere"}],
+    "get_memory_context": [{"name": "Mum"}, {"name": "always"}],
+    "test_trigger": [
+        {"trigger": "messages.some(m => m.role === 'user')", "at": "2026-07-17"},
+        {"trigger": "true", "messages": [{"role": "user", "content": "x"}]},
+    ],
+    "delete_long_term_memory": [{"name": "Mum"}],
 }
 """Real calls to every tool, in this order on an empty file."""
 
@@ -220,6 +271,8 @@ async def test_all_tools_together_cost_a_model_few_tokens(
     memories = [name for name in cost if name.startswith("memory_") and name not in GRAPH]
     assert sum(cost[name] for name in memories) <= MEMORIES, cost
     assert sum(cost[name] for name in (*FACTS, *CONVERSATION)) <= FACTS_AND_CONVERSATION, cost
+    assert sum(cost[name] for name in SHORT_TERM) <= SHORT_TERM_SHARE, cost
+    assert sum(cost[name] for name in LONG_TERM) <= LONG_TERM_SHARE, cost
 
 
 async def test_nothing_stored_flows_into_what_a_model_reads_of_the_server(server: Servers) -> None:

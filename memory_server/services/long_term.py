@@ -1,0 +1,303 @@
+"""Long-term memories: kept with a trigger, judged at each search, woken when it holds."""
+
+import logging
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime, tzinfo
+from typing import Any
+
+from memory_server.domain.long_term import (
+    MOST_COUNTED,
+    RANDOM,
+    LongTermChange,
+    LongTermDraft,
+    LongTermId,
+    LongTermMemory,
+    Watch,
+    draw,
+    quarantine,
+)
+from memory_server.domain.memory import Caller
+from memory_server.domain.message import Message
+from memory_server.domain.moment import timestamp
+from memory_server.domain.secrets import refuse_secrets
+from memory_server.domain.situation import Situation
+from memory_server.errors import Conflict, Invalid, NotFound, Unavailable
+from memory_server.sqlite import conversations, long_term
+from memory_server.sqlite.conversations import ConversationId
+from memory_server.sqlite.database import COUNTING_PATIENCE, Database, Tx, WriteTx
+from memory_server.triggers import Checked, Failure, FailureKind, Outcome, Skipped, TriggerEngine, Value
+
+logger = logging.getLogger(__name__)
+
+LISTED = 200
+NAMED = 10
+"""Names that an error suggests."""
+
+NO_TIME = "no time was left for it; it goes first next time"
+
+_WEARING = (FailureKind.TIMEOUT, FailureKind.MEMORY)
+"""Failures that cost the others their time."""
+
+
+@dataclass(frozen=True, slots=True)
+class Woken:
+    """A memory that comes back, and why: what its trigger found, or nothing when it comes by chance."""
+
+    name: str
+    prompt: str
+    why: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Awakening:
+    """What a search woke; which triggers failed or were not judged, each with the reason.
+
+    `elsewhere` are the conversations that have memories, and how many, where this one has none.
+    """
+
+    activated: list[Woken]
+    random: list[Woken]
+    errors: list[tuple[str, str]]
+    skipped: list[tuple[str, str]]
+    elsewhere: list[tuple[str, int]]
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """The memories of a conversation, and how many more there are; `now` tells which are in quarantine."""
+
+    memories: list[LongTermMemory]
+    more: int
+    now: str
+
+
+@dataclass(frozen=True, slots=True)
+class LongTermService:
+    """`chance` gives numbers of [0, 1); a trigger's local time is that of `zone`, by default this machine's."""
+
+    database: Database
+    engine: TriggerEngine
+    chance: Callable[[], float]
+    zone: tzinfo | None = None
+    allow_secrets: bool = False
+    count_access: bool = True
+
+    def add(
+        self, draft: LongTermDraft, conversation: str, caller: Caller, messages: Sequence[Message] = ()
+    ) -> Checked:
+        """Keep a memory whose trigger compiles and gives a value; the dry run is on the messages, if there are any.
+
+        Raises:
+            TriggerRejected: it does not.
+            Conflict: the name is taken.
+            Invalid: something looks like a credential.
+        """
+        if not self.allow_secrets:
+            refuse_secrets(draft.name, draft.prompt, draft.trigger, draft.created_context)
+        with self.database.read() as tx:
+            place = conversations.find(tx, conversation)
+            if place is not None:
+                _refuse_taken(tx, place, draft.name, conversation)
+        checked = self.engine.check(draft.trigger)
+        with self.database.write() as tx:
+            place = conversations.find_or_insert(tx, conversation)
+            _refuse_taken(tx, place, draft.name, conversation)
+            long_term.insert(tx, place, draft, caller)
+        return self._on(messages, draft.trigger, conversation, checked)
+
+    def update(
+        self, name: str, wanted: LongTermChange, conversation: str, messages: Sequence[Message] = ()
+    ) -> Checked | None:
+        """Change a memory; what its new trigger gives, if it has one.
+
+        Raises:
+            NotFound: there is no such memory.
+            TriggerRejected: the trigger does not compile or gives no value.
+            Invalid: there is nothing to change, or it looks like a credential.
+        """
+        if wanted == LongTermChange():
+            raise Invalid("Nothing to change: give `trigger`, `prompt` or `updatedContext`.")
+        if not self.allow_secrets:
+            refuse_secrets(wanted.prompt, wanted.trigger, wanted.updated_context)
+        with self.database.read() as tx:
+            _get(tx, conversation, name)
+        checked = None if wanted.trigger is None else self.engine.check(wanted.trigger)
+        with self.database.write() as tx:
+            long_term.replace(tx, _get(tx, conversation, name).id, wanted)
+        if checked is None or wanted.trigger is None:
+            return None
+        return self._on(messages, wanted.trigger, conversation, checked)
+
+    def delete(self, name: str, conversation: str) -> None:
+        """Forget a memory for good.
+
+        Raises:
+            NotFound: there is no such memory.
+        """
+        with self.database.write() as tx:
+            long_term.delete(tx, _get(tx, conversation, name).id)
+            tx.rewrite_file_afterwards()
+
+    def get(self, name: str, conversation: str) -> LongTermMemory:
+        """A memory whole.
+
+        Raises:
+            NotFound: there is no such memory.
+        """
+        with self.database.read() as tx:
+            return _get(tx, conversation, name)
+
+    def select(self, conversation: str) -> Listed:
+        """The memories of a conversation; those whose trigger failed come first."""
+        with self.database.read() as tx:
+            place = conversations.find(tx, conversation)
+            if place is None:
+                return Listed([], 0, tx.now)
+            found = long_term.select(tx, place, LISTED)
+            return Listed(found, long_term.count(tx, place) - len(found), tx.now)
+
+    def search(
+        self, messages: Sequence[Message], conversation: str, participants: Mapping[str, Any]
+    ) -> Awakening:
+        """Judge every trigger of a conversation: the memories that wake, the one that woke last at the end."""
+        with self.database.read() as tx:
+            place = conversations.find(tx, conversation)
+            watched = [] if place is None else long_term.watches(tx, place)
+            elsewhere = [] if watched else long_term.by_conversation(tx, NAMED)
+            now = tx.now
+        judged = [watch for watch in watched if not _rests(watch, now)]
+        situation = self._situation(messages, conversation, datetime.fromisoformat(now), participants)
+        given = self.engine.judge([watch.trigger for watch in judged], situation)
+        outcomes = list(zip(judged, given, strict=True))
+        awake = sorted(
+            [
+                (watch, outcome.why)
+                for watch, outcome in outcomes
+                if isinstance(outcome, Value) and outcome.holds
+            ],
+            key=lambda each: (each[0].fired_at or "", each[0].id),
+        )
+        woken = {watch.id for watch, _ in awake}
+        asleep = [watch for watch in watched if watch.id not in woken]
+        others = draw(asleep, RANDOM, self.chance)
+        with self.database.read() as tx:
+            prompts = long_term.prompts(tx, [*woken, *(watch.id for watch in others)])
+        self._record(outcomes, [watch.id for watch, _ in awake])
+        return Awakening(
+            [Woken(watch.name, prompts[watch.id], why) for watch, why in awake if watch.id in prompts],
+            [Woken(watch.name, prompts[watch.id]) for watch in others if watch.id in prompts],
+            [(watch.name, outcome.message) for watch, outcome in outcomes if isinstance(outcome, Failure)],
+            [(watch.name, NO_TIME) for watch, outcome in outcomes if isinstance(outcome, Skipped)]
+            + [
+                (watch.name, f"in quarantine until {watch.quarantined_until}: {watch.error}")
+                for watch in watched
+                if _rests(watch, now)
+            ],
+            elsewhere,
+        )
+
+    def try_out(
+        self, trigger: str, messages: Sequence[Message], at: datetime | None
+    ) -> tuple[Checked, Outcome]:
+        """What a trigger is worth, without keeping it. A moment without a zone is local.
+
+        Raises:
+            TriggerRejected: it does not compile or gives no value.
+        """
+        checked = self.engine.check(trigger)
+        with self.database.read() as tx:
+            now = datetime.fromisoformat(tx.now)
+        (outcome,) = self.engine.judge([trigger], self._situation(messages, "test", at or now, {}))
+        return checked, outcome
+
+    def _on(self, messages: Sequence[Message], trigger: str, conversation: str, checked: Checked) -> Checked:
+        """The dry run on what was said instead of on the sample."""
+        if not messages:
+            return checked
+        with self.database.read() as tx:
+            now = datetime.fromisoformat(tx.now)
+        (outcome,) = self.engine.judge([trigger], self._situation(messages, conversation, now, {}))
+        return replace(checked, dry_run=isinstance(outcome, Value) and outcome.holds)
+
+    def _situation(
+        self, messages: Sequence[Message], conversation: str, now: datetime, participants: Mapping[str, Any]
+    ) -> Situation:
+        if now.tzinfo is None and self.zone is not None:
+            now = now.replace(tzinfo=self.zone)
+        seed = int(self.chance() * 2**53)
+        return Situation(tuple(messages), conversation, now.astimezone(self.zone), seed, participants)
+
+    def _record(self, outcomes: Sequence[tuple[Watch, Outcome]], fired: Sequence[LongTermId]) -> None:
+        """What was found is answered even if the file cannot be written: then only the counts stay as they were."""
+        changed = [(watch, outcome) for watch, outcome in outcomes if _is_news(watch, outcome)]
+        if not (fired or changed) or not self.count_access or self.database.read_only:
+            return
+        try:
+            with self.database.write(COUNTING_PATIENCE) as tx:
+                if fired:
+                    long_term.mark_fired(tx, fired)
+                for watch, outcome in changed:
+                    _mark(tx, watch, outcome)
+        except Unavailable as error:
+            logger.warning("what the triggers did was not recorded: %s", error)
+
+
+def _mark(tx: WriteTx, watch: Watch, outcome: Outcome) -> None:
+    """What became of a trigger, unless it was changed meanwhile. Other searches may have counted failures too."""
+    there = long_term.find_watch(tx, watch.id)
+    if there is None or there.trigger != watch.trigger:
+        return
+    if there.skipped != isinstance(outcome, Skipped):
+        long_term.mark_skipped(tx, watch.id, not there.skipped)
+    match outcome:
+        case Value():
+            long_term.mark_judged(tx, watch.id, None, 0, None)
+        case Failure(kind, message) if kind in _WEARING:
+            if _rests(there, tx.now):
+                return
+            failures = min(there.failures, MOST_COUNTED) + 1
+            rest = quarantine(failures)
+            until = None if rest is None else timestamp(datetime.fromisoformat(tx.now) + rest)
+            long_term.mark_judged(tx, watch.id, message, failures, until)
+        case Failure(FailureKind.ERROR, message):
+            long_term.mark_judged(tx, watch.id, message, 0, None)
+
+
+def _is_news(watch: Watch, outcome: Outcome) -> bool:
+    """Whether the file must learn of an outcome."""
+    if watch.skipped != isinstance(outcome, Skipped):
+        return True
+    match outcome:
+        case Value():
+            return watch.error is not None
+        case Failure(kind, message):
+            return kind in _WEARING or (kind is FailureKind.ERROR and message != watch.error)
+        case _:
+            return False
+
+
+def _rests(watch: Watch, now: str) -> bool:
+    return watch.quarantined_until is not None and watch.quarantined_until > now
+
+
+def _get(tx: Tx, conversation: str, name: str) -> LongTermMemory:
+    place = conversations.find(tx, conversation)
+    found = None if place is None else long_term.find(tx, place, name)
+    if found is None:
+        names = [] if place is None else long_term.names(tx, place, NAMED)
+        there = f"There are: {', '.join(names)}." if names else "It has none."
+        raise NotFound(
+            f"No long-term memory `{name}` in the conversation `{conversation}`. {there} "
+            "Call `list_long_term_memories` with its conversation_id to see all."
+        )
+    return found
+
+
+def _refuse_taken(tx: Tx, place: ConversationId, name: str, conversation: str) -> None:
+    taken = long_term.find(tx, place, name)
+    if taken is not None:
+        raise Conflict(
+            f"The conversation `{conversation}` has a long-term memory `{name}` already. Nothing was kept. "
+            "Call `update_long_term_memory` to replace its prompt or trigger, or choose another name."
+        )

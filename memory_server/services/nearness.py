@@ -1,0 +1,49 @@
+"""How near two texts are in meaning, for conditions that ask."""
+
+import threading
+from collections import OrderedDict
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from memory_server.domain.embedding import Vector
+from memory_server.embedding import Embedder
+from memory_server.services.indexing import Indexer
+
+KEPT = 4096
+"""Vectors that are kept: the texts of conditions are the same in each search."""
+
+PART = 250
+"""Characters of the beginning and of the end of a longer text: whole, 60,000 of them took 28 s to embed, to become an
+average that is near to nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Nearness:
+    """Compares with the embedder that answers searches."""
+
+    indexer: Indexer
+    _vectors: OrderedDict[tuple[str, str], Vector] = field(default_factory=OrderedDict)
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def __call__(self, one: str, other: str) -> float | None:
+        """The cosine of two texts, both embedded as questions; None while there is no embedder."""
+        answering = self.indexer.answering()
+        if isinstance(answering, str):
+            return None
+        return float(np.dot(self._vector(answering.embedder, one), self._vector(answering.embedder, other)))
+
+    def _vector(self, embedder: Embedder, text: str) -> Vector:
+        if len(text) > 2 * PART:
+            text = f"{text[:PART]}\n{text[-PART:]}"
+        key = (embedder.space.fingerprint, text)
+        with self._lock:
+            if key in self._vectors:
+                self._vectors.move_to_end(key)
+                return self._vectors[key]
+        vector = embedder.embed_query(text)
+        with self._lock:
+            self._vectors[key] = vector
+            if len(self._vectors) > KEPT:
+                self._vectors.popitem(last=False)
+        return vector

@@ -1,0 +1,183 @@
+"""The table `long_term_memories`."""
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+from memory_server.domain.long_term import LongTermChange, LongTermDraft, LongTermId, LongTermMemory, Watch
+from memory_server.domain.memory import Caller
+from memory_server.sqlite.conversations import ConversationId
+from memory_server.sqlite.database import Tx, WriteTx
+
+_COLUMNS = """
+    id, name, prompt, "trigger", created_context, updated_context, created_at, updated_at, fired_at, fired_count,
+    error, failures, quarantined_until
+"""
+
+
+def _memory(row: tuple[Any, ...]) -> LongTermMemory:
+    return LongTermMemory(*row)
+
+
+def _watch(row: tuple[Any, ...]) -> Watch:
+    id, name, trigger, fired_at, error, failures, quarantined_until, skipped = row
+    return Watch(id, name, trigger, fired_at, error, failures, quarantined_until, bool(skipped))
+
+
+def find(tx: Tx, conversation: ConversationId, name: str) -> LongTermMemory | None:
+    row = tx.row(
+        f"SELECT {_COLUMNS} FROM long_term_memories WHERE conversation_id = ? AND name = ?",
+        (conversation, name),
+    )
+    return None if row is None else _memory(row)
+
+
+def insert(tx: WriteTx, conversation: ConversationId, draft: LongTermDraft, caller: Caller) -> None:
+    tx.execute(
+        """
+        INSERT INTO long_term_memories
+            (conversation_id, name, prompt, "trigger", created_context, created_at, created_by, session)
+        VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+        """,
+        (
+            conversation,
+            draft.name,
+            draft.prompt,
+            draft.trigger,
+            draft.created_context,
+            tx.now,
+            caller.client,
+            caller.session,
+        ),
+    )
+
+
+def replace(tx: WriteTx, id: LongTermId, wanted: LongTermChange) -> None:
+    """Change the wanted fields. Any trigger that is given, also the same one, has not failed yet."""
+    tx.execute(
+        """
+        UPDATE long_term_memories
+        SET prompt = ifnull(:prompt, prompt), "trigger" = ifnull(:trigger, "trigger"),
+            updated_context = ifnull(:context, updated_context), updated_at = :now,
+            error = iif(:trigger IS NULL, error, NULL), failures = iif(:trigger IS NULL, failures, 0),
+            quarantined_until = iif(:trigger IS NULL, quarantined_until, NULL)
+        WHERE id = :id
+        """,
+        {
+            "id": id,
+            "prompt": wanted.prompt,
+            "trigger": wanted.trigger,
+            "context": wanted.updated_context,
+            "now": tx.now,
+        },
+    )
+
+
+def delete(tx: WriteTx, id: LongTermId) -> None:
+    tx.execute("DELETE FROM long_term_memories WHERE id = ?", (id,))
+
+
+def names(tx: Tx, conversation: ConversationId, limit: int) -> list[str]:
+    rows = tx.rows(
+        "SELECT name FROM long_term_memories WHERE conversation_id = ? ORDER BY name LIMIT ?",
+        (conversation, limit),
+    )
+    return [name for (name,) in rows]
+
+
+def select(tx: Tx, conversation: ConversationId, limit: int) -> list[LongTermMemory]:
+    """By name, but those whose trigger failed come first."""
+    rows = tx.rows(
+        f"""
+        SELECT {_COLUMNS}
+        FROM long_term_memories
+        WHERE conversation_id = ?
+        ORDER BY error IS NULL, name
+        LIMIT ?
+        """,
+        (conversation, limit),
+    )
+    return [_memory(row) for row in rows]
+
+
+def count(tx: Tx, conversation: ConversationId) -> int:
+    return int(tx.value("SELECT count(*) FROM long_term_memories WHERE conversation_id = ?", (conversation,)))
+
+
+def by_conversation(tx: Tx, limit: int) -> list[tuple[str, int]]:
+    """The conversations with the most, and how many each has."""
+    return tx.rows(
+        """
+        SELECT c.name, count(*)
+        FROM long_term_memories AS m
+        JOIN conversations AS c ON c.id = m.conversation_id
+        GROUP BY c.id
+        ORDER BY count(*) DESC, c.id
+        LIMIT ?
+        """,
+        (limit,),
+    )
+
+
+def watches(tx: Tx, conversation: ConversationId) -> list[Watch]:
+    """What is to be judged, in this order: what there was no time for goes first."""
+    rows = tx.rows(
+        """
+        SELECT id, name, "trigger", fired_at, error, failures, quarantined_until, skipped
+        FROM long_term_memories
+        WHERE conversation_id = ?
+        ORDER BY skipped DESC, id
+        """,
+        (conversation,),
+    )
+    return [_watch(row) for row in rows]
+
+
+def find_watch(tx: Tx, id: LongTermId) -> Watch | None:
+    row = tx.row(
+        """
+        SELECT id, name, "trigger", fired_at, error, failures, quarantined_until, skipped
+        FROM long_term_memories
+        WHERE id = ?
+        """,
+        (id,),
+    )
+    return None if row is None else _watch(row)
+
+
+def prompts(tx: Tx, ids: Sequence[LongTermId]) -> dict[LongTermId, str]:
+    """Those that are still there."""
+    return dict(
+        tx.rows(
+            "SELECT id, prompt FROM long_term_memories WHERE id IN (SELECT value FROM json_each(?))",
+            (json.dumps(ids),),
+        )
+    )
+
+
+def mark_fired(tx: WriteTx, ids: Sequence[LongTermId]) -> None:
+    tx.execute(
+        """
+        UPDATE long_term_memories
+        SET fired_at = ?, fired_count = fired_count + (fired_count < 9223372036854775807)
+        WHERE id IN (SELECT value FROM json_each(?))
+        """,
+        (tx.now, json.dumps(ids)),
+    )
+
+
+def mark_skipped(tx: WriteTx, id: LongTermId, skipped: bool) -> None:
+    tx.execute("UPDATE long_term_memories SET skipped = ? WHERE id = ?", (int(skipped), id))
+
+
+def mark_judged(
+    tx: WriteTx, id: LongTermId, error: str | None, failures: int, quarantined_until: str | None
+) -> None:
+    tx.execute(
+        """
+        UPDATE long_term_memories
+        SET error = ?, failures = ?, quarantined_until = ?
+        WHERE id = ?
+        """,
+        (error, failures, quarantined_until, id),
+    )

@@ -1,0 +1,292 @@
+"""The toolset `long_term`."""
+
+import json
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Annotated, Self
+
+from pydantic import AfterValidator, BeforeValidator, Field, JsonValue, WithJsonSchema
+
+from memory_server.domain.long_term import DEFAULT_CONVERSATION, LongTermChange, LongTermDraft, LongTermMemory
+from memory_server.domain.memory import Caller
+from memory_server.domain.short_term import snapshot
+from memory_server.domain.text import visible
+from memory_server.services.long_term import Awakening, LongTermService, Woken
+from memory_server.tools.answers import Answer, absent, elsewhere, shortened
+from memory_server.tools.fields import not_blank, small
+from memory_server.tools.message_fields import Conversation, GivenMessage, Messages, said
+from memory_server.tools.tool import DESTROYS, READS, WRITES, Tool
+from memory_server.triggers import Failure, Value
+
+MAX_PROMPT = 5_000
+MAX_TRIGGER = 16_384
+MAX_CONTEXT = 20_000
+MAX_PARTICIPANTS = 50_000
+"""Characters of JSON: each trigger that needs JavaScript holds them in its memory."""
+
+SHOWN = 300
+"""Characters of a trigger that a list shows."""
+
+
+def _source(given: object) -> object:
+    """A condition may come as the JSON object that it is."""
+    return json.dumps(given, ensure_ascii=False) if isinstance(given, dict) else given
+
+
+def _not_blank_source(text: str) -> str:
+    text = visible(text)
+    if not text.strip():
+        raise ValueError("holds no visible character")
+    if len(text) > MAX_TRIGGER:
+        raise ValueError(f"has {len(text):,} characters, at most {MAX_TRIGGER} fit")
+    return text
+
+
+def _moment(given: object) -> object:
+    try:
+        moment = datetime.fromisoformat(str(given))
+        for day in (-1, 1):  # a zone may lead out of the years 1 to 9999
+            moment + timedelta(days=day)
+        return moment
+    except (ValueError, OverflowError):
+        raise ValueError("is no moment: write it as 2026-07-17 or 2026-07-17T09:00:00+08:00") from None
+
+
+_TEXT = WithJsonSchema({"type": "string"})
+MemoryName = Annotated[str, Field(min_length=1, max_length=200), AfterValidator(not_blank), _TEXT]
+Prompt = Annotated[str, Field(min_length=1, max_length=MAX_PROMPT), AfterValidator(not_blank), _TEXT]
+Trigger = Annotated[
+    str,
+    BeforeValidator(_source),
+    AfterValidator(_not_blank_source),
+    _TEXT,
+]
+_Context = Annotated[str, Field(max_length=MAX_CONTEXT), AfterValidator(not_blank), _TEXT]
+CreatedContext = Annotated[_Context | None, Field(alias="createdContext")]
+UpdatedContext = Annotated[_Context | None, Field(alias="updatedContext")]
+Recent = Annotated[Messages | None, Field(alias="recentMessages")]
+Participants = Annotated[
+    dict[str, JsonValue],
+    Field(max_length=100),
+    AfterValidator(small(MAX_PARTICIPANTS)),
+    WithJsonSchema({"type": "object"}),
+]
+At = Annotated[
+    datetime, BeforeValidator(_moment), WithJsonSchema({"type": "string", "description": "local ISO time"})
+]
+
+
+class AddedLongTerm(Answer):
+    name: str
+    dry_run: bool
+    warnings: list[str]
+
+
+class UpdatedLongTerm(Answer):
+    name: str
+    dry_run: Annotated[bool | None, Field(exclude_if=absent)] = None
+    warnings: list[str]
+
+
+class DeletedLongTerm(Answer):
+    deleted: bool
+
+
+class ListedLongTerm(Answer):
+    name: str
+    trigger: str
+    state: str
+    fired: int
+    fired_at: Annotated[str | None, Field(exclude_if=absent)] = None
+
+    @classmethod
+    def from_domain(cls, memory: LongTermMemory, now: str) -> Self:
+        return cls(
+            name=memory.name,
+            trigger=shortened(memory.trigger, SHOWN),
+            state=_state(memory, now),
+            fired=memory.fired_count,
+            fired_at=memory.fired_at,
+        )
+
+
+class ListedLongTerms(Answer):
+    memories: list[ListedLongTerm]
+    more: Annotated[int | None, Field(exclude_if=absent)] = None
+
+
+class WokenMemory(Answer):
+    name: str
+    prompt: str
+    why: Annotated[str | None, Field(exclude_if=absent)] = None
+
+    @classmethod
+    def from_domain(cls, woken: Woken) -> Self:
+        return cls(name=woken.name, prompt=woken.prompt, why=woken.why)
+
+
+class NamedReason(Answer):
+    name: str
+    reason: str
+
+
+class AwakenedMemories(Answer):
+    activated: list[WokenMemory]
+    random: list[WokenMemory]
+    errors: list[NamedReason]
+    skipped: list[NamedReason]
+    note: Annotated[str | None, Field(exclude_if=absent)] = None
+
+    @classmethod
+    def from_domain(cls, found: Awakening) -> Self:
+        return cls(
+            activated=[WokenMemory.from_domain(each) for each in found.activated],
+            random=[WokenMemory.from_domain(each) for each in found.random],
+            errors=[NamedReason(name=name, reason=reason) for name, reason in found.errors],
+            skipped=[NamedReason(name=name, reason=reason) for name, reason in found.skipped],
+            note=elsewhere(found.elsewhere),
+        )
+
+
+class MemoryContext(Answer):
+    name: str
+    prompt: str
+    trigger: str
+    created_at: str
+    created_context: Annotated[str | None, Field(exclude_if=absent)] = None
+    updated_at: Annotated[str | None, Field(exclude_if=absent)] = None
+    updated_context: Annotated[str | None, Field(exclude_if=absent)] = None
+
+
+class TriggerTest(Answer):
+    value: bool | None
+    why: str
+    tier: int
+    milliseconds: float
+    warnings: list[str]
+
+
+@dataclass(frozen=True, slots=True)
+class LongTermTools:
+    """What wakes by itself when its trigger holds."""
+
+    long_term: LongTermService
+
+    def tools(self) -> list[Tool]:
+        return [
+            Tool(self.add_long_term_memory, WRITES, judges=True),
+            Tool(self.update_long_term_memory, DESTROYS, judges=True),
+            Tool(self.delete_long_term_memory, DESTROYS),
+            Tool(self.list_long_term_memories, READS),
+            Tool(self.search_long_term_memories, READS, judges=True),
+            Tool(self.get_memory_context, READS),
+            Tool(self.test_trigger, READS, judges=True),
+        ]
+
+    def add_long_term_memory(
+        self,
+        name: MemoryName,
+        prompt: Prompt,
+        trigger: Trigger,
+        conversation_id: Conversation = DEFAULT_CONVERSATION,
+        created_context: CreatedContext = None,
+        recent_messages: Recent = None,
+        *,
+        caller: Caller,
+    ) -> AddedLongTerm:
+        """Keep a prompt that wakes when its JavaScript trigger holds, e.g. match_keys(messages, ['birthday', /生日/], 'user') || new Date().getMonth() === 6; also match_keys_all(...), similar(messages, 'I am lost'). Keys are whole words."""
+        context = _context(created_context, recent_messages)
+        draft = LongTermDraft(name, prompt, trigger, context)
+        checked = self.long_term.add(draft, conversation_id, caller, said(recent_messages or []))
+        return AddedLongTerm(name=name, dry_run=checked.dry_run, warnings=list(checked.warnings))
+
+    def update_long_term_memory(
+        self,
+        name: MemoryName,
+        trigger: Trigger | None = None,
+        prompt: Prompt | None = None,
+        conversation_id: Conversation = DEFAULT_CONVERSATION,
+        updated_context: UpdatedContext = None,
+        recent_messages: Recent = None,
+    ) -> UpdatedLongTerm:
+        """Replace the given parts of a long-term memory."""
+        wanted = LongTermChange(prompt, trigger, _context(updated_context, recent_messages))
+        checked = self.long_term.update(name, wanted, conversation_id, said(recent_messages or []))
+        return UpdatedLongTerm(
+            name=name,
+            dry_run=checked.dry_run if checked else None,
+            warnings=list(checked.warnings) if checked else [],
+        )
+
+    def delete_long_term_memory(
+        self, name: MemoryName, conversation_id: Conversation = DEFAULT_CONVERSATION
+    ) -> DeletedLongTerm:
+        """Forget a long-term memory for good."""
+        self.long_term.delete(name, conversation_id)
+        return DeletedLongTerm(deleted=True)
+
+    def list_long_term_memories(
+        self, conversation_id: Conversation = DEFAULT_CONVERSATION
+    ) -> ListedLongTerms:
+        """Name, trigger and state of each long-term memory."""
+        listed = self.long_term.select(conversation_id)
+        return ListedLongTerms(
+            memories=[ListedLongTerm.from_domain(each, listed.now) for each in listed.memories],
+            more=listed.more or None,
+        )
+
+    def search_long_term_memories(
+        self,
+        messages: Messages,
+        conversation_id: Conversation = DEFAULT_CONVERSATION,
+        participants: Participants | None = None,
+    ) -> AwakenedMemories:
+        """What wakes now: every long-term memory whose trigger holds, and two others by chance."""
+        found = self.long_term.search(said(messages), conversation_id, participants or {})
+        return AwakenedMemories.from_domain(found)
+
+    def get_memory_context(
+        self, name: MemoryName, conversation_id: Conversation = DEFAULT_CONVERSATION
+    ) -> MemoryContext:
+        """A long-term memory whole, with the contexts in which it was created and updated."""
+        memory = self.long_term.get(name, conversation_id)
+        return MemoryContext(
+            name=memory.name,
+            prompt=memory.prompt,
+            trigger=memory.trigger,
+            created_at=memory.created_at,
+            created_context=memory.created_context,
+            updated_at=memory.updated_at,
+            updated_context=memory.updated_context,
+        )
+
+    def test_trigger(
+        self, trigger: Trigger, messages: Messages | None = None, at: At | None = None
+    ) -> TriggerTest:
+        """Run a trigger without keeping it, on these messages and at this moment."""
+        checked, outcome = self.long_term.try_out(trigger, said(messages or []), at)
+        match outcome:
+            case Value(holds, why, tier, milliseconds):
+                value: bool | None = holds
+            case Failure(_, why, tier, milliseconds):
+                value = None
+            case _:
+                value, why, tier, milliseconds = None, "no time was left", checked.tier, 0.0
+        return TriggerTest(
+            value=value,
+            why=why if messages else f"{why} (no messages given)",
+            tier=tier,
+            milliseconds=round(milliseconds, 2),
+            warnings=list(checked.warnings),
+        )
+
+
+def _context(given: str | None, recent: list[GivenMessage] | None) -> str | None:
+    """What the author says of the circumstances, else the latest messages."""
+    return given or snapshot(said(recent or []))[-MAX_CONTEXT:] or None
+
+
+def _state(memory: LongTermMemory, now: str) -> str:
+    if memory.quarantined_until is not None and memory.quarantined_until > now:
+        return f"quarantined until {memory.quarantined_until}: {memory.error}"
+    return f"error: {memory.error}" if memory.error else "ready"

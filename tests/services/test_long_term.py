@@ -1,0 +1,378 @@
+"""Long-term memories: what wakes and in which order, what becomes of triggers that fail."""
+
+import random
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime, timedelta, timezone
+from typing import Any
+
+import pytest
+
+from memory_server.domain.long_term import LongTermChange, LongTermDraft
+from memory_server.domain.memory import Caller
+from memory_server.domain.message import Message
+from memory_server.domain.situation import Situation
+from memory_server.errors import Conflict, Invalid, NotFound, TriggerRejected
+from memory_server.services.long_term import NO_TIME, Awakening, LongTermService
+from memory_server.sqlite.database import Database
+from memory_server.triggers import Checked, Failure, FailureKind, Outcome, Skipped, Value
+from memory_server.triggers.engine import TwoTierEngine
+from memory_server.triggers.sandbox import Sandbox
+from tests.conftest import Clock
+
+CLAUDE = Caller("Claude", "s1")
+TOKEN = "ghp_" + "a1B2" * 9
+LATE = Failure(FailureKind.TIMEOUT, "it takes too long", 1, 1000.0)
+
+
+@dataclass
+class Scripted:
+    """An engine whose outcomes the test says, by trigger; all others hold."""
+
+    outcomes: dict[str, Outcome] = field(default_factory=dict)
+    asked: list[list[str]] = field(default_factory=list)
+    situations: list[Situation] = field(default_factory=list)
+
+    def check(self, trigger: str) -> Checked:
+        return Checked(0, True, ())
+
+    def judge(self, triggers: Sequence[str], situation: Situation) -> list[Outcome]:
+        self.asked.append(list(triggers))
+        self.situations.append(situation)
+        return [self.outcomes.get(trigger, Value(True, f"{trigger} holds", 0, 0.1)) for trigger in triggers]
+
+    def close(self) -> None: ...
+
+
+@pytest.fixture
+def engine() -> Scripted:
+    return Scripted()
+
+
+@pytest.fixture
+def long_term(database: Database, engine: Scripted) -> LongTermService:
+    return LongTermService(database, engine, random.Random(3).random, zone=UTC)
+
+
+@pytest.fixture
+def real(database: Database) -> Iterator[LongTermService]:
+    """With the two tiers and no embedder."""
+    engine = TwoTierEngine(Sandbox(), lambda one, other: None)
+    yield LongTermService(database, engine, random.Random(3).random, zone=UTC)
+    engine.close()
+
+
+def add(service: LongTermService, name: str, trigger: str = "", conversation: str = "default") -> Checked:
+    draft = LongTermDraft(name, f"prompt of {name}", trigger or name, None)
+    return service.add(draft, conversation, CLAUDE)
+
+
+def search(
+    service: LongTermService, *said: str, conversation: str = "default", **participants: Any
+) -> Awakening:
+    return service.search([Message("user", content) for content in said], conversation, participants)
+
+
+def names(found: Sequence[Any]) -> list[str]:
+    return [each.name for each in found]
+
+
+def state(service: LongTermService, name: str) -> Mapping[str, Any]:
+    memory = service.get(name, "default")
+    return {"error": memory.error, "failures": memory.failures, "until": memory.quarantined_until}
+
+
+def test_a_memory_is_read_as_it_was_added(long_term: LongTermService, clock: Clock) -> None:
+    long_term.add(LongTermDraft("Mum", "She likes orchids.", "true", "We spoke of her."), "对话", CLAUDE)
+    memory = long_term.get("Mum", "对话")
+    assert (memory.prompt, memory.trigger, memory.created_context) == (
+        "She likes orchids.",
+        "true",
+        "We spoke of her.",
+    )
+    assert (memory.updated_at, memory.fired_at, memory.fired_count, memory.error) == (None, None, 0, None)
+
+
+def test_a_name_is_taken_within_its_conversation_only(long_term: LongTermService) -> None:
+    add(long_term, "Mum", conversation="one")
+    add(long_term, "Mum", conversation="two")
+    with pytest.raises(Conflict, match="update_long_term_memory"):
+        add(long_term, "Mum", "another", conversation="one")
+    assert long_term.get("Mum", "one").trigger == "Mum"
+
+
+def test_a_memory_that_is_not_there_is_named_beside_those_that_are(long_term: LongTermService) -> None:
+    add(long_term, "Mum")
+    for act in (
+        lambda: long_term.get("Dad", "default"),
+        lambda: long_term.delete("Dad", "default"),
+        lambda: long_term.update("Dad", LongTermChange(prompt="x"), "default"),
+    ):
+        with pytest.raises(NotFound, match=r"`Dad`.*Mum"):
+            act()
+    with pytest.raises(NotFound, match="It has none"):
+        long_term.get("Mum", "elsewhere")
+
+
+def test_an_update_changes_what_it_gives_and_nothing_else(long_term: LongTermService, clock: Clock) -> None:
+    add(long_term, "Mum")
+    before = long_term.get("Mum", "default")
+    clock.advance(seconds=5)
+    assert long_term.update("Mum", LongTermChange(updated_context="today"), "default") is None
+    after = long_term.get("Mum", "default")
+    assert after == replace(before, updated_context="today", updated_at=after.updated_at)
+    assert after.updated_at is not None
+    assert after.updated_at > after.created_at
+    checked = long_term.update("Mum", LongTermChange("new prompt", "new trigger"), "default")
+    assert checked == Checked(0, True, ())
+    assert long_term.get("Mum", "default").prompt == "new prompt"
+    with pytest.raises(Invalid, match="Nothing to change"):
+        long_term.update("Mum", LongTermChange(), "default")
+
+
+def test_a_rejected_trigger_changes_nothing(real: LongTermService) -> None:
+    with pytest.raises(TriggerRejected):
+        add(real, "broken", "match_keys(messages, [")
+    assert real.select("default").memories == []
+    add(real, "whole", "true")
+    with pytest.raises(TriggerRejected):
+        real.update("whole", LongTermChange("new", "nobody()"), "default")
+    assert real.get("whole", "default").prompt == "prompt of whole"
+
+
+@pytest.mark.parametrize("part", ["name", "prompt", "trigger", "created_context"])
+def test_a_credential_is_refused_wherever_it_stands(long_term: LongTermService, part: str) -> None:
+    draft = replace(LongTermDraft("n", "p", "true", "c"), **{part: f"it is {TOKEN}"})
+    with pytest.raises(Invalid, match="GitHub token"):
+        long_term.add(draft, "default", CLAUDE)
+    assert long_term.select("default").memories == []
+    replace(long_term, allow_secrets=True).add(draft, "default", CLAUDE)
+
+
+def test_conversations_do_not_wake_each_other(long_term: LongTermService) -> None:
+    add(long_term, "here", conversation="one")
+    add(long_term, "there", conversation="two")
+    assert names(search(long_term, conversation="one").activated) == ["here"]
+    assert search(long_term, conversation="three") == Awakening([], [], [], [], [("one", 1), ("two", 1)])
+
+
+def test_all_that_hold_wake_the_one_that_woke_last_at_the_end(
+    long_term: LongTermService, engine: Scripted, clock: Clock
+) -> None:
+    for name in "abc":
+        add(long_term, name)
+    no = Value(False, "", 0, 0.1)
+    for woken in ("b", "a"):
+        engine.outcomes = {name: no for name in "abc" if name != woken}
+        search(long_term)
+        clock.advance(minutes=1)
+    engine.outcomes = {}
+    found = search(long_term)
+    assert names(found.activated) == ["c", "b", "a"]
+    assert [each.why for each in found.activated] == ["c holds", "b holds", "a holds"]
+    assert found.random == []
+    assert [long_term.get(name, "default").fired_count for name in "abc"] == [2, 2, 1]
+
+
+def test_two_others_come_along_by_chance(long_term: LongTermService, engine: Scripted) -> None:
+    for number in range(6):
+        add(long_term, f"m{number}")
+    engine.outcomes = {f"m{number}": Value(False, "", 0, 0.1) for number in range(1, 6)}
+    seen = set()
+    for _ in range(60):
+        found = search(long_term)
+        others = names(found.random)
+        assert len(set(others)) == 2
+        assert "m0" not in others
+        seen.update(others)
+    assert seen == {"m1", "m2", "m3", "m4", "m5"}
+
+
+def test_what_there_was_no_time_for_goes_first_next_time(
+    long_term: LongTermService, engine: Scripted
+) -> None:
+    for name in "abcd":
+        add(long_term, name)
+    engine.outcomes = {"b": Skipped(), "d": Skipped()}
+    assert search(long_term).skipped == [("b", NO_TIME), ("d", NO_TIME)]
+    engine.outcomes = {"d": Skipped()}
+    search(long_term)
+    assert engine.asked[-1] == ["b", "d", "a", "c"]
+    search(long_term)
+    assert engine.asked[-1] == ["d", "a", "b", "c"]
+
+
+@pytest.mark.parametrize("kind", [FailureKind.TIMEOUT, FailureKind.MEMORY])
+def test_three_failures_in_a_row_put_a_trigger_in_quarantine(
+    long_term: LongTermService, engine: Scripted, clock: Clock, kind: FailureKind
+) -> None:
+    add(long_term, "good")
+    add(long_term, "bad")
+    engine.outcomes["bad"] = replace(LATE, kind=kind)
+    for failures in (1, 2, 3):
+        assert search(long_term).errors == [("bad", LATE.message)]
+        assert state(long_term, "bad")["failures"] == failures
+    found = search(long_term)
+    assert engine.asked[-1] == ["good"]
+    assert found.errors == []
+    ((name, reason),) = found.skipped
+    assert name == "bad"
+    assert "quarantine until" in reason
+    assert LATE.message in reason
+    for hours in (1, 2, 4, 8, 16, 24, 24):
+        clock.advance(hours=hours, seconds=-1)
+        search(long_term)
+        assert engine.asked[-1] == ["good"], hours
+        clock.advance(seconds=1)
+        search(long_term)
+        assert set(engine.asked[-1]) == {"good", "bad"}, hours
+
+
+def test_failures_of_searches_at_once_are_all_counted(
+    long_term: LongTermService, engine: Scripted, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each search begins while the one before it is under way; a quarantine is not moved on by those within."""
+    add(long_term, "bad")
+    engine.outcomes["bad"] = LATE
+    judge = engine.judge
+
+    def at_once(triggers: Sequence[str], situation: Situation) -> list[Outcome]:
+        outcomes = judge(triggers, situation)
+        if len(engine.asked) < 5:
+            search(long_term)
+        return outcomes
+
+    monkeypatch.setattr(engine, "judge", at_once)
+    search(long_term)
+    assert len(engine.asked) == 5
+    assert state(long_term, "bad")["failures"] == 3
+    assert state(long_term, "bad")["until"] == "2026-03-14T10:26:53.589Z"
+
+
+def test_a_value_or_a_new_trigger_ends_a_row_of_failures(
+    long_term: LongTermService, engine: Scripted
+) -> None:
+    add(long_term, "bad")
+    clean = {"error": None, "failures": 0, "until": None}
+    engine.outcomes["bad"] = LATE
+    search(long_term)
+    search(long_term)
+    engine.outcomes["bad"] = Value(False, "", 1, 0.1)
+    search(long_term)
+    assert state(long_term, "bad") == clean
+    engine.outcomes["bad"] = LATE
+    for _ in range(3):
+        search(long_term)
+    assert state(long_term, "bad")["until"] is not None
+    long_term.update("bad", LongTermChange(prompt="only the prompt"), "default")
+    assert state(long_term, "bad")["until"] is not None
+    long_term.update("bad", LongTermChange(trigger="bad"), "default")
+    assert state(long_term, "bad") == clean
+
+
+def test_plain_errors_are_reported_kept_and_never_lead_to_quarantine(
+    long_term: LongTermService, engine: Scripted
+) -> None:
+    add(long_term, "good")
+    add(long_term, "typo")
+    engine.outcomes["typo"] = Failure(FailureKind.ERROR, "x is not defined", 1, 1.0)
+    for _ in range(5):
+        found = search(long_term)
+        assert found.errors == [("typo", "x is not defined")]
+        assert names(found.activated) == ["good"]
+    assert state(long_term, "typo") == {"error": "x is not defined", "failures": 0, "until": None}
+    listed = long_term.select("default").memories
+    assert names(listed) == ["typo", "good"]
+
+
+def test_a_missing_worker_is_told_and_blamed_on_no_trigger(
+    long_term: LongTermService, engine: Scripted
+) -> None:
+    add(long_term, "script")
+    engine.outcomes["script"] = Failure(FailureKind.UNAVAILABLE, "no worker", 1, 0.0)
+    for _ in range(4):
+        assert search(long_term).errors == [("script", "no worker")]
+    assert state(long_term, "script") == {"error": None, "failures": 0, "until": None}
+
+
+def test_a_read_only_start_wakes_and_counts_nothing(long_term: LongTermService, engine: Scripted) -> None:
+    add(long_term, "a")
+    add(long_term, "late")
+    engine.outcomes["late"] = LATE
+    found = search(replace(long_term, count_access=False))
+    assert names(found.activated) == ["a"]
+    assert long_term.get("a", "default").fired_count == 0
+    assert state(long_term, "late")["failures"] == 0
+
+
+def test_what_a_trigger_sees_is_local_and_its_chance_another_each_time(
+    long_term: LongTermService, engine: Scripted, clock: Clock
+) -> None:
+    add(long_term, "a")
+    shanghai = timezone(timedelta(hours=8))
+    service = replace(long_term, zone=shanghai)
+    service.search([Message("user", "hi")], "default", {"user": "Ann"})
+    service.search([Message("user", "hi")], "default", {})
+    first, second = engine.situations
+    assert first.now == clock()
+    assert first.now.utcoffset() == timedelta(hours=8)
+    assert (first.conversation_id, first.participants) == ("default", {"user": "Ann"})
+    assert first.seed != second.seed
+
+
+def test_a_moment_to_try_out_is_local_unless_it_has_a_zone(real: LongTermService) -> None:
+    tokyo = replace(real, zone=timezone(timedelta(hours=9)))
+    birthday = "new Date().getMonth() === 6 && new Date().getDate() === 17"
+    for at, holds in (
+        (datetime(2026, 7, 17), True),
+        (datetime(2026, 7, 16, 15, tzinfo=UTC), True),
+        (datetime(2026, 7, 16, 14, 59, tzinfo=UTC), False),
+        (datetime(2026, 7, 18), False),
+    ):
+        _, outcome = tokyo.try_out(birthday, [], at)
+        assert isinstance(outcome, Value)
+        assert outcome.holds is holds, at
+
+
+def test_a_trigger_that_is_tried_out_leaves_nothing(real: LongTermService) -> None:
+    checked, outcome = real.try_out("match_keys(messages, ['tea'])", [Message("user", "No tea")], None)
+    assert isinstance(outcome, Value)
+    assert outcome.holds
+    assert "tea" in outcome.why
+    assert (checked.tier, outcome.tier) == (0, 0)
+    assert real.select("default").memories == []
+
+
+ORIGINALS = {
+    "match_keys(context.messages, ['birthday', '生日'], 'any')": ["birthday"],
+    "match_keys(context.messages, ['anniversary'], 'any') || "
+    "(new Date().getMonth() === 2 && new Date().getDate() === 14)": ["anniversary", "on the day"],
+    "match_keys_all(context.messages, ['project', 'deadline'], 'user')": ["project"],
+    "match_keys(context.messages, [/deadlines?/i, 'C++'], 'user', 6) >= 2": ["project"],
+    "context.messages.some(m => m.content.includes('生日'))": ["birthday"],
+    "context.participants.user === 'Ann'": ["participant"],
+}
+"""Triggers as they stand in the files of the original server, and the situations in which they hold."""
+
+SITUATIONS: dict[str, tuple[list[str], dict[str, Any], datetime]] = {
+    "birthday": (["下周是我的生日 birthday"], {}, datetime(2026, 5, 1, tzinfo=UTC)),
+    "anniversary": (["It is our anniversary"], {}, datetime(2026, 5, 1, tzinfo=UTC)),
+    "on the day": (["nothing"], {}, datetime(2026, 3, 14, tzinfo=UTC)),
+    "project": (["The project in C++ has a deadline"], {}, datetime(2026, 5, 1, tzinfo=UTC)),
+    "participant": (["hello"], {"user": "Ann"}, datetime(2026, 5, 1, tzinfo=UTC)),
+    "nothing": (["hello"], {}, datetime(2026, 5, 1, tzinfo=UTC)),
+}
+
+
+@pytest.mark.parametrize("situation", SITUATIONS)
+def test_triggers_of_the_original_server_run_unchanged(
+    database: Database, clock: Clock, real: LongTermService, situation: str
+) -> None:
+    for number, trigger in enumerate(ORIGINALS):
+        add(real, str(number), trigger)
+    said, participants, moment = SITUATIONS[situation]
+    clock.now = moment
+    found = real.search([Message("user", content) for content in said], "default", participants)
+    expected = [str(number) for number, holds in enumerate(ORIGINALS.values()) if situation in holds]
+    assert sorted(names(found.activated)) == expected
+    assert (found.errors, found.skipped) == ([], [])
