@@ -11,7 +11,7 @@ from typing import Any
 import anyio
 from mcp import MCPError
 
-from memory_server.demo import client, file, graph, questions, sessions, show
+from memory_server.demo import client, file, graph, long_term, questions, sessions, short_term, show
 from memory_server.demo.client import Refused, Server
 from memory_server.demo.log import Log, read
 from memory_server.settings import Settings
@@ -84,6 +84,8 @@ async def _work(log: Log, db: Path, settings: Settings, problems: list[str]) -> 
         asked = await _ask(server, log)
         problems += await file.look_into(server, db, stored.new[0])
         problems += await graph.connect(server, db)
+        problems += await short_term.recall(server)
+        problems += await long_term.wake(server)
         problems += await sessions.hand_over(db, settings)
         show.heading("Result")
         questions.summary(asked, stored.took)

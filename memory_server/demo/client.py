@@ -66,6 +66,30 @@ class Server:
         facts, _ = await self._call("retrieve_memories", {"query": query})
         return facts
 
+    async def add_short_term(self, conversation: str, role: str, content: str, timestamp: str) -> None:
+        message = {"role": role, "content": content, "timestamp": timestamp}
+        await self._call("add_short_term_memory", {"messages": [message], "conversation_id": conversation})
+
+    async def search_short_term(self, conversation: str, content: str) -> dict[str, Any]:
+        arguments = {
+            "recentMessages": [{"role": "user", "content": content}],
+            "conversation_id": conversation,
+        }
+        facts, _ = await self._call("search_short_term_memories", arguments)
+        return facts
+
+    async def add_long_term(self, name: str, prompt: str, trigger: str) -> None:
+        await self._call("add_long_term_memory", {"name": name, "prompt": prompt, "trigger": trigger})
+
+    async def search_long_term(self, said: list[str]) -> dict[str, Any]:
+        messages = [{"role": "user", "content": content} for content in said]
+        facts, _ = await self._call("search_long_term_memories", {"messages": messages})
+        return facts
+
+    async def test_trigger(self, trigger: str, at: str) -> dict[str, Any]:
+        facts, _ = await self._call("test_trigger", {"trigger": trigger, "at": at})
+        return facts
+
     async def resume(self) -> dict[str, Any]:
         facts, _ = await self._call("smart_resume", {"max_tokens": 300})
         return facts
