@@ -1,5 +1,6 @@
 """Spaces, vectors, bits and the queue: nearest in meaning, and never a stale or missing vector unnoticed."""
 
+import zlib
 from collections.abc import Iterator
 from dataclasses import replace
 
@@ -33,7 +34,7 @@ def unit(vector: "np.typing.ArrayLike") -> Vector:
 
 
 def vector_of(text: str) -> Vector:
-    return unit(np.random.default_rng(abs(hash(text)) % 2**32).normal(size=DIMENSIONS))
+    return unit(np.random.default_rng(zlib.crc32(f"vector of {text}".encode())).normal(size=DIMENSIONS))
 
 
 def put(
