@@ -20,9 +20,9 @@ from memory_server.domain.fact import (
 from memory_server.domain.memory import Caller
 from memory_server.domain.moment import timestamp
 from memory_server.domain.secrets import refuse_secrets
-from memory_server.errors import Conflict, NotFound, Unavailable
+from memory_server.errors import Conflict, NotFound
 from memory_server.sqlite import fact_history, facts
-from memory_server.sqlite.database import COUNTING_PATIENCE, Database, Tx, WriteTx
+from memory_server.sqlite.database import Database, Tx, WriteTx
 
 logger = logging.getLogger(__name__)
 
@@ -200,14 +200,11 @@ class FactService:
         return next((fact for fact in found if fact is not None), None)
 
     def _mark(self, read: Sequence[Fact]) -> None:
-        """What was found is answered even if the file cannot be written, for then only the count is lost."""
-        if not read or not self.count_access or self.database.read_only:
+        if not read or not self.count_access:
             return
-        try:
-            with self.database.write(COUNTING_PATIENCE) as tx:
-                facts.mark_accessed(tx, [fact.id for fact in read])
-        except Unavailable as error:
-            logger.warning("accesses were not counted: %s", error)
+        problem = self.database.count(lambda tx: facts.mark_accessed(tx, [fact.id for fact in read]))
+        if problem is not None:
+            logger.warning("accesses were not counted: %s", problem)
 
 
 def _nothing_to_undo(key: str, current: Fact | None) -> Conflict | NotFound:

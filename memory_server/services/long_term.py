@@ -22,10 +22,10 @@ from memory_server.domain.message import Message
 from memory_server.domain.moment import timestamp
 from memory_server.domain.secrets import refuse_secrets
 from memory_server.domain.situation import Situation
-from memory_server.errors import Conflict, Invalid, NotFound, Unavailable
+from memory_server.errors import Conflict, Invalid, NotFound
 from memory_server.sqlite import conversations, long_term
 from memory_server.sqlite.conversations import ConversationId
-from memory_server.sqlite.database import COUNTING_PATIENCE, Database, Tx, WriteTx
+from memory_server.sqlite.database import Database, Tx, WriteTx
 from memory_server.triggers import Checked, Failure, FailureKind, Outcome, Skipped, TriggerEngine, Value
 
 logger = logging.getLogger(__name__)
@@ -205,20 +205,23 @@ class LongTermService:
         Raises:
             TriggerRejected: it does not compile or gives no value.
         """
-        checked = self.engine.check(trigger)
-        with self.database.read() as tx:
-            now = datetime.fromisoformat(tx.now)
-        (outcome,) = self.engine.judge([trigger], self._situation(messages, "test", at or now, {}))
-        return checked, outcome
+        return self.engine.check(trigger), self._judge(trigger, messages, "test", at)
 
     def _on(self, messages: Sequence[Message], trigger: str, conversation: str, checked: Checked) -> Checked:
         """The dry run on what was said instead of on the sample."""
         if not messages:
             return checked
+        outcome = self._judge(trigger, messages, conversation)
+        return replace(checked, dry_run=isinstance(outcome, Value) and outcome.holds)
+
+    def _judge(
+        self, trigger: str, messages: Sequence[Message], conversation: str, at: datetime | None = None
+    ) -> Outcome:
+        """The outcome of one trigger, now unless a moment is given."""
         with self.database.read() as tx:
             now = datetime.fromisoformat(tx.now)
-        (outcome,) = self.engine.judge([trigger], self._situation(messages, conversation, now, {}))
-        return replace(checked, dry_run=isinstance(outcome, Value) and outcome.holds)
+        (outcome,) = self.engine.judge([trigger], self._situation(messages, conversation, at or now, {}))
+        return outcome
 
     def _situation(
         self, messages: Sequence[Message], conversation: str, now: datetime, participants: Mapping[str, Any]
@@ -229,18 +232,19 @@ class LongTermService:
         return Situation(tuple(messages), conversation, now.astimezone(self.zone), seed, participants)
 
     def _record(self, outcomes: Sequence[tuple[Watch, Outcome]], fired: Sequence[LongTermId]) -> None:
-        """What was found is answered even if the file cannot be written: then only the counts stay as they were."""
         changed = [(watch, outcome) for watch, outcome in outcomes if _is_news(watch, outcome)]
-        if not (fired or changed) or not self.count_access or self.database.read_only:
+        if not (fired or changed) or not self.count_access:
             return
-        try:
-            with self.database.write(COUNTING_PATIENCE) as tx:
-                if fired:
-                    long_term.mark_fired(tx, fired)
-                for watch, outcome in changed:
-                    _mark(tx, watch, outcome)
-        except Unavailable as error:
-            logger.warning("what the triggers did was not recorded: %s", error)
+
+        def mark(tx: WriteTx) -> None:
+            if fired:
+                long_term.mark_fired(tx, fired)
+            for watch, outcome in changed:
+                _mark(tx, watch, outcome)
+
+        problem = self.database.count(mark)
+        if problem is not None:
+            logger.warning("what the triggers did was not recorded: %s", problem)
 
 
 def _mark(tx: WriteTx, watch: Watch, outcome: Outcome) -> None:

@@ -21,11 +21,11 @@ from memory_server.domain.memory import (
 from memory_server.domain.ranking import Hit, Literal, Why
 from memory_server.domain.secrets import refuse_secrets
 from memory_server.domain.text import fold
-from memory_server.errors import Invalid, NotFound, Unavailable
+from memory_server.errors import Invalid, NotFound
 from memory_server.nlp import Segmenter
 from memory_server.services.indexing import Coverage, Indexer, name
 from memory_server.sqlite import edges, embeddings, memories, words
-from memory_server.sqlite.database import COUNTING_PATIENCE, Database, Tx, WriteTx
+from memory_server.sqlite.database import Database, Tx, WriteTx
 
 WORD_CANDIDATES = 200
 MEANING_CANDIDATES = 100
@@ -176,16 +176,11 @@ class MemoryService:
         return Statistics(sum(by_type.values()), by_type, by_project, coverage, self.database.size())
 
     def _count_accesses(self, hits: Sequence[Hit]) -> str | None:
-        """What was found is answered even if the file cannot be written, for then only the count is lost."""
         surely = [hit.memory.id for hit in hits if not ranking.is_weak(hit)]
-        if not surely or not self.count_access or self.database.read_only:
+        if not surely or not self.count_access:
             return None
-        try:
-            with self.database.write(COUNTING_PATIENCE) as tx:
-                memories.mark_accessed(tx, surely)
-        except Unavailable as error:
-            return f"accesses were not counted: {error}"
-        return None
+        problem = self.database.count(lambda tx: memories.mark_accessed(tx, surely))
+        return None if problem is None else f"accesses were not counted: {problem}"
 
     def _refuse_secrets(self, *values: object) -> None:
         if not self.allow_secrets:

@@ -32,11 +32,11 @@ from memory_server.domain.short_term import (
     snapshot,
     spoken,
 )
-from memory_server.errors import Invalid, NotFound, Unavailable
+from memory_server.errors import Invalid, NotFound
 from memory_server.nlp import KeywordExtractor
 from memory_server.sqlite import conversations, short_term
 from memory_server.sqlite.conversations import Cleanups, ConversationId
-from memory_server.sqlite.database import COUNTING_PATIENCE, Database, Tx, WriteTx
+from memory_server.sqlite.database import Database, Tx, WriteTx
 from memory_server.sqlite.short_term import Totals
 
 logger = logging.getLogger(__name__)
@@ -192,10 +192,11 @@ class ShortTermService:
         """How many memories were said too lately to come back; None where the conversation has none at all."""
         with self.database.read() as tx:
             place = conversations.find(tx, conversation)
-            number = 0 if place is None else short_term.count(tx, place)
-            if place is None or number == 0:
+            if place is None:
                 return None
-            return number - short_term.count_settled(tx, place, _before(tx.now, SETTLING))
+            before = _before(tx.now, SETTLING)
+            recent = short_term.count_unsettled(tx, place, before)
+            return recent if recent or short_term.settled(tx, place, before, limit=1) else None
 
     def sweep(self) -> None:
         """Background work: keywords of what was written by hand, and each conversation's daily cleanup."""
@@ -270,16 +271,17 @@ class ShortTermService:
         return (pool[-1][0], pool[-1][1]) if pool else None
 
     def _reward(self, found: Sequence[Recalled]) -> None:
-        """What was found is answered even if the file cannot be written, for then only the score stays."""
         rewarded = [(each.memory.id, REWARD[each.tier]) for each in found if each.tier in REWARD]
-        if not rewarded or not self.count_access or self.database.read_only:
+        if not rewarded or not self.count_access:
             return
-        try:
-            with self.database.write(COUNTING_PATIENCE) as tx:
-                for id, reward in rewarded:
-                    short_term.raise_score(tx, id, reward)
-        except Unavailable as error:
-            logger.warning("scores were not raised: %s", error)
+
+        def mark(tx: WriteTx) -> None:
+            for id, reward in rewarded:
+                short_term.raise_score(tx, id, reward)
+
+        problem = self.database.count(mark)
+        if problem is not None:
+            logger.warning("scores were not raised: %s", problem)
 
     def _unkeyed(self) -> list[ShortTermMemory]:
         with self.database.read() as tx:

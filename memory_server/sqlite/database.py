@@ -139,6 +139,17 @@ class Database:
                 _roll_back(connection)
             self._finish(connection, tx)
 
+    def count(self, mark: Callable[[WriteTx], object]) -> str | None:
+        """Let a read count itself, unless the file is read-only; why it could not. Then only the count is lost."""
+        if self.read_only:
+            return None
+        try:
+            with self.write(COUNTING_PATIENCE) as tx:
+                mark(tx)
+        except Unavailable as error:
+            return str(error)
+        return None
+
     @property
     def read_only(self) -> bool:
         with self._lock, self._translated():

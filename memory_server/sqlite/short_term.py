@@ -220,6 +220,16 @@ def count_settled(tx: Tx, conversation: ConversationId, before: str) -> int:
     )
 
 
+def count_unsettled(tx: Tx, conversation: ConversationId, before: str) -> int:
+    """How many were said after that moment."""
+    return int(
+        tx.value(
+            "SELECT count(*) FROM short_term_memories WHERE conversation_id = ? AND said_at > ?",
+            (conversation, before),
+        )
+    )
+
+
 def settled(
     tx: Tx, conversation: ConversationId, before: str, limit: int = -1, offset: int = 0
 ) -> list[tuple[ShortTermId, str, float]]:

@@ -16,10 +16,9 @@ from memory_server.tools.answers import Answer, absent, elsewhere, shortened
 from memory_server.tools.fields import not_blank, small
 from memory_server.tools.message_fields import Conversation, GivenMessage, Messages, said
 from memory_server.tools.tool import DESTROYS, READS, WRITES, Tool
-from memory_server.triggers import Failure, Value
+from memory_server.triggers import MOST_BYTES, Failure, Value
 
 MAX_PROMPT = 5_000
-MAX_TRIGGER = 16_384
 MAX_CONTEXT = 20_000
 MAX_PARTICIPANTS = 50_000
 """Characters of JSON: each trigger that needs JavaScript holds them in its memory."""
@@ -37,8 +36,8 @@ def _not_blank_source(text: str) -> str:
     text = visible(text)
     if not text.strip():
         raise ValueError("holds no visible character")
-    if len(text) > MAX_TRIGGER:
-        raise ValueError(f"has {len(text):,} characters, at most {MAX_TRIGGER} fit")
+    if len(text) > MOST_BYTES:
+        raise ValueError(f"has {len(text):,} characters, at most {MOST_BYTES} fit")
     return text
 
 

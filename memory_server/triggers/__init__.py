@@ -7,6 +7,14 @@ from typing import Protocol
 
 from memory_server.domain.situation import Situation
 
+MOST_BYTES = 16 * 1024
+"""Of a trigger, in UTF-8."""
+
+
+def size(trigger: str) -> int:
+    """Bytes of a trigger, which may hold half of a surrogate pair."""
+    return len(trigger.encode(errors="surrogatepass"))
+
 
 class FailureKind(StrEnum):
     """Why a trigger gave no value."""

@@ -8,13 +8,13 @@ from typing import Protocol
 from memory_server.domain.situation import Situation
 from memory_server.domain.text import visible
 from memory_server.errors import TriggerRejected
-from memory_server.triggers import Checked, Failure, FailureKind, Outcome, Skipped, Value
+from memory_server.triggers import MOST_BYTES, Checked, Failure, FailureKind, Outcome, Skipped, Value, size
 from memory_server.triggers.advice import warnings
 from memory_server.triggers.explain import HOLDS, HOLDS_NOT, why
 from memory_server.triggers.hints import JSON_EXAMPLE, hinted
 from memory_server.triggers.json_form import is_json, parse_json
 from memory_server.triggers.scene import Nearness, Scene, TooLong
-from memory_server.triggers.simple import MOST_BYTES, parse
+from memory_server.triggers.simple import parse
 from memory_server.triggers.tree import Node
 from memory_server.triggers.trial import SAMPLE
 from memory_server.triggers.values import Undecided, truthy
@@ -58,9 +58,8 @@ class TwoTierEngine:
             TriggerRejected: it does not compile, or gives no value.
             Unavailable: it needs JavaScript and there is no worker.
         """
-        size = len(trigger.encode(errors="surrogatepass"))
-        if size > MOST_BYTES:
-            raise TriggerRejected(f"The trigger has {size} bytes; {MOST_BYTES} are the most.")
+        if size(trigger) > MOST_BYTES:
+            raise TriggerRejected(f"The trigger has {size(trigger)} bytes; {MOST_BYTES} are the most.")
         if not trigger.strip():
             raise TriggerRejected("The trigger is empty. For a memory that always counts write `true`.")
         try:

@@ -23,11 +23,10 @@ from typing import Any, NoReturn
 
 from memory_server.domain.keys import Key, Pattern, Scope, clamped, distinct, words_key
 from memory_server.errors import TriggerRejected
-from memory_server.triggers import tree
+from memory_server.triggers import MOST_BYTES, tree
 from memory_server.triggers.pattern import NotSimple, translate
 from memory_server.triggers.simple import (
     CACHED_CHARACTERS,
-    MOST_BYTES,
     MOST_CACHED,
     MOST_LONG,
     MOST_NESTED,

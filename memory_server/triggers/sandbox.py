@@ -18,7 +18,7 @@ from memory_server.domain.message import Message
 from memory_server.domain.situation import Situation
 from memory_server.domain.text import visible
 from memory_server.errors import TriggerRejected, Unavailable
-from memory_server.triggers import Failure, FailureKind, Outcome, Skipped, Value, trial
+from memory_server.triggers import MOST_BYTES, Failure, FailureKind, Outcome, Skipped, Value, size, trial
 from memory_server.triggers.child import Child, Died
 
 SECONDS = 1.0
@@ -29,8 +29,7 @@ CPU_SHARE = 0.8
 
 START_SECONDS = 5.0
 CHECK_SECONDS = 6.0
-LONGEST_SOURCE = 16_384
-TOO_LONG = f"The trigger is longer than {LONGEST_SOURCE} bytes."
+TOO_LONG = f"The trigger is longer than {MOST_BYTES} bytes."
 TIER = 1
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
@@ -116,7 +115,7 @@ class Sandbox:
             TriggerRejected: it does not compile, gives no value or takes too long.
             Unavailable: no JavaScript can be run now.
         """
-        if too_long(source):
+        if size(source) > MOST_BYTES:
             raise TriggerRejected(TOO_LONG)
         ends = time.monotonic() + CHECK_SECONDS
         try:
@@ -140,7 +139,7 @@ class Sandbox:
         for index, source in enumerate(sources):
             if missing is not None:
                 outcomes.append(Failure(FailureKind.UNAVAILABLE, missing, TIER, 0.0))
-            elif too_long(source):
+            elif size(source) > MOST_BYTES:
                 outcomes.append(Failure(FailureKind.ERROR, TOO_LONG, TIER, 0.0))
             elif time.monotonic() >= ends:
                 outcomes.append(Skipped())
@@ -235,10 +234,6 @@ class Sandbox:
 def _visible(told: dict[str, Any]) -> dict[str, Any]:
     """What the worker says is partly in words of the trigger's choice: lone surrogates too, which cannot be sent."""
     return {name: visible(value) if isinstance(value, str) else value for name, value in told.items()}
-
-
-def too_long(source: str) -> bool:
-    return len(source.encode(errors="surrogatepass")) > LONGEST_SOURCE
 
 
 def _request(

@@ -12,13 +12,12 @@ from enum import Enum
 from functools import lru_cache
 
 from memory_server.domain.keys import Key, Scope, clamped, distinct, words_key
-from memory_server.triggers import tree
+from memory_server.triggers import MOST_BYTES, tree
 from memory_server.triggers.pattern import NotSimple
 from memory_server.triggers.tokens import LINE_END, SURROGATE, Tokens, unescaped
 from memory_server.triggers.tree import Node
 from memory_server.triggers.values import NUMERIC, STRING, Comparison, JsValue, Operator, Special, comparable
 
-MOST_BYTES = 16 * 1024
 MOST_NESTED = 40
 MOST_DEEP = 100
 MOST_CACHED = 16_384

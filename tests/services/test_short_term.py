@@ -465,7 +465,7 @@ def test_a_read_only_start_counts_nothing(service: ShortTermService, clock: Cloc
 def test_a_file_locked_by_another_is_searched_all_the_same(
     file_database: Database, clock: Clock, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("memory_server.services.short_term.COUNTING_PATIENCE", 0.05)
+    monkeypatch.setattr("memory_server.sqlite.database.COUNTING_PATIENCE", 0.05)
     service = ShortTermService(file_database, Told(), random.Random(7).random)
     id = add(service, "cache=20")
     clock.advance(hours=1)

@@ -44,6 +44,7 @@ ASKED |= {
     "shared words": lambda tx: short_term.shared_words(tx, NEW.id, ASKED_WORDS),
     "recalled": lambda tx: short_term.select(tx, [NEW.id]),
     "settled": lambda tx: short_term.count_settled(tx, CONVERSATION, tx.now),
+    "too recent": lambda tx: short_term.count_unsettled(tx, CONVERSATION, tx.now),
     "any settled": lambda tx: short_term.settled(tx, CONVERSATION, tx.now, 1, 3),
     "score": lambda tx: short_term.raise_score(tx, NEW.id, 5.0),
     "add": lambda tx: short_term.insert(tx, CONVERSATION, "text", tx.now, ASKED_WORDS, Caller()),

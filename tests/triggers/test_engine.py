@@ -14,9 +14,8 @@ from hypothesis import strategies as st
 from memory_server.domain.message import Message
 from memory_server.domain.situation import Situation
 from memory_server.errors import TriggerRejected
-from memory_server.triggers import Checked, Failure, FailureKind, Outcome, Skipped, Value, engine
+from memory_server.triggers import MOST_BYTES, Checked, Failure, FailureKind, Outcome, Skipped, Value, engine
 from memory_server.triggers.engine import BUDGET, TwoTierEngine
-from memory_server.triggers.simple import MOST_BYTES
 from tests.triggers.conditions import Conditions
 from tests.triggers.conditions import situation as any_situation
 

@@ -10,9 +10,10 @@ import pytest
 
 from memory_server.domain.message import Message
 from memory_server.domain.situation import Situation
+from memory_server.triggers import MOST_BYTES
 from memory_server.triggers.pattern import NotSimple, translate
 from memory_server.triggers.scene import Scene, TooLong
-from memory_server.triggers.simple import MOST_BYTES, MOST_NESTED, parse
+from memory_server.triggers.simple import MOST_NESTED, parse
 from memory_server.triggers.values import JsValue, Special, Undecided
 from tests.triggers.vectors import ERRORS, VECTORS
 
