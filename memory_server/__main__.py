@@ -7,7 +7,7 @@ import sys
 def main() -> int:
     """The imports make a hundred thousand objects that all stay: to look for garbage meanwhile costs a tenth."""
     gc.disable()
-    from memory_server.cli import main as run
+    from memory_server.cli.main import main as run
 
     gc.freeze()
     gc.enable()

@@ -1,38 +1,32 @@
-"""The composition root: opens the database, picks the adapters, builds services, toolsets and the server."""
+"""The composition root: picks the adapters and builds the services. It knows no face."""
 
 import logging
 import random
-import uuid
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from memory_server.domain.embedding import Space
-from memory_server.domain.text import clean
 from memory_server.embedding import Embedder
 from memory_server.embedding.hashing import HashingEmbedder
 from memory_server.embedding.sentence_transformers import SentenceTransformersEmbedder
-from memory_server.errors import MemoryServerError, Unavailable
+from memory_server.errors import MemoryServerError, Mend, Unavailable
 from memory_server.nlp.jieba import JiebaSegmenter
 from memory_server.nlp.keywords import JiebaKeywords
-from memory_server.services.conversation import ConversationService
-from memory_server.services.facts import FactService, Place
+from memory_server.services.background import Background, Job
+from memory_server.services.embedding_queue import EmbeddingQueue
+from memory_server.services.facts import FactService
 from memory_server.services.graph import GraphService
-from memory_server.services.indexing import Indexer
+from memory_server.services.health import HealthService
 from memory_server.services.long_term import LongTermService
 from memory_server.services.memories import MemoryService
 from memory_server.services.nearness import Nearness
 from memory_server.services.resume import ResumeService
+from memory_server.services.search import SearchService
 from memory_server.services.short_term import ShortTermService
+from memory_server.services.turns import TurnService
 from memory_server.settings import Settings
 from memory_server.sqlite.database import Database
-from memory_server.tools.conversation import ConversationTools
-from memory_server.tools.facts import FactTools
-from memory_server.tools.graph import GraphTools
-from memory_server.tools.long_term import LongTermTools
-from memory_server.tools.memories import MemoryTools
-from memory_server.tools.short_term import ShortTermTools
-from memory_server.tools.tool import Tool
 from memory_server.triggers import TriggerEngine
 from memory_server.triggers.lazy import LazyEngine
 
@@ -49,83 +43,88 @@ logger = logging.getLogger(__name__)
 
 SENTENCE_TRANSFORMERS = "sentence-transformers"
 
+WARM_UP_DELAY = 0.25
+"""Seconds before the embedder is loaded: the client's first questions come first."""
+
+LOOK = 2.0
+"""Seconds between two looks for what another program has written into the file, or what has expired."""
+
+DICTIONARY_DELAY = WARM_UP_DELAY + LOOK
+"""Seconds before the Chinese dictionary is loaded: that takes a second of CPU, and the first search comes first."""
+
+ONCE = 86_400.0
+"""Seconds: longer than it matters. What is loaded stays loaded."""
+
+CLEANUP = 60.0
+"""Seconds between two looks for conversations whose daily cleanup is due."""
+
 
 @dataclass(frozen=True, slots=True)
-class App:
-    """Everything that runs, ready to be started and closed."""
+class Services:
+    """Every use case, ready to be started and closed."""
 
     settings: Settings
     database: Database
-    indexer: Indexer
-    memories: MemoryService
+    queue: EmbeddingQueue
+    background: Background
     triggers: TriggerEngine
-    toolsets: dict[str, list[Tool]]
+    memories: MemoryService
+    search: SearchService
+    graph: GraphService
+    facts: FactService
+    resume: ResumeService
+    turns: TurnService
+    short_term: ShortTermService
+    long_term: LongTermService
+    health: HealthService
 
     def start(self) -> None:
-        """Open the file and begin to load the embedder. A file that cannot be opened is told in each answer."""
+        """Open the file and begin the background work. A file that cannot be opened is told in each answer."""
         try:
             self.database.open()
         except MemoryServerError as error:
             logger.error("%s", error)
-        self.indexer.start()
+        self.background.start()
 
     def close(self, timeout: float) -> None:
-        self.indexer.stop()
+        self.queue.stop()
+        self.background.stop()
         self.triggers.close()
         self.database.close(timeout)
 
 
-def build(settings: Settings) -> App:
-    """Build the application; nothing is opened or loaded yet."""
+def build(settings: Settings) -> Services:
+    """Build the services; nothing is opened or loaded yet."""
     database = Database(settings.db, clock, make_folders="db" not in settings.model_fields_set)
     segmenter = JiebaSegmenter(settings.cache)
-    here = settings.here
-    # A client that gives no session has one for as long as this process lives.
-    place = Place(here.key, settings.session or f"process-{uuid.uuid4().hex}")
-    facts = FactService(
-        database, place, allow_secrets=settings.allow_secrets, count_access=not settings.read_only
-    )
-    short_term = ShortTermService(
+    secrets, counts = settings.allow_secrets, not settings.read_only
+    queue = EmbeddingQueue(database, lambda known: choose(settings, known), load, clock)
+    triggers = LazyEngine(lambda: _two_tiers(settings, queue))
+    facts = FactService(database, secrets, counts)
+    short_term = ShortTermService(database, JiebaKeywords(segmenter), random.random, secrets, counts)
+    jobs = [
+        Job("embed what is new", queue.work, LOOK, WARM_UP_DELAY, queue.filled, queue.release),
+        Job("load the Chinese dictionary", segmenter.load, ONCE, DICTIONARY_DELAY),
+        Job("remove expired facts", facts.remove_expired, LOOK, LOOK),
+        Job("find keywords of short-term memories", short_term.find_keywords, LOOK, LOOK),
+        Job("clean up short-term memories", short_term.clean_up_due, CLEANUP, LOOK),
+    ]
+    return Services(
+        settings,
         database,
-        JiebaKeywords(segmenter),
-        random.random,
-        allow_secrets=settings.allow_secrets,
-        count_access=not settings.read_only,
-    )
-    indexer = Indexer(
-        database,
-        lambda known: choose(settings, known),
-        load,
-        segmenter,
-        clock,
-        chores=[facts.sweep, short_term.sweep],
-    )
-    memories = MemoryService(
-        database,
-        indexer,
-        segmenter,
-        allow_secrets=settings.allow_secrets,
-        count_access=not settings.read_only,
-    )
-    triggers = LazyEngine(lambda: _two_tiers(settings, indexer))
-    long_term = LongTermService(
-        database,
+        queue,
+        Background(database, jobs),
         triggers,
-        random.random,
-        allow_secrets=settings.allow_secrets,
-        count_access=not settings.read_only,
+        MemoryService(database, queue, segmenter, secrets),
+        SearchService(database, queue, counts),
+        GraphService(database, queue),
+        facts,
+        ResumeService(database),
+        TurnService(database, queue, facts),
+        short_term,
+        LongTermService(database, triggers, random.random, None, secrets, counts),
+        HealthService(database, queue),
     )
-    resume = ResumeService(database, place, here)
-    conversation = ConversationService(database, indexer, facts)
-    toolsets = {
-        "memories": MemoryTools(memories, clean(here.name) or None, place.session).tools(),
-        "graph": GraphTools(GraphService(database, indexer), place.session).tools(),
-        "facts": FactTools(facts, resume).tools(),
-        "conversation": ConversationTools(conversation).tools(),
-        "short_term": ShortTermTools(short_term).tools(),
-        "long_term": LongTermTools(long_term).tools(),
-    }
-    return App(settings, database, indexer, memories, triggers, toolsets)
 
 
 def clock() -> datetime:
@@ -173,19 +172,17 @@ def load(space: Space) -> Embedder:
                     space.model, space.revision or None, local_files_only=True
                 )
             except Unavailable as error:
-                raise Unavailable(
-                    f"start memory-server with the same --embedder as the window that chose it ({error})"
-                ) from error
+                raise Unavailable(str(error), Mend.USE_SAME_EMBEDDER) from error
     if embedder.space.fingerprint != space.fingerprint:
         raise Unavailable(f"{space.model} is installed here in another version.")
     return embedder
 
 
-def _two_tiers(settings: Settings, indexer: Indexer) -> TriggerEngine:
+def _two_tiers(settings: Settings, queue: EmbeddingQueue) -> TriggerEngine:
     from memory_server.triggers.engine import TwoTierEngine
-    from memory_server.triggers.sandbox import Sandbox
+    from memory_server.triggers.javascript.sandbox import Sandbox
 
-    return TwoTierEngine(Sandbox(settings.time_zone), Nearness(indexer))
+    return TwoTierEngine(Sandbox(settings.time_zone), Nearness(queue))
 
 
 def _bundled_or_hashing() -> Embedder:

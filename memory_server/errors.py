@@ -1,14 +1,72 @@
-"""The failures that a caller can understand, each with a code.
+"""The failures that a caller can understand, each with a code and with what mends it.
 
-Raise one where the fact is known; only `server.py` and `cli.py` turn them into what a client sees.
-The message is for a model that can act: what is wrong, with the value, and which call mends it.
+Raise one where the fact is known. The text says what is wrong, with the value; it names no tool and no
+command, because several faces show it. What mends it is a `Hint`, and each face words that for its reader.
 """
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+
+class Mend(StrEnum):
+    """What mends a failure. Each face has words for each of these."""
+
+    FIND_MEMORY = "find the id of a memory"
+    NAME_MEMORY_FIELDS = "name a field of a memory to change"
+    NAME_LONG_TERM_FIELDS = "name a field of a long-term memory to change"
+    NAME_NEIGHBOURS = "say which neighbours to look for"
+    SHOW_EDGES = "show the edges of a memory"
+    END_SUPERSEDING = "show what supersedes a memory, and end that edge"
+    LIST_FACTS = "list the facts"
+    SHOW_FACT_HISTORY = "show the history of a fact"
+    WRITE_AT_VERSION = "write a fact again, at its current version"
+    LIST_SHORT_TERM_CONVERSATIONS = "list the conversations that have short-term memories"
+    LIST_LONG_TERM = "list the long-term memories of a conversation"
+    UPDATE_LONG_TERM = "update the long-term memory that has the name"
+    ALLOW_SECRETS = "allow secrets"
+    CHECK_FILE = "check the database file"
+    USE_ANOTHER_FILE = "use another database file"
+    USE_SAME_EMBEDDER = "use the embedder of the other window"
+    UPGRADE = "upgrade the program"
+    TRY_AGAIN = "try the same again"
+
+
+@dataclass(frozen=True, slots=True)
+class Hint:
+    """One way to mend a failure, with the values that its words need."""
+
+    mend: Mend
+    arguments: Mapping[str, object] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """What is wrong, with the value, and what mends it. Part of an error, or of an answer that is less than it could be."""
+
+    text: str
+    hints: tuple[Hint, ...] = ()
+
+
+def told(problems: Sequence[Problem], words: Mapping[Mend, str]) -> str | None:
+    """The problems, then each mend once, in a face's words, whose `{names}` are the hint's arguments."""
+    if not problems:
+        return None
+    mends = [words[hint.mend].format_map(hint.arguments) for problem in problems for hint in problem.hints]
+    texts = "; ".join(problem.text for problem in problems)
+    if mends and not texts.endswith((".", "?", "!")):
+        texts += "."
+    return " ".join([texts, *dict.fromkeys(mends)])
 
 
 class MemoryServerError(Exception):
     """Any failure that the caller can understand and often mend."""
 
     code = "error"
+
+    def __init__(self, text: str, *hints: Hint | Mend) -> None:
+        super().__init__(text)
+        self.problem = Problem(text, tuple(hint if isinstance(hint, Hint) else Hint(hint) for hint in hints))
 
 
 class Invalid(MemoryServerError):
@@ -18,7 +76,7 @@ class Invalid(MemoryServerError):
 
 
 class NotFound(MemoryServerError):
-    """There is no such memory."""
+    """There is no such memory, fact, edge or conversation."""
 
     code = "not_found"
 

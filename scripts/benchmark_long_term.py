@@ -17,8 +17,8 @@ from statistics import median
 import benchmark_corpus as corpus
 from benchmark import Server, machine
 
+from memory_server.domain.caller import Caller
 from memory_server.domain.long_term import DEFAULT_CONVERSATION, LongTermDraft
-from memory_server.domain.memory import Caller
 from memory_server.sqlite import conversations, long_term
 from memory_server.sqlite.database import Database
 

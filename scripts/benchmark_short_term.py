@@ -22,7 +22,7 @@ from typing import Any
 
 from benchmark import Server, machine
 
-from memory_server.domain.memory import Caller
+from memory_server.domain.caller import Caller
 from memory_server.domain.message import Message
 from memory_server.domain.moment import timestamp
 from memory_server.domain.short_term import keywords, snapshot

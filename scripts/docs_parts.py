@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from memory_server import app
-from memory_server.cli import parser
+from memory_server.cli.main import parser
+from memory_server.mcp.tool import Tool
 from memory_server.settings import Settings
-from memory_server.tools.tool import Tool
 
 WIDTH = 100
 

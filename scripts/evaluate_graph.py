@@ -18,8 +18,9 @@ from evaluate_search import DEMO_LOG, MODES, Question, measures
 
 from memory_server.app import build
 from memory_server.domain import ranking
+from memory_server.domain.caller import Caller
 from memory_server.domain.edge import Edge, Relation
-from memory_server.domain.memory import Caller, Filter, MemoryDraft, MemoryId, MemoryType
+from memory_server.domain.memory import Filter, MemoryDraft, MemoryId, MemoryType
 from memory_server.services.memories import MemoryService
 from memory_server.settings import Settings
 from memory_server.sqlite import edges, memories

@@ -15,7 +15,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from memory_server.app import build
-from memory_server.domain.memory import Caller, Filter, MemoryDraft, MemoryType
+from memory_server.domain.caller import Caller
+from memory_server.domain.memory import Filter, MemoryDraft, MemoryType
 from memory_server.services.memories import MemoryService
 from memory_server.settings import Settings
 from memory_server.sqlite import memories

@@ -23,7 +23,8 @@ from mcp_types import CallToolResult, Implementation
 from memory_server.embedding import Embedder
 from memory_server.embedding.hashing import HashingEmbedder
 from memory_server.nlp.jieba import JiebaSegmenter
-from memory_server.services.indexing import Indexer
+from memory_server.services.embedding_queue import EmbeddingQueue
+from memory_server.sqlite import health
 from memory_server.sqlite.database import Database, WriteTx
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -168,6 +169,12 @@ class Holder:
         self.process.communicate(timeout=20)
 
 
+def problems(database: Database) -> list[str]:
+    """What `doctor` would find wrong with the file."""
+    with database.read() as tx:
+        return health.problems(tx, database.migrations)
+
+
 def damage(path: Path) -> list[str]:
     """What SQLite finds wrong with a file that no database of this process has open."""
     connection = apsw.Connection(str(path))
@@ -228,7 +235,7 @@ def database(clock: Clock) -> Iterator[Database]:
     database = Database(None, clock)
     database.open()
     yield database
-    assert database.problems() == []
+    assert problems(database) == []
     database.close()
 
 
@@ -244,11 +251,11 @@ def file_database(tmp_path: Path, clock: Clock) -> Iterator[Database]:
 
 
 @pytest.fixture
-def indexer(database: Database, embedder: Embedder, segmenter: JiebaSegmenter, clock: Clock) -> Indexer:
-    """An indexer of `database` that is warm and has no thread: it embeds when a search asks it to."""
-    indexer = Indexer(database, lambda known: embedder, lambda space: embedder, segmenter, clock)
-    indexer.warm_up()
-    return indexer
+def queue(database: Database, embedder: Embedder, clock: Clock) -> EmbeddingQueue:
+    """The queue of `database`, warm and without a thread: it embeds when a search asks it to."""
+    queue = EmbeddingQueue(database, lambda known: embedder, lambda space: embedder, clock)
+    queue.warm_up()
+    return queue
 
 
 @pytest.fixture(params=ERAS)

@@ -10,8 +10,8 @@ import pytest
 from mcp_types import ToolAnnotations
 
 from memory_server import app
+from memory_server.mcp.tool import DESTROYS, READS, WRITES, Tool
 from memory_server.settings import Settings
-from memory_server.tools.tool import DESTROYS, READS, WRITES, Tool
 from tests.conftest import ROOT
 
 PACKAGE = ROOT / "memory_server"

@@ -19,7 +19,7 @@ import pytest
 from mcp.shared.exceptions import MCPError
 from mcp_types import CallToolResult
 
-from memory_server.cli import main
+from memory_server.cli.main import main
 from tests.conftest import Servers, Sqlite, call, damage, until
 
 pytestmark = [

@@ -8,11 +8,12 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from memory_server.domain.memory import Caller, Filter, MemoryDraft, MemoryId, MemoryType
-from memory_server.domain.text import clean
+from memory_server.domain.caller import Caller
+from memory_server.domain.memory import Filter, MemoryDraft, MemoryId, MemoryType
 from memory_server.embedding.hashing import HashingEmbedder
+from memory_server.language.text import clean
 from memory_server.nlp.jieba import JiebaSegmenter
-from memory_server.services.indexing import Indexer
+from memory_server.services.embedding_queue import EmbeddingQueue
 from memory_server.services.memories import MemoryService
 from memory_server.sqlite.database import Database
 from tests.conftest import Servers, call
@@ -135,7 +136,7 @@ def service(segmenter: JiebaSegmenter) -> Iterator[MemoryService]:
     """Real searches on a real database in memory, with hashed vectors."""
     database = Database(None, _clock)
     embedder = HashingEmbedder()
-    indexer = Indexer(database, lambda known: embedder, lambda space: embedder, segmenter, _clock)
+    indexer = EmbeddingQueue(database, lambda known: embedder, lambda space: embedder, segmenter, _clock)
     indexer.warm_up()
     service = MemoryService(database, indexer, segmenter)
     for number, text in enumerate(HARD):

@@ -13,9 +13,10 @@ import pytest
 from mcp_types import CallToolResult
 
 from memory_server import __version__, app
-from memory_server.cli import main
-from memory_server.domain.memory import Caller, MemoryType
-from memory_server.server import chosen_tools
+from memory_server.cli.main import main
+from memory_server.domain.caller import Caller
+from memory_server.domain.memory import MemoryType
+from memory_server.mcp.server import chosen_tools
 from memory_server.settings import Settings
 from tests.conftest import Servers, Sqlite, call, damage
 

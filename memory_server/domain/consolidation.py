@@ -16,9 +16,9 @@ from functools import cached_property
 from itertools import groupby
 from typing import NamedTuple
 
-from memory_server.domain import function_words as function
-from memory_server.domain.han import TO_SIMPLIFIED
-from memory_server.domain.text import HAN, KANA_AND_HANGUL, SPACELESS, Segment, has_han, words
+from memory_server.language import function_words as function
+from memory_server.language.han import TO_SIMPLIFIED
+from memory_server.language.text import HAN, KANA_AND_HANGUL, SPACELESS, Segment, has_han, words
 
 THRESHOLD = 0.6
 

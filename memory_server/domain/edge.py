@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from memory_server.domain.memory import Memory, MemoryId
+from memory_server.errors import Problem
 
 
 class Relation(StrEnum):
@@ -74,9 +75,11 @@ class Explored:
     """The memories within reach, nearest first, and every edge between two of them.
 
     Where a limit cuts a walk short it stops at the distance `stopped_at`, at which `left_out` more are near.
+    `degraded` names the rows that could not be read.
     """
 
     nodes: tuple[Reached, ...]
     edges: tuple[Edge, ...]
     left_out: int = 0
     stopped_at: int | None = None
+    degraded: tuple[Problem, ...] = ()

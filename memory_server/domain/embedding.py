@@ -1,6 +1,7 @@
 """Vectors, and the space that tells which vectors may be compared."""
 
 from dataclasses import dataclass
+from enum import StrEnum
 from typing import TypeAlias
 
 import numpy as np
@@ -30,3 +31,10 @@ class Space:
     chinese: bool
     lexical: bool
     fingerprint: str
+
+
+class Embedded(StrEnum):
+    """What is embedded."""
+
+    MEMORIES = "memories"
+    TURNS = "turns"

@@ -2,7 +2,10 @@
 
 from dataclasses import dataclass
 from enum import StrEnum
+from math import isfinite
 from typing import Any
+
+from memory_server.domain.caller import Caller
 
 
 class Scope(StrEnum):
@@ -22,6 +25,22 @@ class Home:
 
     scope: Scope
     owner: str
+
+
+def home(scope: Scope, caller: Caller) -> Home:
+    """Where a scope is for a caller."""
+    match scope:
+        case Scope.PROJECT:
+            return Home(scope, caller.project.key)
+        case Scope.SESSION:
+            return Home(scope, caller.session or "")
+        case _:
+            return Home(scope, "")
+
+
+def homes(scope: Scope | None, caller: Caller) -> list[Home]:
+    """One scope, or all of them in the order in which a key is looked up."""
+    return [home(each, caller) for each in ([scope] if scope else LOOKUP_ORDER)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +110,23 @@ class FactChange:
 
 MAX_DEPTH = 100
 """Levels of a value: the JSON parsers of some clients stop at 200 for a whole message."""
+
+
+def is_plain(value: Any) -> bool:
+    """Whether every client can read a JSON value: at most MAX_DEPTH levels, and finite numbers only."""
+    return depth(value) <= MAX_DEPTH and _is_finite(value)
+
+
+def _is_finite(value: Any) -> bool:
+    match value:
+        case float():
+            return isfinite(value)
+        case dict():
+            return all(map(_is_finite, value.values()))
+        case list():
+            return all(map(_is_finite, value))
+        case _:
+            return True
 
 
 def depth(value: Any) -> int:

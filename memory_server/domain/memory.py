@@ -18,14 +18,6 @@ class MemoryType(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Caller:
-    """Who writes: the client's own name and its session, where it gives them."""
-
-    client: str | None = None
-    session: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
 class MemoryDraft:
     """A memory before it is stored. `project` None means knowledge that belongs to no project."""
 

@@ -13,8 +13,8 @@ from types import MappingProxyType
 from memory_server.domain.edge import Edge
 from memory_server.domain.embedding import Space
 from memory_server.domain.memory import Memory, MemoryId
-from memory_server.domain.query import SYMBOL
-from memory_server.domain.text import SPACELESS, fold, has_han
+from memory_server.language.query import SYMBOL
+from memory_server.language.text import SPACELESS, fold, has_han
 
 MEANING_WEIGHT = 0.65
 LEXICAL_WEIGHT = 0.3

@@ -10,8 +10,8 @@ from typing import Any
 
 from memory_server.domain.fact import Fact, Scope
 from memory_server.domain.memory import Memory, MemoryType
-from memory_server.domain.text import HAN
-from memory_server.domain.tokens import estimate, weigh
+from memory_server.language.text import HAN
+from memory_server.language.tokens import estimate, weigh
 
 
 class Urgency(IntEnum):
@@ -75,6 +75,15 @@ class Item:
 
 
 @dataclass(frozen=True, slots=True)
+class Pointers:
+    """How a face says where to read on: a fact by `{key}`, a memory by `{id}`, and all that was left out."""
+
+    fact: str
+    memory: str
+    more: str
+
+
+@dataclass(frozen=True, slots=True)
 class Briefing:
     """`token_count` is the estimate for `text`; `said` are the items in it, `left_out` how many are not."""
 
@@ -104,27 +113,33 @@ def urgency_of(key: str, scope: Scope) -> Urgency:
             return Urgency.SHARED if scope is Scope.SHARED else Urgency.OTHER
 
 
-def of_fact(fact: Fact) -> Item | None:
+def of_fact(fact: Fact, pointers: Pointers) -> Item | None:
     """A fact as a sentence; none where it says nothing, as a list of blockers that are solved."""
     urgency = urgency_of(fact.key, fact.home.scope)
     if _is_empty(fact.value) or (urgency is Urgency.BLOCKER and fact.value is False):
         return None
-    label = _label(fact.key, urgency)
+    label, where = _label(fact.key, urgency), pointers.fact.format(key=fact.key)
     if isinstance(fact.value, str):
         value = _opening(fact.value)
-        return _named_if_long(Item(urgency, _sentence(label + value), fact.key, value), fact.key)
+        return _named_if_long(Item(urgency, _sentence(label + value), fact.key, value), where)
     said = _sentence(label + _plain(fact.value))
-    return _named_if_long(Item(urgency, said, fact.key, fact.value), fact.key)
+    return _named_if_long(Item(urgency, said, fact.key, fact.value), where)
 
 
-def of_memory(memory: Memory) -> Item:
+def of_memory(memory: Memory, pointers: Pointers) -> Item:
     """Typed memories: decisions, what was learnt, then preferences and patterns."""
     urgency = _OF_TYPE.get(memory.type, Urgency.DISCOVERY)
-    return _named_if_long(Item(urgency, _sentence(_opening(memory.content))), None, memory.id)
+    where = pointers.memory.format(id=memory.id)
+    return _named_if_long(Item(urgency, _sentence(_opening(memory.content))), where)
 
 
 def brief(
-    project: str, facts: Sequence[Item], memories: Sequence[Item], more: int, max_tokens: int
+    project: str,
+    facts: Sequence[Item],
+    memories: Sequence[Item],
+    more: int,
+    max_tokens: int,
+    pointers: Pointers,
 ) -> Briefing:
     """The most urgent items that fit, each whole or not at all; `more` is what was not even considered.
 
@@ -135,9 +150,9 @@ def brief(
         opening = "This project."
     ordered = sorted([*_ranked(facts), *_ranked(memories)], key=lambda ranked: ranked[:2])
     items = [item for _, _, item in ordered]
-    said = _chosen(items, HEADROOM * max_tokens - weigh(_text(opening, [], len(items) + more)))
+    said = _chosen(items, HEADROOM * max_tokens - weigh(_text(opening, [], len(items) + more, pointers)))
     left = len(items) - len(said) + more
-    text = _text(opening, said, left)
+    text = _text(opening, said, left, pointers)
     return Briefing(text, estimate(text), tuple(said), left)
 
 
@@ -168,7 +183,7 @@ def _chosen(ordered: Sequence[Item], room: float) -> list[Item]:
     return [ordered[number] for number in sorted(said)]
 
 
-def _text(opening: str, said: Sequence[Item], left: int) -> str:
+def _text(opening: str, said: Sequence[Item], left: int, pointers: Pointers) -> str:
     lines = [opening]
     for urgency, heading in HEADINGS.items():
         sentences = [item.sentence for item in said if item.urgency is urgency]
@@ -177,14 +192,13 @@ def _text(opening: str, said: Sequence[Item], left: int) -> str:
     if not said and not left:
         lines.append("Nothing is remembered of it yet.")
     if left:
-        lines.append(f"Left out: {left} more (`list_memories`, `memory_search`).")
+        lines.append(f"Left out: {left} more ({pointers.more}).")
     return "\n".join(lines)
 
 
-def _named_if_long(item: Item, key: str | None, id: int | None = None) -> Item:
+def _named_if_long(item: Item, where: str) -> Item:
     if weigh(item.sentence) <= TOO_LONG:
         return item
-    where = f"`read_memory` {key}" if key else f"`memory_get` {id}"
     return Item(item.urgency, f"Too long to say here: {where}.")
 
 

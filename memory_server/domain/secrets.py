@@ -5,7 +5,7 @@ import unicodedata
 from collections.abc import Iterator
 from typing import Any
 
-from memory_server.errors import Invalid
+from memory_server.errors import Invalid, Mend
 
 _START = "(?<![A-Za-z0-9])"
 """Not a word boundary: Chinese letters and `_` may stand right before a key."""
@@ -28,8 +28,8 @@ def refuse_secrets(*values: Any) -> None:
     if kind is not None:
         raise Invalid(
             f"This looks like it holds {kind}, and every assistant can read a memory. Nothing was stored. "
-            "Leave the secret out and say where it is kept; to store it all the same, "
-            "the user must start memory-server with --allow-secrets."
+            "Leave the secret out and say where it is kept.",
+            Mend.ALLOW_SECRETS,
         )
 
 

@@ -6,9 +6,9 @@ from functools import lru_cache
 from importlib.resources import files
 from typing import Any
 
-from memory_server.domain.query import CHINESE_STOP_WORDS, ENGLISH_STOP_WORDS, STOP_CHARACTERS
 from memory_server.domain.short_term import Keyword, tf_idf
-from memory_server.domain.text import has_han, words
+from memory_server.language.query import CHINESE_STOP_WORDS, ENGLISH_STOP_WORDS, STOP_CHARACTERS
+from memory_server.language.text import has_han, words
 from memory_server.nlp import Segmenter
 
 MEDIAN_IDF = 11.9547675029

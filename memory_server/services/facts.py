@@ -6,52 +6,31 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
+from memory_server.domain.caller import Caller
 from memory_server.domain.fact import (
-    LOOKUP_ORDER,
     Action,
     Fact,
     FactChange,
     FactDraft,
-    Home,
     Scope,
+    home,
+    homes,
     matches,
     tagged,
 )
-from memory_server.domain.memory import Caller
 from memory_server.domain.moment import timestamp
 from memory_server.domain.secrets import refuse_secrets
-from memory_server.errors import Conflict, NotFound
+from memory_server.errors import Conflict, Hint, Mend, NotFound, Problem
 from memory_server.sqlite import fact_history, facts
 from memory_server.sqlite.database import Database, Tx, WriteTx
 
 logger = logging.getLogger(__name__)
 
-SWEEP = 500
-"""So many expired facts leave in one transaction."""
+AT_ONCE = 500
+"""Expired facts that leave in one transaction: about 20 ms, so that a write waits little."""
 
 SHOWN = 300
 """Characters of a current value that a Conflict shows."""
-
-
-@dataclass(frozen=True, slots=True)
-class Place:
-    """Where this server stands: the project that it serves and the session that it belongs to."""
-
-    project: str
-    session: str
-
-    def home(self, scope: Scope) -> Home:
-        match scope:
-            case Scope.PROJECT:
-                return Home(scope, self.project)
-            case Scope.SESSION:
-                return Home(scope, self.session)
-            case _:
-                return Home(scope, "")
-
-    def homes(self, scope: Scope | None) -> list[Home]:
-        """One scope, or all of them in the order in which a key is looked up."""
-        return [self.home(each) for each in ([scope] if scope else LOOKUP_ORDER)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,11 +46,27 @@ class Written:
 
 
 @dataclass(frozen=True, slots=True)
+class FactsFound:
+    """Facts by key, and how many more fit; `degraded` names the rows that could not be read."""
+
+    facts: list[Fact]
+    more: int
+    degraded: tuple[Problem, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class FactHistory:
+    """What happened to a key, newest first; `degraded` names the rows that could not be read."""
+
+    changes: list[FactChange]
+    degraded: tuple[Problem, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class FactService:
     """`count_access` is off where the server was started read-only."""
 
     database: Database
-    place: Place
     allow_secrets: bool = False
     count_access: bool = True
 
@@ -84,60 +79,62 @@ class FactService:
         """
         self.check(draft)
         with self.database.write() as tx:
-            return self.write_in(tx, draft, self.place.home(scope), caller)
+            return self.write_in(tx, draft, scope, caller)
 
     def check(self, draft: FactDraft) -> None:
         """Raises Invalid."""
         if not self.allow_secrets:
             refuse_secrets(draft.key, draft.value, draft.tags)
 
-    def write_in(self, tx: WriteTx, draft: FactDraft, home: Home, caller: Caller) -> Written:
-        """The same inside a transaction of the caller's."""
-        gone = facts.expired_at(tx, home, draft.key)
+    def write_in(self, tx: WriteTx, draft: FactDraft, scope: Scope, caller: Caller) -> Written:
+        """The same inside a transaction that is open already, after `check`."""
+        place = home(scope, caller)
+        gone = facts.expired_at(tx, place, draft.key)
         if gone is not None:
             facts.let_go(tx, gone)
-        current = facts.find(tx, home, draft.key)
+        current = facts.find(tx, place, draft.key)
         _refuse_conflict(draft, current)
         until = None if draft.ttl is None else datetime.fromisoformat(tx.now) + timedelta(seconds=draft.ttl)
         expires_at = None if until is None else timestamp(until)
         if current is None:
-            fact = facts.insert(tx, home, draft, expires_at, caller)
+            fact = facts.insert(tx, place, draft, expires_at, caller)
         else:
             fact = facts.replace(tx, current, draft, expires_at, caller)
-        first = self._find(tx, draft.key, None)
-        hidden_by = first.home.scope if first and first.home != home else None
+        first = _find(tx, draft.key, None, caller)
+        hidden_by = first.home.scope if first and first.home != place else None
         return Written(fact, current is None, hidden_by)
 
-    def read(self, key: str, scope: Scope | None, tags: tuple[str, ...] = ()) -> Fact | None:
+    def read(self, key: str, scope: Scope | None, tags: tuple[str, ...], caller: Caller) -> Fact | None:
         """The fact of a key in a scope, or in the first scope that has it. Counts an access."""
         with self.database.read() as tx:
-            found = self._find(tx, key, scope)
+            found = _find(tx, key, scope, caller)
         if found is None or not tagged(found.tags, tags):
             return None
         self._mark([found])
         return found
 
     def read_matching(
-        self, pattern: str, scope: Scope | None, tags: tuple[str, ...], limit: int
-    ) -> tuple[list[Fact], int]:
+        self, pattern: str, scope: Scope | None, tags: tuple[str, ...], limit: int, caller: Caller
+    ) -> FactsFound:
         """As `select`; counts an access of each."""
-        found, more = self.select(pattern, scope, tags, limit)
-        self._mark(found)
-        return found, more
+        found = self.select(pattern, scope, tags, limit, caller)
+        self._mark(found.facts)
+        return found
 
     def select(
-        self, pattern: str, scope: Scope | None, tags: tuple[str, ...], limit: int
-    ) -> tuple[list[Fact], int]:
-        """The facts whose key fits the pattern, by key, and how many there are beyond the limit."""
+        self, pattern: str, scope: Scope | None, tags: tuple[str, ...], limit: int, caller: Caller
+    ) -> FactsFound:
+        """The facts whose key fits the pattern, by key."""
         with self.database.read() as tx:
-            there = facts.headlines(tx, self.place.homes(scope), pattern.partition("*")[0], tags)
+            there = facts.headlines(tx, homes(scope, caller), pattern.partition("*")[0], tags)
             fitting = [each.id for each in there if matches(each.key, pattern)]
-            return facts.select(tx, fitting[:limit]), max(0, len(fitting) - limit)
+            found = facts.select(tx, fitting[:limit])
+            return FactsFound(found, max(0, len(fitting) - limit), tuple(tx.skipped))
 
     def delete(self, key: str, scope: Scope | None, caller: Caller) -> Fact | None:
         """Delete the fact that a read without scope would give; None where there is none. It can be undone."""
         with self.database.write() as tx:
-            found = self._find(tx, key, scope)
+            found = _find(tx, key, scope, caller)
             if found is not None:
                 facts.delete(tx, found, caller)
             return found
@@ -150,69 +147,68 @@ class FactService:
             Conflict: the key has a value again.
         """
         with self.database.write() as tx:
-            ends = [fact_history.select(tx, home, key, 1) for home in self.place.homes(scope)]
-            deleted = [end[0] for end in ends if end and end[0].action is Action.DELETED]
+            ends = [fact_history.find_last(tx, place, key) for place in homes(scope, caller)]
+            deleted = [end for end in ends if end is not None and end.action is Action.DELETED]
             if not deleted:
-                raise _nothing_to_undo(key, self._find(tx, key, scope))
+                raise _nothing_to_undo(key, _find(tx, key, scope, caller))
             last = max(deleted, key=lambda change: change.number)
             if last.expires_at is not None and last.expires_at <= tx.now:
                 raise NotFound(f"`{key}` would have expired at {last.expires_at}. Nothing was undone.")
             draft = FactDraft(key, last.value, last.tags)
             return facts.insert(tx, last.home, draft, last.expires_at, caller)
 
-    def history(self, key: str, scope: Scope | None, limit: int) -> list[FactChange]:
-        """What happened to a key, newest first. Without a scope: in the one that a read finds, else any that knows it.
+    def history(self, key: str, scope: Scope | None, limit: int, caller: Caller) -> FactHistory:
+        """What happened to a key. Without a scope: in the one that a read finds, else any that knows it.
 
         Raises:
             NotFound: the key was never written.
         """
         with self.database.read() as tx:
-            found = self._find(tx, key, scope)
-            for home in [found.home] if found else self.place.homes(scope):
-                changes = fact_history.select(tx, home, key, limit)
-                if changes:
-                    return changes
-        raise NotFound(f"`{key}` was never written. Call `list_memories` to see the keys.")
+            found = _find(tx, key, scope, caller)
+            for place in [found.home] if found else homes(scope, caller):
+                changes = fact_history.select(tx, place, key, limit)
+                if changes or tx.skipped:
+                    return FactHistory(changes, tuple(tx.skipped))
+        raise NotFound(f"`{key}` was never written.", Mend.LIST_FACTS)
 
-    def value_at(self, key: str, scope: Scope | None, moment: datetime) -> FactChange | None:
+    def value_at(self, key: str, scope: Scope | None, moment: datetime, caller: Caller) -> FactChange | None:
         """The value that a read at that moment would have found. Counts no access."""
         then = timestamp(moment)
         with self.database.read() as tx:
-            for home in self.place.homes(scope):
-                last = fact_history.select(tx, home, key, 1, until=then)
-                if last and last[0].alive(then):
-                    return last[0]
+            for place in homes(scope, caller):
+                last = fact_history.find_last(tx, place, key, until=then)
+                if last is not None and last.alive(then):
+                    return last
         return None
 
-    def sweep(self) -> None:
-        """Remove what has expired: reads pass over it already, this takes it out of the table."""
+    def remove_expired(self) -> None:
+        """Background work: take what has expired out of the table. Reads pass over it already."""
         if self.database.read_only:
             return
         with self.database.read() as tx:
             if not facts.expired(tx, 1):
                 return
         with self.database.write() as tx:
-            for fact in facts.expired(tx, SWEEP):
+            for fact in facts.expired(tx, AT_ONCE):
                 facts.let_go(tx, fact)
-
-    def _find(self, tx: Tx, key: str, scope: Scope | None) -> Fact | None:
-        found = (facts.find(tx, home, key) for home in self.place.homes(scope))
-        return next((fact for fact in found if fact is not None), None)
 
     def _mark(self, read: Sequence[Fact]) -> None:
         if not read or not self.count_access:
             return
         problem = self.database.count(lambda tx: facts.mark_accessed(tx, [fact.id for fact in read]))
         if problem is not None:
-            logger.warning("accesses were not counted: %s", problem)
+            logger.warning("accesses were not counted: %s", problem.text)
+
+
+def _find(tx: Tx, key: str, scope: Scope | None, caller: Caller) -> Fact | None:
+    found = (facts.find(tx, place, key) for place in homes(scope, caller))
+    return next((fact for fact in found if fact is not None), None)
 
 
 def _nothing_to_undo(key: str, current: Fact | None) -> Conflict | NotFound:
     if current is not None:
         return Conflict(f"`{key}` was not deleted: it has {_shown(current)}. Nothing was undone.")
-    return NotFound(
-        f"No deleted fact `{key}`. Call `read_memory` with history=true to see what happened to it."
-    )
+    return NotFound(f"No deleted fact `{key}`.", Hint(Mend.SHOW_FACT_HISTORY, {"key": key}))
 
 
 def _refuse_conflict(draft: FactDraft, current: Fact | None) -> None:
@@ -223,8 +219,8 @@ def _refuse_conflict(draft: FactDraft, current: Fact | None) -> None:
         return
     state = _shown(current) if current else "no value"
     raise Conflict(
-        f"`{draft.key}` is at version {version}, not {draft.expected_version}. Nothing was written. It has {state}. "
-        f"Decide with that in mind, then write again with expectedVersion={version}."
+        f"`{draft.key}` is at version {version}, not {draft.expected_version}. Nothing was written. It has {state}.",
+        Hint(Mend.WRITE_AT_VERSION, {"version": version}),
     )
 
 

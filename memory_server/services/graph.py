@@ -3,10 +3,12 @@
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
+from memory_server.domain.caller import Caller
 from memory_server.domain.edge import Edge, Explored, Reached, Relation, Walk
-from memory_server.domain.memory import Caller, Filter, Memory, MemoryId
-from memory_server.errors import Conflict, Invalid, NotFound
-from memory_server.services.indexing import Answering, Indexer
+from memory_server.domain.embedding import Embedded
+from memory_server.domain.memory import Filter, Memory, MemoryId
+from memory_server.errors import Conflict, Hint, Invalid, Mend, NotFound, Problem
+from memory_server.services.embedding_queue import Answering, EmbeddingQueue, Unanswered
 from memory_server.sqlite import edges, embeddings, memories
 from memory_server.sqlite.database import Database, Tx
 
@@ -29,9 +31,17 @@ class Neighbour:
 
 
 @dataclass(frozen=True, slots=True)
+class Related:
+    """The memories nearest to one, nearest first; `degraded` says why there may be more."""
+
+    near: list[Neighbour]
+    degraded: tuple[Problem, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class GraphService:
     database: Database
-    indexer: Indexer
+    queue: EmbeddingQueue
 
     def connect(self, edge: Edge, caller: Caller) -> Edge:
         """Write an edge between two memories, or renew its strength.
@@ -42,9 +52,7 @@ class GraphService:
             Conflict: two memories would supersede each other.
         """
         if edge.source == edge.target:
-            raise Invalid(
-                f"An edge needs two memories, and both ends are {edge.source}. Call `memory_search` to find the other."
-            )
+            raise Invalid(f"An edge needs two memories, and both ends are {edge.source}.", Mend.FIND_MEMORY)
         with self.database.write() as tx:
             memories.get(tx, edge.source)
             memories.get(tx, edge.target)
@@ -64,8 +72,8 @@ class GraphService:
             ended = edges.end(tx, edge)
         if ended is None:
             raise NotFound(
-                f"No edge {edge.source} {edge.relation} {edge.target} holds. "
-                f"Call `graph_explore` with memoryId={edge.source} to see those that do."
+                f"There is no edge {edge.source} {edge.relation} {edge.target}.",
+                Hint(Mend.SHOW_EDGES, {"memory": edge.source}),
             )
         return ended
 
@@ -95,12 +103,11 @@ class GraphService:
                 tuple(edges.between(tx, paths, walk)),
                 left_out,
                 distance if left_out else None,
+                tuple(tx.skipped),
             )
 
-    def related(
-        self, id: MemoryId, limit: int, graph: bool, semantic: bool
-    ) -> tuple[list[Neighbour], str | None]:
-        """The memories nearest to one, by edges and by meaning, and why meaning could not answer, if so.
+    def related(self, id: MemoryId, limit: int, graph: bool, semantic: bool) -> Related:
+        """The memories nearest to one, by edges and by meaning.
 
         Raises:
             Invalid: neither is wanted.
@@ -108,12 +115,11 @@ class GraphService:
         """
         if not graph and not semantic:
             raise Invalid(
-                "includeGraph and includeSemantic are both false, which leaves nothing to look for. Set one to true."
+                "Neither edges nor meaning are wanted, which leaves nothing to look for.",
+                Mend.NAME_NEIGHBOURS,
             )
-        answering = self.indexer.answering() if semantic else None
-        left = (
-            self.indexer.catch_up(answering, embeddings.MEMORIES) if isinstance(answering, Answering) else 0
-        )
+        answering = self.queue.answering() if semantic else None
+        left = self.queue.catch_up(answering, Embedded.MEMORIES) if isinstance(answering, Answering) else 0
         with self.database.read() as tx:
             memories.get(tx, id)
             by_edge = _strongest(tx, id, limit) if graph else {}
@@ -122,9 +128,11 @@ class GraphService:
                 Neighbour(memory, tuple(by_edge.get(memory.id, ())), cosines.get(memory.id))
                 for memory in memories.select(tx, list({**by_edge, **cosines}))
             ]
+            skipped = tuple(tx.skipped)
         near.sort(key=lambda each: (-each.nearness, -each.memory.id))
-        waiting = f"{left} memories are not embedded yet" if left else None
-        return near[:limit], problem or waiting
+        if problem is None and left:
+            problem = Problem(f"{left} memories are not embedded yet")
+        return Related(near[:limit], skipped if problem is None else (problem, *skipped))
 
 
 def _as_of(tx: Tx, found: list[Memory], at: str | None) -> list[Memory]:
@@ -146,14 +154,17 @@ def _strongest(tx: Tx, id: MemoryId, limit: int) -> dict[MemoryId, list[Edge]]:
 
 
 def _cosines(
-    tx: Tx, answering: Answering | str | None, id: MemoryId, limit: int, also: Iterable[MemoryId]
-) -> tuple[dict[MemoryId, float], str | None]:
+    tx: Tx, answering: Answering | Unanswered | None, id: MemoryId, limit: int, also: Iterable[MemoryId]
+) -> tuple[dict[MemoryId, float], Problem | None]:
     """The cosines of the memories nearest in meaning and of those that edges have found; or why there are none."""
-    if not isinstance(answering, Answering):
-        return {}, answering and f"meaning did not answer: {answering}"
+    if answering is None:
+        return {}, None
+    if isinstance(answering, Unanswered):
+        cause = answering.problem
+        return {}, Problem(f"meaning did not answer: {cause.text}", cause.hints)
     vector = embeddings.vector_of(tx, answering.space_id, id)
     if vector is None:
-        return {}, f"meaning did not answer: memory {id} is not embedded yet"
+        return {}, Problem(f"meaning did not answer: memory {id} is not embedded yet")
     nearest = embeddings.nearest(tx, answering.space_id, vector, Filter(), limit + 1)
     found = {hit.id: hit.cosine for hit in nearest if hit.id != id}
     others = [each for each in also if each not in found]
@@ -164,7 +175,6 @@ def _refuse_circle(tx: Tx, edge: Edge) -> None:
     """What supersedes a memory must not be superseded by it, at any distance."""
     if edges.supersedes(tx, edge.target, edge.source):
         raise Conflict(
-            f"Memory {edge.target} already supersedes {edge.source}, itself or over others. `graph_explore` with "
-            f"memoryId={edge.source}, relation=supersedes, direction=in shows how. If that is wrong, end the edge: "
-            "`graph_connect` with its sourceId, targetId, relation and end=true."
+            f"Memory {edge.target} already supersedes {edge.source}, directly or through others.",
+            Hint(Mend.END_SUPERSEDING, {"memory": edge.source}),
         )

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime, tzinfo
 from typing import Any
 
+from memory_server.domain.caller import Caller
 from memory_server.domain.long_term import (
     MOST_COUNTED,
     RANDOM,
@@ -17,20 +18,21 @@ from memory_server.domain.long_term import (
     draw,
     quarantine,
 )
-from memory_server.domain.memory import Caller
 from memory_server.domain.message import Message
 from memory_server.domain.moment import timestamp
 from memory_server.domain.secrets import refuse_secrets
 from memory_server.domain.situation import Situation
-from memory_server.errors import Conflict, Invalid, NotFound
+from memory_server.errors import Conflict, Hint, Invalid, Mend, NotFound, Problem
 from memory_server.sqlite import conversations, long_term
-from memory_server.sqlite.conversations import ConversationId
+from memory_server.sqlite.conversations import ConversationId, Held
 from memory_server.sqlite.database import Database, Tx, WriteTx
 from memory_server.triggers import Checked, Failure, FailureKind, Outcome, Skipped, TriggerEngine, Value
 
 logger = logging.getLogger(__name__)
 
 LISTED = 200
+"""Memories that a list holds; the others are counted."""
+
 NAMED = 10
 """Names that an error suggests."""
 
@@ -61,6 +63,7 @@ class Awakening:
     errors: list[tuple[str, str]]
     skipped: list[tuple[str, str]]
     elsewhere: list[tuple[str, int]]
+    degraded: tuple[Problem, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +73,7 @@ class Listed:
     memories: list[LongTermMemory]
     more: int
     now: str
+    degraded: tuple[Problem, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,7 +121,7 @@ class LongTermService:
             Invalid: there is nothing to change, or it looks like a credential.
         """
         if wanted == LongTermChange():
-            raise Invalid("Nothing to change: give `trigger`, `prompt` or `updatedContext`.")
+            raise Invalid("Nothing to change.", Mend.NAME_LONG_TERM_FIELDS)
         if not self.allow_secrets:
             refuse_secrets(wanted.prompt, wanted.trigger, wanted.updated_context)
         with self.database.read() as tx:
@@ -137,7 +141,6 @@ class LongTermService:
         """
         with self.database.write() as tx:
             long_term.delete(tx, _get(tx, conversation, name).id)
-            tx.rewrite_file_afterwards()
 
     def get(self, name: str, conversation: str) -> LongTermMemory:
         """A memory whole.
@@ -153,9 +156,10 @@ class LongTermService:
         with self.database.read() as tx:
             place = conversations.find(tx, conversation)
             if place is None:
-                return Listed([], 0, tx.now)
+                return Listed([], 0, tx.now, tuple(tx.skipped))
             found = long_term.select(tx, place, LISTED)
-            return Listed(found, long_term.count(tx, place) - len(found), tx.now)
+            more = max(0, long_term.count(tx, place) - LISTED)
+            return Listed(found, more, tx.now, tuple(tx.skipped))
 
     def search(
         self, messages: Sequence[Message], conversation: str, participants: Mapping[str, Any]
@@ -164,8 +168,8 @@ class LongTermService:
         with self.database.read() as tx:
             place = conversations.find(tx, conversation)
             watched = [] if place is None else long_term.watches(tx, place)
-            elsewhere = [] if watched else long_term.by_conversation(tx, NAMED)
-            now = tx.now
+            elsewhere = [] if watched else conversations.largest(tx, Held.LONG_TERM, NAMED)
+            now, skipped = tx.now, tuple(tx.skipped)
         judged = [watch for watch in watched if not _rests(watch, now)]
         situation = self._situation(messages, conversation, datetime.fromisoformat(now), participants)
         given = self.engine.judge([watch.trigger for watch in judged], situation)
@@ -195,6 +199,7 @@ class LongTermService:
                 if _rests(watch, now)
             ],
             elsewhere,
+            skipped,
         )
 
     def try_out(
@@ -244,7 +249,7 @@ class LongTermService:
 
         problem = self.database.count(mark)
         if problem is not None:
-            logger.warning("what the triggers did was not recorded: %s", problem)
+            logger.warning("what the triggers did was not recorded: %s", problem.text)
 
 
 def _mark(tx: WriteTx, watch: Watch, outcome: Outcome) -> None:
@@ -292,8 +297,8 @@ def _get(tx: Tx, conversation: str, name: str) -> LongTermMemory:
         names = [] if place is None else long_term.names(tx, place, NAMED)
         there = f"There are: {', '.join(names)}." if names else "It has none."
         raise NotFound(
-            f"No long-term memory `{name}` in the conversation `{conversation}`. {there} "
-            "Call `list_long_term_memories` with its conversation_id to see all."
+            f"No long-term memory `{name}` in the conversation `{conversation}`. {there}",
+            Hint(Mend.LIST_LONG_TERM, {"conversation": conversation}),
         )
     return found
 
@@ -302,6 +307,6 @@ def _refuse_taken(tx: Tx, place: ConversationId, name: str, conversation: str) -
     taken = long_term.find(tx, place, name)
     if taken is not None:
         raise Conflict(
-            f"The conversation `{conversation}` has a long-term memory `{name}` already. Nothing was kept. "
-            "Call `update_long_term_memory` to replace its prompt or trigger, or choose another name."
+            f"The conversation `{conversation}` has a long-term memory `{name}` already. Nothing was kept.",
+            Mend.UPDATE_LONG_TERM,
         )

@@ -8,7 +8,7 @@ import numpy as np
 
 from memory_server.domain.embedding import Vector
 from memory_server.embedding import Embedder
-from memory_server.services.indexing import Indexer
+from memory_server.services.embedding_queue import EmbeddingQueue, Unanswered
 
 KEPT = 4096
 """Vectors that are kept: the texts of conditions are the same in each search."""
@@ -22,14 +22,14 @@ average that is near to nothing."""
 class Nearness:
     """Compares with the embedder that answers searches."""
 
-    indexer: Indexer
+    queue: EmbeddingQueue
     _vectors: OrderedDict[tuple[str, str], Vector] = field(default_factory=OrderedDict)
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def __call__(self, one: str, other: str) -> float | None:
         """The cosine of two texts, both embedded as questions; None while there is no embedder."""
-        answering = self.indexer.answering()
-        if isinstance(answering, str):
+        answering = self.queue.answering()
+        if isinstance(answering, Unanswered):
             return None
         return float(np.dot(self._vector(answering.embedder, one), self._vector(answering.embedder, other)))
 

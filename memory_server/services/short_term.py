@@ -2,14 +2,13 @@
 
 import logging
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from memory_server.domain.memory import Caller
+from memory_server.domain.caller import Caller
 from memory_server.domain.message import Message
 from memory_server.domain.moment import timestamp
-from memory_server.domain.pattern import Pattern
 from memory_server.domain.secrets import refuse_secrets
 from memory_server.domain.short_term import (
     CLEANUP_EVERY,
@@ -32,30 +31,33 @@ from memory_server.domain.short_term import (
     snapshot,
     spoken,
 )
-from memory_server.errors import Invalid, NotFound
+from memory_server.errors import Invalid, Mend, NotFound, Problem
+from memory_server.language.pattern import Pattern
 from memory_server.nlp import KeywordExtractor
 from memory_server.sqlite import conversations, short_term
-from memory_server.sqlite.conversations import Cleanups, ConversationId
+from memory_server.sqlite.conversations import Cleanups, ConversationId, Held
 from memory_server.sqlite.database import Database, Tx, WriteTx
 from memory_server.sqlite.short_term import Totals
 
 logger = logging.getLogger(__name__)
 
 TRIES = 32
-"""Draws of a flashback by chance, before all that may flash back are read: most are too close to one taken."""
+"""Random draws of a flashback before all that may flash back are read: most are too close to one taken."""
 
 FEW = 50
 """Relevant memories among which three said apart are mostly found."""
 
 LOOKING = 10.0
-"""Seconds that a pattern may take for all memories of a conversation."""
+"""Seconds that a pattern may take for all memories of a conversation: writes of other processes wait meanwhile."""
 
-PAGE = 1000
+NAMED = 10
+"""Conversations that are named where the one that was asked for has none."""
+
+LISTED = 20
+"""Conversations that statistics list."""
+
 BATCH = 50
-"""Conversations that one round of background work cleans up, and rows written by hand that it takes on at once."""
-
-ROUND = 1.0
-"""Seconds after which a round takes on no more rows: embeddings wait meanwhile."""
+"""Conversations that one round of background work cleans up, and rows written by hand that one transaction takes on."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +76,37 @@ class Recalled:
     tier: Tier
     parts: Recollection
     words: list[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Recall:
+    """What a search answers. `too_recent` memories were said too lately to come back.
+
+    `elsewhere` are the conversations that have memories, and how many, where this one has none at all.
+    """
+
+    memories: list[Recalled]
+    too_recent: int
+    elsewhere: list[tuple[str, int]]
+    degraded: tuple[Problem, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Matching:
+    """Id and text of the memories that a pattern is found in, oldest first; the rest as in `Recall`."""
+
+    memories: list[tuple[ShortTermId, str]]
+    elsewhere: list[tuple[str, int]]
+    degraded: tuple[Problem, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Statistics:
+    """Of one conversation, or of all: then the largest are listed."""
+
+    totals: Totals
+    cleanups: Cleanups | None
+    by_conversation: list[tuple[str, int]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,62 +153,69 @@ class ShortTermService:
 
     def search(
         self, messages: Sequence[Message], conversation: str, role_weights: Mapping[str, float]
-    ) -> list[Recalled]:
-        """The memories of this conversation that its last messages call back: two top, one next, two flashbacks."""
+    ) -> Recall:
+        """The memories of this conversation that share keywords with its last messages: two top, one next; and two
+        random others. Each top and next one gains score."""
         asked = keywords(messages, self.extractor.extract, role_weights)
         with self.database.read() as tx:
             place = conversations.find(tx, conversation)
-            found = [] if place is None else self._recall(tx, place, asked)
+            if place is None or not short_term.count(tx, place):
+                return Recall([], 0, _elsewhere(tx), tuple(tx.skipped))
+            before = _before(tx.now, SETTLING)
+            found = self._recall(tx, place, asked, before)
+            recall = Recall(found, short_term.count_unsettled(tx, place, before), [], tuple(tx.skipped))
         self._reward(found)
-        return found
+        return recall
 
-    def matching(self, pattern: Pattern, conversation: str) -> list[tuple[ShortTermId, str]]:
-        """The id and text of the memories that the pattern is found in, oldest first; words not in roles.
+    def matching(self, pattern: Pattern, conversation: str) -> Matching:
+        """The memories that the pattern is found in; words are not looked for in roles.
 
         Raises:
             Invalid: that takes too long.
         """
-        found: list[tuple[ShortTermId, str]] = []
         ends = time.monotonic() + LOOKING
-        for id, text in self._texts(conversation):
-            if pattern.is_in(spoken(text) if pattern.words else text):
-                found.append((id, text))
-            if time.monotonic() > ends:
-                raise Invalid(
-                    f"The pattern is too slow: in {LOOKING:.0f} s it got to memory {id}. Nothing was deleted. "
-                    "Give plain words, or an expression with fewer repetitions."
-                )
-        return found
+        found: list[tuple[ShortTermId, str]] = []
+        with self.database.read() as tx:
+            place = conversations.find(tx, conversation)
+            if place is None or not short_term.count(tx, place):
+                return Matching([], _elsewhere(tx), tuple(tx.skipped))
+            for id, text in short_term.texts(tx, place):
+                if pattern.is_in(spoken(text) if pattern.words else text):
+                    found.append((id, text))
+                if time.monotonic() > ends:
+                    raise Invalid(
+                        f"The pattern is too slow: in {LOOKING:.0f} s it got to memory {id}. Nothing was deleted. "
+                        "Plain words, or an expression with fewer repetitions, take less."
+                    )
+            return Matching(found, [], tuple(tx.skipped))
 
-    def _texts(self, conversation: str) -> Iterator[tuple[ShortTermId, str]]:
-        last = ShortTermId(0)
-        while True:
-            with self.database.read() as tx:
-                place = conversations.find(tx, conversation)
-                page = [] if place is None else short_term.texts(tx, place, last, PAGE)
-            if not page:
-                return
-            yield from page
-            last = page[-1][0]
-
-    def delete(self, pattern: Pattern, conversation: str) -> int:
-        """Delete those memories for good; how many.
+    def delete(self, pattern: Pattern, conversation: str) -> Matching:
+        """Delete the memories that the pattern is found in for good.
 
         Raises:
             Invalid: to find them takes too long.
         """
-        matching = [id for id, _ in self.matching(pattern, conversation)]
-        if not matching:
-            return 0
-        with self.database.write() as tx:
-            tx.rewrite_file_afterwards()
-            return short_term.delete(tx, matching)
+        matching = self.matching(pattern, conversation)
+        if matching.memories:
+            with self.database.write() as tx:
+                short_term.delete(tx, [id for id, _ in matching.memories])
+        return matching
 
-    def totals(self, conversation: str | None) -> tuple[Totals, Cleanups | None]:
-        """Of one conversation, or of all."""
+    def statistics(self, conversation: str | None) -> Statistics:
+        """Of one conversation, or of all.
+
+        Raises:
+            NotFound: the conversation has no short-term memories.
+        """
         with self.database.read() as tx:
             place = None if conversation is None else _get(tx, conversation)
-            return short_term.totals(tx, place), conversations.cleanups(tx, place)
+            largest = conversations.largest(tx, Held.SHORT_TERM, LISTED) if place is None else []
+            return Statistics(short_term.totals(tx, place), conversations.cleanups(tx, place), largest)
+
+    def largest(self) -> tuple[str, int] | None:
+        """The conversation with the most memories, and how many."""
+        with self.database.read() as tx:
+            return next(iter(conversations.largest(tx, Held.SHORT_TERM, 1)), None)
 
     def clean_up(self, conversation: str | None) -> Cleaned:
         """Remove what is old or has faded from one conversation, or from all, now."""
@@ -183,38 +223,24 @@ class ShortTermService:
             places = conversations.ids(tx) if conversation is None else [_get(tx, conversation)]
             return self._clean_up(tx, places)
 
-    def by_conversation(self, limit: int) -> list[tuple[str, int]]:
-        """The conversations with the most memories, and how many."""
-        with self.database.read() as tx:
-            return short_term.by_conversation(tx, limit)
-
-    def too_recent(self, conversation: str) -> int | None:
-        """How many memories were said too lately to come back; None where the conversation has none at all."""
-        with self.database.read() as tx:
-            place = conversations.find(tx, conversation)
-            if place is None:
-                return None
-            before = _before(tx.now, SETTLING)
-            recent = short_term.count_unsettled(tx, place, before)
-            return recent if recent or short_term.settled(tx, place, before, limit=1) else None
-
-    def sweep(self) -> None:
-        """Background work: keywords of what was written by hand, and each conversation's daily cleanup."""
+    def find_keywords(self) -> None:
+        """Background work: the keywords of what was written by hand."""
         if self.database.read_only:
             return
-        ends = time.monotonic() + ROUND
         while unkeyed := self._unkeyed():
             self._find_keywords(unkeyed)
-            if time.monotonic() > ends:
-                break
+
+    def clean_up_due(self) -> None:
+        """Background work: each conversation's daily cleanup."""
+        if self.database.read_only:
+            return
         with self.database.read() as tx:
             waiting = conversations.due(tx, _before(tx.now, CLEANUP_EVERY), 1)
         if waiting:
             with self.database.write() as tx:
                 self._clean_up(tx, conversations.due(tx, _before(tx.now, CLEANUP_EVERY), BATCH))
 
-    def _recall(self, tx: Tx, place: ConversationId, asked: Sequence[Keyword]) -> list[Recalled]:
-        before = _before(tx.now, SETTLING)
+    def _recall(self, tx: Tx, place: ConversationId, asked: Sequence[Keyword], before: str) -> list[Recalled]:
         ranked = short_term.relevant(tx, place, asked, before, FEW)
         picked = pick(ranked)
         if len(picked) < len(PLACES) and len(ranked) == FEW:  # these were said too close together
@@ -231,6 +257,7 @@ class ShortTermService:
                 [forms[word] for word in short_term.shared_words(tx, parts.id, asked)],
             )
             for tier, parts in picked
+            if parts.id in memories
         ]
 
     def _flashbacks(
@@ -255,9 +282,7 @@ class ShortTermService:
         Drawn by rejection: any memory, accepted with its weight / the heaviest; so a long history is not read.
         """
         for _ in range(TRIES):
-            ((id, said_at, score),) = short_term.settled(
-                tx, place, before, limit=1, offset=int(self.chance() * number)
-            )
+            id, said_at, score = short_term.nth_settled(tx, place, before, int(self.chance() * number))
             weight = flashback_weight(_age(tx.now, said_at), score)
             if self.chance() * HEAVIEST_FLASHBACK < weight and is_apart(said_at, taken):
                 return id, said_at
@@ -281,7 +306,7 @@ class ShortTermService:
 
         problem = self.database.count(mark)
         if problem is not None:
-            logger.warning("scores were not raised: %s", problem)
+            logger.warning("scores were not raised: %s", problem.text)
 
     def _unkeyed(self) -> list[ShortTermMemory]:
         with self.database.read() as tx:
@@ -309,10 +334,13 @@ def _get(tx: Tx, conversation: str) -> ConversationId:
     found = conversations.find(tx, conversation)
     if found is None:
         raise NotFound(
-            f"No conversation `{conversation}` has short-term memories. "
-            "Call `get_memory_stats` without conversation_id to see which have."
+            f"No conversation `{conversation}` has short-term memories.", Mend.LIST_SHORT_TERM_CONVERSATIONS
         )
     return found
+
+
+def _elsewhere(tx: Tx) -> list[tuple[str, int]]:
+    return conversations.largest(tx, Held.SHORT_TERM, NAMED)
 
 
 def _before(now: str, span: timedelta) -> str:

@@ -1,11 +1,29 @@
 """The table `conversations`."""
 
 from dataclasses import dataclass
+from enum import StrEnum
 from typing import NewType
 
 from memory_server.sqlite.database import Tx, WriteTx
+from memory_server.sqlite.rows import Rows
+
+ROWS = (Rows("conversations", ("name", "created_at", "cleaned_at"), moments=("created_at", "cleaned_at")),)
 
 ConversationId = NewType("ConversationId", int)
+
+
+class Held(StrEnum):
+    """What a conversation has."""
+
+    SHORT_TERM = "short-term memories"
+    LONG_TERM = "long-term memories"
+
+
+_TABLES = {
+    Held.SHORT_TERM: ("short_term_memories", "said_at"),
+    Held.LONG_TERM: ("long_term_memories", "created_at"),
+}
+"""Where they are, and the column that tells when one was added last."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,3 +85,19 @@ def cleanups(tx: Tx, id: ConversationId | None) -> Cleanups | None:
         f"SELECT max(cleaned_at), sum(removed) FROM conversations {where}", () if id is None else (id,)
     )
     return None if last is None else Cleanups(last, removed)
+
+
+def largest(tx: Tx, held: Held, limit: int) -> list[tuple[str, int]]:
+    """The conversations with the most memories of a kind, and how many; among equals the one that went on last is first."""
+    table, moment = _TABLES[held]
+    return tx.rows(
+        f"""
+        SELECT c.name, count(*)
+        FROM {table} AS m
+        JOIN conversations AS c ON c.id = m.conversation_id
+        GROUP BY c.id
+        ORDER BY count(*) DESC, max(m.{moment}) DESC, c.id DESC
+        LIMIT ?
+        """,
+        (limit,),
+    )

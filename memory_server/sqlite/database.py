@@ -1,9 +1,7 @@
-"""The one connection to the database file, its transactions, and what its failures mean."""
+"""The connection to the database file and its transactions."""
 
 import logging
-import os
 import random
-import stat
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -16,8 +14,8 @@ from typing import Any
 import apsw
 
 from memory_server.domain.moment import timestamp
-from memory_server.errors import Conflict, MemoryServerError, Unavailable
-from memory_server.sqlite import migrate, vectors
+from memory_server.errors import Hint, Mend, Problem, Unavailable
+from memory_server.sqlite import failures, files, migrate, pragmas, vectors
 
 logger = logging.getLogger(__name__)
 
@@ -37,12 +35,34 @@ class Tx:
 
     connection: apsw.Connection
     now: str
+    skipped: list[Problem] = field(default_factory=list)
+    """The rows that were left out because their text is not UTF-8, as a hand edit or an import can leave it."""
 
     def rows(self, sql: str, values: Values = ()) -> list[tuple[Any, ...]]:
-        return self.connection.execute(sql, values).fetchall()
+        """The rows that a statement gives, without those that cannot be read: they are noted in `skipped`."""
+        cursor = self.connection.execute(sql, values)
+        try:
+            return cursor.fetchall()
+        except UnicodeDecodeError:
+            if not cursor.is_readonly:  # to run it again would write twice
+                raise
+        return self._readable_rows(sql, values)
 
     def row(self, sql: str, values: Values = ()) -> tuple[Any, ...] | None:
-        return self.connection.execute(sql, values).fetchone()
+        """The first row.
+
+        Raises:
+            Unavailable: it cannot be read.
+        """
+        cursor = self.connection.execute(sql, values)
+        columns = cursor.description_full if cursor.is_readonly else ()
+        try:
+            return cursor.fetchone()
+        except UnicodeDecodeError as error:
+            if not columns:
+                raise
+            problem = self._unreadable(sql, values, columns, 0)
+            raise Unavailable(problem.text, *problem.hints) from error
 
     def one(self, sql: str, values: Values = ()) -> tuple[Any, ...]:
         """The only row of a statement that always gives one."""
@@ -52,6 +72,35 @@ class Tx:
     def value(self, sql: str, values: Values = ()) -> Any:
         row = self.row(sql, values)
         return None if row is None else row[0]
+
+    def size(self) -> int:
+        """Bytes of the database."""
+        return int(self.value("SELECT page_count * page_size FROM pragma_page_count, pragma_page_size"))
+
+    def _readable_rows(self, sql: str, values: Values) -> list[tuple[Any, ...]]:
+        cursor = self.connection.execute(sql, values)
+        columns = cursor.description_full
+        found: list[tuple[Any, ...]] = []
+        place = 0
+        while True:
+            try:
+                found.append(next(cursor))
+            except StopIteration:
+                return found
+            except UnicodeDecodeError:
+                self.skipped.append(self._unreadable(sql, values, columns, place))
+            place += 1
+
+    def _unreadable(self, sql: str, values: Values, columns: Sequence[Sequence[Any]], place: int) -> Problem:
+        """Which row of which table a statement gives at a place. Its id is read alone, without the text."""
+        ids = [(name, table) for name, _, _, table, origin in columns if origin == "id"]
+        if not ids:
+            which = f"a row of {columns[0][3] or 'the database'}"
+        else:
+            name, table = ids[0]
+            id = self.connection.execute(f'SELECT "{name}" FROM ({sql}) LIMIT 1 OFFSET {place}', values).get
+            which = f"row {id} of {table}"
+        return Problem(f"{which} cannot be read: it holds text that is not UTF-8", (Hint(Mend.CHECK_FILE),))
 
     def tokenize(self, text: str) -> list[str]:
         """The tokens that the word index makes of a text: folded, without accents, stemmed."""
@@ -139,7 +188,7 @@ class Database:
                 _roll_back(connection)
             self._finish(connection, tx)
 
-    def count(self, mark: Callable[[WriteTx], object]) -> str | None:
+    def count(self, mark: Callable[[WriteTx], object]) -> Problem | None:
         """Let a read count itself, unless the file is read-only; why it could not. Then only the count is lost."""
         if self.read_only:
             return None
@@ -147,7 +196,7 @@ class Database:
             with self.write(COUNTING_PATIENCE) as tx:
                 mark(tx)
         except Unavailable as error:
-            return str(error)
+            return error.problem
         return None
 
     @property
@@ -155,39 +204,10 @@ class Database:
         with self._lock, self._translated():
             return self._connection().readonly("main")
 
-    def size(self) -> int:
-        """Bytes of the database."""
-        with self.read() as tx:
-            return int(tx.value("SELECT page_count * page_size FROM pragma_page_count, pragma_page_size"))
-
-    def problems(self) -> list[str]:
-        """What is wrong with the file: SQLite's own checks, missing triggers, a word index that is not whole."""
-        with self.read() as tx:
-            found = [str(row[0]) for row in tx.rows("PRAGMA integrity_check")]
-            found += [f"foreign key: {row}" for row in tx.rows("PRAGMA foreign_key_check")]
-            there = {name for (name,) in tx.rows("SELECT name FROM sqlite_schema WHERE type = 'trigger'")}
-            found += [
-                f"trigger {name} is missing" for name in sorted(migrate.triggers(self._migrations) - there)
-            ]
-            unindexed = tx.value(
-                "SELECT count(*) FROM memories WHERE id NOT IN (SELECT rowid FROM memory_words)"
-            )
-            if unindexed:
-                found.append(f"{unindexed} memories are not in the word index")
-            for kind, texts in _TEXTS.items():
-                found += [f"{kind} {id} holds text that is not UTF-8" for id in _undecodable(tx, texts)]
-            return [line for line in found if line != "ok"]
-
-    def facts(self) -> dict[str, str]:
-        """What a person may ask about the file and the libraries that read it."""
-        with self._lock, self._translated():
-            connection = self._connection()
-            return {
-                "schema": f"version {migrate.version_of(connection)}",
-                "sqlite": f"{apsw.sqlite_lib_version()} (apsw {apsw.apsw_version()})",
-                "journal": f"{connection.pragma('journal_mode')}, synchronous {connection.pragma('synchronous')}",
-                "vectors": vectors.engine(connection),
-            }
+    @property
+    def migrations(self) -> list[migrate.Migration]:
+        """What makes up the schema that this program knows."""
+        return self._migrations
 
     def backup(self, target: Path) -> None:
         """Write a checked copy of the whole database to `target`, in one step."""
@@ -212,7 +232,7 @@ class Database:
 
     def _connection(self) -> apsw.Connection:
         if self._closed:
-            raise Unavailable("The server is stopping. Call again after it has restarted.")
+            raise Unavailable("The server is stopping: nothing was done.")
         if self._opened is None:
             self._opened = self._open()
         return self._opened
@@ -223,23 +243,23 @@ class Database:
                 connection.execute(statement)
         except apsw.Error as error:
             raise Unavailable(
-                f"The memory is deleted, but overwriting its traces in {self.path} failed ({error}). "
-                "To overwrite them, run `sqlite3 FILE VACUUM`."
+                f"The text is deleted, but overwriting its traces in {self.path} failed ({error}). "
+                "The user can overwrite them with the SQL command VACUUM."
             ) from error
 
     def _open(self) -> apsw.Connection:
         if self.path is not None:
-            _prepare_file(self.path, self._make_folders)
+            files.prepare(self.path, self._make_folders)
         connection = apsw.Connection(":memory:" if self.path is None else str(self.path))
         try:
             connection.set_busy_handler(_nap)
             migrate.refuse(connection, self._migrations[-1].version)
             if self.path is not None:
-                _keep_rollback_journal(connection)
-            _flush_every_commit(connection)
-            _enforce_foreign_keys(connection)
-            _overwrite_deleted_text(connection)
-            _keep_uncommitted_pages_in_memory(connection)
+                pragmas.keep_rollback_journal(connection)
+            pragmas.flush_every_commit(connection)
+            pragmas.enforce_foreign_keys(connection)
+            pragmas.overwrite_deleted_text(connection)
+            pragmas.keep_uncommitted_pages_in_memory(connection)
             vectors.install(connection)
             migrate.migrate(connection, self.path, self._migrations, timestamp(self._clock()))
         except BaseException:
@@ -253,107 +273,21 @@ class Database:
         try:
             yield
         except apsw.Error as error:
-            if _moved(error):
+            if failures.moved(error):
                 self._let_go()
-            raise _meaning(error, self.path) from error
+            raise failures.meaning(error, self.path) from error
         except UnicodeDecodeError as error:
             raise Unavailable(
-                f"A row of {self.path} holds text that is not UTF-8, as a hand edit or an import can leave. "
-                "The user can run `memory-server doctor`: it names the row, to be mended in sqlite3."
+                f"A row of {self.path} holds text that is not UTF-8, as a hand edit or an import can leave.",
+                Mend.CHECK_FILE,
             ) from error
         except OSError as error:
             raise Unavailable(f"The database {self.path} cannot be reached: {error}.") from error
 
 
-_TEXTS = {
-    "memory": "SELECT id, CAST(content || ifnull(created_by, '') AS BLOB) FROM memories",
-    "short-term memory": "SELECT id, CAST(text AS BLOB) FROM short_term_memories",
-    "long-term memory": """
-        SELECT id, CAST(name || prompt || "trigger" || ifnull(created_context, '') || ifnull(updated_context, '')
-            || ifnull(error, '') AS BLOB)
-        FROM long_term_memories
-    """,
-    "conversation": "SELECT id, CAST(name AS BLOB) FROM conversations",
-}
-"""The text of each row that a person may have written."""
-
-
-def _undecodable(tx: Tx, texts: str) -> list[int]:
-    """The ids of rows whose bytes are no UTF-8."""
-    rows = tx.rows(texts)
-    return [id for id, text in rows if text.decode(errors="ignore").encode() != text]
-
-
-def _meaning(error: apsw.Error, path: Path | None) -> MemoryServerError:
-    match error:
-        case apsw.BusyError() | apsw.LockedError():
-            return Unavailable(
-                f"Another process has kept {path} locked for longer than this call waits. Nothing was written. "
-                "Close the program that holds it (often an open sqlite3 transaction), then call again."
-            )
-        case apsw.FullError():
-            return Unavailable(
-                f"The disk that holds {path} is full. Nothing was written. Free space, then call again."
-            )
-        case apsw.ReadOnlyError() if _moved(error):
-            return Unavailable(
-                f"The database {path} was moved, replaced or deleted while it was open. Nothing was written. "
-                "Call again: the file that is there now will be used."
-            )
-        case apsw.ReadOnlyError():
-            return Unavailable(
-                f"The database {path} is read-only. Nothing was written. "
-                f"Make the file and its folder writable (chmod u+w), then call again."
-            )
-        case apsw.CantOpenError() | apsw.PermissionsError() | apsw.AuthError():
-            return Unavailable(
-                f"The database {path} cannot be opened ({error}). Check --db and its permissions."
-            )
-        case apsw.NotADBError():
-            return Unavailable(
-                f"The file {path} is not a SQLite database. It was left as it is. "
-                "Start memory-server with --db and another path."
-            )
-        case apsw.CorruptError():
-            return Unavailable(
-                f"The database {path} is damaged ({error}). Copy the file away, then restore a backup; without one, "
-                "`sqlite3 FILE .dump | sqlite3 NEW` rescues what can still be read."
-            )
-        case apsw.ConstraintError():
-            return Conflict(f"The write breaks a rule of the database: {error}. Nothing was written.")
-        case _:
-            return Unavailable(
-                f"The database {path} failed ({type(error).__name__}: {error}). Nothing was written."
-            )
-
-
-def _moved(error: apsw.Error) -> bool:
-    """Whether another file, or none, stands where the database was: SQLite then refuses to write."""
-    return getattr(error, "extendedresult", 0) == apsw.SQLITE_READONLY_DBMOVED
-
-
 def _roll_back(connection: apsw.Connection) -> None:
     if connection.in_transaction:
         connection.execute("ROLLBACK")
-
-
-def _prepare_file(path: Path, make_folders: bool) -> None:
-    """A new file is for its owner alone, and so is a folder that is made for it.
-
-    The file is created and closed before the driver opens it: closing any handle of an open database
-    drops this process's locks on it.
-    """
-    if path.is_dir():
-        raise Unavailable(f"{path} is a folder. Start memory-server with --db and the path of a file in it.")
-    if path.exists():
-        return
-    if not path.parent.is_dir():
-        if not make_folders and not path.parent.parent.is_dir():
-            raise Unavailable(
-                f"The folder {path.parent} does not exist. Create it (mkdir -p), or start with another --db."
-            )
-        path.parent.mkdir(mode=stat.S_IRWXU, parents=True, exist_ok=True)
-    os.close(os.open(path, os.O_CREAT | os.O_RDWR, stat.S_IRUSR | stat.S_IWUSR))
 
 
 def _nap(tries: int) -> bool:
@@ -379,34 +313,3 @@ def _waiting_at_most(patience: float | None) -> Iterator[None]:
         yield
     finally:
         del _waits.limit
-
-
-def _keep_rollback_journal(connection: apsw.Connection) -> None:
-    """The main file alone is then always a whole backup; with a write-ahead log it is not."""
-    mode = connection.pragma("journal_mode", "delete")
-    if mode != "delete":
-        raise Unavailable(
-            f"The database is in journal mode {mode!r} and another program has it open. "
-            "Close that program, then call again."
-        )
-
-
-def _flush_every_commit(connection: apsw.Connection) -> None:
-    """EXTRA also flushes the folder after the journal is gone: a power cut then loses no commit."""
-    connection.pragma("synchronous", "extra")
-    connection.pragma("fullfsync", True)
-
-
-def _enforce_foreign_keys(connection: apsw.Connection) -> None:
-    connection.pragma("foreign_keys", True)
-
-
-def _overwrite_deleted_text(connection: apsw.Connection) -> None:
-    connection.pragma("secure_delete", True)
-
-
-def _keep_uncommitted_pages_in_memory(connection: apsw.Connection) -> None:
-    """Else a long write fills the cache and spills into the file before its commit: a copy of the main file alone,
-    taken after a kill amid deletions in 54 MB, was then damaged in 13 of 20 tries; so in 1.
-    """
-    connection.pragma("cache_spill", False)

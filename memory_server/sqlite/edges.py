@@ -4,9 +4,15 @@ import json
 from collections.abc import Collection
 from typing import Any
 
+from memory_server.domain.caller import Caller
 from memory_server.domain.edge import Direction, Edge, Relation, Step, Walk
-from memory_server.domain.memory import Caller, MemoryId
+from memory_server.domain.memory import MemoryId
 from memory_server.sqlite.database import Tx, Value, WriteTx
+from memory_server.sqlite.rows import Rows
+
+ROWS = (
+    Rows("edges", ("relation", "valid_from", "valid_to", "created_by"), moments=("valid_from", "valid_to")),
+)
 
 _COLUMNS = "source_id, target_id, relation, strength, valid_from, valid_to"
 _OUT = ("source_id", "target_id")

@@ -6,10 +6,27 @@ from typing import Any
 
 import numpy as np
 
-from memory_server.domain.embedding import Space, Vector
+from memory_server.domain.embedding import Embedded, Space, Vector
 from memory_server.domain.memory import Filter, MemoryId
 from memory_server.sqlite import memories
 from memory_server.sqlite.database import Tx, Value, WriteTx
+from memory_server.sqlite.rows import Rows
+
+ROWS = (
+    Rows(
+        "spaces",
+        (
+            "provider", "model", "revision", "query_prompt", "document_prompt", "transform", "fingerprint", "state",
+            "created_at", "lease_holder", "lease_until",
+        ),
+        moments=("created_at", "lease_until"),
+    ),
+    Rows("embeddings", ("created_at",), moments=("created_at",), id="memory_id"),
+    Rows("embedding_bits", ("project", "type"), id="memory_id"),
+    Rows("embedding_queue", ("queued_at",), moments=("queued_at",), id="memory_id"),
+    Rows("turn_embeddings", ("created_at",), moments=("created_at",), id="turn_id"),
+    Rows("turn_embedding_queue", ("queued_at",), moments=("queued_at",), id="turn_id"),
+)  # fmt: skip
 
 EXACT_BELOW = 5_000
 """Up to so many candidates every vector is compared; beyond, the bits choose which."""
@@ -19,8 +36,8 @@ _SPACE_COLUMNS = ", ".join(_SPACE_FIELDS)
 
 
 @dataclass(frozen=True, slots=True)
-class Kind:
-    """What is embedded: the table of the texts, and those of their vectors and of what waits."""
+class _Tables:
+    """The table of the texts, and those of their vectors and of what waits. `text` is an expression, `id` a column."""
 
     source: str
     text: str
@@ -29,9 +46,12 @@ class Kind:
     queue: str
 
 
-MEMORIES = Kind("memories", "content", "memory_id", "embeddings", "embedding_queue")
-TURNS = Kind("turns", "summary || char(10) || message", "turn_id", "turn_embeddings", "turn_embedding_queue")
-KINDS = (MEMORIES, TURNS)
+_TABLES = {
+    Embedded.MEMORIES: _Tables("memories", "content", "memory_id", "embeddings", "embedding_queue"),
+    Embedded.TURNS: _Tables(
+        "turns", "summary || char(10) || message", "turn_id", "turn_embeddings", "turn_embedding_queue"
+    ),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,11 +65,16 @@ class KnownSpace:
 
 @dataclass(frozen=True, slots=True)
 class Waiting:
-    """What has no embedding yet, with the text that it has now."""
+    """What has no embedding yet, with the bytes of the text that it has now."""
 
-    kind: Kind
+    kind: Embedded
     id: int
-    content: str
+    content: bytes
+
+    @property
+    def text(self) -> str:
+        """What is no UTF-8 is replaced by marks: the rest of the text is embedded all the same."""
+        return self.content.decode(errors="replace")
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,11 +123,11 @@ def open_space(tx: WriteTx, space: Space) -> KnownSpace:
         (state, tx.now, *astuple(space)),
     )
     id = int(tx.value("SELECT id FROM spaces WHERE fingerprint = ?", (space.fingerprint,)))
-    for kind in KINDS:
+    for tables in _TABLES.values():
         tx.execute(
             f"""
-            INSERT OR REPLACE INTO {kind.queue} (space_id, {kind.id}, queued_at)
-            SELECT ?, id, ? FROM {kind.source}
+            INSERT OR REPLACE INTO {tables.queue} (space_id, {tables.id}, queued_at)
+            SELECT ?, id, ? FROM {tables.source}
             """,
             (id, tx.now),
         )
@@ -152,20 +177,21 @@ def abandon(tx: WriteTx) -> None:
 
 
 def _retire(tx: WriteTx, id: int) -> None:
-    for kind in KINDS:
-        tx.execute(f"DELETE FROM {kind.vectors} WHERE space_id = ?", (id,))
-        tx.execute(f"DELETE FROM {kind.queue} WHERE space_id = ?", (id,))
+    for tables in _TABLES.values():
+        tx.execute(f"DELETE FROM {tables.vectors} WHERE space_id = ?", (id,))
+        tx.execute(f"DELETE FROM {tables.queue} WHERE space_id = ?", (id,))
     tx.execute("DELETE FROM embedding_bits WHERE space_id = ?", (id,))
     tx.execute("UPDATE spaces SET state = 'retired' WHERE id = ?", (id,))
 
 
-def waiting(tx: Tx, space_id: int, kind: Kind, limit: int) -> list[Waiting]:
+def waiting(tx: Tx, space_id: int, kind: Embedded, limit: int) -> list[Waiting]:
     """What waits for its embedding, oldest first."""
+    tables = _TABLES[kind]
     rows = tx.rows(
         f"""
-        SELECT source.id, {kind.text}
-        FROM {kind.queue} AS q
-        JOIN {kind.source} AS source ON source.id = q.{kind.id}
+        SELECT source.id, CAST({tables.text} AS BLOB)
+        FROM {tables.queue} AS q
+        JOIN {tables.source} AS source ON source.id = q.{tables.id}
         WHERE q.space_id = ?
         ORDER BY source.id
         LIMIT ?
@@ -175,11 +201,11 @@ def waiting(tx: Tx, space_id: int, kind: Kind, limit: int) -> list[Waiting]:
     return [Waiting(kind, id, content) for id, content in rows]
 
 
-def count_waiting(tx: Tx, space_id: int, *kinds: Kind) -> int:
+def count_waiting(tx: Tx, space_id: int, *kinds: Embedded) -> int:
     """How many wait: of these kinds, or of all."""
     counts = (
-        tx.value(f"SELECT count(*) FROM {kind.queue} WHERE space_id = ?", (space_id,))
-        for kind in kinds or KINDS
+        tx.value(f"SELECT count(*) FROM {_TABLES[kind].queue} WHERE space_id = ?", (space_id,))
+        for kind in kinds or Embedded
     )
     return sum(map(int, counts))
 
@@ -197,12 +223,12 @@ def count_embedded(tx: Tx, space_id: int, project: str | None = None) -> int:
 
 def insert(tx: WriteTx, space_id: int, embedded: Waiting, vector: Vector) -> None:
     """Keep the vector, unless the text was deleted or changed, or the space retired by now."""
-    kind, blob = embedded.kind, as_blob(vector)
+    tables, blob = _TABLES[embedded.kind], as_blob(vector)
     wanted = tx.value(
         f"""
         SELECT 1
-        FROM {kind.source} AS source, spaces
-        WHERE source.id = ? AND {kind.text} = ? AND spaces.id = ? AND state <> 'retired'
+        FROM {tables.source} AS source, spaces
+        WHERE source.id = ? AND CAST({tables.text} AS BLOB) = ? AND spaces.id = ? AND state <> 'retired'
         """,
         (embedded.id, embedded.content, space_id),
     )
@@ -210,14 +236,14 @@ def insert(tx: WriteTx, space_id: int, embedded: Waiting, vector: Vector) -> Non
         return
     tx.execute(
         f"""
-        INSERT OR REPLACE INTO {kind.vectors} (space_id, {kind.id}, vector, created_at)
+        INSERT OR REPLACE INTO {tables.vectors} (space_id, {tables.id}, vector, created_at)
         VALUES (?, ?, ?, ?)
         """,
         (space_id, embedded.id, blob, tx.now),
     )
-    if kind is MEMORIES:
+    if embedded.kind is Embedded.MEMORIES:
         _insert_bits(tx, space_id, embedded.id, blob)
-    tx.execute(f"DELETE FROM {kind.queue} WHERE space_id = ? AND {kind.id} = ?", (space_id, embedded.id))
+    tx.execute(f"DELETE FROM {tables.queue} WHERE space_id = ? AND {tables.id} = ?", (space_id, embedded.id))
 
 
 def _insert_bits(tx: WriteTx, space_id: int, memory_id: int, blob: bytes) -> None:

@@ -3,8 +3,18 @@
 import json
 from typing import Any
 
-from memory_server.domain.fact import MAX_DEPTH, Action, Fact, FactChange, Home, Scope, depth
+from memory_server.domain.fact import Action, Fact, FactChange, Home, Scope, is_plain
 from memory_server.sqlite.database import Tx, WriteTx
+from memory_server.sqlite.rows import Rows
+
+ROWS = (
+    Rows(
+        "fact_history",
+        ("scope", "owner", "key", "action", "value", "tags", "expires_at", "changed_at", "changed_by"),
+        moments=("expires_at", "changed_at"),
+        json=("value", "tags"),
+    ),
+)
 
 _COLUMNS = """
     id, scope, owner, key, version, action, value, tags, expires_at, changed_at, changed_by
@@ -30,10 +40,9 @@ def value_of(text: str) -> Any:
     """The value; its bare text where a person has put in what no client could read: 1e999, hundreds of levels."""
     try:
         value = json.loads(text)
-        json.dumps(value, allow_nan=False)
     except (ValueError, RecursionError):
         return text
-    return text if depth(value) > MAX_DEPTH else value
+    return value if is_plain(value) else text
 
 
 def tags_of(text: str) -> tuple[str, ...]:
@@ -54,19 +63,34 @@ def last_version(tx: Tx, home: Home, key: str) -> int:
     return int(version or 0)
 
 
-def select(tx: Tx, home: Home, key: str, limit: int, until: str | None = None) -> list[FactChange]:
-    """What happened to a key, newest first, up to a moment where one is given."""
+def select(tx: Tx, home: Home, key: str, limit: int) -> list[FactChange]:
+    """What happened to a key, newest first."""
     rows = tx.rows(
+        f"""
+        SELECT {_COLUMNS}
+        FROM fact_history
+        WHERE scope = ? AND owner = ? AND key = ?
+        ORDER BY id DESC
+        LIMIT ?
+        """,
+        (home.scope.value, home.owner, key, limit),
+    )
+    return [_change(row) for row in rows]
+
+
+def find_last(tx: Tx, home: Home, key: str, until: str | None = None) -> FactChange | None:
+    """What happened to a key last, up to a moment where one is given."""
+    row = tx.row(
         f"""
         SELECT {_COLUMNS}
         FROM fact_history
         WHERE scope = ? AND owner = ? AND key = ? AND (? IS NULL OR changed_at <= ?)
         ORDER BY id DESC
-        LIMIT ?
+        LIMIT 1
         """,
-        (home.scope.value, home.owner, key, until, until, limit),
+        (home.scope.value, home.owner, key, until, until),
     )
-    return [_change(row) for row in rows]
+    return None if row is None else _change(row)
 
 
 def explain(tx: WriteTx, fact: Fact, action: Action, moment: str, client: str | None) -> None:

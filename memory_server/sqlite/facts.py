@@ -4,12 +4,25 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
+from memory_server.domain.caller import Caller
 from memory_server.domain.fact import Action, Fact, FactDraft, Headline, Home, Scope, tagged
-from memory_server.domain.memory import Caller
 from memory_server.sqlite import fact_history
 from memory_server.sqlite.database import Tx, Value, WriteTx
 from memory_server.sqlite.fact_history import tags_of, value_of
+from memory_server.sqlite.rows import Rows
 from memory_server.sqlite.words import any_of
+
+ROWS = (
+    Rows(
+        "facts",
+        (
+            "scope", "owner", "key", "value", "tags", "created_at", "updated_at", "accessed_at", "expires_at",
+            "created_by", "updated_by", "session",
+        ),
+        moments=("created_at", "updated_at", "accessed_at", "expires_at"),
+        json=("value", "tags"),
+    ),
+)  # fmt: skip
 
 _COLUMNS = """
     id, key, scope, owner, value, tags, version, access_count,

@@ -4,10 +4,22 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
+from memory_server.domain.caller import Caller
 from memory_server.domain.long_term import LongTermChange, LongTermDraft, LongTermId, LongTermMemory, Watch
-from memory_server.domain.memory import Caller
 from memory_server.sqlite.conversations import ConversationId
 from memory_server.sqlite.database import Tx, WriteTx
+from memory_server.sqlite.rows import Rows
+
+ROWS = (
+    Rows(
+        "long_term_memories",
+        (
+            "name", "prompt", "trigger", "created_context", "updated_context", "created_at", "updated_at",
+            "created_by", "session", "fired_at", "error", "quarantined_until",
+        ),
+        moments=("created_at", "updated_at", "fired_at", "quarantined_until"),
+    ),
+)  # fmt: skip
 
 _COLUMNS = """
     id, name, prompt, "trigger", created_context, updated_context, created_at, updated_at, fired_at, fired_count,
@@ -74,7 +86,9 @@ def replace(tx: WriteTx, id: LongTermId, wanted: LongTermChange) -> None:
 
 
 def delete(tx: WriteTx, id: LongTermId) -> None:
+    """Delete a memory for good: no byte of it stays in the file."""
     tx.execute("DELETE FROM long_term_memories WHERE id = ?", (id,))
+    tx.rewrite_file_afterwards()
 
 
 def names(tx: Tx, conversation: ConversationId, limit: int) -> list[str]:
@@ -102,21 +116,6 @@ def select(tx: Tx, conversation: ConversationId, limit: int) -> list[LongTermMem
 
 def count(tx: Tx, conversation: ConversationId) -> int:
     return int(tx.value("SELECT count(*) FROM long_term_memories WHERE conversation_id = ?", (conversation,)))
-
-
-def by_conversation(tx: Tx, limit: int) -> list[tuple[str, int]]:
-    """The conversations with the most, and how many each has."""
-    return tx.rows(
-        """
-        SELECT c.name, count(*)
-        FROM long_term_memories AS m
-        JOIN conversations AS c ON c.id = m.conversation_id
-        GROUP BY c.id
-        ORDER BY count(*) DESC, c.id
-        LIMIT ?
-        """,
-        (limit,),
-    )
 
 
 def watches(tx: Tx, conversation: ConversationId) -> list[Watch]:

@@ -4,11 +4,26 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
-from memory_server.domain.memory import Caller, Filter, Memory, MemoryDraft, MemoryId, MemoryType
+from memory_server.domain.caller import Caller
+from memory_server.domain.memory import Filter, Memory, MemoryDraft, MemoryId, MemoryType
 from memory_server.domain.scoring import DECAY_PER_DAY
-from memory_server.domain.text import without_lone_surrogates
-from memory_server.errors import NotFound
+from memory_server.errors import Mend, NotFound
+from memory_server.language.text import without_lone_surrogates
 from memory_server.sqlite.database import Tx, Value, WriteTx
+from memory_server.sqlite.rows import Rows
+
+ROWS = (
+    Rows(
+        "memories",
+        (
+            "content", "type", "project", "tags", "metadata", "created_at", "updated_at", "accessed_at", "created_by",
+            "session",
+        ),
+        moments=("created_at", "updated_at", "accessed_at"),
+        json=("tags", "metadata"),
+    ),
+    Rows("memory_history", ("content", "reason", "replaced_at"), moments=("replaced_at",)),
+)  # fmt: skip
 
 _COLUMNS = """
     id, content, type, project, tags, importance, metadata,
@@ -79,11 +94,11 @@ def insert(tx: WriteTx, draft: MemoryDraft, caller: Caller) -> Memory:
 
 
 def get(tx: Tx, id: MemoryId) -> Memory:
-    """Raises NotFound."""
-    found = select(tx, [id])
-    if not found:
-        raise NotFound(f"No memory {id}. Call `memory_search` to find its id.")
-    return found[0]
+    """Raises NotFound, or Unavailable where its row cannot be read."""
+    row = tx.row(f"SELECT {_COLUMNS} FROM memories WHERE id = ?", (id,))
+    if row is None:
+        raise NotFound(f"No memory {id}.", Mend.FIND_MEMORY)
+    return _memory(row)
 
 
 def select(tx: Tx, ids: Sequence[MemoryId]) -> list[Memory]:
@@ -114,8 +129,12 @@ def passing(tx: Tx, ids: Sequence[MemoryId], wanted: Filter) -> list[MemoryId]:
     return [MemoryId(id) for (id,) in rows]
 
 
-def replace(tx: WriteTx, memory: Memory) -> Memory:
-    """Write every field that a caller may change, and the moment. A changed text goes into the history."""
+def replace(tx: WriteTx, memory: Memory, reason: str) -> Memory:
+    """Write every field that a caller may change, and the moment.
+
+    A trigger puts a changed text into the history; `reason` says there whether it was merged or rewritten.
+    """
+    before = tx.value("SELECT max(id) FROM memory_history WHERE memory_id = ?", (memory.id,))
     row = tx.one(
         f"""
         UPDATE memories
@@ -135,14 +154,25 @@ def replace(tx: WriteTx, memory: Memory) -> Memory:
             memory.id,
         ),
     )
+    tx.execute(
+        """
+        UPDATE memory_history
+        SET reason = ?, replaced_at = ?
+        WHERE memory_id = ? AND id > ifnull(?, 0)
+        """,
+        (reason, tx.now, memory.id, before),
+    )
     return _memory(row)
 
 
 def delete(tx: WriteTx, id: MemoryId) -> bool:
-    """Whether it was there. Triggers remove its history, words, edges and embeddings."""
+    """Whether it was there. Triggers remove its history, words, edges and embeddings; no byte of it stays in the file."""
     if tx.value("SELECT 1 FROM memories WHERE id = ?", (id,)) is None:
         return False
     tx.execute("DELETE FROM memories WHERE id = ?", (id,))
+    # FTS5's `optimize` will not do: it may keep the deleted words as marks of their deletion.
+    tx.execute("INSERT INTO memory_words (memory_words) VALUES ('rebuild')")
+    tx.rewrite_file_afterwards()
     return True
 
 
@@ -166,18 +196,6 @@ def keep_merged(tx: WriteTx, id: MemoryId, text: str) -> None:
         VALUES (?, ?, 'merged', ?)
         """,
         (id, text, tx.now),
-    )
-
-
-def explain_earlier(tx: WriteTx, id: MemoryId, reason: str) -> None:
-    """Say of the newest text in a memory's history why it was replaced, and that it was in this transaction."""
-    tx.execute(
-        """
-        UPDATE memory_history
-        SET reason = ?, replaced_at = ?
-        WHERE id = (SELECT max(id) FROM memory_history WHERE memory_id = ?)
-        """,
-        (reason, tx.now, id),
     )
 
 
@@ -219,9 +237,17 @@ def conditions(wanted: Filter) -> tuple[list[str], list[Value]]:
     return clauses, values
 
 
-def count(tx: Tx, project: str | None, by: str) -> dict[str, int]:
-    """How many memories there are of each type or in each project, most first; '' is no project."""
-    column = {"type": "type", "project": "ifnull(project, '')"}[by]
+def count_by_type(tx: Tx, project: str | None) -> dict[str, int]:
+    """How many memories there are of each type, most first: in a project ('' is none), or in all."""
+    return _count(tx, project, "type")
+
+
+def count_by_project(tx: Tx, project: str | None) -> dict[str, int]:
+    """How many memories there are in each project ('' is none), most first: in one, or in all."""
+    return _count(tx, project, "ifnull(project, '')")
+
+
+def _count(tx: Tx, project: str | None, column: str) -> dict[str, int]:
     rows = tx.rows(
         f"""
         SELECT {column}, count(*)

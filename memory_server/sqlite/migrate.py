@@ -7,9 +7,15 @@ from pathlib import Path
 
 import apsw
 
-from memory_server.errors import Unavailable
+from memory_server.errors import Mend, Unavailable
+from memory_server.sqlite.rows import Rows
 
 APPLICATION_ID = 0x4D454D53  # "MEMS": `file memory.db` and this server know the file by it.
+
+ROWS = (
+    Rows("migrations", ("name", "applied_at"), moments=("applied_at",), id="version"),
+    Rows("character_forms", ("form", "folded"), id="form"),
+)
 
 _PACKAGE = Path(__file__).resolve().parents[1]
 _NAME = re.compile(r"(\d{4})_(\w+)\.sql")
@@ -71,8 +77,9 @@ def refuse_newer(connection: apsw.Connection, newest: int) -> None:
     version = version_of(connection)
     if version > newest:
         raise Unavailable(
-            f"The database has schema version {version}, this memory-server knows versions up to {newest}. "
-            "Nothing was changed. Upgrade memory-server, then restart it."
+            f"The database has schema version {version}, and this program knows versions up to {newest}. "
+            "Nothing was changed.",
+            Mend.UPGRADE,
         )
 
 
@@ -120,8 +127,8 @@ def _refuse_foreign(connection: apsw.Connection) -> None:
     foreign = connection.execute("SELECT name FROM sqlite_schema LIMIT 1").get is not None
     if owner != APPLICATION_ID and foreign and not _is_dump(connection):
         raise Unavailable(
-            "The file is a SQLite database of another program. Nothing was changed. "
-            "Start memory-server with --db and the path of its own file."
+            "The file is a SQLite database of another program. Nothing was changed.",
+            Mend.USE_ANOTHER_FILE,
         )
 
 

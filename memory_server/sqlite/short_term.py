@@ -1,11 +1,11 @@
 """The tables `short_term_memories` and `short_term_keywords`."""
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from memory_server.domain.memory import Caller
+from memory_server.domain.caller import Caller
 from memory_server.domain.short_term import (
     ALWAYS_KEPT,
     DECAY_PER_MS,
@@ -20,11 +20,24 @@ from memory_server.domain.short_term import (
 )
 from memory_server.sqlite.conversations import ConversationId
 from memory_server.sqlite.database import Tx, WriteTx
+from memory_server.sqlite.rows import Rows
+
+ROWS = (
+    Rows(
+        "short_term_memories",
+        ("text", "said_at", "created_at", "created_by", "session"),
+        moments=("said_at", "created_at"),
+    ),
+    Rows("short_term_keywords", ("word",), id="memory_id"),
+)
 
 _PENALTY = f"""(
     {MAX_PENALTY} * (1 - exp(-max(0, (julianday(:now) - julianday(m.said_at)) * 86400000.0) * {DECAY_PER_MS!r}))
 )"""
 """15 x (1 - e^(-age_ms x 2e-9)): what a memory has lost to time; none while its moment is still to come."""
+
+PAGE = 1000
+"""Texts that are in memory at once while a pattern is looked for."""
 
 _ROUNDED = 6
 """Decimals of a relevance, so that two ways of adding the same weights give the same order."""
@@ -129,7 +142,7 @@ def _as_json(keywords: Sequence[Keyword]) -> str:
 
 
 def relevant(
-    tx: Tx, conversation: ConversationId, asked: Sequence[Keyword], said_before: str, limit: int = -1
+    tx: Tx, conversation: ConversationId, asked: Sequence[Keyword], said_before: str, limit: int | None = None
 ) -> list[Recollection]:
     """The memories that share a word with what is asked and are relevant enough to come back, best first."""
     rows = tx.rows(
@@ -158,7 +171,7 @@ def relevant(
             "conversation": conversation,
             "now": tx.now,
             "before": said_before,
-            "limit": limit,
+            "limit": -1 if limit is None else limit,
         },
     )
     return [_recollection(row) for row in rows]
@@ -230,19 +243,33 @@ def count_unsettled(tx: Tx, conversation: ConversationId, before: str) -> int:
     )
 
 
-def settled(
-    tx: Tx, conversation: ConversationId, before: str, limit: int = -1, offset: int = 0
-) -> list[tuple[ShortTermId, str, float]]:
-    """Id, moment and score of the memories said until that moment, oldest first."""
+def nth_settled(
+    tx: Tx, conversation: ConversationId, before: str, place: int
+) -> tuple[ShortTermId, str, float]:
+    """Id, moment and score of one of the memories said until that moment; the oldest has the place 0."""
+    id, said_at, score = tx.one(
+        """
+        SELECT id, said_at, score
+        FROM short_term_memories
+        WHERE conversation_id = ? AND said_at <= ?
+        ORDER BY said_at, score, id
+        LIMIT 1 OFFSET ?
+        """,
+        (conversation, before, place),
+    )
+    return id, said_at, score
+
+
+def settled(tx: Tx, conversation: ConversationId, before: str) -> list[tuple[ShortTermId, str, float]]:
+    """Id, moment and score of all memories said until that moment, oldest first."""
     return tx.rows(
         """
         SELECT id, said_at, score
         FROM short_term_memories
         WHERE conversation_id = ? AND said_at <= ?
         ORDER BY said_at, score, id
-        LIMIT ? OFFSET ?
         """,
-        (conversation, before, limit, offset),
+        (conversation, before),
     )
 
 
@@ -252,25 +279,30 @@ def raise_score(tx: WriteTx, id: ShortTermId, reward: float) -> None:
     )
 
 
-def texts(
-    tx: Tx, conversation: ConversationId, after: ShortTermId, limit: int
-) -> list[tuple[ShortTermId, str]]:
-    """Id and text of the memories of a conversation whose id is larger, by id."""
-    return tx.rows(
+def texts(tx: Tx, conversation: ConversationId) -> Iterator[tuple[ShortTermId, str]]:
+    """Id and text of the memories of a conversation, by id, read a page at a time."""
+    last = ShortTermId(0)
+    while page := tx.value(
         """
-        SELECT id, text FROM short_term_memories WHERE conversation_id = ? AND id > ? ORDER BY id LIMIT ?
+        SELECT max(id) FROM (
+            SELECT id FROM short_term_memories WHERE conversation_id = ? AND id > ? ORDER BY id LIMIT ?
+        )
         """,
-        (conversation, after, limit),
-    )
+        (conversation, last, PAGE),
+    ):
+        yield from tx.rows(
+            "SELECT id, text FROM short_term_memories WHERE conversation_id = ? AND id > ? AND id <= ? ORDER BY id",
+            (conversation, last, page),
+        )
+        last = page
 
 
-def delete(tx: WriteTx, ids: Sequence[ShortTermId]) -> int:
-    """How many there were."""
-    deleted = tx.rows(
-        "DELETE FROM short_term_memories WHERE id IN (SELECT value FROM json_each(?)) RETURNING id",
-        (json.dumps(ids),),
+def delete(tx: WriteTx, ids: Sequence[ShortTermId]) -> None:
+    """Delete memories for good: no byte of them stays in the file."""
+    tx.execute(
+        "DELETE FROM short_term_memories WHERE id IN (SELECT value FROM json_each(?))", (json.dumps(ids),)
     )
-    return len(deleted)
+    tx.rewrite_file_afterwards()
 
 
 def clean_up(tx: WriteTx, conversation: ConversationId, oldest: str) -> tuple[int, int]:
@@ -315,18 +347,3 @@ def totals(tx: Tx, conversation: ConversationId | None) -> Totals:
         () if conversation is None else (conversation,),
     )
     return Totals(*row)
-
-
-def by_conversation(tx: Tx, limit: int) -> list[tuple[str, int]]:
-    """The conversations with the most memories, and how many; among equals the one that went on last comes first."""
-    return tx.rows(
-        """
-        SELECT c.name, count(*)
-        FROM short_term_memories AS m
-        JOIN conversations AS c ON c.id = m.conversation_id
-        GROUP BY c.id
-        ORDER BY count(*) DESC, max(m.said_at) DESC, c.id DESC
-        LIMIT ?
-        """,
-        (limit,),
-    )

@@ -2,18 +2,27 @@
 
 from typing import Any
 
+from memory_server.domain.caller import Caller
 from memory_server.domain.embedding import Vector
-from memory_server.domain.memory import Caller
 from memory_server.domain.turn import Turn
 from memory_server.sqlite.database import Tx, WriteTx
 from memory_server.sqlite.embeddings import as_blob
+from memory_server.sqlite.rows import Rows
+
+ROWS = (
+    Rows(
+        "turns",
+        ("message", "summary", "project", "session", "created_at", "created_by"),
+        moments=("created_at",),
+    ),
+)
 
 
 def _turn(row: tuple[Any, ...]) -> Turn:
     return Turn(*row)
 
 
-def insert(tx: WriteTx, message: str, summary: str, project: str, caller: Caller) -> int:
+def insert(tx: WriteTx, message: str, summary: str, caller: Caller) -> int:
     """The id of the new turn."""
     row = tx.one(
         """
@@ -21,7 +30,7 @@ def insert(tx: WriteTx, message: str, summary: str, project: str, caller: Caller
         VALUES (?, ?, ?, ?, ?, ?)
         RETURNING id
         """,
-        (message, summary, project, caller.session, tx.now, caller.client),
+        (message, summary, caller.project.key, caller.session, tx.now, caller.client),
     )
     return int(row[0])
 

@@ -1,12 +1,13 @@
-"""The word index `memory_words`: searches, and how rare a word is."""
+"""The word index `memory_words`: searches, and the memories that share words with a text."""
 
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import log
+from math import ceil, log
 
 from memory_server.domain.memory import Filter, MemoryId
 from memory_server.sqlite import memories
-from memory_server.sqlite.database import Tx, WriteTx
+from memory_server.sqlite.database import Tx
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,9 +27,16 @@ def any_of(terms: Sequence[str]) -> str:
     return " OR ".join(map(_quoted, terms))
 
 
-def count(tx: Tx, term: str) -> int:
-    """How many memories hold a term."""
-    return int(tx.value("SELECT count(*) FROM memory_words WHERE memory_words MATCH ?", (_quoted(term),)))
+def _counts(tx: Tx, terms: Sequence[str]) -> dict[str, int]:
+    """How many memories hold each term, in one statement."""
+    rows = tx.rows(
+        """
+        SELECT key, (SELECT count(*) FROM memory_words WHERE memory_words MATCH value)
+        FROM json_each(?)
+        """,
+        (json.dumps([_quoted(term) for term in terms]),),
+    )
+    return {terms[place]: number for place, number in rows}
 
 
 def search(tx: Tx, terms: Sequence[str], wanted: Filter, limit: int) -> list[WordHit]:
@@ -38,7 +46,7 @@ def search(tx: Tx, terms: Sequence[str], wanted: Filter, limit: int) -> list[Wor
     inverse document frequencies, by the formula of FTS5's `bm25()`, is what such a memory scores.
     """
     total = int(tx.value("SELECT count(*) FROM memories"))
-    counts = {term: count(tx, term) for term in terms}
+    counts = _counts(tx, terms)
     known = [term for term in terms if counts[term]]
     if not known:
         return []
@@ -74,9 +82,16 @@ def containing(tx: Tx, text: str, wanted: Filter, limit: int) -> list[WordHit]:
     return [WordHit(MemoryId(row[0]), 1.0) for row in rows]
 
 
-def sharing(tx: Tx, terms: Sequence[str], wanted: Filter, limit: int) -> list[MemoryId]:
-    """The memories that hold any of these terms, those with the rarest first."""
-    known = [term for term in terms if tx.tokenize(term)]
+def peers(tx: Tx, terms: Sequence[str], least: float, wanted: Filter, limit: int) -> list[MemoryId]:
+    """The memories that may have at least a share `least` of these terms, those with the rarest first; no other has it.
+
+    A memory with that share cannot avoid any group of terms larger than the rest, so those are enough that hold
+    one of so many of the rarest (the prefix filter of set similarity joins, Chaudhuri et al., ICDE 2006).
+    """
+    counts = _counts(tx, terms)
+    needed = len(terms) - ceil(least * len(terms)) + 1
+    rarest = sorted(terms, key=lambda term: (counts[term], term))[:needed]
+    known = [term for term in rarest if counts[term]]
     if not known:
         return []
     clauses, values = memories.conditions(wanted)
@@ -92,12 +107,3 @@ def sharing(tx: Tx, terms: Sequence[str], wanted: Filter, limit: int) -> list[Me
         (any_of(known), *values, limit),
     )
     return [MemoryId(row[0]) for row in rows]
-
-
-def purge(tx: WriteTx) -> None:
-    """Rewrite the index and then the file, so that the words of deleted memories are nowhere in it.
-
-    FTS5's `optimize` will not do: it may keep the deleted words as marks of their deletion.
-    """
-    tx.execute("INSERT INTO memory_words (memory_words) VALUES ('rebuild')")
-    tx.rewrite_file_afterwards()

@@ -6,18 +6,18 @@ from collections.abc import Sequence
 from typing import Protocol
 
 from memory_server.domain.situation import Situation
-from memory_server.domain.text import visible
 from memory_server.errors import TriggerRejected
+from memory_server.language.text import visible
 from memory_server.triggers import MOST_BYTES, Checked, Failure, FailureKind, Outcome, Skipped, Value, size
-from memory_server.triggers.advice import warnings
-from memory_server.triggers.explain import HOLDS, HOLDS_NOT, why
 from memory_server.triggers.hints import JSON_EXAMPLE, hinted
-from memory_server.triggers.json_form import is_json, parse_json
-from memory_server.triggers.scene import Nearness, Scene, TooLong
-from memory_server.triggers.simple import parse
-from memory_server.triggers.tree import Node
-from memory_server.triggers.trial import SAMPLE
-from memory_server.triggers.values import Undecided, truthy
+from memory_server.triggers.javascript.trial import SAMPLE
+from memory_server.triggers.simple.advice import warnings
+from memory_server.triggers.simple.explain import HOLDS, HOLDS_NOT, why
+from memory_server.triggers.simple.json_form import is_json, parse_json
+from memory_server.triggers.simple.parser import parse
+from memory_server.triggers.simple.scene import Nearness, Scene, TooLong
+from memory_server.triggers.simple.tree import Node
+from memory_server.triggers.simple.values import Undecided, truthy
 
 BUDGET = 2.0
 """Seconds that the JavaScript of one search may take."""

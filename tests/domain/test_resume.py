@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from memory_server.domain.fact import Fact, Home, Scope
 from memory_server.domain.memory import Memory, MemoryId, MemoryType
 from memory_server.domain.resume import Briefing, Item, Urgency, brief, of_fact, of_memory
-from memory_server.domain.tokens import estimate
-from tests.domain.test_tokens import tokens
+from memory_server.language.tokens import estimate
+from tests.language.test_tokens import tokens
 
 NOW = "2026-03-14T09:26:53.589Z"
 

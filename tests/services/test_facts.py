@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
+from memory_server.domain.caller import Caller
 from memory_server.domain.fact import Action, Fact, FactDraft, Scope
-from memory_server.domain.memory import Caller
 from memory_server.domain.moment import timestamp
 from memory_server.errors import Conflict, Invalid, NotFound, Unavailable
 from memory_server.services.facts import SWEEP, FactService, Place

@@ -10,15 +10,16 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from memory_server.domain.caller import Caller
 from memory_server.domain.edge import Direction, Edge, Explored, Relation, Walk
-from memory_server.domain.memory import Caller, Filter, MemoryChange, MemoryDraft, MemoryId, MemoryType
+from memory_server.domain.memory import Filter, MemoryChange, MemoryDraft, MemoryId, MemoryType
 from memory_server.domain.ranking import NEIGHBOUR_WEIGHT, Hit
 from memory_server.embedding import Embedder
 from memory_server.errors import Conflict, Invalid, NotFound, Unavailable
 from memory_server.nlp.jieba import JiebaSegmenter
 from memory_server.services import graph as services_graph
+from memory_server.services.embedding_queue import FEW, EmbeddingQueue
 from memory_server.services.graph import REACH, GraphService
-from memory_server.services.indexing import FEW, Indexer
 from memory_server.services.memories import MemoryService
 from memory_server.sqlite import edges, memories
 from memory_server.sqlite.database import Database, WriteTx
@@ -36,12 +37,12 @@ Remember = Callable[..., int]
 
 
 @pytest.fixture
-def graph(database: Database, indexer: Indexer) -> GraphService:
+def graph(database: Database, indexer: EmbeddingQueue) -> GraphService:
     return GraphService(database, indexer)
 
 
 @pytest.fixture
-def service(database: Database, indexer: Indexer, segmenter: JiebaSegmenter) -> MemoryService:
+def service(database: Database, indexer: EmbeddingQueue, segmenter: JiebaSegmenter) -> MemoryService:
     return MemoryService(database, indexer, segmenter)
 
 
@@ -508,7 +509,7 @@ def test_where_meaning_cannot_answer_edges_do_and_the_answer_says_why(
     def missing(known: object) -> Embedder:
         raise Unavailable("no model here")
 
-    indexer = Indexer(database, missing, lambda space: embedder, segmenter, clock)
+    indexer = EmbeddingQueue(database, missing, lambda space: embedder, segmenter, clock)
     indexer.warm_up()
     graph = GraphService(database, indexer)
     fill(database, 2)

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
+from memory_server.domain.caller import Caller
 from memory_server.domain.long_term import LongTermChange, LongTermDraft
-from memory_server.domain.memory import Caller
 from memory_server.domain.message import Message
 from memory_server.domain.situation import Situation
 from memory_server.errors import Conflict, Invalid, NotFound, TriggerRejected
@@ -17,7 +17,7 @@ from memory_server.services.long_term import NO_TIME, Awakening, LongTermService
 from memory_server.sqlite.database import Database
 from memory_server.triggers import Checked, Failure, FailureKind, Outcome, Skipped, Value
 from memory_server.triggers.engine import TwoTierEngine
-from memory_server.triggers.sandbox import Sandbox
+from memory_server.triggers.javascript.sandbox import Sandbox
 from tests.conftest import Clock
 
 CLAUDE = Caller("Claude", "s1")

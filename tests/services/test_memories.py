@@ -5,8 +5,8 @@ from dataclasses import replace
 
 import pytest
 
+from memory_server.domain.caller import Caller
 from memory_server.domain.memory import (
-    Caller,
     Filter,
     Memory,
     MemoryChange,
@@ -18,7 +18,7 @@ from memory_server.domain.memory import (
 from memory_server.embedding import Embedder
 from memory_server.errors import Invalid, NotFound, Unavailable
 from memory_server.nlp.jieba import JiebaSegmenter
-from memory_server.services.indexing import Indexer
+from memory_server.services.embedding_queue import EmbeddingQueue
 from memory_server.services.memories import MemoryService
 from memory_server.sqlite.database import Database
 from tests.conftest import Clock, Holder
@@ -31,7 +31,7 @@ Store = Callable[..., Stored]
 
 
 @pytest.fixture
-def service(database: Database, indexer: Indexer, segmenter: JiebaSegmenter) -> MemoryService:
+def service(database: Database, indexer: EmbeddingQueue, segmenter: JiebaSegmenter) -> MemoryService:
     return MemoryService(database, indexer, segmenter)
 
 
@@ -222,7 +222,7 @@ def test_a_memory_that_is_not_among_the_results_counts_no_access(
 
 
 def test_a_read_only_service_counts_no_access(
-    database: Database, indexer: Indexer, segmenter: JiebaSegmenter
+    database: Database, indexer: EmbeddingQueue, segmenter: JiebaSegmenter
 ) -> None:
     service = MemoryService(database, indexer, segmenter, count_access=False)
     service.store(MemoryDraft(TEXT, MemoryType.DECISION), None, CALLER)
@@ -378,7 +378,7 @@ def test_without_an_embedder_words_answer_and_the_answer_says_why(
     def missing(_: object) -> Embedder:
         raise Unavailable("no model is installed")
 
-    indexer = Indexer(database, missing, missing, segmenter, clock)
+    indexer = EmbeddingQueue(database, missing, missing, segmenter, clock)
     indexer.warm_up()
     service = MemoryService(database, indexer, segmenter)
     service.store(MemoryDraft(TEXT, MemoryType.DECISION), None, CALLER)
@@ -399,8 +399,8 @@ def test_a_search_that_comes_before_the_embedder_is_ready_is_answered_by_words(
     clock: Clock,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("memory_server.services.indexing.PATIENCE", 0.01)
-    indexer = Indexer(database, lambda known: embedder, lambda space: embedder, segmenter, clock)
+    monkeypatch.setattr("memory_server.services.embedding_queue.PATIENCE", 0.01)
+    indexer = EmbeddingQueue(database, lambda known: embedder, lambda space: embedder, segmenter, clock)
     service = MemoryService(database, indexer, segmenter)
     service.store(MemoryDraft(TEXT, MemoryType.DECISION), None, CALLER)
     early = service.search("billing", Filter(), 10, "hybrid")
@@ -428,7 +428,7 @@ def test_a_search_says_how_many_memories_meaning_does_not_reach_yet(
 def test_a_search_answers_though_the_file_cannot_be_written(
     file_database: Database, embedder: Embedder, segmenter: JiebaSegmenter, clock: Clock
 ) -> None:
-    indexer = Indexer(file_database, lambda _: embedder, lambda _: embedder, segmenter, clock)
+    indexer = EmbeddingQueue(file_database, lambda _: embedder, lambda _: embedder, segmenter, clock)
     indexer.warm_up()
     service = MemoryService(file_database, indexer, segmenter)
     service.store(MemoryDraft("The bakery opens at seven", MemoryType.OBSERVATION), None, CALLER)

@@ -2,11 +2,11 @@
 
 import pytest
 
-from memory_server.services.indexing import Indexer
+from memory_server.services.embedding_queue import EmbeddingQueue
 from memory_server.services.nearness import Nearness
 
 
-def test_of_a_long_text_the_beginning_and_the_end_count(indexer: Indexer) -> None:
+def test_of_a_long_text_the_beginning_and_the_end_count(indexer: EmbeddingQueue) -> None:
     """Else one message of 60,000 characters takes half a minute, and is kept whole to be compared again."""
     nearness = Nearness(indexer)
     long = "lost " * 50 + "tea " * 50_000 + "found " * 50

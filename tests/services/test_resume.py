@@ -7,8 +7,9 @@ from typing import Any
 
 import pytest
 
+from memory_server.domain.caller import Caller
 from memory_server.domain.fact import FactDraft, Scope
-from memory_server.domain.memory import Caller, MemoryDraft, MemoryType
+from memory_server.domain.memory import MemoryDraft, MemoryType
 from memory_server.project import Project, project_of
 from memory_server.services.facts import FactService, Place
 from memory_server.services.resume import Resumed, ResumeService

@@ -13,12 +13,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from memory_server.domain.memory import Caller
+from memory_server.domain.caller import Caller
 from memory_server.domain.message import Message
 from memory_server.domain.moment import of_milliseconds, read, timestamp
-from memory_server.domain.pattern import parse
 from memory_server.domain.short_term import Keyword, Tier
 from memory_server.errors import Invalid, NotFound
+from memory_server.language.pattern import parse
 from memory_server.nlp.jieba import JiebaSegmenter
 from memory_server.nlp.keywords import JiebaKeywords
 from memory_server.services.short_term import BATCH, Cleaned, Recalled, ShortTermService

@@ -8,8 +8,9 @@ from typing import Any
 import apsw
 import pytest
 
+from memory_server.domain.caller import Caller
 from memory_server.domain.edge import Direction, Edge, Relation, Step, Walk
-from memory_server.domain.memory import Caller, MemoryDraft, MemoryId, MemoryType
+from memory_server.domain.memory import MemoryDraft, MemoryId, MemoryType
 from memory_server.errors import Conflict
 from memory_server.sqlite import edges, memories
 from memory_server.sqlite.database import Database, Tx, WriteTx

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from memory_server.domain.caller import Caller
 from memory_server.domain.fact import FactDraft, Home, Scope
-from memory_server.domain.memory import Caller
-from memory_server.domain.query import parse
 from memory_server.errors import Conflict
+from memory_server.language.query import parse
 from memory_server.sqlite import fact_history, facts
 from memory_server.sqlite.database import Database, WriteTx
 from tests.conftest import ROOT, Clock, Sqlite, as_rows, damage, undone

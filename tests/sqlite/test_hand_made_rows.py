@@ -5,13 +5,13 @@ import pytest
 from memory_server.domain.memory import Filter, MemoryId, MemoryType
 from memory_server.errors import Unavailable
 from memory_server.nlp.jieba import JiebaSegmenter
-from memory_server.services.indexing import Indexer
+from memory_server.services.embedding_queue import EmbeddingQueue
 from memory_server.services.memories import MemoryService
 from memory_server.sqlite.database import Database
 
 
 @pytest.fixture
-def service(database: Database, indexer: Indexer, segmenter: JiebaSegmenter) -> MemoryService:
+def service(database: Database, indexer: EmbeddingQueue, segmenter: JiebaSegmenter) -> MemoryService:
     return MemoryService(database, indexer, segmenter)
 
 

@@ -13,8 +13,8 @@ from pathlib import Path
 import apsw
 import pytest
 
-from memory_server.domain.han import TRADITIONAL
 from memory_server.errors import Unavailable
+from memory_server.language.han import TRADITIONAL
 from memory_server.sqlite import migrate
 from memory_server.sqlite.database import Database
 from tests.conftest import ROOT, Clock, Sqlite, damage

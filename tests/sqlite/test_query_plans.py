@@ -6,8 +6,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+from memory_server.domain.caller import Caller
 from memory_server.domain.embedding import Space
-from memory_server.domain.memory import Caller, Filter, MemoryDraft, MemoryId, MemoryType
+from memory_server.domain.memory import Filter, MemoryDraft, MemoryId, MemoryType
 from memory_server.domain.short_term import Keyword, ShortTermId, ShortTermMemory
 from memory_server.sqlite import conversations, embeddings, memories, short_term, words
 from memory_server.sqlite.conversations import ConversationId

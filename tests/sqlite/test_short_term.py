@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from memory_server.domain.memory import Caller
+from memory_server.domain.caller import Caller
 from memory_server.domain.message import Message
 from memory_server.domain.short_term import Tier
 from memory_server.nlp.jieba import JiebaSegmenter

@@ -8,10 +8,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from memory_server.domain.han import TO_SIMPLIFIED
 from memory_server.domain.memory import Filter
-from memory_server.domain.query import index_phrase, parse
-from memory_server.domain.text import SPACELESS, fold
+from memory_server.language.han import TO_SIMPLIFIED
+from memory_server.language.query import index_phrase, parse
+from memory_server.language.text import SPACELESS, fold
 from memory_server.sqlite import words
 from memory_server.sqlite.database import Database, Tx, WriteTx
 from tests.conftest import ROOT, Sqlite, undone

@@ -15,10 +15,10 @@ from memory_server.domain.message import Message
 from memory_server.domain.situation import Situation
 from memory_server.triggers import Value
 from memory_server.triggers.engine import TwoTierEngine
-from memory_server.triggers.sandbox import Sandbox
-from memory_server.triggers.scene import Scene, TooLong
-from memory_server.triggers.simple import parse
-from memory_server.triggers.values import JsValue, Special, Undecided, kind_of, truthy
+from memory_server.triggers.javascript.sandbox import Sandbox
+from memory_server.triggers.simple.parser import parse
+from memory_server.triggers.simple.scene import Scene, TooLong
+from memory_server.triggers.simple.values import JsValue, Special, Undecided, kind_of, truthy
 from tests.triggers.conditions import PARTS, PERSONS, SIGNS, Conditions, situation
 from tests.triggers.test_simple import NOW, called
 from tests.triggers.vectors import ERRORS, VECTORS

@@ -7,7 +7,7 @@ import pytest
 from memory_server.errors import TriggerRejected
 from memory_server.triggers.engine import TwoTierEngine
 from memory_server.triggers.hints import JSON_EXAMPLE
-from memory_server.triggers.sandbox import Sandbox
+from memory_server.triggers.javascript.sandbox import Sandbox
 
 
 @pytest.fixture(scope="module")

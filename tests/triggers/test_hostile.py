@@ -12,8 +12,9 @@ import pytest
 from memory_server.domain.message import Message
 from memory_server.domain.situation import Situation
 from memory_server.errors import TriggerRejected
-from memory_server.triggers import Failure, FailureKind, Skipped, Value, sandbox
-from memory_server.triggers.sandbox import Sandbox
+from memory_server.triggers import Failure, FailureKind, Skipped, Value
+from memory_server.triggers.javascript import sandbox
+from memory_server.triggers.javascript.sandbox import Sandbox
 from tests.triggers.hostile import HOSTILE
 
 LIMIT = 0.15

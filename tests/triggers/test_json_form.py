@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 from memory_server.errors import TriggerRejected
 from memory_server.triggers import MOST_BYTES
-from memory_server.triggers.json_form import is_json, parse_json
-from memory_server.triggers.simple import parse
-from memory_server.triggers.values import Undecided
+from memory_server.triggers.simple.json_form import is_json, parse_json
+from memory_server.triggers.simple.parser import parse
+from memory_server.triggers.simple.values import Undecided
 from tests.triggers.test_simple import scene
 
 DATE = "new Date()"

@@ -4,7 +4,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory_server.triggers.names import MOST_CHARACTERS, MOST_TOKENS, position, regexes, undeclared
+from memory_server.triggers.javascript.names import (
+    MOST_CHARACTERS,
+    MOST_TOKENS,
+    position,
+    regexes,
+    undeclared,
+)
 from tests.triggers.hostile import HOSTILE
 
 

@@ -21,10 +21,11 @@ import pytest
 from memory_server.domain.message import Message
 from memory_server.domain.situation import Situation
 from memory_server.errors import TriggerRejected, Unavailable
-from memory_server.triggers import Failure, FailureKind, Outcome, Skipped, Value, child, sandbox, trial
-from memory_server.triggers.child import Child
-from memory_server.triggers.sandbox import Sandbox
-from memory_server.triggers.trial import Report, Run, check
+from memory_server.triggers import Failure, FailureKind, Outcome, Skipped, Value
+from memory_server.triggers.javascript import child, sandbox, trial
+from memory_server.triggers.javascript.child import Child
+from memory_server.triggers.javascript.sandbox import Sandbox
+from memory_server.triggers.javascript.trial import Report, Run, check
 from tests.conftest import ROOT, until
 from tests.triggers.vectors import ERRORS, VECTORS
 
@@ -712,7 +713,7 @@ ORPHAN = """
 import sys, threading
 from datetime import UTC, datetime
 from memory_server.domain.situation import Situation
-from memory_server.triggers.sandbox import Sandbox
+from memory_server.triggers.javascript.sandbox import Sandbox
 engine = Sandbox()
 engine.run(["true"], Situation((), "c", datetime(2026, 1, 1, tzinfo=UTC), 1), 5)
 tell = threading.Timer(0.3 * len(sys.argv[1:]), print, (engine._child.pid,), {"flush": True})

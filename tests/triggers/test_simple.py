@@ -11,10 +11,10 @@ import pytest
 from memory_server.domain.message import Message
 from memory_server.domain.situation import Situation
 from memory_server.triggers import MOST_BYTES
-from memory_server.triggers.pattern import NotSimple, translate
-from memory_server.triggers.scene import Scene, TooLong
-from memory_server.triggers.simple import MOST_NESTED, parse
-from memory_server.triggers.values import JsValue, Special, Undecided
+from memory_server.triggers.simple.parser import MOST_NESTED, parse
+from memory_server.triggers.simple.pattern import NotSimple, translate
+from memory_server.triggers.simple.scene import Scene, TooLong
+from memory_server.triggers.simple.values import JsValue, Special, Undecided
 from tests.triggers.vectors import ERRORS, VECTORS
 
 NOW = datetime(2026, 7, 17, 9, 5, 59, tzinfo=UTC)

@@ -1,0 +1,1 @@
+"""The face for people: the services as commands."""

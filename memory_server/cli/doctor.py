@@ -1,0 +1,39 @@
+"""`memory-server doctor`: what is at work, and what is wrong."""
+
+from memory_server import app
+from memory_server.cli.hints import WORDS
+from memory_server.errors import Invalid, told
+from memory_server.mcp.toolsets import chosen, toolsets
+from memory_server.settings import Settings
+
+
+def doctor(settings: Settings) -> int:
+    """Print what is at work and what is wrong; 1 when something is. Makes no file."""
+    if not settings.db.exists():
+        raise Invalid(
+            f"There is no database {settings.db} yet. The first assistant that starts makes it; see --db."
+        )
+    services = app.build(settings)
+    health = services.health.check()
+    coverage = health.coverage
+    problems = [
+        *health.problems,
+        *(f'job "{job}": {problem}' for job, problem in health.jobs.items()),
+        *([told([coverage.problem], WORDS)] if coverage.problem else []),
+    ]
+    told_of = {
+        "database": f"{settings.db} ({health.size:,} bytes)",
+        **health.libraries,
+        "memories": str(health.memories),
+        "embedder": coverage.embedder,
+        "embeddings": f"{coverage.embedded} ready, {coverage.waiting} waiting",
+        "project": settings.here.key or "(none)",
+        "tools": ", ".join(tool.name for tool in chosen(toolsets(services), settings)),
+        "problems": "none" if not problems else f"{len(problems)}",
+    }
+    for name, value in told_of.items():
+        print(f"{name:<11} {value}")
+    for problem in problems:
+        print(f"  {problem}")
+    services.close(-1)
+    return 1 if problems else 0

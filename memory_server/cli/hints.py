@@ -1,0 +1,26 @@
+"""What mends a failure, in words for a person at a terminal: which command to type."""
+
+from memory_server.errors import Mend
+
+_THROUGH_AN_ASSISTANT = "An assistant that is connected to this memory can do that."
+
+WORDS = {
+    Mend.FIND_MEMORY: f"Look up its id. {_THROUGH_AN_ASSISTANT}",
+    Mend.NAME_MEMORY_FIELDS: "Name at least one field to change.",
+    Mend.NAME_LONG_TERM_FIELDS: "Name at least one field to change.",
+    Mend.NAME_NEIGHBOURS: "Ask for neighbours by edges, by meaning, or both.",
+    Mend.SHOW_EDGES: f"Look at the edges of memory {{memory}}. {_THROUGH_AN_ASSISTANT}",
+    Mend.END_SUPERSEDING: f"Look at what supersedes memory {{memory}}, and end that edge. {_THROUGH_AN_ASSISTANT}",
+    Mend.LIST_FACTS: "`sqlite3 FILE 'SELECT * FROM readable_facts'` lists the keys.",
+    Mend.SHOW_FACT_HISTORY: "`sqlite3 FILE 'SELECT * FROM readable_fact_history'` shows what happened to {key}.",
+    Mend.WRITE_AT_VERSION: "To replace this value, write it again at version {version}.",
+    Mend.LIST_SHORT_TERM_CONVERSATIONS: "`sqlite3 FILE 'SELECT * FROM readable_short_term_memories'` shows which have.",
+    Mend.LIST_LONG_TERM: "`sqlite3 FILE 'SELECT * FROM readable_long_term_memories'` shows all.",
+    Mend.UPDATE_LONG_TERM: "Change the one that has the name, or choose another name.",
+    Mend.ALLOW_SECRETS: "To store it all the same, use --allow-secrets.",
+    Mend.CHECK_FILE: "Run `memory-server doctor`: it names what is wrong.",
+    Mend.USE_ANOTHER_FILE: "Name another file with --db.",
+    Mend.USE_SAME_EMBEDDER: "Use the same --embedder as the assistant that chose it.",
+    Mend.UPGRADE: "Upgrade memory-server (pipx upgrade memory-server), then try again.",
+    Mend.TRY_AGAIN: "Then run the command again.",
+}

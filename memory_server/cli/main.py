@@ -1,0 +1,102 @@
+"""The command line: arguments in, exit code out."""
+
+import argparse
+import logging
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
+
+from memory_server import __version__
+from memory_server.cli.hints import WORDS
+from memory_server.errors import MemoryServerError, told
+from memory_server.language.nearest import nearest
+from memory_server.settings import Settings
+
+DEMO_LOG = Path(__file__).parents[1] / "demo" / "worklog.jsonl"
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run one command. 0 is success, 1 a failure that was explained, 2 wrong arguments.
+
+    Each command imports what it needs: `--version` and `--help` import no server.
+    """
+    arguments = _parsed(sys.argv[1:] if argv is None else list(argv))
+    try:
+        settings = Settings(**_given(arguments))
+    except ValidationError as error:
+        for each in error.errors(include_url=False):
+            name, wrong = ".".join(map(str, each["loc"])), each["msg"].removeprefix("Value error, ")
+            print(f"memory-server: {name}: {wrong}, got {each['input']!r}", file=sys.stderr)
+        return 2
+    logging.basicConfig(
+        stream=sys.stderr, level=settings.log_level, format="memory-server: %(levelname)s: %(message)s"
+    )
+    try:
+        match arguments.command:
+            case "demo":
+                from memory_server.demo import run
+
+                return run(arguments.file, settings)
+            case "doctor":
+                from memory_server.cli.doctor import doctor
+
+                return doctor(settings)
+            case "backup":
+                from memory_server.cli.backup import backup
+
+                backup(settings, arguments.file)
+            case _:
+                from memory_server.cli.serve import serve
+
+                serve(settings)
+    except MemoryServerError as error:
+        print(f"memory-server: {told([error.problem], WORDS)}", file=sys.stderr)
+        return 1
+    return 0
+
+
+def parser() -> argparse.ArgumentParser:
+    """Every setting is a flag of the same name, before or after the command."""
+    flags = argparse.ArgumentParser(add_help=False, argument_default=argparse.SUPPRESS, allow_abbrev=False)
+    for name, field in Settings.model_fields.items():
+        flag = "--" + name.replace("_", "-")
+        if field.annotation is bool:
+            flags.add_argument(flag, dest=name, action="store_true", help=field.description)
+        else:
+            flags.add_argument(flag, dest=name, metavar=name.upper(), help=field.description)
+    main_parser = argparse.ArgumentParser(
+        "memory-server",
+        description="A memory for AI assistants: one SQLite file behind an MCP server on standard input and output.",
+        parents=[flags],
+        allow_abbrev=False,
+    )
+    main_parser.add_argument("--version", action="version", version=f"memory-server {__version__}")
+    commands = main_parser.add_subparsers(dest="command", metavar="COMMAND")
+    commands.add_parser(
+        "serve", parents=[flags], help="serve over stdio; also what happens without a command"
+    )
+    demo = commands.add_parser("demo", parents=[flags], help="work through a log of memories and questions")
+    demo.add_argument(
+        "file", type=Path, nargs="?", default=DEMO_LOG, help="a JSONL file; default: the packaged one"
+    )
+    commands.add_parser("doctor", parents=[flags], help="check the database and say what is at work")
+    backup = commands.add_parser("backup", parents=[flags], help="write a checked copy of the database")
+    backup.add_argument("file", type=Path, help="where to write the copy")
+    return main_parser
+
+
+def _parsed(argv: Sequence[str]) -> argparse.Namespace:
+    flags = parser()
+    known = list(flags._option_string_actions)
+    for each in argv:
+        name = each.partition("=")[0]
+        if name.startswith("--") and len(name) > 2 and name not in known:
+            flags.error(f"unknown flag {name}. {nearest(name, known)}")
+    return flags.parse_args(argv)
+
+
+def _given(arguments: argparse.Namespace) -> dict[str, Any]:
+    return {name: value for name, value in vars(arguments).items() if name in Settings.model_fields}

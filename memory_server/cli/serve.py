@@ -1,0 +1,26 @@
+"""`memory-server serve`: the server over standard input and output."""
+
+import uuid
+
+from memory_server import app
+from memory_server.domain.caller import Caller
+from memory_server.mcp.server import MemoryServer
+from memory_server.mcp.stdio import serve as serve_stdio
+from memory_server.mcp.toolsets import chosen, toolsets
+from memory_server.settings import Settings
+
+
+def serve(settings: Settings) -> None:
+    """Serve until the input ends or a signal asks to stop. Never returns: the process ends here."""
+    services = app.build(settings)
+    known = toolsets(services)
+    everything = [tool.name for tools in known.values() for tool in tools]
+    # A client that gives no session has one for as long as this process lives.
+    session, project = settings.session or f"process-{uuid.uuid4().hex}", settings.here
+
+    def caller(client: str | None) -> Caller:
+        return Caller(client, session, project)
+
+    server = MemoryServer(chosen(known, settings), everything, caller, settings.log_level)
+    services.start()
+    serve_stdio(server, services.close)

@@ -1,0 +1,1 @@
+"""What is known about languages: text, Han characters, function words, queries, keys. No feature is known here."""

@@ -1,0 +1,234 @@
+"""Keys of a conversation: words and patterns looked for in what was said.
+
+A text is made searchable once: folded (`text.fold`), then every word is put between two edges. A word is a run
+of letters, digits, `_` and the marks after them, of scripts that put spaces between words. A key made searchable
+in the same way is found exactly where it stands as whole words, by a plain search for a substring: `art` is not
+in `party`, `AI` is in 我喜欢AI技术, and `C++` is in `C++11`, because a sign needs no edge.
+"""
+
+import re
+import unicodedata
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import cache, cached_property, lru_cache
+
+from memory_server.language.text import SPACELESS, fold, stream_safe
+
+DEPTH = 4
+"""How many messages are looked at unless a trigger says otherwise."""
+
+WHITE_SPACE = "\t\n\v\f\r \xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000\ufeff"
+"""What JavaScript's `trim` takes away, as a character class."""
+
+UNSPACED = SPACELESS + "\u0e01-\u0fff\u1000-\u109f\u1780-\u17ff"
+"""Character class of the scripts whose words run on: Han, kana, hangul, Thai, Lao, Tibetan, Burmese, Khmer."""
+
+EDGE = "\u3000"
+"""Stands on both sides of a word. No folded text holds it: NFKC makes it an ordinary space."""
+
+_LETTER = f"[^\\W{UNSPACED}]"
+_SPACES = re.compile("[ \t]{2,}|\t")
+_APOSTROPHES = str.maketrans("‘’", "''")
+_BLANK = re.compile(f"^[{WHITE_SPACE}]+|[{WHITE_SPACE}]+$")
+
+
+class Scope(StrEnum):
+    """Whose messages are looked at."""
+
+    ANY = "any"
+    USER = "user"
+    ASSISTANT = "assistant"
+    CHAR = "char"
+    SYSTEM = "system"
+    BOTH = "both"
+    OTHER = "other"
+    NOTUSER = "notuser"
+    NOTCHAR = "notchar"
+
+
+_ASSISTANT = frozenset({"assistant", "char"})
+
+
+def in_scope(role: str, scope: Scope) -> bool:
+    """Whether messages of a role belong to a scope; assistant and char are two names of one role."""
+    match scope:
+        case Scope.ANY:
+            return True
+        case Scope.USER | Scope.SYSTEM:
+            return role == scope
+        case Scope.ASSISTANT | Scope.CHAR:
+            return role in _ASSISTANT
+        case Scope.BOTH:
+            return role == Scope.USER or role in _ASSISTANT
+        case Scope.OTHER:
+            return role != Scope.USER and role not in _ASSISTANT
+        case Scope.NOTUSER:
+            return role != Scope.USER
+        case Scope.NOTCHAR:
+            return role not in _ASSISTANT
+
+
+def searchable(text: str) -> str:
+    """The text folded, each word between two edges."""
+    return _edged(_spelled(text))
+
+
+def needle(key: str) -> str:
+    """What to look for in a searchable text; nothing when the key is blank, which is found nowhere."""
+    return _edged(_BLANK.sub("", _spelled(key)))
+
+
+def _spelled(text: str) -> str:
+    """Folded, with one kind of apostrophe and single spaces."""
+    return _SPACES.sub(" ", fold(stream_safe(text)).translate(_APOSTROPHES))
+
+
+def found(key: str, text: str) -> bool:
+    """Whether a text holds a key as whole words, or anywhere in scripts that put no spaces between words."""
+    wanted = needle(key)
+    return wanted != "" and wanted in searchable(text)
+
+
+def utf16(text: str) -> str:
+    """The text as JavaScript counts it: a character for each of its UTF-16 units."""
+    if text.isascii():
+        return text
+    units = text.encode("utf-16-le", "surrogatepass")
+    return text if len(units) == 2 * len(text) else "".join(map(chr, memoryview(units).cast("H")))
+
+
+@dataclass(frozen=True)
+class Said:
+    """A message in the forms that keys are looked for in; each is made when first needed."""
+
+    role: str
+    text: str
+
+    @cached_property
+    def searchable(self) -> str:
+        return searchable(self.text)
+
+    @cached_property
+    def utf16(self) -> str:
+        return utf16(self.text)
+
+
+@dataclass(frozen=True)
+class Joined(Said):
+    """Messages joined by line feeds, whose forms are joined of theirs: a line feed stands between all words."""
+
+    parts: tuple[Said, ...]
+
+    @cached_property
+    def searchable(self) -> str:
+        return "\n".join(part.searchable for part in self.parts)
+
+    @cached_property
+    def utf16(self) -> str:
+        return "\n".join(part.utf16 for part in self.parts)
+
+
+def join(parts: Sequence[Said]) -> Said:
+    return parts[0] if len(parts) == 1 else Joined("", "\n".join(part.text for part in parts), tuple(parts))
+
+
+@dataclass(frozen=True, slots=True)
+class Words:
+    """A key that is text."""
+
+    text: str
+    needle: str
+
+    def found(self, said: Said) -> bool:
+        return self.needle != "" and self.needle in said.searchable
+
+
+@dataclass(frozen=True, slots=True)
+class Pattern:
+    """A key that is a regular expression, looked for in the text as it is, by UTF-16 units.
+
+    `squared` tells that the time may grow with the square of the text's length; `work` is what it may take at
+    one place of the text.
+    """
+
+    source: str
+    flags: str
+    compiled: re.Pattern[str]
+    squared: bool = False
+    work: int = 1
+
+    def found(self, said: Said) -> bool:
+        return self.search(said.utf16)
+
+    def search(self, units: str) -> bool:
+        """Whether it is found in a text of UTF-16 units."""
+        return self.compiled.search(units) is not None
+
+    def cost(self, length: int) -> int:
+        """What it takes at most on a text of that length; a unit is about a nanosecond."""
+        return self.work * length * (length if self.squared else 1)
+
+
+Key = Words | Pattern
+
+
+def words_key(text: str) -> Words:
+    return Words(text, needle(text))
+
+
+def distinct(keys: Iterable[Key]) -> tuple[Key, ...]:
+    """Each key once: texts that fold to the same are one."""
+    kept: dict[object, Key] = {}
+    for key in keys:
+        kept.setdefault(key.needle if isinstance(key, Words) else (key.source, key.flags), key)
+    return tuple(kept.values())
+
+
+def clamped(depth: float | None) -> int | None:
+    """A depth as JavaScript may give it: none or NaN is the usual one, Infinity all (None), else it is at least 1."""
+    if depth is None or depth != depth:
+        return DEPTH
+    if depth == float("inf"):
+        return None
+    return max(1, int(max(depth, 1.0)))
+
+
+def recent(messages: Sequence[Said], scope: Scope, depth: int | None) -> Sequence[Said]:
+    """The last messages, then those of the scope among them."""
+    last = messages if depth is None else messages[-depth:]
+    return [message for message in last if in_scope(message.role, scope)]
+
+
+def hits(said: Iterable[Said], keys: Iterable[Key]) -> list[tuple[Key, Said]]:
+    """Which key is found in which message; their number is what `match_keys` gives."""
+    return [(key, message) for message in said for key in keys if key.found(message)]
+
+
+def all_found(joined: Said, keys: Sequence[Key]) -> bool:
+    """Whether every key is found in the messages joined by line feeds; without keys nothing is."""
+    return bool(keys) and all(key.found(joined) for key in keys)
+
+
+def _edged(folded: str) -> str:
+    return _word_pattern(_marks(folded)).sub(f"{EDGE}\\g<0>{EDGE}", folded)
+
+
+def _marks(folded: str) -> str:
+    """The marks in a text that can follow a letter of a word, sorted."""
+    if folded.isascii():
+        return ""
+    marks = {character for character in set(folded) if unicodedata.category(character)[0] == "M"}
+    return "".join(sorted(marks.difference(_unspaced().findall("".join(marks)))))
+
+
+@cache
+def _unspaced() -> re.Pattern[str]:
+    """Compiled late, as is the next: together they would take 5 ms of every start."""
+    return re.compile(f"[{UNSPACED}]")
+
+
+@lru_cache(maxsize=64)
+def _word_pattern(marks: str) -> re.Pattern[str]:
+    """Python's `\\w` holds all letters and numbers but no marks: those of the text are added."""
+    return re.compile(f"{_LETTER}(?:{_LETTER}|[{marks}])*" if marks else f"{_LETTER}+")

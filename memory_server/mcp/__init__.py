@@ -1,0 +1,1 @@
+"""The face for models: the services as MCP tools."""

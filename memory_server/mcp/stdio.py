@@ -1,0 +1,179 @@
+"""Serves over standard input and output, and leaves quickly and cleanly when asked to."""
+
+import os
+import signal
+import sys
+import threading
+import time
+from collections.abc import Callable
+from typing import BinaryIO
+
+import anyio
+import anyio.to_thread
+import pydantic_core
+from mcp.server.stdio import stdio_server
+from mcp.shared._stream_protocols import WriteStream
+from mcp.shared.message import SessionMessage
+from mcp_types import (
+    INVALID_REQUEST,
+    PARSE_ERROR,
+    ErrorData,
+    JSONRPCError,
+    JSONRPCMessage,
+    JSONRPCNotification,
+    JSONRPCRequest,
+    JSONRPCResponse,
+    jsonrpc_message_adapter,
+)
+from pydantic import ValidationError
+
+from memory_server.language.text import without_lone_surrogates
+from memory_server.mcp.server import MemoryServer
+
+GRACE = 0.4
+"""Seconds between the wish to leave and the end of the process, whatever is under way."""
+
+
+def serve(server: MemoryServer, close: Callable[[float], None]) -> None:
+    """Serve until the input ends or a signal asks to stop; `close(timeout)` shuts what must be shut.
+
+    Never returns: threads may still be blocked on the client's pipes, so the process ends here.
+    """
+    anyio.run(_serve, server, close)
+    _leave(close, GRACE / 2)
+
+
+def _leave(close: Callable[[float], None], timeout: float) -> None:
+    close(timeout)
+    sys.stderr.flush()
+    os._exit(0)
+
+
+def _leave_soon(close: Callable[[float], None]) -> None:
+    """End the process after GRACE even if a client that does not read, or a long call, holds the loop up."""
+
+    def wait() -> None:
+        time.sleep(GRACE)
+        _leave(close, 0.05)
+
+    threading.Thread(target=wait, name="leave", daemon=True).start()
+
+
+async def _serve(server: MemoryServer, close: Callable[[float], None]) -> None:
+    lines = _Lines(close)
+    async with anyio.create_task_group() as tasks:
+        if os.name != "nt":
+            tasks.start_soon(_stop_on_signal, tasks.cancel_scope, close)
+        async with stdio_server(stdin=lines) as (incoming, outgoing):  # type: ignore[arg-type]
+            lines.answers = _Answers(outgoing)
+            lowlevel = server._lowlevel_server  # the SDK has no public way to run over given streams
+            await lowlevel.run(incoming, lines.answers, lowlevel.create_initialization_options())
+        tasks.cancel_scope.cancel()
+
+
+async def _stop_on_signal(scope: anyio.CancelScope, close: Callable[[float], None]) -> None:
+    with anyio.open_signal_receiver(signal.SIGTERM, signal.SIGINT) as signals:
+        async for _ in signals:
+            _leave_soon(close)
+            scope.cancel()
+            return
+
+
+class _Answers:
+    """The messages to the client; `awaited` are the requests that it has no answer to yet."""
+
+    def __init__(self, outgoing: WriteStream[SessionMessage]) -> None:
+        self._outgoing = outgoing
+        self.awaited: set[int | str] = set()
+
+    async def send(self, item: SessionMessage, /) -> None:
+        await self._outgoing.send(item)
+        if isinstance(item.message, JSONRPCResponse | JSONRPCError) and item.message.id is not None:
+            self.awaited.discard(item.message.id)
+
+    async def aclose(self) -> None:
+        await self._outgoing.aclose()
+
+    async def __aenter__(self) -> "_Answers":
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.aclose()
+
+
+class _Lines:
+    """The lines of standard input, mended where the SDK would drop one without an answer.
+
+    While serving, file descriptor 0 is the null device, so that nothing else can eat the client's bytes.
+    """
+
+    answers: _Answers
+
+    def __init__(self, close: Callable[[float], None]) -> None:
+        self._close = close
+        self._input = _claimed_stdin()
+
+    def __aiter__(self) -> "_Lines":
+        return self
+
+    async def __anext__(self) -> str:
+        while True:
+            raw = await anyio.to_thread.run_sync(self._input.readline, abandon_on_cancel=True)
+            if not raw:
+                await self._let_calls_end()
+                raise StopAsyncIteration
+            line = without_lone_surrogates(raw.decode("utf-8-sig", errors="replace"))
+            if not line.strip():
+                continue
+            try:
+                message = _message(line)
+            except _NoMessageError as refusal:
+                await self.answers.send(SessionMessage(refusal.answer))
+                continue
+            if isinstance(message, JSONRPCRequest):
+                self.answers.awaited.add(message.id)
+            return line
+
+    async def _let_calls_end(self) -> None:
+        """The input has ended: what was asked is still answered, if that is soon."""
+        _leave_soon(self._close)
+        with anyio.move_on_after(GRACE / 2):
+            while self.answers.awaited:
+                await anyio.sleep(0.005)
+
+
+class _NoMessageError(Exception):
+    """A line that is no JSON-RPC message. The SDK would drop it, and the client wait for ever."""
+
+    def __init__(self, id: object, code: int, message: str) -> None:
+        known = id if isinstance(id, int | str) and not isinstance(id, bool) else None
+        self.answer = JSONRPCError(jsonrpc="2.0", id=known, error=ErrorData(code=code, message=message))
+
+
+def _message(line: str) -> JSONRPCMessage:
+    """Raises _NoMessageError."""
+    try:
+        content = pydantic_core.from_json(line)
+    except ValueError as error:
+        raise _NoMessageError(None, PARSE_ERROR, f"Not JSON: {error}") from None
+    try:
+        message = jsonrpc_message_adapter.validate_json(line, by_name=False)
+    except ValidationError:
+        message = None
+    if message is None or (isinstance(message, JSONRPCNotification) and "id" in content):
+        raise _NoMessageError(
+            content.get("id") if isinstance(content, dict) else None,
+            INVALID_REQUEST,
+            'Not a JSON-RPC message: an object with "jsonrpc": "2.0", a text "method", an object "params", '
+            'and in a request an "id" that is a text or a whole number.',
+        )
+    return message
+
+
+def _claimed_stdin() -> BinaryIO:
+    sys.stdin.flush()
+    private = os.dup(0)
+    null = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(null, 0)
+    os.close(null)
+    return os.fdopen(private, "rb")

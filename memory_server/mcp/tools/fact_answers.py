@@ -1,0 +1,145 @@
+"""What the tools of facts answer."""
+
+import json
+from typing import Annotated, Any, Self
+
+from pydantic import (
+    AliasChoices,
+    AliasPath,
+    Field,
+    JsonValue,
+    SerializerFunctionWrapHandler,
+    model_serializer,
+)
+
+from memory_server.domain.fact import Fact, FactChange
+from memory_server.mcp.tools.answers import OPTIONAL, Answer, Degraded, Number, Text, absent, degraded
+from memory_server.mcp.tools.fact_fields import AnyJson
+from memory_server.services.facts import FactsFound
+from memory_server.services.resume import Resumed
+
+MAX_LISTED = 100_000
+"""Characters of the values of one list: what is more is left out and counted."""
+
+Scope = Annotated[str, Field(validation_alias=AliasPath("home", "scope"))]
+ScopeOfFact = Annotated[str, Field(validation_alias=AliasPath("fact", "home", "scope"))]
+Tags = Annotated[list[str], Field(default_factory=list, exclude_if=absent)]
+
+
+def _of_fact(name: str) -> Any:
+    """A field of the fact inside what a service answers."""
+    return Field(validation_alias=AliasPath("fact", name))
+
+
+class FactWritten(Answer):
+    id: Annotated[int, _of_fact("id")]
+    key: Annotated[str, _of_fact("key")]
+    scope: ScopeOfFact
+    version: Annotated[int, _of_fact("version")]
+    created: bool
+    updated_at: Annotated[str, _of_fact("updated_at")]
+    hidden_by: Annotated[Text, Field(description="a scope that a read without scope looks in first")] = None
+
+
+class FactRead(Answer):
+    """A value as of now, or as of an earlier moment: then without what only the present has."""
+
+    key: str
+    value: AnyJson
+    scope: Scope
+    version: int
+    tags: Tags
+    updated_at: Annotated[str, Field(validation_alias=AliasChoices("updated_at", "changed_at"))]
+    updated_by: Annotated[str | None, Field(validation_alias=AliasChoices("updated_by", "changed_by"))]
+    created_at: Text = None
+    created_by: Text = None
+    access_count: Number = None
+    accessed_at: Text = None
+    expires_at: Text = None
+
+    @classmethod
+    def listed(cls, fact: Fact) -> Self:
+        """As short as a list needs it."""
+        return cls.of(fact).model_copy(update={"created_at": None, "accessed_at": None})
+
+    @classmethod
+    def of_past(cls, change: FactChange | None) -> Self | None:
+        return None if change is None else cls.of(change)
+
+
+class Change(Answer):
+    version: int
+    action: str
+    value: AnyJson
+    scope: Scope
+    tags: Tags
+    changed_at: str
+    changed_by: str | None
+    expires_at: Text = None
+
+
+class FactsListed(Answer):
+    """`more` says how many fit too but are left out."""
+
+    memories: list[FactRead]
+    more: int
+    degraded: Degraded = None
+
+    @classmethod
+    def of(cls, found: FactsFound) -> Self:
+        shown, room = 0, MAX_LISTED
+        for fact in found.facts:
+            room -= len(json.dumps(fact.value, ensure_ascii=False))
+            if room < 0 and shown:
+                break
+            shown += 1
+        memories = [FactRead.listed(fact) for fact in found.facts[:shown]]
+        more = found.more + len(found.facts) - shown
+        return cls(memories=memories, more=more, degraded=degraded(found.degraded))
+
+
+class FactsRead(Answer):
+    """`memory` answers a key (null where it has no value), `memories` a pattern, `history` a key's past."""
+
+    memory: FactRead | None = None
+    memories: list[FactRead] | None = None
+    more: int | None = None
+    history: list[Change] | None = None
+    degraded: Degraded = None
+
+    @model_serializer(mode="wrap")
+    def _what_was_asked(self, whole: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        answer: dict[str, Any] = whole(self)
+        return {
+            name: each
+            for name, each in answer.items()
+            if name in self.model_fields_set and not (name == "degraded" and each is None)
+        }
+
+
+class FactDeleted(Answer):
+    deleted: bool
+    scope: Text = None
+    restored: Annotated[FactRead | None, OPTIONAL] = None
+
+
+class ResumeContext(Answer):
+    project: dict[str, JsonValue]
+    current: dict[str, JsonValue]
+    shared: dict[str, JsonValue]
+
+
+class Resume(Answer):
+    briefing: str
+    context: ResumeContext
+    token_count: int
+    degraded: Degraded = None
+
+    @classmethod
+    def of(cls, resumed: Resumed) -> Self:
+        return cls(
+            briefing=resumed.briefing.text,
+            context=ResumeContext.of(resumed),
+            token_count=resumed.briefing.token_count,
+            degraded=degraded(resumed.degraded),
+        )

@@ -1,0 +1,151 @@
+"""The toolset `facts`."""
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Annotated
+
+from pydantic import Field
+
+from memory_server.domain.caller import Caller
+from memory_server.domain.fact import FactDraft, Scope
+from memory_server.domain.resume import Pointers
+from memory_server.errors import Invalid, Mend
+from memory_server.mcp.tool import DESTROYS, READS, WRITES, Tool
+from memory_server.mcp.tools.answers import degraded
+from memory_server.mcp.tools.fact_answers import (
+    Change,
+    FactDeleted,
+    FactRead,
+    FactsListed,
+    FactsRead,
+    FactWritten,
+    Resume,
+)
+from memory_server.mcp.tools.fact_fields import FactTags, Key, Moment, Pattern, Place, Ttl, Value, Version
+from memory_server.project import project_of
+from memory_server.services.facts import FactService
+from memory_server.services.resume import ResumeService
+
+LISTED = 100
+"""Facts or versions at most that a read answers."""
+
+POINTERS = Pointers("`read_memory` {key}", "`memory_get` {id}", "`list_memories`, `memory_search`")
+"""How a briefing says where to read on."""
+
+
+@dataclass(frozen=True, slots=True)
+class FactTools:
+    """Exact values under keys, and the briefing of a new session."""
+
+    facts: FactService
+    resume: ResumeService
+
+    def tools(self) -> list[Tool]:
+        return [
+            Tool(self.write_memory, WRITES),
+            Tool(self.read_memory, READS),
+            Tool(self.list_memories, READS),
+            Tool(self.delete_memory, DESTROYS),
+            Tool(self.smart_resume, READS),
+        ]
+
+    def write_memory(
+        self,
+        key: Annotated[Key, Field(description="dotted, e.g. current.task")],
+        value: Value,
+        scope: Scope = Scope.PROJECT,
+        ttl: Annotated[Ttl | None, Field(description="seconds")] = None,
+        tags: FactTags = [],  # noqa: B006 - never changed
+        expected_version: Annotated[
+            Version | None,
+            Field(alias="expectedVersion", description="refuse unless this is current; 0 = no value"),
+        ] = None,
+        *,
+        caller: Caller,
+    ) -> FactWritten:
+        """Write an exact JSON value under a key; replaces the value, tags and ttl it had. smart_resume reports keys that start with current. (task, blockers), project. (decisions), discovered., shared., ai.NAME."""
+        draft = FactDraft(key, value, tuple(tags), ttl, expected_version)
+        return FactWritten.of(self.facts.write(draft, scope, caller))
+
+    def read_memory(
+        self,
+        key: Key | None = None,
+        pattern: Annotated[Pattern | None, Field(description="* = any text")] = None,
+        scope: Scope | None = None,
+        tags: FactTags = [],  # noqa: B006 - never changed
+        history: Annotated[bool, Field(description="all versions")] = False,
+        at: Annotated[Moment | None, Field(description="ISO time: the value then")] = None,
+        *,
+        caller: Caller,
+    ) -> FactsRead:
+        """Read the value of a key, or all values whose key fits a pattern. Without scope: looks in session, project, shared, global, and takes the first that has the key."""
+        if key is not None and pattern is None:
+            return self._read_key(key, scope, tuple(tags), history, at, caller)
+        if key is not None or (pattern is None and not tags):
+            raise Invalid("Give either `key`, or `pattern` or `tags`.", Mend.LIST_FACTS)
+        if history or at is not None:
+            raise Invalid("`history` and `at` need a `key`.")
+        found = self.facts.read_matching(pattern or "*", scope, tuple(tags), LISTED, caller)
+        listed = FactsListed.of(found)
+        return FactsRead(memories=listed.memories, more=listed.more, degraded=listed.degraded)
+
+    def _read_key(
+        self,
+        key: str,
+        scope: Scope | None,
+        tags: tuple[str, ...],
+        history: bool,
+        at: Moment | None,
+        caller: Caller,
+    ) -> FactsRead:
+        if history and at is not None:
+            raise Invalid("Give either `history` or `at`.")
+        if history:
+            past = self.facts.history(key, scope, LISTED, caller)
+            return FactsRead(
+                history=[Change.of(change) for change in past.changes], degraded=degraded(past.degraded)
+            )
+        if at is not None:
+            return FactsRead(memory=FactRead.of_past(self.facts.value_at(key, scope, at, caller)))
+        fact = self.facts.read(key, scope, tags, caller)
+        return FactsRead(memory=FactRead.of(fact) if fact else None)
+
+    def list_memories(
+        self,
+        scope: Scope | None = None,
+        pattern: Pattern = "*",
+        tags: FactTags = [],  # noqa: B006 - never changed
+        limit: Annotated[int, Field(ge=1, le=500, strict=True)] = 50,
+        *,
+        caller: Caller,
+    ) -> FactsListed:
+        """List facts by key. `more` counts those that are left out."""
+        return FactsListed.of(self.facts.select(pattern, scope, tuple(tags), limit, caller))
+
+    def delete_memory(
+        self,
+        key: Key,
+        scope: Scope | None = None,
+        undo: Annotated[bool, Field(description="restore what was deleted last")] = False,
+        *,
+        caller: Caller,
+    ) -> FactDeleted:
+        """Delete the fact that read_memory returns. Its history stays."""
+        if undo:
+            restored = self.facts.undelete(key, scope, caller)
+            return FactDeleted(deleted=False, scope=restored.home.scope, restored=FactRead.of(restored))
+        gone = self.facts.delete(key, scope, caller)
+        return FactDeleted(deleted=gone is not None, scope=gone.home.scope if gone else None)
+
+    def smart_resume(
+        self,
+        project_path: Place | None = None,
+        session_id: Place | None = None,
+        max_tokens: Annotated[int, Field(ge=50, le=8000, strict=True)] = 500,
+        *,
+        caller: Caller,
+    ) -> Resume:
+        """Call this first in a session: it reports blockers, current work, decisions, discoveries and conventions."""
+        project = project_of(project_path, Path()) if project_path else caller.project
+        asked = replace(caller, project=project, session=session_id or caller.session)
+        return Resume.of(self.resume.resume(max_tokens, POINTERS, asked))

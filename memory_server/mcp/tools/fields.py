@@ -1,0 +1,70 @@
+"""Field types that several signatures share. A description is for the model; ranges are added to it."""
+
+import json
+from collections.abc import Callable
+from typing import Annotated, Any
+
+from pydantic import AfterValidator, Field, JsonValue, WithJsonSchema
+
+from memory_server.domain.memory import MemoryType
+from memory_server.domain.moment import read as read_moment
+from memory_server.language.text import clean
+
+MAX_METADATA = 10_000
+MAX_PROJECT = 200
+
+
+def not_blank(text: str) -> str:
+    text = clean(text)
+    if not text:
+        raise ValueError("holds no visible character")
+    return text
+
+
+def unique(tags: list[str]) -> list[str]:
+    return list(dict.fromkeys(tags))
+
+
+def small(most: int) -> Callable[[dict[str, Any]], dict[str, Any]]:
+    """The validator of an object that is so many characters of JSON at most."""
+
+    def checked(given: dict[str, Any]) -> dict[str, Any]:
+        try:
+            text = json.dumps(given, ensure_ascii=False, allow_nan=False)
+        except ValueError:
+            raise ValueError("holds a number that JSON cannot") from None
+        if len(text) > most:
+            raise ValueError(f"holds more than {most:,} characters of JSON")
+        kept: dict[str, Any] = each_text(clean, given)
+        return kept
+
+    return checked
+
+
+def each_text(change: Callable[[str], str], value: Any) -> Any:
+    """A JSON value with every text in it changed, the names in its objects too."""
+    match value:
+        case str():
+            return change(value)
+        case list():
+            return [each_text(change, each) for each in value]
+        case dict():
+            return {change(name): each_text(change, each) for name, each in value.items()}
+        case _:
+            return value
+
+
+Id = Annotated[int, Field(ge=1, le=2**63 - 1, strict=True), WithJsonSchema({"type": "integer"})]
+Ids = Annotated[list[Id], Field(min_length=1, max_length=20)]
+RelatedTo = Annotated[Id | None, Field(alias="relatedTo", description="id of a memory it relates to")]
+Content = Annotated[str, Field(min_length=1, max_length=5000), AfterValidator(not_blank)]
+Type = Annotated[MemoryType, Field()]
+Project = Annotated[str, Field(max_length=MAX_PROJECT), AfterValidator(clean)]
+Tag = Annotated[str, Field(min_length=1, max_length=50), AfterValidator(not_blank)]
+Tags = Annotated[list[Tag], Field(max_length=10), AfterValidator(unique)]
+Limit = Annotated[int, Field(ge=1, le=50, strict=True)]
+Importance = Annotated[int, Field(ge=1, le=10, strict=True)]
+Metadata = Annotated[dict[str, JsonValue], AfterValidator(small(MAX_METADATA))]
+QueryText = Annotated[str, Field(min_length=1, max_length=500), AfterValidator(not_blank)]
+
+Moment = Annotated[str, Field(description="ISO time: as of then"), AfterValidator(read_moment)]

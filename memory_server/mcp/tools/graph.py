@@ -1,0 +1,127 @@
+"""The toolset `graph`."""
+
+from dataclasses import dataclass
+from typing import Annotated
+
+from pydantic import AliasPath, Field, WithJsonSchema
+
+from memory_server.domain.caller import Caller
+from memory_server.domain.edge import Direction, Edge, Relation, Walk
+from memory_server.domain.memory import MemoryId
+from memory_server.mcp.tool import READS, WRITES, Tool
+from memory_server.mcp.tools.answers import (
+    OPTIONAL,
+    Answer,
+    Degraded,
+    Number,
+    SupersededBy,
+    Text,
+    absent,
+    rounded,
+)
+from memory_server.mcp.tools.fields import Id, Limit, Moment
+from memory_server.services.graph import GraphService
+
+MemoryArgument = Annotated[Id, Field(alias="memoryId")]
+
+NamedRelation = Annotated[Relation, WithJsonSchema({"type": "string"})]
+"""The list of relations stands in the schema of `graph_connect` already; a second one would cost 30 tokens."""
+
+Flag = Annotated[bool | None, Field(strict=True)]
+"""Not given is the default that the tool's description implies, so the schema need not say it."""
+
+
+class ConnectedEdge(Answer):
+    source: int
+    relation: str
+    target: int
+    strength: float
+    valid_from: str
+    valid_to: Text = None
+
+
+class ReachedMemory(Answer):
+    id: Annotated[int, Field(validation_alias=AliasPath("memory", "id"))]
+    content: Annotated[str, Field(validation_alias=AliasPath("memory", "content"))]
+    type: Annotated[str, Field(validation_alias=AliasPath("memory", "type"))]
+    distance: int
+    path: list[int]
+    superseded_by: Annotated[SupersededBy, Field(validation_alias=AliasPath("memory", "superseded_by"))] = (
+        None
+    )
+
+
+class Exploration(Answer):
+    nodes: list[ReachedMemory]
+    edges: list[ConnectedEdge]
+    left_out: int
+    stopped_at: Number = None
+    degraded: Degraded = None
+
+
+class NearMemory(Answer):
+    id: Annotated[int, Field(validation_alias=AliasPath("memory", "id"))]
+    content: Annotated[str, Field(validation_alias=AliasPath("memory", "content"))]
+    type: Annotated[str, Field(validation_alias=AliasPath("memory", "type"))]
+    nearness: Annotated[float, rounded(3)]
+    edges: Annotated[list[ConnectedEdge], Field(default_factory=list, exclude_if=absent)]
+    meaning: Annotated[float | None, rounded(3), OPTIONAL, Field(validation_alias="cosine")] = None
+    superseded_by: Annotated[SupersededBy, Field(validation_alias=AliasPath("memory", "superseded_by"))] = (
+        None
+    )
+
+
+class Related(Answer):
+    related: Annotated[list[NearMemory], Field(validation_alias="near")]
+    degraded: Degraded = None
+
+
+@dataclass(frozen=True, slots=True)
+class GraphTools:
+    """How memories hang together."""
+
+    graph: GraphService
+
+    def tools(self) -> list[Tool]:
+        return [
+            Tool(self.graph_connect, WRITES),
+            Tool(self.graph_explore, READS),
+            Tool(self.memory_related, READS),
+        ]
+
+    def graph_connect(
+        self,
+        source: Annotated[Id, Field(alias="sourceId")],
+        target: Annotated[Id, Field(alias="targetId")],
+        relation: Relation,
+        strength: Annotated[float, Field(ge=0, le=1, strict=True)] = 1.0,
+        end: Annotated[Flag, Field(description="true ends the edge: it is no longer valid")] = None,
+        *,
+        caller: Caller,
+    ) -> ConnectedEdge:
+        """Connect two memories with an edge: source, relation, target. Repeating it updates the strength. supersedes: the source replaces the target, which is outdated."""
+        edge = Edge(MemoryId(source), MemoryId(target), relation, strength)
+        return ConnectedEdge.of(self.graph.end(edge) if end else self.graph.connect(edge, caller))
+
+    def graph_explore(
+        self,
+        memory: MemoryArgument,
+        depth: Annotated[int, Field(ge=1, le=4, strict=True)] = 2,
+        relation: NamedRelation | None = None,
+        direction: Direction | None = None,
+        at: Moment | None = None,
+    ) -> Exploration:
+        """List the memories that edges connect to one, breadth first, following edges in both directions or in one."""
+        walk = Walk(relation, direction or Direction.BOTH, at)
+        return Exploration.of(self.graph.explore(MemoryId(memory), depth, walk))
+
+    def memory_related(
+        self,
+        memory: MemoryArgument,
+        limit: Limit = 10,
+        include_graph: Annotated[Flag, Field(alias="includeGraph")] = None,
+        include_semantic: Annotated[Flag, Field(alias="includeSemantic")] = None,
+    ) -> Related:
+        """Find memories related to one, by graph edges and by semantic similarity."""
+        graph, semantic = include_graph is not False, include_semantic is not False
+        return Related.of(self.graph.related(MemoryId(memory), limit, graph, semantic))

@@ -1,0 +1,191 @@
+"""The toolset `memories`."""
+
+from dataclasses import dataclass
+from typing import Annotated, Any, Literal
+
+from pydantic import AliasPath, Field
+
+from memory_server.domain.caller import Caller
+from memory_server.domain.memory import Filter, MemoryChange, MemoryDraft, MemoryId
+from memory_server.mcp.tool import DESTROYS, READS, WRITES, Tool
+from memory_server.mcp.tools.answers import Answer, Degraded, SupersededBy, Text, absent, rounded
+from memory_server.mcp.tools.fields import (
+    Content,
+    Id,
+    Ids,
+    Importance,
+    Limit,
+    Metadata,
+    Project,
+    QueryText,
+    RelatedTo,
+    Tags,
+    Type,
+)
+from memory_server.services.memories import MemoryService
+from memory_server.services.search import SearchService
+
+
+def _of_memory(name: str) -> Any:
+    """A field of the memory inside what a service answers."""
+    return Field(validation_alias=AliasPath("memory", name))
+
+
+class StoredMemory(Answer):
+    id: Annotated[int, _of_memory("id")]
+    type: Annotated[str, _of_memory("type")]
+    importance: Annotated[int, _of_memory("importance")]
+    project: Annotated[str | None, _of_memory("project")]
+    consolidated: bool
+    embedding_queued: Annotated[bool, Field(serialization_alias="embeddingQueued")]
+    similar: list[int]
+    superseded_by: Annotated[SupersededBy, _of_memory("superseded_by")] = None
+
+
+class WhyFound(Answer):
+    words: Annotated[float, rounded(3)]
+    meaning: Annotated[float, rounded(3)]
+    decay: Annotated[float, rounded(2)]
+    edge: Text = None
+
+
+class ShownMemory(Answer):
+    id: Annotated[int, _of_memory("id")]
+    content: Annotated[str, _of_memory("content")]
+    type: Annotated[str, _of_memory("type")]
+    tags: Annotated[list[str], _of_memory("tags")]
+    project: Annotated[str | None, _of_memory("project")]
+    importance: Annotated[int, _of_memory("importance")]
+    created_at: Annotated[str, _of_memory("created_at")]
+
+
+class FoundMemory(ShownMemory):
+    score: Annotated[float, rounded(4)]
+    why: WhyFound
+    superseded_by: Annotated[SupersededBy, _of_memory("superseded_by")] = None
+
+
+class SearchResults(Answer):
+    results: Annotated[list[FoundMemory], Field(validation_alias="hits")]
+    embedder: str
+    degraded: Degraded = None
+
+
+class WholeMemory(ShownMemory):
+    metadata: Annotated[dict[str, Any], _of_memory("metadata")]
+    access_count: Annotated[int, _of_memory("access_count")]
+    updated_at: Annotated[str, _of_memory("updated_at")]
+    accessed_at: Annotated[str | None, _of_memory("accessed_at")]
+    created_by: Annotated[str | None, _of_memory("created_by")]
+    superseded_by: Annotated[SupersededBy, _of_memory("superseded_by")] = None
+    earlier: Annotated[list[str], Field(default_factory=list, exclude_if=absent)]
+
+
+class MemoriesRead(Answer):
+    memories: Annotated[list[WholeMemory], Field(validation_alias="found")]
+    missing: list[int]
+    degraded: Degraded = None
+
+
+class Deleted(Answer):
+    deleted: bool
+
+
+class EmbeddingStats(Answer):
+    embedder: str
+    embedded: int
+    waiting: int
+    problem: Degraded = None
+
+
+class MemoryStats(Answer):
+    total: int
+    by_type: dict[str, int]
+    by_project: dict[str, int]
+    embeddings: Annotated[EmbeddingStats, Field(validation_alias="coverage")]
+    database_bytes: Annotated[int, Field(validation_alias="size")]
+    problems: Annotated[
+        dict[str, str],
+        Field(default_factory=dict, exclude_if=lambda value: not value, validation_alias="jobs"),
+    ]
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryTools:
+    """Typed knowledge: store it, find it by words and meaning, forget it."""
+
+    memories: MemoryService
+    search: SearchService
+
+    def tools(self) -> list[Tool]:
+        return [
+            Tool(self.memory_store, WRITES),
+            Tool(self.memory_search, READS),
+            Tool(self.memory_get, READS),
+            Tool(self.memory_update, DESTROYS),
+            Tool(self.memory_delete, DESTROYS),
+            Tool(self.memory_stats, READS),
+        ]
+
+    def memory_store(
+        self,
+        content: Content,
+        type: Type,
+        project: Annotated[Project | None, Field(description="default: this one; '' = none")] = None,
+        tags: Tags = [],  # noqa: B006 - never changed
+        importance: Importance = 5,
+        related_to: RelatedTo = None,
+        metadata: Metadata | None = None,
+        *,
+        caller: Caller,
+    ) -> StoredMemory:
+        """Store one piece of knowledge. If a memory of the same project and type says the same, both are merged (consolidated). `similar` lists ids of memories with similar words and another meaning: update or delete those that are now outdated."""
+        where = caller.project.name if project is None else project
+        draft = MemoryDraft(content, type, where or None, tuple(tags), importance, metadata)
+        other = None if related_to is None else MemoryId(related_to)
+        return StoredMemory.of(self.memories.store(draft, other, caller))
+
+    def memory_search(
+        self,
+        query: QueryText,
+        type: Type | None = None,
+        project: Annotated[Project | None, Field(description="default: all; '' = none")] = None,
+        tags: Annotated[Tags, Field(description="any of these")] = [],  # noqa: B006 - never changed
+        min_importance: Annotated[Importance | None, Field(alias="minImportance")] = None,
+        limit: Limit = 10,
+        mode: Literal["hybrid", "semantic", "keyword"] = "hybrid",
+    ) -> SearchResults:
+        """Find memories by words and meaning, best first. Query and memories may be in English or Chinese. A result with a score below 0.15 is seldom an answer."""
+        wanted = Filter(type, project, tuple(tags), min_importance)
+        return SearchResults.of(self.search.search(query, wanted, limit, mode))
+
+    def memory_get(self, ids: Ids) -> MemoriesRead:
+        """Read whole memories by id, with the earlier texts of those that were merged or rewritten."""
+        return MemoriesRead.of(self.memories.get([MemoryId(id) for id in ids]))
+
+    def memory_update(
+        self,
+        id: Id,
+        content: Content | None = None,
+        type: Type | None = None,
+        tags: Tags | None = None,
+        importance: Importance | None = None,
+        project: Annotated[Project | None, Field(description="'' = none")] = None,
+        metadata: Metadata | None = None,
+    ) -> WholeMemory:
+        """Change the given fields of a memory. The old text is kept as history."""
+        wanted = MemoryChange(
+            content, type, project, None if tags is None else tuple(tags), importance, metadata
+        )
+        return WholeMemory.of(self.memories.update(MemoryId(id), wanted))
+
+    def memory_delete(self, id: Id) -> Deleted:
+        """Delete a memory for good, with its history, edges and embedding."""
+        self.memories.forget(MemoryId(id))
+        return Deleted(deleted=True)
+
+    def memory_stats(
+        self, project: Annotated[Project | None, Field(description="default: all")] = None
+    ) -> MemoryStats:
+        """Count memories by type and project; report embedding coverage, database size and problems."""
+        return MemoryStats.of(self.memories.statistics(project))

@@ -1,0 +1,230 @@
+"""The toolset `short_term`."""
+
+from dataclasses import dataclass
+from typing import Annotated, Self
+
+from pydantic import BeforeValidator, WithJsonSchema
+
+from memory_server.domain.caller import Caller
+from memory_server.domain.short_term import Tier
+from memory_server.language.pattern import Pattern, parse
+from memory_server.mcp.tool import DESTROYS, READS, WRITES, Tool
+from memory_server.mcp.tools.answers import (
+    OPTIONAL,
+    Answer,
+    Degraded,
+    Number,
+    Text,
+    degraded,
+    elsewhere,
+    shortened,
+)
+from memory_server.mcp.tools.message_fields import Conversation, Messages, RecentMessages, RoleWeights, said
+from memory_server.services.short_term import Recalled, ShortTermService
+
+SHOWN = 1_500
+"""Characters of a memory that an answer shows: the whole may be a hundred times as long."""
+
+LISTED = 20
+"""Keywords that an answer lists, and memories that a dry run does."""
+
+EXCERPT = 120
+"""Characters of a memory that a dry run shows."""
+
+MAX_PATTERN = 500
+"""Characters of a pattern."""
+
+NO_MATCH = (
+    "No memory contains this. Words are matched as one phrase of whole words; /part/i matches parts of words."
+)
+
+
+def _pattern(given: object) -> Pattern:
+    if not isinstance(given, str) or not 1 <= len(given) <= MAX_PATTERN:
+        raise ValueError(f"must be a text of 1-{MAX_PATTERN} characters")
+    return parse(given)
+
+
+Words = Annotated[
+    Pattern,
+    BeforeValidator(_pattern),
+    WithJsonSchema({"type": "string", "description": "words or /regex/flags"}),
+]
+
+
+class AddedMemory(Answer):
+    id: int
+    keywords: list[str]
+
+
+class Parts(Answer):
+    """relevance = words - age + score."""
+
+    words: float
+    age: float
+    score: float
+
+
+class RecalledMemory(Answer):
+    id: int
+    text: str
+    said_at: str
+    tier: Tier
+    relevance: float
+    parts: Parts
+    shared: Annotated[list[str] | None, OPTIONAL] = None
+
+    @classmethod
+    def of(cls, recalled: Recalled) -> Self:
+        parts = recalled.parts
+        return cls(
+            id=recalled.memory.id,
+            text=shortened(recalled.memory.text, SHOWN),
+            said_at=recalled.memory.said_at,
+            tier=recalled.tier,
+            relevance=round(parts.relevance, 2),
+            parts=Parts(
+                words=round(parts.words, 2), age=round(-parts.penalty, 2), score=round(parts.score, 2)
+            ),
+            shared=recalled.words,
+        )
+
+
+class RecalledMemories(Answer):
+    top: list[RecalledMemory]
+    next: list[RecalledMemory]
+    flashback: list[RecalledMemory]
+    too_recent: Number = None
+    note: Text = None
+    degraded: Degraded = None
+
+
+class MatchingMemory(Answer):
+    id: int
+    text: str
+
+
+class Deletion(Answer):
+    deleted: int
+    note: Text = None
+    would_delete: Number = None
+    matching: Annotated[list[MatchingMemory] | None, OPTIONAL] = None
+    degraded: Degraded = None
+
+
+class Scores(Answer):
+    average: float
+    lowest: float
+    highest: float
+
+
+class ShortTermStats(Answer):
+    memories: int
+    conversations: int
+    oldest: str | None
+    newest: str | None
+    scores: Scores
+    removed_by_cleanups: int
+    last_cleanup: str | None
+    by_conversation: Annotated[dict[str, int] | None, OPTIONAL] = None
+
+
+class Cleanup(Answer):
+    removed: int
+    kept: int
+
+
+class Frequent(Answer):
+    conversation_id: str | None
+    memories: int
+
+
+@dataclass(frozen=True, slots=True)
+class ShortTermTools:
+    """What a conversation was about lately, fading with time."""
+
+    short_term: ShortTermService
+
+    def tools(self) -> list[Tool]:
+        return [
+            Tool(self.add_short_term_memory, WRITES),
+            Tool(self.search_short_term_memories, READS),
+            Tool(self.delete_short_term_memories, DESTROYS),
+            Tool(self.get_memory_stats, READS),
+            Tool(self.cleanup_memories, DESTROYS),
+            Tool(self.get_frequent_conversation, READS),
+        ]
+
+    def add_short_term_memory(
+        self,
+        messages: Messages,
+        conversation_id: Conversation,
+        role_weights: RoleWeights = None,
+        *,
+        caller: Caller,
+    ) -> AddedMemory:
+        """Keep the latest messages of a conversation. They are found again by their keywords and lose relevance with time."""
+        added = self.short_term.add(said(messages), conversation_id, role_weights or {}, caller)
+        return AddedMemory(id=added.id, keywords=[keyword.form for keyword in added.keywords[:LISTED]])
+
+    def search_short_term_memories(
+        self,
+        recent_messages: RecentMessages,
+        conversation_id: Conversation,
+        role_weights: RoleWeights = None,
+    ) -> RecalledMemories:
+        """Find earlier messages of this conversation that share keywords with the latest ones (top, next), plus random older ones (flashback). Excludes the last 20 minutes."""
+        found = self.short_term.search(said(recent_messages), conversation_id, role_weights or {})
+        answers = [RecalledMemory.of(each) for each in found.memories]
+        return RecalledMemories(
+            **{tier.value: [each for each in answers if each.tier is tier] for tier in Tier},
+            too_recent=found.too_recent or None,
+            note=elsewhere(found.elsewhere),
+            degraded=degraded(found.degraded),
+        )
+
+    def delete_short_term_memories(
+        self, pattern: Words, conversation_id: Conversation, dry_run: bool = False
+    ) -> Deletion:
+        """Delete this conversation's short-term memories that contain the pattern. dry_run only lists them."""
+        act = self.short_term.matching if dry_run else self.short_term.delete
+        found = act(pattern, conversation_id)
+        number = len(found.memories)
+        excerpts = [
+            MatchingMemory(id=id, text=shortened(text, EXCERPT)) for id, text in found.memories[:LISTED]
+        ]
+        return Deletion(
+            deleted=0 if dry_run else number,
+            note=None if number else elsewhere(found.elsewhere) or NO_MATCH,
+            would_delete=number if dry_run else None,
+            matching=excerpts if dry_run else None,
+            degraded=degraded(found.degraded),
+        )
+
+    def get_memory_stats(self, conversation_id: Conversation | None = None) -> ShortTermStats:
+        """Report the number, age and scores of short-term memories."""
+        found = self.short_term.statistics(conversation_id)
+        totals, cleanups = found.totals, found.cleanups
+        return ShortTermStats(
+            memories=totals.memories,
+            conversations=totals.conversations,
+            oldest=totals.oldest,
+            newest=totals.newest,
+            scores=Scores(
+                average=round(totals.average_score, 2),
+                lowest=totals.lowest_score,
+                highest=totals.highest_score,
+            ),
+            removed_by_cleanups=cleanups.removed if cleanups else 0,
+            last_cleanup=cleanups.last if cleanups else None,
+            by_conversation=None if conversation_id else dict(found.by_conversation),
+        )
+
+    def cleanup_memories(self, conversation_id: Conversation | None = None) -> Cleanup:
+        """Remove short-term memories that are older than a year or below the relevance limit; the best 512 of a conversation stay. The server does this daily by itself."""
+        return Cleanup.of(self.short_term.clean_up(conversation_id))
+
+    def get_frequent_conversation(self) -> Frequent:
+        """Name the conversation with the most short-term memories."""
+        name, memories = self.short_term.largest() or (None, 0)
+        return Frequent(conversation_id=name, memories=memories)

@@ -1,0 +1,94 @@
+"""The toolset `conversation`."""
+
+from dataclasses import dataclass
+from typing import Annotated, Any
+
+from pydantic import AfterValidator, Field, ValidatorFunctionWrapHandler, WithJsonSchema, WrapValidator
+
+from memory_server.domain.caller import Caller
+from memory_server.domain.turn import Turn
+from memory_server.mcp.tool import READS, WRITES, Tool
+from memory_server.mcp.tools.answers import Answer, Degraded, Text, degraded
+from memory_server.mcp.tools.fact_answers import FactRead
+from memory_server.mcp.tools.fact_fields import Key, Value
+from memory_server.mcp.tools.fields import Limit, QueryText, not_blank
+from memory_server.services.turns import TurnService
+
+Message = Annotated[
+    str,
+    Field(min_length=1, max_length=20_000),
+    AfterValidator(not_blank),
+    WithJsonSchema({"type": "string"}),
+]
+Summary = Annotated[
+    str, Field(min_length=1, max_length=2_000), AfterValidator(not_blank), WithJsonSchema({"type": "string"})
+]
+
+
+def _distinct(given: Any, validated: ValidatorFunctionWrapHandler) -> Any:
+    kept = validated(given)
+    if len(kept) != len(given):
+        raise ValueError("two keys differ in spaces or invisible characters only")
+    return kept
+
+
+Facts = Annotated[
+    dict[Key, Value], Field(max_length=50), WrapValidator(_distinct), WithJsonSchema({"type": "object"})
+]
+
+
+class Registered(Answer):
+    id: int
+
+
+class RecalledTurn(Answer):
+    id: int
+    message: str
+    summary: str
+    project: Text = None
+    created_at: str
+    created_by: str | None
+    score: float
+
+    @classmethod
+    def with_score(cls, turn: Turn, score: float) -> "RecalledTurn":
+        return cls(
+            id=turn.id,
+            message=turn.message,
+            summary=turn.summary,
+            project=turn.project or None,
+            created_at=turn.created_at,
+            created_by=turn.created_by,
+            score=round(score, 4),
+        )
+
+
+class Retrieved(Answer):
+    memories: list[RecalledTurn]
+    facts: list[FactRead]
+    degraded: Degraded = None
+
+
+@dataclass(frozen=True, slots=True)
+class TurnTools:
+    """What was said, found again by meaning."""
+
+    turns: TurnService
+
+    def tools(self) -> list[Tool]:
+        return [Tool(self.register_memory, WRITES), Tool(self.retrieve_memories, READS)]
+
+    def register_memory(
+        self, message: Message, summary: Summary, facts: Facts | None = None, *, caller: Caller
+    ) -> Registered:
+        """Keep one turn of the conversation, with a summary and the facts it brought (an object of key: value)."""
+        return Registered(id=self.turns.register(message, summary, facts or {}, caller))
+
+    def retrieve_memories(self, query: QueryText, limit: Limit = 5, *, caller: Caller) -> Retrieved:
+        """Find earlier turns by meaning, best first, and facts whose key or value has words of the query."""
+        found = self.turns.retrieve(query, limit, caller)
+        return Retrieved(
+            memories=[RecalledTurn.with_score(turn, score) for turn, score in found.turns],
+            facts=[FactRead.listed(fact) for fact in found.facts],
+            degraded=degraded(found.degraded),
+        )

@@ -1,0 +1,104 @@
+"""Background work: named jobs, each in a thread of its own, so that none can stop or delay another."""
+
+import logging
+import threading
+import uuid
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+from memory_server.errors import MemoryServerError
+from memory_server.sqlite import job_problems
+from memory_server.sqlite.database import Database
+
+logger = logging.getLogger(__name__)
+
+SLOWEST = 60.0
+"""Seconds at most between two tries of a job that fails: the pause doubles with each failure up to this, or up to
+the job's own pace where that is slower. A mended cause is noticed within it."""
+
+FAREWELL = 0.1
+"""Seconds that `stop` waits for jobs to end: the process must leave within half a second."""
+
+
+def _nothing() -> None:
+    pass
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """Work that is done again every `every` seconds, and at once when `wake` is set; the first time after `delay`.
+
+    `last` is called once, in the job's own thread, when the work stops.
+    """
+
+    name: str
+    run: Callable[[], object]
+    every: float
+    delay: float = 0.0
+    wake: threading.Event = field(default_factory=threading.Event)
+    last: Callable[[], object] = _nothing
+
+
+class Background:
+    """Runs the jobs. The last problem of each stays in the file until the job succeeds, so that every process can tell it."""
+
+    def __init__(self, database: Database, jobs: Sequence[Job]) -> None:
+        self._database = database
+        self._jobs = jobs
+        self._process = uuid.uuid4().hex
+        self._stopping = threading.Event()
+        self._threads: list[threading.Thread] = []
+
+    def start(self) -> None:
+        """Begin; returns at once."""
+        for job in self._jobs:
+            thread = threading.Thread(target=self._keep_running, args=(job,), name=job.name, daemon=True)
+            self._threads.append(thread)
+            thread.start()
+
+    def stop(self) -> None:
+        """Ask the jobs to end, and give them a moment; one may be in the middle of its work still."""
+        self._stopping.set()
+        for job in self._jobs:
+            job.wake.set()
+        for thread in self._threads:
+            thread.join(FAREWELL / len(self._threads))
+
+    def _keep_running(self, job: Job) -> None:
+        self._stopping.wait(job.delay)
+        failures = 0
+        while not self._stopping.is_set():
+            problem = _problem_of(job)
+            self._tell(job, problem, told=failures > 0)
+            failures = 0 if problem is None else failures + 1
+            job.wake.wait(min(job.every * 2**failures, max(SLOWEST, job.every)))
+            job.wake.clear()
+        job.last()
+
+    def _tell(self, job: Job, problem: str | None, told: bool) -> None:
+        """Write the problem into the file, or take it out again. Where the file cannot be written, the log has to do."""
+        if problem is None and not told:
+            return
+        try:
+            if self._database.read_only:
+                return
+            with self._database.write() as tx:
+                if problem is None:
+                    job_problems.delete(tx, job.name, self._process)
+                else:
+                    job_problems.replace(tx, job.name, self._process, problem)
+        except MemoryServerError as error:
+            logger.warning("the problem of the job %s was not recorded: %s", job.name, error)
+
+
+def _problem_of(job: Job) -> str | None:
+    """Run the job once; what went wrong."""
+    try:
+        job.run()
+    except MemoryServerError as error:
+        logger.error("%s: %s", job.name, error)
+        return str(error)
+    except Exception as error:
+        logger.exception("%s failed", job.name)
+        return f"failed ({type(error).__name__}: {error}); the server's standard error says more"
+    return None

@@ -1,0 +1,261 @@
+"""Keeps the embeddings up with the texts, in the background and across several processes."""
+
+import logging
+import threading
+import uuid
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+import numpy as np
+
+from memory_server.domain.embedding import Embedded, Space
+from memory_server.domain.moment import timestamp
+from memory_server.embedding import Embedder
+from memory_server.errors import MemoryServerError, Problem
+from memory_server.sqlite import embeddings
+from memory_server.sqlite.database import Database
+from memory_server.sqlite.embeddings import KnownSpace
+
+logger = logging.getLogger(__name__)
+
+BATCH = 32
+"""Texts that are embedded together and kept in one transaction: about 0.3 s of work, so that a write waits little."""
+
+FEW = 2 * BATCH
+"""So many waiting texts need no lease: to embed one twice costs less than to agree on who does it."""
+
+LEASE = timedelta(seconds=10)
+"""How long a process that has died keeps others from going on with its work; a batch takes a tenth of it."""
+
+CATCHING_UP = 1.0
+"""Seconds that a search waits for another process to be able to keep the embeddings it makes."""
+
+PATIENCE = 2.0
+"""Seconds that a search waits for the embedder while the server warms up: the bundled model takes about 0.5 s."""
+
+_LOADING = Problem("the embedder is still loading")
+
+
+@dataclass(frozen=True, slots=True)
+class Answering:
+    """The space that answers searches now and the embedder that belongs to it."""
+
+    space_id: int
+    embedder: Embedder
+
+
+@dataclass(frozen=True, slots=True)
+class Unanswered:
+    """Why no embedder answers searches now."""
+
+    problem: Problem
+
+
+@dataclass(frozen=True, slots=True)
+class Coverage:
+    """How far the embeddings are; `problem` says why meaning does not (fully) answer."""
+
+    embedder: str
+    embedded: int
+    waiting: int
+    problem: Problem | None
+
+
+class EmbeddingQueue:
+    """Loads the embedder, and embeds what waits in the queue.
+
+    `choose` gives the embedder that this process wants, knowing the file's spaces; `load` gives the
+    embedder of a space that the file has, or raises Unavailable where it is not installed.
+    `filled` is set when there is something new in the queue.
+    """
+
+    def __init__(
+        self,
+        database: Database,
+        choose: Callable[[list[Space]], Embedder],
+        load: Callable[[Space], Embedder],
+        clock: Callable[[], datetime],
+    ) -> None:
+        self._database = database
+        self._choose = choose
+        self._load = load
+        self._clock = clock
+        self._holder = uuid.uuid4().hex
+        self.filled = threading.Event()
+        self._ready = threading.Event()
+        self._stopping = threading.Event()
+        self._embedding = threading.Lock()
+        self._embedders: dict[str, Embedder | Problem] = {}
+        self._wanted: Space | None = None
+        self._leased: int | None = None
+        self._give_up = False
+        self._problem = _LOADING
+
+    def stop(self) -> None:
+        """End `work` after the batch that it is at."""
+        self._stopping.set()
+
+    def work(self) -> None:
+        """Load the embedder, once, and embed what waits."""
+        if self._wanted is None and not self._give_up:
+            self.warm_up()
+        self.drain()
+
+    def warm_up(self) -> None:
+        """Load the embedder and give it its space. Called by `work`, and by programs without background work.
+
+        While the database cannot be opened this can be called again; an embedder that cannot be loaded stays away.
+        """
+        try:
+            with self._database.read() as tx:
+                known = [each.space for each in embeddings.spaces(tx)]
+            self._give_up = True
+            embedder = self._choose(known)
+            self._give_up = False
+            self._embedders[embedder.space.fingerprint] = embedder
+            if not self._database.read_only:
+                self._open(embedder.space, known)
+            if known:
+                self._embedder_of(known[0])
+            self._wanted = embedder.space
+        except MemoryServerError as error:
+            self._problem = error.problem
+            logger.error("no embedder: %s", error)
+        except Exception as error:
+            self._problem = Problem(f"the embedder cannot be loaded ({type(error).__name__}: {error})")
+            raise
+        finally:
+            self._ready.set()
+
+    def _open(self, wanted: Space, known: list[Space]) -> None:
+        """Give the embedder its space, and end a change to another one that nobody goes on with."""
+        if wanted not in known:
+            with self._database.write() as tx:
+                embeddings.open_space(tx, wanted)
+        elif len(known) > 1 and known[0] == wanted:
+            with self._database.write() as tx:
+                embeddings.abandon(tx)
+
+    def wake(self) -> None:
+        """There is something new in the queue."""
+        self.filled.set()
+
+    def answering(self) -> Answering | Unanswered:
+        """The space that answers a search now, or why none does. Waits a moment while the server warms up."""
+        if not self._ready.wait(PATIENCE):
+            return Unanswered(_LOADING)
+        if self._wanted is None:
+            return Unanswered(self._problem)
+        with self._database.read() as tx:
+            known = embeddings.spaces(tx)
+        problem = Problem("the file has no embeddings yet")
+        for each in known:
+            found = self._embedder_of(each.space)
+            if not isinstance(found, Problem):
+                return Answering(each.id, found)
+            problem = found
+        return Unanswered(problem)
+
+    def catch_up(self, answering: Answering, kind: Embedded) -> int:
+        """Embed a few texts that wait, so that a search finds what was just written; how many still wait."""
+        left = self._count_waiting(answering.space_id, kind)
+        if left == 0 or left > BATCH or self._database.read_only:
+            return left
+        try:
+            self._embed_batch(answering.space_id, answering.embedder, kind, CATCHING_UP)
+        except MemoryServerError as error:
+            logger.warning("embedding waits: %s", error)
+        return self._count_waiting(answering.space_id, kind)
+
+    def coverage(self, project: str | None = None) -> Coverage:
+        """How far the embeddings of the answering space are."""
+        answering = self.answering()
+        if isinstance(answering, Unanswered):
+            return Coverage("none", 0, 0, answering.problem)
+        with self._database.read() as tx:
+            return Coverage(
+                name(answering.embedder.space),
+                embeddings.count_embedded(tx, answering.space_id, project),
+                embeddings.count_waiting(tx, answering.space_id, Embedded.MEMORIES),
+                None,
+            )
+
+    def _embedder_of(self, space: Space) -> Embedder | Problem:
+        """The embedder of a space, loaded once at need; or why it cannot be had here."""
+        if space.fingerprint not in self._embedders:
+            try:
+                self._embedders[space.fingerprint] = self._load(space)
+            except MemoryServerError as error:
+                text = f"the file's embeddings are of {name(space)}, which cannot be loaded here: {error}"
+                logger.error("%s", text)
+                self._embedders[space.fingerprint] = Problem(text, error.problem.hints)
+        return self._embedders[space.fingerprint]
+
+    def drain(self) -> None:
+        """Embed all that waits in every space whose embedder is here; complete spaces become active."""
+        if self._wanted is None or self._database.read_only:
+            return
+        with self._database.read() as tx:
+            known = embeddings.spaces(tx)
+        for each in known:
+            embedder = self._embedders.get(each.space.fingerprint)
+            if embedder is not None and not isinstance(embedder, Problem):
+                self._fill(each, embedder)
+
+    def _fill(self, known: KnownSpace, embedder: Embedder) -> None:
+        while not self._stopping.is_set():
+            left = self._count_waiting(known.id)
+            if left == 0:
+                break
+            if left > FEW and not self._take_lease(known.id):
+                return
+            if not any(self._embed_batch(known.id, embedder, kind) for kind in Embedded):
+                return
+        if known.state == "building" and embedder.space == self._wanted and not self._stopping.is_set():
+            self._activate(known)
+
+    def _activate(self, known: KnownSpace) -> None:
+        """Unless another process has retired the space meanwhile: its queue is empty then, but so are its vectors."""
+        with self._database.write() as tx:
+            in_use = any(each.id == known.id for each in embeddings.spaces(tx))
+            if in_use and embeddings.count_waiting(tx, known.id) == 0:
+                embeddings.activate(tx, known.id)
+                logger.info("searches now use %s", name(known.space))
+
+    def _count_waiting(self, space_id: int, *kinds: Embedded) -> int:
+        with self._database.read() as tx:
+            return embeddings.count_waiting(tx, space_id, *kinds)
+
+    def _take_lease(self, space_id: int) -> bool:
+        with self._database.write() as tx:
+            taken = embeddings.lease(tx, space_id, self._holder, timestamp(self._clock() + LEASE))
+        self._leased = space_id if taken else None
+        return taken
+
+    def release(self) -> None:
+        """Let another process go on at once. Called when the work stops."""
+        if self._leased is not None:
+            with self._database.write() as tx:
+                embeddings.release(tx, self._leased, self._holder)
+
+    def _embed_batch(
+        self, space_id: int, embedder: Embedder, kind: Embedded, patience: float | None = None
+    ) -> int:
+        """Embed up to BATCH waiting texts outside any transaction, then keep the vectors in one."""
+        with self._embedding:
+            with self._database.read() as tx:
+                batch = embeddings.waiting(tx, space_id, kind, BATCH)
+            if not batch:
+                return 0
+            vectors = embedder.embed_documents([each.text for each in batch])
+            with self._database.write(patience) as tx:
+                for waiting, vector in zip(batch, vectors, strict=True):
+                    embeddings.insert(tx, space_id, waiting, np.asarray(vector, dtype=np.float32))
+            return len(batch)
+
+
+def name(space: Space) -> str:
+    """A space as people read it."""
+    kind = " (lexical)" if space.lexical else ""
+    return f"{space.provider}:{space.model}{kind}"

@@ -1,0 +1,40 @@
+"""What a person or a model may ask about the state of the memory: the file, its rows, the jobs, the embedder."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from memory_server.services.embedding_queue import Coverage, EmbeddingQueue
+from memory_server.sqlite import health, job_problems, memories
+from memory_server.sqlite.database import Database
+
+
+@dataclass(frozen=True, slots=True)
+class Health:
+    """`problems` has a line for each thing that is wrong, `jobs` those of background jobs; `size` is in bytes."""
+
+    libraries: Mapping[str, str]
+    size: int
+    memories: int
+    coverage: Coverage
+    problems: tuple[str, ...]
+    jobs: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class HealthService:
+    database: Database
+    queue: EmbeddingQueue
+
+    def check(self) -> Health:
+        """Look at everything. Loads the embedder and reads the whole file."""
+        self.queue.warm_up()
+        coverage = self.queue.coverage()
+        with self.database.read() as tx:
+            return Health(
+                health.libraries(tx),
+                tx.size(),
+                sum(memories.count_by_type(tx, None).values()),
+                coverage,
+                tuple(health.problems(tx, self.database.migrations)),
+                job_problems.select(tx),
+            )

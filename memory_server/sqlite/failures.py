@@ -1,0 +1,61 @@
+"""What the driver's exceptions mean, by type and code, and what mends each."""
+
+from pathlib import Path
+
+import apsw
+
+from memory_server.errors import Conflict, MemoryServerError, Mend, Unavailable
+
+
+def meaning(error: apsw.Error, path: Path | None) -> MemoryServerError:
+    """The failure that a caller can understand."""
+    match error:
+        case apsw.BusyError() | apsw.LockedError():
+            return Unavailable(
+                f"Another process has kept {path} locked for longer than this call waits. Nothing was written. "
+                "The program that holds it (often an open sqlite3 transaction) must be closed.",
+                Mend.TRY_AGAIN,
+            )
+        case apsw.FullError():
+            return Unavailable(
+                f"The disk that holds {path} is full. Nothing was written. Space must be freed.",
+                Mend.TRY_AGAIN,
+            )
+        case apsw.ReadOnlyError() if moved(error):
+            return Unavailable(
+                f"The database {path} was moved, replaced or deleted while it was open. Nothing was written. "
+                "The next try uses the file that is there now.",
+            )
+        case apsw.ReadOnlyError():
+            return Unavailable(
+                f"The database {path} is read-only. Nothing was written. "
+                "The user must make the file and its folder writable (chmod u+w).",
+                Mend.TRY_AGAIN,
+            )
+        case apsw.CantOpenError() | apsw.PermissionsError() | apsw.AuthError():
+            return Unavailable(
+                f"The database {path} cannot be opened ({error}). Its path or its permissions may be wrong.",
+                Mend.USE_ANOTHER_FILE,
+            )
+        case apsw.NotADBError():
+            return Unavailable(
+                f"The file {path} is not a SQLite database. It was left as it is.",
+                Mend.USE_ANOTHER_FILE,
+            )
+        case apsw.CorruptError():
+            return Unavailable(
+                f"The database {path} is damaged ({error}). Copy the file away, then restore a backup; without one, "
+                "the .recover command of the sqlite3 program rescues what can still be read.",
+                Mend.CHECK_FILE,
+            )
+        case apsw.ConstraintError():
+            return Conflict(f"The write breaks a rule of the database: {error}. Nothing was written.")
+        case _:
+            return Unavailable(
+                f"The database {path} failed ({type(error).__name__}: {error}). Nothing was written."
+            )
+
+
+def moved(error: apsw.Error) -> bool:
+    """Whether another file, or none, stands where the database was: SQLite then refuses to write."""
+    return getattr(error, "extendedresult", 0) == apsw.SQLITE_READONLY_DBMOVED

@@ -1,0 +1,103 @@
+"""What is wrong with the file: SQLite's own checks, missing triggers and tables, and the rows of every table."""
+
+import json
+from collections.abc import Iterator
+
+import apsw
+
+from memory_server.domain.fact import is_plain
+from memory_server.sqlite import (
+    conversations,
+    edges,
+    embeddings,
+    fact_history,
+    facts,
+    job_problems,
+    long_term,
+    memories,
+    migrate,
+    short_term,
+    turns,
+    vectors,
+)
+from memory_server.sqlite.database import Tx
+from memory_server.sqlite.migrate import Migration
+from memory_server.sqlite.rows import Rows
+
+TABLES: tuple[Rows, ...] = (
+    *memories.ROWS,
+    *edges.ROWS,
+    *facts.ROWS,
+    *fact_history.ROWS,
+    *turns.ROWS,
+    *conversations.ROWS,
+    *short_term.ROWS,
+    *long_term.ROWS,
+    *embeddings.ROWS,
+    *job_problems.ROWS,
+    *migrate.ROWS,
+)
+"""What each table module declares; a test compares it with the schema."""
+
+NAMED = 20
+"""Rows of a table that are named; the others are counted."""
+
+
+def problems(tx: Tx, migrations: list[Migration]) -> list[str]:
+    """Everything that is wrong, a line each; nothing where the file is sound. Reads the whole file."""
+    found = [str(row[0]) for row in tx.rows("PRAGMA integrity_check") if row[0] != "ok"]
+    found += [f"foreign key: {row}" for row in tx.rows("PRAGMA foreign_key_check")]
+    there = {name for (name,) in tx.rows("SELECT name FROM sqlite_schema WHERE type = 'trigger'")}
+    found += [f"trigger {name} is missing" for name in sorted(migrate.triggers(migrations) - there)]
+    unindexed = tx.value("SELECT count(*) FROM memories WHERE id NOT IN (SELECT rowid FROM memory_words)")
+    if unindexed:
+        found.append(f"{unindexed} memories are not in the word index")
+    for rows in TABLES:
+        bad = list(_bad(tx, rows))
+        found += bad[:NAMED]
+        if len(bad) > NAMED:
+            found.append(f"{len(bad) - NAMED} more rows of {rows.table} are as bad")
+    return found
+
+
+def libraries(tx: Tx) -> dict[str, str]:
+    """What a person may ask about the file and the libraries that read it."""
+    connection = tx.connection
+    return {
+        "schema": f"version {migrate.version_of(connection)}",
+        "sqlite": f"{apsw.sqlite_lib_version()} (apsw {apsw.apsw_version()})",
+        "journal": f"{connection.pragma('journal_mode')}, synchronous {connection.pragma('synchronous')}",
+        "vectors": vectors.engine(connection),
+    }
+
+
+def _bad(tx: Tx, rows: Rows) -> Iterator[str]:
+    """The rows of a table that somebody should mend, each with the column."""
+    for column in rows.texts:
+        for id, text in tx.rows(f'SELECT {rows.id}, CAST("{column}" AS BLOB) FROM {rows.table}'):
+            if text is not None and not _is_utf8(text):
+                yield f"row {id} of {rows.table}: {column} is not UTF-8"
+    for column in rows.moments:
+        wrong = f"{column} IS NOT NULL AND julianday({column}) IS NULL"
+        for (id,) in tx.rows(f"SELECT {rows.id} FROM {rows.table} WHERE {wrong}"):
+            yield f"row {id} of {rows.table}: {column} is no date"
+    for column in rows.json:
+        for id, text in tx.rows(f"SELECT {rows.id}, CAST({column} AS BLOB) FROM {rows.table}"):
+            if not is_readable_json(text):
+                yield f"row {id} of {rows.table}: {column} is JSON that clients cannot read"
+
+
+def is_readable_json(text: bytes) -> bool:
+    """Whether clients can read it; bytes that are no UTF-8 are told elsewhere."""
+    try:
+        return is_plain(json.loads(text.decode(errors="replace")))
+    except (ValueError, RecursionError):
+        return False
+
+
+def _is_utf8(text: bytes) -> bool:
+    try:
+        text.decode()
+    except UnicodeDecodeError:
+        return False
+    return True

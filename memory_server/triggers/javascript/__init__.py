@@ -1,0 +1,1 @@
+"""Tier 1: any other JavaScript, run in a worker process."""

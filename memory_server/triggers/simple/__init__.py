@@ -1,0 +1,1 @@
+"""Tier 0: simple conditions, parsed and evaluated in Python."""

@@ -1,0 +1,354 @@
+"""The indexer: embeddings keep up with memories, across spaces, crashes and several processes."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from memory_server.domain.caller import Caller
+from memory_server.domain.embedding import Space, Vector
+from memory_server.domain.memory import MemoryDraft, MemoryType
+from memory_server.embedding import Embedder
+from memory_server.embedding.hashing import HashingEmbedder
+from memory_server.errors import Unavailable
+from memory_server.nlp.jieba import JiebaSegmenter
+from memory_server.services.embedding_queue import BATCH, FEW, Answering, EmbeddingQueue
+from memory_server.sqlite import embeddings, memories
+from memory_server.sqlite.database import Database
+from tests.conftest import Clock, until
+
+
+class OtherEmbedder(HashingEmbedder):
+    """Another space; says the same. `before` runs ahead of each batch."""
+
+    def __init__(self, model: str = "other", before: Callable[[], None] = lambda: None) -> None:
+        super().__init__()
+        self._other = replace(super().space, model=model, fingerprint=f"fingerprint of {model}")
+        self.before = before
+        self.batches: list[int] = []
+
+    @property
+    def space(self) -> Space:
+        return self._other
+
+    def embed_documents(self, texts: Sequence[str]) -> list[Vector]:
+        self.before()
+        self.batches.append(len(texts))
+        return super().embed_documents(texts)
+
+
+class Crash(BaseException):
+    """As if the process had died."""
+
+
+@pytest.fixture
+def make(database: Database, segmenter: JiebaSegmenter, clock: Clock) -> Callable[..., EmbeddingQueue]:
+    """An indexer that wants one embedder and can load others, on `database` or another."""
+
+    def make(wanted: Embedder, *loadable: Embedder, on: Database = database) -> EmbeddingQueue:
+        known = {each.space.fingerprint: each for each in (wanted, *loadable)}
+
+        def load(space: Space) -> Embedder:
+            if space.fingerprint not in known:
+                raise Unavailable(f"{space.model} is not installed")
+            return known[space.fingerprint]
+
+        return EmbeddingQueue(on, lambda _: wanted, load, segmenter, clock)
+
+    return make
+
+
+def put(database: Database, *texts: str) -> None:
+    with database.write() as tx:
+        for text in texts:
+            memories.insert(tx, MemoryDraft(text, MemoryType.ERROR), Caller())
+
+
+def states(database: Database) -> list[tuple[str, str, int, int]]:
+    """Model, state, embedded, waiting of each space that is in use."""
+    with database.read() as tx:
+        return [
+            (
+                each.space.model,
+                each.state,
+                embeddings.count_embedded(tx, each.id),
+                embeddings.count_waiting(tx, each.id),
+            )
+            for each in embeddings.spaces(tx)
+        ]
+
+
+def numbered(count: int) -> list[str]:
+    return [f"text number {n}" for n in range(count)]
+
+
+def test_what_waits_is_embedded_when_the_queue_is_drained(
+    database: Database, make: Callable[..., EmbeddingQueue]
+) -> None:
+    embedder = OtherEmbedder()
+    indexer = make(embedder)
+    indexer.warm_up()
+    put(database, *numbered(BATCH * 3 + 1))
+    indexer.drain()
+    assert states(database) == [("other", "active", BATCH * 3 + 1, 0)]
+    assert embedder.batches == [BATCH, BATCH, BATCH, 1]
+
+
+def test_memories_written_before_there_was_any_embedder_are_embedded_too(
+    database: Database, make: Callable[..., EmbeddingQueue]
+) -> None:
+    put(database, "early")
+    indexer = make(OtherEmbedder())
+    indexer.warm_up()
+    indexer.drain()
+    assert states(database) == [("other", "active", 1, 0)]
+
+
+def test_a_search_embeds_the_few_that_wait_and_leaves_the_many(
+    database: Database, make: Callable[..., EmbeddingQueue]
+) -> None:
+    indexer = make(OtherEmbedder())
+    indexer.warm_up()
+    answering = indexer.answering()
+    assert isinstance(answering, Answering)
+    put(database, *numbered(BATCH))
+    assert indexer.catch_up(answering, embeddings.MEMORIES) == 0
+    put(database, *numbered(BATCH + 1))
+    assert indexer.catch_up(answering, embeddings.MEMORIES) == BATCH + 1
+
+
+def test_a_clock_that_went_back_does_not_keep_memories_waiting(
+    database: Database, make: Callable[..., EmbeddingQueue], clock: Clock
+) -> None:
+    indexer = make(OtherEmbedder())
+    indexer.warm_up()
+    put(database, "x")
+    clock.advance(days=-4000)
+    indexer.drain()
+    assert states(database) == [("other", "active", 1, 0)]
+
+
+def test_a_text_that_changes_while_it_is_embedded_is_embedded_again(
+    database: Database, make: Callable[..., EmbeddingQueue]
+) -> None:
+    def rewrite() -> None:
+        embedder.before = lambda: None
+        with database.write() as tx:
+            tx.execute("UPDATE memories SET content = 'new text' WHERE id = 1")
+            tx.execute("DELETE FROM memories WHERE id = 2")
+
+    embedder = OtherEmbedder(before=rewrite)
+    indexer = make(embedder)
+    indexer.warm_up()
+    put(database, "old text", "deleted meanwhile")
+    indexer.drain()
+    assert states(database) == [("other", "active", 1, 0)]
+    with database.read() as tx:
+        vector = np.frombuffer(tx.value("SELECT vector FROM embeddings"), "<f4")
+    np.testing.assert_array_equal(vector, embedder.embed_query("new text"))
+
+
+def test_the_old_space_answers_until_the_new_one_is_whole(
+    database: Database, make: Callable[..., EmbeddingQueue]
+) -> None:
+    old, new = OtherEmbedder("old"), OtherEmbedder("new")
+    first = make(old)
+    first.warm_up()
+    put(database, *numbered(3))
+    first.drain()
+    second = make(new, old)
+    second.warm_up()
+    assert states(database) == [("old", "active", 3, 0), ("new", "building", 0, 3)]
+    answering = second.answering()
+    assert isinstance(answering, Answering)
+    assert answering.embedder.space.model == "old"
+    second.drain()
+    assert states(database) == [("new", "active", 3, 0)]
+    answering = second.answering()
+    assert isinstance(answering, Answering)
+    assert answering.embedder.space.model == "new"
+    with database.read() as tx:
+        assert (
+            tx.value("SELECT count(*) FROM embeddings")
+            == tx.value("SELECT count(*) FROM embedding_bits")
+            == 3
+        )
+
+
+def test_a_space_whose_embedder_is_not_installed_is_told_and_does_not_stop_the_new_one(
+    database: Database, make: Callable[..., EmbeddingQueue]
+) -> None:
+    first = make(OtherEmbedder("old"))
+    first.warm_up()
+    put(database, *numbered(FEW + 1))
+    first.drain()
+    second = make(OtherEmbedder("new"))
+    second.warm_up()
+    answering = second.answering()
+    assert isinstance(answering, Answering)
+    assert answering.embedder.space.model == "new"
+    assert second.catch_up(answering, embeddings.MEMORIES) == FEW + 1
+    second.drain()
+    assert states(database) == [("new", "active", FEW + 1, 0)]
+
+
+def test_re_embedding_goes_on_where_a_crash_ended_it(
+    database: Database, make: Callable[..., EmbeddingQueue]
+) -> None:
+    old = OtherEmbedder("old")
+    first = make(old)
+    first.warm_up()
+    put(database, *numbered(BATCH * 3))
+    first.drain()
+
+    def die() -> None:
+        if len(new.batches) == 2:
+            raise Crash
+
+    new = OtherEmbedder("new", before=die)
+    second = make(new, old)
+    second.warm_up()
+    with pytest.raises(Crash):
+        second.drain()
+    assert states(database) == [("old", "active", BATCH * 3, 0), ("new", "building", BATCH * 2, BATCH)]
+    new = OtherEmbedder("new")
+    third = make(new, old)
+    third.warm_up()
+    with database.write() as tx:
+        tx.execute("UPDATE spaces SET lease_until = '2026-01-01T00:00:00.000Z'")  # the dead one's has run out
+    third.drain()
+    assert new.batches == [BATCH]
+    assert states(database) == [("new", "active", BATCH * 3, 0)]
+
+
+def test_two_indexers_do_not_embed_the_same_many_memories(
+    database: Database, make: Callable[..., EmbeddingQueue], clock: Clock
+) -> None:
+    def look_on() -> None:
+        if not mine.batches:  # FEW or less may be embedded twice: that costs less than to agree
+            other.drain()
+
+    mine, others = OtherEmbedder(before=look_on), OtherEmbedder()
+    one, other = make(mine), make(others)
+    one.warm_up()
+    other.warm_up()
+    put(database, *numbered(FEW + BATCH))
+    one.drain()
+    assert others.batches == []
+    assert mine.batches == [BATCH] * 3
+
+
+def test_a_lease_that_ran_out_is_taken_over(
+    database: Database, make: Callable[..., EmbeddingQueue], clock: Clock
+) -> None:
+    def die() -> None:
+        raise Crash
+
+    dead, alive = make(OtherEmbedder(before=die)), make(OtherEmbedder())
+    dead.warm_up()
+    alive.warm_up()
+    put(database, *numbered(FEW + 1))
+    with pytest.raises(Crash):
+        dead.drain()
+    alive.drain()
+    assert states(database) == [("other", "active", 0, FEW + 1)]
+    clock.advance(seconds=31)
+    alive.drain()
+    assert states(database) == [("other", "active", FEW + 1, 0)]
+
+
+def test_a_space_that_another_process_retired_meanwhile_is_not_activated_empty(
+    database: Database, make: Callable[..., EmbeddingQueue]
+) -> None:
+    """Its queue is empty then, which looks as if it were complete."""
+    put(database, "x")
+    old = OtherEmbedder("old")
+    starter = make(old)
+    starter.warm_up()
+    starter.drain()
+
+    def overtake() -> None:
+        slow.before = lambda: None
+        fast = make(OtherEmbedder("fast"), old)
+        fast.warm_up()
+        fast.drain()
+
+    slow = OtherEmbedder("slow", before=overtake)
+    indexer = make(slow, old)
+    indexer.warm_up()
+    indexer.drain()
+    assert states(database) == [("fast", "active", 1, 0)]
+    with database.read() as tx:
+        assert tx.value("SELECT count(*) FROM embeddings") == 1
+
+
+def test_an_indexer_on_a_read_only_file_answers_and_embeds_nothing(
+    file_database: Database, make: Callable[..., EmbeddingQueue], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    embedder = OtherEmbedder()
+    first = make(embedder, on=file_database)
+    first.warm_up()
+    put(file_database, "waiting")
+    monkeypatch.setattr(Database, "read_only", property(lambda self: True))
+    indexer = make(embedder, on=file_database)
+    indexer.warm_up()
+    answering = indexer.answering()
+    assert isinstance(answering, Answering)
+    assert indexer.catch_up(answering, embeddings.MEMORIES) == 1
+    indexer.drain()
+    assert embedder.batches == []
+
+
+def test_the_thread_drains_when_it_is_woken_and_notices_what_others_write(
+    tmp_path: Path, make: Callable[..., EmbeddingQueue], monkeypatch: pytest.MonkeyPatch, clock: Clock
+) -> None:
+    monkeypatch.setattr("memory_server.services.embedding_queue.POLL", 0.02)
+    path = tmp_path / "memory.db"
+    ours, theirs = Database(path, clock), Database(path, clock)
+    indexer = make(OtherEmbedder(), on=ours)
+    indexer.start()
+    put(theirs, "written elsewhere")
+    until(lambda: states(theirs) == [("other", "active", 1, 0)], "the other program's memory is embedded")
+    put(ours, "written here")
+    indexer.wake()
+    until(lambda: states(theirs) == [("other", "active", 2, 0)], "our own memory is embedded")
+    indexer.stop()
+    assert indexer._thread is not None
+    indexer._thread.join(20)
+    assert not indexer._thread.is_alive()
+    ours.close()
+    theirs.close()
+
+
+def test_an_embedder_that_fails_once_is_asked_again(
+    tmp_path: Path, make: Callable[..., EmbeddingQueue], monkeypatch: pytest.MonkeyPatch, clock: Clock
+) -> None:
+    def fail_once() -> None:
+        embedder.before = lambda: None
+        raise RuntimeError("out of memory")
+
+    monkeypatch.setattr("memory_server.services.embedding_queue.POLL", 0.02)
+    database = Database(tmp_path / "memory.db", clock)
+    embedder = OtherEmbedder(before=fail_once)
+    put(database, "x")
+    indexer = make(embedder, on=database)
+    indexer.start()
+    until(lambda: states(database) == [("other", "active", 1, 0)], "the memory is embedded")
+    indexer.stop()
+    assert indexer._thread is not None
+    indexer._thread.join(20)
+    database.close()
+
+
+def test_coverage_counts_one_project_or_all(database: Database, make: Callable[..., EmbeddingQueue]) -> None:
+    indexer = make(OtherEmbedder())
+    indexer.warm_up()
+    with database.write() as tx:
+        memories.insert(tx, MemoryDraft("x", MemoryType.ERROR, "p"), Caller())
+        memories.insert(tx, MemoryDraft("y", MemoryType.ERROR), Caller())
+    indexer.drain()
+    put(database, "z")
+    assert (indexer.coverage().embedded, indexer.coverage().waiting) == (2, 1)
+    assert indexer.coverage("p").embedded == 1
