@@ -55,13 +55,12 @@ class Tx:
             Unavailable: it cannot be read.
         """
         cursor = self.connection.execute(sql, values)
-        columns = cursor.description_full if cursor.is_readonly else ()
         try:
             return cursor.fetchone()
         except UnicodeDecodeError as error:
-            if not columns:
+            if not cursor.is_readonly:
                 raise
-            problem = self._unreadable(sql, values, columns, 0)
+            problem = self._unreadable(sql, values, cursor.description_full, 0)
             raise Unavailable(problem.text, *problem.hints) from error
 
     def one(self, sql: str, values: Values = ()) -> tuple[Any, ...]:
