@@ -90,7 +90,7 @@ def parser() -> argparse.ArgumentParser:
 
 def _parsed(argv: Sequence[str]) -> argparse.Namespace:
     flags = parser()
-    known = list(flags._option_string_actions)
+    known = ["-h", "--help", "--version", *("--" + name.replace("_", "-") for name in Settings.model_fields)]
     for each in argv:
         name = each.partition("=")[0]
         if name.startswith("--") and len(name) > 2 and name not in known:

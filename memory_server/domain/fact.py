@@ -1,5 +1,6 @@
 """Facts: JSON values under dotted keys, each in a scope."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 from math import isfinite
@@ -106,6 +107,14 @@ class FactChange:
     def alive(self, moment: str) -> bool:
         """Whether the key had this value at a moment after the change and before the next."""
         return self.action is Action.WRITTEN and (self.expires_at is None or self.expires_at > moment)
+
+
+def next_version(past: Iterable[FactChange]) -> int:
+    """The version that the next step of a key gets: deletions count, and no version is used twice.
+
+    `sqlite/` and the triggers of the file compute the same in SQL; `tests/sqlite/test_rules.py` holds both equal.
+    """
+    return 1 + max((change.version for change in past), default=0)
 
 
 MAX_DEPTH = 100

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
+from math import exp
 from typing import NewType
 
 from memory_server.domain.message import Message
@@ -41,6 +42,9 @@ MAX_PENALTY = 15.0
 DECAY_PER_MS = 2e-9
 THRESHOLD = 5.0
 """A memory of less relevance does not come back for its words."""
+
+RELEVANCE_DECIMALS = 6
+"""Decimals of a relevance, so that two ways of adding the same weights give the same order."""
 
 MAX_SCORE = 100.0
 SETTLING = timedelta(minutes=20)
@@ -108,6 +112,34 @@ class Recollection:
     penalty: float
     score: float
     relevance: float
+
+
+def penalty(age: timedelta) -> float:
+    """What a memory has lost to time: 15 x (1 - e^(-age_ms x 2e-9)); nothing while its moment is still to come.
+
+    `sqlite/short_term.py` computes the same in SQL; `tests/sqlite/test_rules.py` holds both equal.
+    """
+    age_ms = max(0.0, age / timedelta(milliseconds=1))
+    return MAX_PENALTY * (1 - exp(-age_ms * DECAY_PER_MS))
+
+
+def relevance(words: float, lost: float, score: float) -> float:
+    """What decides whether a memory comes back, with the decimals in which it is compared."""
+    return round(words - lost + score, RELEVANCE_DECIMALS)
+
+
+def faded(memories: Sequence[ShortTermMemory], now: datetime) -> set[ShortTermId]:
+    """Which memories of a conversation a cleanup removes: older than a year or below FADED, and never the best 512."""
+
+    def worth(memory: ShortTermMemory) -> float:
+        return relevance(0.0, penalty(now - datetime.fromisoformat(memory.said_at)), memory.score)
+
+    best_first = sorted(memories, key=lambda each: (worth(each), each.said_at, each.id), reverse=True)
+    return {
+        each.id
+        for each in best_first[ALWAYS_KEPT:]
+        if now - datetime.fromisoformat(each.said_at) > YEAR or worth(each) < FADED
+    }
 
 
 def tf_idf(

@@ -1,15 +1,26 @@
-"""What a wrong name may have meant."""
+"""Suggests the known name that a wrong name was probably meant to be."""
 
 from collections.abc import Sequence
 
 ALIKE = 60.0
-"""Per cent of likeness (Levenshtein ratio) from which a name is suggested: `serch` for `search`, not `find`."""
+"""Per cent of similarity (rapidfuzz `ratio`, from 0 to 100) from which a name is suggested; chosen by trial: `serch`
+suggests `search`, `find` does not. Every "Did you mean" of the program uses this one."""
+
+
+def meant(name: str, known: Sequence[str]) -> str | None:
+    """The known name that is most similar to a wrong one, case and `_` ignored; None if none is similar enough."""
+    from rapidfuzz import fuzz, process  # imported here, because only a mistake needs it
+
+    near = process.extractOne(name, known, scorer=fuzz.ratio, score_cutoff=ALIKE, processor=_letters)
+    return near[0] if near else None
 
 
 def nearest(name: str, known: Sequence[str]) -> str:
-    """The names that there are, and first the one that is most like a wrong name, as sentences."""
-    from rapidfuzz import fuzz, process  # only a mistake needs it
-
-    near = process.extractOne(name, known, scorer=fuzz.ratio, score_cutoff=ALIKE, processor=str.lower)
-    hint = f"Did you mean `{near[0]}`? " if near else ""
+    """Sentences for an error: which known name was probably meant, if any, then all known names."""
+    near = meant(name, known)
+    hint = f"Did you mean `{near}`? " if near else ""
     return f"{hint}There are: {', '.join(known)}."
+
+
+def _letters(name: str) -> str:
+    return name.lower().replace("_", "")

@@ -11,8 +11,6 @@ from typing import BinaryIO
 import anyio
 import anyio.to_thread
 import pydantic_core
-from mcp.server.stdio import stdio_server
-from mcp.shared._stream_protocols import WriteStream
 from mcp.shared.message import SessionMessage
 from mcp_types import (
     INVALID_REQUEST,
@@ -28,6 +26,7 @@ from mcp_types import (
 from pydantic import ValidationError
 
 from memory_server.language.text import without_lone_surrogates
+from memory_server.mcp.compat import WriteStream, run_over, stdio_streams
 from memory_server.mcp.server import MemoryServer
 
 GRACE = 0.4
@@ -64,10 +63,9 @@ async def _serve(server: MemoryServer, close: Callable[[float], None]) -> None:
     async with anyio.create_task_group() as tasks:
         if os.name != "nt":
             tasks.start_soon(_stop_on_signal, tasks.cancel_scope, close)
-        async with stdio_server(stdin=lines) as (incoming, outgoing):  # type: ignore[arg-type]
+        async with stdio_streams(lines) as (incoming, outgoing):
             lines.answers = _Answers(outgoing)
-            lowlevel = server._lowlevel_server  # the SDK has no public way to run over given streams
-            await lowlevel.run(incoming, lines.answers, lowlevel.create_initialization_options())
+            await run_over(server, incoming, lines.answers)
         tasks.cancel_scope.cancel()
 
 

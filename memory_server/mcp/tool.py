@@ -9,13 +9,13 @@ from typing import Any
 import anyio.to_thread
 from mcp.server.mcpserver.exceptions import ToolError
 from mcp.server.mcpserver.tools import Tool as SdkTool
-from mcp.server.mcpserver.utilities.func_metadata import ArgModelBase, FuncMetadata
 from mcp_types import CallToolResult, TextContent, ToolAnnotations
 from pydantic import BaseModel, ConfigDict, ValidationError, create_model
 from pydantic_core import ErrorDetails, from_json
-from rapidfuzz import fuzz, process
 
 from memory_server.domain.caller import Caller
+from memory_server.language.nearest import nearest
+from memory_server.mcp.compat import ArgModelBase, FuncMetadata
 from memory_server.mcp.schema import compact, compact_answer
 
 READS = ToolAnnotations(
@@ -38,15 +38,15 @@ class Arguments(ArgModelBase):
 
 
 class Tool(SdkTool):
-    """Refuses unknown arguments with the nearest name, says each error in a line, answers facts in both forms.
+    """Validates the arguments, with one line for each error; answers structured content and the same as JSON text.
 
-    A method with a parameter `caller` is told who calls; the client does not see that parameter.
+    A method with a parameter `caller` is told who calls. The client does not see that parameter.
     """
 
     def __init__(
         self, method: Callable[..., BaseModel], effect: ToolAnnotations, *, judges: bool = False
     ) -> None:
-        """`judges`: a call judges triggers, which may take seconds."""
+        """`judges`: a call evaluates triggers, which may take seconds."""
         signature = inspect.signature(method)
         model = _arguments(method.__name__, signature)
         super().__init__(
@@ -109,12 +109,7 @@ class Tool(SdkTool):
         """One validation error as one line: where, what is wrong, the value."""
         name = ".".join(str(part) for part in error["loc"])
         if error["type"] == "extra_forbidden":
-            known = list(self.parameters.get("properties", {}))
-            near = process.extractOne(
-                name.lower(), known, scorer=fuzz.ratio, score_cutoff=50, processor=str.lower
-            )
-            hint = f"Did you mean `{near[0]}`?" if near else f"`{self.name}` takes: {', '.join(known)}."
-            return f"{name}: unknown argument. {hint}"
+            return f"{name}: unknown argument. {nearest(name, list(self.parameters.get('properties', {})))}"
         if error["type"] == "missing":
             return f"{name}: missing. `{self.name}` needs it."
         wrong = error["msg"].removeprefix("Value error, ")

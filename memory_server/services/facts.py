@@ -171,9 +171,8 @@ class FactService:
                     return FactHistory(changes, tuple(tx.skipped))
         raise NotFound(f"`{key}` was never written.", Mend.LIST_FACTS)
 
-    def value_at(self, key: str, scope: Scope | None, moment: datetime, caller: Caller) -> FactChange | None:
-        """The value that a read at that moment would have found. Counts no access."""
-        then = timestamp(moment)
+    def value_at(self, key: str, scope: Scope | None, then: str, caller: Caller) -> FactChange | None:
+        """The value that a read at a moment, as `timestamp` writes it, would have found. Counts no access."""
         with self.database.read() as tx:
             for place in homes(scope, caller):
                 last = fact_history.find_last(tx, place, key, until=then)

@@ -12,6 +12,7 @@ from memory_server.domain.short_term import (
     FADED,
     MAX_PENALTY,
     MAX_SCORE,
+    RELEVANCE_DECIMALS,
     THRESHOLD,
     Keyword,
     Recollection,
@@ -39,10 +40,7 @@ _PENALTY = f"""(
 PAGE = 1000
 """Texts that are in memory at once while a pattern is looked for."""
 
-_ROUNDED = 6
-"""Decimals of a relevance, so that two ways of adding the same weights give the same order."""
-
-_RELEVANCE = f"round(words - penalty + score, {_ROUNDED})"
+_RELEVANCE = f"round(words - penalty + score, {RELEVANCE_DECIMALS})"
 
 _ASKED = """
     asked (word, weight) AS MATERIALIZED (
@@ -313,7 +311,7 @@ def clean_up(tx: WriteTx, conversation: ConversationId, oldest: str) -> tuple[in
             f"""
             DELETE FROM short_term_memories WHERE id IN (
                 SELECT id FROM (
-                    SELECT m.id, m.said_at, round(m.score - {_PENALTY}, {_ROUNDED}) AS relevance
+                    SELECT m.id, m.said_at, round(m.score - {_PENALTY}, {RELEVANCE_DECIMALS}) AS relevance
                     FROM short_term_memories AS m
                     WHERE m.conversation_id = :conversation
                     ORDER BY relevance DESC, m.said_at DESC, m.id DESC

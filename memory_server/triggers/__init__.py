@@ -1,4 +1,4 @@
-"""The port through which a trigger is judged."""
+"""The port through which triggers are evaluated."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -8,16 +8,17 @@ from typing import Protocol
 from memory_server.domain.situation import Situation
 
 MOST_BYTES = 16 * 1024
-"""Of a trigger, in UTF-8."""
+"""The longest trigger, in bytes of UTF-8; a longer one is rejected. Written triggers have a few hundred: this bounds
+what parsing and compiling one may cost."""
 
 
 def size(trigger: str) -> int:
-    """Bytes of a trigger, which may hold half of a surrogate pair."""
+    """Bytes of a trigger in UTF-8; a lone surrogate in it is counted too, as three."""
     return len(trigger.encode(errors="surrogatepass"))
 
 
 class FailureKind(StrEnum):
-    """Why a trigger gave no value."""
+    """Why a trigger returned no value."""
 
     ERROR = "error"
     TIMEOUT = "timeout"
@@ -27,7 +28,7 @@ class FailureKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Value:
-    """Whether the trigger holds, and what decided it: which keys were found in whose message, which date it is."""
+    """Whether the trigger is true (`holds`), and why: which keys were found in whose message, or which date it is."""
 
     holds: bool
     why: str
@@ -37,7 +38,7 @@ class Value:
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """It gave no value; `message` is for the author."""
+    """The trigger returned no value; `message` tells its author why."""
 
     kind: FailureKind
     message: str
@@ -47,7 +48,7 @@ class Failure:
 
 @dataclass(frozen=True, slots=True)
 class Skipped:
-    """The time for one search was over before its turn came."""
+    """The trigger was not evaluated: the time of the search was over before its turn."""
 
 
 Outcome = Value | Failure | Skipped
@@ -55,7 +56,7 @@ Outcome = Value | Failure | Skipped
 
 @dataclass(frozen=True, slots=True)
 class Checked:
-    """A trigger that may be kept: its tier, its value on the sample conversation, what its author should know."""
+    """A trigger that may be stored: its tier, its value on the sample conversation, and warnings for its author."""
 
     tier: int
     dry_run: bool
@@ -63,20 +64,20 @@ class Checked:
 
 
 class TriggerEngine(Protocol):
-    """Judges triggers, which are hostile until proved otherwise. Safe to call from several threads."""
+    """Evaluates triggers. Every trigger is treated as hostile code. Safe to call from several threads."""
 
     def check(self, trigger: str) -> Checked:
-        """Compile a trigger and run it dry.
+        """Compile a trigger and evaluate it on a sample conversation.
 
         Raises:
-            TriggerRejected: it does not compile, or gives no value.
+            TriggerRejected: it does not compile, or returns no value.
         """
         ...
 
     def judge(self, triggers: Sequence[str], situation: Situation) -> list[Outcome]:
-        """The outcome of each, in their order; those that need JavaScript share one budget of time."""
+        """Evaluate triggers: the outcome of each, in the same order. Those that need JavaScript share one time budget."""
         ...
 
     def close(self) -> None:
-        """End what runs."""
+        """Stop whatever is running."""
         ...

@@ -1,4 +1,4 @@
-"""The engine of triggers in two tiers: simple conditions in Python, all else in the JavaScript worker."""
+"""The trigger engine has two tiers: Python evaluates simple conditions, the JavaScript worker everything else."""
 
 import re
 import time
@@ -20,22 +20,25 @@ from memory_server.triggers.simple.tree import Node
 from memory_server.triggers.simple.values import Undecided, truthy
 
 BUDGET = 2.0
-"""Seconds that the JavaScript of one search may take."""
+"""Seconds that all JavaScript of one search may take together; triggers left over are skipped. A model waits for the
+answer, and clients give up a call after tens of seconds."""
 
 SIMPLE_BUDGET = 1.0
-"""Seconds after which simple conditions are skipped too: a guard, since a thousand of them take a thirtieth of one."""
+"""Seconds after which one search skips its remaining simple conditions. Normally never reached: a thousand simple
+conditions take about 0.03 s."""
 
 _NO_CODE = re.compile(
     r"//[^\n\r\u2028\u2029]*|/\*.*?(?:\*/|\Z)|'(?:[^'\\\n\r]|\\.)*'?|\"(?:[^\"\\\n\r]|\\.)*\"?|`(?:[^`\\]|\\.)*`?",
     re.DOTALL,
 )
-"""What is never closed ends with the source: to try each quotation mark in vain would take quadratic time."""
+"""Comments and string literals. One that is never closed extends to the end of the source: otherwise the search would
+retry at every quotation mark, which takes quadratic time."""
 
 _SIMILAR = re.compile(r"(?<![\w$.])(?<!function )similar\s*\(")
 
 
 class JavaScript(Protocol):
-    """The worker, as far as it is needed here; `sandbox.Sandbox` is the one."""
+    """What the engine needs of the worker; `sandbox.Sandbox` implements it."""
 
     def check(self, source: str) -> tuple[bool, tuple[str, ...]]: ...
 
@@ -45,23 +48,23 @@ class JavaScript(Protocol):
 
 
 class TwoTierEngine:
-    """Judges simple conditions by itself and hands everything else to the worker. Safe to call from several threads."""
+    """Evaluates simple conditions itself and passes all other triggers to the worker. Safe to call from several threads."""
 
     def __init__(self, sandbox: JavaScript, nearness: Nearness) -> None:
         self._sandbox = sandbox
         self._nearness = nearness
 
     def check(self, trigger: str) -> Checked:
-        """Its tier, its value on a sample conversation, and what its author should know.
+        """Compile and evaluate a trigger: its tier, its value on a sample conversation, and warnings for its author.
 
         Raises:
-            TriggerRejected: it does not compile, or gives no value.
-            Unavailable: it needs JavaScript and there is no worker.
+            TriggerRejected: it does not compile, or returns no value.
+            Unavailable: it needs JavaScript and the worker cannot run.
         """
         if size(trigger) > MOST_BYTES:
-            raise TriggerRejected(f"The trigger has {size(trigger)} bytes; {MOST_BYTES} are the most.")
+            raise TriggerRejected(f"The trigger has {size(trigger)} bytes; the maximum is {MOST_BYTES}.")
         if not trigger.strip():
-            raise TriggerRejected("The trigger is empty. For a memory that always counts write `true`.")
+            raise TriggerRejected("The trigger is empty. For a memory that every search returns, write `true`.")
         try:
             node = tree_of(trigger)
         except TriggerRejected as refused:
@@ -70,26 +73,26 @@ class TwoTierEngine:
             return self._check_simple(trigger, node)
         if _SIMILAR.search(_NO_CODE.sub("''", trigger)):
             raise TriggerRejected(
-                "similar(messages, 'text', threshold) takes messages, one text and a number, and works only in "
-                "simple conditions: alone or joined with match_keys, dates and the like by && || ! and comparisons, "
-                "without other JavaScript."
+                "similar(messages, 'text', threshold) takes messages, one string literal and a number. It works only in "
+                "simple conditions: alone, or combined by && || ! and comparisons with match_keys, dates and the "
+                "like, without other JavaScript."
             )
         return self._check_script(trigger)
 
     def judge(self, triggers: Sequence[str], situation: Situation) -> list[Outcome]:
-        """The outcome of each, in their order; simple conditions first, then JavaScript within its budget."""
+        """The outcome of each trigger, in the same order: first the simple conditions, then JavaScript within its budget."""
         scene = Scene(situation, self._nearness)
         ends = time.monotonic() + SIMPLE_BUDGET
-        # Of many only those that hold are explained; of one that is tried out, also why it does not.
+        # A single trigger is being tested, so a false one is explained too; of many, only the true ones are.
         explain = len(triggers) == 1
         outcomes = [
             _simple(trigger, scene, explain) if time.monotonic() < ends else Skipped() for trigger in triggers
         ]
-        others = [place for place, outcome in enumerate(outcomes) if outcome is None]
+        others = [index for index, outcome in enumerate(outcomes) if outcome is None]
         if others:
-            found = self._sandbox.run([triggers[place] for place in others], situation, BUDGET)
-            for place, outcome in zip(others, found, strict=True):
-                outcomes[place] = outcome
+            found = self._sandbox.run([triggers[index] for index in others], situation, BUDGET)
+            for index, outcome in zip(others, found, strict=True):
+                outcomes[index] = outcome
         return [outcome for outcome in outcomes if outcome is not None]
 
     def close(self) -> None:
@@ -108,22 +111,22 @@ class TwoTierEngine:
             holds = truthy(node.value(scene))
         except (TooLong, Undecided):
             if is_json(trigger):
-                raise TriggerRejected("The condition cannot be decided on a sample conversation.") from None
+                raise TriggerRejected("The condition cannot be evaluated on a sample conversation.") from None
             return self._check_script(trigger)
         return Checked(0, holds, (*warnings(node), *scene.notes))
 
 
 def tree_of(trigger: str) -> Node | None:
-    """The tree of a simple condition, in either form; None when it is JavaScript.
+    """The tree of a simple condition, written as JavaScript or JSON; None when only the worker can evaluate it.
 
     Raises:
-        TriggerRejected: it is meant as JSON, and something is wrong with it.
+        TriggerRejected: it is written as JSON, and a part of it is wrong.
     """
     return parse_json(trigger) if is_json(trigger) else parse(trigger)
 
 
 def _simple(trigger: str, scene: Scene, explain: bool) -> Outcome | None:
-    """The outcome of a simple condition; None when only JavaScript can tell."""
+    """The outcome of a simple condition; None when it must be evaluated as JavaScript."""
     began = time.perf_counter()
     scene.begin()
     try:
@@ -136,7 +139,7 @@ def _simple(trigger: str, scene: Scene, explain: bool) -> Outcome | None:
     except (TooLong, Undecided) as error:
         if not is_json(trigger):
             return None
-        return Failure(FailureKind.TIMEOUT, f"It cannot be decided here: {error}.", 0, _since(began))
+        return Failure(FailureKind.TIMEOUT, f"The condition cannot be evaluated: {error}.", 0, _since(began))
     reason = _reason(node, scene) if holds or explain else HOLDS_NOT
     return Value(holds, "; ".join((reason, *dict.fromkeys(scene.notes))), 0, _since(began))
 

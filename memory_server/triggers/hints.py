@@ -1,18 +1,22 @@
-"""What the author of a refused trigger may have meant."""
+"""Hints for the author of a rejected trigger: what is probably wrong, and how to write it."""
 
 import re
 
-from rapidfuzz import fuzz, process
+from memory_server.language.nearest import meant
 
 NAMES = (
     *("match_keys", "match_keys_all", "similar", "messages", "context", "conversation_id", "participants"),
     *("Date", "Math", "JSON", "RegExp", "Object", "Array", "String", "Number"),
 )
-LIKE_ENOUGH = 60
+"""What a trigger can use, most useful first; a misspelt name is compared with these."""
+
+LISTED = 7
+"""How many of NAMES an unknown name is answered with: those that are not JavaScript's own."""
 
 JSON_EXAMPLE = (
     '{"and": [{"match_keys": ["tea", "茶"], "scope": "user"}, {"===": [{"get": "date.month"}, 7]}]}'
 )
+"""A correct condition in JSON, shown with each JSON error; a test evaluates it."""
 
 _UNKNOWN = re.compile(r"ReferenceError: (\w+) is not defined")
 _ENGLISH = re.compile(r"\b(?:and|or|not)\b")
@@ -21,7 +25,7 @@ _CURLY = re.compile("[“”‘’]")
 
 
 def hinted(message: str, source: str) -> str:
-    """A refusal, with what would mend it where that can be guessed."""
+    """The error message, followed by a hint if the mistake is a known one."""
     hint = _hint(message, source)
     return f"{message} {hint}" if hint else message
 
@@ -30,20 +34,20 @@ def _hint(message: str, source: str) -> str:
     unknown = _UNKNOWN.search(message)
     if unknown is not None:
         return _meant(unknown[1])
-    if "gives a function" in message:
+    if "returns a function" in message:
         return (
             "Write only the part after `=>`, without a function around it: "
             "messages.length > 3, not (messages) => messages.length > 3."
         )
     if "takes too long" in message:
         return (
-            "It has half a second here and one in a search: leave out loops over more than the messages, "
-            "and repetitions in repetitions."
+            "It may take half a second in this check and one second in a search: avoid loops over anything but the "
+            "messages, and nested repetitions in regular expressions."
         )
     if "does not compile" not in message:
         return ""
     if re.search(r"\breturn\b", source) and "return" in message:
-        return "Leave out `return`: the value of the last expression counts."
+        return "Remove `return`: the trigger's value is that of its last expression."
     if _CURLY.search(source):
         return "Use straight quotes, ' or \"."
     if _PROSE.fullmatch(source):
@@ -56,15 +60,9 @@ def _hint(message: str, source: str) -> str:
 def _meant(name: str) -> str:
     if name.lower() in ("date", "now", "today", "time"):
         return (
-            "The date is new Date(): new Date().getMonth() is 0 to 11, getDate() 1 to 31, getHours() 0 to 23."
+            "For the date use new Date(): getMonth() returns 0 to 11, getDate() 1 to 31, getHours() 0 to 23."
         )
-    near = process.extractOne(
-        name,
-        NAMES,
-        scorer=fuzz.ratio,
-        score_cutoff=LIKE_ENOUGH,
-        processor=lambda each: each.lower().replace("_", ""),
-    )
-    if near is not None and near[0] != name:
-        return f"Did you mean `{near[0]}`?"
-    return f"There are: {', '.join(NAMES[:7])}, and JavaScript's own."
+    near = meant(name, NAMES)
+    if near is not None and near != name:
+        return f"Did you mean `{near}`?"
+    return f"There are: {', '.join(NAMES[:LISTED])}, and the names of JavaScript itself."

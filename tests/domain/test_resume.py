@@ -8,11 +8,12 @@ from hypothesis import strategies as st
 
 from memory_server.domain.fact import Fact, Home, Scope
 from memory_server.domain.memory import Memory, MemoryId, MemoryType
-from memory_server.domain.resume import Briefing, Item, Urgency, brief, of_fact, of_memory
+from memory_server.domain.resume import Briefing, Item, Pointers, Urgency, brief, of_fact, of_memory
 from memory_server.language.tokens import estimate
 from tests.language.test_tokens import tokens
 
 NOW = "2026-03-14T09:26:53.589Z"
+POINTERS = Pointers("see fact {key}", "see memory {id}", "ask for more")
 
 
 def fact(key: str, value: Any, scope: Scope = Scope.PROJECT) -> Fact:
@@ -24,13 +25,13 @@ def memory(content: str, type: MemoryType = MemoryType.DECISION, id: int = 1) ->
 
 
 def said(key: str, value: Any, scope: Scope = Scope.PROJECT) -> tuple[Urgency, str]:
-    item = of_fact(fact(key, value, scope))
+    item = of_fact(fact(key, value, scope), POINTERS)
     assert item is not None
     return item.urgency, item.sentence
 
 
 def items(*facts: Fact) -> list[Item]:
-    return [item for item in map(of_fact, facts) if item is not None]
+    return [item for item in (of_fact(each, POINTERS) for each in facts) if item is not None]
 
 
 @pytest.mark.parametrize(
@@ -76,7 +77,7 @@ def test_any_fact_of_the_shared_scope_is_shared() -> None:
 
 @pytest.mark.parametrize("value", [None, "", "  \n", [], {}, False])
 def test_a_blocker_that_is_solved_is_not_said(value: Any) -> None:
-    assert of_fact(fact("current.blockers", value)) is None
+    assert of_fact(fact("current.blockers", value), POINTERS) is None
 
 
 def test_a_long_text_is_said_by_its_first_whole_sentences() -> None:
@@ -88,7 +89,7 @@ def test_a_long_text_is_said_by_its_first_whole_sentences() -> None:
         "cache: The cache is warm after 40 s. It holds prices, e.g. of books. Nobody clears it"
     )
     assert sentence.endswith("by hand. […]")
-    chinese = of_memory(memory("缓存十分钟后过期。" * 40)).sentence
+    chinese = of_memory(memory("缓存十分钟后过期。" * 40), POINTERS).sentence
     assert chinese.endswith("过期。 […]")
     assert estimate(chinese) < 80
 
@@ -102,9 +103,9 @@ def test_what_a_fact_says_is_what_the_context_holds_of_it() -> None:
 def test_a_sentence_that_would_push_out_all_others_is_only_named() -> None:
     assert said("current.plan", "step and " * 400) == (
         Urgency.CURRENT,
-        "Too long to say here: `read_memory` current.plan.",
+        "Too long to say here: see fact current.plan.",
     )
-    assert of_memory(memory("x " * 2000, id=41)).sentence == "Too long to say here: `memory_get` 41."
+    assert of_memory(memory("x " * 2000, id=41), POINTERS).sentence == "Too long to say here: see memory 41."
 
 
 def test_a_value_cannot_open_a_line_of_its_own() -> None:
@@ -128,7 +129,7 @@ def test_headings_come_in_the_order_of_urgency_whatever_the_order_given() -> Non
         fact("current.task", "t"),
         fact("current.blocker", "b"),
     ]
-    assert brief("shop", items(*facts), [], 0, 500).text.split("\n") == [
+    assert brief("shop", items(*facts), [], 0, 500, POINTERS).text.split("\n") == [
         "Project shop.",
         "Blocked: b.",
         "Current task: t.",
@@ -143,9 +144,9 @@ def test_headings_come_in_the_order_of_urgency_whatever_the_order_given() -> Non
 
 def test_typed_memories_stand_beside_the_facts_in_turns() -> None:
     facts = items(fact("project.decision.a", "1"), fact("project.decision.b", "2"))
-    memories = [of_memory(memory(f"Memory {number}")) for number in (1, 2)]
-    preference = of_memory(memory("Short answers", MemoryType.PREFERENCE))
-    assert brief("shop", facts, [*memories, preference], 0, 500).text.split("\n")[1:] == [
+    memories = [of_memory(memory(f"Memory {number}"), POINTERS) for number in (1, 2)]
+    preference = of_memory(memory("Short answers", MemoryType.PREFERENCE), POINTERS)
+    assert brief("shop", facts, [*memories, preference], 0, 500, POINTERS).text.split("\n")[1:] == [
         "Decided: a: 1. Memory 1. b: 2. Memory 2.",
         "Conventions: Short answers.",
     ]
@@ -155,26 +156,28 @@ def test_every_heading_gets_a_word_in_where_one_alone_would_fill_the_briefing() 
     many = [
         fact(f"project.decision.{number}", "a decision of some seven words in all") for number in range(100)
     ]
-    text = brief("shop", items(*many, fact("discovered.a", "x"), fact("project.b", "y")), [], 0, 300).text
+    text = brief(
+        "shop", items(*many, fact("discovered.a", "x"), fact("project.b", "y")), [], 0, 300, POINTERS
+    ).text
     assert "Found out: a: x." in text
     assert "Conventions: b: y." in text
 
 
 def test_what_is_left_out_is_counted() -> None:
     many = items(*(fact(f"k{number}", "some words that cost tokens") for number in range(40)))
-    briefing = brief("shop", many, [], 1000, 100)
+    briefing = brief("shop", many, [], 1000, 100, POINTERS)
     assert briefing.left_out == 1040 - len(briefing.said)
-    assert briefing.text.endswith(f"Left out: {briefing.left_out} more (`list_memories`, `memory_search`).")
+    assert briefing.text.endswith(f"Left out: {briefing.left_out} more (ask for more).")
 
 
 def test_an_empty_project_says_so() -> None:
-    assert brief("shop", [], [], 0, 500).text == "Project shop.\nNothing is remembered of it yet."
-    assert brief("", [], [], 0, 500).text == "No project.\nNothing is remembered of it yet."
+    assert brief("shop", [], [], 0, 500, POINTERS).text == "Project shop.\nNothing is remembered of it yet."
+    assert brief("", [], [], 0, 500, POINTERS).text == "No project.\nNothing is remembered of it yet."
 
 
 @pytest.mark.parametrize("name", ["a1b2" * 50, "商店" * 100, "a-" * 100, "my-shop"])
 def test_a_long_name_of_a_project_does_not_break_the_smallest_limit(name: str) -> None:
-    briefing = brief(name, items(fact("current.blocker", "no key")), [], 10_000_000, 50)
+    briefing = brief(name, items(fact("current.blocker", "no key")), [], 10_000_000, 50, POINTERS)
     assert briefing.token_count <= 50
     assert briefing.text.startswith(f"Project {name}." if name == "my-shop" else "This project.")
     assert "Blocked: no key." in briefing.text
@@ -199,7 +202,7 @@ ITEMS = st.lists(
 
 
 def briefed(values: list[tuple[str, Any]], project: str, more: int, limit: int) -> Briefing:
-    return brief(project, items(*(fact(*each) for each in values)), [], more, limit)
+    return brief(project, items(*(fact(*each) for each in values)), [], more, limit, POINTERS)
 
 
 @given(ITEMS, st.text(max_size=200), st.integers(0, 10_000_000), st.integers(50, 8000))
@@ -209,7 +212,7 @@ def test_a_briefing_keeps_its_limit_and_says_each_sentence_whole(
     briefing = briefed(values, project, more, limit)
     assert briefing.token_count == estimate(briefing.text) <= limit
     assert all(item.sentence in briefing.text for item in briefing.said)
-    considered = sum(of_fact(fact(*each)) is not None for each in values)
+    considered = sum(of_fact(fact(*each), POINTERS) is not None for each in values)
     assert len(briefing.said) + briefing.left_out == considered + more
     assert briefing == briefed(values, project, more, limit)
 
@@ -224,6 +227,6 @@ def test_a_real_tokenizer_agrees_that_the_limit_is_kept(limit: int) -> None:
         *(fact(f"discovered.发现{n}", "登录令牌在十五分钟后过期，上传之前都要刷新") for n in range(30)),
         *(fact(f"project.c{n}", {"port": 5000 + n, "host": f"db-{n}.internal"}) for n in range(30)),
     ]
-    briefing = brief("shop", items(*facts), [], 5, limit)
+    briefing = brief("shop", items(*facts), [], 5, limit, POINTERS)
     assert limit / 2 < tokens(briefing.text) <= limit
     assert briefing.token_count == pytest.approx(tokens(briefing.text), rel=0.1)

@@ -8,14 +8,19 @@ from typing import Any
 import pytest
 
 from memory_server.domain.caller import Caller
-from memory_server.domain.fact import Action, Fact, FactDraft, Scope
+from memory_server.domain.fact import Action, Fact, FactChange, FactDraft, Scope
 from memory_server.domain.moment import timestamp
-from memory_server.errors import Conflict, Invalid, NotFound, Unavailable
-from memory_server.services.facts import SWEEP, FactService, Place
+from memory_server.errors import Conflict, Hint, Invalid, Mend, NotFound, Unavailable
+from memory_server.project import Project
+from memory_server.services.facts import AT_ONCE, FactService, FactsFound
 from memory_server.sqlite.database import Database
 from tests.conftest import Clock
 
-CLAUDE, CURSOR = Caller("Claude", "s1"), Caller("Cursor", "s2")
+SHOP = Project("/srv/shop", "shop")
+CLAUDE, CURSOR = Caller("Claude", "s1", SHOP), Caller("Cursor", "s2", SHOP)
+ELSEWHERE = Caller("Cursor", "s2", Project("/srv/blog", "blog"))
+"""Another assistant, in another project and session, on the same file."""
+
 KEY = "cache.limit"
 PEM = "-----BEGIN RSA PRIVATE KEY-----"
 TOKEN = "ghp_" + "a1B2" * 9
@@ -23,30 +28,33 @@ TOKEN = "ghp_" + "a1B2" * 9
 
 @pytest.fixture
 def facts(database: Database) -> FactService:
-    return FactService(database, Place("/srv/shop", "s1"))
-
-
-@pytest.fixture
-def elsewhere(database: Database) -> FactService:
-    """Another assistant, in another project and session, on the same file."""
-    return FactService(database, Place("/srv/blog", "s2"))
+    return FactService(database)
 
 
 def write(
-    facts: FactService, value: Any, key: str = KEY, scope: Scope = Scope.PROJECT, **wanted: Any
+    facts: FactService,
+    value: Any,
+    key: str = KEY,
+    scope: Scope = Scope.PROJECT,
+    caller: Caller = CLAUDE,
+    **wanted: Any,
 ) -> Fact:
-    return facts.write(FactDraft(key, value, **wanted), scope, CLAUDE).fact
+    return facts.write(FactDraft(key, value, **wanted), scope, caller).fact
 
 
 def value(facts: FactService, key: str = KEY, scope: Scope | None = None) -> Any:
-    fact = facts.read(key, scope)
+    fact = facts.read(key, scope, (), CLAUDE)
     return fact.value if fact else "no value"
 
 
 def keys(
-    facts: FactService, pattern: str = "*", scope: Scope | None = None, tags: tuple[str, ...] = ()
+    facts: FactService, pattern: str = "*", tags: tuple[str, ...] = (), caller: Caller = CLAUDE
 ) -> list[str]:
-    return [fact.key for fact in facts.select(pattern, scope, tags, 500)[0]]
+    return [fact.key for fact in facts.select(pattern, None, tags, 500, caller).facts]
+
+
+def changes(facts: FactService, scope: Scope | None = None, limit: int = 10) -> list[FactChange]:
+    return facts.history(KEY, scope, limit, CLAUDE).changes
 
 
 # Scopes
@@ -65,25 +73,21 @@ def test_without_a_scope_session_comes_before_project_shared_and_global(facts: F
     assert value(facts) == "no value"
 
 
-def test_project_and_session_facts_are_seen_where_they_belong_only(
-    facts: FactService, elsewhere: FactService
-) -> None:
+def test_project_and_session_facts_are_seen_where_they_belong_only(facts: FactService) -> None:
     for scope in Scope:
         write(facts, 1, f"k.{scope}", scope)
-    assert keys(elsewhere) == ["k.global", "k.shared"]
-    neighbour = replace(facts, place=replace(facts.place, session="s3"))
-    assert keys(neighbour) == ["k.global", "k.project", "k.shared"]
-    assert elsewhere.delete("k.project", None, CURSOR) is None
-    assert facts.read("k.project", None) is not None
+    assert keys(facts, caller=ELSEWHERE) == ["k.global", "k.shared"]
+    assert keys(facts, caller=replace(CLAUDE, session="s3")) == ["k.global", "k.project", "k.shared"]
+    assert facts.delete("k.project", None, ELSEWHERE) is None
+    assert facts.read("k.project", None, (), CLAUDE) is not None
 
 
-def test_the_same_key_lives_once_in_each_scope_project_and_session(
-    facts: FactService, elsewhere: FactService
-) -> None:
+def test_the_same_key_lives_once_in_each_scope_project_and_session(facts: FactService) -> None:
     for scope in Scope:
         assert write(facts, 1, scope=scope).version == 1
-    assert write(elsewhere, 1).version == 1
-    assert write(elsewhere, 2, scope=Scope.SHARED).version == 2
+    assert write(facts, 1, caller=ELSEWHERE).version == 1
+    assert write(facts, 1, scope=Scope.SESSION, caller=ELSEWHERE).version == 1
+    assert write(facts, 2, scope=Scope.SHARED, caller=ELSEWHERE).version == 2
 
 
 def test_a_write_behind_a_narrower_value_says_so(facts: FactService) -> None:
@@ -119,9 +123,11 @@ def test_a_version_that_is_not_the_current_one_is_a_conflict_that_shows_the_valu
     write(facts, {"limit": "十"})
     with pytest.raises(Conflict) as refused:
         write(facts, 3, expected_version=expected)
-    assert f"`{KEY}` is at version 2, not {expected}" in str(refused.value)
-    assert '{"limit": "十"}, written by Claude at 2026-03-14T09:26:53.589Z' in str(refused.value)
-    assert "expectedVersion=2" in str(refused.value)
+    assert str(refused.value) == (
+        f"`{KEY}` is at version 2, not {expected}. Nothing was written. "
+        'It has the value {"limit": "十"}, written by Claude at 2026-03-14T09:26:53.589Z.'
+    )
+    assert refused.value.problem.hints == (Hint(Mend.WRITE_AT_VERSION, {"version": 2}),)
     assert value(facts) == {"limit": "十"}
     assert write(facts, 3, expected_version=2).version == 3
 
@@ -169,7 +175,7 @@ def test_a_long_current_value_is_shortened_in_the_conflict(facts: FactService) -
 
 @pytest.fixture
 def expired(facts: FactService, clock: Clock) -> FactService:
-    """A fact that has just expired, not swept yet, beside one that has not."""
+    """A fact that has just expired, not removed yet, beside one that has not."""
     write(facts, "stale", ttl=60, tags=("t",))
     write(facts, "fresh", "other", ttl=61)
     clock.advance(seconds=60)
@@ -179,7 +185,7 @@ def expired(facts: FactService, clock: Clock) -> FactService:
 READS: dict[str, Callable[[FactService], Any]] = {
     "read": lambda facts: value(facts),
     "read in its scope": lambda facts: value(facts, scope=Scope.PROJECT),
-    "pattern": lambda facts: facts.read_matching("cache*", None, (), 10),
+    "pattern": lambda facts: facts.read_matching("cache*", None, (), 10, CLAUDE),
     "list": lambda facts: keys(facts, "cache*"),
     "tags": lambda facts: keys(facts, tags=("t",)),
     "delete": lambda facts: facts.delete(KEY, None, CLAUDE),
@@ -188,7 +194,7 @@ READS: dict[str, Callable[[FactService], Any]] = {
 
 @pytest.mark.parametrize("how", READS)
 def test_an_expired_fact_is_gone_at_once(expired: FactService, how: str) -> None:
-    assert READS[how](expired) in ("no value", ([], 0), [], None)
+    assert READS[how](expired) in ("no value", FactsFound([], 0, ()), [], None)
 
 
 def test_a_fact_lives_until_the_millisecond_of_its_ttl(facts: FactService, clock: Clock) -> None:
@@ -200,8 +206,8 @@ def test_a_fact_lives_until_the_millisecond_of_its_ttl(facts: FactService, clock
 
 
 def test_the_count_beyond_the_limit_knows_no_expired_facts(expired: FactService) -> None:
-    found, more = expired.select("*", None, (), 1)
-    assert ([fact.key for fact in found], more) == (["other"], 0)
+    found = expired.select("*", None, (), 1, CLAUDE)
+    assert ([fact.key for fact in found.facts], found.more) == (["other"], 0)
 
 
 def test_an_expired_narrow_value_uncovers_the_wide_one(facts: FactService, clock: Clock) -> None:
@@ -212,14 +218,16 @@ def test_an_expired_narrow_value_uncovers_the_wide_one(facts: FactService, clock
     assert value(facts) == "wide"
 
 
-def test_the_sweep_takes_what_expired_and_says_when_it_did(expired: FactService, clock: Clock) -> None:
+def test_the_background_work_removes_what_expired_and_says_when_it_did(
+    expired: FactService, clock: Clock
+) -> None:
     over = timestamp(clock.now)
     clock.advance(days=3)
-    expired.sweep()
+    expired.remove_expired()
     with expired.database.read() as tx:
         assert tx.value("SELECT count(*) FROM facts") == 0
         assert tx.value("SELECT count(*) FROM fact_words") == 0
-    last = expired.history(KEY, None, 10)[0]
+    last = changes(expired)[0]
     assert (last.action, last.changed_at, last.changed_by, last.value) == (
         Action.EXPIRED,
         over,
@@ -228,24 +236,24 @@ def test_the_sweep_takes_what_expired_and_says_when_it_did(expired: FactService,
     )
 
 
-def test_a_sweep_leaves_the_rest_for_the_next_one(facts: FactService, clock: Clock) -> None:
+def test_a_removal_leaves_the_rest_for_the_next_one(facts: FactService, clock: Clock) -> None:
     with facts.database.write() as tx:
-        for number in range(SWEEP + 1):
-            facts.write_in(tx, FactDraft(f"k{number}", 1, ttl=1), facts.place.home(Scope.GLOBAL), CLAUDE)
+        for number in range(AT_ONCE + 1):
+            facts.write_in(tx, FactDraft(f"k{number}", 1, ttl=1), Scope.GLOBAL, CLAUDE)
     clock.advance(seconds=1)
     for left in (1, 0, 0):
-        facts.sweep()
+        facts.remove_expired()
         with facts.database.read() as tx:
             assert tx.value("SELECT count(*) FROM facts") == left
 
 
-def test_a_clock_that_jumps_back_loses_and_revives_nothing_that_was_swept(
+def test_a_clock_that_jumps_back_loses_and_revives_nothing_that_was_removed(
     facts: FactService, clock: Clock
 ) -> None:
     write(facts, "short", ttl=60)
     write(facts, "kept", "other")
     clock.advance(seconds=61)
-    facts.sweep()
+    facts.remove_expired()
     clock.advance(days=-400)
     assert value(facts) == "no value"
     assert value(facts, "other") == "kept"
@@ -254,7 +262,7 @@ def test_a_clock_that_jumps_back_loses_and_revives_nothing_that_was_swept(
     assert value(facts, "other") == "again"
     clock.advance(seconds=1)
     assert value(facts, "other") == "no value"
-    assert [each.version for each in facts.history("other", None, 10)] == [2, 1]
+    assert [each.version for each in facts.history("other", None, 10, CLAUDE).changes] == [2, 1]
 
 
 # Reading
@@ -265,18 +273,18 @@ def test_reading_counts_an_access_and_leaves_the_version_and_the_moment_of_the_w
 ) -> None:
     written = write(facts, 1)
     clock.advance(hours=1)
-    facts.read(KEY, None)
-    facts.read_matching("cache*", None, (), 10)
-    fact = facts.read(KEY, None)
+    facts.read(KEY, None, (), CLAUDE)
+    facts.read_matching("cache*", None, (), 10, CLAUDE)
+    fact = facts.read(KEY, None, (), CLAUDE)
     assert fact == replace(written, access_count=2, accessed_at=timestamp(clock.now))
 
 
 def test_listing_and_missing_count_no_access(facts: FactService) -> None:
     write(facts, 1, tags=("a",))
-    facts.select("*", None, (), 10)
-    assert facts.read(KEY, None, ("b",)) is None
-    assert facts.read(KEY, Scope.GLOBAL) is None
-    fact = facts.read(KEY, None, ("A",))
+    facts.select("*", None, (), 10, CLAUDE)
+    assert facts.read(KEY, None, ("b",), CLAUDE) is None
+    assert facts.read(KEY, Scope.GLOBAL, (), CLAUDE) is None
+    fact = facts.read(KEY, None, ("A",), CLAUDE)
     assert fact is not None
     assert fact.access_count == 0
 
@@ -294,14 +302,14 @@ def test_a_read_answers_though_the_file_cannot_be_written(
     assert "accesses were not counted: Another process has kept it locked" in caplog.text
 
 
-def test_a_file_that_is_read_only_is_read_and_not_swept(
+def test_a_file_that_is_read_only_is_read_and_nothing_is_removed_from_it(
     facts: FactService, clock: Clock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     write(facts, 1)
     write(facts, 2, "stale", ttl=1)
     clock.advance(seconds=1)
     monkeypatch.setattr(Database, "read_only", True)
-    facts.sweep()
+    facts.remove_expired()
     assert value(facts) == 1
     with facts.database.read() as tx:
         assert tx.rows("SELECT count(*), sum(access_count) FROM facts") == [(2, 0)]
@@ -311,7 +319,7 @@ def test_a_server_that_only_reads_counts_nothing(facts: FactService) -> None:
     write(facts, 1)
     reader = replace(facts, count_access=False)
     for _ in range(2):
-        fact = reader.read(KEY, None)
+        fact = reader.read(KEY, None, (), CLAUDE)
         assert fact is not None
         assert fact.access_count == 0
 
@@ -332,8 +340,8 @@ def test_every_character_of_a_key_is_itself(facts: FactService, key: str) -> Non
 def test_a_list_is_sorted_by_key_and_counts_the_rest(facts: FactService) -> None:
     for key in ("b", "a.2", "a.1", "c"):
         write(facts, 1, key)
-    found, more = facts.select("*", None, (), 3)
-    assert ([fact.key for fact in found], more) == (["a.1", "a.2", "b"], 1)
+    found = facts.select("*", None, (), 3, CLAUDE)
+    assert ([fact.key for fact in found.facts], found.more) == (["a.1", "a.2", "b"], 1)
 
 
 # Deleting, undoing, the past
@@ -344,9 +352,9 @@ def test_a_delete_can_be_undone(facts: FactService, clock: Clock) -> None:
     facts.delete(KEY, None, CURSOR)
     clock.advance(minutes=1)
     restored = facts.undelete(KEY, None, CLAUDE)
-    assert restored == facts.read(KEY, None)
+    assert restored == facts.read(KEY, None, (), CLAUDE)
     assert (restored.value, restored.tags, restored.version) == (before.value, before.tags, 3)
-    assert [(each.action.value, each.changed_by) for each in facts.history(KEY, None, 10)] == [
+    assert [(each.action.value, each.changed_by) for each in changes(facts)] == [
         ("written", "Claude"),
         ("deleted", "Cursor"),
         ("written", "Claude"),
@@ -386,13 +394,15 @@ def test_undo_keeps_the_moment_of_expiry(facts: FactService, clock: Clock) -> No
 
 
 def test_what_was_not_deleted_cannot_be_undone(facts: FactService, clock: Clock) -> None:
-    with pytest.raises(NotFound, match=r"No deleted fact `cache\.limit`"):
+    with pytest.raises(NotFound) as refused:
         facts.undelete(KEY, None, CLAUDE)
+    assert str(refused.value) == "No deleted fact `cache.limit`."
+    assert refused.value.problem.hints == (Hint(Mend.SHOW_FACT_HISTORY, {"key": KEY}),)
     write(facts, 1, ttl=5)
     with pytest.raises(Conflict, match="was not deleted: it has the value 1"):
         facts.undelete(KEY, None, CLAUDE)
     clock.advance(seconds=5)
-    facts.sweep()
+    facts.remove_expired()
     with pytest.raises(NotFound):
         facts.undelete(KEY, None, CLAUDE)
 
@@ -415,26 +425,27 @@ def test_the_value_as_of_a_moment_is_what_a_read_would_have_found(facts: FactSer
         seen.append(value(facts))
     assert seen == ["wide", 1, 2, 2, 3, "wide", 3]
     for minute, expected in enumerate(seen):
-        then = facts.value_at(KEY, None, start + timedelta(minutes=minute))
+        then = facts.value_at(KEY, None, timestamp(start + timedelta(minutes=minute)), CLAUDE)
         assert then is not None
         assert then.value == expected
-    gone = facts.value_at(KEY, None, start + timedelta(minutes=3, seconds=30))
+    expired = timestamp(start + timedelta(minutes=3, seconds=30))
+    gone = facts.value_at(KEY, None, expired, CLAUDE)
     assert gone is not None
     assert gone.value == "wide"
-    assert facts.value_at(KEY, Scope.PROJECT, start + timedelta(minutes=3, seconds=30)) is None
-    assert facts.value_at(KEY, None, start - timedelta(milliseconds=1)) is None
+    assert facts.value_at(KEY, Scope.PROJECT, expired, CLAUDE) is None
+    assert facts.value_at(KEY, None, timestamp(start - timedelta(milliseconds=1)), CLAUDE) is None
 
 
-def test_the_past_of_an_expired_value_is_the_same_before_and_after_the_sweep(
+def test_the_past_of_an_expired_value_is_the_same_before_and_after_it_is_removed(
     facts: FactService, clock: Clock
 ) -> None:
     start = clock.now
     write(facts, 1, ttl=60)
     clock.advance(hours=1)
-    moments = [start + timedelta(seconds=seconds) for seconds in (0, 59, 60, 61)]
-    before = [facts.value_at(KEY, None, moment) for moment in moments]
-    facts.sweep()
-    assert [facts.value_at(KEY, None, moment) for moment in moments] == before
+    moments = [timestamp(start + timedelta(seconds=seconds)) for seconds in (0, 59, 60, 61)]
+    before = [facts.value_at(KEY, None, moment, CLAUDE) for moment in moments]
+    facts.remove_expired()
+    assert [facts.value_at(KEY, None, moment, CLAUDE) for moment in moments] == before
     assert [None if each is None else each.value for each in before] == [1, 1, None, None]
 
 
@@ -442,16 +453,18 @@ def test_history_without_a_scope_is_that_of_the_value_that_is_read(facts: FactSe
     write(facts, "gone", scope=Scope.SESSION)
     facts.delete(KEY, Scope.SESSION, CLAUDE)
     write(facts, "here")
-    assert [each.value for each in facts.history(KEY, None, 10)] == ["here"]
+    assert [each.value for each in changes(facts)] == ["here"]
     facts.delete(KEY, None, CLAUDE)
-    assert [each.value for each in facts.history(KEY, None, 10)] == ["gone", "gone"]
-    assert [each.value for each in facts.history(KEY, Scope.PROJECT, 1)] == ["here"]
+    assert [each.value for each in changes(facts)] == ["gone", "gone"]
+    assert [each.value for each in changes(facts, Scope.PROJECT, 1)] == ["here"]
 
 
-def test_a_key_that_was_never_written_has_no_history(facts: FactService, elsewhere: FactService) -> None:
-    write(elsewhere, 1)
-    with pytest.raises(NotFound, match=r"`cache\.limit` was never written"):
-        facts.history(KEY, None, 10)
+def test_a_key_that_was_never_written_has_no_history(facts: FactService) -> None:
+    write(facts, 1, caller=ELSEWHERE)
+    with pytest.raises(NotFound) as refused:
+        facts.history(KEY, None, 10, CLAUDE)
+    assert str(refused.value) == "`cache.limit` was never written."
+    assert refused.value.problem.hints == (Hint(Mend.LIST_FACTS),)
 
 
 # Secrets
@@ -470,8 +483,9 @@ def test_a_key_that_was_never_written_has_no_history(facts: FactService, elsewhe
     ],
 )
 def test_a_secret_anywhere_is_refused_and_not_stored(facts: FactService, draft: FactDraft) -> None:
-    with pytest.raises(Invalid, match="--allow-secrets") as refused:
+    with pytest.raises(Invalid) as refused:
         facts.write(draft, Scope.PROJECT, CLAUDE)
+    assert refused.value.problem.hints == (Hint(Mend.ALLOW_SECRETS),)
     assert "a1B2" not in str(refused.value)
     assert keys(facts) == []
     assert replace(facts, allow_secrets=True).write(draft, Scope.PROJECT, CLAUDE).created

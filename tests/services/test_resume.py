@@ -10,31 +10,37 @@ import pytest
 from memory_server.domain.caller import Caller
 from memory_server.domain.fact import FactDraft, Scope
 from memory_server.domain.memory import MemoryDraft, MemoryType
+from memory_server.domain.resume import Pointers
 from memory_server.project import Project, project_of
-from memory_server.services.facts import FactService, Place
+from memory_server.services.facts import FactService
 from memory_server.services.resume import Resumed, ResumeService
 from memory_server.sqlite import memories
 from memory_server.sqlite.database import Database
 from tests.conftest import Clock
 
-CLAUDE = Caller("Claude", "s1")
-SHOP = Project("/srv/shop", "shop")
+CLAUDE = Caller("Claude", "s1", Project("/srv/shop", "shop"))
+POINTERS = Pointers("see fact {key}", "see memory {id}", "ask for more")
 
 
 @pytest.fixture
 def facts(database: Database) -> FactService:
-    return FactService(database, Place(SHOP.key, "s1"))
+    return FactService(database)
 
 
 @pytest.fixture
-def service(database: Database, facts: FactService) -> ResumeService:
-    return ResumeService(database, facts.place, SHOP)
+def service(database: Database) -> ResumeService:
+    return ResumeService(database)
 
 
 def write(
-    facts: FactService, key: str, value: Any, scope: Scope = Scope.PROJECT, ttl: int | None = None
+    facts: FactService,
+    key: str,
+    value: Any,
+    scope: Scope = Scope.PROJECT,
+    ttl: int | None = None,
+    caller: Caller = CLAUDE,
 ) -> None:
-    facts.write(FactDraft(key, value, ttl=ttl), scope, CLAUDE)
+    facts.write(FactDraft(key, value, ttl=ttl), scope, caller)
 
 
 def remember(
@@ -44,8 +50,8 @@ def remember(
         memories.insert(tx, MemoryDraft(content, type, project, (), importance), CLAUDE)
 
 
-def resumed(service: ResumeService, max_tokens: int = 500) -> Resumed:
-    return service.resume(None, None, max_tokens)
+def resumed(service: ResumeService, max_tokens: int = 500, caller: Caller = CLAUDE) -> Resumed:
+    return service.resume(max_tokens, POINTERS, caller)
 
 
 def lines(service: ResumeService, max_tokens: int = 500) -> list[str]:
@@ -81,25 +87,31 @@ def test_the_context_holds_the_values_of_what_is_said_as_they_are(
     )
 
 
-def test_another_path_and_session_are_resumed_when_asked_for(
-    service: ResumeService, facts: FactService, tmp_path: Path, database: Database
+def test_each_caller_hears_of_its_own_project_and_session(
+    service: ResumeService, facts: FactService, tmp_path: Path
 ) -> None:
-    other = project_of(str(tmp_path), Path("/"))
-    there = replace(facts, place=Place(other.key, "s9"))
-    write(there, "current.task", "other project")
-    write(there, "current.step", "other session", Scope.SESSION)
+    def there(path: str, session: str | None = "s1") -> Caller:
+        return Caller("Claude", session, project_of(path, Path("/")))
+
+    other = there(str(tmp_path), "s9")
+    write(facts, "current.task", "other project", caller=other)
+    write(facts, "current.step", "other session", Scope.SESSION, caller=other)
     (tmp_path / "link").symlink_to(tmp_path)
     for path in (str(tmp_path), f"{tmp_path}/", f"{tmp_path}/link"):
-        assert service.resume(path, "s9", 500).current == {
+        assert resumed(service, caller=there(path, "s9")).current == {
             "current.task": "other project",
             "current.step": "other session",
         }
-    assert service.resume(str(tmp_path), None, 500).current == {"current.task": "other project"}
+    assert resumed(service, caller=there(str(tmp_path))).current == {"current.task": "other project"}
+    assert resumed(service).current == {}
 
 
-def test_a_path_that_does_not_exist_has_nothing_to_say(service: ResumeService, facts: FactService) -> None:
+def test_a_project_without_facts_and_memories_has_nothing_to_say(
+    service: ResumeService, facts: FactService
+) -> None:
     write(facts, "current.task", "here")
-    assert service.resume("/no/such/folder", None, 500).briefing.text == (
+    nowhere = replace(CLAUDE, project=project_of("/no/such/folder", Path("/")))
+    assert resumed(service, caller=nowhere).briefing.text == (
         "Project folder.\nNothing is remembered of it yet."
     )
 
@@ -130,11 +142,11 @@ def test_old_blockers_come_before_any_number_of_new_facts(
     with facts.database.write() as tx:
         for number in range(1000):
             for key in (f"current.k{number}", f"note{number}"):
-                facts.write_in(tx, FactDraft(key, "some words"), facts.place.home(Scope.PROJECT), CLAUDE)
+                facts.write_in(tx, FactDraft(key, "some words"), Scope.PROJECT, CLAUDE)
     said = lines(service)
     assert said[1:3] == ["Blocked: no key.", "Current task: Fix the login."]
     left = resumed(service).briefing.left_out
-    assert said[-1] == f"Left out: {left:d} more (`list_memories`, `memory_search`)."
+    assert said[-1] == f"Left out: {left:d} more (ask for more)."
     assert left + len(resumed(service).briefing.said) == 2002
 
 
@@ -194,7 +206,7 @@ def test_thousands_of_facts_keep_the_limit(service: ResumeService, facts: FactSe
                 f"{chance.choice(prefixes)}k{number}",
                 "登录令牌在十五分钟后过期 and words " * chance.randint(1, 9),
             )
-            facts.write_in(tx, draft, facts.place.home(chance.choice(list(Scope))), CLAUDE)
+            facts.write_in(tx, draft, chance.choice(list(Scope)), CLAUDE)
     briefing = resumed(service, limit).briefing
     assert limit / 2 < briefing.token_count <= limit
     assert len(briefing.said) + briefing.left_out == 1000

@@ -1,13 +1,11 @@
 """Field types of facts: what a key, a value, a pattern and a moment may be. Schemas stay short; errors say the limits."""
 
 import json
-from datetime import UTC, datetime
 from typing import Annotated, Any
 
-from pydantic import AfterValidator, BeforeValidator, Field, JsonValue, WithJsonSchema
+from pydantic import AfterValidator, Field, JsonValue, WithJsonSchema
 
 from memory_server.domain.fact import MAX_DEPTH, depth
-from memory_server.domain.moment import parse
 from memory_server.language.text import clean, visible
 from memory_server.mcp.tools.fields import Tag, each_text, not_blank, unique
 
@@ -44,13 +42,6 @@ def _names(value: Any) -> int:
             return 0
 
 
-def _moment(text: object) -> datetime:
-    try:
-        return parse(str(text)).astimezone(UTC)
-    except (ValueError, OverflowError):
-        raise ValueError("no moment: write it as 2026-12-31T23:59:00Z") from None
-
-
 Key = Annotated[
     str,
     Field(min_length=1, max_length=200),
@@ -73,5 +64,4 @@ FactTags = Annotated[
     AfterValidator(unique),
     WithJsonSchema({"type": "array", "items": {"type": "string"}}),
 ]
-Moment = Annotated[datetime, BeforeValidator(_moment), WithJsonSchema({"type": "string"})]
 Place = Annotated[str, Field(max_length=4096), AfterValidator(clean), WithJsonSchema({"type": "string"})]

@@ -21,7 +21,8 @@ from memory_server.mcp.tools.fact_answers import (
     FactWritten,
     Resume,
 )
-from memory_server.mcp.tools.fact_fields import FactTags, Key, Moment, Pattern, Place, Ttl, Value, Version
+from memory_server.mcp.tools.fact_fields import FactTags, Key, Pattern, Place, Ttl, Value, Version
+from memory_server.mcp.tools.fields import Moment
 from memory_server.project import project_of
 from memory_server.services.facts import FactService
 from memory_server.services.resume import ResumeService

@@ -4,7 +4,7 @@ import json
 from collections.abc import Callable
 from typing import Annotated, Any
 
-from pydantic import AfterValidator, Field, JsonValue, WithJsonSchema
+from pydantic import AfterValidator, BeforeValidator, Field, JsonValue, WithJsonSchema
 
 from memory_server.domain.memory import MemoryType
 from memory_server.domain.moment import read as read_moment
@@ -67,4 +67,5 @@ Importance = Annotated[int, Field(ge=1, le=10, strict=True)]
 Metadata = Annotated[dict[str, JsonValue], AfterValidator(small(MAX_METADATA))]
 QueryText = Annotated[str, Field(min_length=1, max_length=500), AfterValidator(not_blank)]
 
-Moment = Annotated[str, Field(description="ISO time: as of then"), AfterValidator(read_moment)]
+Moment = Annotated[str, BeforeValidator(read_moment), WithJsonSchema({"type": "string"})]
+AsOf = Annotated[Moment, WithJsonSchema({"type": "string", "description": "ISO time: as of then"})]

@@ -19,7 +19,7 @@ from memory_server.mcp.tools.answers import (
     absent,
     rounded,
 )
-from memory_server.mcp.tools.fields import Id, Limit, Moment
+from memory_server.mcp.tools.fields import AsOf, Id, Limit
 from memory_server.services.graph import GraphService
 
 MemoryArgument = Annotated[Id, Field(alias="memoryId")]
@@ -109,7 +109,7 @@ class GraphTools:
         depth: Annotated[int, Field(ge=1, le=4, strict=True)] = 2,
         relation: NamedRelation | None = None,
         direction: Direction | None = None,
-        at: Moment | None = None,
+        at: AsOf | None = None,
     ) -> Exploration:
         """List the memories that edges connect to one, breadth first, following edges in both directions or in one."""
         walk = Walk(relation, direction or Direction.BOTH, at)

@@ -2,13 +2,14 @@
 
 import json
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Annotated, Self
 
 from pydantic import AfterValidator, BeforeValidator, Field, JsonValue, WithJsonSchema
 
 from memory_server.domain.caller import Caller
 from memory_server.domain.long_term import DEFAULT_CONVERSATION, LongTermChange, LongTermDraft, LongTermMemory
+from memory_server.domain.moment import parse
 from memory_server.domain.short_term import snapshot
 from memory_server.language.text import visible
 from memory_server.mcp.tool import DESTROYS, READS, WRITES, Tool
@@ -50,14 +51,8 @@ def _not_blank_source(text: str) -> str:
     return text
 
 
-def _moment(given: object) -> object:
-    try:
-        moment = datetime.fromisoformat(str(given))
-        for day in (-1, 1):  # a zone may lead out of the years 1 to 9999
-            moment + timedelta(days=day)
-        return moment
-    except (ValueError, OverflowError):
-        raise ValueError("is no moment: write it as 2026-07-17 or 2026-07-17T09:00:00+08:00") from None
+def _local(given: object) -> object:
+    return parse(str(given), zone=None)
 
 
 _TEXT = WithJsonSchema({"type": "string"})
@@ -80,7 +75,7 @@ Participants = Annotated[
     WithJsonSchema({"type": "object"}),
 ]
 At = Annotated[
-    datetime, BeforeValidator(_moment), WithJsonSchema({"type": "string", "description": "local ISO time"})
+    datetime, BeforeValidator(_local), WithJsonSchema({"type": "string", "description": "local ISO time"})
 ]
 
 

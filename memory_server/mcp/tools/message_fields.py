@@ -5,10 +5,8 @@ from typing import Annotated
 from pydantic import AfterValidator, BaseModel, BeforeValidator, Field, WithJsonSchema, model_validator
 
 from memory_server.domain.message import Message
-from memory_server.domain.moment import of_milliseconds
-from memory_server.domain.moment import read as read_moment
 from memory_server.language.text import clean
-from memory_server.mcp.tools.fields import not_blank
+from memory_server.mcp.tools.fields import Moment, not_blank
 
 MAX_MESSAGES = 500
 MAX_TEXT = 200_000
@@ -22,20 +20,13 @@ def _text(content: object) -> object:
     return "" if content is None else content
 
 
-def _moment(given: object) -> object:
-    """ISO-8601 text, or milliseconds since 1970 as JavaScript counts them."""
-    if isinstance(given, int | float) and not isinstance(given, bool):
-        return of_milliseconds(given)
-    return read_moment(given) if isinstance(given, str) else given
-
-
 class GivenMessage(BaseModel):
     """A message as a client sends it."""
 
     role: Annotated[Name, AfterValidator(str.lower)]
     content: Annotated[str, BeforeValidator(_text), AfterValidator(clean)]
     name: Name | None = None
-    timestamp: Annotated[str | None, BeforeValidator(_moment)] = None
+    timestamp: Moment | None = None
 
     @model_validator(mode="before")
     @classmethod

@@ -1,0 +1,35 @@
+"""The private doors of the MCP SDK that this face uses, because it has no public ones. Checked with mcp 2.3.0."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any, Protocol, cast
+
+from mcp.server.mcpserver import MCPServer
+from mcp.server.mcpserver.utilities.func_metadata import ArgModelBase, FuncMetadata
+from mcp.server.stdio import stdio_server
+from mcp.shared._stream_protocols import WriteStream
+from mcp.shared.message import SessionMessage
+
+__all__ = ["ArgModelBase", "FuncMetadata", "WriteStream", "run_over", "stdio_streams"]
+
+VERSION = "2.3.0"
+"""The version that these doors were last looked at in; `tests/mcp/test_compat.py` fails with another one."""
+
+
+class Lines(Protocol):
+    """Where the SDK takes its input from: it asks for lines only, though it names a file."""
+
+    def __aiter__(self) -> AsyncIterator[str]: ...
+
+
+@asynccontextmanager
+async def stdio_streams(lines: Lines) -> AsyncIterator[tuple[Any, WriteStream[SessionMessage]]]:
+    """The SDK's streams over standard output and over lines of our own."""
+    async with stdio_server(stdin=cast(Any, lines)) as (incoming, outgoing):
+        yield incoming, outgoing
+
+
+async def run_over(server: MCPServer[Any], incoming: Any, outgoing: WriteStream[SessionMessage]) -> None:
+    """Serve over given streams until the input ends."""
+    lowlevel = server._lowlevel_server
+    await lowlevel.run(incoming, outgoing, lowlevel.create_initialization_options())

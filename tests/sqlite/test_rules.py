@@ -1,0 +1,126 @@
+"""Rules that SQL repeats for speed, or for people who edit the file by hand, are those of the domain."""
+
+import random
+from datetime import datetime, timedelta
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from memory_server.domain import fact as facts_domain
+from memory_server.domain import short_term as domain
+from memory_server.domain.caller import Caller
+from memory_server.domain.fact import FactDraft, Scope, home
+from memory_server.domain.memory import MemoryDraft, MemoryType
+from memory_server.domain.moment import timestamp
+from memory_server.domain.scoring import decayed_score
+from memory_server.domain.short_term import Keyword, ShortTermId, ShortTermMemory
+from memory_server.sqlite import conversations, fact_history, facts, memories, short_term
+from memory_server.sqlite.database import Database
+from tests.conftest import Clock, undone
+
+AGES = st.timedeltas(timedelta(minutes=-5), timedelta(days=900))
+SCORES = st.floats(0, 100).map(lambda score: round(score, 1))
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=60, deadline=None)
+@given(age=AGES, score=SCORES, weights=st.lists(st.floats(0.8, 50), min_size=1, max_size=5))
+def test_the_relevance_of_a_short_term_memory_is_that_of_the_domain(
+    rules: tuple[Database, Clock], age: timedelta, score: float, weights: list[float]
+) -> None:
+    database, clock = rules
+    said_at = timestamp(clock() - age)
+    words = [Keyword(f"w{place}", weight, f"w{place}") for place, weight in enumerate(weights)]
+    with undone(database) as tx:
+        place = conversations.find_or_insert(tx, "c")
+        id = short_term.insert(tx, place, "user: x", said_at, words, Caller())
+        tx.execute("UPDATE short_term_memories SET score = ? WHERE id = ?", (score, id))
+        (found,) = short_term.recollect(tx, words, [id])
+    lost = domain.penalty(clock() - datetime.fromisoformat(said_at))
+    assert found.penalty == pytest.approx(lost, abs=1e-5)
+    assert found.relevance == pytest.approx(domain.relevance(2 * sum(weights), lost, score), abs=1e-5)
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_a_cleanup_removes_what_the_domain_says(rules: tuple[Database, Clock], seed: int) -> None:
+    chance = random.Random(seed)
+    rows = [
+        (
+            timedelta(minutes=chance.uniform(-5, 900 * 1440)),
+            round(chance.choice([0, 0, 2, 100]) * chance.random(), 1),
+        )
+        for _ in range(chance.randint(505, 560))
+    ]
+    database, clock = rules
+    with undone(database) as tx:
+        place = conversations.find_or_insert(tx, "c")
+        there = []
+        for age, score in rows:
+            said_at = timestamp(clock() - age)
+            id = short_term.insert(tx, place, "user: x", said_at, [], Caller())
+            tx.execute("UPDATE short_term_memories SET score = ? WHERE id = ?", (score, id))
+            there.append(ShortTermMemory(id, "user: x", score, said_at))
+        gone = domain.faded(there, clock())
+        removed, kept = short_term.clean_up(tx, place, timestamp(clock() - domain.YEAR))
+        left = {ShortTermId(id) for (id,) in tx.rows("SELECT id FROM short_term_memories")}
+    assert (removed, kept) == (len(gone), len(there) - len(gone))
+    assert left == {each.id for each in there} - gone
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=30, deadline=None)
+@given(
+    rows=st.lists(
+        st.tuples(st.sampled_from(MemoryType), st.integers(1, 10), st.integers(0, 50), st.integers(0, 400)),
+        min_size=2,
+        max_size=12,
+    )
+)
+def test_the_most_important_memories_are_those_with_the_highest_decayed_score(
+    rules: tuple[Database, Clock], rows: list[tuple[MemoryType, int, int, int]]
+) -> None:
+    database, clock = rules
+    with undone(database) as tx:
+        for type, importance, accesses, days in rows:
+            id = memories.insert(tx, MemoryDraft("x", type, "p", importance=importance), Caller()).id
+            tx.execute(
+                "UPDATE memories SET access_count = ?, created_at = ? WHERE id = ?",
+                (accesses, timestamp(clock() - timedelta(days=days)), id),
+            )
+        found = memories.most_important(tx, "p", len(rows))
+        scores = [decayed_score(memory, tx.now) for memory in found]
+    assert len(found) == len(rows)
+    assert scores == pytest.approx(sorted(scores, reverse=True))
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=40, deadline=None)
+@given(steps=st.lists(st.sampled_from(["write", "delete", "write by hand"]), min_size=1, max_size=12))
+def test_the_version_of_a_fact_is_the_next_that_its_key_has_not_had(
+    rules: tuple[Database, Clock], steps: list[str]
+) -> None:
+    database, _ = rules
+    caller = Caller("tests", "s")
+    place = home(Scope.SHARED, caller)
+    with undone(database) as tx:
+        for step in steps:
+            expected = facts_domain.next_version(fact_history.select(tx, place, "k", 100))
+            there = facts.find(tx, place, "k")
+            match step:
+                case "delete" if there is not None:
+                    facts.delete(tx, there, caller)
+                case "write" if there is not None:
+                    facts.replace(tx, there, FactDraft("k", expected), None, caller)
+                case "write":
+                    facts.insert(tx, place, FactDraft("k", expected), None, caller)
+                case "write by hand" if there is None:
+                    tx.execute("INSERT INTO facts (scope, key, value) VALUES ('shared', 'k', '1')")
+                case _:
+                    continue
+            newest = fact_history.find_last(tx, place, "k")
+            assert newest is not None
+            assert newest.version == expected
+
+
+@pytest.fixture
+def rules(database: Database, clock: Clock) -> tuple[Database, Clock]:
+    """One database for all examples of a property: each example undoes what it wrote."""
+    return database, clock
