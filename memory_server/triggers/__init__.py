@@ -8,8 +8,8 @@ from typing import Protocol
 from memory_server.domain.situation import Situation
 
 MOST_BYTES = 16 * 1024
-"""The longest trigger, in bytes of UTF-8; a longer one is rejected. Written triggers have a few hundred: this bounds
-what parsing and compiling one may cost."""
+"""The longest trigger, in bytes of UTF-8; a longer one is rejected. A choice: it bounds what parsing and compiling one
+trigger may cost."""
 
 
 def size(trigger: str) -> int:
@@ -75,7 +75,7 @@ class TriggerEngine(Protocol):
         ...
 
     def judge(self, triggers: Sequence[str], situation: Situation) -> list[Outcome]:
-        """Evaluate triggers: the outcome of each, in the same order. Those that need JavaScript share one time budget."""
+        """Evaluate: the outcome of each, in the same order. All that need JavaScript share one time budget."""
         ...
 
     def close(self) -> None:

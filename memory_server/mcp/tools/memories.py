@@ -3,12 +3,22 @@
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
-from pydantic import AliasPath, Field
+from pydantic import Field
 
 from memory_server.domain.caller import Caller
 from memory_server.domain.memory import Filter, MemoryChange, MemoryDraft, MemoryId
 from memory_server.mcp.tool import DESTROYS, READS, WRITES, Tool
-from memory_server.mcp.tools.answers import Answer, Degraded, SupersededBy, Text, absent, rounded
+from memory_server.mcp.tools.answers import (
+    Answer,
+    Degraded,
+    Deleted,
+    MemoryAnswer,
+    OptionalText,
+    SupersededBy,
+    absent,
+    part,
+    rounded,
+)
 from memory_server.mcp.tools.fields import (
     Content,
     Id,
@@ -27,8 +37,8 @@ from memory_server.services.search import SearchService
 
 
 def _of_memory(name: str) -> Any:
-    """A field of the memory inside what a service answers."""
-    return Field(validation_alias=AliasPath("memory", name))
+    """A field of the memory in the object that a service returned."""
+    return part("memory", name)
 
 
 class StoredMemory(Answer):
@@ -39,20 +49,17 @@ class StoredMemory(Answer):
     consolidated: bool
     embedding_queued: Annotated[bool, Field(serialization_alias="embeddingQueued")]
     similar: list[int]
-    superseded_by: Annotated[SupersededBy, _of_memory("superseded_by")] = None
+    superseded_by: SupersededBy = None
 
 
 class WhyFound(Answer):
     words: Annotated[float, rounded(3)]
     meaning: Annotated[float, rounded(3)]
     decay: Annotated[float, rounded(2)]
-    edge: Text = None
+    edge: OptionalText = None
 
 
-class ShownMemory(Answer):
-    id: Annotated[int, _of_memory("id")]
-    content: Annotated[str, _of_memory("content")]
-    type: Annotated[str, _of_memory("type")]
+class ShownMemory(MemoryAnswer):
     tags: Annotated[list[str], _of_memory("tags")]
     project: Annotated[str | None, _of_memory("project")]
     importance: Annotated[int, _of_memory("importance")]
@@ -62,7 +69,7 @@ class ShownMemory(Answer):
 class FoundMemory(ShownMemory):
     score: Annotated[float, rounded(4)]
     why: WhyFound
-    superseded_by: Annotated[SupersededBy, _of_memory("superseded_by")] = None
+    superseded_by: SupersededBy = None
 
 
 class SearchResults(Answer):
@@ -77,7 +84,7 @@ class WholeMemory(ShownMemory):
     updated_at: Annotated[str, _of_memory("updated_at")]
     accessed_at: Annotated[str | None, _of_memory("accessed_at")]
     created_by: Annotated[str | None, _of_memory("created_by")]
-    superseded_by: Annotated[SupersededBy, _of_memory("superseded_by")] = None
+    superseded_by: SupersededBy = None
     earlier: Annotated[list[str], Field(default_factory=list, exclude_if=absent)]
 
 
@@ -85,10 +92,6 @@ class MemoriesRead(Answer):
     memories: Annotated[list[WholeMemory], Field(validation_alias="found")]
     missing: list[int]
     degraded: Degraded = None
-
-
-class Deleted(Answer):
-    deleted: bool
 
 
 class EmbeddingStats(Answer):
@@ -112,7 +115,7 @@ class MemoryStats(Answer):
 
 @dataclass(frozen=True, slots=True)
 class MemoryTools:
-    """Typed knowledge: store it, find it by words and meaning, forget it."""
+    """Typed knowledge: store it, find it by words and meaning, delete it."""
 
     memories: MemoryService
     search: SearchService
@@ -131,7 +134,7 @@ class MemoryTools:
         self,
         content: Content,
         type: Type,
-        project: Annotated[Project | None, Field(description="default: this one; '' = none")] = None,
+        project: Annotated[Project | None, Field(description="default: the current one; '' = none")] = None,
         tags: Tags = [],  # noqa: B006 - never changed
         importance: Importance = 5,
         related_to: RelatedTo = None,
