@@ -112,7 +112,7 @@ class FactChange:
 def next_version(past: Iterable[FactChange]) -> int:
     """The version of the next change of a key. Deletions count, and no version is used twice.
 
-    `sqlite/` and the triggers of the file compute the same in SQL; `tests/sqlite/test_rules.py` checks that both are equal.
+    `sqlite/` and the triggers of the file compute the same in SQL; `tests/sqlite/test_rules.py` compares both.
     """
     return 1 + max((change.version for change in past), default=0)
 

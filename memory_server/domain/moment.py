@@ -15,15 +15,17 @@ def parse(text: str, zone: tzinfo | None = UTC) -> datetime:
     """Read a moment in ISO-8601. A text without a zone is in `zone`; where that is None, the moment has no zone.
 
     Raises:
-        ValueError: it is not a moment, or is too close to the first or last year (1, 9999) to change its zone.
+        ValueError: it is not a moment, or its zone puts it outside the years 1 to 9999.
     """
     try:
         moment = datetime.fromisoformat(text)
-        for day in (-1, 1):
+        if moment.tzinfo is None and zone is not None:
+            return moment.replace(tzinfo=zone)
+        for day in (-1, 1):  # no zone is further away
             moment + timedelta(days=day)
     except (ValueError, OverflowError):
         raise ValueError(FORM) from None
-    return moment if moment.tzinfo else moment.replace(tzinfo=zone)
+    return moment
 
 
 def read(given: object) -> str:

@@ -72,19 +72,24 @@ def libraries(tx: Tx) -> dict[str, str]:
 
 
 def _bad(tx: Tx, rows: Rows) -> Iterator[str]:
-    """The rows of a table that somebody should mend, each with the column."""
+    """The rows of a table that somebody should mend, each with the column. What names a row may be the bad text."""
+    named = f"CAST({rows.id} AS BLOB)"
     for column in rows.texts:
-        for id, text in tx.rows(f'SELECT {rows.id}, CAST("{column}" AS BLOB) FROM {rows.table}'):
+        for id, text in tx.rows(f'SELECT {named}, CAST("{column}" AS BLOB) FROM {rows.table}'):
             if text is not None and not _is_utf8(text):
-                yield f"row {id} of {rows.table}: {column} is not UTF-8"
+                yield f"row {_shown(id)} of {rows.table}: {column} is not UTF-8"
     for column in rows.moments:
         wrong = f"{column} IS NOT NULL AND julianday({column}) IS NULL"
-        for (id,) in tx.rows(f"SELECT {rows.id} FROM {rows.table} WHERE {wrong}"):
-            yield f"row {id} of {rows.table}: {column} is no date"
+        for (id,) in tx.rows(f"SELECT {named} FROM {rows.table} WHERE {wrong}"):
+            yield f"row {_shown(id)} of {rows.table}: {column} is no date"
     for column in rows.json:
-        for id, text in tx.rows(f"SELECT {rows.id}, CAST({column} AS BLOB) FROM {rows.table}"):
+        for id, text in tx.rows(f"SELECT {named}, CAST({column} AS BLOB) FROM {rows.table}"):
             if not is_readable_json(text):
-                yield f"row {id} of {rows.table}: {column} is JSON that clients cannot read"
+                yield f"row {_shown(id)} of {rows.table}: {column} is JSON that clients cannot read"
+
+
+def _shown(id: bytes) -> str:
+    return id.decode(errors="replace")
 
 
 def is_readable_json(text: bytes) -> bool:

@@ -218,7 +218,7 @@ async def test_expressions_and_words_delete_what_holds_them(
     ("pattern", "complaint"),
     [
         ("/[/", "pattern: is not a regular expression that RE2 accepts (missing ]: [)"),
-        ("/(?=a)/", "it has no lookaround and no backreferences"),
+        ("/(?=a)/", "RE2 has no lookaround and no backreferences"),
         ("/a/q", "pattern: has the unknown flag `q`"),
         ("", "pattern: must be a text of 1-500 characters"),
         ("a" * 501, "pattern: must be a text of 1-500 characters"),
@@ -336,7 +336,10 @@ async def test_an_unknown_conversation_is_named(client: Client, project: str, to
             {"messages": user("x", text="y")},
             "has the unknown part `text`: a message has role, content, name, timestamp",
         ),
-        ({"messages": user("x", timestamp="yesterday")}, "timestamp: is no ISO-8601 date or time"),
+        (
+            {"messages": user("x", timestamp="yesterday")},
+            "timestamp: is not a date or time: write it as 2026-03-14 or 2026-03-14T09:26:53Z",
+        ),
         ({"messages": user("x", timestamp=True)}, "timestamp: "),
         ({"messages": user("x", timestamp=1_710_408_413)}, "timestamp: is in seconds: give milliseconds"),
         ({"messages": user("x", timestamp=10**20)}, "timestamp: is not a number of milliseconds"),
