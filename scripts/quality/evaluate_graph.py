@@ -14,9 +14,10 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from evaluate_search import DEMO_LOG, MODES, Question, measures
+from evaluate_search import MODES, Question, measures
 
 from memory_server.app import build
+from memory_server.demo import DEMO_LOG
 from memory_server.domain import ranking
 from memory_server.domain.edge import Edge, Relation
 from memory_server.domain.memory import Caller, Filter, MemoryDraft, MemoryId, MemoryType

@@ -15,12 +15,12 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from memory_server.app import build
+from memory_server.demo import DEMO_LOG
 from memory_server.domain.memory import Caller, Filter, MemoryDraft, MemoryType
 from memory_server.services.memories import MemoryService
 from memory_server.settings import Settings
 from memory_server.sqlite import memories
 
-DEMO_LOG = Path(__file__).parents[1] / "memory_server" / "demo" / "worklog.jsonl"
 MODES = ("hybrid", "semantic", "keyword")
 
 
