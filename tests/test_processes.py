@@ -141,6 +141,7 @@ async def test_a_server_killed_while_it_starts_does_not_hinder_the_next(
 HOLD = """
 import apsw, sys
 connection = apsw.Connection(sys.argv[1])
+connection.set_busy_timeout(20000)  # the server may be writing an embedding just now
 connection.execute("BEGIN IMMEDIATE")
 print("held", flush=True)
 input()
@@ -265,7 +266,7 @@ def test_the_server_leaves_while_it_waits_for_a_lock(server: Servers, sqlite: Sq
         [sys.executable, "-c", HOLD, str(server.db)], stdin=subprocess.PIPE, stdout=subprocess.PIPE
     )
     assert holder.stdout is not None
-    holder.stdout.readline()
+    assert holder.stdout.readline() == b"held\n"
     raw.send(tool_call(2, "memory_store", content="waits for ever", type="error") + request(3, "ping"))
     assert raw.receive()["id"] == 3  # the server answers others while that call waits
     if way == "end of input":

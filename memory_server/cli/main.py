@@ -15,9 +15,6 @@ from memory_server.errors import MemoryServerError, told
 from memory_server.language.nearest import nearest
 from memory_server.settings import Settings
 
-DEMO_LOG = Path(__file__).parents[1] / "demo" / "worklog.jsonl"
-"""The packaged log that the demo works through by default."""
-
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command. Returns 0 for success, 1 for a failure that was explained, 2 for wrong arguments.
@@ -38,9 +35,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         match arguments.command:
             case "demo":
-                from memory_server.demo import run
+                from memory_server.demo import DEMO_LOG, run
 
-                return run(arguments.file, settings)
+                return run(arguments.file or DEMO_LOG, settings)
             case "doctor":
                 from memory_server.cli.doctor import doctor
 
@@ -80,9 +77,7 @@ def parser() -> argparse.ArgumentParser:
     demo = commands.add_parser(
         "demo", parents=[flags], help="store a log of memories, ask questions, print the answers"
     )
-    demo.add_argument(
-        "file", type=Path, nargs="?", default=DEMO_LOG, help="a JSONL file; default: the packaged one"
-    )
+    demo.add_argument("file", type=Path, nargs="?", help="a JSONL file; default: the packaged one")
     commands.add_parser(
         "doctor", parents=[flags], help="check the database; report what is in use and what is wrong"
     )

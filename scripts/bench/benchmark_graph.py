@@ -1,7 +1,7 @@
 """Measures the knowledge graph over stdio at two sizes with the same number of edges a memory. Prints markdown.
 
-    python scripts/benchmark_graph.py            1,000 memories with 5,000 edges, 10,000 with 50,000
-    python scripts/benchmark_graph.py --quick    only the smaller one
+    python scripts/bench/benchmark_graph.py            1,000 memories with 5,000 edges, 10,000 with 50,000
+    python scripts/bench/benchmark_graph.py --quick    only the smaller one
 
 The file is filled directly, the questions go to the real server. Memories have hashed embeddings, for the graph does
 not depend on the model. A walk of one direction meets 5 edges a memory, a walk of both meets 10.
@@ -44,7 +44,7 @@ def main() -> None:
     sizes = (1000,) if arguments.parse_args().quick else (1000, 10_000)
     with tempfile.TemporaryDirectory(prefix="memory-server-benchmark-") as folder:
         columns = [list(_measured(Path(folder) / f"{size}.db", size)) for size in sizes]
-    command = " ".join(["python", "scripts/benchmark_graph.py", *sys.argv[1:]])
+    command = " ".join(["python", "scripts/bench/benchmark_graph.py", *sys.argv[1:]])
     print(f"`{command}` on {benchmark.machine()}:\n")
     titles = [f"{size:,} memories, {size * DEGREE:,} edges" for size in sizes]
     print(f"| p50 / p95 of {ASKED} calls | {' | '.join(titles)} |\n| --- {'| --- ' * len(sizes)}|")

@@ -1,6 +1,6 @@
 """Measures `smart_resume` over stdio against reading all facts: time and tokens at 1,000 and 10,000. Prints markdown.
 
-python scripts/benchmark_resume.py
+python scripts/bench/benchmark_resume.py
 """
 
 import json

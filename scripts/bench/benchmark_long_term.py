@@ -1,6 +1,6 @@
 """Measures a search of long-term memories over stdio at 1,000 and 10,000 triggers of ordinary shapes. Prints markdown.
 
-python scripts/benchmark_long_term.py
+python scripts/bench/benchmark_long_term.py
 
 One trigger in twenty needs JavaScript. CPU time is the server's without its worker's, read from /proc (Linux).
 """
@@ -41,7 +41,7 @@ def main() -> None:
                 db = Path(folder) / f"{size}-{share}.db"
                 _fill(db, size, share)
                 rows.append(_measured(db, size, share))
-    print(f"`python scripts/benchmark_long_term.py` on {machine()}:\n")
+    print(f"`python scripts/bench/benchmark_long_term.py` on {machine()}:\n")
     print(
         "| triggers | in JavaScript | first search | search p50 | slowest | CPU a search | woke | skipped |"
     )

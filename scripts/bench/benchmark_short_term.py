@@ -1,6 +1,6 @@
 """Measures short-term memories over stdio at 10,000 and 100,000 in one conversation, against the original algorithm.
 
-python scripts/benchmark_short_term.py
+python scripts/bench/benchmark_short_term.py
 
 The original (memory-mcp-server, JavaScript) keeps all memories in a list and looks at each of them in a search;
 here it runs in Python, in this process, on the same keywords, without its file, which it writes whole at each add.
@@ -99,7 +99,7 @@ def main() -> None:
         for size in SIZES:
             _fill(db, original, list(itertools.islice(talk, size - len(original.memories))), extract)
             rows.append(_measured(db, original, size, talk, extract))
-    print(f"`python scripts/benchmark_short_term.py` on {machine()}:\n")
+    print(f"`python scripts/bench/benchmark_short_term.py` on {machine()}:\n")
     print("| memories | add p50 | search p50 | slowest | original's search p50 | times as fast | file |")
     print("| --- | --- | --- | --- | --- | --- | --- |")
     for row in rows:

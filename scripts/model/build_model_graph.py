@@ -183,6 +183,7 @@ def _serialised(graph: _Graph, hidden: int) -> bytes:
         helper.make_graph(graph.nodes, "multilingual-e5-small-en-zh", inputs, outputs, graph.constants),
         opset_imports=[helper.make_opsetid("", _OPSET), helper.make_opsetid(_CONTRIB, 1)],
         ir_version=_IR_VERSION,
+        # The place of this script when the model was first built: a new name would be a new fingerprint.
         producer_name="memory-server scripts/build_model.py",
     )
     serialised: bytes = model.SerializeToString(deterministic=True)

@@ -1,7 +1,7 @@
 """Measures the real server over stdio: start, store and search at two sizes, resident memory. Prints markdown.
 
-    python scripts/benchmark.py            1,000 and 10,000 memories, several minutes
-    python scripts/benchmark.py --quick    200 and 1,000
+    python scripts/bench/benchmark.py            1,000 and 10,000 memories, several minutes
+    python scripts/bench/benchmark.py --quick    200 and 1,000
 
 Progress goes to standard error. CPU time and resident memory are read from /proc, so they need Linux.
 """
@@ -105,7 +105,7 @@ def main() -> None:
     sizes = (200, 1000) if arguments.parse_args().quick else (1000, 10_000)
     with tempfile.TemporaryDirectory(prefix="memory-server-benchmark-") as folder:
         rows = [*_starts(Path(folder)), *_sizes(Path(folder) / "memory.db", sizes)]
-    command = " ".join(["python", "scripts/benchmark.py", *sys.argv[1:]])
+    command = " ".join(["python", "scripts/bench/benchmark.py", *sys.argv[1:]])
     print(f"`{command}` on {machine()}:\n")
     print("| measured | value |\n| --- | --- |")
     for name, value in rows:

@@ -1,0 +1,471 @@
+"""`memory-server demo`: an assistant works with the real server, scene by scene, and prints each answer.
+
+The server runs as a process of its own on a temporary file; the official client calls it over stdio. The demo
+judges no answer: tests/test_demo.py says what they must be. This file is longer than 300 lines because it is a
+script: the scenes stand in the order in which they run, each with its data, and what they share comes after them.
+"""
+
+import io
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import textwrap
+import time
+import unicodedata
+from dataclasses import dataclass
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import anyio
+from mcp import Client, MCPError, StdioServerParameters, stdio_client
+from mcp_types import Implementation
+
+from memory_server import __version__
+from memory_server.app import clock
+from memory_server.errors import Invalid
+from memory_server.settings import Settings
+
+DEMO_LOG = Path(__file__).with_name("demo_worklog.jsonl")
+"""The log without an argument: six weeks of notes of an invented software team, and questions about them."""
+
+FIRST = 5
+"""Results of a search; an expected answer among them counts as found. An assistant rarely reads more."""
+
+PAIRS = 8
+"""Pairs of similar memories that are printed. The log has about 20; the others are counted."""
+
+PATIENCE = 120.0
+"""Seconds until the demo gives up on one call, or on embeddings. Both take a few seconds on a slow machine."""
+
+COLUMNS = min(100, shutil.get_terminal_size((100, 24)).columns)
+"""Width of the output in terminal columns; wider text is wrapped or cut. Lines over 100 are hard to read."""
+
+JSON = dict[str, Any]
+
+
+def run(path: Path, settings: Settings) -> int:
+    """Play every scene on a temporary database. 0 if the server answered every call, else 1 after saying why.
+
+    Raises:
+        Invalid: the log cannot be read.
+    """
+    log = read(path)
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(line_buffering=True, errors="replace")
+    began = time.perf_counter()
+    problems: list[str] = []
+    with tempfile.TemporaryDirectory(prefix="memory-server-demo-") as folder:
+        try:
+            anyio.run(play, log, Path(folder) / "memory.db", settings, problems)
+        except* (MCPError, OSError) as lost:
+            problems.append(f"The server stopped answering: {lost.exceptions[0]}")
+        except* Refused as refused:
+            problems.append(f"The server refused a call: {refused.exceptions[0]}")
+        except* KeyboardInterrupt:
+            problems.append("Stopped.")
+    heading("Failed" if problems else "Done")
+    for problem in problems:
+        paragraph(problem)
+    say(f"{time.perf_counter() - began:.1f} s; the temporary database is deleted.")
+    return 1 if problems else 0
+
+
+async def play(log: "Log", db: Path, settings: Settings, problems: list[str]) -> None:
+    """Every scene in order. Lines of the log that the server refused are added to `problems`."""
+    heading("The server")
+    began = time.perf_counter()
+    async with started(db, settings) as server:
+        tools = [tool.name for tool in (await server.list_tools()).tools]
+        paragraph(
+            f"A process of its own, over stdio, protocol {server.protocol_version}. "
+            f"{len(tools)} tools listed {time.perf_counter() - began:.2f} s after the start: {', '.join(tools)}. "
+            f"Its database is a temporary file. Your own memories are not touched."
+        )
+        await store(server, log, problems)
+        if len(problems) == len(log.memories):
+            return
+        await ask(server, log.questions)
+        if shutil.which("sqlite3"):
+            await open_the_file(server, db)
+        else:
+            say("The program `sqlite3` is not installed here; the scene that uses it is left out.")
+        await connect(server)
+        await converse(server)
+        await trigger(server)
+    await hand_over(db, settings)
+
+
+async def store(server: Client, log: "Log", problems: list[str]) -> None:
+    heading(f"Store {len(log.memories)} memories from {log.path.name}")
+    answers, began = [], time.perf_counter()
+    for line, memory in log.memories.items():
+        try:
+            answers.append(await call(server, "memory_store", **memory))
+        except Refused as refused:
+            problems.append(f"{log.path}, line {line}, was refused: {refused}")
+    each = 1000 * (time.perf_counter() - began) / len(log.memories)
+    merged = [answer["id"] for answer in answers if answer["consolidated"]]
+    new = len(answers) - len(merged)
+    say(f"{new} new, {len(merged)} merged, {len(problems)} refused; {each:.1f} ms each.")
+    say(f"{await embedded(server)} The first call was {time.perf_counter() - began:.1f} s ago.")
+
+    heading("Merged: the same statement again")
+    for id in merged:
+        memory = await get(server, id)
+        say()
+        for earlier in memory.get("earlier", []):
+            paragraph(earlier, "before  ", " " * 8)
+        paragraph(memory["content"], "now     ", " " * 8)
+
+    heading("Not merged: similar statements that may differ. memory_store names them in `similar`")
+    similar = [(other, answer["id"]) for answer in answers for other in answer["similar"]]
+    for pair in similar[:PAIRS]:
+        say()
+        for id in pair:
+            paragraph((await get(server, id))["content"], f"#{id:<5} ", " " * 7)
+    say(f"… and {max(0, len(similar) - PAIRS)} more pairs")
+
+
+async def get(server: Client, id: int) -> JSON:
+    memory: JSON = (await call(server, "memory_get", ids=[id]))["memories"][0]
+    return memory
+
+
+async def ask(server: Client, questions: list[JSON]) -> None:
+    """Ask the questions of the log; `expect` holds parts of the right answer, of which one is enough."""
+    heading(f"Ask {len(questions)} questions")
+    say("Q is the question, with its project if it has one. A is the best answer.")
+    ranks: dict[str, list[int | None]] = {}
+    began = time.perf_counter()
+    for question in questions:
+        project = {"project": question["project"]} if question.get("project") else {}
+        found = await call(server, "memory_search", query=question["ask"], limit=FIRST, **project)
+        show_answers(question["ask"] + "".join(f" [{name}]" for name in project.values()), found, shown=1)
+        contents = [hit["content"] for hit in found["results"]]
+        expect = question.get("expect", [])
+        expect = [expect] if isinstance(expect, str) else expect
+        right = [n for n, text in enumerate(contents, 1) if any(part in text for part in expect)]
+        if expect:
+            languages = f"{question.get('lang', '?')} question, {question.get('about', '?')} memory"
+            ranks.setdefault(languages, []).append(right[0] if right else None)
+        if right and right[0] > 1:
+            one_line(f"   expected, number {right[0]}: ", contents[right[0] - 1])
+        elif expect and not right:
+            one_line("   not found: ", f"… {expect[0]} …")
+    say()
+    say(f"{'':<24} {'asked':>6} {'found first':>12} {f'in first {FIRST}':>12}")
+    ranks["all"] = [rank for group in ranks.values() for rank in group]
+    for name, group in ranks.items():
+        say(f"{name:<24} {len(group):>6} {group.count(1):>12} {len(group) - group.count(None):>12}")
+    say(f"{1000 * (time.perf_counter() - began) / max(1, len(questions)):.1f} ms each")
+
+
+EDITED = "The spare key for the office hangs behind the blue teapot in the kitchen."
+VIEWS = [
+    "SELECT id, type, project, substr(content, 1, 50) AS content FROM readable_memories LIMIT 5",
+    "SELECT id, substr(subject, 1, 32) AS subject, relation, object FROM readable_edges",
+    "SELECT provider, model, dimensions, state, embedded, waiting FROM readable_embeddings",
+]
+
+
+async def open_the_file(server: Client, db: Path) -> None:
+    heading("Open the file in the stock sqlite3 program while the server uses it")
+    note = {"content": "The demo stored its log.", "type": "observation", "relatedTo": 1}
+    id = (await say_call(server, "memory_store", **note))["id"]
+    await embedded(server)
+    for sql in VIEWS:
+        sqlite3(db, sql)
+
+    heading("Edit a row there: the server finds the new text by words and by meaning")
+    sqlite3(db, f"UPDATE memories SET content = '{EDITED}' WHERE id = {id}")
+    for question in ("Where is the spare key?", "备用钥匙放在哪里？"):
+        show_answers(question, await call(server, "memory_search", query=question, limit=FIRST), shown=1)
+    sqlite3(db, "PRAGMA integrity_check")
+
+
+DOOR = {
+    "decision": "The door of the workshop is opened with one PIN code for all.",
+    "error": "A visitor read the PIN over a shoulder and came back at night.",
+    "learning": "Everybody gets a key card; the PIN pad at the workshop is gone.",
+    "pattern": "Access belongs to a person, never to a group: only then it can be withdrawn.",
+}
+"""Memories by type."""
+
+EDGES = [
+    ("learning", "solves", "error"),
+    ("learning", "supersedes", "decision"),
+    ("learning", "example_of", "pattern"),
+    ("decision", "causes", "error"),
+]
+
+
+async def connect(server: Client) -> None:
+    heading("Connect memories: why a decision was made, and what replaced it")
+    ids = {}
+    for kind, content in DOOR.items():
+        ids[kind] = (await call(server, "memory_store", content=content, type=kind))["id"]
+    await embedded(server)
+    question = "With what PIN code is the door of the workshop opened?"
+    show_answers(f"Before: {question}", await call(server, "memory_search", query=question, limit=2))
+    say()
+    for source, relation, target in EDGES:
+        edge = {"sourceId": ids[source], "relation": relation, "targetId": ids[target]}
+        await say_call(server, "graph_connect", **edge)
+    show_answers(f"After: {question}", await call(server, "memory_search", query=question, limit=2))
+    say()
+    explored = await say_call(server, "graph_explore", memoryId=ids["learning"])
+    contents = {node["id"]: node["content"] for node in explored["nodes"]}
+    for edge in explored["edges"]:
+        one_line(f"#{edge['source']} {edge['relation']} #{edge['target']}: ", contents[edge["target"]])
+
+
+SAID = [
+    (timedelta(days=40), "user", "上次搬家的时候，搬家公司把小黑的猫爬架弄坏了。"),
+    (timedelta(days=9), "user", "The landlord wants the deposit of 1,800 euros on his account by the 28th."),
+    (timedelta(days=6), "assistant", "水电要在搬家前一周过户，合同号是 77-4021。"),
+    (timedelta(days=2), "user", "We deploy from the kitchen table until the internet is connected."),
+    (timedelta(hours=5), "user", "The viewing at Lindenstraße 12 was nice, but the cat cannot go outside."),
+    (timedelta(minutes=3), "user", "I am packing the books now."),
+]
+"""How long ago, by whom, what."""
+
+
+async def converse(server: Client) -> None:
+    heading("Short-term memories: earlier messages that share keywords with a new one")
+    conversation, now = "搬家 / moving", clock()
+    for age, role, content in SAID:
+        message = {"role": role, "content": content, "timestamp": (now - age).isoformat()}
+        await call(server, "add_short_term_memory", messages=[message], conversation_id=conversation)
+    say(f"{len(SAID)} messages are stored; the oldest is {SAID[0][0].days} days old, the newest 3 minutes.")
+    new = {"role": "user", "content": "搬家公司定了吗？ And have I paid the deposits?"}
+    arguments = {"recentMessages": [new], "conversation_id": conversation}
+    found = await say_call(server, "search_short_term_memories", **arguments)
+    for memory in [*found["top"], *found["next"], *found["flashback"]]:
+        one_line(f"{memory['tier']:<9} ", memory["text"])
+        why = f"shares {', '.join(memory['shared'])}" if "shared" in memory else "random"
+        say(f"          {why}; relevance {memory['relevance']:.1f}")
+    say(f"too_recent: {found.get('too_recent', 0)} (messages of the last 20 minutes are left out)")
+
+
+LONG_TERM = {
+    "妈妈的生日": (
+        "Mother's birthday is on 17 July. She likes orchids and no surprises.",
+        "match_keys(messages, ['birthday', '生日'], 'user') "
+        "|| (new Date().getMonth() === 6 && new Date().getDate() === 17)",
+    ),
+    "Slow down": (
+        "When they are lost: one step at a time, and ask what was tried before.",
+        "similar(messages, 'I am lost and do not know what to do')",
+    ),
+    "Long mails": (
+        "Answer long messages with a summary first.",
+        "messages.filter(m => m.role === 'user').reduce((n, m) => n + m.content.length, 0) > 500",
+    ),
+    "Endless": ("This trigger never ends, so the server refuses it.", "while (true) {}"),
+}
+"""Prompt and trigger of each memory by name."""
+
+
+async def trigger(server: Client) -> None:
+    heading("Long-term memories: returned when their trigger is true")
+    for name, (prompt, code) in LONG_TERM.items():
+        try:
+            await say_call(server, "add_long_term_memory", name=name, prompt=prompt, trigger=code)
+        except Refused as refused:
+            paragraph(f"refused: {refused}", "  ", "  ")
+    say()
+    said = ["下周是我妈妈的生日。", "我不知道该怎么办了，完全搞不懂。"]
+    messages = [{"role": "user", "content": content} for content in said]
+    found = await say_call(server, "search_long_term_memories", messages=messages)
+    for memory in found["activated"]:
+        one_line(f"{memory['name']}: ", memory["prompt"])
+        one_line("   because ", memory["why"])
+    say(f"errors: {len(found['errors'])}, skipped: {len(found['skipped'])}")
+    say()
+    _, code = LONG_TERM["妈妈的生日"]
+    birthday = await say_call(server, "test_trigger", at="2027-07-17T09:00:00", trigger=code)
+    say(f"{birthday['value']}: {birthday['why']}")
+
+
+FACTS: JSON = {
+    "current.task": "Move the refund job to the new queue",
+    "current.blockers": ["银行的新证书周四才到"],
+    "project.database.port": 5433,
+    "project.decisions.queue": "RabbitMQ, because retries need its delayed queues",
+    "discovered.rate_limit": "the bank allows 20 requests a second",
+}
+
+
+async def hand_over(db: Path, settings: Settings) -> None:
+    heading("A session ends, the next one continues, and a third reads what is shared")
+    async with started(db, settings, "Claude", "--project", "ledger", "--session", "monday") as claude:
+        say("Claude, in the project ledger on Monday. Then its server ends.")
+        for key, value in FACTS.items():
+            await say_call(claude, "write_memory", key=key, value=value)
+        message = "Good. Then we send refunds in batches of twenty, and I tell support on Monday."
+        summary = "Refunds go out in batches of 20; support hears of it on Monday."
+        await say_call(claude, "register_memory", message=message, summary=summary)
+    async with started(db, settings, "Cursor", "--project", "ledger", "--session", "tuesday") as cursor:
+        say()
+        say("Cursor, in the same project on Tuesday:")
+        resumed = await say_call(cursor, "smart_resume", max_tokens=300)
+        for line in resumed["briefing"].splitlines():
+            one_line("   ", line)
+        recalled = await say_call(cursor, "retrieve_memories", query="退款一批多少个？")
+        one_line("   ", recalled["memories"][0]["summary"] if recalled["memories"] else "nothing found")
+        finding = "The bank's sandbox sleeps from 22:00 to 06:00 UTC."
+        await say_call(cursor, "write_memory", key="shared.bank.sandbox", value=finding, scope="shared")
+        async with started(db, settings, "Codex", "--project", "harbor") as codex:
+            say()
+            say("Codex, in the project harbor at the same time, reads what is shared and nothing of ledger:")
+            for key in ("shared.bank.sandbox", "project.database.port"):
+                fact = (await say_call(codex, "read_memory", key=key))["memory"]
+                one_line("   ", fact["value"] if fact else "nothing found")
+
+
+@dataclass(frozen=True, slots=True)
+class Log:
+    """Arguments of `memory_store` by line number, and the questions to ask afterwards."""
+
+    path: Path
+    memories: dict[int, JSON]
+    questions: list[JSON]
+
+
+def read(path: Path) -> Log:
+    """A JSONL file: a line with `ask` is a question, another one a memory. The server checks their fields.
+
+    Raises:
+        Invalid: it cannot be read, a line is not a JSON object, or it holds no memories.
+    """
+    try:
+        lines = path.read_text(encoding="utf-8-sig").split("\n")
+    except (OSError, UnicodeDecodeError) as error:
+        raise Invalid(f"{path} cannot be read: {error}.") from error
+    log = Log(path, {}, [])
+    for number, line in enumerate(lines, start=1):
+        if not line.strip():
+            continue
+        try:
+            value = json.loads(line)
+        except ValueError as error:
+            raise Invalid(f"{path}, line {number}, is not JSON: {error}.") from error
+        if not isinstance(value, dict):
+            raise Invalid(f"{path}, line {number}, is not a JSON object.")
+        if "ask" in value:
+            log.questions.append(value)
+        else:  # the date goes to the metadata; no project means none, not that of the current folder
+            date = {"metadata": {"date": value.pop("date")}} if "date" in value else {}
+            log.memories[number] = value | {"project": value.get("project") or ""} | date
+    if not log.memories:
+        raise Invalid(f'{path} holds no memories. One is a line {{"content": "…", "type": "decision"}}.')
+    return log
+
+
+class Refused(Exception):
+    """The server answered with an error, or with something that its own schema forbids; the text says what."""
+
+
+def started(db: Path, settings: Settings, name: str = "demo", *flags: str) -> Client:
+    """`async with started(…) as server` starts a server process, called by a client of this name, and ends it."""
+    arguments = ["-m", "memory_server", "--db", str(db), "--embedder", settings.embedder]
+    arguments += ["--log-level", settings.log_level, *(["--allow-secrets"] if settings.allow_secrets else [])]
+    parameters = StdioServerParameters(command=sys.executable, args=[*arguments, *flags])
+    about = Implementation(name=name, version=__version__)
+    return Client(stdio_client(parameters), read_timeout_seconds=PATIENCE, client_info=about)
+
+
+async def call(server: Client, tool: str, **arguments: Any) -> JSON:
+    """The answer of a tool."""
+    try:
+        result = await server.call_tool(tool, arguments)
+    except RuntimeError as error:  # so the client reports an answer that breaks the tool's own schema
+        raise Refused(str(error).partition("\n")[0]) from error
+    if result.is_error:
+        raise Refused(" ".join(block.text for block in result.content if block.type == "text"))
+    answer: JSON = result.structured_content
+    return answer
+
+
+async def say_call(server: Client, tool: str, **arguments: Any) -> JSON:
+    """Print a call, then make it."""
+    paragraph(f"{tool} {json.dumps(arguments, ensure_ascii=False)}", "> ", "  ")
+    return await call(server, tool, **arguments)
+
+
+async def embedded(server: Client) -> str:
+    """Wait until no memory waits for its embedding, or none will come; say which."""
+    with anyio.move_on_after(PATIENCE):
+        while True:
+            state = (await call(server, "memory_stats"))["embeddings"]
+            if state["waiting"] == 0 or state.get("problem"):
+                return str(state.get("problem") or "Every memory has its embedding.")
+            await anyio.sleep(0.1)
+    return "Some memories still wait for their embedding."
+
+
+def sqlite3(db: Path, sql: str) -> None:
+    """Run a statement in the stock program; print it and what the program printed."""
+    options = ["-batch", "-init", os.devnull, "-column", "-header", "-cmd", ".timeout 10000"]
+    done = subprocess.run(
+        ["sqlite3", *options, str(db), sql], stdin=subprocess.DEVNULL, capture_output=True, encoding="utf-8"
+    )
+    if done.returncode != 0:
+        raise Refused(f"sqlite3: {done.stderr.strip()}")
+    say()
+    paragraph(sql + ";", "sqlite> ", "   ...> ")
+    for row in done.stdout.splitlines():
+        say(cut(row, COLUMNS - 3))
+
+
+def show_answers(question: str, found: JSON, shown: int = FIRST) -> None:
+    """The question, its best answers and their scores."""
+    say()
+    one_line("Q  ", question)
+    for hit in found["results"][:shown]:
+        why = hit["why"]
+        one_line("A  ", hit["content"])
+        edge = f", edge {why['edge']}" if "edge" in why else ""
+        replaced = f", superseded by #{hit['superseded_by']}" if "superseded_by" in hit else ""
+        score = f"score {hit['score']:.2f}, words {why['words']:.2f}, meaning {why['meaning']:.2f}"
+        say(f"   #{hit['id']}, {score}{edge}{replaced}")
+    if not found["results"]:
+        say("A  nothing found")
+    if found.get("degraded"):
+        one_line("   ", found["degraded"])
+
+
+def heading(text: str) -> None:
+    print(f"\n{text}\n{'-' * width(text)}")
+
+
+def say(text: str = "") -> None:
+    print(f"   {text}" if text else "")
+
+
+def one_line(label: str, text: str) -> None:
+    say(label + cut(" ".join(text.split()), COLUMNS - 3 - width(label)))
+
+
+def paragraph(text: str, first: str = "", others: str = "") -> None:
+    """A text broken into lines, which begin with `first` and `others`."""
+    for line in textwrap.wrap(text, COLUMNS - 3, initial_indent=first, subsequent_indent=others):
+        say(line)
+
+
+def cut(text: str, columns: int) -> str:
+    """The text, with an ellipsis where it would be wider than the columns of a terminal."""
+    if width(text) <= columns:
+        return text.rstrip()
+    while width(text) >= columns:
+        text = text[:-1]
+    return text + "…"
+
+
+def width(text: str) -> int:
+    """A Chinese character takes two columns."""
+    return sum(2 if unicodedata.east_asian_width(each) in "WF" else 1 for each in text)
