@@ -1,6 +1,6 @@
 """Measure an embedder: what it finds by itself, how fast it is, what it costs.
 
-    python scripts/measure_embedding.py DATA [--embedder bundled|hashing|sentence-transformers:NAME_OR_PATH]
+    python scripts/quality/embedding.py DATA [--embedder bundled|hashing|sentence-transformers:NAME_OR_PATH]
 
 DATA is a folder of gzipped JSON files, each `{"name", "corpora": [{"memories": [{"id", "text"}],
 "questions": [{"text", "gold": [[id, ...], ...]}]}]}`; a corpus is one store. The mixed store is
@@ -22,7 +22,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-ROOT = Path(__file__).resolve().parent.parent
+ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))
 
 from memory_server.embedding import Embedder  # noqa: E402
