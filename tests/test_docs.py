@@ -14,6 +14,8 @@ import sys
 import time
 import tomllib
 from collections import Counter
+from collections.abc import AsyncIterator, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
 import anyio.to_thread
@@ -24,13 +26,14 @@ from mcp_types import CallToolResult, TextContent
 from memory_server import __version__
 from memory_server.settings import Settings
 from memory_server.sqlite.database import Database
-from tests.conftest import ROOT, Servers, call
+from tests.conftest import ROOT, Servers
 from tests.fences import KINDS, Fence, calls, commands, fences, fits, same_text, without_fences
 
 README, CHINESE = ROOT / "README.md", ROOT / "README.zh-CN.md"
 PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md")])
 """Every page that a person reads."""
 
+_LIVE = {"text call", "console", "sql", "js trigger"}
 RUN = [
     page
     for page in PAGES
@@ -39,8 +42,8 @@ RUN = [
 """Those with something to run."""
 
 PROGRAMS = {
-    "pipx", "python", "git", "cd", "claude", "codex", "code", "gemini", "datasette", "sqlite3", "memory-server", "cp",
-    "mcp-publisher", ".venv/bin/pip", ".venv/bin/python", "scripts/run", "scripts/test", "scripts/check", "scripts/docs",
+    "pipx", "python", "git", "cd", "claude", "codex", "code", "gemini", "datasette", "sqlite3", "memory-server",
+    ".venv/bin/pip", ".venv/bin/python", "scripts/run", "scripts/test", "scripts/check", "scripts/docs",
 }  # fmt: skip
 """What a `bash` fence may call: it installs, changes a client's settings, asks for the network, or takes minutes."""
 
@@ -67,79 +70,85 @@ async def test_each_call_and_command_of_a_page_does_what_is_shown(
     page: Path, tmp_path: Path, user_folders: dict[str, str]
 ) -> None:
     """From top to bottom, on a new database, in a folder named `ledger`."""
+    if "sqlite3" in page.read_text(encoding="utf-8") and shutil.which("sqlite3") is None:
+        pytest.skip("the stock sqlite3 program is not installed")
     folder = tmp_path / "ledger"
     folder.mkdir()
-    env = {**user_folders, "PYTHONPATH": str(ROOT), "TZ": "UTC"}
+    env = {**user_folders, "PYTHONPATH": str(ROOT), "TZ": "UTC", "COLUMNS": "100", "NO_COLOR": "1"}
     servers = Servers(folder, env)
-    shell = {
-        **os.environ,
-        **env,
-        "PATH": f"{_programs(tmp_path)}:{os.environ['PATH']}",
-        "COLUMNS": "100",
-        "NO_COLOR": "1",
-    }
-    shell["MEMORY_SERVER_DB"] = str(servers.db)
+    path = f"{_programs(tmp_path)}:{os.environ['PATH']}"
+    (tmp_path / ".sqliterc").write_text(".timeout 20000\n", encoding="utf-8")  # as docs/file.md advises
+    env["HOME"] = str(tmp_path)
+    shell = Shell(servers.db, {**os.environ, **env, "PATH": path, "MEMORY_SERVER_DB": str(servers.db)})
+    problems: list[str] = []
     async with servers("--embedder", "bundled", name="docs") as client:
         for fence in fences(page):
-            where = f"{name(page)}:{fence.line}"
+            found = []
             match fence.kind:
                 case "text call":
-                    await _call(client, fence, where)
+                    found = [problem async for problem in _called(client, fence)]
                 case "js trigger":
-                    await _judge(client, fence, where)
+                    found = [problem async for problem in _judged(client, fence)]
                 case "console":
-                    await anyio.to_thread.run_sync(_command, fence, where, folder, shell)
+                    found = await anyio.to_thread.run_sync(lambda text: list(shell.run(text)), fence.text)
                 case "sql":
-                    await anyio.to_thread.run_sync(_statements, fence, where, servers.db)
+                    found = await anyio.to_thread.run_sync(lambda text: list(shell.sql(text)), fence.text)
+            problems += [f"{name(page)}:{fence.line}: {problem}" for problem in found]
+    assert not problems, "\n".join(problems)
 
 
-async def _call(client: Client, fence: Fence, where: str) -> None:
+async def _called(client: Client, fence: Fence) -> AsyncIterator[str]:
     for step in calls(fence.text):
         result = await client.call_tool(step.did, step.arguments)
         assert isinstance(result, CallToolResult)
+        said = "".join(part.text for part in result.content if isinstance(part, TextContent))
         if step.shown.startswith("Error: "):
-            (said,) = result.content
-            assert isinstance(said, TextContent)
-            assert result.is_error, f"{where}: {step.did} is shown to fail"
-            assert same_text(step.shown.removeprefix("Error: "), said.text), f"{where}: {said.text}"
-        else:
-            assert not result.is_error, f"{where}: {result.content}"
-            problems = list(fits(json.loads(step.shown), result.structured_content)) if step.shown else []
-            assert problems == [], f"{where}, {step.did}"
+            if not result.is_error or not same_text(step.shown.removeprefix("Error: "), said):
+                yield f"{step.did} said {said}"
+        elif result.is_error:
+            yield f"{step.did} failed: {said}"
+        elif step.shown:
+            for problem in fits(json.loads(step.shown), result.structured_content):
+                yield f"{step.did}: {problem}"
 
 
-async def _judge(client: Client, fence: Fence, where: str) -> None:
+async def _judged(client: Client, fence: Fence) -> AsyncIterator[str]:
     for trigger in filter(None, fence.text.splitlines()):
-        judged = await call(client, "test_trigger", trigger=trigger)
-        assert isinstance(judged["value"], bool), f"{where}: {trigger}"
+        result = await client.call_tool("test_trigger", {"trigger": trigger})
+        assert isinstance(result, CallToolResult)
+        if result.is_error or not isinstance((result.structured_content or {}).get("value"), bool):
+            yield f"{trigger}: {result.content}"
 
 
-def _command(fence: Fence, where: str, folder: Path, env: dict[str, str]) -> None:
-    if "sqlite3" in fence.text and shutil.which("sqlite3") is None:
-        pytest.skip("the stock sqlite3 program is not installed")
-    for step in commands(fence.text):
-        patience = time.monotonic() + (EMBEDDED_WITHIN if "SELECT" in step.did else 0)
-        while True:
-            done = subprocess.run(
-                ["bash", "-c", step.did], cwd=folder, env=env, capture_output=True, text=True, encoding="utf-8",
-                timeout=120, check=False,
-            )  # fmt: skip
-            assert done.returncode == 0, f"{where}: {step.did}\n{done.stdout}{done.stderr}"
-            if not step.shown or same_text(step.shown, done.stdout):
-                break
-            assert time.monotonic() < patience, f"{where}: {step.did}\n{done.stdout}"
-            time.sleep(0.2)
+@dataclass(frozen=True, slots=True)
+class Shell:
+    """Runs commands in the folder of a database."""
 
+    db: Path
+    env: dict[str, str]
 
-def _statements(fence: Fence, where: str, db: Path) -> None:
-    program = shutil.which("sqlite3")
-    if program is None:
-        pytest.skip("the stock sqlite3 program is not installed")
-    done = subprocess.run(
-        [program, "-batch", "-bail", "-cmd", ".timeout 20000", str(db)],
-        input=fence.text, capture_output=True, text=True, encoding="utf-8", timeout=60, check=False,
-    )  # fmt: skip
-    assert done.returncode == 0, f"{where}: {done.stderr}"
+    def run(self, text: str) -> Iterator[str]:
+        for step in commands(text):
+            patience = time.monotonic() + (EMBEDDED_WITHIN if "SELECT" in step.did else 0)
+            while True:
+                done = self._done(["bash", "-c", step.did])
+                if done.returncode == 0 and (not step.shown or same_text(step.shown, done.stdout)):
+                    break
+                if done.returncode != 0 or time.monotonic() > patience:
+                    yield f"$ {step.did}\n{done.stdout}{done.stderr}"
+                    break
+                time.sleep(0.2)
+
+    def sql(self, text: str) -> Iterator[str]:
+        done = self._done(["sqlite3", "-batch", "-bail", "-cmd", ".timeout 20000", str(self.db)], text)
+        if done.returncode != 0:
+            yield done.stderr
+
+    def _done(self, command: list[str], given: str = "") -> "subprocess.CompletedProcess[str]":
+        return subprocess.run(
+            command, cwd=self.db.parent, env=self.env, input=given, capture_output=True, text=True,
+            encoding="utf-8", timeout=120, check=False,
+        )  # fmt: skip
 
 
 def _programs(folder: Path) -> Path:
@@ -296,6 +305,38 @@ def test_both_readmes_link_to_the_same_places() -> None:
     english.subtract({"README.zh-CN.md": 1})
     chinese.subtract({"README.md": 1})
     assert +english == +chinese
+
+
+# Figures
+
+
+def test_each_table_of_performance_was_printed_by_the_command_above_it() -> None:
+    measured = _measured()
+    scripts = {
+        f"python {name(path)}"
+        for path in (ROOT / "scripts" / "bench").glob("*.py")
+        if "Report(" in path.read_text(encoding="utf-8")
+    }
+    assert set(measured) == {script for script in scripts if not script.endswith("report.py")}
+    for command, block in measured.items():
+        assert block.startswith(f"`{command}` on "), command
+        assert "| --- |" in block, command
+
+
+def test_each_figure_of_the_readme_stands_where_its_command_has_written_it() -> None:
+    measured = _measured()
+    rows = re.findall(
+        r"^\| .* \| ([^|]+) \| `(python [^`]+)` \|$", README.read_text(encoding="utf-8"), re.MULTILINE
+    )
+    assert len(rows) >= 5
+    for figure, command in rows:
+        assert figure in measured[command], f"{figure} is not in the figures of {command}"
+
+
+def _measured() -> dict[str, str]:
+    """What docs/performance.md has between the markers of each command."""
+    text = (ROOT / "docs" / "performance.md").read_text(encoding="utf-8")
+    return dict(re.findall(r"^<!-- (python .*?) -->\n(.*?)^<!-- end -->$", text, re.MULTILINE | re.DOTALL))
 
 
 # What describes the product to other programs
