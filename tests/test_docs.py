@@ -77,8 +77,6 @@ async def test_each_call_and_command_of_a_page_does_what_is_shown(
     env = {**user_folders, "PYTHONPATH": str(ROOT), "TZ": "UTC", "COLUMNS": "100", "NO_COLOR": "1"}
     servers = Servers(folder, env)
     path = f"{_programs(tmp_path)}:{os.environ['PATH']}"
-    (tmp_path / ".sqliterc").write_text(".timeout 20000\n", encoding="utf-8")  # as docs/file.md advises
-    env["HOME"] = str(tmp_path)
     shell = Shell(servers.db, {**os.environ, **env, "PATH": path, "MEMORY_SERVER_DB": str(servers.db)})
     problems: list[str] = []
     async with servers("--embedder", "bundled", name="docs") as client:
@@ -140,7 +138,7 @@ class Shell:
                 time.sleep(0.2)
 
     def sql(self, text: str) -> Iterator[str]:
-        done = self._done(["sqlite3", "-batch", "-bail", "-cmd", ".timeout 20000", str(self.db)], text)
+        done = self._done(["sqlite3", "-batch", "-bail", str(self.db)], text)
         if done.returncode != 0:
             yield done.stderr
 
@@ -152,12 +150,16 @@ class Shell:
 
 
 def _programs(folder: Path) -> Path:
-    """A folder with `memory-server`, the program of this repository."""
+    """A folder with `memory-server` of this repository, and a `sqlite3` that waits as docs/file.md advises."""
     place = folder / "bin"
     place.mkdir()
-    program = place / "memory-server"
-    program.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m memory_server "$@"\n', encoding="utf-8")
-    program.chmod(program.stat().st_mode | stat.S_IXUSR)
+    programs = {"memory-server": f'"{sys.executable}" -m memory_server'}
+    if sqlite3 := shutil.which("sqlite3"):
+        programs["sqlite3"] = f'"{sqlite3}" -cmd ".timeout 20000"'
+    for program, command in programs.items():
+        path = place / program
+        path.write_text(f'#!/bin/sh\nexec {command} "$@"\n', encoding="utf-8")
+        path.chmod(path.stat().st_mode | stat.S_IXUSR)
     return place
 
 
