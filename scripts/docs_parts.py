@@ -1,4 +1,4 @@
-"""The generated parts of README.md, each told by the running code. `scripts/docs` calls them from cog markers."""
+"""The generated parts of docs/, each told by the running code. `scripts/docs` calls them from cog markers."""
 
 import os
 import tempfile
@@ -20,7 +20,7 @@ def tool_reference() -> str:
     with tempfile.TemporaryDirectory() as folder:
         known = toolsets(app.build(Settings(db=Path(folder) / "memory.db")))
     return "\n\n".join(
-        f"### `{name}`\n\n" + "\n\n".join(_tool(tool) for tool in tools) for name, tools in known.items()
+        f"## `{name}`\n\n" + "\n\n".join(_tool(tool) for tool in tools) for name, tools in known.items()
     )
 
 
@@ -49,7 +49,7 @@ def _tool(tool: Tool) -> str:
     ]
     answer = ", ".join(f"`{name}`" for name in (tool.output_schema or {}).get("properties", {}))
     parts = [
-        f"#### `{tool.name}`",
+        f"### `{tool.name}`",
         f"{tool.description} *({_effect(tool)})*",
         _table(("parameter", "type", "default", "notes"), rows),
         f"Answers {answer}." if answer else "",
@@ -67,7 +67,8 @@ def _kind(schema: dict[str, Any]) -> str:
     """`integer`, `array of string`, or the values of a closed set."""
     if "enum" in schema:
         return ", ".join(f"`{value}`" for value in schema["enum"])
-    kind = str(schema.get("type", "any JSON"))
+    kinds = schema.get("type", "any JSON")
+    kind = kinds if isinstance(kinds, str) else ", ".join(kinds)
     return f"{kind} of {_kind(schema['items'])}" if "items" in schema else kind
 
 

@@ -1,7 +1,7 @@
 """Ranks the hits of a search: by words, by meaning, by decay and age, and by edges.
 
 The constants were chosen on two development sets and the demo's log (English, Chinese and across both):
-`scripts/evaluate_search.py` prints the figures.
+`scripts/quality/search.py` prints the figures.
 """
 
 import re
@@ -50,7 +50,7 @@ line of several, where both were lowered."""
 
 NEIGHBOUR_WEIGHT = 0.6
 """Share of the best hit's score that its neighbour gets, times the strength of the edge: questions whose answer is one
-edge away are answered more often, and others no less often (`scripts/evaluate_graph.py`). Neighbours of further hits
+edge away are answered more often, and others no less often (`scripts/quality/edges.py`). Neighbours of further hits
 only made answers longer."""
 
 NEIGHBOURS = 3

@@ -5,7 +5,7 @@ import unicodedata
 
 import numpy as np
 import wordfreq
-from build_model_source import Source
+from source import Source
 from tokenizers import Tokenizer
 
 ENGLISH_WORDS = 120_000

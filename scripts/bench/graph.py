@@ -1,15 +1,14 @@
 """Measures the knowledge graph over stdio at two sizes with the same number of edges a memory. Prints markdown.
 
-    python scripts/bench/benchmark_graph.py            1,000 memories with 5,000 edges, 10,000 with 50,000
-    python scripts/bench/benchmark_graph.py --quick    only the smaller one
+    python scripts/bench/graph.py            1,000 memories with 5,000 edges, 10,000 with 50,000
+    python scripts/bench/graph.py --quick    only the smaller one
+    python scripts/bench/graph.py --write    also writes the figures into docs/performance.md
 
 The file is filled directly, the questions go to the real server. Memories have hashed embeddings, for the graph does
 not depend on the model. A walk of one direction meets 5 edges a memory, a walk of both meets 10.
 """
 
-import argparse
 import random
-import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
@@ -18,7 +17,8 @@ from pathlib import Path
 from statistics import median, quantiles
 from typing import Any
 
-import benchmark
+from report import Report
+from server import started, wait_until_embedded
 
 from memory_server.domain.edge import Relation
 from memory_server.sqlite.database import Database
@@ -37,26 +37,20 @@ KINDS: list[tuple[str, dict[str, Any]]] = [
 
 
 def main() -> None:
-    arguments = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    arguments.add_argument("--quick", action="store_true", help="only the smaller size")
-    sizes = (1000,) if arguments.parse_args().quick else (1000, 10_000)
+    report = Report(__file__, quick="only the smaller size")
+    sizes = (1000,) if report.quick else (1000, 10_000)
     with tempfile.TemporaryDirectory(prefix="memory-server-benchmark-") as folder:
         columns = [list(_measured(Path(folder) / f"{size}.db", size)) for size in sizes]
-    command = " ".join(["python", "scripts/bench/benchmark_graph.py", *sys.argv[1:]])
-    print(f"`{command}` on {benchmark.machine()}:\n")
     titles = [f"{size:,} memories, {size * DEGREE:,} edges" for size in sizes]
-    print(f"| p50 / p95 of {ASKED} calls | {' | '.join(titles)} |\n| --- {'| --- ' * len(sizes)}|")
-    for row in zip(*columns, strict=True):
-        print(f"| {row[0][0]} | {' | '.join(value for _, value in row)} |")
+    rows = [[row[0][0], *(value for _, value in row)] for row in zip(*columns, strict=True)]
+    report.publish([f"p50 / p95 of {ASKED} calls", *titles], rows)
 
 
 def _measured(db: Path, size: int) -> Iterator[tuple[str, str]]:
     chance = random.Random(size)
     _fill(db, size, chance)
-    with benchmark.started(db, "--embedder", "hashing") as server:
-        benchmark.wait_until_embedded(server)
+    with started(db, "--embedder", "hashing") as server:
+        wait_until_embedded(server)
         starts = chance.sample(range(1, size), ASKED)
         for tool, how in KINDS:
             counts: list[int] = []

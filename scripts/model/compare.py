@@ -10,11 +10,11 @@ from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
-from build_model_graph import model_bytes
-from build_model_source import BLOB, Source, download_wheel
-from build_model_vocabulary import UNKNOWN, tokenizer_json
+from network import model_bytes
 from numpy.typing import NDArray
+from source import BLOB, Source, download_wheel
 from tokenizers import Tokenizer
+from vocabulary import UNKNOWN, tokenizer_json
 
 ENGINE_COSINE = 0.999
 """The least cosine with the engine's vector of the same text, the vocabulary uncut."""

@@ -1,6 +1,6 @@
-"""Prints what edges do for searches of the demo's log: `python scripts/quality/evaluate_graph.py`.
+"""Prints what edges do for searches of the demo's log: `python scripts/quality/edges.py`.
 
-`evaluate_graph.json` connects lines of the log (its corrections supersede, other edges where one exists naturally) and
+`edges.json` connects lines of the log (its corrections supersede, other edges where one exists naturally) and
 asks two more kinds of questions: what was so in the past, and what is one edge from the memory that the words name.
 Edges between memories picked at random show what careless connecting costs.
 """
@@ -14,7 +14,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from evaluate_search import MODES, Question, measures
+from search import MODES, Question, measures
 
 from memory_server.app import build
 from memory_server.demo import DEMO_LOG
@@ -102,7 +102,7 @@ def _rows(
 
 def main() -> None:
     log = read()
-    print(f"python scripts/quality/evaluate_graph.py, {datetime.now(UTC):%Y-%m-%d}\n")
+    print(f"python scripts/quality/edges.py, {datetime.now(UTC):%Y-%m-%d}\n")
     print("| edges | mode | questions | number | recall@1 | recall@5 | recall@10 | MRR | hits |")
     print("|---|---|---|---|---|---|---|---|---|")
     measured(log, [], WEIGHTS[:1], "none")

@@ -1,4 +1,4 @@
-"""Prints how well searches find what they should: `python scripts/quality/evaluate_search.py DATA_FOLDER`.
+"""Prints how well searches find what they should: `python scripts/quality/search.py [DATA_FOLDER]`.
 
 DATA_FOLDER holds gzip'd JSON files of stores with questions (`{"corpora": [{"memories", "questions"}]}`);
 the demo's own log is always measured too. Each store is a database of its own with the bundled embedder.
@@ -101,7 +101,7 @@ def measures(question: Question, found: list[str]) -> list[float]:
 
 def main() -> None:
     results: dict[tuple[str, str], list[list[float]]] = defaultdict(list)
-    print(f"python scripts/quality/evaluate_search.py, {datetime.now(UTC):%Y-%m-%d}\n")
+    print(f"python scripts/quality/search.py, {datetime.now(UTC):%Y-%m-%d}\n")
     for store in [*(stores(Path(sys.argv[1])) if len(sys.argv) > 1 else []), demo_log()]:
         evaluate(store, results)
     print("| set | mode | questions | recall@1 | recall@5 | recall@10 | MRR | stale in 10 | hits |")

@@ -1,6 +1,6 @@
 """Measures a search of long-term memories over stdio at 1,000 and 10,000 triggers of ordinary shapes. Prints markdown.
 
-python scripts/bench/benchmark_long_term.py
+    python scripts/bench/long_term.py [--write]
 
 One trigger in twenty needs JavaScript. CPU time is the server's without its worker's, read from /proc (Linux).
 """
@@ -14,8 +14,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 from statistics import median
 
-import benchmark_corpus as corpus
-from benchmark import Server, machine
+import corpus
+from report import Report
+from server import Server
 
 from memory_server.domain.caller import Caller
 from memory_server.domain.long_term import DEFAULT_CONVERSATION, LongTermDraft
@@ -34,6 +35,7 @@ KEYS = (
 
 
 def main() -> None:
+    report = Report(__file__)
     rows = []
     with tempfile.TemporaryDirectory(prefix="memory-server-benchmark-") as folder:
         for size in SIZES:
@@ -41,13 +43,19 @@ def main() -> None:
                 db = Path(folder) / f"{size}-{share}.db"
                 _fill(db, size, share)
                 rows.append(_measured(db, size, share))
-    print(f"`python scripts/bench/benchmark_long_term.py` on {machine()}:\n")
-    print(
-        "| triggers | in JavaScript | first search | search p50 | slowest | CPU a search | woke | skipped |"
+    report.publish(
+        (
+            "triggers",
+            "in JavaScript",
+            "first search",
+            "search p50",
+            "slowest",
+            "CPU a search",
+            "woke",
+            "skipped",
+        ),
+        rows,
     )
-    print("| --- | --- | --- | --- | --- | --- | --- | --- |")
-    for row in rows:
-        print(f"| {' | '.join(row)} |")
 
 
 def _fill(db: Path, size: int, share: int) -> None:

@@ -1,6 +1,6 @@
 """Measure an embedder: what it finds by itself, how fast it is, what it costs.
 
-    python scripts/quality/measure_embedding.py DATA [--embedder bundled|hashing|sentence-transformers:NAME_OR_PATH]
+    python scripts/quality/embedding.py DATA [--embedder bundled|hashing|sentence-transformers:NAME_OR_PATH]
 
 DATA is a folder of gzipped JSON files, each `{"name", "corpora": [{"memories": [{"id", "text"}],
 "questions": [{"text", "gold": [[id, ...], ...]}]}]}`; a corpus is one store. The mixed store is

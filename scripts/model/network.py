@@ -4,9 +4,9 @@ from dataclasses import dataclass, field
 
 import numpy as np
 import onnx
-from build_model_source import BLOCK, FourBit, Source
 from numpy.typing import NDArray
 from onnx import TensorProto, helper
+from source import BLOCK, FourBit, Source
 
 _OPSET = 17
 _IR_VERSION = 10
@@ -183,8 +183,7 @@ def _serialised(graph: _Graph, hidden: int) -> bytes:
         helper.make_graph(graph.nodes, "multilingual-e5-small-en-zh", inputs, outputs, graph.constants),
         opset_imports=[helper.make_opsetid("", _OPSET), helper.make_opsetid(_CONTRIB, 1)],
         ir_version=_IR_VERSION,
-        # The place of this script when the model was first built: a new name would be a new fingerprint.
-        producer_name="memory-server scripts/build_model.py",
+        producer_name="memory-server scripts/build_model.py",  # part of the bytes: it stays, wherever this lies
     )
     serialised: bytes = model.SerializeToString(deterministic=True)
     return serialised

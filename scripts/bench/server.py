@@ -1,0 +1,106 @@
+"""The server process that the benchmarks measure. CPU time and memory are read from /proc, so they need Linux."""
+
+import json
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+
+class Server:
+    """A server process spoken to over its pipes, without the cost of a client library."""
+
+    def __init__(self, db: Path, *arguments: str) -> None:
+        self.started = time.perf_counter()
+        self._process = subprocess.Popen(
+            [sys.executable, "-m", "memory_server", "--db", str(db), *arguments],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+        )
+        self._last_id = 0
+        hello = {
+            "protocolVersion": "2025-06-18",
+            "capabilities": {},
+            "clientInfo": {"name": "benchmark", "version": "1"},
+        }
+        self.request("initialize", hello)
+        self._write({"jsonrpc": "2.0", "method": "notifications/initialized"})
+
+    def request(self, method: str, params: dict[str, Any]) -> dict[str, Any]:
+        self.send(method, params)
+        return self.receive()
+
+    def send(self, method: str, params: dict[str, Any]) -> None:
+        self._last_id += 1
+        self._write({"jsonrpc": "2.0", "id": self._last_id, "method": method, "params": params})
+
+    def receive(self) -> dict[str, Any]:
+        """The next answer, whichever call it belongs to."""
+        assert self._process.stdout is not None
+        answer = json.loads(self._process.stdout.readline() or '{"error": "the server ended"}')
+        if "error" in answer or answer["result"].get("isError"):
+            raise SystemExit(f"The server answered: {answer}")
+        result: dict[str, Any] = answer["result"]
+        return result
+
+    def call(self, tool: str, arguments: dict[str, Any]) -> dict[str, Any]:
+        facts: dict[str, Any] = self.request("tools/call", {"name": tool, "arguments": arguments})[
+            "structuredContent"
+        ]
+        return facts
+
+    def send_call(self, tool: str, arguments: dict[str, Any]) -> None:
+        self.send("tools/call", {"name": tool, "arguments": arguments})
+
+    def since_start(self) -> float:
+        return time.perf_counter() - self.started
+
+    def cpu_seconds(self) -> float:
+        """User and system time of the process with all its threads; NaN where there is no /proc."""
+        fields = _proc(self._process.pid, "stat").rpartition(")")[2].split()
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK") if fields else float("nan")
+
+    def resident_mb(self) -> float:
+        fields = _proc(self._process.pid, "statm").split()
+        return int(fields[1]) * os.sysconf("SC_PAGE_SIZE") / 1e6 if fields else float("nan")
+
+    def close(self) -> None:
+        assert self._process.stdin is not None
+        self._process.stdin.close()
+        self._process.wait(10)
+
+    def _write(self, message: dict[str, Any]) -> None:
+        assert self._process.stdin is not None
+        self._process.stdin.write(json.dumps(message, ensure_ascii=False).encode() + b"\n")
+        self._process.stdin.flush()
+
+
+def wait_until_embedded(server: Server) -> float:
+    began = time.perf_counter()
+    while waiting := server.call("memory_stats", {})["embeddings"]["waiting"]:
+        note(f"{waiting:,} wait for their embedding")
+        time.sleep(0.5)
+    return time.perf_counter() - began
+
+
+def note(text: str) -> None:
+    print(text, file=sys.stderr, flush=True)
+
+
+@contextmanager
+def started(db: Path, *arguments: str) -> Iterator[Server]:
+    """The server, until the block ends."""
+    server = Server(db, *arguments)
+    try:
+        yield server
+    finally:
+        server.close()
+
+
+def _proc(pid: int, name: str) -> str:
+    path = Path(f"/proc/{pid}/{name}")
+    return path.read_text() if path.exists() else ""

@@ -1,0 +1,421 @@
+"""The documentation does what it says: each call, command and trigger in it is run, each link leads somewhere.
+
+`tests/fences.py` says which kinds of fences there are and what is done with each.
+"""
+
+import json
+import os
+import re
+import shlex
+import shutil
+import stat
+import subprocess
+import sys
+import time
+import tomllib
+from collections import Counter
+from collections.abc import AsyncIterator, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import anyio.to_thread
+import pytest
+from mcp import Client
+from mcp_types import CallToolResult, TextContent
+
+from memory_server import __version__
+from memory_server.settings import Settings
+from memory_server.sqlite.database import Database
+from tests.conftest import ROOT, Servers
+from tests.fences import KINDS, Fence, calls, commands, fences, fits, same_text, without_fences
+
+README, CHINESE = ROOT / "README.md", ROOT / "README.zh-CN.md"
+PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md")])
+"""Every page that a person reads."""
+
+_LIVE = {"text call", "console", "sql", "js trigger"}
+RUN = [
+    page
+    for page in PAGES
+    if {fence.kind for fence in fences(page)} & {"text call", "console", "sql", "js trigger"}
+]
+"""Those with something to run."""
+
+PROGRAMS = {
+    "pipx", "python", "git", "cd", "claude", "codex", "code", "gemini", "datasette", "sqlite3", "memory-server",
+    ".venv/bin/pip", ".venv/bin/python", "scripts/run", "scripts/test", "scripts/check", "scripts/docs",
+}  # fmt: skip
+"""What a `bash` fence may call: it installs, changes a client's settings, asks for the network, or takes minutes."""
+
+LONGEST_README = 150
+
+EMBEDDED_WITHIN = 20.0
+"""Seconds until what a command shows of a file must be true: embeddings are made in the background."""
+
+
+def name(page: Path) -> str:
+    return page.relative_to(ROOT).as_posix()
+
+
+def every_fence() -> list[tuple[Path, Fence]]:
+    return [(page, fence) for page in PAGES for fence in fences(page)]
+
+
+# What is run
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize("page", RUN, ids=name)
+async def test_each_call_and_command_of_a_page_does_what_is_shown(
+    page: Path, tmp_path: Path, user_folders: dict[str, str]
+) -> None:
+    """From top to bottom, on a new database, in a folder named `ledger`."""
+    if "sqlite3" in page.read_text(encoding="utf-8") and shutil.which("sqlite3") is None:
+        pytest.skip("the stock sqlite3 program is not installed")
+    folder = tmp_path / "ledger"
+    folder.mkdir()
+    env = {**user_folders, "PYTHONPATH": str(ROOT), "TZ": "UTC", "COLUMNS": "100", "NO_COLOR": "1"}
+    servers = Servers(folder, env)
+    path = f"{_programs(tmp_path)}:{os.environ['PATH']}"
+    shell = Shell(servers.db, {**os.environ, **env, "PATH": path, "MEMORY_SERVER_DB": str(servers.db)})
+    problems: list[str] = []
+    async with servers("--embedder", "bundled", name="docs") as client:
+        for fence in fences(page):
+            found = []
+            match fence.kind:
+                case "text call":
+                    found = [problem async for problem in _called(client, fence)]
+                case "js trigger":
+                    found = [problem async for problem in _judged(client, fence)]
+                case "console":
+                    found = await anyio.to_thread.run_sync(lambda text: list(shell.run(text)), fence.text)
+                case "sql":
+                    found = await anyio.to_thread.run_sync(lambda text: list(shell.sql(text)), fence.text)
+            problems += [f"{name(page)}:{fence.line}: {problem}" for problem in found]
+    assert not problems, "\n".join(problems)
+
+
+async def _called(client: Client, fence: Fence) -> AsyncIterator[str]:
+    for step in calls(fence.text):
+        result = await client.call_tool(step.did, step.arguments)
+        assert isinstance(result, CallToolResult)
+        said = "".join(part.text for part in result.content if isinstance(part, TextContent))
+        if step.shown.startswith("Error: "):
+            if not result.is_error or not same_text(step.shown.removeprefix("Error: "), said):
+                yield f"{step.did} said {said}"
+        elif result.is_error:
+            yield f"{step.did} failed: {said}"
+        elif step.shown:
+            for problem in fits(json.loads(step.shown), result.structured_content):
+                yield f"{step.did}: {problem}"
+
+
+async def _judged(client: Client, fence: Fence) -> AsyncIterator[str]:
+    for trigger in filter(None, fence.text.splitlines()):
+        result = await client.call_tool("test_trigger", {"trigger": trigger})
+        assert isinstance(result, CallToolResult)
+        if result.is_error or not isinstance((result.structured_content or {}).get("value"), bool):
+            yield f"{trigger}: {result.content}"
+
+
+@dataclass(frozen=True, slots=True)
+class Shell:
+    """Runs commands in the folder of a database."""
+
+    db: Path
+    env: dict[str, str]
+
+    def run(self, text: str) -> Iterator[str]:
+        for step in commands(text):
+            patience = time.monotonic() + (EMBEDDED_WITHIN if "SELECT" in step.did else 0)
+            while True:
+                done = self._done(["bash", "-c", step.did])
+                if done.returncode == 0 and (not step.shown or same_text(step.shown, done.stdout)):
+                    break
+                if done.returncode != 0 or time.monotonic() > patience:
+                    yield f"$ {step.did}\n{done.stdout}{done.stderr}"
+                    break
+                time.sleep(0.2)
+
+    def sql(self, text: str) -> Iterator[str]:
+        done = self._done(["sqlite3", "-batch", "-bail", str(self.db)], text)
+        if done.returncode != 0:
+            yield done.stderr
+
+    def _done(self, command: list[str], given: str = "") -> "subprocess.CompletedProcess[str]":
+        return subprocess.run(
+            command, cwd=self.db.parent, env=self.env, input=given, capture_output=True, text=True,
+            encoding="utf-8", timeout=120, check=False,
+        )  # fmt: skip
+
+
+def _programs(folder: Path) -> Path:
+    """A folder with `memory-server` of this repository, and a `sqlite3` that waits as docs/file.md advises."""
+    place = folder / "bin"
+    place.mkdir()
+    programs = {"memory-server": f'"{sys.executable}" -m memory_server'}
+    if sqlite3 := shutil.which("sqlite3"):
+        programs["sqlite3"] = f'"{sqlite3}" -cmd ".timeout 20000"'
+    for program, command in programs.items():
+        path = place / program
+        path.write_text(f'#!/bin/sh\nexec {command} "$@"\n', encoding="utf-8")
+        path.chmod(path.stat().st_mode | stat.S_IXUSR)
+    return place
+
+
+# What is only read
+
+
+def test_every_fence_is_of_a_known_kind() -> None:
+    assert [
+        (name(page), fence.line, fence.kind) for page, fence in every_fence() if fence.kind not in KINDS
+    ] == []
+
+
+def test_settings_of_clients_are_well_formed_and_start_the_program() -> None:
+    readers = {"json": json.loads, "toml": tomllib.loads}
+    for page, fence in every_fence():
+        if fence.kind in readers:
+            assert "memory-server" in json.dumps(readers[fence.kind](fence.text)), (
+                f"{name(page)}:{fence.line}"
+            )
+
+
+def test_commands_that_are_not_run_are_well_formed_and_name_what_is_there() -> None:
+    for page, fence in every_fence():
+        if fence.kind != "bash":
+            continue
+        where = f"{name(page)}:{fence.line}"
+        checked = subprocess.run(
+            ["bash", "-n"], input=fence.text, capture_output=True, text=True, check=False
+        )
+        assert checked.returncode == 0, f"{where}: {checked.stderr}"
+        for line in re.sub(r"\\\n", "", fence.text).splitlines():
+            words = shlex.split(line, comments=True)
+            if words:
+                assert words[0] in PROGRAMS, f"{where}: {words[0]} is not among PROGRAMS"
+            for word in words:
+                if word.startswith(("scripts/", "tests/", "docs/")):
+                    assert (ROOT / word.partition("::")[0]).exists(), f"{where}: there is no {word}"
+
+
+def test_flags_of_the_program_exist() -> None:
+    """In commands that are not run too."""
+    known = {f"--{setting.replace('_', '-')}" for setting in Settings.model_fields} | {"--version", "--help"}
+    for page, fence in every_fence():
+        for line in fence.text.splitlines() if fence.kind in ("bash", "console") else []:
+            arguments = re.match(r"(?:\$ )?memory-server (.*)", line)
+            flags = set(re.findall(r"(?<!\S)--\w[\w-]*", arguments[1])) if arguments else set()
+            assert flags <= known, f"{name(page)}:{fence.line}: {flags - known}"
+
+
+def test_settings_in_the_text_exist() -> None:
+    known: set[str] = set()
+    for setting, field in Settings.model_fields.items():
+        aliases = getattr(field.validation_alias, "choices", None) or [f"MEMORY_SERVER_{setting.upper()}"]
+        known |= {str(alias) for alias in aliases}
+    for page in PAGES:
+        named = set(re.findall(r"\bMEMORY_SERVER_[A-Z_]+\b", page.read_text(encoding="utf-8")))
+        assert named <= known, f"{name(page)}: {named - known}"
+
+
+def test_every_local_link_leads_to_a_page_and_a_heading() -> None:
+    broken = []
+    for page in PAGES:
+        for target in re.findall(r"\]\(([^)\s]+)\)", without_fences(page)):
+            if re.match(r"[a-z]+:", target):
+                continue
+            path, _, anchor = target.partition("#")
+            goal = (page.parent / path).resolve() if path else page
+            if not goal.exists() or (anchor and anchor not in _anchors(goal)):
+                broken.append(f"{name(page)}: {target}")
+    assert broken == []
+
+
+def _anchors(page: Path) -> set[str]:
+    headings = re.findall(r"^#+ (.+)$", without_fences(page), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+def test_every_path_of_the_repository_in_the_text_is_there() -> None:
+    missing = []
+    for page in PAGES:
+        for quoted in re.findall(r"`([^`\n]+)`", without_fences(page)):
+            if re.fullmatch(r"(?:memory_server|migrations|scripts|tests|docs)/[\w./-]+", quoted):
+                missing += [] if (ROOT / quoted).exists() else [f"{name(page)}: {quoted}"]
+    assert missing == []
+
+
+def test_every_page_of_docs_is_linked_from_the_readme_or_its_pages() -> None:
+    linked = {
+        (page.parent / target.partition("#")[0]).resolve()
+        for page in PAGES
+        for target in re.findall(r"\]\(([^)\s]+)\)", page.read_text(encoding="utf-8"))
+    }
+    assert [name(page) for page in (ROOT / "docs").iterdir() if page.resolve() not in linked] == []
+
+
+def test_the_documentation_names_no_place_of_one_machine() -> None:
+    for page in PAGES:
+        found = re.findall(r"(?:/work/|/home/|/Users/|/root/|file://)\S*", page.read_text(encoding="utf-8"))
+        assert found == [], name(page)
+
+
+# README in two languages
+
+
+def test_the_readme_is_short() -> None:
+    assert len(README.read_text(encoding="utf-8").splitlines()) <= LONGEST_README
+    assert len(CHINESE.read_text(encoding="utf-8").splitlines()) <= LONGEST_README
+
+
+def test_both_readmes_have_the_same_examples_and_commands() -> None:
+    english, chinese = (
+        [(each.kind, _uncommented(each)) for each in fences(page)] for page in (README, CHINESE)
+    )
+    assert english == chinese
+
+
+def _uncommented(fence: Fence) -> str:
+    """Comments are translated."""
+    return re.sub(r" *#.*", "", fence.text) if fence.kind == "bash" else fence.text
+
+
+def test_both_readmes_name_the_same_settings_tools_files_and_commands() -> None:
+    english, chinese = (
+        Counter(re.findall(r"`([^`\n]+)`", without_fences(page))) for page in (README, CHINESE)
+    )
+    assert english == chinese
+
+
+def test_both_readmes_have_the_same_figures() -> None:
+    english, chinese = (_figures(page) for page in (README, CHINESE))
+    assert english == chinese
+
+
+def _figures(page: Path) -> Counter[str]:
+    comments = " ".join(
+        " ".join(re.findall(r"#.*", fence.text)) for fence in fences(page) if fence.kind == "bash"
+    )
+    return Counter(re.findall(r"\d+(?:[.,]\d+)*", without_fences(page) + comments))
+
+
+def test_both_readmes_link_to_the_same_places() -> None:
+    english, chinese = (
+        Counter(re.findall(r"\]\(([^)\s]+)\)", without_fences(page))) for page in (README, CHINESE)
+    )
+    english.subtract({"README.zh-CN.md": 1})
+    chinese.subtract({"README.md": 1})
+    assert +english == +chinese
+
+
+# Figures
+
+
+def test_each_table_of_performance_was_printed_by_the_command_above_it() -> None:
+    measured = _measured()
+    scripts = {
+        f"python {name(path)}"
+        for path in (ROOT / "scripts" / "bench").glob("*.py")
+        if "Report(" in path.read_text(encoding="utf-8")
+    }
+    assert set(measured) == {script for script in scripts if not script.endswith("report.py")}
+    for command, block in measured.items():
+        assert block.startswith(f"`{command}` on "), command
+        assert "| --- |" in block, command
+
+
+def test_each_figure_of_the_readme_stands_where_its_command_has_written_it() -> None:
+    measured = _measured()
+    rows = re.findall(
+        r"^\| .* \| ([^|]+) \| `(python [^`]+)` \|$", README.read_text(encoding="utf-8"), re.MULTILINE
+    )
+    assert len(rows) >= 5
+    for figure, command in rows:
+        assert figure in measured[command], f"{figure} is not in the figures of {command}"
+
+
+def _measured() -> dict[str, str]:
+    """What docs/performance.md has between the markers of each command."""
+    text = (ROOT / "docs" / "performance.md").read_text(encoding="utf-8")
+    return dict(re.findall(r"^<!-- (python .*?) -->\n(.*?)^<!-- end -->$", text, re.MULTILINE | re.DOTALL))
+
+
+# What describes the product to other programs
+
+
+def test_the_page_of_the_file_names_every_table_and_view(file_database: Database) -> None:
+    there = _tables(file_database)
+    quoted = set(re.findall(r"`(\w+)`", without_fences(ROOT / "docs" / "file.md")))
+    assert {each for each in there if not _is_shadow(each)} - quoted == set()
+
+
+def test_datasette_hides_the_tables_of_the_machine_and_no_others(file_database: Database) -> None:
+    metadata = json.loads((ROOT / "docs" / "datasette.json").read_text(encoding="utf-8"))
+    tables = metadata["databases"]["memory"]["tables"]
+    hidden = {table for table, about in tables.items() if about.get("hidden")}
+    there = _tables(file_database)
+    assert set(tables) - there == set()
+    assert {each for each in there if _is_shadow(each)} <= hidden
+    assert there - hidden == {
+        *(each for each in there if each.startswith("readable_")),
+        "memories", "memory_history", "edges", "facts", "fact_history", "turns",
+        "conversations", "short_term_memories", "long_term_memories", "job_problems",
+    }  # fmt: skip
+
+
+def _tables(database: Database) -> set[str]:
+    with database.read() as tx:
+        return {
+            str(row[0]) for row in tx.rows("SELECT name FROM sqlite_schema WHERE type IN ('table', 'view')")
+        }
+
+
+def _is_shadow(table: str) -> bool:
+    """A table that SQLite makes for itself."""
+    return (
+        table.startswith("sqlite_")
+        or re.fullmatch(r"\w+_words_(data|idx|content|docsize|config)", table) is not None
+    )
+
+
+def test_the_manifest_for_registries_fits_its_format_and_the_program() -> None:
+    manifest = json.loads((ROOT / "server.json").read_text(encoding="utf-8"))
+    (package,) = manifest["packages"]
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    assert re.fullmatch(r"[a-zA-Z0-9.-]+/[a-zA-Z0-9._-]+", manifest["name"])
+    assert 1 <= len(manifest["description"]) <= 100
+    assert manifest["version"] == package["version"] == __version__
+    assert package["identifier"] == project["name"]
+    assert package["transport"] == {"type": "stdio"}
+    for variable in package["environmentVariables"]:
+        setting = variable["name"].removeprefix("MEMORY_SERVER_").lower()
+        assert setting in Settings.model_fields
+
+
+def test_the_changelog_tells_the_version_of_the_program() -> None:
+    text = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    assert re.findall(r"^## \[?([^\]\s]+)\]?", text, re.MULTILINE)[:2] == ["Unreleased", __version__]
+
+
+def test_the_package_tells_type_checkers_that_it_is_typed() -> None:
+    assert (ROOT / "memory_server" / "py.typed").exists()
+
+
+def test_the_fences_are_compared_as_their_kinds_say() -> None:
+    assert (
+        list(
+            fits(
+                {"id": 1, "at": "2026-01-01T00:00:00.000Z"},
+                {"id": 1, "at": "2031-05-06T07:08:09.123Z", "more": 2},
+            )
+        )
+        == []
+    )
+    assert list(fits({"score": 0.5}, {"score": 0.51})) == []
+    assert list(fits(["a", "…"], ["a", "b", "c"])) == []
+    assert len(list(fits({"score": 0.5}, {"score": 0.6}))) == 1
+    assert len(list(fits(["a"], ["a", "b"]))) == 1
+    assert len(list(fits({"id": 1}, {"id": True}))) == 1
+    assert same_text("one\n…\nfour", "one\ntwo\nthree\nfour")
+    assert not same_text("one", "two")
