@@ -185,7 +185,7 @@ class FactService:
         if self.database.read_only:
             return
         with self.database.read() as tx:
-            if not facts.expired(tx, 1):
+            if not facts.expired(tx, AT_ONCE):  # one alone could be a row that cannot be read
                 return
         with self.database.write() as tx:
             for fact in facts.expired(tx, AT_ONCE):

@@ -187,6 +187,7 @@ class LongTermService:
         others = draw(asleep, RANDOM, self.chance)
         with self.database.read() as tx:
             prompts = long_term.prompts(tx, [*woken, *(watch.id for watch in others)])
+            skipped += tuple(tx.skipped)
         self._record(outcomes, [watch.id for watch, _ in awake])
         return Awakening(
             [Woken(watch.name, prompts[watch.id], why) for watch, why in awake if watch.id in prompts],

@@ -215,7 +215,7 @@ class ShortTermService:
     def largest(self) -> tuple[str, int] | None:
         """The conversation with the most memories, and how many."""
         with self.database.read() as tx:
-            return next(iter(conversations.largest(tx, Held.SHORT_TERM, 1)), None)
+            return next(iter(conversations.largest(tx, Held.SHORT_TERM, LISTED)), None)
 
     def clean_up(self, conversation: str | None) -> Cleaned:
         """Remove what is old or has faded from one conversation, or from all, now."""

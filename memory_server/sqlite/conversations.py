@@ -88,11 +88,11 @@ def cleanups(tx: Tx, id: ConversationId | None) -> Cleanups | None:
 
 
 def largest(tx: Tx, held: Held, limit: int) -> list[tuple[str, int]]:
-    """The conversations with the most memories of a kind, and how many; among equals the one that went on last is first."""
+    """The conversations with the most memories of a kind, and how many; of equals the one that went on last first."""
     table, moment = _TABLES[held]
-    return tx.rows(
+    rows = tx.rows(
         f"""
-        SELECT c.name, count(*)
+        SELECT c.name, count(*), c.id
         FROM {table} AS m
         JOIN conversations AS c ON c.id = m.conversation_id
         GROUP BY c.id
@@ -101,3 +101,4 @@ def largest(tx: Tx, held: Held, limit: int) -> list[tuple[str, int]]:
         """,
         (limit,),
     )
+    return [(name, number) for name, number, _ in rows]

@@ -44,7 +44,9 @@ class Tx:
         try:
             return cursor.fetchall()
         except UnicodeDecodeError:
-            if not cursor.is_readonly:  # to run it again would write twice
+            repeatable = cursor.is_readonly
+            _abandon(cursor)
+            if not repeatable:  # to run it again would write twice
                 raise
         return self._readable_rows(sql, values)
 
@@ -58,14 +60,23 @@ class Tx:
         try:
             return cursor.fetchone()
         except UnicodeDecodeError as error:
-            if not cursor.is_readonly:
+            repeatable, columns = cursor.is_readonly, cursor.description_full
+            _abandon(cursor)
+            if not repeatable:
                 raise
-            problem = self._unreadable(sql, values, cursor.description_full, 0)
+            problem = self._unreadable(sql, values, columns, 0)
             raise Unavailable(problem.text, *problem.hints) from error
 
     def one(self, sql: str, values: Values = ()) -> tuple[Any, ...]:
-        """The only row of a statement that always gives one."""
-        (row,) = self.rows(sql, values)
+        """The only row of a statement that always gives one.
+
+        Raises:
+            Unavailable: it cannot be read.
+        """
+        found = self.rows(sql, values)
+        if not found:
+            self.row(sql, values)  # raises
+        (row,) = found
         return row
 
     def value(self, sql: str, values: Values = ()) -> Any:
@@ -87,7 +98,9 @@ class Tx:
             except StopIteration:
                 return found
             except UnicodeDecodeError:
-                self.skipped.append(self._unreadable(sql, values, columns, place))
+                problem = self._unreadable(sql, values, columns, place)
+                if problem not in self.skipped:
+                    self.skipped.append(problem)
             place += 1
 
     def _unreadable(self, sql: str, values: Values, columns: Sequence[Sequence[Any]], place: int) -> Problem:
@@ -282,6 +295,11 @@ class Database:
             ) from error
         except OSError as error:
             raise Unavailable(f"The database {self.path} cannot be reached: {error}.") from error
+
+
+def _abandon(cursor: apsw.Cursor) -> None:
+    """End a statement that failed half way: an error that somebody keeps would keep it running."""
+    cursor.close(True)
 
 
 def _roll_back(connection: apsw.Connection) -> None:

@@ -14,7 +14,7 @@ ROWS = (
     Rows("edges", ("relation", "valid_from", "valid_to", "created_by"), moments=("valid_from", "valid_to")),
 )
 
-_COLUMNS = "source_id, target_id, relation, strength, valid_from, valid_to"
+_COLUMNS = "source_id, target_id, relation, strength, valid_from, valid_to, id"
 _OUT = ("source_id", "target_id")
 _IN = ("target_id", "source_id")
 _ENDS = {Direction.OUT: [_OUT], Direction.IN: [_IN], Direction.BOTH: [_OUT, _IN]}
@@ -115,9 +115,9 @@ def strongest(tx: Tx, id: MemoryId, limit: int) -> list[Edge]:
         f"""
         SELECT {_COLUMNS}
         FROM (
-            SELECT id, {_COLUMNS} FROM edges WHERE source_id = ?
+            SELECT {_COLUMNS} FROM edges WHERE source_id = ?
             UNION ALL
-            SELECT id, {_COLUMNS} FROM edges WHERE target_id = ?
+            SELECT {_COLUMNS} FROM edges WHERE target_id = ?
         )
         WHERE relation <> 'supersedes' AND valid_to IS NULL
         ORDER BY strength DESC, id

@@ -203,7 +203,7 @@ def earlier(tx: Tx, ids: Sequence[MemoryId]) -> dict[MemoryId, list[str]]:
     """The earlier texts of each of these memories that has any, newest first."""
     rows = tx.rows(
         """
-        SELECT memory_id, content
+        SELECT memory_id, content, id
         FROM memory_history
         WHERE memory_id IN (SELECT value FROM json_each(?))
         ORDER BY id DESC
@@ -211,7 +211,7 @@ def earlier(tx: Tx, ids: Sequence[MemoryId]) -> dict[MemoryId, list[str]]:
         (json.dumps(list(ids)),),
     )
     found: dict[MemoryId, list[str]] = {}
-    for id, content in rows:
+    for id, content, _ in rows:
         found.setdefault(MemoryId(id), []).append(content)
     return found
 

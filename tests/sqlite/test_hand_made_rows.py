@@ -9,7 +9,7 @@ from memory_server.services.embedding_queue import EmbeddingQueue
 from memory_server.services.memories import MemoryService, Read
 from memory_server.services.search import SearchService
 from memory_server.sqlite.database import Database
-from tests.conftest import problems
+from tests.conftest import problems, undone
 
 
 @pytest.fixture
@@ -74,3 +74,61 @@ def test_text_that_is_no_utf8_is_named_by_the_doctor_and_explained(
     assert error.value.problem == unreadable
     with database.write() as tx:
         tx.execute("DELETE FROM memories")
+
+
+NO_UTF8 = "CAST(x'636166e9' AS TEXT)"
+
+
+def test_a_row_that_cannot_be_read_is_left_out_of_many_and_noted_once(database: Database) -> None:
+    with undone(database) as tx:
+        for content in ("'a'", NO_UTF8, "'b'", NO_UTF8):
+            tx.execute(f"INSERT INTO memories (content, type) VALUES ({content}, 'error')")
+        for _ in range(2):
+            assert tx.rows("SELECT content, id AS number FROM memories ORDER BY id DESC") == [
+                ("b", 3),
+                ("a", 1),
+            ]
+        assert [problem.text for problem in tx.skipped] == [
+            f"row {id} of memories cannot be read: it holds text that is not UTF-8" for id in (4, 2)
+        ]
+
+
+@pytest.mark.parametrize(
+    ("sql", "which"),
+    [
+        ("SELECT content, id FROM memories", "row 1 of memories"),
+        ("SELECT content FROM memories", "a row of memories"),
+        ("SELECT max(content) FROM memories", "a row of the database"),
+    ],
+)
+def test_a_single_row_that_cannot_be_read_is_refused_by_its_name(
+    database: Database, sql: str, which: str
+) -> None:
+    with undone(database) as tx:
+        tx.execute(f"INSERT INTO memories (content, type) VALUES ({NO_UTF8}, 'error')")
+        for read in (tx.row, tx.one, tx.value):
+            with pytest.raises(
+                Unavailable, match=f"^{which} cannot be read: it holds text that is not UTF-8$"
+            ):
+                read(sql)
+
+
+def test_a_statement_that_met_such_a_row_is_over_though_somebody_keeps_the_error(database: Database) -> None:
+    """Else nothing could be dropped, and the file not be rewritten."""
+    with undone(database) as tx:
+        for _ in range(2):
+            tx.execute(f"INSERT INTO memories (content, type) VALUES ({NO_UTF8}, 'error')")
+        with pytest.raises(Unavailable) as kept:
+            tx.row("SELECT content FROM memories")
+        tx.rows("SELECT content FROM memories")
+        tx.execute("DROP TABLE job_problems")
+    assert kept.value.__cause__ is not None
+
+
+def test_a_write_that_gives_such_a_row_is_not_done_twice(database: Database) -> None:
+    insert = f"INSERT INTO memories (content, type) VALUES ({NO_UTF8}, 'error') RETURNING content"
+    for read in ("rows", "row"):
+        with pytest.raises(Unavailable, match="holds text that is not UTF-8"), database.write() as tx:
+            getattr(tx, read)(insert)
+    with database.read() as tx:
+        assert tx.value("SELECT count(*) FROM memories") == 0
