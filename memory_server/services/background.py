@@ -12,9 +12,10 @@ from memory_server.sqlite.database import Database
 
 logger = logging.getLogger(__name__)
 
+RETRY = 1.0
 SLOWEST = 60.0
-"""Seconds at most between two tries of a job that fails: the pause doubles with each failure up to this, or up to
-the job's own pace where that is slower. A mended cause is noticed within it."""
+"""Seconds between two tries of a job that fails: 2 after the first failure, twice as many after each further one, at
+most a minute. So a cause that is mended is noticed soon."""
 
 FAREWELL = 0.1
 """Seconds that `stop` waits for jobs to end: the process must leave within half a second."""
@@ -71,7 +72,7 @@ class Background:
             problem = _problem_of(job)
             self._tell(job, problem, told=failures > 0)
             failures = 0 if problem is None else failures + 1
-            job.wake.wait(min(job.every * 2**failures, max(SLOWEST, job.every)))
+            job.wake.wait(min(RETRY * 2**failures, SLOWEST) if failures else job.every)
             job.wake.clear()
         job.last()
 

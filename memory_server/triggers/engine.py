@@ -64,7 +64,9 @@ class TwoTierEngine:
         if size(trigger) > MOST_BYTES:
             raise TriggerRejected(f"The trigger has {size(trigger)} bytes; the maximum is {MOST_BYTES}.")
         if not trigger.strip():
-            raise TriggerRejected("The trigger is empty. For a memory that every search returns, write `true`.")
+            raise TriggerRejected(
+                "The trigger is empty. For a memory that every search returns, write `true`."
+            )
         try:
             node = tree_of(trigger)
         except TriggerRejected as refused:
