@@ -50,7 +50,9 @@ _BEFORE = 24
 """Characters before the name of a key that can say it is public."""
 
 _TRAILING = ".,:;?)]}*"
-_CURL = re.compile(r"curl\b[^\n]{0,200}?\s(?:-u|--user)[ =]?[\"']?[^\s:\"'$]{1,64}:(?P<value>[^\s\"'<>]{6,200})")
+_CURL = re.compile(
+    r"curl\b[^\n]{0,200}?\s(?:-u|--user)[ =]?[\"']?[^\s:\"'$]{1,64}:(?P<value>[^\s\"'<>]{6,200})"
+)
 _HEADER = re.compile(
     r"(?i)authorization[\"'`\])]{0,3}\s{0,2}[:=,]\s{0,2}[\"'`]?basic\s{1,3}(?P<value>[a-z0-9+/]{12,200}={0,2})(?![a-z0-9(])"
 )
@@ -67,7 +69,7 @@ class _Name(IntEnum):
 
 
 def kind_in(text: str) -> str | None:
-    """The kind of the first secret that a text gives a name to. Linear time: each name is followed for a bounded way."""
+    """The kind of the first secret that a text names. Linear time: what follows a name is read for a bounded way."""
     for match in _names().finditer(text):
         start, end = match.span()
         name = _Name(match.lastindex)

@@ -1,4 +1,4 @@
-"""Whether a value could be a secret: random or chosen by a person, rather than a placeholder, a name, a path or code."""
+"""Whether a value could be a secret: random or chosen by a person, and no placeholder, name, path or code."""
 
 import math
 import re
@@ -35,7 +35,9 @@ _SAMPLES = (
 """Ends of keys that vendors print in their documentation. Amazon's say EXAMPLE."""
 
 _WORD = r"(?:[a-z]+|[A-Z]?[a-z]+(?:[A-Z][a-z]+)*|[A-Z]+)\d{0,4}"
-_WORDS = re.compile(rf"[-_./:=@+~#]*(?:{_WORD}|\d{{1,4}})(?:[-_./:=@+~#]+(?:{_WORD}|\d{{1,4}}))*[-_./:=@+~#]*")
+_WORDS = re.compile(
+    rf"[-_./:=@+~#]*(?:{_WORD}|\d{{1,4}})(?:[-_./:=@+~#]+(?:{_WORD}|\d{{1,4}}))*[-_./:=@+~#]*"
+)
 
 _REFERENCE = re.compile(
     r"(?i)[/~]|\./|\$(?:[a-z_][a-z0-9_]*$|[{(]|[a-z0-9]{0,8}\$)|%|[{\[<(]"
@@ -88,7 +90,9 @@ def is_password(text: str, *, quoted: bool) -> bool:
     if not re.search("[A-Za-z]", text) or _TECHNICAL.fullmatch(text):
         return False
     if is_words(text):
-        return text.isalnum() and not text.isalpha() and not text.isupper()  # hunter2, but no name of a constant
+        return (
+            text.isalnum() and not text.isalpha() and not text.isupper()
+        )  # hunter2, but no name of a constant
     return True
 
 

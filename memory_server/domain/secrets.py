@@ -1,12 +1,21 @@
 """Text that holds a credential: a memory is read by every assistant, so it is no place for one."""
 
+import re
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from memory_server.domain import secret_assignments, secret_formats
 from memory_server.errors import Invalid, Mend
 from memory_server.language.text import stream_safe
+
+_PIECES = 8
+"""Texts in a row over which a credential that was cut is put together."""
+
+_REACH = 300
+"""Characters on each side of a cut that are read again; few credentials are longer."""
+
+_LAST_WORD = re.compile(r"[!-~]+$")
 
 
 def refuse_secrets(*values: Any) -> None:
@@ -23,15 +32,25 @@ def refuse_secrets(*values: Any) -> None:
 def find_secret(*values: Any) -> str | None:
     """What kind of credential these JSON values hold, or None. Never the credential itself.
 
-    A value inside an object is read as `name: value`. All texts are read one after the other, and once more without
-    anything between them: a credential may be cut into pieces.
+    A value inside an object is read as `name: value`. The texts are read one after the other, and then once more where
+    one ends and the next begins: a credential may be cut into pieces.
     """
     texts = list(_texts(values))
-    lines = _normal("\n".join(text if name is None else f"{name}: {text}" for name, text in texts))
+    lines = _normal("\n".join(f"{name}: {text}" if name else text for name, text in texts))
     kind = secret_formats.kind_in(lines) or secret_assignments.kind_in(lines)
     if kind is None and len(texts) > 1:
-        kind = secret_formats.kind_in(_normal("".join(text for _, text in texts)))
+        kind = secret_formats.kind_in(_normal("\n".join(_seams([text for _, text in texts if text]))))
     return kind
+
+
+def _seams(texts: Sequence[str]) -> Iterator[str]:
+    """The end of each text with the beginning of those after it: the last word alone, and all that is near."""
+    for number, text in enumerate(texts[:-1]):
+        following = "".join(each[:_REACH] for each in texts[number + 1 : number + _PIECES])[:_REACH]
+        near = text[-_REACH:]
+        yield near + following
+        if word := _LAST_WORD.search(near):
+            yield word[0] + following
 
 
 def _normal(text: str) -> str:
@@ -49,7 +68,8 @@ def _texts(value: Any, name: str | None = None) -> Iterator[tuple[str | None, st
             yield name, str(value)
         case dict():
             for key, each in value.items():
-                yield None, key
+                if not isinstance(each, str):
+                    yield None, key
                 yield from _texts(each, key)
         case list() | tuple():
             for each in value:
