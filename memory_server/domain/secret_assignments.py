@@ -9,7 +9,7 @@ from memory_server.domain.secret_values import is_key, is_password, is_strong
 
 _PASSWORDS = r"password|passwort|passwd|passphrase|passcode|pwd|[_.]pass\b|[_.]pw\b|密码|密碼|口令"
 _KEYS = (
-    "secret|token|bearer|credentials?|(?:api|access|secret|private|encryption|signing|master|account|auth)[ _.-]?key"
+    "(?:api|access|secret|private|encryption|signing|master|account|auth)[ _.-]?key|secret|token|bearer|credentials?"
     "|密钥|密鑰|秘钥|令牌|私钥"
 )
 _COMMANDS = "identified by|sshpass -p"
@@ -42,7 +42,7 @@ _TO_THE_VALUE = re.compile(
       | (?P<bare>[ \t]{{1,2}}|(?<=[^\x00-\x7f]))
     )
     (?P<quote>{_QUOTE}{{0,4}})
-    (?P<value>[!\#$%()*+\-./0-9:=?@A-Z\[\]^_a-z{{}}~]{{6,100}})
+    (?P<value>(?<=[\"'`])[!\#-&(-_a-~]{{6,100}}|[!\#$%()*+\-./0-9:=?@A-Z\[\]^_a-z{{}}~]{{6,100}})
     """,
     re.VERBOSE | re.IGNORECASE,
 )

@@ -22,12 +22,12 @@ _LONGEST = 300
 
 _LEAST_ENTROPY = 2.0
 """Shannon bits per character of a tail: one repeated character has 0, four in turn have 2. gitleaks asks for 2 to 4;
-of 100,000 random tails of 16 characters the lowest has 2.6."""
+of 100,000 random tails of 16 characters the lowest had 2.8."""
 
 _BLOB = 48
 _IN_A_BLOB = re.compile(rf"[A-Za-z0-9+/_-]{{{_BLOB}}}")
 _BLOB_ENTROPY = 4.2
-"""So many characters of base64 at so many bits each are data. Random base64 has 4.5 or more, a path under 4.1."""
+"""So many characters of base64 at so many bits each are data: of 50,000 random ones the lowest had 4.4."""
 
 
 class Format(NamedTuple):
@@ -115,7 +115,7 @@ _PREFIXED = (
     ("a Contentful token", "CFPAT-", _URL64, 40),
     ("a Shippo token", "shippo_live_ shippo_test_", _HEX, 40),
     ("an EasyPost key", "EZAK EZTK", _ALNUM, 54),
-    ("a Sendbird or Typeform token", "tfp_", "[A-Za-z0-9_.=-]", 44),
+    ("a Typeform token", "tfp_", "[A-Za-z0-9_.=-]", 44),
     ("a ReadMe key", "rdme_", "[a-z0-9]", 70),
     ("an Adobe secret", "p8e-", _ALNUM, 32),
     ("a Cloudflare key", "v1.0-", "[a-f0-9-]", 150),
@@ -132,7 +132,7 @@ _SHAPED = (
     ("a private key", "---- BEGIN SSH2 ", r"---- BEGIN SSH2 [A-Z ]{0,20}PRIVATE KEY ----"),
     ("a private key", "Private-Lines: ", r"Private-Lines: \d"),
     ("a JSON web token", "eyJ",
-     rf"{_AT}eyJ{_URL64}{{8,2000}}\.eyJ{_URL64}{{8,4000}}\.(?P<tail>{_URL64}{{8,{_LONGEST}}})"),
+     rf"{_AT}eyJ{_URL64}{{8,2000}}\.ey{_URL64}{{8,4000}}\.(?P<tail>{_URL64}{{8,{_LONGEST}}})"),
     ("a password in an address", "://", r"(?<=[A-Za-z0-9])://[^\s:/@]{0,80}:(?P<password>[^\s:/@*<{$]{3,200})@"),
     ("a Slack webhook", r"hooks\.slack\.com/",
      r".{15}/(?:services|workflows|triggers)/(?P<tail>[A-Za-z0-9+/]{40,100})"),
