@@ -35,7 +35,7 @@ _SAMPLES = (
 )
 """Ends of keys that vendors print in their documentation. Amazon's say EXAMPLE."""
 
-_WORD = r"(?:[a-z]+|[A-Z]?[a-z]+(?:[A-Z][a-z]+)*|[A-Z]+)\d{0,4}"
+_WORD = r"(?:[A-Z]?[a-z]+(?:[A-Z][a-z]+)*|[A-Z]+)\d{0,4}"
 _WORDS = re.compile(
     rf"[-_./:=@+~#]*(?:{_WORD}|\d{{1,4}})(?:[-_./:=@+~#]+(?:{_WORD}|\d{{1,4}}))*[-_./:=@+~#]*"
 )

@@ -99,7 +99,7 @@ HOSTILE = [
     "a", "x", "=", "-", "eyJ", "/eyJ", "eyJa.", "glpat-", "sk-", "hf_", ":AA", "1:AA", "://",
     "a://b:", "-us1", ".aaaaaa.", "-----BEGIN ", "8Q~", "a_mmk", "pataaaaaaaaaaaaaa.",
     "password", "password for ", "password is ", "password (", "密码", "密码是", "密码a", "token: ",
-    "secret=$", "curl ", "curl -u ", "Authorization: Basic ", "passwd? ", "pwd\n", "\u0301",
+    "token=%", "secret=a", "curl ", "curl -u ", "Authorization: Basic ", "passwd? ", "pwd\n", "\u0301",
     '\\"password\\"', "gh" + "p_" + "x" * 36 + " ",
 ]  # fmt: skip
 """Beginnings of secrets that come to nothing, to be repeated."""
@@ -111,6 +111,16 @@ def test_no_text_costs_more_than_its_length(unit: str) -> None:
     short, long = (unit * (size // len(unit)) for size in (4_000, 32_000))
     assert find_secret(long) is None
     assert cost(long) < 24 * cost(short) + 0.002
+
+
+@pytest.mark.parametrize("unit", ["ab-", "Ab.", "a1_", "AB/", "ab", "Ab", "1-", "aB", "-", "=", "$a"])
+@pytest.mark.parametrize("start", ["s" + "k-", "gl" + "pat-", "password=", "token: ", "secret: '", "密码是"])
+def test_a_value_that_is_almost_words_is_judged_at_once(start: str, unit: str) -> None:
+    """A backtracking expression would try 2^100 ways to read it."""
+    before = time.thread_time()
+    for end in ("", "!", "%", "é"):
+        find_secret(start + unit * 100 + end)
+    assert time.thread_time() - before < 2
 
 
 def cost(text: str) -> float:
