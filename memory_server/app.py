@@ -6,11 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
+from memory_server.domain.deadline import CALL
 from memory_server.domain.embedding import Space
 from memory_server.embedding import Embedder
 from memory_server.embedding.hashing import HashingEmbedder
 from memory_server.embedding.sentence_transformers import SentenceTransformersEmbedder
-from memory_server.errors import MemoryServerError, Mend, Unavailable
+from memory_server.errors import Mend, Unavailable
 from memory_server.nlp.jieba import JiebaSegmenter
 from memory_server.nlp.keywords import JiebaKeywords
 from memory_server.services.background import Background, Job
@@ -79,14 +80,13 @@ class Services:
     health: HealthService
 
     def start(self) -> None:
-        """Open the file and begin the background work. A file that cannot be opened is told in each answer."""
-        try:
-            self.database.open()
-        except MemoryServerError as error:
-            logger.error("%s", error)
+        """Begin the background work, which opens the file: a locked one must not keep the server from its first answer.
+
+        A file that cannot be opened is told in each answer.
+        """
         self.background.start()
 
-    def close(self, timeout: float) -> None:
+    def close(self, timeout: float = CALL) -> None:
         self.queue.stop()
         self.background.stop()
         self.triggers.close()
@@ -103,6 +103,7 @@ def build(settings: Settings) -> Services:
     facts = FactService(database, secrets, counts)
     short_term = ShortTermService(database, JiebaKeywords(segmenter), random.random, secrets, counts)
     jobs = [
+        Job("open the database", database.open, ONCE),
         Job("embed what is new", queue.work, LOOK, WARM_UP_DELAY, queue.filled, queue.release),
         Job("load the Chinese dictionary", segmenter.load, ONCE, DICTIONARY_DELAY),
         Job("remove expired facts", facts.remove_expired, LOOK, LOOK),

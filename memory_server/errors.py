@@ -27,6 +27,8 @@ class Mend(StrEnum):
     ALLOW_SECRETS = "allow secrets"
     CHECK_FILE = "check the database file"
     USE_ANOTHER_FILE = "use another database file"
+    PUT_FILE_BACK = "put the database file back"
+    RESTORE = "restore a backup"
     USE_SAME_EMBEDDER = "use the embedder of the other window"
     USE_ANOTHER_EMBEDDER = "name a model that is on this machine, or another embedder"
     INSTALL_SENTENCE_TRANSFORMERS = "install the extra for sentence-transformers models"

@@ -19,7 +19,7 @@ def backup(settings: Settings, target: Path) -> None:
     services = app.build(settings)
     services.database.backup(target)
     print(f"{target}: {target.stat().st_size:,} bytes, checked")
-    services.close(-1)
+    services.close()
 
 
 def _refuse(source: Path, target: Path) -> None:

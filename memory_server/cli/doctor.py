@@ -36,5 +36,5 @@ def doctor(settings: Settings) -> int:
         print(f"{name:<11} {value}")
     for problem in problems:
         print(f"  {problem}")
-    services.close(-1)
+    services.close()
     return 1 if problems else 0

@@ -21,6 +21,9 @@ WORDS = {
     Mend.ALLOW_SECRETS: "To store it all the same, use --allow-secrets.",
     Mend.CHECK_FILE: "Run `memory-server doctor`: it reports what is wrong.",
     Mend.USE_ANOTHER_FILE: "Name another file with --db.",
+    Mend.PUT_FILE_BACK: "Move the file back to {path}, or use --db with the path of the file.",
+    Mend.RESTORE: "Copy the file away, then restore a backup. Without one, the .recover command of the sqlite3 program "
+    "saves what can still be read.",
     Mend.USE_SAME_EMBEDDER: "Use the same --embedder as the assistant that chose it.",
     Mend.USE_ANOTHER_EMBEDDER: "With --embedder, name a sentence-transformers folder, a model that has been "
     "downloaded, or another embedder.",

@@ -1,30 +1,25 @@
-"""Finds text that looks like a credential. It is refused, because every assistant can read a memory."""
+"""Finds text that contains a credential. It is refused, because every assistant can read a memory."""
 
 import re
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
+from memory_server.domain import secret_assignments, secret_formats
 from memory_server.errors import Invalid, Mend
+from memory_server.language.text import stream_safe
 
-_START = "(?<![A-Za-z0-9])"
-"""No ASCII letter or digit comes before a key. (A word boundary is too strict: Chinese characters or `_` may.)"""
+_PIECES = 8
+"""Texts in a row over which a credential that was cut is put together."""
 
-_PATTERNS = {
-    "a private key": re.compile(r"-----BEGIN [A-Z0-9 ]*PRIVATE KEY-----"),
-    "an API key (sk-…)": re.compile(_START + r"sk-(?:[A-Za-z0-9]+-)*(?=[A-Za-z0-9_]*\d)[A-Za-z0-9_]{16,}"),
-    "a GitHub token": re.compile(_START + r"(?:gh[pousr]_[A-Za-z0-9]{30,}|github_pat_[A-Za-z0-9_]{30,})"),
-    "an AWS access key": re.compile(_START + r"(?:AKIA|ASIA)[A-Z0-9]{16}(?![A-Za-z0-9])"),
-    "a Slack token": re.compile(_START + r"xox[abprs]-[A-Za-z0-9-]{10,}"),
-    "a Google API key": re.compile(_START + r"AIza[A-Za-z0-9_-]{35}"),
-    "a password in an address": re.compile(_START + r"[a-z][a-z0-9+.-]{0,30}://[^\s:/@]+:[^\s:/@*<{$]{3,}@"),
-    "a JSON web token": re.compile(_START + r"eyJ[A-Za-z0-9_-]{8,}\.eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}"),
-}
-"""The kinds of credentials with their patterns: the prefixes, characters and lengths that their issuers use."""
+_REACH = 300
+"""Characters on each side of a cut that are read again; few credentials are longer."""
+
+_LAST_WORD = re.compile(r"[!-~]+$")
 
 
 def refuse_secrets(*values: Any) -> None:
-    """Raises Invalid where these JSON values seem to contain a credential."""
+    """Raises Invalid where these JSON values, all that one call writes, hold a credential."""
     kind = find_secret(*values)
     if kind is not None:
         raise Invalid(
@@ -35,19 +30,47 @@ def refuse_secrets(*values: Any) -> None:
 
 
 def find_secret(*values: Any) -> str | None:
-    """The kind of credential that these JSON values seem to contain, or None. Never the credential itself."""
-    text = unicodedata.normalize("NFKC", "\n".join(_texts(values)))
-    return next((kind for kind, pattern in _PATTERNS.items() if pattern.search(text)), None)
+    """What kind of credential these JSON values hold, or None. Never the credential itself.
+
+    A value inside an object is read as `name: value`. The texts are read one after the other, and then once more where
+    one ends and the next begins: a credential may be cut into pieces.
+    """
+    texts = list(_texts(values))
+    lines = _normal("\n".join(f"{name}: {text}" if name else text for name, text in texts))
+    kind = secret_formats.kind_in(lines) or secret_assignments.kind_in(lines)
+    if kind is None and len(texts) > 1:
+        kind = secret_formats.kind_in(_normal("\n".join(_seams([text for _, text in texts if text]))))
+    return kind
 
 
-def _texts(value: Any) -> Iterator[str]:
+def _seams(texts: Sequence[str]) -> Iterator[str]:
+    """The end of each text with the beginning of those after it: the last word alone, and all that is near."""
+    for number, text in enumerate(texts[:-1]):
+        following = "".join(each[:_REACH] for each in texts[number + 1 : number + _PIECES])[:_REACH]
+        near = text[-_REACH:]
+        yield near + following
+        if word := _LAST_WORD.search(near):
+            yield word[0] + following
+
+
+def _normal(text: str) -> str:
+    return unicodedata.normalize("NFKC", stream_safe(text))
+
+
+def _texts(value: Any, name: str | None = None) -> Iterator[tuple[str | None, str]]:
+    """Every text in a JSON value with the name that it has, if any."""
     match value:
         case str():
-            yield value
+            yield name, value
+        case bool() | None:
+            pass
+        case int() if name is not None:
+            yield name, str(value)
         case dict():
             for key, each in value.items():
-                yield key
-                yield from _texts(each)
+                if not isinstance(each, str):
+                    yield None, key
+                yield from _texts(each, key)
         case list() | tuple():
             for each in value:
-                yield from _texts(each)
+                yield from _texts(each, name)

@@ -20,6 +20,10 @@ WORDS = {
     Mend.ALLOW_SECRETS: "To store it all the same, the user must start memory-server with --allow-secrets.",
     Mend.CHECK_FILE: "The user can run `memory-server doctor`: it reports what is wrong.",
     Mend.USE_ANOTHER_FILE: "The user can start memory-server with --db and another path.",
+    Mend.PUT_FILE_BACK: "Tell the user. To go on, the user must move the file back to {path}, or start memory-server "
+    "with --db and the path of the file.",
+    Mend.RESTORE: "Tell the user: copy the file away, then restore a backup. Without one, the .recover command of the "
+    "sqlite3 program saves what can still be read.",
     Mend.USE_SAME_EMBEDDER: "The user can start memory-server with the same --embedder as the other window.",
     Mend.USE_ANOTHER_EMBEDDER: "The user can start memory-server with --embedder and a sentence-transformers folder, "
     "a model that has been downloaded, or another embedder.",

@@ -12,6 +12,7 @@ from mcp.shared.exceptions import MCPError
 from mcp_types import CallToolResult, InputRequiredResult
 
 from memory_server import __version__
+from memory_server.domain import deadline
 from memory_server.domain.caller import Caller
 from memory_server.errors import MemoryServerError, told
 from memory_server.language.nearest import nearest
@@ -87,8 +88,9 @@ class MemoryServer(MCPServer[Any]):
             raise ToolError(self._why_not(name))
         caller = self._caller(_client_name(context))
         try:
-            async with self._trigger_slots if tool.evaluates else nullcontext(), self._slots:
-                return await tool.call(arguments, caller)
+            with deadline.within(deadline.CALL):
+                async with self._trigger_slots if tool.evaluates else nullcontext(), self._slots:
+                    return await tool.call(arguments, caller)
         except MemoryServerError as error:
             raise ToolError(visible(told([error.problem], WORDS) or "")) from error
         except (ToolError, MCPError):

@@ -13,9 +13,11 @@ from memory_server.sqlite.database import Database
 
 logger = logging.getLogger(__name__)
 
+RETRY = 1.0
 SLOWEST = 60.0
-"""Seconds at most between two tries of a job that fails: the pause doubles with each failure up to this. A mended cause
-is noticed within it, and the problem is told again before `job_problems` takes this process for one that has ended."""
+"""Seconds before a job that failed is tried again: 2 after the first failure (less where its own pace is faster), twice
+as many after each further one, at most a minute. So a mended cause is noticed soon, and the problem is told again before
+`job_problems` takes this process for one that has ended."""
 
 FAREWELL = 0.1
 """Seconds that `stop` waits for jobs to end: the process must leave within half a second."""
@@ -67,12 +69,12 @@ class Background:
 
     def _keep_running(self, job: Job) -> None:
         self._stopping.wait(job.delay)
-        pause, told = job.every, False
+        pause, told = min(job.every, RETRY), False
         while not self._stopping.is_set():
             problem = _problem_of(job)
             told = self._tell(job, problem, told)
-            pause = job.every if problem is None else min(2 * pause, SLOWEST)
-            job.wake.wait(pause)
+            pause = min(job.every, RETRY) if problem is None else min(2 * pause, SLOWEST)
+            job.wake.wait(job.every if problem is None else pause)
             job.wake.clear()
         try:
             job.last()

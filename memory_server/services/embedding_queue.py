@@ -9,6 +9,7 @@ from datetime import datetime, timedelta
 
 import numpy as np
 
+from memory_server.domain.deadline import CALL
 from memory_server.domain.embedding import Embedded, Space
 from memory_server.domain.moment import timestamp
 from memory_server.embedding import Embedder
@@ -239,9 +240,7 @@ class EmbeddingQueue:
             with self._database.write() as tx:
                 embeddings.release(tx, self._leased, self._holder)
 
-    def _embed_batch(
-        self, space_id: int, embedder: Embedder, kind: Embedded, patience: float | None = None
-    ) -> int:
+    def _embed_batch(self, space_id: int, embedder: Embedder, kind: Embedded, patience: float = CALL) -> int:
         """Embed up to BATCH waiting texts outside any transaction, then keep the vectors in one."""
         with self._embedding:
             with self._database.read() as tx:

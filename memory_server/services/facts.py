@@ -84,7 +84,7 @@ class FactService:
     def check(self, draft: FactDraft) -> None:
         """Raises Invalid."""
         if not self.allow_secrets:
-            refuse_secrets(draft.key, draft.value, draft.tags)
+            refuse_secrets({draft.key: draft.value}, draft.tags)
 
     def write_in(self, tx: WriteTx, draft: FactDraft, scope: Scope, caller: Caller) -> Written:
         """The same inside a transaction that is open already, after `check`."""

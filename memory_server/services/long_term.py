@@ -20,7 +20,8 @@ from memory_server.domain.long_term import (
 )
 from memory_server.domain.message import Message
 from memory_server.domain.moment import timestamp
-from memory_server.domain.secrets import refuse_secrets
+from memory_server.domain.secrets import find_secret, refuse_secrets
+from memory_server.domain.short_term import spoken
 from memory_server.domain.situation import Situation
 from memory_server.errors import Conflict, Hint, Invalid, Mend, NotFound, Problem
 from memory_server.sqlite import conversations, long_term
@@ -98,7 +99,8 @@ class LongTermService:
             Invalid: something looks like a credential.
         """
         if not self.allow_secrets:
-            refuse_secrets(draft.name, draft.prompt, draft.trigger, draft.created_context)
+            context = _read(draft.created_context)
+            refuse_secrets(conversation, draft.name, draft.prompt, draft.trigger, *context)
         with self.database.read() as tx:
             place = conversations.find(tx, conversation)
             if place is not None:
@@ -123,7 +125,7 @@ class LongTermService:
         if wanted == LongTermChange():
             raise Invalid("Nothing to change.", Mend.NAME_LONG_TERM_FIELDS)
         if not self.allow_secrets:
-            refuse_secrets(wanted.prompt, wanted.trigger, wanted.updated_context)
+            refuse_secrets(wanted.prompt, wanted.trigger, *_read(wanted.updated_context))
         with self.database.read() as tx:
             _get(tx, conversation, name)
         checked = None if wanted.trigger is None else self.engine.check(wanted.trigger)
@@ -173,7 +175,7 @@ class LongTermService:
         judged = [watch for watch in watched if not _rests(watch, now)]
         situation = self._situation(messages, conversation, datetime.fromisoformat(now), participants)
         given = self.engine.judge([watch.trigger for watch in judged], situation)
-        outcomes = list(zip(judged, given, strict=True))
+        outcomes = list(zip(judged, map(self._without_secrets, given), strict=True))
         awake = sorted(
             [
                 (watch, outcome.why)
@@ -237,6 +239,13 @@ class LongTermService:
         seed = int(self.chance() * 2**53)
         return Situation(tuple(messages), conversation, now.astimezone(self.zone), seed, participants)
 
+    def _without_secrets(self, outcome: Outcome) -> Outcome:
+        """A trigger can throw what it was shown, and what it threw is kept."""
+        if self.allow_secrets or not isinstance(outcome, Failure):
+            return outcome
+        kind = find_secret(outcome.message)
+        return outcome if kind is None else replace(outcome, message=f"its message seems to hold {kind}")
+
     def _record(self, outcomes: Sequence[tuple[Watch, Outcome]], fired: Sequence[LongTermId]) -> None:
         changed = [(watch, outcome) for watch, outcome in outcomes if _is_news(watch, outcome)]
         if not (fired or changed) or not self.count_access:
@@ -285,6 +294,11 @@ def _is_news(watch: Watch, outcome: Outcome) -> bool:
             return kind in _WEARING or (kind is FailureKind.ERROR and message != watch.error)
         case _:
             return False
+
+
+def _read(context: str | None) -> list[str]:
+    """A context as it is, then what was said in it: a secret may be cut over its messages."""
+    return [] if context is None else [context, *spoken(context).splitlines()]
 
 
 def _rests(watch: Watch, now: str) -> bool:

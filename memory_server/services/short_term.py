@@ -144,7 +144,8 @@ class ShortTermService:
             raise Invalid("No message holds any text. Nothing was kept: send at least one with content.")
         text = snapshot(said)
         if not self.allow_secrets:
-            refuse_secrets(text)
+            speakers = [message.name or message.role for message in said]
+            refuse_secrets(conversation, *speakers, *(message.content for message in said))
         found = keywords(said, self.extractor.extract, role_weights)
         with self.database.write() as tx:
             said_at = min(said[-1].timestamp or tx.now, tx.now)

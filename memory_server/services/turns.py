@@ -47,7 +47,7 @@ class TurnService:
         for draft in drafts:
             self.facts.check(draft)
         if not self.facts.allow_secrets:
-            refuse_secrets(message, summary)
+            refuse_secrets(message, summary, known)
         with self.database.write() as tx:
             id = turns.insert(tx, message, summary, caller)
             for draft in drafts:

@@ -1,9 +1,7 @@
-"""The connection to the database file and its transactions."""
+"""The connections to the database file and their transactions."""
 
 import logging
-import random
 import threading
-import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -13,17 +11,20 @@ from typing import Any
 
 import apsw
 
+from memory_server.domain import deadline
+from memory_server.domain.deadline import CALL
 from memory_server.domain.moment import timestamp
 from memory_server.errors import Hint, Mend, Problem, Unavailable
 from memory_server.sqlite import failures, files, migrate, pragmas, vectors
+from memory_server.sqlite.waiting import Places, nap, until_the_end
 
 logger = logging.getLogger(__name__)
 
-BUSY_LIMIT = 20.0
-"""Seconds to wait for another process to finish its write."""
+READERS = 3
+"""Connections that read at the same time in a process: a search, a list and a look of the background work."""
 
-COUNTING_PATIENCE = 1.0
-"""The same for a read that only wants to count itself."""
+COUNTING_PATIENCE = 0.2
+"""Seconds that a read waits for other processes to be able to count itself: then only the count is lost."""
 
 Value = str | int | float | bytes | None
 Values = Sequence[Value] | Mapping[str, Value]
@@ -139,11 +140,31 @@ class WriteTx(Tx):
         self.afterwards.append("VACUUM")
 
 
-class Database:
-    """One connection and one lock a process: the driver refuses concurrent use of a connection.
+@dataclass(slots=True)
+class _Handles:
+    """The connections to one file: one that writes, and those that read and are not in use.
 
-    The file is opened at the first use, and a failure to open is tried again at the next, so that a
-    client hears in each answer what is wrong until it is mended. `path` None is a database in memory.
+    `identity` is None where the database is in memory: then the one connection does both.
+    """
+
+    writer: apsw.Connection
+    idle: list[apsw.Connection]
+    identity: files.Identity | None
+    read_only: bool
+
+    def close(self) -> None:
+        self.writer.close()
+        while self.idle:
+            self.idle.pop().close()
+
+
+class Database:
+    """One connection that writes and a few that read, each used by one thread at a time: the driver demands that.
+
+    Threads wait for a connection in the order in which they came, and no longer than their call may take. The
+    file is opened at the first use, and a failure to open is tried again at the next, so that a client hears in
+    each answer what is wrong until it is mended. Once it was open, no new file is made in its place: where it
+    goes away, what it held is rescued. `path` None is a database in memory.
     """
 
     def __init__(
@@ -158,8 +179,12 @@ class Database:
         self.path = path
         self._clock = clock
         self._migrations = migrate.load(migrations or migrate.packaged_folder())
-        self._lock = threading.RLock()
-        self._opened: apsw.Connection | None = None
+        self._writing = Places(1)
+        self._reading = self._writing if path is None else Places(READERS)
+        self._opening = threading.Lock()
+        self._handles: _Handles | None = None
+        self._was_open = False
+        self._loss: str | None = None
         self._closed = False
 
     def open(self) -> None:
@@ -168,32 +193,30 @@ class Database:
         Raises:
             Unavailable: it cannot be opened; the message says why and what mends it.
         """
-        with self._lock, self._translated():
-            self._connection()
+        with self._translated(), until_the_end(CALL):
+            self._open_handles()
 
     @contextmanager
     def read(self) -> Iterator[Tx]:
         """One consistent view of the file."""
-        with self._lock, self._translated():
-            connection = self._connection()
+        with self._translated(), until_the_end(CALL) as seconds, self._reader(seconds) as connection:
             connection.execute("BEGIN")
             try:
-                yield Tx(connection, timestamp(self._clock()))
+                yield Tx(connection, self._now())
             finally:
                 _roll_back(connection)
 
     @contextmanager
-    def write(self, patience: float | None = None) -> Iterator[WriteTx]:
+    def write(self, patience: float = CALL) -> Iterator[WriteTx]:
         """One write: committed and on disk when the block ends, undone when it raises.
 
-        `patience` is how many seconds to wait for other processes where that is less than BUSY_LIMIT.
+        `patience` is how many seconds to wait for other threads and processes, where the call may take longer.
         """
-        with self._lock, self._translated(), _waiting_at_most(patience):
-            connection = self._connection()
+        with self._translated(), until_the_end(patience) as seconds, self._writer(seconds) as connection:
             connection.execute("BEGIN IMMEDIATE")
             try:
                 migrate.refuse_newer(connection, self._migrations[-1].version)
-                tx = WriteTx(connection, timestamp(self._clock()))
+                tx = WriteTx(connection, self._now())
                 yield tx
                 connection.execute("COMMIT")
             finally:
@@ -202,9 +225,9 @@ class Database:
 
     def count(self, mark: Callable[[WriteTx], object]) -> Problem | None:
         """Let a read count itself, unless the file is read-only; why it could not. Then only the count is lost."""
-        if self.read_only:
-            return None
         try:
+            if self.read_only:
+                return None
             with self.write(COUNTING_PATIENCE) as tx:
                 mark(tx)
         except Unavailable as error:
@@ -213,8 +236,8 @@ class Database:
 
     @property
     def read_only(self) -> bool:
-        with self._lock, self._translated():
-            return self._connection().readonly("main")
+        with self._translated(), until_the_end(CALL):
+            return self._open_handles().read_only
 
     @property
     def migrations(self) -> list[migrate.Migration]:
@@ -223,31 +246,173 @@ class Database:
 
     def backup(self, target: Path) -> None:
         """Write a checked copy of the whole database to `target`, in one step."""
-        with self._lock, self._translated():
-            migrate.backup(self._connection(), target)
+        with self._translated(), until_the_end(CALL) as seconds, self._reader(seconds) as connection:
+            migrate.backup(connection, target)
 
-    def close(self, timeout: float = -1) -> bool:
-        """Close the file for good; false when another thread kept it busy for `timeout` seconds."""
-        if not self._lock.acquire(timeout=timeout):
+    def close(self, timeout: float = CALL) -> bool:
+        """Close the file for good; false when another thread wrote for `timeout` seconds."""
+        self._closed = True
+        if not self._writing.enter(timeout):
             return False
+        if self._handles is not None:
+            self._handles.close()
+            self._handles = None
+        self._writing.leave()
+        return True
+
+    # Connections
+
+    @contextmanager
+    def _writer(self, seconds: float) -> Iterator[apsw.Connection]:
+        handles = self._open_handles()
+        if not self._writing.enter(seconds):
+            raise failures.busy(self.path, seconds)
         try:
-            self._closed = True
-            self._let_go()
-            return True
+            self._check_place(handles, handles.writer)
+            yield handles.writer
         finally:
-            self._lock.release()
+            if handles is not self._handles:
+                handles.writer.close()
+            self._writing.leave()
 
-    def _let_go(self) -> None:
-        if self._opened is not None:
-            self._opened.close()
-            self._opened = None
+    @contextmanager
+    def _reader(self, seconds: float) -> Iterator[apsw.Connection]:
+        handles = self._open_handles()
+        if not self._reading.enter(seconds):
+            raise failures.busy(self.path, seconds)
+        connection = None
+        try:
+            if handles.identity is None:
+                yield handles.writer
+                return
+            connection = handles.idle.pop() if handles.idle else None
+            self._check_place(handles, connection)
+            if connection is None:
+                connection = self._connect()
+            yield connection
+        finally:
+            if connection is not None:
+                if handles is self._handles and not self._closed:
+                    handles.idle.append(connection)
+                else:
+                    connection.close()
+            self._reading.leave()
 
-    def _connection(self) -> apsw.Connection:
-        if self._closed:
-            raise Unavailable("The server is stopping: nothing was done.")
-        if self._opened is None:
-            self._opened = self._open()
-        return self._opened
+    def _open_handles(self) -> _Handles:
+        if self._handles is not None:
+            return self._handles
+        with self._opening:
+            if self._closed:
+                raise Unavailable("The server is stopping: nothing was done.")
+            if self._handles is None:
+                self._handles = self._opened() if self._loss is None else self._opened_anew(self._loss)
+                self._was_open, self._loss = True, None
+            return self._handles
+
+    def _opened_anew(self, loss: str) -> _Handles:
+        """Open what stands at the path now; where that fails, say also what was lost there and where it is."""
+        assert self.path is not None
+        if not self.path.exists():
+            raise Unavailable(loss, Hint(Mend.PUT_FILE_BACK, {"path": self.path}))
+        try:
+            with self._translated():
+                return self._opened()
+        except Unavailable as error:
+            raise Unavailable(
+                f"{loss} The file that is there now cannot be used: {error}", *error.problem.hints
+            ) from error
+
+    def _opened(self) -> _Handles:
+        """Open the file. One that has taken the place of an open one is checked first, and never filled anew."""
+        if self.path is not None:
+            if self._was_open:
+                files.refuse_empty(self.path)
+            else:
+                files.prepare(self.path, self._make_folders)
+        connection = self._connect()
+        try:
+            migrate.refuse(connection, self._migrations[-1].version)
+            if self._was_open:
+                failures.refuse_damaged(connection, self.path)
+            if self.path is not None:
+                pragmas.keep_rollback_journal(connection)
+            migrate.migrate(connection, self.path, self._migrations, self._now())
+            identity = None if self.path is None else files.identify(self.path)
+            idle = [] if self.path is None else [self._connect()]
+            return _Handles(connection, idle, identity, connection.readonly("main"))
+        except BaseException:
+            connection.close()
+            raise
+
+    def _connect(self) -> apsw.Connection:
+        """A connection set up as ours are. The file must be there: none is made here."""
+        if self.path is None:
+            connection = apsw.Connection(":memory:")
+        else:
+            connection = apsw.Connection(str(self.path), flags=apsw.SQLITE_OPEN_READWRITE)
+        connection.set_busy_handler(nap)
+        pragmas.flush_every_commit(connection)
+        pragmas.enforce_foreign_keys(connection)
+        pragmas.overwrite_deleted_text(connection)
+        pragmas.keep_uncommitted_pages_in_memory(connection)
+        vectors.install(connection)
+        return connection
+
+    # A file that goes away
+
+    def _check_place(self, handles: _Handles, connection: apsw.Connection | None) -> None:
+        """Raises Unavailable where the file that is open no longer stands at its path.
+
+        `connection` is one to it that the caller has, if any: it still reaches what the path no longer does.
+        """
+        if self.path is None or files.identify(self.path) == handles.identity:
+            return
+        with self._opening:
+            if self._handles is not handles:
+                raise Unavailable(f"The database {self.path} is being opened anew.", Mend.TRY_AGAIN)
+            self._loss = self._told_of_loss(self.path, handles, connection)
+            self._handles = None
+            while handles.idle:
+                handles.idle.pop().close()
+            self._handles = self._opened_anew(self._loss)
+            loss, self._loss = self._loss, None
+            raise Unavailable(
+                f"{loss} The file that is there now was checked: it is sound and is used from now on.",
+                Mend.TRY_AGAIN,
+            )
+
+    def _told_of_loss(self, path: Path, handles: _Handles, connection: apsw.Connection | None) -> str:
+        """Rescue what the open connections still reach; what happened, and where that lies."""
+        if not path.exists():
+            happened = f"The database {path} was moved or deleted while it was open."
+        elif files.identify(path) is None:
+            return (
+                f"The database {path} was emptied by another program while it was open. Nothing was written."
+            )
+        else:
+            happened = f"Another file has taken the place of the database {path} while it was open."
+        if connection is not None:
+            return f"{happened} Nothing was written. {self._rescued(path, connection)}"
+        if not self._writing.enter(deadline.left()):  # every reader is busy: the writer reaches the file too
+            raise failures.busy(path, CALL)
+        try:
+            return f"{happened} Nothing was written. {self._rescued(path, handles.writer)}"
+        finally:
+            self._writing.leave()
+
+    def _rescued(self, path: Path, connection: apsw.Connection) -> str:
+        """Where the content lies now, as a sentence."""
+        try:
+            target = files.rescue_target(path, self._now())
+            migrate.backup(connection, target)
+        except (apsw.Error, OSError, Unavailable) as error:
+            logger.error("the content of %s was not rescued: %s", path, error)
+            return f"What it held could not be rescued ({error}); a backup may hold it."
+        logger.error("%s went away; its content is in %s", path, target)
+        return f"All that it held is saved in {target}."
+
+    def _now(self) -> str:
+        return timestamp(self._clock())
 
     def _finish(self, connection: apsw.Connection, tx: WriteTx) -> None:
         try:
@@ -259,34 +424,12 @@ class Database:
                 "The user can overwrite them with the SQL command VACUUM."
             ) from error
 
-    def _open(self) -> apsw.Connection:
-        if self.path is not None:
-            files.prepare(self.path, self._make_folders)
-        connection = apsw.Connection(":memory:" if self.path is None else str(self.path))
-        try:
-            connection.set_busy_handler(_nap)
-            migrate.refuse(connection, self._migrations[-1].version)
-            if self.path is not None:
-                pragmas.keep_rollback_journal(connection)
-            pragmas.flush_every_commit(connection)
-            pragmas.enforce_foreign_keys(connection)
-            pragmas.overwrite_deleted_text(connection)
-            pragmas.keep_uncommitted_pages_in_memory(connection)
-            vectors.install(connection)
-            migrate.migrate(connection, self.path, self._migrations, timestamp(self._clock()))
-        except BaseException:
-            connection.close()
-            raise
-        return connection
-
     @contextmanager
     def _translated(self) -> Iterator[None]:
         """The driver's exceptions, by type, as ours. Nothing else in the package knows them."""
         try:
             yield
         except apsw.Error as error:
-            if failures.moved(error):
-                self._let_go()
             raise failures.meaning(error, self.path) from error
         except UnicodeDecodeError as error:
             raise Unavailable(
@@ -305,28 +448,3 @@ def _abandon(cursor: apsw.Cursor) -> None:
 def _roll_back(connection: apsw.Connection) -> None:
     if connection.in_transaction:
         connection.execute("ROLLBACK")
-
-
-def _nap(tries: int) -> bool:
-    """Wait 1-10 ms at random, so that two waiting processes do not keep step."""
-    if tries == 0:
-        _waits.started = time.monotonic()
-    if time.monotonic() - _waits.started > _waits.__dict__.get("limit", BUSY_LIMIT):
-        return False
-    time.sleep(random.uniform(0.001, 0.010))
-    return True
-
-
-_waits = threading.local()
-
-
-@contextmanager
-def _waiting_at_most(patience: float | None) -> Iterator[None]:
-    if patience is None:
-        yield
-        return
-    _waits.limit = patience
-    try:
-        yield
-    finally:
-        del _waits.limit

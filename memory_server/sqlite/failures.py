@@ -43,11 +43,7 @@ def meaning(error: apsw.Error, path: Path | None) -> MemoryServerError:
                 Mend.USE_ANOTHER_FILE,
             )
         case apsw.CorruptError():
-            return Unavailable(
-                f"The database {path} is damaged ({error}). Copy the file away, then restore a backup; without one, "
-                "the .recover command of the sqlite3 program rescues what can still be read.",
-                Mend.CHECK_FILE,
-            )
+            return Unavailable(f"The database {path} is damaged ({error}).", Mend.RESTORE)
         case apsw.ConstraintError():
             return Conflict(f"The write breaks a rule of the database: {error}. Nothing was written.")
         case _:
@@ -59,3 +55,19 @@ def meaning(error: apsw.Error, path: Path | None) -> MemoryServerError:
 def moved(error: apsw.Error) -> bool:
     """Whether another file, or none, stands where the database was: SQLite then refuses to write."""
     return getattr(error, "extendedresult", 0) == apsw.SQLITE_READONLY_DBMOVED
+
+
+def busy(path: Path | None, seconds: float) -> Unavailable:
+    """Other calls of this process had every connection until the call's time was over."""
+    return Unavailable(
+        f"Other calls have kept {path} busy for {seconds:.0f} s. Nothing was written. "
+        "Often another program holds the file locked, such as an open sqlite3 transaction.",
+        Mend.TRY_AGAIN,
+    )
+
+
+def refuse_damaged(connection: apsw.Connection, path: Path | None) -> None:
+    """Raises Unavailable where SQLite finds the file damaged. Reads the whole file."""
+    result = connection.execute("PRAGMA quick_check(1)").get
+    if result != "ok":
+        raise Unavailable(f"The database {path} is damaged ({result}).", Mend.RESTORE)

@@ -1,10 +1,39 @@
-"""The database file before it is opened."""
+"""The database file by its path: made, recognised, and rescued when it goes away while it is open."""
 
 import os
 import stat
+from dataclasses import dataclass
 from pathlib import Path
 
 from memory_server.errors import Mend, Unavailable
+
+RESCUED = ".rescued-"
+"""What stands between the name of a database and the moment at which its content was rescued."""
+
+
+@dataclass(frozen=True, slots=True)
+class Identity:
+    """Which file stands at a path: another one there has another identity."""
+
+    device: int
+    inode: int
+
+
+def identify(path: Path) -> Identity | None:
+    """The file that stands at a path now; none where nothing is there, or an empty file."""
+    try:
+        found = path.stat()
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    return Identity(found.st_dev, found.st_ino) if found.st_size else None
+
+
+def refuse_empty(path: Path) -> None:
+    """Raises Unavailable where the file has been emptied: a program that had it open does not fill it anew."""
+    if path.stat().st_size == 0:
+        copies = sorted(each.name for each in path.parent.glob(f"{path.name}.*") if each.is_file())
+        beside = f" Beside it lie: {', '.join(copies)}." if copies else ""
+        raise Unavailable(f"it has 0 bytes.{beside}", Mend.RESTORE)
 
 
 def prepare(path: Path, make_folders: bool) -> None:
@@ -25,3 +54,18 @@ def prepare(path: Path, make_folders: bool) -> None:
             )
         path.parent.mkdir(mode=stat.S_IRWXU, parents=True, exist_ok=True)
     os.close(os.open(path, os.O_CREAT | os.O_RDWR, stat.S_IRUSR | stat.S_IWUSR))
+
+
+def rescue_target(path: Path, now: str) -> Path:
+    """Where the content goes of a database that is no longer at its path: beside it, also where its folder is gone.
+
+    `now` is the moment as timestamps are written.
+    """
+    path.parent.mkdir(mode=stat.S_IRWXU, parents=True, exist_ok=True)
+    moment = now.replace("-", "").replace(":", "").partition(".")[0]
+    target = path.with_name(f"{path.name}{RESCUED}{moment}Z")
+    number = 2
+    while target.exists():
+        target = path.with_name(f"{path.name}{RESCUED}{moment}Z-{number}")
+        number += 1
+    return target

@@ -482,11 +482,11 @@ async def test_a_query_that_looks_like_json_is_searched_as_text(client: Client, 
 
 SECRETS = {
     "a private key": "-----BEGIN RSA " + "PRIVATE KEY-----\nMIIE",
-    "an API key (sk-…)": "sk-" + "proj-" + "aB3" * 10,
+    "an API key (sk-…)": "sk-" + "proj-" + "aB3xK9mQ2vLw" * 3,
     "a GitHub token": "ghp" + "_" + "a1B2" * 9,
-    "an AWS access key": "AKIA" + "ABCDEFGH12345678",
-    "a Slack token": "xoxb" + "-1234567890-abc",
-    "a Google API key": "AIza" + "b" * 35,
+    "an AWS access key": "AKIA" + "QWZXCVBM48271935",
+    "a Slack token": "xoxb" + "-4829173650-a7Kd92",
+    "a Google API key": "AIza" + "bC4dE" * 7,
     "a JSON web token": "eyJ" + "hbGciOiJIUzI1" + ".eyJ" + "zdWIiOiIxMjM0" + ".SflKxwRJSMeKKF2QT4",
 }
 """Built of pieces, so that no scanner takes this file for a leak."""

@@ -1,0 +1,124 @@
+"""Threads wait in order, a read does not wait for writes, and no call waits longer than it may."""
+
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+from memory_server.domain import deadline
+from memory_server.errors import Unavailable
+from memory_server.sqlite.database import Database
+from memory_server.sqlite.waiting import Places
+from tests.conftest import Clock, Holder, until
+
+INSERT = "INSERT INTO memories (content, type) VALUES ('x', 'error')"
+
+
+def test_threads_enter_in_the_order_in_which_they_came() -> None:
+    places = Places(1)
+    assert places.enter(0)
+    entered: list[int] = []
+
+    def come(number: int) -> None:
+        places.enter(20)
+        entered.append(number)
+        places.leave()
+
+    threads = []
+    for number in range(8):
+        thread = threading.Thread(target=come, args=(number,))
+        thread.start()
+        threads.append(thread)
+        until(lambda: len(places._waiting) == number + 1, "it waits")
+    places.leave()
+    for thread in threads:
+        thread.join()
+    assert entered == list(range(8))
+
+
+def test_a_thread_that_gives_up_leaves_the_queue() -> None:
+    places = Places(1)
+    assert places.enter(0)
+    assert not places.enter(0.01)
+    places.leave()
+    assert places.enter(0)
+
+
+def test_reads_go_on_behind_writes_that_wait_for_another_program(tmp_path: Path, clock: Clock) -> None:
+    database = Database(tmp_path / "memory.db", clock)
+    database.open()
+
+    def write() -> None:
+        with deadline.within(10), database.write() as tx:
+            tx.execute(INSERT)
+
+    with Holder(tmp_path / "memory.db", INSERT):
+        writers = [threading.Thread(target=write) for _ in range(3)]
+        for writer in writers:
+            writer.start()
+        until(lambda: len(database._writing._waiting) == 2, "two writes wait behind the first")
+        for _ in range(20):
+            with database.read() as tx:
+                assert tx.value("SELECT count(*) FROM memories") == 0
+        assert all(writer.is_alive() for writer in writers)
+    for writer in writers:
+        writer.join()
+    with database.read() as tx:
+        assert tx.value("SELECT count(*) FROM memories") == 3
+    database.close()
+
+
+def test_the_deadline_of_a_call_counts_the_wait_behind_other_calls(tmp_path: Path, clock: Clock) -> None:
+    database = Database(tmp_path / "memory.db", clock)
+    database.open()
+    inside, leave = threading.Event(), threading.Event()
+
+    def hold() -> None:
+        with database.write():
+            inside.set()
+            leave.wait(20)
+
+    holder = threading.Thread(target=hold)
+    holder.start()
+    inside.wait(20)
+    started = time.monotonic()
+    with (
+        pytest.raises(Unavailable, match=r"Other calls have kept .* busy for"),
+        deadline.within(0.2),
+        database.write(),
+    ):
+        pass
+    assert time.monotonic() - started < 10
+    leave.set()
+    holder.join()
+    database.close()
+
+
+def test_two_waits_of_one_call_share_its_time() -> None:
+    with deadline.within(5):
+        assert deadline.left() <= 5
+        with deadline.within(60):
+            assert deadline.left() <= 5
+        with deadline.within(0):
+            assert deadline.left() == 0
+    assert deadline.left() == deadline.CALL
+
+
+def test_readers_share_the_file(tmp_path: Path, clock: Clock) -> None:
+    database = Database(tmp_path / "memory.db", clock)
+    database.open()
+    both = threading.Barrier(3, timeout=20)
+
+    def read() -> None:
+        with database.read() as tx:
+            tx.value("SELECT count(*) FROM memories")
+            both.wait()
+
+    threads = [threading.Thread(target=read) for _ in range(3)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not both.broken
+    database.close()
