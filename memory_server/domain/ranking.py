@@ -93,12 +93,18 @@ def meaning_weight(space: Space | None, mode: str, chinese: bool) -> float:
     return LEXICAL_WEIGHT if space.lexical else MEANING_WEIGHT
 
 
+def joined(words: float, cosine: float, weight: float) -> float:
+    """The weighted mean of the words' share, made smaller where only a few are shared, and the cosine."""
+    mean: float = (1 - weight) * words**WORD_POWER + weight * max(0.0, cosine)
+    return mean
+
+
 def score(why: Why, weight: float) -> float:
     """The weighted mean of what words and meaning say, with decay as a gentle prior.
 
     The prior takes at most PRIOR_WEIGHT of the score; it saturates with the decayed score.
     """
-    said: float = (1 - weight) * why.words**WORD_POWER + weight * max(0.0, why.meaning)
+    said = joined(why.words, why.meaning, weight)
     return said * (1 - PRIOR_WEIGHT * exp(-why.decay / PRIOR_SCALE))
 
 

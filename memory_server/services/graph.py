@@ -118,8 +118,8 @@ class GraphService:
                 "Neither edges nor meaning are wanted, which leaves nothing to look for.",
                 Mend.NAME_NEIGHBOURS,
             )
-        answering = self.queue.answering() if semantic else None
-        left = self.queue.catch_up(answering, Embedded.MEMORIES) if isinstance(answering, Answering) else 0
+        answering = self.queue.answering(anew=True) if semantic else None
+        left = 0
         with self.database.read() as tx:
             memories.get(tx, id)
             by_edge = _strongest(tx, id, limit) if graph else {}
@@ -128,6 +128,8 @@ class GraphService:
                 Neighbour(memory, tuple(by_edge.get(memory.id, ())), cosines.get(memory.id))
                 for memory in memories.select(tx, list({**by_edge, **cosines}))
             ]
+            if isinstance(answering, Answering):
+                left = embeddings.count_waiting(tx, answering.space_id, Embedded.MEMORIES)
             skipped = tuple(tx.skipped)
         near.sort(key=lambda each: (-each.nearness, -each.memory.id))
         if problem is None and left:

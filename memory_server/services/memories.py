@@ -7,13 +7,14 @@ from memory_server.domain import memory as domain
 from memory_server.domain.caller import Caller
 from memory_server.domain.consolidation import THRESHOLD, Likeness, Text, compare, prepare
 from memory_server.domain.edge import Edge
+from memory_server.domain.embedding import Embedded
 from memory_server.domain.memory import Filter, Memory, MemoryChange, MemoryDraft, MemoryId, Stored
 from memory_server.domain.secrets import refuse_secrets
 from memory_server.errors import Invalid, Mend, NotFound, Problem
 from memory_server.language import query
 from memory_server.nlp import Segmenter
-from memory_server.services.embedding_queue import Coverage, EmbeddingQueue
-from memory_server.sqlite import edges, job_problems, memories, words
+from memory_server.services.embedding_queue import Coverage, EmbeddingQueue, Fresh
+from memory_server.sqlite import edges, embeddings, job_problems, memories, words
 from memory_server.sqlite.database import Database, Tx, WriteTx
 
 PEERS = 500
@@ -68,6 +69,7 @@ class MemoryService:
         """
         self._refuse_secrets(draft.content, draft.project, draft.tags, draft.metadata)
         text = prepare(draft.content, self.segmenter.segment)
+        fresh = self.queue.embed_now(draft.content)
         with self.database.write() as tx:
             if related_to is not None:
                 memories.get(tx, related_to)
@@ -75,10 +77,11 @@ class MemoryService:
             stored = memories.insert(tx, draft, caller) if twin is None else self._merge(tx, twin, draft)
             if related_to is not None and related_to != stored.id:
                 edges.connect(tx, Edge(stored.id, related_to), caller)
-        changed = twin is None or twin.content != stored.content
-        if changed:
+            changed = twin is None or twin.content != stored.content
+            queued = changed and not _keep(tx, fresh, stored)
+        if queued:
             self.queue.wake()
-        return Stored(stored, twin is not None, changed, similar)
+        return Stored(stored, twin is not None, queued, similar)
 
     def get(self, ids: Sequence[MemoryId]) -> Read:
         """Memories whole, in the order asked for. Counts no access."""
@@ -100,11 +103,13 @@ class MemoryService:
         if wanted == MemoryChange():
             raise Invalid("Nothing to update.", Mend.NAME_MEMORY_FIELDS)
         self._refuse_secrets(wanted.content, wanted.project, wanted.tags, wanted.metadata)
+        fresh = None if wanted.content is None else self.queue.embed_now(wanted.content)
         with self.database.write() as tx:
             before = memories.get(tx, id)
             after = memories.replace(tx, domain.change(before, wanted), "rewritten")
             earlier = memories.earlier(tx, [id])
-        if after.content != before.content:
+            queued = after.content != before.content and not _keep(tx, fresh, after)
+        if queued:
             self.queue.wake()
         return Detailed(after, tuple(earlier.get(id, ())))
 
@@ -151,3 +156,11 @@ class MemoryService:
         if draft.content not in (twin.content, merged.content):
             memories.keep_merged(tx, twin.id, draft.content)
         return merged
+
+
+def _keep(tx: WriteTx, fresh: Fresh | None, memory: Memory) -> bool:
+    """Keep the vector of a memory's text; false where that waits in the queue."""
+    if fresh is None or fresh.text != memory.content:
+        return False
+    embeddings.keep(tx, fresh.space_id, Embedded.MEMORIES, memory.id, fresh.text, fresh.vector)
+    return True

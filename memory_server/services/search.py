@@ -67,28 +67,30 @@ class SearchService:
         `mode` is hybrid, semantic or keyword. Where meaning cannot answer, words do, and `degraded` says why.
         """
         words_asked = query.parse(text)
-        meaning, problem = self._meaning(text) if mode != "keyword" else (None, None)
-        asked = _Asked(words_asked, meaning, wanted, limit, mode if meaning else "keyword")
-        with self.database.read() as tx:
-            candidates, successors = _candidates(tx, asked)
-            hits = ranking.best(candidates, limit, successors)
-            hits = _widened(tx, asked, hits, candidates)
-            skipped = tuple(tx.skipped)
-        problems = [problem, self._count_accesses(hits)]
-        degraded = (*(each for each in problems if each is not None), *skipped)
-        return Found(hits, name(meaning.space) if meaning else "none", degraded)
+        for anew in (False, True):
+            meaning, problems = self._meaning(text, anew) if mode != "keyword" else (None, [])
+            asked = _Asked(words_asked, meaning, wanted, limit, mode if meaning else "keyword")
+            with self.database.read() as tx:
+                if meaning is not None and not anew and not embeddings.in_use(tx, meaning.space_id):
+                    continue  # another process has changed the embedder meanwhile
+                candidates, successors = _candidates(tx, asked)
+                hits = ranking.best(candidates, limit, successors)
+                hits = _widened(tx, asked, hits, candidates)
+                problems += _not_embedded(tx, asked)
+                problems += tx.skipped
+            break
+        not_counted = self._count_accesses(hits)
+        if not_counted is not None:
+            problems.append(not_counted)
+        return Found(hits, name(meaning.space) if meaning else "none", tuple(problems))
 
-    def _meaning(self, text: str) -> tuple[_Meaning | None, Problem | None]:
-        answering = self.queue.answering()
+    def _meaning(self, text: str, anew: bool) -> tuple[_Meaning | None, list[Problem]]:
+        answering = self.queue.answering(anew=anew)
         if isinstance(answering, Unanswered):
             cause = answering.problem
-            return None, Problem(f"found by words only: {cause.text}", cause.hints)
-        left = self.queue.catch_up(answering, Embedded.MEMORIES)
+            return None, [Problem(f"found by words only: {cause.text}", cause.hints)]
         embedder = answering.embedder
-        meaning = _Meaning(answering.space_id, embedder.space, embedder.embed_query(text))
-        if left:
-            return meaning, Problem(f"{left} memories are not embedded yet and were found by words only")
-        return meaning, None
+        return _Meaning(answering.space_id, embedder.space, embedder.embed_query(text)), []
 
     def _count_accesses(self, hits: Sequence[Hit]) -> Problem | None:
         surely = [hit.memory.id for hit in hits if not ranking.is_weak(hit)]
@@ -96,6 +98,13 @@ class SearchService:
             return None
         problem = self.database.count(lambda tx: memories.mark_accessed(tx, surely))
         return problem and Problem(f"accesses were not counted: {problem.text}", problem.hints)
+
+
+def _not_embedded(tx: Tx, asked: _Asked) -> list[Problem]:
+    left = 0
+    if asked.meaning is not None:
+        left = embeddings.count_waiting(tx, asked.meaning.space_id, Embedded.MEMORIES)
+    return [Problem(f"{left} memories are not embedded yet and were found by words only")] if left else []
 
 
 def _candidates(tx: Tx, asked: _Asked) -> tuple[list[Hit], Mapping[MemoryId, MemoryId]]:

@@ -1,9 +1,10 @@
-"""Turns of conversations: kept with the facts that they brought, found by meaning."""
+"""Turns of conversations: kept with the facts that they brought, found by words and meaning."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from memory_server.domain import ranking
 from memory_server.domain.caller import Caller
 from memory_server.domain.embedding import Embedded
 from memory_server.domain.fact import Fact, FactDraft, Scope, homes
@@ -11,10 +12,13 @@ from memory_server.domain.secrets import refuse_secrets
 from memory_server.domain.turn import Turn
 from memory_server.errors import Problem
 from memory_server.language import query
-from memory_server.services.embedding_queue import Answering, EmbeddingQueue
+from memory_server.services.embedding_queue import Answering, EmbeddingQueue, Unanswered
 from memory_server.services.facts import FactService
-from memory_server.sqlite import facts, turns
+from memory_server.sqlite import embeddings, facts, turns, words
 from memory_server.sqlite.database import Database
+
+CANDIDATES = 100
+"""Turns that the words and the meaning may propose each, or `limit` where that is more."""
 
 MENTIONED = 5
 """Facts at most that come back beside the turns."""
@@ -22,7 +26,7 @@ MENTIONED = 5
 
 @dataclass(frozen=True, slots=True)
 class Recalled:
-    """Turns with their cosine, best first; facts whose key or value the query names; `degraded` says what failed."""
+    """Turns with their score, best first; facts whose key or value the query names; `degraded` says what failed."""
 
     turns: list[tuple[Turn, float]]
     facts: list[Fact]
@@ -48,29 +52,44 @@ class TurnService:
             self.facts.check(draft)
         if not self.facts.allow_secrets:
             refuse_secrets(message, summary)
+        fresh = self.queue.embed_now(turns.embedded_text(message, summary))
         with self.database.write() as tx:
             id = turns.insert(tx, message, summary, caller)
+            if fresh is not None:
+                embeddings.keep(tx, fresh.space_id, Embedded.TURNS, id, fresh.text, fresh.vector)
             for draft in drafts:
                 self.facts.write_in(tx, draft, Scope.PROJECT, caller)
-        self.queue.wake()
+        if fresh is None:
+            self.queue.wake()
         return id
 
     def retrieve(self, text: str, limit: int, caller: Caller) -> Recalled:
-        """The turns nearest in meaning, and the facts that the query names."""
+        """The turns that words and meaning find best, and the facts that the query names."""
         asked = query.parse(text)
+        answering = self.queue.answering(anew=True)
+        vector = answering.embedder.embed_query(text) if isinstance(answering, Answering) else None
         problems: list[Problem] = []
-        answering = self.queue.answering()
-        vector = None
-        if isinstance(answering, Answering):
-            left = self.queue.catch_up(answering, Embedded.TURNS)
-            if left:
-                problems.append(Problem(f"{left} turns are not embedded yet"))
-            vector = answering.embedder.embed_query(text)
-        else:
-            problems.append(Problem(f"no turns: {answering.problem.text}", answering.problem.hints))
         with self.database.read() as tx:
-            near = []
+            shares = words.search_turns(tx, asked.terms, max(limit, CANDIDATES)) if asked.terms else {}
+            cosines: dict[int, float] = {}
+            space = None
             if isinstance(answering, Answering) and vector is not None:
-                near = turns.nearest(tx, answering.space_id, vector, limit)
+                space = answering.embedder.space
+                cosines = turns.cosines(tx, answering.space_id, vector, max(limit, CANDIDATES), list(shares))
+                left = embeddings.count_waiting(tx, answering.space_id, Embedded.TURNS)
+                if left:
+                    problems.append(
+                        Problem(f"{left} turns are not embedded yet and were found by words only")
+                    )
+            elif isinstance(answering, Unanswered):
+                cause = answering.problem
+                problems.append(Problem(f"turns were found by words only: {cause.text}", cause.hints))
+            weight = ranking.meaning_weight(space, "hybrid", asked.chinese)
+            scores = {
+                id: ranking.joined(shares.get(id, 0.0), cosines.get(id, 0.0), weight)
+                for id in {**shares, **cosines}
+            }
+            best = sorted(scores, key=lambda id: (-scores[id], -id))[:limit]
+            found = [(turn, scores[turn.id]) for turn in turns.select(tx, best)]
             named = facts.mentioned(tx, homes(None, caller), asked.terms, MENTIONED) if asked.terms else []
-            return Recalled(near, named, (*problems, *tx.skipped))
+            return Recalled(found, named, (*problems, *tx.skipped))
