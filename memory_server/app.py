@@ -18,6 +18,7 @@ from memory_server.services.background import Background, Job
 from memory_server.services.dictionary import DictionaryService
 from memory_server.services.embedding_queue import EmbeddingQueue
 from memory_server.services.facts import FactService
+from memory_server.services.forgetting import ForgettingService
 from memory_server.services.graph import GraphService
 from memory_server.services.health import HealthService
 from memory_server.services.long_term import LongTermService
@@ -59,6 +60,9 @@ LOOK_FOR_HAN = 60.0
 
 ONCE = 86_400.0
 """Seconds: longer than it matters. What is loaded stays loaded."""
+
+ERASING = 3600.0
+"""Seconds between two looks for what was deleted 30 days ago."""
 
 CLEANUP = 60.0
 """Seconds between two looks for conversations whose daily cleanup is due."""
@@ -117,6 +121,7 @@ def build(settings: Settings) -> Services:
         ),
         Job("remove expired facts", facts.remove_expired, LOOK, LOOK),
         Job("find keywords of short-term memories", short_term.find_keywords, LOOK, LOOK),
+        Job("erase what was deleted", ForgettingService(database).erase_due, ERASING, LOOK),
         Job("clean up short-term memories", short_term.clean_up_due, CLEANUP, LOOK),
     ]
     return Services(

@@ -6,7 +6,9 @@ from dataclasses import dataclass, replace
 from datetime import datetime, tzinfo
 from typing import Any
 
+from memory_server.domain import forgetting
 from memory_server.domain.caller import Caller
+from memory_server.domain.forgetting import Forgotten, Kind
 from memory_server.domain.long_term import (
     MOST_COUNTED,
     RANDOM,
@@ -23,9 +25,10 @@ from memory_server.domain.moment import timestamp
 from memory_server.domain.secrets import refuse_secrets
 from memory_server.domain.situation import Situation
 from memory_server.errors import Conflict, Hint, Invalid, Mend, NotFound, Problem
-from memory_server.sqlite import conversations, long_term
+from memory_server.sqlite import conversations, long_term, trash
 from memory_server.sqlite.conversations import ConversationId, Held
 from memory_server.sqlite.database import Database, Tx, WriteTx
+from memory_server.sqlite.trash import Trashed
 from memory_server.triggers import Checked, Failure, FailureKind, Outcome, Skipped, TriggerEngine, Value
 
 logger = logging.getLogger(__name__)
@@ -133,14 +136,40 @@ class LongTermService:
             return None
         return self._on(messages, wanted.trigger, conversation, checked)
 
-    def delete(self, name: str, conversation: str) -> None:
-        """Forget a memory for good.
+    def delete(self, name: str, conversation: str, purge: bool, caller: Caller) -> Forgotten:
+        """Delete a memory: it can be brought back for 30 days. Or erase it for good.
 
         Raises:
-            NotFound: there is no such memory.
+            NotFound: there is no such memory; to erase, also none that was deleted.
         """
         with self.database.write() as tx:
-            long_term.delete(tx, _get(tx, conversation, name).id)
+            deleted = _in_trash(tx, conversation, name)
+            if not (purge and deleted) or _find(tx, conversation, name):
+                trash.put(tx, Kind.LONG_TERM, [_get(tx, conversation, name).id], caller)
+            if not purge:
+                return forgetting.deleted(1, tx.now)
+            trash.erase(tx, [each.id for each in _in_trash(tx, conversation, name)])
+        self.database.drop_copies()
+        return forgetting.erased(1)
+
+    def restore(self, name: str, conversation: str) -> LongTermMemory:
+        """Bring back what was deleted last under a name.
+
+        Raises:
+            NotFound: nothing was, in the last 30 days.
+            Conflict: the name is taken again.
+        """
+        with self.database.write() as tx:
+            deleted = _in_trash(tx, conversation, name)
+            if not deleted:
+                raise NotFound(
+                    f"No long-term memory `{name}` of the conversation `{conversation}` was deleted in the last 30 days. "
+                    "Nothing was restored."
+                )
+            place = conversations.find_or_insert(tx, conversation)
+            _refuse_taken(tx, place, name, conversation)
+            trash.restore(tx, Kind.LONG_TERM, deleted[0], place)
+            return _get(tx, conversation, name)
 
     def get(self, name: str, conversation: str) -> LongTermMemory:
         """A memory whole.
@@ -290,9 +319,18 @@ def _rests(watch: Watch, now: str) -> bool:
     return watch.quarantined_until is not None and watch.quarantined_until > now
 
 
-def _get(tx: Tx, conversation: str, name: str) -> LongTermMemory:
+def _in_trash(tx: Tx, conversation: str, name: str) -> list[Trashed]:
+    deleted = trash.select(tx, Kind.LONG_TERM, conversation=conversation)
+    return [each for each in deleted if each.parts["long_term_memories"][0]["name"] == name]
+
+
+def _find(tx: Tx, conversation: str, name: str) -> LongTermMemory | None:
     place = conversations.find(tx, conversation)
-    found = None if place is None else long_term.find(tx, place, name)
+    return None if place is None else long_term.find(tx, place, name)
+
+
+def _get(tx: Tx, conversation: str, name: str) -> LongTermMemory:
+    place, found = conversations.find(tx, conversation), _find(tx, conversation, name)
     if found is None:
         names = [] if place is None else long_term.names(tx, place, NAMED)
         there = f"There are: {', '.join(names)}." if names else "It has none."

@@ -4,17 +4,18 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from memory_server.domain import ranking
+from memory_server.domain import forgetting, ranking
 from memory_server.domain.caller import Caller
 from memory_server.domain.embedding import Embedded
 from memory_server.domain.fact import Fact, FactDraft, Scope, homes
+from memory_server.domain.forgetting import Forgotten, Kind
 from memory_server.domain.secrets import refuse_secrets
 from memory_server.domain.turn import Turn
-from memory_server.errors import Problem
+from memory_server.errors import Mend, NotFound, Problem
 from memory_server.language import query
 from memory_server.services.embedding_queue import Answering, EmbeddingQueue, Unanswered
 from memory_server.services.facts import FactService
-from memory_server.sqlite import embeddings, facts, turns, words
+from memory_server.sqlite import embeddings, facts, trash, turns, words
 from memory_server.sqlite.database import Database
 
 CANDIDATES = 100
@@ -93,3 +94,35 @@ class TurnService:
             found = [(turn, scores[turn.id]) for turn in turns.select(tx, best)]
             named = facts.mentioned(tx, homes(None, caller), asked.terms, MENTIONED) if asked.terms else []
             return Recalled(found, named, (*problems, *tx.skipped))
+
+    def forget(self, id: int, purge: bool, caller: Caller) -> Forgotten:
+        """Delete a turn: it can be brought back for 30 days. Or erase it for good. Its facts stay.
+
+        Raises:
+            NotFound: no such turn; to erase, also none that was deleted.
+        """
+        with self.database.write() as tx:
+            there = trash.put(tx, Kind.TURN, [id], caller)
+            deleted = trash.select(tx, Kind.TURN, item_id=id)
+            if not there and not (purge and deleted):
+                raise NotFound(f"No turn {id}, so nothing was deleted.", Mend.FIND_TURN)
+            if not purge:
+                return forgetting.deleted(there, tx.now)
+            trash.erase(tx, [each.id for each in deleted])
+        self.database.drop_copies()
+        return forgetting.erased(1)
+
+    def restore(self, id: int) -> Turn:
+        """Bring back a turn that was deleted.
+
+        Raises:
+            NotFound: it was not deleted in the last 30 days.
+        """
+        with self.database.write() as tx:
+            trashed = trash.find_last(tx, Kind.TURN, id)
+            if trashed is None:
+                raise NotFound(f"No turn {id} was deleted in the last 30 days. Nothing was restored.")
+            trash.restore(tx, Kind.TURN, trashed)
+            (turn,) = turns.select(tx, [id])
+        self.queue.wake()
+        return turn

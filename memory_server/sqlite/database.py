@@ -236,6 +236,18 @@ class Database:
         with self._translated(), until_the_end(CALL) as seconds, self._reader(seconds) as connection:
             migrate.backup(connection, target)
 
+    def drop_copies(self, older_than: str | None = None) -> None:
+        """Remove the copies that migrations made: what is erased must not live on in them.
+
+        With a moment only those that are older, once the file itself has been found sound.
+        """
+        copies = [] if self.path is None else files.copies(self.path, older_than)
+        if older_than is not None and copies:
+            with self.read() as tx:
+                failures.refuse_damaged(tx.connection, self.path)
+        for copy in copies:
+            copy.unlink(missing_ok=True)
+
     def close(self, timeout: float = CALL) -> bool:
         """Close the file for good; false when another thread wrote for `timeout` seconds."""
         self._closed = True

@@ -3,9 +3,13 @@
 import os
 import stat
 from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
 
 from memory_server.errors import Mend, Unavailable
+
+BEFORE = ".before-"
+"""What stands between the name of a database and the version before which a copy of it was made."""
 
 RESCUED = ".rescued-"
 """What stands between the name of a database and the moment at which its content was rescued."""
@@ -54,6 +58,15 @@ def prepare(path: Path, make_folders: bool) -> None:
             )
         path.parent.mkdir(mode=stat.S_IRWXU, parents=True, exist_ok=True)
     os.close(os.open(path, os.O_CREAT | os.O_RDWR, stat.S_IRUSR | stat.S_IWUSR))
+
+
+def copies(path: Path, older_than: str | None = None) -> list[Path]:
+    """The copies that were made of a file before its migrations; with a moment only those that are older."""
+    found = sorted(path.parent.glob(f"{path.name}{BEFORE}*"))
+    if older_than is not None:
+        then = datetime.fromisoformat(older_than).timestamp()
+        found = [copy for copy in found if copy.stat().st_mtime < then]
+    return found
 
 
 def rescue_target(path: Path, now: str) -> Path:

@@ -85,12 +85,6 @@ def replace(tx: WriteTx, id: LongTermId, wanted: LongTermChange) -> None:
     )
 
 
-def delete(tx: WriteTx, id: LongTermId) -> None:
-    """Delete a memory for good: no byte of it stays in the file."""
-    tx.execute("DELETE FROM long_term_memories WHERE id = ?", (id,))
-    tx.rewrite_file_afterwards()
-
-
 def names(tx: Tx, conversation: ConversationId, limit: int) -> list[str]:
     rows = tx.rows(
         "SELECT name FROM long_term_memories WHERE conversation_id = ? ORDER BY name LIMIT ?",

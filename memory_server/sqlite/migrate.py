@@ -8,6 +8,7 @@ from pathlib import Path
 import apsw
 
 from memory_server.errors import Mend, Unavailable
+from memory_server.sqlite.files import BEFORE
 from memory_server.sqlite.rows import Rows
 
 APPLICATION_ID = 0x4D454D53  # "MEMS": `file memory.db` and this server know the file by it.
@@ -152,7 +153,7 @@ def _back_up_before(path: Path, newest: int) -> None:
     """Under the write lock, through a connection of its own: no other process can migrate before the copy is made."""
     reader = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READONLY)
     try:
-        backup(reader, path.with_name(f"{path.name}.before-{newest:04d}"))
+        backup(reader, path.with_name(f"{path.name}{BEFORE}{newest:04d}"))
     finally:
         reader.close()
 

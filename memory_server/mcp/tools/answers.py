@@ -5,6 +5,7 @@ from typing import Annotated, Any, Self
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
+from memory_server.domain.forgetting import Forgotten
 from memory_server.errors import Problem, told
 from memory_server.mcp.hints import WORDS
 
@@ -59,6 +60,23 @@ Degraded = Annotated[str | None, BeforeValidator(_worded), OPTIONAL]
 def rounded(digits: int) -> BeforeValidator:
     """A number with so many decimals."""
     return BeforeValidator(lambda value: None if value is None else round(value, digits))
+
+
+class Deletion(Answer):
+    """`undo_until`: it can be restored until then; `purged`: it was erased for good."""
+
+    deleted: bool
+    undo_until: Text = None
+    purged: Annotated[bool | None, OPTIONAL] = None
+
+    @classmethod
+    def told(cls, forgotten: Forgotten, purge: bool) -> dict[str, Any]:
+        """The fields, for answers that have more of them."""
+        return {
+            "deleted": bool(forgotten.number),
+            "undo_until": forgotten.undo_until,
+            "purged": True if purge and forgotten.number else None,
+        }
 
 
 def shortened(text: str, limit: int) -> str:

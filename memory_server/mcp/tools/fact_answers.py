@@ -13,7 +13,16 @@ from pydantic import (
 )
 
 from memory_server.domain.fact import Fact, FactChange
-from memory_server.mcp.tools.answers import OPTIONAL, Answer, Degraded, Number, Text, absent, degraded
+from memory_server.mcp.tools.answers import (
+    OPTIONAL,
+    Answer,
+    Degraded,
+    Deletion,
+    Number,
+    Text,
+    absent,
+    degraded,
+)
 from memory_server.mcp.tools.fact_fields import AnyJson
 from memory_server.services.facts import FactsFound
 from memory_server.services.resume import Resumed
@@ -117,8 +126,7 @@ class FactsRead(Answer):
         }
 
 
-class FactDeleted(Answer):
-    deleted: bool
+class FactDeleted(Deletion):
     scope: Text = None
     restored: Annotated[FactRead | None, OPTIONAL] = None
 

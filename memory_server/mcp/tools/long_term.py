@@ -17,13 +17,14 @@ from memory_server.mcp.tools.answers import (
     OPTIONAL,
     Answer,
     Degraded,
+    Deletion,
     Number,
     Text,
     degraded,
     elsewhere,
     shortened,
 )
-from memory_server.mcp.tools.fields import not_blank, small
+from memory_server.mcp.tools.fields import Purge, Undo, not_blank, small
 from memory_server.mcp.tools.message_fields import Conversation, GivenMessage, Messages, said
 from memory_server.services.long_term import Awakening, LongTermService
 from memory_server.triggers import MOST_BYTES, Failure, Value
@@ -91,8 +92,8 @@ class UpdatedLongTerm(Answer):
     warnings: list[str]
 
 
-class DeletedLongTerm(Answer):
-    deleted: bool
+class DeletedLongTerm(Deletion):
+    restored: Text = None
 
 
 class ListedLongTerm(Answer):
@@ -221,11 +222,21 @@ class LongTermTools:
         )
 
     def delete_long_term_memory(
-        self, name: MemoryName, conversation_id: Conversation = DEFAULT_CONVERSATION
+        self,
+        name: MemoryName,
+        conversation_id: Conversation = DEFAULT_CONVERSATION,
+        undo: Undo = False,
+        purge: Purge = False,
+        *,
+        caller: Caller,
     ) -> DeletedLongTerm:
-        """Delete a long-term memory for good."""
-        self.long_term.delete(name, conversation_id)
-        return DeletedLongTerm(deleted=True)
+        """Delete a long-term memory. It can be restored for 30 days; purge erases it."""
+        if undo:
+            restored = self.long_term.restore(name, conversation_id)
+            return DeletedLongTerm(deleted=False, restored=restored.name)
+        return DeletedLongTerm(
+            **Deletion.told(self.long_term.delete(name, conversation_id, purge, caller), purge)
+        )
 
     def list_long_term_memories(
         self, conversation_id: Conversation = DEFAULT_CONVERSATION
