@@ -7,13 +7,18 @@ from memory_server.mcp.toolsets import chosen, toolsets
 from memory_server.settings import Settings
 
 
-def doctor(settings: Settings) -> int:
-    """Print what is at work and what is wrong; 1 when something is. Makes no file."""
+def doctor(settings: Settings, fix: bool) -> int:
+    """Print what is at work and what is wrong; 1 when something is. Makes no file.
+
+    With `fix` mend first what needs no decision.
+    """
     if not settings.db.exists():
         raise Invalid(
             f"There is no database {settings.db} yet. The first assistant that starts makes it; see --db."
         )
     services = app.build(settings)
+    for done in services.health.mend() if fix else ():
+        print(f"fixed       {done}")
     health = services.health.check()
     coverage = health.coverage
     problems = [
@@ -29,6 +34,7 @@ def doctor(settings: Settings) -> int:
         "embeddings": f"{coverage.embedded} ready, {coverage.waiting} waiting",
         "project": settings.here.key or "(none)",
         "tools": ", ".join(tool.name for tool in chosen(toolsets(services), settings)),
+        "copies": ", ".join(health.beside) or "none",
         "problems": "none" if not problems else f"{len(problems)}",
     }
     for name, value in told_of.items():

@@ -1,6 +1,7 @@
 """The command line: arguments in, exit code out."""
 
 import argparse
+import errno
 import logging
 import sys
 from collections.abc import Sequence
@@ -43,7 +44,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             case "doctor":
                 from memory_server.cli.doctor import doctor
 
-                return doctor(settings)
+                return doctor(settings, arguments.fix)
             case "backup":
                 from memory_server.cli.backup import backup
 
@@ -54,6 +55,14 @@ def main(argv: Sequence[str] | None = None) -> int:
                 serve(settings)
     except MemoryServerError as error:
         print(f"memory-server: {told([error.problem], WORDS)}", file=sys.stderr)
+        return 1
+    except OSError as error:
+        if error.errno not in (errno.EMFILE, errno.ENFILE):
+            raise
+        print(
+            "memory-server: too many files are open. Raise the limit (ulimit -n 256), then try again.",
+            file=sys.stderr,
+        )
         return 1
     return 0
 
@@ -82,7 +91,12 @@ def parser() -> argparse.ArgumentParser:
     demo.add_argument(
         "file", type=Path, nargs="?", default=DEMO_LOG, help="a JSONL file; default: the packaged one"
     )
-    commands.add_parser("doctor", parents=[flags], help="check the database and say what is at work")
+    doctor = commands.add_parser("doctor", parents=[flags], help="check the database and say what is at work")
+    doctor.add_argument(
+        "--fix",
+        action="store_true",
+        help="also let only you read the file, and remove copies that were broken off",
+    )
     backup = commands.add_parser("backup", parents=[flags], help="write a checked copy of the database")
     backup.add_argument("file", type=Path, help="where to write the copy")
     return main_parser
@@ -90,7 +104,13 @@ def parser() -> argparse.ArgumentParser:
 
 def _parsed(argv: Sequence[str]) -> argparse.Namespace:
     flags = parser()
-    known = ["-h", "--help", "--version", *("--" + name.replace("_", "-") for name in Settings.model_fields)]
+    known = [
+        "-h",
+        "--help",
+        "--version",
+        "--fix",
+        *("--" + name.replace("_", "-") for name in Settings.model_fields),
+    ]
     for each in argv:
         name = each.partition("=")[0]
         if name.startswith("--") and len(name) > 2 and name not in known:

@@ -236,6 +236,31 @@ class Database:
         with self._translated(), until_the_end(CALL) as seconds, self._reader(seconds) as connection:
             migrate.backup(connection, target)
 
+    def exposed(self) -> list[str]:
+        """Which of the files others than their owner can read, a line each."""
+        if self.path is None:
+            return []
+        own = [self.path, *files.left_over(self.path)]
+        return [f"{path} can be read by others than its owner" for path in own if files.exposed(path)]
+
+    def left_over(self) -> list[Path]:
+        """The files beside the database that hold its content too."""
+        return [] if self.path is None else files.left_over(self.path)
+
+    def tidy(self) -> list[str]:
+        """Let only their owner read the files, and remove copies that were broken off; what was done, a line each."""
+        if self.path is None:
+            return []
+        done = []
+        for path in [self.path, *files.left_over(self.path)]:
+            if path.suffix == files.TEMPORARY:
+                path.unlink()
+                done.append(f"removed {path}, a copy that was broken off")
+            elif files.exposed(path):
+                files.tighten(path)
+                done.append(f"{path} can be read by its owner only now")
+        return done
+
     def drop_copies(self, older_than: str | None = None) -> None:
         """Remove the copies that migrations made: what is erased must not live on in them.
 

@@ -11,6 +11,9 @@ from memory_server.errors import Mend, Unavailable
 BEFORE = ".before-"
 """What stands between the name of a database and the version before which a copy of it was made."""
 
+TEMPORARY = ".tmp"
+"""How the name of a copy ends that is being written."""
+
 RESCUED = ".rescued-"
 """What stands between the name of a database and the moment at which its content was rescued."""
 
@@ -58,6 +61,22 @@ def prepare(path: Path, make_folders: bool) -> None:
             )
         path.parent.mkdir(mode=stat.S_IRWXU, parents=True, exist_ok=True)
     os.close(os.open(path, os.O_CREAT | os.O_RDWR, stat.S_IRUSR | stat.S_IWUSR))
+
+
+def exposed(path: Path) -> bool:
+    """Whether other users of the machine can read the file."""
+    return os.name != "nt" and bool(path.stat().st_mode & (stat.S_IRWXG | stat.S_IRWXO))
+
+
+def tighten(path: Path) -> None:
+    """Let only its owner read and write the file."""
+    path.chmod(stat.S_IRUSR | stat.S_IWUSR)
+
+
+def left_over(path: Path) -> list[Path]:
+    """What lies beside a database and holds its content: copies from before migrations, rescues, broken-off backups."""
+    patterns = (f"{path.name}{BEFORE}*", f"{path.name}{RESCUED}*", f"{path.name}.*{TEMPORARY}")
+    return sorted({found for pattern in patterns for found in path.parent.glob(pattern)})
 
 
 def copies(path: Path, older_than: str | None = None) -> list[Path]:

@@ -2,13 +2,14 @@
 
 import os
 import re
+import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
 import apsw
 
 from memory_server.errors import Mend, Unavailable
-from memory_server.sqlite.files import BEFORE
+from memory_server.sqlite.files import BEFORE, TEMPORARY
 from memory_server.sqlite.rows import Rows
 
 APPLICATION_ID = 0x4D454D53  # "MEMS": `file memory.db` and this server know the file by it.
@@ -164,9 +165,11 @@ def backup(connection: apsw.Connection, target: Path) -> None:
     Raises:
         Unavailable: the copy failed its integrity check.
     """
-    temporary = target.with_name(f"{target.name}.{os.getpid()}.tmp")
+    # Made anew under a name that nobody can foresee: a link that somebody has put there would be followed.
+    handle, name = tempfile.mkstemp(dir=target.parent, prefix=f"{target.name}.", suffix=TEMPORARY)
+    os.close(handle)
+    temporary = Path(name)
     try:
-        os.close(os.open(temporary, os.O_CREAT | os.O_WRONLY | os.O_TRUNC, 0o600))
         copy = apsw.Connection(str(temporary))
         try:
             with copy.backup("main", connection, "main") as job:
