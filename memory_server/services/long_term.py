@@ -39,7 +39,10 @@ LISTED = 200
 NAMED = 10
 """Names that an error suggests."""
 
-NO_TIME = "no time was left for it; it goes first next time"
+SLOW = 50.0
+"""Milliseconds beyond which a trigger is evaluated after the others in later searches; an ordinary one takes 1."""
+
+NO_TIME = "no time was left for it"
 
 _WEARING = (FailureKind.TIMEOUT, FailureKind.MEMORY)
 """Failures that cost the others their time."""
@@ -201,7 +204,8 @@ class LongTermService:
             now, skipped = tx.now, tuple(tx.skipped)
         judged = [watch for watch in watched if not _rests(watch, now)]
         situation = self._situation(messages, conversation, datetime.fromisoformat(now), participants)
-        given = self.engine.judge([watch.trigger for watch in judged], situation)
+        doubtful = sum(watch.doubtful for watch in judged)
+        given = self.engine.judge([watch.trigger for watch in judged], situation, doubtful)
         outcomes = list(zip(judged, given, strict=True))
         awake = sorted(
             [
@@ -267,12 +271,15 @@ class LongTermService:
 
     def _record(self, outcomes: Sequence[tuple[Watch, Outcome]], fired: Sequence[LongTermId]) -> None:
         changed = [(watch, outcome) for watch, outcome in outcomes if _is_news(watch, outcome)]
-        if not (fired or changed) or not self.count_access:
+        skipped = any(isinstance(outcome, Skipped) for _, outcome in outcomes)
+        had_turn = [watch.id for watch, outcome in outcomes if skipped and not isinstance(outcome, Skipped)]
+        if not (fired or changed or had_turn) or not self.count_access:
             return
 
         def mark(tx: WriteTx) -> None:
             if fired:
                 long_term.mark_fired(tx, fired)
+            long_term.mark_turn(tx, had_turn)
             for watch, outcome in changed:
                 _mark(tx, watch, outcome)
 
@@ -286,11 +293,12 @@ def _mark(tx: WriteTx, watch: Watch, outcome: Outcome) -> None:
     there = long_term.find_watch(tx, watch.id)
     if there is None or there.trigger != watch.trigger:
         return
-    if there.skipped != isinstance(outcome, Skipped):
-        long_term.mark_skipped(tx, watch.id, not there.skipped)
     match outcome:
         case Value():
             long_term.mark_judged(tx, watch.id, None, 0, None)
+            long_term.mark_slow(tx, watch.id, _is_slow(outcome))
+        case Skipped(late):
+            long_term.mark_slow(tx, watch.id, late)
         case Failure(kind, message) if kind in _WEARING:
             if _rests(there, tx.now):
                 return
@@ -304,15 +312,19 @@ def _mark(tx: WriteTx, watch: Watch, outcome: Outcome) -> None:
 
 def _is_news(watch: Watch, outcome: Outcome) -> bool:
     """Whether the file must learn of an outcome."""
-    if watch.skipped != isinstance(outcome, Skipped):
-        return True
     match outcome:
         case Value():
-            return watch.error is not None
+            return watch.error is not None or watch.failures > 0 or watch.slow != _is_slow(outcome)
+        case Skipped(late):
+            return late and not watch.slow
         case Failure(kind, message):
             return kind in _WEARING or (kind is FailureKind.ERROR and message != watch.error)
         case _:
             return False
+
+
+def _is_slow(outcome: Value) -> bool:
+    return outcome.milliseconds > SLOW
 
 
 def _rests(watch: Watch, now: str) -> bool:

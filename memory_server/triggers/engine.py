@@ -42,7 +42,9 @@ class JavaScript(Protocol):
 
     def check(self, source: str) -> tuple[bool, tuple[str, ...]]: ...
 
-    def run(self, sources: Sequence[str], situation: Situation, budget: float) -> list[Outcome]: ...
+    def run(
+        self, sources: Sequence[str], situation: Situation, budget: float, doubtful: int
+    ) -> list[Outcome]: ...
 
     def close(self) -> None: ...
 
@@ -81,7 +83,7 @@ class TwoTierEngine:
             )
         return self._check_script(trigger)
 
-    def judge(self, triggers: Sequence[str], situation: Situation) -> list[Outcome]:
+    def judge(self, triggers: Sequence[str], situation: Situation, doubtful: int = 0) -> list[Outcome]:
         """The outcome of each trigger, in the same order: first the simple conditions, then JavaScript within its budget."""
         scene = Scene(situation, self._nearness)
         ends = time.monotonic() + SIMPLE_BUDGET
@@ -92,7 +94,8 @@ class TwoTierEngine:
         ]
         others = [index for index, outcome in enumerate(outcomes) if outcome is None]
         if others:
-            found = self._sandbox.run([triggers[index] for index in others], situation, BUDGET)
+            last = sum(index >= len(triggers) - doubtful for index in others)
+            found = self._sandbox.run([triggers[index] for index in others], situation, BUDGET, last)
             for index, outcome in zip(others, found, strict=True):
                 outcomes[index] = outcome
         return [outcome for outcome in outcomes if outcome is not None]
