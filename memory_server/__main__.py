@@ -5,7 +5,7 @@ import sys
 
 
 def main() -> int:
-    """The imports make a hundred thousand objects that all stay: to look for garbage meanwhile costs a tenth."""
+    """Run the program. The imports create 100,000 objects that all stay: looking for garbage among them costs 10 %."""
     gc.disable()
     from memory_server.cli.main import main as run
 

@@ -187,7 +187,7 @@ def load(space: Space) -> Embedder:
                     space.model, space.revision or None, local_files_only=True
                 )
             except Unavailable as error:
-                raise Unavailable(str(error), Mend.USE_SAME_EMBEDDER) from error
+                raise Unavailable(str(error), *error.problem.hints, Mend.USE_SAME_EMBEDDER) from error
     if embedder.space.fingerprint != space.fingerprint:
         raise Unavailable(f"{space.model} is installed here in another version.")
     return embedder

@@ -1,7 +1,7 @@
 """The failures that a caller can understand, each with a code and with what mends it.
 
-Raise one where the fact is known. The text says what is wrong, with the value; it names no tool and no
-command, because several faces show it. What mends it is a `Hint`, and each face words that for its reader.
+Raise one where the cause is known. Its text says what is wrong, with the value. The text names no tool and no
+command, because several faces show it. What mends it is a `Hint`: each face has words for it.
 """
 
 from collections.abc import Mapping, Sequence
@@ -31,6 +31,8 @@ class Mend(StrEnum):
     PUT_FILE_BACK = "put the database file back"
     RESTORE = "restore a backup"
     USE_SAME_EMBEDDER = "use the embedder of the other window"
+    USE_ANOTHER_EMBEDDER = "name a model that is on this machine, or another embedder"
+    INSTALL_SENTENCE_TRANSFORMERS = "install the extra for sentence-transformers models"
     UPGRADE = "upgrade the program"
     TRY_AGAIN = "try the same again"
 
@@ -45,14 +47,14 @@ class Hint:
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """What is wrong, with the value, and what mends it. Part of an error, or of an answer that is less than it could be."""
+    """What is wrong, with the value, and what mends it: part of an error, or of an incomplete answer."""
 
     text: str
     hints: tuple[Hint, ...] = ()
 
 
 def told(problems: Sequence[Problem], words: Mapping[Mend, str]) -> str | None:
-    """The problems, then each mend once, in a face's words, whose `{names}` are the hint's arguments."""
+    """The problems, then what mends them, each mend once; the `{names}` in `words` are the hint's arguments."""
     if not problems:
         return None
     mends = [words[hint.mend].format_map(hint.arguments) for problem in problems for hint in problem.hints]
@@ -73,7 +75,7 @@ class MemoryServerError(Exception):
 
 
 class Invalid(MemoryServerError):
-    """The arguments make no sense, alone or together."""
+    """An argument is not valid, or the arguments contradict each other."""
 
     code = "invalid"
 
@@ -85,7 +87,7 @@ class NotFound(MemoryServerError):
 
 
 class Conflict(MemoryServerError):
-    """The write contradicts what the database holds or allows."""
+    """The write contradicts what the database contains or allows."""
 
     code = "conflict"
 
@@ -97,6 +99,6 @@ class TriggerRejected(MemoryServerError):
 
 
 class Unavailable(MemoryServerError):
-    """Something that is needed cannot be had: the database, its disk, the embedder."""
+    """Something that is needed is not available: the database, its disk, the embedder."""
 
     code = "unavailable"

@@ -1,4 +1,4 @@
-"""Which project a folder belongs to: a repository with its worktrees is one, whatever the path that leads there."""
+"""Which project a folder belongs to. A repository and its worktrees are one project, whatever path leads to them."""
 
 import re
 from collections.abc import Callable
@@ -8,9 +8,9 @@ from pathlib import Path
 
 @dataclass(frozen=True, slots=True)
 class Project:
-    """`key` is what facts are filed under: the real path of its root, or a name given. `name` is what people read.
+    """Facts are stored under `key`: the real path of the root, or a given name. People read `name`.
 
-    Both are empty where a folder is nobody's project: the home folder and the root.
+    Both are empty where a folder belongs to no project: the home folder and the root.
     """
 
     key: str
@@ -18,15 +18,17 @@ class Project:
 
 
 NONE = Project("", "")
+"""No project."""
 
 NAME = 200
-"""Characters of a project's name at most."""
+"""Most characters of a project's name; a longer name is cut, because models read it."""
 
 _RELATIVE = re.compile(r"(?:~|\.\.?)(?:[/\\]|$)")
+"""The start of a path from the home folder, the working folder or the folder above it."""
 
 
 def project_of(given: str | None, folder: Path) -> Project:
-    """The project of a path (absolute, or from `~`, `.` or `..`), of any other text as a name, or else of `folder`."""
+    """The project of the path `given` (absolute, or from `~`, `.`, `..`), or of this name; else that of `folder`."""
     given = (given or "").strip()
     if given and not _is_path(given):
         return Project(given, _readable(given))
@@ -41,26 +43,26 @@ def _is_path(given: str) -> bool:
 
 
 def _root(path: Path) -> Path:
-    """Symbolic links resolved, then up to the repository, and from a worktree on to its main one."""
+    """The root of the repository that a path is in: of a worktree the main one, of no repository the folder itself."""
     try:
         real = path.resolve()
     except (OSError, RuntimeError, ValueError):  # links in a circle, a name that no file can have
         return path
     if _is(real.is_file):
         real = real.parent
-    for place in (real, *real.parents):
-        git = place / ".git"
+    for folder in (real, *real.parents):
+        git = folder / ".git"
         if _is(git.is_dir):
-            return place
+            return folder
         if _is(git.is_file):
-            return _main_worktree(git) or place
+            return _main_worktree(git) or folder
     return real
 
 
 def _main_worktree(link: Path) -> Path | None:
     """The folder of the repository that a worktree's `.git` file points into (gitrepository-layout(5)).
 
-    The worktrees of a bare repository belong to it, or to the folder around it where it is hidden there.
+    The worktrees of a bare repository belong to it; if its name starts with a dot, to the folder around it.
     """
     try:
         _, _, target = link.read_text(encoding="utf-8").partition("gitdir:")
@@ -73,7 +75,7 @@ def _main_worktree(link: Path) -> Path | None:
 
 
 def _is(kind: Callable[[], bool]) -> bool:
-    """A place that may not be looked at, or whose name is too long, is nothing."""
+    """Whether a path is of a kind; false where it may not be read or its name is too long."""
     try:
         return kind()
     except (OSError, ValueError):
@@ -81,10 +83,10 @@ def _is(kind: Callable[[], bool]) -> bool:
 
 
 def _storable(path: str) -> str:
-    """A path's bytes that are no UTF-8 spelt out: the database keeps text only."""
+    """The path with escapes for bytes that are not UTF-8: the database stores only text."""
     return path.encode("utf-8", "backslashreplace").decode()
 
 
 def _readable(name: str) -> str:
-    """One line without invisible characters: anybody can name a folder, and the name is shown to models."""
+    """The name on one line, without invisible characters: anybody can name a folder, and models read the name."""
     return "".join(c if c.isprintable() else " " for c in name)[:NAME].strip()

@@ -1,4 +1,4 @@
-"""Every setting: a flag of the command line, an environment variable, a default. Nothing else reads the environment."""
+"""All settings: each has a flag, an environment variable and a default. Only this file reads the environment."""
 
 import os
 import re
@@ -41,33 +41,33 @@ class Settings(BaseSettings):
     project: str | None = Field(
         default=None,
         validation_alias=AliasChoices("MEMORY_SERVER_PROJECT", "CLAUDE_PROJECT_DIR"),
-        description="The project of what is stored without one: a name, or a folder whose name it takes. "
-        "Default: `CLAUDE_PROJECT_DIR`, else the working folder; a home folder or the root is no project.",
+        description="The project of memories and facts that are stored without one: a name, or the path of a folder. "
+        "Default: `CLAUDE_PROJECT_DIR`, else the working folder. The home folder and the root are no projects.",
     )
     embedder: Annotated[str, AfterValidator(_known_embedder)] = Field(
         default="auto",
-        description="`auto` (the file's own, else bundled, else hashing), `bundled`, `hashing`, or "
+        description="`auto` (the one that the file uses, else bundled, else hashing), `bundled`, `hashing`, or "
         "`sentence-transformers:NAME_OR_PATH[@revision]`.",
     )
     toolsets: Names = Field(default=(), description="Offer only these toolsets, separated by commas.")
     tools: Names = Field(default=(), description="Offer only these tools.")
-    exclude_tools: Names = Field(default=(), description="Offer all but these tools.")
+    exclude_tools: Names = Field(default=(), description="Offer all tools except these.")
     read_only: bool = Field(
-        default=False, description="Offer only tools that do not write, and count no accesses."
+        default=False, description="Offer only tools that do not write, and do not count accesses."
     )
     allow_secrets: bool = Field(default=False, description="Store text even if it looks like a credential.")
     log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = Field(
-        default="WARNING", description="How much goes to standard error."
+        default="WARNING", description="The lowest level of messages that are written to standard error."
     )
     session: str | None = Field(
         default=None,
         validation_alias=AliasChoices("MEMORY_SERVER_SESSION", "CLAUDE_CODE_SESSION_ID"),
-        description="The session that writes are marked with. Default: `CLAUDE_CODE_SESSION_ID`.",
+        description="The session id that is stored with each write. Default: `CLAUDE_CODE_SESSION_ID`, else a new id.",
     )
 
     @property
     def here(self) -> Project:
-        """The project that the settings name, or that the working folder belongs to."""
+        """The project that the settings name, else the project of the working folder."""
         if self.project is not None and not self.project.strip():
             return NONE
         try:
@@ -78,10 +78,10 @@ class Settings(BaseSettings):
 
     @property
     def time_zone(self) -> str | None:
-        """The zone that the environment names for this process; None is the machine's own."""
+        """The time zone that the environment names; None means the machine's own."""
         return os.environ.get("TZ")
 
     @property
     def cache(self) -> Path:
-        """A folder of the user's own for what can be made again."""
+        """The user's folder for files that can be created again."""
         return user_cache_path("memory-server", appauthor=False)

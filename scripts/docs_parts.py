@@ -9,6 +9,7 @@ from typing import Any
 from memory_server import app
 from memory_server.cli.main import parser
 from memory_server.mcp.tool import Tool
+from memory_server.mcp.toolsets import toolsets
 from memory_server.settings import Settings
 
 WIDTH = 100
@@ -17,9 +18,9 @@ WIDTH = 100
 def tool_reference() -> str:
     """Every tool by toolset: description, effect, parameters as the schema gives them, and the answer's fields."""
     with tempfile.TemporaryDirectory() as folder:
-        toolsets = app.build(Settings(db=Path(folder) / "memory.db")).toolsets
+        known = toolsets(app.build(Settings(db=Path(folder) / "memory.db")))
     return "\n\n".join(
-        f"### `{name}`\n\n" + "\n\n".join(_tool(tool) for tool in tools) for name, tools in toolsets.items()
+        f"### `{name}`\n\n" + "\n\n".join(_tool(tool) for tool in tools) for name, tools in known.items()
     )
 
 

@@ -21,7 +21,7 @@ from memory_server.domain import ranking
 from memory_server.domain.caller import Caller
 from memory_server.domain.edge import Edge, Relation
 from memory_server.domain.memory import Filter, MemoryDraft, MemoryId, MemoryType
-from memory_server.services.memories import MemoryService
+from memory_server.services.search import SearchService
 from memory_server.settings import Settings
 from memory_server.sqlite import edges, memories
 
@@ -59,8 +59,8 @@ def measured(
 ) -> None:
     with TemporaryDirectory() as folder:
         app = build(Settings(db=Path(folder) / "memory.db", embedder="bundled"))
-        app.indexer.warm_up()
-        service = MemoryService(app.database, app.indexer, app.indexer.segmenter, count_access=False)
+        app.queue.warm_up()
+        service = SearchService(app.database, app.queue, count_access=False)
         ids: dict[int, MemoryId] = {}
         with app.database.write() as tx:
             for number, entry in log.entries.items():
@@ -75,7 +75,7 @@ def measured(
                 )
             for source, relation, target in connected:
                 edges.connect(tx, Edge(ids[source], ids[target], Relation(relation)), Caller())
-        app.indexer.drain()
+        app.queue.drain()
         names = {id: str(number) for number, id in ids.items()}
         for weight in weights:
             ranking.NEIGHBOUR_WEIGHT = weight
@@ -85,7 +85,7 @@ def measured(
 
 
 def _rows(
-    service: MemoryService, names: dict[MemoryId, str], questions: list[Question], mode: str, name: str
+    service: SearchService, names: dict[MemoryId, str], questions: list[Question], mode: str, name: str
 ) -> None:
     for kind in ("direct", "past", "indirect"):
         rows = []

@@ -17,7 +17,7 @@ from tempfile import TemporaryDirectory
 from memory_server.app import build
 from memory_server.domain.caller import Caller
 from memory_server.domain.memory import Filter, MemoryDraft, MemoryType
-from memory_server.services.memories import MemoryService
+from memory_server.services.search import SearchService
 from memory_server.settings import Settings
 from memory_server.sqlite import memories
 
@@ -72,14 +72,14 @@ def demo_log() -> Store:
 def evaluate(store: Store, results: dict[tuple[str, str], list[list[float]]]) -> None:
     with TemporaryDirectory() as folder:
         app = build(Settings(db=Path(folder) / "memory.db", embedder="bundled"))
-        app.indexer.warm_up()
-        service = MemoryService(app.database, app.indexer, app.indexer.segmenter, count_access=False)
+        app.queue.warm_up()
+        service = SearchService(app.database, app.queue, count_access=False)
         names = {}
         with app.database.write() as tx:
             for id, text in store.texts.items():
                 draft = MemoryDraft(text[:5000], MemoryType.OBSERVATION)
                 names[memories.insert(tx, draft, Caller()).id] = id
-        app.indexer.drain()
+        app.queue.drain()
         for question in store.questions:
             for mode in MODES:
                 hits = service.search(question.text[:500], Filter(), 10, mode).hits

@@ -1,6 +1,7 @@
 """Any text is a valid query, and an exact token finds the memory that holds it."""
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
@@ -9,14 +10,15 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from memory_server.domain.caller import Caller
-from memory_server.domain.memory import Filter, MemoryDraft, MemoryId, MemoryType
+from memory_server.domain.memory import Filter, Memory, MemoryDraft, MemoryId, MemoryType
 from memory_server.embedding.hashing import HashingEmbedder
 from memory_server.language.text import clean
 from memory_server.nlp.jieba import JiebaSegmenter
 from memory_server.services.embedding_queue import EmbeddingQueue
 from memory_server.services.memories import MemoryService
+from memory_server.services.search import SearchService
 from memory_server.sqlite.database import Database
-from tests.conftest import Servers, call
+from tests.conftest import Servers, call, problems
 
 MODES = ("hybrid", "keyword", "semantic")
 HARD = [
@@ -131,29 +133,39 @@ def _clock() -> datetime:
     return datetime(2026, 3, 14, tzinfo=UTC)
 
 
+@dataclass(frozen=True)
+class Store:
+    """Memories, and searches in them."""
+
+    memories: MemoryService
+    search: SearchService
+
+    def add(self, content: str, project: str) -> MemoryId:
+        draft = MemoryDraft(content, MemoryType.OBSERVATION, project)
+        return self.memories.store(draft, None, Caller()).memory.id
+
+    def hits(self, query: str, mode: str, project: str | None = None, limit: int = 10) -> list[Memory]:
+        found = self.search.search(query, Filter(project=project), limit, mode).hits
+        return [hit.memory for hit in found]
+
+    def found(self, query: str, mode: str, project: str | None = None) -> list[MemoryId]:
+        return [memory.id for memory in self.hits(query, mode, project)]
+
+
 @pytest.fixture(scope="module")
-def service(segmenter: JiebaSegmenter) -> Iterator[MemoryService]:
+def store(segmenter: JiebaSegmenter) -> Iterator[Store]:
     """Real searches on a real database in memory, with hashed vectors."""
     database = Database(None, _clock)
     embedder = HashingEmbedder()
-    indexer = EmbeddingQueue(database, lambda known: embedder, lambda space: embedder, segmenter, _clock)
-    indexer.warm_up()
-    service = MemoryService(database, indexer, segmenter)
+    queue = EmbeddingQueue(database, lambda known: embedder, lambda space: embedder, _clock)
+    queue.warm_up()
+    store = Store(MemoryService(database, queue, segmenter), SearchService(database, queue))
     for number, text in enumerate(HARD):
         if clean(text):
-            store(service, f"Note {number}: {clean(text)} was seen", "hard")
-    yield service
-    assert database.problems() == []
+            store.add(f"Note {number}: {clean(text)} was seen", "hard")
+    yield store
+    assert problems(database) == []
     database.close()
-
-
-def store(service: MemoryService, content: str, project: str) -> MemoryId:
-    draft = MemoryDraft(content, MemoryType.OBSERVATION, project)
-    return service.store(draft, None, Caller()).memory.id
-
-
-def found(service: MemoryService, query: str, mode: str, project: str | None = None) -> list[MemoryId]:
-    return [hit.memory.id for hit in service.search(query, Filter(project=project), 10, mode).hits]
 
 
 # Any text is a query
@@ -163,15 +175,15 @@ def found(service: MemoryService, query: str, mode: str, project: str | None = N
 @pytest.mark.parametrize(
     "query", [*HARD, "x" * 10_000, "用" * 10_000, '"' * 10_000, "a " * 5_000, "🚀" * 10_000]
 )
-def test_a_hard_query_gets_an_answer(service: MemoryService, query: str, mode: str) -> None:
-    found(service, clean(query) or "?", mode)
+def test_a_hard_query_gets_an_answer(store: Store, query: str, mode: str) -> None:
+    store.found(clean(query) or "?", mode)
 
 
 @pytest.mark.parametrize("mode", MODES)
 @settings(max_examples=150, deadline=None)
 @given(query=anything)
-def test_any_query_gets_an_answer(service: MemoryService, query: str, mode: str) -> None:
-    found(service, clean(query) or "?", mode)
+def test_any_query_gets_an_answer(store: Store, query: str, mode: str) -> None:
+    store.found(clean(query) or "?", mode)
 
 
 @settings(max_examples=500, deadline=None)
@@ -193,22 +205,20 @@ def test_a_cleaned_text_has_nothing_left_to_clean(text: str) -> None:
 @example("か\u3099")
 @example("\U0002ebf0")
 @example("한국어")
-def test_a_memory_is_found_by_its_own_text(service: MemoryService, text: str) -> None:
+def test_a_memory_is_found_by_its_own_text(store: Store, text: str) -> None:
     text = clean(text)
     if text:
-        id = store(service, text, "own")
+        id = store.add(text, "own")
         try:
-            assert id in found(service, text, "keyword", "own")
-            assert id in found(service, text, "hybrid", "own")
+            assert id in store.found(text, "keyword", "own")
+            assert id in store.found(text, "hybrid", "own")
         finally:
-            service.forget(id)
+            store.memories.forget(id)
 
 
 @pytest.mark.parametrize("token", [clean(text) for text in HARD if clean(text)])
-def test_a_hard_token_is_found_among_all_the_others(service: MemoryService, token: str) -> None:
-    contents = [
-        hit.memory.content for hit in service.search(token, Filter(project="hard"), 10, "keyword").hits
-    ]
+def test_a_hard_token_is_found_among_all_the_others(store: Store, token: str) -> None:
+    contents = [memory.content for memory in store.hits(token, "keyword", "hard")]
     assert any(f": {token} was seen" in content for content in contents), contents
 
 
@@ -241,37 +251,35 @@ def other_sentences() -> list[str]:
 
 
 @pytest.fixture(scope="module")
-def tokens(service: MemoryService) -> dict[str, MemoryId]:
+def tokens(store: Store) -> dict[str, MemoryId]:
     """The ids of the tokens' memories, stored before those that look like them: newer ones win a tie."""
-    ids = {token: store(service, sentence(token), "tokens") for token in TOKENS}
-    others = [store(service, text, "tokens") for text in other_sentences()]
+    ids = {token: store.add(sentence(token), "tokens") for token in TOKENS}
+    others = [store.add(text, "tokens") for text in other_sentences()]
     assert len(others) > 50
     return ids
 
 
-def test_sentences_that_differ_in_one_token_are_not_merged(
-    tokens: dict[str, MemoryId], service: MemoryService
-) -> None:
-    assert service.statistics("tokens").total == len(TOKENS) + len(other_sentences())
+def test_sentences_that_differ_in_one_token_are_not_merged(tokens: dict[str, MemoryId], store: Store) -> None:
+    assert store.memories.statistics("tokens").total == len(TOKENS) + len(other_sentences())
 
 
 @pytest.mark.parametrize("mode", ["keyword", "hybrid"])
 @pytest.mark.parametrize("token", TOKENS)
 def test_an_exact_token_is_found_first(
-    service: MemoryService, tokens: dict[str, MemoryId], token: str, mode: str
+    store: Store, tokens: dict[str, MemoryId], token: str, mode: str
 ) -> None:
-    hits = service.search(token, Filter(project="tokens"), 10, mode).hits
-    assert hits[0].memory.id == tokens[token], [hit.memory.content for hit in hits]
+    hits = store.hits(token, mode, "tokens")
+    assert hits[0].id == tokens[token], [memory.content for memory in hits]
 
 
 @pytest.mark.parametrize("mode", ["keyword", "hybrid"])
 @pytest.mark.parametrize("token", TOKENS)
 def test_a_question_about_an_exact_token_finds_it_among_the_first_three(
-    service: MemoryService, tokens: dict[str, MemoryId], token: str, mode: str
+    store: Store, tokens: dict[str, MemoryId], token: str, mode: str
 ) -> None:
     ask = f"what do we know about {token}?" if token.isascii() else f"{token} 是什么？"
-    hits = service.search(ask, Filter(project="tokens"), 3, mode).hits
-    assert tokens[token] in [hit.memory.id for hit in hits], [hit.memory.content for hit in hits]
+    hits = store.hits(ask, mode, "tokens", limit=3)
+    assert tokens[token] in [memory.id for memory in hits], [memory.content for memory in hits]
 
 
 @pytest.mark.anyio

@@ -4,6 +4,7 @@ import json
 import os
 import stat
 import subprocess
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,8 +16,10 @@ from mcp_types import CallToolResult
 from memory_server import __version__, app
 from memory_server.cli.main import main
 from memory_server.domain.caller import Caller
+from memory_server.domain.embedding import Space
 from memory_server.domain.memory import MemoryType
-from memory_server.mcp.server import chosen_tools
+from memory_server.errors import Hint, Mend, Unavailable
+from memory_server.mcp.toolsets import chosen, toolsets
 from memory_server.settings import Settings
 from tests.conftest import Servers, Sqlite, call, damage
 
@@ -232,13 +235,7 @@ async def test_memories_bear_the_default_project_or_none_if_told_so_and_the_sess
 )
 def test_settings_narrow_the_tools(tmp_path: Path, given: dict[str, Any], names: list[str]) -> None:
     settings = Settings(db=tmp_path / "x.db", **given)
-    tools = chosen_tools(
-        app.build(settings).toolsets,
-        settings.toolsets,
-        settings.tools,
-        settings.exclude_tools,
-        settings.read_only,
-    )
+    tools = chosen(toolsets(app.build(settings)), settings)
     assert [tool.name for tool in tools] == names
 
 
@@ -322,6 +319,22 @@ def test_a_wrong_variable_is_named(program: Program, monkeypatch: pytest.MonkeyP
     assert [line.split(": ")[1].lower() for line in done.err.splitlines()] == ["read_only", "log_level"]
 
 
+# Which embedder
+
+
+def test_a_file_whose_embedder_is_not_installed_says_how_to_install_it_or_to_use_the_same(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setitem(sys.modules, "sentence_transformers", None)
+    theirs = Space("sentence-transformers", "some/model", "", 384, "", "", "", False, False, "sha256")
+    with pytest.raises(Unavailable, match="some/model") as refused:
+        app.load(theirs)
+    assert refused.value.problem.hints == (
+        Hint(Mend.INSTALL_SENTENCE_TRANSFORMERS),
+        Hint(Mend.USE_SAME_EMBEDDER),
+    )
+
+
 # Where the database is
 
 
@@ -371,7 +384,7 @@ def test_the_help_names_every_setting_and_command(program: Program) -> None:
 def _ask(db: Path, tool: str, **arguments: Any) -> Any:
     """Call a tool in this process, and close the file again."""
     built = app.build(Settings(db=db, embedder="hashing"))
-    (method,) = (each.fn for each in built.toolsets["memories"] if each.name == tool)
+    (method,) = (each.fn for each in toolsets(built)["memories"] if each.name == tool)
     try:
         return method(**arguments)
     finally:
@@ -398,8 +411,10 @@ def test_the_doctor_fails_on_a_file_that_is_no_database(program: Program, tmp_pa
     path.write_text("Dear reader, " * 100)
     done = program("doctor", "--db", str(path))
     assert done.code == 1
-    assert done.err.startswith(f"memory-server: The file {path} is not a SQLite database.")
-    assert len(done.err.splitlines()) == 1
+    assert done.err == (
+        f"memory-server: The file {path} is not a SQLite database. It was left as it is. "
+        "Name another file with --db.\n"
+    )
     assert path.read_text() == "Dear reader, " * 100
 
 
@@ -461,8 +476,11 @@ def test_the_doctor_sees_a_missing_trigger_and_rows_without_words(
     )
     done = program("doctor", "--db", str(server.db), "--embedder", "hashing")
     assert done.code == 1
-    assert "trigger memories_inserted is missing" in done.out
-    assert "1 memories are not in the word index" in done.out
+    assert done.out.splitlines()[-3:] == [
+        "problems    2",
+        "  trigger memories_inserted is missing",
+        "  1 memories are not in the word index",
+    ]
 
 
 def test_an_unknown_flag_is_refused_with_the_nearest_one(program: Program) -> None:

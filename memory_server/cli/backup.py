@@ -7,13 +7,14 @@ from memory_server.errors import Invalid
 from memory_server.settings import Settings
 
 APPLICATION_ID = b"MEMS"
-"""A SQLite file says in the last 4 of its first HEADER bytes to which program it belongs."""
+"""The application id of our files: in a SQLite file, the last 4 of the first HEADER bytes name its program."""
 
 HEADER = 72
+"""Bytes up to the end of the application id in the SQLite file format."""
 
 
 def backup(settings: Settings, target: Path) -> None:
-    """Write the copy and print its size. It may replace an older backup, and never anything else."""
+    """Write the copy and print its size. It replaces an older backup, and never another file."""
     _refuse(settings.db, target)
     services = app.build(settings)
     services.database.backup(target)
@@ -23,7 +24,7 @@ def backup(settings: Settings, target: Path) -> None:
 
 def _refuse(source: Path, target: Path) -> None:
     if not source.exists():
-        raise Invalid(f"There is no database {source} to back up. Say which one with --db.")
+        raise Invalid(f"There is no database {source} to back up. Give its path with --db.")
     if not target.parent.is_dir():
         raise Invalid(f"The folder of {target} does not exist. Create it: mkdir -p {target.parent}")
     if target.is_dir():
@@ -35,5 +36,5 @@ def _refuse(source: Path, target: Path) -> None:
     with target.open("rb") as file:
         if file.read(HEADER)[-len(APPLICATION_ID) :] != APPLICATION_ID:
             raise Invalid(
-                f"{target} is there and is no backup of a memory-server, so it stays. Give another name."
+                f"{target} exists and is not a backup of memory-server, so it was not replaced. Give another name."
             )

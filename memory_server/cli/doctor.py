@@ -1,4 +1,4 @@
-"""`memory-server doctor`: what is at work, and what is wrong."""
+"""`memory-server doctor`: reports what is in use, and what is wrong."""
 
 from memory_server import app
 from memory_server.cli.hints import WORDS
@@ -8,13 +8,14 @@ from memory_server.settings import Settings
 
 
 def doctor(settings: Settings, fix: bool) -> int:
-    """Print what is at work and what is wrong; 1 when something is. Makes no file.
+    """Print what is in use and what is wrong. Returns 1 if something is wrong. Creates no file.
 
-    With `fix` mend first what needs no decision.
+    With `fix` it first mends what needs no decision.
     """
     if not settings.db.exists():
         raise Invalid(
-            f"There is no database {settings.db} yet. The first assistant that starts makes it; see --db."
+            f"There is no database {settings.db} yet. The first assistant that starts memory-server creates it. "
+            "To check another file, give its path with --db."
         )
     services = app.build(settings)
     for done in services.health.mend() if fix else ():
@@ -26,7 +27,7 @@ def doctor(settings: Settings, fix: bool) -> int:
         *(f'job "{job}": {problem}' for job, problem in health.jobs.items()),
         *([told([coverage.problem], WORDS)] if coverage.problem else []),
     ]
-    told_of = {
+    report = {
         "database": f"{settings.db} ({health.size:,} bytes)",
         **health.libraries,
         "memories": str(health.memories),
@@ -37,7 +38,7 @@ def doctor(settings: Settings, fix: bool) -> int:
         "copies": ", ".join(health.beside) or "none",
         "problems": "none" if not problems else f"{len(problems)}",
     }
-    for name, value in told_of.items():
+    for name, value in report.items():
         print(f"{name:<11} {value}")
     for problem in problems:
         print(f"  {problem}")

@@ -15,16 +15,20 @@ WORDS = {
     Mend.LIST_FACTS: "`sqlite3 FILE 'SELECT * FROM readable_facts'` lists the keys.",
     Mend.SHOW_FACT_HISTORY: "`sqlite3 FILE 'SELECT * FROM readable_fact_history'` shows what happened to {key}.",
     Mend.WRITE_AT_VERSION: "To replace this value, write it again at version {version}.",
-    Mend.LIST_SHORT_TERM_CONVERSATIONS: "`sqlite3 FILE 'SELECT * FROM readable_short_term_memories'` shows which have.",
+    Mend.LIST_SHORT_TERM_CONVERSATIONS: "`sqlite3 FILE 'SELECT * FROM readable_short_term_memories'` "
+    "shows which conversations have some.",
     Mend.LIST_LONG_TERM: "`sqlite3 FILE 'SELECT * FROM readable_long_term_memories'` shows all.",
     Mend.UPDATE_LONG_TERM: "Change the one that has the name, or choose another name.",
     Mend.ALLOW_SECRETS: "To store it all the same, use --allow-secrets.",
-    Mend.CHECK_FILE: "Run `memory-server doctor`: it names what is wrong.",
+    Mend.CHECK_FILE: "Run `memory-server doctor`: it reports what is wrong.",
     Mend.USE_ANOTHER_FILE: "Name another file with --db.",
     Mend.PUT_FILE_BACK: "Move the file back to {path}, or use --db with the path of the file.",
     Mend.RESTORE: "Copy the file away, then restore a backup. Without one, the .recover command of the sqlite3 program "
     "saves what can still be read.",
     Mend.USE_SAME_EMBEDDER: "Use the same --embedder as the assistant that chose it.",
+    Mend.USE_ANOTHER_EMBEDDER: "With --embedder, name a sentence-transformers folder, a model that has been "
+    "downloaded, or another embedder.",
+    Mend.INSTALL_SENTENCE_TRANSFORMERS: 'Install it with: pip install "memory-server[sentence-transformers]".',
     Mend.UPGRADE: "Upgrade memory-server (pipx upgrade memory-server), then try again.",
     Mend.TRY_AGAIN: "Then run the command again.",
 }

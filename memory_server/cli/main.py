@@ -17,10 +17,11 @@ from memory_server.language.nearest import nearest
 from memory_server.settings import Settings
 
 DEMO_LOG = Path(__file__).parents[1] / "demo" / "worklog.jsonl"
+"""The packaged log that the demo works through by default."""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run one command. 0 is success, 1 a failure that was explained, 2 wrong arguments.
+    """Run one command. Returns 0 for success, 1 for a failure that was explained, 2 for wrong arguments.
 
     Each command imports what it needs: `--version` and `--help` import no server.
     """
@@ -84,18 +85,20 @@ def parser() -> argparse.ArgumentParser:
     )
     main_parser.add_argument("--version", action="version", version=f"memory-server {__version__}")
     commands = main_parser.add_subparsers(dest="command", metavar="COMMAND")
-    commands.add_parser(
-        "serve", parents=[flags], help="serve over stdio; also what happens without a command"
+    commands.add_parser("serve", parents=[flags], help="serve over stdio (the default command)")
+    demo = commands.add_parser(
+        "demo", parents=[flags], help="store a log of memories, ask questions, print the answers"
     )
-    demo = commands.add_parser("demo", parents=[flags], help="work through a log of memories and questions")
     demo.add_argument(
         "file", type=Path, nargs="?", default=DEMO_LOG, help="a JSONL file; default: the packaged one"
     )
-    doctor = commands.add_parser("doctor", parents=[flags], help="check the database and say what is at work")
+    doctor = commands.add_parser(
+        "doctor", parents=[flags], help="check the database; report what is in use and what is wrong"
+    )
     doctor.add_argument(
         "--fix",
         action="store_true",
-        help="also let only you read the file, and remove copies that were broken off",
+        help="first let only you read the file, and remove unfinished copies",
     )
     backup = commands.add_parser("backup", parents=[flags], help="write a checked copy of the database")
     backup.add_argument("file", type=Path, help="where to write the copy")

@@ -15,7 +15,7 @@ def serve(settings: Settings) -> None:
     services = app.build(settings)
     known = toolsets(services)
     everything = [tool.name for tools in known.values() for tool in tools]
-    # A client that gives no session has one for as long as this process lives.
+    # If no session id is given, each process is a session of its own.
     session, project = settings.session or f"process-{uuid.uuid4().hex}", settings.here
 
     def caller(client: str | None) -> Caller:

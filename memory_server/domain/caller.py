@@ -1,4 +1,4 @@
-"""Who calls: made once for each call, by the face that the call came in through, and passed down."""
+"""Who makes a call. The face that receives a call builds one `Caller` for it and passes it down."""
 
 from dataclasses import dataclass
 
@@ -7,7 +7,7 @@ from memory_server.project import NONE, Project
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """The client's own name, its session, and the project that it works in, each as far as the client tells."""
+    """The client's own name, its session and its project; None or NONE where it is not known."""
 
     client: str | None = None
     session: str | None = None

@@ -1,4 +1,4 @@
-"""Directed, named relations between memories, and what a walk along them finds."""
+"""Edges: directed, named relations between memories; and the result of a walk along them."""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -28,7 +28,7 @@ class Direction(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Edge:
-    """`source` relation `target`, with a strength from 0 to 1. Times are ISO-8601; `valid_to` None: it holds."""
+    """`source` relation `target`, with a strength from 0 to 1. Times are ISO-8601; `valid_to` None: still valid."""
 
     source: MemoryId
     target: MemoryId
@@ -46,7 +46,7 @@ class Edge:
 
 @dataclass(frozen=True, slots=True)
 class Walk:
-    """Which edges a walk follows: of one relation or of all, and those that held `at` a moment, or hold now."""
+    """Which edges a walk follows: of one relation or of all, valid at the moment `at`, or now where it is None."""
 
     relation: Relation | None = None
     direction: Direction = Direction.BOTH
@@ -55,7 +55,7 @@ class Walk:
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """The way from a memory `here` to another, `there`, over the strongest edge between them."""
+    """One step of a walk: from the memory `here` to the memory `there`, along the strongest edge between them."""
 
     here: MemoryId
     there: MemoryId
@@ -63,7 +63,7 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Reached:
-    """A memory that a walk has reached: its distance in edges, and the ids on a shortest way, both ends included."""
+    """A memory that a walk has reached: its distance in edges, and the ids on a shortest path, both ends included."""
 
     memory: Memory
     distance: int
@@ -74,7 +74,7 @@ class Reached:
 class Explored:
     """The memories within reach, nearest first, and every edge between two of them.
 
-    Where a limit cuts a walk short it stops at the distance `stopped_at`, at which `left_out` more are near.
+    A limit may stop the walk: then `left_out` memories at the distance `stopped_at` are not among the nodes.
     `degraded` names the rows that could not be read.
     """
 

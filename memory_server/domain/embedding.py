@@ -1,4 +1,4 @@
-"""Vectors, and the space that tells which vectors may be compared."""
+"""Vectors, and the space that decides which vectors may be compared."""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -17,7 +17,7 @@ class Space:
 
     `fingerprint` is the sha256 (hex) of the model's and tokenizer's files, or of the hub commit,
     together with every other field; two spaces with one fingerprint are one space.
-    `chinese` is true when the embedder understands Chinese, so that a search may trust its
+    `chinese` is true when the embedder understands Chinese, so that a search can rely on its
     cosines for a Chinese query. `lexical` is true when it knows spelling only, not meaning.
     """
 
@@ -34,7 +34,7 @@ class Space:
 
 
 class Embedded(StrEnum):
-    """What is embedded."""
+    """The kinds of rows that have embeddings."""
 
     MEMORIES = "memories"
     TURNS = "turns"

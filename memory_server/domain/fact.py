@@ -17,19 +17,19 @@ class Scope(StrEnum):
 
 
 LOOKUP_ORDER = (Scope.SESSION, Scope.PROJECT, Scope.SHARED, Scope.GLOBAL)
-"""Where a key is looked for when no scope is given: the narrowest first."""
+"""The order in which scopes are searched when none is given: the narrowest first, because it is the most specific."""
 
 
 @dataclass(frozen=True, slots=True)
 class Home:
-    """A scope and whose it is: the project's key, the session's id, or nobody's."""
+    """A scope and its owner: the project's key, the session's id, or empty where the scope has no owner."""
 
     scope: Scope
     owner: str
 
 
 def home(scope: Scope, caller: Caller) -> Home:
-    """Where a scope is for a caller."""
+    """The home of a scope for a caller."""
     match scope:
         case Scope.PROJECT:
             return Home(scope, caller.project.key)
@@ -40,13 +40,13 @@ def home(scope: Scope, caller: Caller) -> Home:
 
 
 def homes(scope: Scope | None, caller: Caller) -> list[Home]:
-    """One scope, or all of them in the order in which a key is looked up."""
+    """The home of one scope, or the homes of all scopes in the order in which they are searched."""
     return [home(each, caller) for each in ([scope] if scope else LOOKUP_ORDER)]
 
 
 @dataclass(frozen=True, slots=True)
 class Headline:
-    """What is enough to choose among thousands of facts."""
+    """The parts of a fact that are enough to select it among thousands; its value is read later."""
 
     id: int
     key: str
@@ -74,7 +74,7 @@ class Fact:
 
 @dataclass(frozen=True, slots=True)
 class FactDraft:
-    """What a write asks for; `ttl` in seconds. `expected_version` 0 means that the key must have no value."""
+    """A fact to write; `ttl` is in seconds. `expected_version` 0 means that the key must have no value."""
 
     key: str
     value: Any
@@ -91,7 +91,7 @@ class Action(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class FactChange:
-    """One step of a key's history, when and by whom; a deletion carries the value that it took."""
+    """One step of a key's history. A deletion has the value that was deleted."""
 
     number: int
     home: Home
@@ -105,20 +105,20 @@ class FactChange:
     changed_by: str | None
 
     def alive(self, moment: str) -> bool:
-        """Whether the key had this value at a moment after the change and before the next."""
+        """Whether the key had this value at a moment that is after this change and before the next one."""
         return self.action is Action.WRITTEN and (self.expires_at is None or self.expires_at > moment)
 
 
 def next_version(past: Iterable[FactChange]) -> int:
-    """The version that the next step of a key gets: deletions count, and no version is used twice.
+    """The version of the next change of a key. Deletions count, and no version is used twice.
 
-    `sqlite/` and the triggers of the file compute the same in SQL; `tests/sqlite/test_rules.py` holds both equal.
+    `sqlite/` and the triggers of the file compute the same in SQL; `tests/sqlite/test_rules.py` checks that both are equal.
     """
     return 1 + max((change.version for change in past), default=0)
 
 
 MAX_DEPTH = 100
-"""Levels of a value: the JSON parsers of some clients stop at 200 for a whole message."""
+"""Most levels of nesting of a value. The JSON parsers of some clients refuse a message with more than 200 levels."""
 
 
 def is_plain(value: Any) -> bool:
@@ -139,7 +139,7 @@ def _is_finite(value: Any) -> bool:
 
 
 def depth(value: Any) -> int:
-    """How many lists and objects of a JSON value lie within each other."""
+    """The levels of nesting of a JSON value: 0 for a text or a number, 1 for a list of these."""
     deepest, waiting = 0, [(value, 0)]
     while waiting:
         part, level = waiting.pop()
@@ -151,7 +151,7 @@ def depth(value: Any) -> int:
 
 
 def matches(key: str, pattern: str) -> bool:
-    """Whether a key fits a pattern; `*` stands for any text, every other character for itself. Linear."""
+    """Whether a key fits a pattern; `*` stands for any text, every other character for itself. Takes linear time."""
     if "*" not in pattern:
         return key == pattern
     first, *middle, last = pattern.split("*")
@@ -167,12 +167,12 @@ def matches(key: str, pattern: str) -> bool:
 
 
 def tagged(tags: tuple[str, ...], wanted: tuple[str, ...]) -> bool:
-    """Whether a fact has any of the wanted tags, in upper or lower case; all have where none is wanted."""
+    """Whether any of the wanted tags is among `tags`, in upper or lower case; true where no tag is wanted."""
     return not wanted or not {tag.casefold() for tag in wanted}.isdisjoint(tag.casefold() for tag in tags)
 
 
 def narrowest(headlines: list[Headline]) -> list[Headline]:
-    """Of each key the fact that a read without a scope finds; the others are hidden behind it. Order kept."""
+    """For each key the fact that a read without a scope returns. The order stays the same."""
     found = {
         each.key: each for scope in reversed(LOOKUP_ORDER) for each in headlines if each.home.scope is scope
     }

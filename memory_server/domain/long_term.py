@@ -1,4 +1,4 @@
-"""Long-term memories: what wakes by itself, and what happens to a trigger that keeps failing."""
+"""Long-term memories: prompts that are returned when their trigger is true; and the quarantine of failing triggers."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -9,23 +9,28 @@ LongTermId = NewType("LongTermId", int)
 Drawn = TypeVar("Drawn")
 
 DEFAULT_CONVERSATION = "default"
+"""The conversation of a long-term memory that is stored without one."""
 
 RANDOM = 2
-"""So many others come along with those that woke."""
+"""Number of random memories that a search returns besides those whose trigger is true. The tool promises two."""
 
 TOLERATED = 3
-"""So many timeouts or memory errors in a row put a trigger in quarantine."""
+"""Number of timeouts or memory errors in a row that put a trigger in quarantine: one or two may come from a busy
+machine, and each may cost a search a second."""
 
 MOST_COUNTED = 1000
-"""Failures that are counted: a person may have written more into the file than it can hold."""
+"""Largest number of failures that is counted. A person may write the largest integer into the file: it cannot grow."""
 
 SHORTEST = timedelta(hours=1)
+"""Length of the first quarantine. Each further failure doubles it."""
+
 LONGEST = timedelta(hours=24)
+"""The longest quarantine: each trigger is evaluated again after a day at most."""
 
 
 @dataclass(frozen=True, slots=True)
 class LongTermDraft:
-    """What shall be kept."""
+    """A long-term memory before it is stored."""
 
     name: str
     prompt: str
@@ -44,7 +49,7 @@ class LongTermChange:
 
 @dataclass(frozen=True, slots=True)
 class LongTermMemory:
-    """`error` is why its trigger gave no value last; until `quarantined_until` it is not judged."""
+    """`error` says why the trigger gave no value last time; it is not evaluated until `quarantined_until`."""
 
     id: LongTermId
     name: str
@@ -63,7 +68,7 @@ class LongTermMemory:
 
 @dataclass(frozen=True, slots=True)
 class Watch:
-    """What a search needs of a memory to judge its trigger."""
+    """The parts of a long-term memory that a search needs to evaluate its trigger."""
 
     id: LongTermId
     name: str
@@ -81,13 +86,13 @@ class Watch:
 
 
 def quarantine(failures: int) -> timedelta | None:
-    """How long a trigger rests after so many timeouts or memory errors in a row: 1 h, doubling to 24 h."""
+    """How long a trigger is not evaluated after so many timeouts or memory errors in a row: 1 h, doubled up to 24 h."""
     if failures < TOLERATED:
         return None
     return min(LONGEST, SHORTEST * float(2 ** min(failures - TOLERATED, 5)))
 
 
 def draw(items: Sequence[Drawn], number: int, chance: Callable[[], float]) -> list[Drawn]:
-    """So many of the items at most, each as likely as the others, none twice."""
+    """At most `number` items in random order; each is equally likely, and none is drawn twice."""
     left = list(items)
     return [left.pop(int(chance() * len(left))) for _ in range(min(number, len(left)))]

@@ -1,4 +1,4 @@
-"""Typed memories: what one is, what a draft of one is, and how two become one."""
+"""Typed memories: a memory, a draft, a change, and the merge of a draft into a memory."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -31,7 +31,7 @@ class MemoryDraft:
 
 @dataclass(frozen=True, slots=True)
 class MemoryChange:
-    """What `update` shall change; None leaves a field as it is, an empty project means none."""
+    """The fields to change. None leaves a field as it is; an empty project removes the project."""
 
     content: str | None = None
     type: MemoryType | None = None
@@ -43,7 +43,7 @@ class MemoryChange:
 
 @dataclass(frozen=True, slots=True)
 class Memory:
-    """A stored memory. Times are ISO-8601 UTC text; `superseded_by` is what took its place last, if anything did."""
+    """A stored memory. Times are ISO-8601 UTC text; `superseded_by` is the memory that superseded it last."""
 
     id: MemoryId
     content: str
@@ -62,7 +62,7 @@ class Memory:
 
 @dataclass(frozen=True, slots=True)
 class Stored:
-    """What became of a draft: its memory, whether it was merged, and what came close but says something else."""
+    """The result of a store: the memory, whether the draft was merged into it, and memories that are only similar."""
 
     memory: Memory
     consolidated: bool
@@ -72,7 +72,7 @@ class Stored:
 
 @dataclass(frozen=True, slots=True)
 class Filter:
-    """Which memories a search looks at; a memory passes with any one of `tags`."""
+    """Which memories a search looks at; a memory passes if it has any of `tags`."""
 
     type: MemoryType | None = None
     project: str | None = None
@@ -81,7 +81,7 @@ class Filter:
 
 
 def merge(twin: Memory, draft: MemoryDraft) -> Memory:
-    """The one memory that a twin and a restatement of it become: the longer text, one step more important."""
+    """The twin with a draft merged into it: the longer text, all tags, the importance raised by one."""
     return replace(
         twin,
         content=draft.content if len(draft.content) > len(twin.content) else twin.content,

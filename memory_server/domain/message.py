@@ -1,4 +1,4 @@
-"""What was said in a conversation."""
+"""A message of a conversation."""
 
 from dataclasses import dataclass
 

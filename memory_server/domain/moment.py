@@ -1,20 +1,21 @@
-"""Moments: as the file keeps them, and as callers write them."""
+"""Moments: the form in which the file stores them, and the forms in which callers write them."""
 
 from datetime import UTC, datetime, timedelta, tzinfo
 
-FORM = "is no date or time: write it as 2026-03-14 or 2026-03-14T09:26:53Z"
+FORM = "is not a date or time: write it as 2026-03-14 or 2026-03-14T09:26:53Z"
+"""What an error says of a text that is not a moment, after the name of the argument."""
 
 
 def timestamp(moment: datetime) -> str:
-    """UTC as ISO-8601 text with milliseconds: text order is time order."""
+    """A moment as ISO-8601 text in UTC with milliseconds: so the order of texts is the order of moments."""
     return moment.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
 def parse(text: str, zone: tzinfo | None = UTC) -> datetime:
-    """A moment in ISO-8601; without a zone of its own it is in `zone`, or stays without where that is None.
+    """Read a moment in ISO-8601. A text without a zone is in `zone`; where that is None, the moment has no zone.
 
     Raises:
-        ValueError: it is none, or lies at the edge of the years 1 to 9999, where no zone can be applied.
+        ValueError: it is not a moment, or is too close to the first or last year (1, 9999) to change its zone.
     """
     try:
         moment = datetime.fromisoformat(text)
@@ -26,7 +27,7 @@ def parse(text: str, zone: tzinfo | None = UTC) -> datetime:
 
 
 def read(given: object) -> str:
-    """A moment that a caller wrote, as `timestamp` writes it: ISO-8601 text, or milliseconds since 1970.
+    """Read what a caller wrote, ISO-8601 text or milliseconds since 1970; the answer is as `timestamp` writes it.
 
     Raises:
         ValueError: it is neither.
@@ -43,10 +44,10 @@ def read(given: object) -> str:
 
 
 def _of_milliseconds(since_1970: float) -> str:
-    """A moment as JavaScript counts it."""
+    """Read milliseconds since 1970, as JavaScript counts."""
     if 1e9 <= since_1970 < 1e10:
         raise ValueError("is in seconds: give milliseconds since 1970")
     try:
         return timestamp(datetime(1970, 1, 1, tzinfo=UTC) + timedelta(milliseconds=since_1970))
-    except (ValueError, OverflowError):  # the former where it is no number
-        raise ValueError("is no number of milliseconds since 1970") from None
+    except (ValueError, OverflowError):  # ValueError where it is not a number
+        raise ValueError("is not a number of milliseconds since 1970") from None

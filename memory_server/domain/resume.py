@@ -1,4 +1,4 @@
-"""A briefing for an assistant that opens a session: whole sentences, the most urgent first, within some tokens."""
+"""The briefing of an assistant that opens a session: whole sentences, the most urgent first, within a token limit."""
 
 import json
 import re
@@ -15,7 +15,7 @@ from memory_server.language.tokens import estimate, weigh
 
 
 class Urgency(IntEnum):
-    """The order of a briefing: what blocks, what is under way, what was decided, found, shared, agreed."""
+    """The order of a briefing: blockers, the task, current work, decisions, discoveries, shared facts, conventions."""
 
     BLOCKER = 0
     TASK = 1
@@ -37,36 +37,41 @@ HEADINGS = {
     Urgency.CONVENTION: "Conventions",
     Urgency.OTHER: "Also known",
 }
+"""The heading of the sentences of each urgency."""
 
 _OF_TYPE = {
     MemoryType.DECISION: Urgency.DECISION,
     MemoryType.PREFERENCE: Urgency.CONVENTION,
     MemoryType.PATTERN: Urgency.CONVENTION,
 }
+"""The urgency of memories by type; those of all other types are discoveries."""
 
 HEADROOM = 0.9
-"""The share of the limit that is filled by estimate: so the real count, up to 10 % higher, keeps the limit too."""
+"""Share of the token limit that the estimate may fill. The real count is up to 10 % higher and must keep the limit."""
 
 LONG = 60
-"""Tokens of a text beyond which only its first sentences are said."""
+"""Tokens. Of a longer text the briefing has only the first sentences, so that there is room for other texts."""
 
 TOO_LONG = 150
-"""Tokens of a single sentence beyond which it is only named: it would push out what else matters."""
+"""Tokens. Of a longer sentence the briefing only says where to read it: it would take the room of many others."""
 
 LONGEST_NAME = 20
-"""Tokens of a project's name that the smallest briefing has room for."""
+"""Tokens of the line with the project's name. A longer line becomes "This project.": a briefing may have only 50."""
 
 _SENTENCE_END = re.compile(
     r"(?<=[。！？])(?![”’」』）。！？])"
     r"|(?<=[.!?…])(?<!\b\w\.)\s+(?=[^a-z])"  # not after e.g. or 1.
     r"|\s*\n\s*"
 )
+"""The end of a sentence in English or Chinese, or of a line."""
+
 _ENDS_IN_HAN = re.compile(f"[{HAN}\u3041-\u30ff]$")
+"""A text that ends in Chinese or Japanese: its full stop is 。."""
 
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """One thing worth saying, as a sentence. `key` and `value` are those of the fact it came from, as far as said."""
+    """A sentence of a briefing. `key` and `value` are those of its fact; a long text is shortened in both."""
 
     urgency: Urgency
     sentence: str
@@ -76,7 +81,7 @@ class Item:
 
 @dataclass(frozen=True, slots=True)
 class Pointers:
-    """How a face says where to read on: a fact by `{key}`, a memory by `{id}`, and all that was left out."""
+    """How a face says where to read more: a fact by `{key}`, a memory by `{id}`, and everything that was left out."""
 
     fact: str
     memory: str
@@ -85,7 +90,7 @@ class Pointers:
 
 @dataclass(frozen=True, slots=True)
 class Briefing:
-    """`token_count` is the estimate for `text`; `said` are the items in it, `left_out` how many are not."""
+    """`token_count` is the estimate for `text`; `said` are the items in it, `left_out` is the number of the others."""
 
     text: str
     token_count: int
@@ -94,7 +99,7 @@ class Briefing:
 
 
 def urgency_of(key: str, scope: Scope) -> Urgency:
-    """What a key's prefix says of it; `ai.NAME.` and the shared scope are findings that assistants share."""
+    """The urgency of a fact, by the prefix of its key. `ai.NAME.` and the shared scope are what assistants share."""
     head, _, rest = key.partition(".")
     match head:
         case "current" if rest.startswith("block"):
@@ -114,7 +119,7 @@ def urgency_of(key: str, scope: Scope) -> Urgency:
 
 
 def of_fact(fact: Fact, pointers: Pointers) -> Item | None:
-    """A fact as a sentence; none where it says nothing, as a list of blockers that are solved."""
+    """A fact as a sentence; None where it says nothing: an empty value, or a blocker that is false."""
     urgency = urgency_of(fact.key, fact.home.scope)
     if _is_empty(fact.value) or (urgency is Urgency.BLOCKER and fact.value is False):
         return None
@@ -127,7 +132,7 @@ def of_fact(fact: Fact, pointers: Pointers) -> Item | None:
 
 
 def of_memory(memory: Memory, pointers: Pointers) -> Item:
-    """Typed memories: decisions, what was learnt, then preferences and patterns."""
+    """A memory as a sentence; its type decides the urgency."""
     urgency = _OF_TYPE.get(memory.type, Urgency.DISCOVERY)
     where = pointers.memory.format(id=memory.id)
     return _named_if_long(Item(urgency, _sentence(_opening(memory.content))), where)
@@ -141,9 +146,9 @@ def brief(
     max_tokens: int,
     pointers: Pointers,
 ) -> Briefing:
-    """The most urgent items that fit, each whole or not at all; `more` is what was not even considered.
+    """The most urgent items that fit, each whole or not at all; `more` counts items that were not given here.
 
-    Under one heading facts and memories take turns, each kind in the order given. The same items give the same text.
+    Under one heading facts and memories alternate, each in the order given. The same items give the same text.
     """
     opening = f"Project {project}." if project else "No project."
     if weigh(opening) > LONGEST_NAME:
@@ -157,13 +162,13 @@ def brief(
 
 
 def _ranked(items: Sequence[Item]) -> list[tuple[Urgency, int, Item]]:
-    """Each item with its place among those of its urgency."""
-    places = {urgency: count() for urgency in Urgency}
-    return [(item.urgency, next(places[item.urgency]), item) for item in items]
+    """Each item with its rank among those of its urgency."""
+    ranks = {urgency: count() for urgency in Urgency}
+    return [(item.urgency, next(ranks[item.urgency]), item) for item in items]
 
 
 def _chosen(ordered: Sequence[Item], room: float) -> list[Item]:
-    """What fits. First no heading after the task takes more than half of what is left, so that each gets a word in."""
+    """The items that fit. First no heading after the task takes more than half of the room, so that each gets some."""
     costs = [weigh(f" {item.sentence}") for item in ordered]
     said: set[int] = set()
     headed: set[Urgency] = set()
@@ -190,7 +195,7 @@ def _text(opening: str, said: Sequence[Item], left: int, pointers: Pointers) -> 
         if sentences:
             lines.append(f"{heading}: {' '.join(sentences)}")
     if not said and not left:
-        lines.append("Nothing is remembered of it yet.")
+        lines.append("Nothing is stored for it yet.")
     if left:
         lines.append(f"Left out: {left} more ({pointers.more}).")
     return "\n".join(lines)
@@ -203,7 +208,7 @@ def _named_if_long(item: Item, where: str) -> Item:
 
 
 def _opening(text: str) -> str:
-    """The first sentences up to LONG tokens, at least one; `[…]` where there are more."""
+    """The first sentences, up to LONG tokens but at least one; `[…]` where there are more."""
     sentences = [part for part in _SENTENCE_END.split(text.strip()) if part.strip()]
     said: list[str] = []
     for sentence in sentences:
@@ -220,7 +225,7 @@ def _sentence(text: str) -> str:
 
 
 def _label(key: str, urgency: Urgency) -> str:
-    """`current.task` is said as its value alone under its heading, other keys with their name."""
+    """The name of a key, before its value. A blocker or the task has none: the heading says it."""
     if urgency in (Urgency.BLOCKER, Urgency.TASK):
         return ""
     head, _, rest = key.partition(".")
@@ -259,5 +264,5 @@ def _words(key: str) -> str:
 
 
 def _line(text: str) -> str:
-    """On one line: a line of its own would pass for a heading."""
+    """The text on one line: a second line could look like a heading."""
     return " ".join(text.split())

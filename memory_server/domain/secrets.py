@@ -1,4 +1,4 @@
-"""Text that looks like a credential: a memory is read by every assistant, so it is no place for one."""
+"""Finds text that looks like a credential. It is refused, because every assistant can read a memory."""
 
 import re
 import unicodedata
@@ -8,7 +8,7 @@ from typing import Any
 from memory_server.errors import Invalid, Mend
 
 _START = "(?<![A-Za-z0-9])"
-"""Not a word boundary: Chinese letters and `_` may stand right before a key."""
+"""No ASCII letter or digit comes before a key. (A word boundary is too strict: Chinese characters or `_` may.)"""
 
 _PATTERNS = {
     "a private key": re.compile(r"-----BEGIN [A-Z0-9 ]*PRIVATE KEY-----"),
@@ -20,21 +20,22 @@ _PATTERNS = {
     "a password in an address": re.compile(_START + r"[a-z][a-z0-9+.-]{0,30}://[^\s:/@]+:[^\s:/@*<{$]{3,}@"),
     "a JSON web token": re.compile(_START + r"eyJ[A-Za-z0-9_-]{8,}\.eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}"),
 }
+"""The kinds of credentials with their patterns: the prefixes, characters and lengths that their issuers use."""
 
 
 def refuse_secrets(*values: Any) -> None:
-    """Raises Invalid where these JSON values seem to hold a credential."""
+    """Raises Invalid where these JSON values seem to contain a credential."""
     kind = find_secret(*values)
     if kind is not None:
         raise Invalid(
-            f"This looks like it holds {kind}, and every assistant can read a memory. Nothing was stored. "
+            f"This seems to contain {kind}, and every assistant can read a memory. Nothing was stored. "
             "Leave the secret out and say where it is kept.",
             Mend.ALLOW_SECRETS,
         )
 
 
 def find_secret(*values: Any) -> str | None:
-    """What kind of credential these JSON values seem to hold, or None. Never the credential itself."""
+    """The kind of credential that these JSON values seem to contain, or None. Never the credential itself."""
     text = unicodedata.normalize("NFKC", "\n".join(_texts(values)))
     return next((kind for kind, pattern in _PATTERNS.items() if pattern.search(text)), None)
 

@@ -1,6 +1,7 @@
-"""Short-term memories: the words of a conversation, how their pull fades, which come back.
+"""Short-term memories: the keywords of a conversation, their relevance, and which memories are returned.
 
-The formulas are those of the GentianAphrodite character of fount, as its offspring memory-mcp-server states them.
+The formulas and their constants are those of the GentianAphrodite character of fount, as memory-mcp-server, which is
+derived from it, states them. Where a constant has another source, it says so.
 """
 
 import re
@@ -15,58 +16,84 @@ from typing import NewType
 from memory_server.domain.message import Message
 
 _LINE_END = re.compile("[\n\u2028\u2029]")
+"""The line ends of a message, those of JavaScript included."""
+
 _FURTHER = "\n  "
+"""Takes the place of a line end in a message: an indented line does not look like the line of a speaker."""
+
 _SPEAKER = re.compile(r"^(?! )[^:\n]{1,100}: ", re.MULTILINE)
+"""The speaker at the start of a line of a snapshot: a role, or a name of at most 100 characters."""
 
 ShortTermId = NewType("ShortTermId", int)
 
 KEYWORDS = 72
-"""So many words of a message count, and so many of all messages together are kept."""
+"""Most keywords of one message, and most keywords of all messages of a memory together."""
 
 OVERLAPPING = 0.5
-"""The share of its weight that a word has which stands inside or across the words of a text."""
+"""Share of its weight that an overlapping word has: it is inside or across the words of a text. Our own addition, so
+that a Chinese text is also found where the segmenter cuts it in another way."""
 
 KEYWORD_FACTOR = 5.0
+"""Factor from the TF-IDF of a word to its weight."""
+
 LEAST_WEIGHT = 0.8
-"""Words that weigh less are dropped."""
+"""Least weight of a keyword; lighter words are dropped."""
 
 ROLE_WEIGHTS: Mapping[str, float] = {"user": 2.7, "assistant": 2.0, "system": 1.0}
+"""Factor of a keyword's weight by the role that said it: the user's words say best what a conversation is about."""
+
 OTHER_ROLE = 1.0
+"""The factor of all other roles."""
 
 _ROLE = re.compile(f"^(?:{'|'.join(ROLE_WEIGHTS)}): ", re.MULTILINE | re.IGNORECASE)
+"""A known role at the start of a line."""
 
 NEVER_DROPPED = 12
-"""So many words of a long message stay where all weigh less."""
+"""Most keywords that stay of a long message if all weigh less than LEAST_WEIGHT. Our own addition: TF-IDF divides by
+the length, so a long message would have no keywords and never be found."""
 
 MAX_PENALTY = 15.0
+"""Most relevance that a memory loses by its age."""
+
 DECAY_PER_MS = 2e-9
+"""Rate of this loss per millisecond of age: 5 are lost after 2.35 days, 10 after 6.36 days."""
+
 THRESHOLD = 5.0
-"""A memory of less relevance does not come back for its words."""
+"""Least relevance of a memory that is returned for its words."""
 
 RELEVANCE_DECIMALS = 6
-"""Decimals of a relevance, so that two ways of adding the same weights give the same order."""
+"""Decimals of a relevance. Our own addition: adding the same weights in another order must not change the ranking."""
 
 MAX_SCORE = 100.0
+"""Most score that a memory gets by being returned again and again."""
+
 SETTLING = timedelta(minutes=20)
-"""What was said later than this is still in front of the assistant's eyes."""
+"""Least age of a memory that is returned: the assistant still has newer messages in its context."""
 
 APART = timedelta(minutes=10)
-"""Memories that come back together were said at least so far apart."""
+"""Least time between two memories that are returned together: closer ones are often about the same."""
 
 FLASHBACKS = 2
+"""Most random memories that a search returns."""
+
 HEAVIEST_FLASHBACK = 1 + 1.7 + 1.1
+"""The largest value of `flashback_weight`: a draw accepts a memory with the probability weight / this."""
+
 YEAR = timedelta(days=365)
+"""Age from which a cleanup removes a memory, and from which age no longer changes the chance of a flashback."""
 
 CLEANUP_EVERY = timedelta(hours=24)
+"""Least time between two cleanups of a conversation by the server itself."""
+
 FADED = -5.0
-"""A memory of less relevance to no words at all is removed."""
+"""Least relevance without any shared word; a cleanup removes a memory below it. With score 0 that is 2.35 days."""
 
 ALWAYS_KEPT = 512
-"""So many of a conversation, the best, no cleanup removes."""
+"""Number of memories, the best of a conversation, that no cleanup removes."""
 
 
 class Tier(StrEnum):
-    """Why a memory came back: among the best for its words, next to them, or by chance."""
+    """Why a memory is returned: it is among the best for its words, it is the next best, or it is random."""
 
     TOP = "top"
     NEXT = "next"
@@ -74,14 +101,15 @@ class Tier(StrEnum):
 
 
 REWARD = {Tier.TOP: 5.0, Tier.NEXT: 2.0}
-"""What coming back adds to the score."""
+"""Score that a memory gains each time it is returned, by tier."""
 
-PLACES = (Tier.TOP, Tier.TOP, Tier.NEXT)
+RANKED_TIERS = (Tier.TOP, Tier.TOP, Tier.NEXT)
+"""The tiers of the memories that are returned for their words, best first."""
 
 
 @dataclass(frozen=True, slots=True)
 class Keyword:
-    """A word as it is compared, its weight, and the form in which the text has it."""
+    """A keyword: the form in which it is compared, its weight, and the form in which the text has it."""
 
     word: str
     weight: float
@@ -115,21 +143,21 @@ class Recollection:
 
 
 def penalty(age: timedelta) -> float:
-    """What a memory has lost to time: 15 x (1 - e^(-age_ms x 2e-9)); nothing while its moment is still to come.
+    """The relevance that a memory has lost by its age: 15 x (1 - e^(-age_ms x 2e-9)); 0 for a moment in the future.
 
-    `sqlite/short_term.py` computes the same in SQL; `tests/sqlite/test_rules.py` holds both equal.
+    `sqlite/short_term.py` computes the same in SQL; `tests/sqlite/test_rules.py` checks that both are equal.
     """
     age_ms = max(0.0, age / timedelta(milliseconds=1))
     return MAX_PENALTY * (1 - exp(-age_ms * DECAY_PER_MS))
 
 
 def relevance(words: float, lost: float, score: float) -> float:
-    """What decides whether a memory comes back, with the decimals in which it is compared."""
+    """The relevance of a memory, with the decimals in which it is compared."""
     return round(words - lost + score, RELEVANCE_DECIMALS)
 
 
 def faded(memories: Sequence[ShortTermMemory], now: datetime) -> set[ShortTermId]:
-    """Which memories of a conversation a cleanup removes: older than a year or below FADED, and never the best 512."""
+    """Which memories of a conversation a cleanup removes: older than a year or below FADED, but never the best 512."""
 
     def worth(memory: ShortTermMemory) -> float:
         return relevance(0.0, penalty(now - datetime.fromisoformat(memory.said_at)), memory.score)
@@ -145,11 +173,11 @@ def faded(memories: Sequence[ShortTermMemory], now: datetime) -> set[ShortTermId
 def tf_idf(
     words: Iterable[tuple[str, str]], idf: Callable[[str], float], overlapping: Iterable[str] = ()
 ) -> list[Keyword]:
-    """The 72 best words of a text, given with the form in which each stands there, best first.
+    """The 72 best words of a text, best first. `words` gives each word with its form in the text.
 
-    TF-IDF as jieba has it: count x idf / the number of words, but of the words kept, for else a long text
-    drives each of its words below any threshold. Overlapping words stand in it too, but were cut otherwise: they
-    have half of their weight, and the others keep theirs.
+    TF-IDF as in jieba: count x idf / the number of words. But only the words kept are counted, because in a long
+    text each word would fall below any threshold. The text also contains the overlapping words, cut in another way:
+    they get half of their weight, and do not change that of the others.
     """
     counts: Counter[str] = Counter()
     forms: dict[str, str] = {}
@@ -171,8 +199,8 @@ def keywords(
 ) -> list[Keyword]:
     """The words of a conversation, heaviest first: TF-IDF x 5 x the weight of who said it, summed over the messages.
 
-    Words below 0.8 are dropped. Where that leaves none of a long message, those stay that would not have
-    been dropped from one of 12 words, at most 12.
+    Words below 0.8 are dropped. If a long message would lose all its words, at most 12 stay: those that would not
+    be dropped if the message had only 12 words.
     """
     weights = {**ROLE_WEIGHTS, **role_weights}
     sums: dict[str, float] = {}
@@ -197,30 +225,30 @@ def keywords(
 
 
 def snapshot(messages: Sequence[Message]) -> str:
-    """The messages as one text for people: `role: content`, further lines of a content indented."""
+    """The messages as one text for people: `role: content`; the further lines of a content are indented."""
     return "\n".join(
         _LINE_END.sub(_FURTHER, f"{message.name or message.role}: {message.content}") for message in messages
     )
 
 
 def spoken(text: str) -> str:
-    """What was said, of a snapshot: without who said it."""
+    """The text of a snapshot without the speakers."""
     return _SPEAKER.sub("", text)
 
 
 def noted(text: str) -> str:
-    """What was said, of a snapshot that a person wrote: `The code of the door: 7` names nobody who said it."""
+    """The text of a snapshot that a person wrote, without known roles: `The code of the door: 7` names no speaker."""
     return _ROLE.sub("", text)
 
 
 def pick(ranked: Iterable[Recollection]) -> list[tuple[Tier, Recollection]]:
-    """Two for the top and one next to them, best first, no two said within 10 minutes."""
+    """Two memories for the top and the next best, no two said within 10 minutes of each other."""
     picked: list[tuple[Tier, Recollection]] = []
     for each in ranked:
-        if len(picked) == len(PLACES):
+        if len(picked) == len(RANKED_TIERS):
             break
         if is_apart(each.said_at, [other.said_at for _, other in picked]):
-            picked.append((PLACES[len(picked)], each))
+            picked.append((RANKED_TIERS[len(picked)], each))
     return picked
 
 
@@ -231,5 +259,5 @@ def is_apart(moment: str, others: Iterable[str]) -> bool:
 
 
 def flashback_weight(age: timedelta, score: float) -> float:
-    """How likely a memory flashes back: 1 + 1.7 x max(0, 1 - age / 365 d) + 1.1 x min(score, 50) / 50."""
+    """The weight of a memory in a draw of flashbacks: 1 + 1.7 x max(0, 1 - age / 365 d) + 1.1 x min(score, 50) / 50."""
     return 1 + 1.7 * max(0.0, 1 - age / YEAR) + 1.1 * min(score, 50.0) / 50

@@ -1,4 +1,4 @@
-"""What a trigger sees when it is judged."""
+"""What a trigger can read when it is evaluated."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -10,7 +10,7 @@ from memory_server.domain.message import Message
 
 @dataclass(frozen=True, slots=True)
 class Situation:
-    """`now` is aware, in the user's own zone; `seed` decides every chance in the triggers of one search."""
+    """`now` is in the user's own zone; `seed` decides all random numbers in the triggers of one search."""
 
     messages: tuple[Message, ...]
     conversation_id: str

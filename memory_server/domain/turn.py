@@ -1,4 +1,4 @@
-"""A turn of a conversation: what was said and what it came to."""
+"""A turn of a conversation: a message and its summary."""
 
 from dataclasses import dataclass
 

@@ -1,4 +1,4 @@
-"""The port through which texts become vectors."""
+"""The port that turns texts into vectors."""
 
 from collections.abc import Sequence
 from typing import Protocol
@@ -17,5 +17,5 @@ class Embedder(Protocol):
         ...
 
     def embed_documents(self, texts: Sequence[str]) -> list[Vector]:
-        """The vectors of stored texts, in order; a text's vector never depends on its batch mates."""
+        """The vectors of stored texts, in order; a text's vector does not depend on the other texts of the call."""
         ...

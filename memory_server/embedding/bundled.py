@@ -1,4 +1,4 @@
-"""The embedder that ships with the package: a small English-Chinese E5 on onnxruntime, no network."""
+"""The embedder that comes with the package: a small English-Chinese E5, run by onnxruntime without a network."""
 
 import os
 from collections.abc import Iterator, Sequence
@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-# onnxruntime 1.31 reports its use to its maker and keeps a device id unless this is set before its import.
+# Unless this is set before its import, onnxruntime 1.31 sends usage data to Microsoft and stores a device id.
 os.environ["ORT_DISABLE_TELEMETRY"] = "1"
 
 import onnxruntime
@@ -20,37 +20,51 @@ from memory_server.embedding.fingerprint import digest_of_files, fingerprinted
 from memory_server.embedding.unicode import well_formed
 
 MODEL_FILE = "model.onnx"
+"""The network, with its weights."""
+
 TOKENIZER_FILE = "tokenizer.json"
+"""The tokenizer with its vocabulary."""
+
 QUERY_PROMPT = "query: "
 DOCUMENT_PROMPT = "passage: "
+"""What E5 was trained to see before a question and before a stored text (its model card)."""
+
 DIMENSIONS = 384
+"""Numbers in a vector of the model."""
+
 MAX_TOKENS = 512
-"""Positions the model knows, `<s>` and `</s>` included."""
+"""Tokens that the model can read at a time, `<s>` and `</s>` included (its model card)."""
 
 _FOLDER = Path(__file__).with_name("e5_small")
+"""Where the package keeps the model; NOTICE.md in it says where it comes from."""
+
 _BEGIN, _END, _PAD = 0, 2, 1
+"""Token ids of `<s>`, `</s>` and `<pad>` in tokenizer.json."""
+
 _RUN_TOKENS = 512
-"""Tokens in one run, padding included: as fast as any larger number, and memory stays below 200 MB."""
+"""Tokens in one run of the model, padding included. Measured: a larger number is not faster, and this one keeps memory
+below 200 MB."""
 
 _THREADS = 2
+"""Threads of one run. A choice: half of a small machine, because the user works on it meanwhile."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Window:
-    """A stretch of a text that fits the model: the text's place in its batch, and token ids."""
+    """A part of a text that fits the model: the text's index in its batch, and token ids."""
 
     text: int
     ids: list[int]
 
 
 class BundledEmbedder:
-    """multilingual-e5-small in 4 bits, cut to English and Chinese, the language taken out of its vectors.
+    """multilingual-e5-small in 4 bits, reduced to English and Chinese; its vectors do not depend on the language.
 
-    A text longer than the model can read is cut into windows of equal length, whose vectors are averaged.
+    A text longer than the model can read is split into windows of equal length, whose vectors are averaged.
     """
 
     def __init__(self, folder: Path = _FOLDER) -> None:
-        """Load the files: about 0.2 s."""
+        """Load the files, which takes about 0.2 s."""
         self._tokenizer = Tokenizer.from_file(str(folder / TOKENIZER_FILE))
         self._session = _session(folder / MODEL_FILE)
         self._space = _space(folder)
@@ -73,7 +87,7 @@ class BundledEmbedder:
         return [_unit(row) for row in sums]
 
     def _windows(self, prompt: str, texts: Sequence[str]) -> list[_Window]:
-        """Cut every text; each window starts with the prompt."""
+        """Split every text into windows; each starts with the prompt."""
         prefix = self._ids(prompt)
         room = MAX_TOKENS - len(prefix) - 2
         return [
@@ -102,9 +116,9 @@ class BundledEmbedder:
 def _session(model: Path) -> onnxruntime.InferenceSession:
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = _THREADS
-    # Threads that spin while they wait make a call 5 to 20 times slower on busy cores.
+    # Threads that spin while they wait make a call 5 to 20 times slower if the cores are busy.
     options.add_session_config_entry("session.intra_op.allow_spinning", "0")
-    # The arena never gives memory back: after one long text it held 100 MB more, and was no faster.
+    # The arena never returns memory: after one long text it kept 100 MB more, and was not faster.
     options.enable_cpu_mem_arena = False
     options.enable_mem_pattern = False
     return onnxruntime.InferenceSession(str(model), options, providers=["CPUExecutionProvider"])
@@ -127,14 +141,14 @@ def _space(folder: Path) -> Space:
 
 
 def _parts(ids: list[int], room: int) -> list[list[int]]:
-    """Cut `ids` into the fewest parts of at most `room`, of like length; no ids are one empty part."""
+    """Split `ids` into the fewest parts of at most `room`, of similar length; no ids give one empty part."""
     count = max(1, -(-len(ids) // room))
     edges = [len(ids) * i // count for i in range(count + 1)]
     return [ids[start:end] for start, end in pairwise(edges)]
 
 
 def _runs(windows: list[_Window]) -> Iterator[list[_Window]]:
-    """Windows of like length together, so that there is little padding, up to `_RUN_TOKENS` with padding."""
+    """Group windows of similar length, so that padding is short, up to `_RUN_TOKENS` with padding."""
     run: list[_Window] = []
     for window in sorted(windows, key=lambda window: len(window.ids)):
         if run and (len(run) + 1) * len(window.ids) > _RUN_TOKENS:

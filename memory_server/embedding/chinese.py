@@ -1,4 +1,4 @@
-"""Asks an unknown embedder whether it understands Chinese."""
+"""Tests whether an unknown embedder understands Chinese."""
 
 from collections.abc import Callable, Sequence
 
@@ -7,9 +7,9 @@ import numpy as np
 from memory_server.domain.embedding import Vector
 
 LEAST_SHARE = 0.75
-"""The share of paraphrases an embedder that knows Chinese finds.
+"""The least share of paraphrases that an embedder must find to count as one that understands Chinese.
 
-Measured: multilingual-e5-small 1.0; all-MiniLM-L6-v2 .25, n-gram hashing .19, chance .06.
+Measured: multilingual-e5-small 1.0; all-MiniLM-L6-v2 0.25, n-gram hashing 0.19, chance 0.06.
 """
 
 _PARAPHRASES = (
@@ -30,7 +30,7 @@ _PARAPHRASES = (
     ("弟弟考上大学", "家中男孩被高校录取"),
     ("飞机票订好啦", "已经预购航班座位"),
 )
-"""The same said in other characters: knowing characters as shapes does not help."""
+"""Pairs with the same meaning in different characters, so that comparing characters does not find them."""
 
 
 def understands_chinese(embed: Callable[[Sequence[str]], Sequence[Vector]]) -> bool:

@@ -1,4 +1,4 @@
-"""Gives a space its fingerprint."""
+"""Computes the fingerprint of a space."""
 
 import hashlib
 import json

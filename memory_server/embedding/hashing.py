@@ -1,4 +1,4 @@
-"""The last resort: vectors of hashed spelling, which need no model and know no meaning."""
+"""The fallback without a model: vectors of hashed spelling, which know nothing of meaning."""
 
 import math
 import re
@@ -13,18 +13,21 @@ from memory_server.domain.embedding import Space, Vector
 from memory_server.embedding.fingerprint import fingerprinted
 
 DIMENSIONS = 512
+"""Numbers in a vector; a power of two, because one more bit of the hash is the sign. More would mean fewer collisions
+and larger files: a choice."""
 
 _UNSPACED = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
-"""Kana and Han, which are written without spaces between words."""
+"""Kana and Han, scripts without spaces between words, as a character class."""
 
 _RUN = re.compile(rf"(?P<unspaced>[{_UNSPACED}]+)|(?P<word>[^\W_{_UNSPACED}]+)")
 _TRIGRAM = 3
+"""Characters of a feature inside a word, so that forms and typos of a word are similar; three is usual."""
 
 
 class HashingEmbedder:
-    """Signed hashing of words, their character trigrams, and Han and kana 1- and 2-grams.
+    """Signed hashing of words, their character trigrams, and 1- and 2-grams of Han and kana.
 
-    A feature's weight is 1 + ln(count). The same on every machine: features are hashed with CRC-32.
+    A feature's weight is 1 + ln(count). Features are hashed with CRC-32, so vectors are equal on every machine.
     """
 
     def __init__(self) -> None:
@@ -66,7 +69,7 @@ def _vector(text: str) -> Vector:
 
 
 def _features(text: str) -> Iterator[str]:
-    """The features of a text; their first character tells the kinds apart."""
+    """The features of a text; the first character of a feature is its kind."""
     for run in _RUN.finditer(unicodedata.normalize("NFKC", text).lower()):
         if run["word"]:
             yield f"w{run['word']}"

@@ -1,4 +1,4 @@
-"""The embedder for any model a user names, run by sentence-transformers (an extra of this package)."""
+"""The embedder for a model that the user names, run by sentence-transformers (an extra of this package)."""
 
 import hashlib
 import re
@@ -14,22 +14,21 @@ import numpy as np
 
 from memory_server.domain.embedding import Space, Vector
 from memory_server.embedding.chinese import understands_chinese
+from memory_server.embedding.compat import hub_commit
 from memory_server.embedding.fingerprint import digest_of_files, fingerprinted
 from memory_server.embedding.unicode import well_formed
-from memory_server.errors import Unavailable
+from memory_server.errors import Mend, Unavailable
 
 if TYPE_CHECKING:
     from sentence_transformers import SentenceTransformer
 
-EXTRA = 'pip install "memory-server[sentence-transformers]"'
-
 _MODEL_FILES = {".safetensors", ".bin", ".json", ".txt", ".model"}
-"""Suffixes of weights, settings and vocabularies."""
+"""Suffixes of weights, settings and vocabularies: the files that decide a model's vectors, and so its fingerprint."""
 
 
 @dataclass(frozen=True, slots=True)
 class Prompts:
-    """What is put before a question and before a stored text."""
+    """The texts that are put before a question and before a stored text."""
 
     query: str
     document: str
@@ -43,11 +42,11 @@ _PROMPTS_BY_NAME = (
     ),
     (re.compile(r"\bbge-(small|base|large)-zh"), Prompts("为这个句子生成表示以用于检索相关文章\uff1a", "")),
 )
-"""For models which were trained with prompts but do not say so in their settings."""
+"""Prompts of models that were trained with them but do not name them in their settings (from their model cards)."""
 
 
 class SentenceTransformersEmbedder:
-    """Any sentence-transformers model, on the CPU. What exceeds the model's own limit is not read."""
+    """Any sentence-transformers model, on the CPU. It does not read what exceeds the model's own limit."""
 
     def __init__(
         self,
@@ -57,7 +56,7 @@ class SentenceTransformersEmbedder:
         local_files_only: bool = False,
         prompts: Prompts | None = None,
     ) -> None:
-        """Import and load: 6 to 10 s. `prompts` overrides those of the model and of the table here."""
+        """Import and load, which takes 6 to 10 s. `prompts` overrides those of the model and of the table here."""
         self._lock = Lock()
         self._model = _load(name_or_path, revision, local_files_only)
         self._prompts = prompts or _prompts(self._model, name_or_path)
@@ -76,7 +75,7 @@ class SentenceTransformersEmbedder:
     def _embed(self, prompt: str, texts: Sequence[str]) -> list[Vector]:
         if not texts:
             return []
-        # The tokenizers of transformers refuse to be used by two threads at once.
+        # The tokenizers of transformers raise an error if two threads use them at once.
         with self._lock:
             vectors = self._model.encode(
                 [well_formed(text) for text in texts],
@@ -89,7 +88,7 @@ class SentenceTransformersEmbedder:
 
     def _describe(self, name_or_path: str, revision: str | None) -> Space:
         folder = Path(name_or_path)
-        commit = None if folder.is_dir() else _hub_commit(self._model)
+        commit = None if folder.is_dir() else hub_commit(self._model)
         space = Space(
             provider="sentence-transformers",
             model=folder.resolve().name if folder.is_dir() else name_or_path,
@@ -109,9 +108,9 @@ class SentenceTransformersEmbedder:
 
 
 def _load(name_or_path: str, revision: str | None, local_files_only: bool) -> "SentenceTransformer":
-    """Load from a folder or the hub's cache, and only if it is in neither, and allowed, from the hub.
+    """Load the model from a folder or the hub's cache; if it is in neither, and if that is allowed, from the hub.
 
-    The cache comes first because asking the hub without a network takes more than a minute.
+    The cache comes first because a request to the hub without a network fails only after more than a minute.
     """
     load = _library(name_or_path).SentenceTransformer
     no_hub = local_files_only or Path(name_or_path).is_dir()
@@ -130,26 +129,27 @@ def _load(name_or_path: str, revision: str | None, local_files_only: bool) -> "S
         else:
             return model
     raise Unavailable(
-        f"The embedding model {name_or_path!r} cannot be loaded ({str(failure).partition(chr(10))[0]}). Name a "
-        "sentence-transformers folder or a model that has been downloaded, or choose another embedder."
+        f"The embedding model {name_or_path!r} cannot be loaded ({str(failure).partition(chr(10))[0]}).",
+        Mend.USE_ANOTHER_EMBEDDER,
     ) from failure
 
 
 def _library(name_or_path: str) -> ModuleType:
-    """Import sentence-transformers, which brings torch: seconds, and 400 MB."""
+    """Import sentence-transformers, which also imports torch: some seconds, and 400 MB of memory."""
     try:
         library = import_module("sentence_transformers")
         import_module("transformers").utils.logging.disable_progress_bar()
     except ImportError as error:
         raise Unavailable(
             f"The embedding model {name_or_path!r} needs sentence-transformers, which cannot be imported "
-            f"({error}). Install it with: {EXTRA}"
+            f"({error}).",
+            Mend.INSTALL_SENTENCE_TRANSFORMERS,
         ) from error
     return library
 
 
 def _prompts(model: "SentenceTransformer", name_or_path: str) -> Prompts:
-    """The prompts that the model brings, else those known for its name, else none."""
+    """The prompts in the model's settings, else those known for its name, else none."""
     own = model.prompts
     document = own.get("document") or own.get("passage") or ""
     if own.get("query") or document:
@@ -158,15 +158,8 @@ def _prompts(model: "SentenceTransformer", name_or_path: str) -> Prompts:
     return next((prompts for pattern, prompts in _PROMPTS_BY_NAME if pattern.search(name)), Prompts("", ""))
 
 
-def _hub_commit(model: "SentenceTransformer") -> str | None:
-    """The commit that the model came from, as transformers noted it."""
-    network = model.transformers_model
-    commit: str | None = getattr(network.config, "_commit_hash", None) if network is not None else None
-    return commit
-
-
 def _digest_of_weights(model: "SentenceTransformer") -> str:
-    """The sha256 of all weights in memory, for a model of the hub whose commit is not known."""
+    """The sha256 of all weights in memory, for a model from the hub whose commit is unknown."""
     whole = hashlib.sha256()
     for name, weights in sorted(model.state_dict().items()):
         whole.update(f"{name} {tuple(weights.shape)}\n".encode())

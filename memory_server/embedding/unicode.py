@@ -1,4 +1,4 @@
-"""Makes any Python string one that UTF-8 can carry."""
+"""Makes any Python string encodable in UTF-8."""
 
 
 def well_formed(text: str) -> str:

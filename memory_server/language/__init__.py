@@ -1,1 +1,1 @@
-"""What is known about languages: text, Han characters, function words, queries, keys. No feature is known here."""
+"""Language: text, Han characters, function words, queries, keys, token counts. Knows none of the server's features."""

@@ -1,8 +1,8 @@
-"""Words and endings that may differ between two texts that say the same: closed lists, English and Chinese.
+"""Words and endings that may differ between two texts with the same meaning: closed lists for English and Chinese.
 
-What is missing here costs a merge; what is wrongly here costs somebody a fact. So what is doubtful stays out:
-prepositions, pronouns, conjunctions, quantifiers, modals, negations, tense, `only` and politeness in Chinese
-(请 is also to invite, 麻烦 trouble, 吧 a guess) all carry meaning.
+If a word is missing here, two equal memories are not merged; if a word is wrongly here, a fact is lost. So doubtful
+words are left out: prepositions, pronouns, conjunctions, quantifiers, modals, negations, tense, `only`, and politeness
+in Chinese (请 also means invite, 麻烦 trouble, 吧 a guess) all carry meaning.
 """
 
 import re
@@ -18,25 +18,30 @@ def _set(words: str) -> frozenset[str]:
 # --- Endings ---------------------------------------------------------------------------------------------
 
 _NO_INFLECTION = (
-    # Words of their own that end like a form of another.
+    # Words that look like an inflected form of another word.
     _set("news means goods customs arms species windows pandas rails glasses terms ones imaps ldaps ftps")
     | _set("ours yours theirs hers besides sometimes")
     | _set("tens twenties thirties forties fifties sixties seventies eighties nineties")
     | _set("hundreds thousands millions billions")
-    # A weekday is one day, its plural every week.
+    # Monday is one day, Mondays is every week.
     | _set("mondays tuesdays wednesdays thursdays fridays saturdays sundays weekends")
 )
+"""Words that end like an inflected form but are not one."""
+
 _WORD = re.compile(r"[a-z]{4,}")
+"""Words that are long enough to have an ending."""
+
 _STEM = re.compile(r"(?=.*[aeiouy])[a-z]{3,}|go")
-"""What must be left: https is not the plural of http."""
+"""What may remain without an ending: https is not the plural of http."""
 _SHORT = re.compile(r"[^aeiou]*[aeiou][^aeiouwxy]")
-"""A stem like `stop` or `fil`, which doubles its consonant: so `filing` is from file and `filling` is not."""
+"""A stem like `stop` or `fil`, whose last consonant is doubled: so `filing` comes from file, and `filling` does not."""
 _DOUBLED = re.compile(r"([b-df-hj-np-tvz])\1$")
+"""A doubled consonant at the end."""
 
 
 @lru_cache(maxsize=10_000)
 def without_s(word: str) -> frozenset[str]:
-    """What `word` may be a plural or third person of: retries is retry, pushes push, uses use."""
+    """The words whose plural or third person `word` may be: retry for retries, push for pushes, use for uses."""
     if not _WORD.fullmatch(word) or word in _NO_INFLECTION or not word.endswith("s") or word[-2] in "su":
         return frozenset()
     stems = {word[:-1]}
@@ -49,7 +54,7 @@ def without_s(word: str) -> frozenset[str]:
 
 @lru_cache(maxsize=10_000)
 def without_ing(word: str) -> frozenset[str]:
-    """What `word` may be the progressive of: stopping is stop, using use, adding add."""
+    """The verbs whose progressive `word` may be: stop for stopping, use for using, add for adding."""
     if not _WORD.fullmatch(word) or not word.endswith("ing"):
         return frozenset()
     stem = word.removesuffix("ing")
@@ -64,39 +69,48 @@ def without_ing(word: str) -> frozenset[str]:
 # --- Words -----------------------------------------------------------------------------------------------
 
 CONTRACTIONS = {"can't": "can not", "cannot": "can not", "won't": "will not", "shan't": "shall not"}
+"""Contractions that are not formed by an ending, and their long form."""
+
 CONTRACTED_ENDINGS = {
     "n't": " not",
     "'re": " are",
     "'ve": " have",
     "'ll": " will",
     "'m": " am",
-    "'d": " would",  # or had: read alike in both texts, it can only keep two texts apart
+    "'d": " would",  # or had; both texts are read the same way, so a wrong reading can only prevent a merge
 }
+"""Contracted endings and their long form."""
+
 IS_AFTER = _set("it he she that there here what who where how this everything everyone")
-"""Words after which `'s` is the verb; after any other it may also mark the owner."""
+"""Words after which `'s` is short for is; after any other word it may also be the possessive."""
 
 CANONICAL = {
     "时候": "时",
     "里面": "里",
     "已经": "已",
-    # 加上 is 加 with the result spelt out, and so on; 上 alone (above, last) carries meaning.
+    # 加上 means the same as 加, and so on; 上 alone (above, last) carries meaning.
     **{verb + "上": verb for verb in ("加", "带", "写", "配", "填", "附")},
 }
-"""One form for a word in its longer or emphatic form."""
+"""A word in its longer or emphatic form, and its plain form."""
 
 COMPOUNDS = frozenset({"就是", "就在"})
+"""Words that are split into their characters: 就 in them may carry no meaning."""
+
 FINAL_PARTICLES = ("的", "了")
+"""Particles at the end of a Chinese word that are split off."""
+
 ENDS_IN_PARTICLE = _set("目的 标的 有的 打的 似的 为了 除了 不了 罢了 算了 完了 得了")
-"""Words whose last character looks like a particle and is none."""
+"""Words whose last character looks like a particle but is part of the word."""
 
 OPENINGS = (
     *((modal, "you", word) for modal in ("could", "can", "would", "will") for word in ("please", "kindly")),
     *((word,) for word in ("please", "kindly", "actually", "basically", "honestly", "btw", "fyi", "其实")),
 )
-"""Longest first. Only at the very start of a text: to please is a verb, and "not actually" is another fact."""
+"""Polite or filling words, longest first. They are ignored only at the start of a text: elsewhere please may
+be a verb, and "not actually" is a different fact."""
 
 PRESENT_BE = {"is": True, "are": False, "am": False}
-"""The forms that make a progressive of the present, and whether what they are short for has an -s."""
+"""Forms of be in the present progressive, and whether the simple present that means the same ends in -s."""
 
 _BE = _set("be am is are was were been being")
 _MODALS = _set("can could may might must shall should will would not")
@@ -104,27 +118,37 @@ _PREPOSITIONS = _set("in on at for with by of from to as")
 _NEGATIONS = _set("not no never none neither nor only just")
 _NEGATIVE = ("不", "没", "别", "未", "无", "非", "勿")
 _LIMITING = (*_NEGATIVE, "只", "仅")
+"""Characters that negate or limit."""
+
 _TOTAL = ("所有", "全部", "一切", "任何", "每", "各", "大家")
+"""How words for all or each start."""
+
 _TIME = ("每", "周", "星期", "凌晨", "早上", "上午", "中午", "下午", "晚上", "今", "明", "昨")
+"""How words for a time start."""
+
 _MEANS = frozenset({"用", "由", "靠", "以", "通过"})
+"""Words for by means of."""
+
 _COUNTS = tuple("0123456789零一二三四五六七八九十百千万亿两几这那每")
+"""Characters at the end of a number."""
+
 _FEELING = _set(
     "讨厌 喜欢 喜爱 爱 恨 怕 害怕 担心 羡慕 嫉妒 想念 怀念 想 说 提到 骂 批评 表扬 怀疑 相信 支持 反对"
 )
-"""Verbs after which 的 turns the object into the subject: 我讨厌的猫 is a cat I hate, 我讨厌猫 that I hate cats."""
+"""Verbs after which 的 changes the meaning: 我讨厌的猫 is a cat that I hate, 我讨厌猫 means I hate cats."""
 
 
-class Place(NamedTuple):
-    """Where in its clause a word stands."""
+class Surroundings(NamedTuple):
+    """What is around a word in its clause."""
 
     before: Sequence[str]
-    """The words that were kept, as far as they may matter."""
+    """The last words before it that were kept."""
     previous: str
-    """The word right in front of it, kept or not."""
+    """The word directly before it, kept or not."""
     after: Sequence[str]
-    """The words that follow, kept or not, as far as they may matter."""
+    """The next words after it, kept or not."""
     limited: bool
-    """Whether the text says not or only anywhere."""
+    """Whether the text contains not or only anywhere."""
 
     @property
     def last(self) -> str:
@@ -136,18 +160,18 @@ class Place(NamedTuple):
 
 
 def limits(word: str) -> bool:
-    """Whether `word` says not or only, whose reach a comma, a filler or 了 can change."""
+    """Whether `word` means not or only. What such a word refers to can change with a comma, a filler or 了."""
     return word in _NEGATIONS or any(character in word for character in _LIMITING)
 
 
 def _verb(words: Iterable[str]) -> str:
-    """The first word that is neither a negation nor an adverb in -ly."""
+    """The first word that is not a negation or an adverb in -ly."""
     return next((word for word in words if word not in {"not", "never"} and not word.endswith("ly")), "")
 
 
-def _is_article(place: Place) -> bool:
-    """A noun follows: not as in a + b, select a, b, and not the a of "plan a costs", "hall a is", "team a failed"."""
-    following = place.following
+def _is_article(around: Surroundings) -> bool:
+    """Whether a noun follows: not so in a + b, select a, b, "plan a costs", "hall a is", "team a failed"."""
+    following = around.following
     if following in _BE | _MODALS | _PREPOSITIONS | {"or", "and", "has", "have", "had"}:
         return False
     return (
@@ -155,70 +179,71 @@ def _is_article(place: Place) -> bool:
     )
 
 
-def _repeats_total(place: Place) -> bool:
-    """所有副本都…: 都 only repeats 所有. Beside a negation its place decides (不都, 都不)."""
-    if place.last.endswith(_NEGATIVE) or place.following.startswith(_NEGATIVE):
+def _repeats_total(around: Surroundings) -> bool:
+    """Whether 都 only repeats a word such as 所有. Next to a negation its position changes the meaning (不都, 都不)."""
+    if around.last.endswith(_NEGATIVE) or around.following.startswith(_NEGATIVE):
         return False
-    return any(word.startswith(_TOTAL) for word in place.before)
+    return any(word.startswith(_TOTAL) for word in around.before)
 
 
-def _stresses(place: Place) -> bool:
-    """就放在, 就是; but 不就是 is not 不是."""
-    placed = place.following.startswith(("在", "是", "来自")) or place.following.endswith("在")
-    return placed and not place.last.endswith(_NEGATIVE)
+def _stresses(around: Surroundings) -> bool:
+    """Whether 就 only adds stress, as in 就放在, 就是; but 不就是 differs from 不是."""
+    stressed = around.following.startswith(("在", "是", "来自")) or around.following.endswith("在")
+    return stressed and not around.last.endswith(_NEGATIVE)
 
 
-def _always(_: Place) -> bool:
+def _always(_: Surroundings) -> bool:
     return True
 
 
-def _if_unlimited(place: Place) -> bool:
-    """Not really ready is another fact than not ready."""
-    return not place.limited
+def _if_unlimited(around: Surroundings) -> bool:
+    """Not with a negation: "not really ready" is a different fact from "not ready"."""
+    return not around.limited
 
 
-def _is_progressive_be(place: Place) -> bool:
-    return bool(without_ing(_verb(place.after)))
+def _is_progressive_be(around: Surroundings) -> bool:
+    return bool(without_ing(_verb(around.after)))
 
 
-_SILENT_IF: dict[str, Callable[[Place], bool]] = {
+_SILENT_IF: dict[str, Callable[[Surroundings], bool]] = {
     "the": _always,
     "a": _is_article,
-    # Before a vowel or a silent h (or eight); any other is a name in small letters.
-    "an": lambda place: place.following.startswith(tuple("aeiouh8")),
+    # Before a vowel, a silent h or an 8; otherwise "an" is a name in lower case.
+    "an": lambda around: around.following.startswith(tuple("aeiouh8")),
     **dict.fromkeys(("really", "basically", "actually", "simply"), _if_unlimited),
-    **dict.fromkeys(("please", "kindly"), lambda place: not place.before and not place.after),
-    # In the editor and (in) the terminal.
-    **dict.fromkeys(_PREPOSITIONS, lambda place: place.previous == "and" and place.last == "and"),
-    # He is running: the verb itself tells person and time.
+    **dict.fromkeys(("please", "kindly"), lambda around: not around.before and not around.after),
+    # "In the editor and in the terminal": the second "in" may be left out.
+    **dict.fromkeys(_PREPOSITIONS, lambda around: around.previous == "and" and around.last == "and"),
+    # "He is running": in "he runs", the verb alone shows person and time.
     **dict.fromkeys(PRESENT_BE, _is_progressive_be),
     **dict.fromkeys(("一下", "呀", "哦", "啦", "呢", "嘛", "啊"), _always),
-    # 咬了猎人的狗 is the dog that bit the hunter, or the hunter's.
-    "的": lambda place: place.previous not in _FEELING and "了" not in place.before,
-    # 去了 is past, 要来了 and 不抽了 are a change; after 已 and 太 it adds nothing.
-    "了": lambda place: not place.limited and any(word[0] in "已太" for word in place.before),
+    # 咬了猎人的狗 has two meanings: the dog that bit the hunter, or bit the hunter's dog.
+    "的": lambda around: around.previous not in _FEELING and "了" not in around.before,
+    # 去了 is past, 要来了 and 不抽了 are a change; after 已 and 太 it adds no meaning.
+    "了": lambda around: not around.limited and any(word[0] in "已太" for word in around.before),
     "都": _repeats_total,
     "就": _stresses,
-    # 在每月一号; 不在每周一 is not 不每周一.
-    "在": lambda place: place.following.startswith(_TIME) and not place.last.endswith(_NEGATIVE),
-    # 在日志里; but 三里 is three miles.
-    "里": lambda place: "在" in "".join(place.before) and not place.last.endswith(_COUNTS),
-    # 用 Redis 来做; but 来 alone is to come.
-    "来": lambda place: bool(place.after) and not _MEANS.isdisjoint(place.before),
-    # 项目所使用; but 三所 counts houses.
-    "所": lambda place: bool(place.after and place.before) and not place.last.endswith(_COUNTS),
-    "要": lambda place: place.last == "必须",
-    # 用的是, 是由王芳整理的; but 他是老板 is not 他老板.
-    "是": lambda place: place.previous == "的" or place.following in {"由", "从", "在"},
+    # 在每月一号 means 每月一号; but 不在每周一 differs from 不每周一.
+    "在": lambda around: around.following.startswith(_TIME) and not around.last.endswith(_NEGATIVE),
+    # 在日志里 means 在日志; but 三里 is three miles.
+    "里": lambda around: "在" in "".join(around.before) and not around.last.endswith(_COUNTS),
+    # 用 Redis 来做 means 用 Redis 做; but 来 alone means to come.
+    "来": lambda around: bool(around.after) and not _MEANS.isdisjoint(around.before),
+    # 项目所使用 means 项目使用; but 三所 counts houses.
+    "所": lambda around: bool(around.after and around.before) and not around.last.endswith(_COUNTS),
+    "要": lambda around: around.last == "必须",
+    # In 用的是 and 是由王芳整理的 it adds no meaning; but 他是老板 differs from 他老板.
+    "是": lambda around: around.previous == "的" or around.following in {"由", "从", "在"},
 }
+"""For each word that can be without meaning, when it is."""
 
 
-def is_silent(word: str, place: Place) -> bool:
-    """Whether `word` carries no meaning in its place."""
-    return word in _SILENT_IF and _SILENT_IF[word](place)
+def is_silent(word: str, around: Surroundings) -> bool:
+    """Whether `word` carries no meaning in these surroundings."""
+    return word in _SILENT_IF and _SILENT_IF[word](around)
 
 
 def progressive_be(before: Sequence[str], word: str) -> str:
-    """The `is` of "is (not) running" if `word` is its running; `before` is the clause up to it."""
+    """The `is` of "is (not) running" if `word` is its "running", else empty; `before` is the clause before `word`."""
     be = _verb(before[::-1])
     return be if be in PRESENT_BE and without_ing(word) else ""

@@ -1,7 +1,7 @@
 """Traditional Chinese characters and the simplified ones that mean the same.
 
-The pairs are those of OpenCC 1.4.2 (`TSCharacters.txt`, Apache-2.0), first form only, one character to one.
-The table `character_forms` in the database holds the same pairs, so that triggers can fold in plain SQL.
+The pairs are those of OpenCC 1.4.2 (`TSCharacters.txt`, Apache-2.0): of each line the first form, one character to one.
+The table `character_forms` in the database has the same pairs, so that SQL triggers can fold text.
 """
 
 TRADITIONAL = (
@@ -146,3 +146,4 @@ SIMPLIFIED = (
 )
 
 TO_SIMPLIFIED = str.maketrans(TRADITIONAL, SIMPLIFIED)
+"""The pairs for `str.translate`."""

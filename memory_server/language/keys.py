@@ -1,9 +1,9 @@
-"""Keys of a conversation: words and patterns looked for in what was said.
+"""Keys: words and regular expressions that are searched for in the messages of a conversation.
 
-A text is made searchable once: folded (`text.fold`), then every word is put between two edges. A word is a run
-of letters, digits, `_` and the marks after them, of scripts that put spaces between words. A key made searchable
-in the same way is found exactly where it stands as whole words, by a plain search for a substring: `art` is not
-in `party`, `AI` is in 我喜欢AI技术, and `C++` is in `C++11`, because a sign needs no edge.
+A text is made searchable once: it is folded (`text.fold`), then an edge is put on both sides of every word. A word is a
+run of letters, digits, `_` and the marks after them, in scripts that put spaces between words. The key is made
+searchable in the same way, so a plain search for a substring finds it only as whole words: `art` is not in `party`,
+`AI` is in 我喜欢AI技术, and `C++` is in `C++11`, because signs get no edge.
 """
 
 import re
@@ -16,16 +16,16 @@ from functools import cache, cached_property, lru_cache
 from memory_server.language.text import SPACELESS, fold, stream_safe
 
 DEPTH = 4
-"""How many messages are looked at unless a trigger says otherwise."""
+"""How many of the last messages are searched unless a trigger gives another depth. A choice: two exchanges."""
 
 WHITE_SPACE = "\t\n\v\f\r \xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000\ufeff"
-"""What JavaScript's `trim` takes away, as a character class."""
+"""What JavaScript's `trim` removes, as a character class."""
 
 UNSPACED = SPACELESS + "\u0e01-\u0fff\u1000-\u109f\u1780-\u17ff"
-"""Character class of the scripts whose words run on: Han, kana, hangul, Thai, Lao, Tibetan, Burmese, Khmer."""
+"""Character class of the scripts without word edges: Han, kana, hangul, Thai, Lao, Tibetan, Burmese, Khmer."""
 
 EDGE = "\u3000"
-"""Stands on both sides of a word. No folded text holds it: NFKC makes it an ordinary space."""
+"""The character on both sides of a word. No folded text contains it: NFKC replaces it by an ordinary space."""
 
 _LETTER = f"[^\\W{UNSPACED}]"
 _SPACES = re.compile("[ \t]{2,}|\t")
@@ -34,7 +34,7 @@ _BLANK = re.compile(f"^[{WHITE_SPACE}]+|[{WHITE_SPACE}]+$")
 
 
 class Scope(StrEnum):
-    """Whose messages are looked at."""
+    """Whose messages are searched."""
 
     ANY = "any"
     USER = "user"
@@ -75,7 +75,7 @@ def searchable(text: str) -> str:
 
 
 def needle(key: str) -> str:
-    """What to look for in a searchable text; nothing when the key is blank, which is found nowhere."""
+    """What to search for in a searchable text; empty if the key is blank, which is never found."""
     return _edged(_BLANK.sub("", _spelled(key)))
 
 
@@ -85,7 +85,7 @@ def _spelled(text: str) -> str:
 
 
 def found(key: str, text: str) -> bool:
-    """Whether a text holds a key as whole words, or anywhere in scripts that put no spaces between words."""
+    """Whether a text contains a key as whole words, or anywhere in scripts without spaces between words."""
     wanted = needle(key)
     return wanted != "" and wanted in searchable(text)
 
@@ -100,7 +100,7 @@ def utf16(text: str) -> str:
 
 @dataclass(frozen=True)
 class Said:
-    """A message in the forms that keys are looked for in; each is made when first needed."""
+    """A message in the forms that keys are searched in; each form is computed when first needed."""
 
     role: str
     text: str
@@ -116,7 +116,7 @@ class Said:
 
 @dataclass(frozen=True)
 class Joined(Said):
-    """Messages joined by line feeds, whose forms are joined of theirs: a line feed stands between all words."""
+    """Messages joined by line feeds. Its forms are joined from theirs: no word crosses a line feed."""
 
     parts: tuple[Said, ...]
 
@@ -134,8 +134,8 @@ def join(parts: Sequence[Said]) -> Said:
 
 
 @dataclass(frozen=True, slots=True)
-class Words:
-    """A key that is text."""
+class WordsKey:
+    """A key that is words."""
 
     text: str
     needle: str
@@ -145,11 +145,10 @@ class Words:
 
 
 @dataclass(frozen=True, slots=True)
-class Pattern:
-    """A key that is a regular expression, looked for in the text as it is, by UTF-16 units.
+class RegexKey:
+    """A key that is a regular expression, searched for in the unchanged text, by UTF-16 units.
 
-    `squared` tells that the time may grow with the square of the text's length; `work` is what it may take at
-    one place of the text.
+    `squared`: its time may grow with the square of the text's length. `work`: the most steps at one index of the text.
     """
 
     source: str
@@ -166,27 +165,27 @@ class Pattern:
         return self.compiled.search(units) is not None
 
     def cost(self, length: int) -> int:
-        """What it takes at most on a text of that length; a unit is about a nanosecond."""
+        """The most work on a text of that length; a unit is about a nanosecond."""
         return self.work * length * (length if self.squared else 1)
 
 
-Key = Words | Pattern
+Key = WordsKey | RegexKey
 
 
-def words_key(text: str) -> Words:
-    return Words(text, needle(text))
+def words_key(text: str) -> WordsKey:
+    return WordsKey(text, needle(text))
 
 
 def distinct(keys: Iterable[Key]) -> tuple[Key, ...]:
-    """Each key once: texts that fold to the same are one."""
+    """Each key once: words that fold to the same text are one key."""
     kept: dict[object, Key] = {}
     for key in keys:
-        kept.setdefault(key.needle if isinstance(key, Words) else (key.source, key.flags), key)
+        kept.setdefault(key.needle if isinstance(key, WordsKey) else (key.source, key.flags), key)
     return tuple(kept.values())
 
 
 def clamped(depth: float | None) -> int | None:
-    """A depth as JavaScript may give it: none or NaN is the usual one, Infinity all (None), else it is at least 1."""
+    """A depth from JavaScript: none or NaN means DEPTH, Infinity means all messages (None), any other is at least 1."""
     if depth is None or depth != depth:
         return DEPTH
     if depth == float("inf"):
@@ -195,18 +194,18 @@ def clamped(depth: float | None) -> int | None:
 
 
 def recent(messages: Sequence[Said], scope: Scope, depth: int | None) -> Sequence[Said]:
-    """The last messages, then those of the scope among them."""
+    """Of the last `depth` messages those in the scope."""
     last = messages if depth is None else messages[-depth:]
     return [message for message in last if in_scope(message.role, scope)]
 
 
 def hits(said: Iterable[Said], keys: Iterable[Key]) -> list[tuple[Key, Said]]:
-    """Which key is found in which message; their number is what `match_keys` gives."""
+    """Which key is found in which message; `match_keys` returns their number."""
     return [(key, message) for message in said for key in keys if key.found(message)]
 
 
 def all_found(joined: Said, keys: Sequence[Key]) -> bool:
-    """Whether every key is found in the messages joined by line feeds; without keys nothing is."""
+    """Whether every key is found in the messages joined by line feeds; false without keys."""
     return bool(keys) and all(key.found(joined) for key in keys)
 
 
@@ -224,11 +223,11 @@ def _marks(folded: str) -> str:
 
 @cache
 def _unspaced() -> re.Pattern[str]:
-    """Compiled late, as is the next: together they would take 5 ms of every start."""
+    """Compiled at the first use, like the next one: together they would add 5 ms to every start."""
     return re.compile(f"[{UNSPACED}]")
 
 
 @lru_cache(maxsize=64)
 def _word_pattern(marks: str) -> re.Pattern[str]:
-    """Python's `\\w` holds all letters and numbers but no marks: those of the text are added."""
+    """Python's `\\w` matches letters and numbers but no marks, so the marks of the text are added."""
     return re.compile(f"{_LETTER}(?:{_LETTER}|[{marks}])*" if marks else f"{_LETTER}+")

@@ -1,4 +1,4 @@
-"""What a person or a model gives to say which texts are meant: words, or a regular expression between slashes."""
+"""A search pattern given by a person or a model: words, or a regular expression between slashes."""
 
 import re
 from dataclasses import dataclass
@@ -7,8 +7,10 @@ from typing import Any
 from memory_server.language import keys
 
 _SLASHED = re.compile(r"/(?P<source>.+)/(?P<flags>[a-z]*)", re.DOTALL)
+"""A regular expression in slashes, with flags as in JavaScript."""
+
 _FLAGS = {"i": "i", "m": "m", "s": "s", "u": "", "g": "", "y": "", "d": "", "v": ""}
-"""JavaScript's flags as RE2 has them; whether texts are found does not depend on the others."""
+"""JavaScript's flags and their names in RE2; an empty name: the flag does not change which texts are found."""
 
 _ESCAPE = re.compile(
     r"\\(?:u(?P<high>[dD][89abAB][0-9A-Fa-f]{2})\\u(?P<low>[dD][c-fC-F][0-9A-Fa-f]{2})"
@@ -16,18 +18,19 @@ _ESCAPE = re.compile(
     r"|.)",
     re.DOTALL,
 )
-"""Every escape, so that the second backslash of `\\\\u4e2d` begins none."""
+"""Any escape, and so also `\\\\`: the second backslash of `\\\\u4e2d` starts no escape."""
 
 MAX_PROGRAM = 1 << 16
-"""Bytes that a compiled expression may take: what nests large repetitions is refused.
+"""Bytes of a compiled expression; nested large repetitions need more and are refused.
 
-The worst that fits took 6 s for 200,000 characters, of 1 MB 55 s; `(?i)[\\p{L}_]+@\\p{L}+` fits.
+Measured: the slowest expression that fits takes 6 s for 200,000 characters (with 1 MB it would be 55 s), and ordinary
+ones such as `(?i)[\\p{L}_]+@\\p{L}+` fit.
 """
 
 
 @dataclass(frozen=True, slots=True)
 class Pattern:
-    """Words are found whole and in any spelling (see `keys`), an expression as it stands."""
+    """Finds whole words in any spelling (see `keys`), or a regular expression in the unchanged text."""
 
     words: str
     expression: Any = None
@@ -39,27 +42,27 @@ class Pattern:
 
 
 def parse(given: str) -> Pattern:
-    """Words, or `/regex/flags`, which RE2 runs: in linear time, without lookaround and backreferences.
+    """Read words, or `/regex/flags`. RE2 runs the expression, so its time is linear in the length of the text.
 
     Raises:
-        ValueError: there are no words, or RE2 does not take the expression.
+        ValueError: there are no words, or RE2 does not accept the expression.
     """
     slashed = _SLASHED.fullmatch(given.strip())
     if slashed is None:
         if not given.strip():
-            raise ValueError("holds no visible character")
+            raise ValueError("has no visible character")
         return Pattern(given.strip())
     unknown = [flag for flag in slashed["flags"] if flag not in _FLAGS]
     if unknown:
         raise ValueError(
-            f"has the unknown flag `{unknown[0]}`: there are {', '.join(_FLAGS)}; "
-            "of a path leave out the first slash, then it is words"
+            f"has the unknown flag `{unknown[0]}`: the flags are {', '.join(_FLAGS)}; "
+            "to search for a path, omit its leading slash"
         )
     return Pattern("", _compile(slashed["source"], {_FLAGS[flag] for flag in slashed["flags"]}))
 
 
 def _compile(source: str, flags: set[str]) -> Any:
-    import re2  # 9 ms, and few servers are ever asked
+    import re2  # takes 9 ms, and few calls need it
 
     options = re2.Options()
     options.log_errors = False
@@ -70,12 +73,12 @@ def _compile(source: str, flags: set[str]) -> Any:
     except re2.error as error:
         reason = error.args[0].decode() if isinstance(error.args[0], bytes) else error
         raise ValueError(
-            f"is no regular expression that RE2 takes ({reason}); it has no lookaround and no backreferences"
+            f"is not a regular expression that RE2 accepts ({reason}); RE2 has no lookaround and no backreferences"
         ) from None
 
 
 def _hexadecimal(escape: re.Match[str]) -> str:
-    """JavaScript's `\\u4e2d`, `\\u{1f600}` and `\\ud83d\\ude00` as RE2 writes a character; others as they stand."""
+    """JavaScript's `\\u4e2d`, `\\u{1f600}` and `\\ud83d\\ude00` as RE2 writes a character; other escapes unchanged."""
     if escape["high"]:
         return (
             rf"\x{{{0x10000 + (int(escape['high'], 16) - 0xD800 << 10) + int(escape['low'], 16) - 0xDC00:x}}}"

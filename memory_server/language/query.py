@@ -1,4 +1,4 @@
-"""A question as the word index understands it."""
+"""Turns a question into terms for the word index."""
 
 import re
 import unicodedata
@@ -7,17 +7,22 @@ from dataclasses import dataclass
 from memory_server.language.text import HAN, SPACELESS, fold, has_han
 
 _INSIDE = "._/:@+#'’-"
-"""Marks that do not end a word when a letter follows."""
+"""Marks that do not end a word if a letter follows: a path, a version or an address is one word."""
 
 _NEWER = "\u2e3c"
-"""Punctuation from here on is younger than the word index's table of characters, which takes it for letters."""
+"""The first punctuation character that is newer than the word index's table of characters, so that the index takes it
+and later ones for letters (SQLite's FTS5, whose unicode61 tokenizer knows Unicode 6.1)."""
 
 _LETTERS = frozenset(["Lu", "Ll", "Lt", "Lm", "Lo", "Nd", "Nl", "No", "Co", "Cn"])
-"""To the word index, what is in private use or not named yet is a letter too."""
+"""Unicode categories that the word index takes for letters; private use (Co) and unassigned (Cn) are among them."""
 
 _LETTER = f"[^{SPACELESS}\\s{_INSIDE}]"
 _RUN = re.compile(f"(?P<spaceless>[{SPACELESS}]+)|{_LETTER}+(?:[{_INSIDE}]+{_LETTER}+)*[+#]*")
+"""A run of spaceless script, or a word with the marks inside it."""
+
 STOP_CHARACTERS = frozenset("的了是在和与也就都而及着或吗呢吧啊么之其这那哪")
+"""Chinese function words of one character: a pair that contains one is no term. A list by hand."""
+
 _HAN_RUN = re.compile(f"[{HAN}]+")
 
 ENGLISH_STOP_WORDS = frozenset(
@@ -30,25 +35,25 @@ ENGLISH_STOP_WORDS = frozenset(
     i'm i've i'll it's don't didn't doesn't what's that's let's
     """.split()
 )
-"""Words that a question is made of rather than about (the customary list of English information retrieval)."""
+"""Words that carry no meaning in a question, so they are no terms (the usual list of English information retrieval)."""
 
 CHINESE_STOP_WORDS = """
     什么时候 为什么 怎么样 是不是 有没有 什么 怎么 如何 为何 哪些 哪个 哪里 哪儿 多少 几个 这个 那个 我们 你们 他们
     她们 它们 是否 可以 一个 请问 关于 因为 所以 但是 如果 已经 还是 或者 以及 我 你 他 她 它 谁 请 吗
     """.split()
-"""The same in Chinese, longest first, cut out of a run before it is taken apart."""
+"""The same in Chinese, longest first; they are removed from a run before it is split. A list by hand."""
 
 SYMBOL = re.compile("[\U0001f000-\U0001faff\u2600-\u27bf]")
-"""Emoji and dingbats: no words to the index."""
+"""Emoji and dingbats: the index has no terms for them, so texts are searched for them directly."""
 
 _CHINESE_STOPS = re.compile("|".join(CHINESE_STOP_WORDS))
 
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """`terms` are phrases for the word index, `symbols` are looked for letter by letter.
+    """`terms` are phrases for the word index; `symbols` are searched for in the text itself.
 
-    `chinese` says whether meaning needs an embedder that knows Chinese.
+    `chinese`: semantic search needs an embedder that understands Chinese.
     """
 
     text: str
@@ -58,13 +63,13 @@ class Query:
 
 
 def parse(text: str) -> Query:
-    """The words of a question without those that carry no meaning, unless it has no others."""
+    """The terms of a question, without stop words; with them if there is nothing else."""
     terms = list(dict.fromkeys(_terms(text, stops=True))) or list(dict.fromkeys(_terms(text, stops=False)))
     return Query(text, tuple(terms), tuple(dict.fromkeys(SYMBOL.findall(text))), has_han(text))
 
 
 def index_phrase(word: str) -> str:
-    """A word as the index holds it: folded, each character of a spaceless script alone."""
+    """A word as the index stores it: folded, with each character of a spaceless script on its own."""
     return re.sub(rf"([{SPACELESS}])", r" \1 ", fold(word)).strip()
 
 
@@ -82,7 +87,7 @@ def _terms(text: str, *, stops: bool) -> list[str]:
 
 
 def _spaced(text: str) -> str:
-    """The text with spaces for punctuation. Symbols beyond ASCII stay: to the word index ₽ and 🤖 are letters."""
+    """The text with punctuation replaced by spaces. Symbols beyond ASCII stay: to the index, ₽ and 🤖 are letters."""
     return "".join(
         " " if _separates(character) and character not in _INSIDE else character for character in text
     )
@@ -96,12 +101,12 @@ def _separates(character: str) -> bool:
 
 
 def _has_letter(run: str) -> bool:
-    """Accents and joiners alone are no word."""
+    """Whether a run has a letter: accents and joiners alone are not a word."""
     return any(unicodedata.category(character) in _LETTERS for character in run)
 
 
 def _pairs(run: str, *, stops: bool) -> list[str]:
-    """Overlapping pairs of characters, the customary unit of Chinese retrieval without a dictionary."""
+    """Overlapping pairs of characters, the usual terms of Chinese retrieval without a dictionary."""
     if len(run) == 1:
         return [] if stops and run in STOP_CHARACTERS else [run]
     pairs = [run[i : i + 2] for i in range(len(run) - 1)]

@@ -1,4 +1,4 @@
-"""What counts as a word, in every script, and what is never kept of a text."""
+"""Defines what a word is, in every script, and which characters of a text are never stored."""
 
 import re
 import unicodedata
@@ -7,18 +7,24 @@ from collections.abc import Callable
 from memory_server.language.han import TO_SIMPLIFIED
 
 Segment = Callable[[str], list[str]]
-"""Cuts a run of Han characters into words."""
+"""A function that splits a run of Han characters into words."""
 
 HAN = "\u2e80-\u2fdf\u3005-\u3007\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U000323af"
+"""Han characters, as a character class (Unicode blocks, radicals and 々〆〇 included)."""
+
 KANA_AND_HANGUL = "\u3041-\u30ff\u31f0-\u31ff\uac00-\ud7a3"
+"""Japanese kana and Korean hangul, as a character class (Unicode blocks)."""
+
 SPACELESS = HAN + KANA_AND_HANGUL
-"""Character class of the scripts whose characters the word index sets apart."""
+"""Character class of the scripts in which the word index stores each character as a word of its own."""
 
 _TOKEN = re.compile(
     rf"(?P<han>[{HAN}]+)"
     rf"|(?P<kana>[{KANA_AND_HANGUL}]+)"
     rf"|[^\W{SPACELESS}]+(?:['’.\-_/:@+#]+[^\W{SPACELESS}]+)*[+#]*"
 )
+"""A word, or a run of Han or kana that is still to be split."""
+
 _HAN_CHARACTER = re.compile(f"[{HAN}]")
 
 _NEVER_KEPT = re.compile(
@@ -27,32 +33,40 @@ _NEVER_KEPT = re.compile(
     "\u00ad\u180e\u200b\u2060-\u2064\u206a-\u206f\ufeff\ufff9-\ufffb"  # of no width
     "\U000e0000-\U000e007f]"  # tag characters
 )
+"""Characters that a person cannot see but a model may read."""
+
 _JOINED = f"[^\x00-\x7f\\s\u200c\u200d{SPACELESS}]"
+"""A character that a zero-width joiner may stand next to."""
+
 _STRAY_JOINER = re.compile(f"(?<!{_JOINED})[\u200c\u200d]|[\u200c\u200d](?!{_JOINED})")
 _SELECTOR = "\ufe00-\ufe0f\U000e0100-\U000e01ef"
+"""Variation selectors, as a character class."""
+
 _STRAY_SELECTOR = re.compile(f"(?<![^\x00-\x7f\\s{_SELECTOR}])(?<![0-9#*])[{_SELECTOR}]")
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _LONG_RUN = re.compile(r"[^\w\s\x00-\x7f]{31,}")
+"""More than 30 characters that may all be combining marks (the limit of Unicode's Stream-Safe Text Format)."""
 
 
 _ESCAPED_SURROGATE = re.compile(
     r"(?<!\\)((?:\\\\)*)(?:(\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2})|\\u[dD][89a-fA-F][0-9a-fA-F]{2})"
 )
+"""An escaped surrogate in JSON: a pair, which is kept, or a lone one."""
 
 
 def without_lone_surrogates(json: str) -> str:
-    """JSON with each escaped lone surrogate, which no file and no message can hold, as U+FFFD."""
+    """JSON with each escaped lone surrogate replaced by U+FFFD, because UTF-8 cannot encode it."""
     if "\\ud" not in json and "\\uD" not in json:
         return json
     return _ESCAPED_SURROGATE.sub(lambda match: match[1] + (match[2] or "\\ufffd"), json)
 
 
 def visible(text: str) -> str:
-    """Without what a reader cannot see and a model may obey: control, direction, zero-width and tag characters.
+    """The text without what people cannot see but a model may obey: control, direction, zero-width, tag characters.
 
-    One joiner stays between two characters of emoji and of scripts that need it, one variation selector
-    after a character that can vary; rows of them only hide text. A lone surrogate, which no file can hold,
-    becomes U+FFFD. All else stays as it is, spaces and line ends too.
+    One joiner stays between two characters of emoji or of scripts that need it, and one variation selector after a
+    character that can vary; rows of them can hide a text. A lone surrogate, which UTF-8 cannot encode, becomes U+FFFD.
+    Everything else stays unchanged, including spaces and line ends.
     """
     text = _SURROGATE.sub("\ufffd", text)
     text = _NEVER_KEPT.sub("", text)
@@ -60,7 +74,7 @@ def visible(text: str) -> str:
 
 
 def clean(text: str) -> str:
-    """Text that is read as prose: what is visible, without space around it, line feeds as line ends, in NFC."""
+    """A text to be read as prose: only visible characters, no space around it, line feeds as line ends, in NFC."""
     return (
         unicodedata.normalize("NFC", stream_safe(visible(text)))
         .replace("\r\n", "\n")
@@ -70,7 +84,7 @@ def clean(text: str) -> str:
 
 
 def stream_safe(text: str) -> str:
-    """No more than 30 marks in a row without a joiner between: to normalize a longer row takes quadratic time."""
+    """The text with a joiner after every 30 marks in a row, because normalizing a longer row takes quadratic time."""
     if text.isascii():
         return text
     return _LONG_RUN.sub(_with_joiners, text)
@@ -89,7 +103,7 @@ def _with_joiners(run: re.Match[str]) -> str:
 
 
 def fold(text: str) -> str:
-    """Lower case, one width (NFKC), simplified Han: two spellings of a word become one."""
+    """The text in lower case, one width (NFKC) and simplified Han, so that two spellings of a word become equal."""
     return unicodedata.normalize("NFKC", text).lower().translate(TO_SIMPLIFIED)
 
 
@@ -98,7 +112,7 @@ def has_han(text: str) -> bool:
 
 
 def words(text: str, segment: Segment) -> list[str]:
-    """The words in order, folded; runs of Han are cut by `segment`. Numbers, versions, paths and `c++` stay whole."""
+    """The words in order, folded; `segment` splits runs of Han. Numbers, versions, paths and `c++` stay whole."""
     found: list[str] = []
     for match in _TOKEN.finditer(fold(text)):
         if match["han"]:

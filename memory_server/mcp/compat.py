@@ -1,4 +1,4 @@
-"""The private doors of the MCP SDK that this face uses, because it has no public ones. Checked with mcp 2.3.0."""
+"""The private parts of the MCP SDK that this face uses, because no public ones do the same. Checked with mcp 2.3.0."""
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -13,18 +13,18 @@ from mcp.shared.message import SessionMessage
 __all__ = ["ArgModelBase", "FuncMetadata", "WriteStream", "run_over", "stdio_streams"]
 
 VERSION = "2.3.0"
-"""The version that these doors were last looked at in; `tests/mcp/test_compat.py` fails with another one."""
+"""The SDK's version in which these parts were checked last; `tests/mcp/test_compat.py` fails with another version."""
 
 
 class Lines(Protocol):
-    """Where the SDK takes its input from: it asks for lines only, though it names a file."""
+    """The input of the SDK. Its signature asks for a file, but it only reads lines."""
 
     def __aiter__(self) -> AsyncIterator[str]: ...
 
 
 @asynccontextmanager
 async def stdio_streams(lines: Lines) -> AsyncIterator[tuple[Any, WriteStream[SessionMessage]]]:
-    """The SDK's streams over standard output and over lines of our own."""
+    """The SDK's streams over standard output and over our own lines."""
     async with stdio_server(stdin=cast(Any, lines)) as (incoming, outgoing):
         yield incoming, outgoing
 

@@ -8,23 +8,27 @@ WORDS = {
     Mend.NAME_MEMORY_FIELDS: "Give at least one of content, type, tags, importance, project, metadata.",
     Mend.NAME_LONG_TERM_FIELDS: "Give at least one of trigger, prompt, updatedContext.",
     Mend.NAME_NEIGHBOURS: "Set includeGraph or includeSemantic to true.",
-    Mend.SHOW_EDGES: "Call `graph_explore` with memoryId={memory} to see the edges that hold.",
-    Mend.END_SUPERSEDING: "Call `graph_explore` with memoryId={memory}, relation=supersedes, direction=in to see how. "
-    "If that is wrong, call `graph_connect` with the edge's sourceId, targetId, relation and end=true.",
+    Mend.SHOW_EDGES: "Call `graph_explore` with memoryId={memory} to see the valid edges.",
+    Mend.END_SUPERSEDING: "Call `graph_explore` with memoryId={memory}, relation=supersedes, direction=in to see the "
+    "edge. If it is wrong, call `graph_connect` with the edge's sourceId, targetId, relation and end=true.",
     Mend.LIST_FACTS: "Call `list_memories` to see the keys.",
     Mend.SHOW_FACT_HISTORY: "Call `read_memory` with key={key} and history=true to see what happened to it.",
     Mend.WRITE_AT_VERSION: "To replace this value, call `write_memory` again with expectedVersion={version}.",
-    Mend.LIST_SHORT_TERM_CONVERSATIONS: "Call `get_memory_stats` without conversation_id to see which have.",
+    Mend.LIST_SHORT_TERM_CONVERSATIONS: "Call `get_memory_stats` without conversation_id "
+    "to see which conversations have some.",
     Mend.LIST_LONG_TERM: "Call `list_long_term_memories` with conversation_id={conversation} to see all.",
     Mend.UPDATE_LONG_TERM: "Call `update_long_term_memory` to replace its prompt or trigger, or choose another name.",
     Mend.ALLOW_SECRETS: "To store it all the same, the user must start memory-server with --allow-secrets.",
-    Mend.CHECK_FILE: "The user can run `memory-server doctor`, which names what is wrong.",
+    Mend.CHECK_FILE: "The user can run `memory-server doctor`: it reports what is wrong.",
     Mend.USE_ANOTHER_FILE: "The user can start memory-server with --db and another path.",
     Mend.PUT_FILE_BACK: "Tell the user. To go on, the user must move the file back to {path}, or start memory-server "
     "with --db and the path of the file.",
     Mend.RESTORE: "Tell the user: copy the file away, then restore a backup. Without one, the .recover command of the "
     "sqlite3 program saves what can still be read.",
     Mend.USE_SAME_EMBEDDER: "The user can start memory-server with the same --embedder as the other window.",
+    Mend.USE_ANOTHER_EMBEDDER: "The user can start memory-server with --embedder and a sentence-transformers folder, "
+    "a model that has been downloaded, or another embedder.",
+    Mend.INSTALL_SENTENCE_TRANSFORMERS: 'The user can install it: pip install "memory-server[sentence-transformers]".',
     Mend.UPGRADE: "The user must upgrade memory-server, then restart it.",
     Mend.TRY_AGAIN: "Then call again.",
 }

@@ -1,19 +1,22 @@
-"""JSON schemas as short as they can be: an assistant pays for every token of them."""
+"""Makes JSON schemas short, because an assistant pays for each token of them."""
 
 from typing import Any
 
 _NOISE = ("title", "default", "additionalProperties")
+"""Keywords that are removed: they do not help a model. A default that does help is added again."""
+
 _LIMITS = (
     ("minimum", "maximum", "{}-{}"),
     ("minLength", "maxLength", "{}-{} chars"),
     ("minItems", "maxItems", "{}-{} items"),
 )
+"""The two keywords of a range, and its words in a description."""
 
 
 def compact(schema: dict[str, Any]) -> dict[str, Any]:
     """The schema of an object without titles, references, null alternatives and null defaults.
 
-    Ranges and defaults are said in the description too: not every client shows a model the keywords.
+    The description repeats ranges and defaults, because not every client shows a model these keywords.
     """
     definitions = schema.get("$defs", {})
     return _compact(
@@ -22,13 +25,13 @@ def compact(schema: dict[str, Any]) -> dict[str, Any]:
 
 
 def compact_answer(schema: dict[str, Any]) -> dict[str, Any]:
-    """The same for an answer, where a null does come: clients refuse one that the schema does not allow."""
+    """The same for an answer, but null stays allowed: clients refuse a null that the schema does not allow."""
     answer: dict[str, Any] = _with_nulls(schema, schema.get("$defs", {}))
     return compact(answer)
 
 
 def _with_nulls(schema: Any, definitions: dict[str, Any]) -> Any:
-    """`anyOf` a type or null as a list of two types."""
+    """Writes `anyOf` a type or null as a list of two types."""
     if isinstance(schema, list):
         return [_with_nulls(each, definitions) for each in schema]
     if not isinstance(schema, dict):
@@ -53,14 +56,16 @@ def _compact(schema: dict[str, Any], definitions: dict[str, Any]) -> dict[str, A
         }
     if isinstance(short.get("items"), dict):
         short["items"] = _without_description(_compact(short["items"], definitions))
-    said = ", ".join(part for part in (short.get("description"), _limits(short), _default(default)) if part)
-    if said and short.get("type") != "object":
-        short["description"] = said
+    description = ", ".join(
+        part for part in (short.get("description"), _limits(short), _default(default)) if part
+    )
+    if description and short.get("type") != "object":
+        short["description"] = description
     return short
 
 
 def _resolved(schema: dict[str, Any], definitions: dict[str, Any]) -> dict[str, Any]:
-    """The schema itself where it is a reference, or an alternative to null."""
+    """The schema that a reference names, or that is the only alternative to null; else the schema itself."""
     if "$ref" in schema:
         target = definitions[schema["$ref"].rpartition("/")[2]]
         return {

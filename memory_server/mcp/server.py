@@ -1,4 +1,4 @@
-"""The MCP server: every toolset behind one protocol, and our errors as tool errors."""
+"""The MCP server: offers the tools, and answers our errors as tool errors."""
 
 import errno
 import logging
@@ -31,11 +31,11 @@ INSTRUCTIONS = (
 )
 
 CALLS_AT_ONCE = 16
-"""Calls that run at the same time. Each holds one of the SDK's 40 worker threads; reading and writing the protocol
-need some too."""
+"""Number of calls that run at the same time. Each takes one of the SDK's 40 worker threads, and reading and writing the
+protocol need some too."""
 
 TRIGGERS_AT_ONCE = 8
-"""How many of these may evaluate triggers: such calls wait for each other, and the other calls must not wait too."""
+"""Number of these calls that may evaluate triggers. They wait for each other, and the other calls must not wait too."""
 
 READ_ONLY_INSTRUCTIONS = (
     "Long-term memory in one local file, shared with the user's other assistants. It is read-only here. "
@@ -43,7 +43,7 @@ READ_ONLY_INSTRUCTIONS = (
 )
 
 CLIENT_NAME = 100
-"""Characters of a client's name that are kept."""
+"""Characters of a client's name that are stored, once for each row that it writes."""
 
 logger = logging.getLogger(__name__)
 
@@ -51,7 +51,7 @@ logger = logging.getLogger(__name__)
 class MemoryServer(MCPServer[Any]):
     """Makes a caller for each call, and a tool error of each failure that a model can mend.
 
-    Any other failure is a crash: the log gets all of it, the client only that it happened.
+    Any other failure is a crash: the log gets its traceback, and the client only learns that it happened.
     """
 
     def __init__(
@@ -61,9 +61,9 @@ class MemoryServer(MCPServer[Any]):
         caller: Callable[[str | None], Caller],
         log_level: str,
     ) -> None:
-        """`everything` are the names of all tools, also of those that the settings leave out.
+        """`everything` has the names of all tools, also of those that the settings switch off.
 
-        `caller` says who calls, given the client's own name.
+        `caller` makes the Caller of a call from the client's own name.
         """
         super().__init__(
             "memory-server",
@@ -77,8 +77,8 @@ class MemoryServer(MCPServer[Any]):
         )
         self._tools = {tool.name: tool for tool in tools}
         self._everything = everything
-        self._turns = anyio.Semaphore(CALLS_AT_ONCE)
-        self._trigger_turns = anyio.Semaphore(TRIGGERS_AT_ONCE)
+        self._slots = anyio.Semaphore(CALLS_AT_ONCE)
+        self._trigger_slots = anyio.Semaphore(TRIGGERS_AT_ONCE)
         self._caller = caller
 
     async def call_tool(
@@ -90,7 +90,7 @@ class MemoryServer(MCPServer[Any]):
         caller = self._caller(_client_name(context))
         try:
             with deadline.within(deadline.CALL):
-                async with self._trigger_turns if tool.judges else nullcontext(), self._turns:
+                async with self._trigger_slots if tool.evaluates else nullcontext(), self._slots:
                     return await tool.call(arguments, caller)
         except MemoryServerError as error:
             raise ToolError(visible(told([error.problem], WORDS) or "")) from error
@@ -110,7 +110,7 @@ class MemoryServer(MCPServer[Any]):
                     "Call again; if it happens again, the user must raise the limit (ulimit -n)."
                 ) from error
             raise UnexpectedToolError(
-                f"`{name}` failed inside the server, which has logged why to its standard error. "
+                f"`{name}` failed inside the server, which has logged the cause to its standard error. "
                 "Nothing was half-written. This is a bug: tell the user."
             ) from error
 

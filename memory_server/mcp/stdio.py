@@ -1,4 +1,4 @@
-"""Serves over standard input and output, and leaves quickly and cleanly when asked to."""
+"""Serves over standard input and output, and ends quickly and cleanly when it is asked to."""
 
 import logging
 import os
@@ -23,11 +23,11 @@ from memory_server.mcp.server import MemoryServer
 logger = logging.getLogger(__name__)
 
 GRACE = 0.4
-"""Seconds between the wish to leave and the end of the process, whatever is under way."""
+"""Seconds from the end of the input, or a signal, to the end of the process, whatever still runs. We promise 0.5."""
 
 
 def serve(server: MemoryServer, close: Callable[[float], None]) -> None:
-    """Serve until the input ends or a signal asks to stop; `close(timeout)` shuts what must be shut.
+    """Serve until the input ends or a signal asks to stop; `close(timeout)` closes the database.
 
     Never returns: threads may still be blocked on the client's pipes, so the process ends here.
     """
@@ -45,7 +45,7 @@ def _leave(close: Callable[[float], None], timeout: float) -> None:
 
 
 def _leave_soon(close: Callable[[float], None]) -> None:
-    """End the process after GRACE even if a client that does not read, or a long call, holds the loop up."""
+    """End the process after GRACE, even if a client that does not read, or a long call, blocks the event loop."""
 
     def wait() -> None:
         time.sleep(GRACE)
@@ -74,7 +74,7 @@ async def _stop_on_signal(scope: anyio.CancelScope, close: Callable[[float], Non
 
 
 class _Answers:
-    """The messages to the client; `awaited` are the requests that it has no answer to yet."""
+    """The messages to the client; `awaited` has the ids of the requests without an answer yet."""
 
     def __init__(self, outgoing: WriteStream[SessionMessage]) -> None:
         self._outgoing = outgoing
@@ -96,9 +96,9 @@ class _Answers:
 
 
 class _Lines:
-    """The lines of standard input, mended where the SDK would drop one without an answer.
+    """The lines of standard input. A line that the SDK would drop is answered here, with an error.
 
-    While serving, file descriptor 0 is the null device, so that nothing else can eat the client's bytes.
+    While serving, file descriptor 0 is the null device, so that nothing else can read the client's bytes.
     """
 
     answers: _Answers
@@ -148,7 +148,7 @@ class _Lines:
         _leave(self._close, 0.05)
 
     async def _let_calls_end(self) -> None:
-        """The input has ended: what was asked is still answered, if that is soon."""
+        """After the end of the input: running calls are still answered, if they end soon."""
         _leave_soon(self._close)
         with anyio.move_on_after(GRACE / 2):
             while self.answers.awaited:

@@ -1,4 +1,4 @@
-"""A tool: one method of a toolset, as the protocol shows and calls it."""
+"""A tool: one method of a toolset, in the form in which the protocol lists and calls it."""
 
 import inspect
 import json
@@ -21,18 +21,24 @@ from memory_server.mcp.schema import compact, compact_answer
 READS = ToolAnnotations(
     read_only_hint=True, destructive_hint=False, idempotent_hint=True, open_world_hint=False
 )
+"""The tool changes at most scores and access counts: a client may call it without asking the user."""
+
 WRITES = ToolAnnotations(
     read_only_hint=False, destructive_hint=False, idempotent_hint=False, open_world_hint=False
 )
+"""The tool stores something and deletes nothing."""
+
 DESTROYS = ToolAnnotations(
     read_only_hint=False, destructive_hint=True, idempotent_hint=True, open_world_hint=False
 )
+"""The tool may delete or replace something: a client may ask the user first."""
 
 _CALLER = "caller"
+"""The parameter of a method that gets the Caller."""
 
 
 class Arguments(ArgModelBase):
-    """The arguments of one tool; wire names only, nothing else."""
+    """The arguments of one tool; only wire names are accepted."""
 
     model_config = ConfigDict(extra="forbid", arbitrary_types_allowed=True)
 
@@ -40,13 +46,13 @@ class Arguments(ArgModelBase):
 class Tool(SdkTool):
     """Validates the arguments, with one line for each error; answers structured content and the same as JSON text.
 
-    A method with a parameter `caller` is told who calls. The client does not see that parameter.
+    A method with a parameter `caller` gets the Caller. The client does not see this parameter.
     """
 
     def __init__(
-        self, method: Callable[..., BaseModel], effect: ToolAnnotations, *, judges: bool = False
+        self, method: Callable[..., BaseModel], effect: ToolAnnotations, *, evaluates: bool = False
     ) -> None:
-        """`judges`: a call evaluates triggers, which may take seconds."""
+        """`evaluates`: a call evaluates triggers, which may take seconds."""
         signature = inspect.signature(method)
         model = _arguments(method.__name__, signature)
         super().__init__(
@@ -66,14 +72,14 @@ class Tool(SdkTool):
             annotations=effect,
         )
         self._wants_caller = _CALLER in signature.parameters
-        self._judges = judges
+        self._evaluates = evaluates
 
     _wants_caller: bool = False
-    _judges: bool = False
+    _evaluates: bool = False
 
     @property
-    def judges(self) -> bool:
-        return self._judges
+    def evaluates(self) -> bool:
+        return self._evaluates
 
     @property
     def reads_only(self) -> bool:
@@ -89,10 +95,10 @@ class Tool(SdkTool):
         if self._wants_caller:
             given[_CALLER] = caller
         answer: BaseModel = await anyio.to_thread.run_sync(partial(self.fn, **given))
-        facts = answer.model_dump(mode="json", by_alias=True)
-        text = json.dumps(facts, ensure_ascii=False, separators=(",", ":"))
-        text.encode()  # what cannot be sent fails here: in the SDK's writer it would end the server
-        return CallToolResult(content=[TextContent(type="text", text=text)], structured_content=facts)
+        content = answer.model_dump(mode="json", by_alias=True)
+        text = json.dumps(content, ensure_ascii=False, separators=(",", ":"))
+        text.encode()  # text that cannot be sent fails here; in the SDK's writer it would end the server
+        return CallToolResult(content=[TextContent(type="text", text=text)], structured_content=content)
 
     def _validated(self, arguments: dict[str, Any]) -> dict[str, Any]:
         model = self.fn_metadata.arg_model
@@ -106,7 +112,7 @@ class Tool(SdkTool):
         return {name: getattr(parsed, name) for name in model.model_fields}
 
     def _line(self, error: ErrorDetails) -> str:
-        """One validation error as one line: where, what is wrong, the value."""
+        """One validation error as one line: the argument, what is wrong, the value."""
         name = ".".join(str(part) for part in error["loc"])
         if error["type"] == "extra_forbidden":
             return f"{name}: unknown argument. {nearest(name, list(self.parameters.get('properties', {})))}"
@@ -126,7 +132,7 @@ def _arguments(name: str, signature: inspect.Signature) -> type[Arguments]:
 
 
 def _decoded(arguments: dict[str, Any], properties: dict[str, Any]) -> dict[str, Any]:
-    """Lists and objects that a client sent as JSON text, as some do, decoded; anything else as it came."""
+    """The arguments, with lists and objects decoded that a client sent as JSON text, as some clients do."""
     return {
         name: _from_json(value) if properties.get(name, {}).get("type") in ("array", "object") else value
         for name, value in arguments.items()
@@ -137,7 +143,7 @@ def _from_json(value: object) -> object:
     if not isinstance(value, str):
         return value
     try:
-        decoded = from_json(value)  # refuses lone surrogates, which would break the wire, and endless nesting
+        decoded = from_json(value)  # refuses lone surrogates, which cannot be sent, and very deep nesting
     except ValueError:
         return value
     return decoded if isinstance(decoded, list | dict) else value

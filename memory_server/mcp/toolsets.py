@@ -28,10 +28,10 @@ def toolsets(services: Services) -> dict[str, list[Tool]]:
 
 
 def chosen(known: Mapping[str, Sequence[Tool]], settings: Settings) -> list[Tool]:
-    """The tools that the settings leave.
+    """The tools that the settings do not switch off.
 
     Raises:
-        Invalid: a setting names no toolset or tool, or nothing is left.
+        Invalid: a setting names an unknown toolset or tool, or no tool is left.
     """
     names = [tool.name for tools in known.values() for tool in tools]
     _refuse_unknown("toolset", settings.toolsets, list(known))

@@ -1,4 +1,4 @@
-"""The ports through which text becomes words."""
+"""The ports that turn text into words and keywords."""
 
 from typing import Protocol
 
@@ -6,24 +6,24 @@ from memory_server.domain.short_term import Keyword
 
 
 class Segmenter(Protocol):
-    """Cuts Chinese text into words. Safe to call from several threads; loads what it needs at the first call."""
+    """Splits Chinese text into words. Safe to call from several threads; loads its dictionary at the first call."""
 
     def load(self) -> None:
-        """Load the dictionary now, so that a later call does not wait for it."""
+        """Load the dictionary now, so that the first call is fast."""
         ...
 
     def segment(self, text: str) -> list[str]:
-        """The words of a run of Han characters, in order; joined they are the text again."""
+        """The words of a run of Han characters, in order; joined, they give the text back."""
         ...
 
     def overlapping(self, text: str) -> list[str]:
-        """Every word of the dictionary that stands in a run of Han characters, one inside or across another too."""
+        """Every dictionary word in a run of Han characters, including words inside other words and overlapping ones."""
         ...
 
 
 class KeywordExtractor(Protocol):
-    """Finds what a text is about. Safe to call from several threads; loads what it needs at the first call."""
+    """Finds the keywords of a text. Safe to call from several threads; loads its data at the first call."""
 
     def extract(self, text: str) -> list[Keyword]:
-        """The best words of a text, in English and Chinese, weighed by TF-IDF, best first."""
+        """The keywords of a text, in English and Chinese, scored by TF-IDF, best first."""
         ...

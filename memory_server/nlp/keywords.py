@@ -1,30 +1,38 @@
-"""Keywords by jieba's table of word frequencies for Chinese and Snowball's stems for English."""
+"""Finds keywords: Chinese by jieba's table of word frequencies, English by Snowball stems."""
 
 import re
 import threading
 from functools import lru_cache
-from importlib.resources import files
 from typing import Any
 
 from memory_server.domain.short_term import Keyword, tf_idf
 from memory_server.language.query import CHINESE_STOP_WORDS, ENGLISH_STOP_WORDS, STOP_CHARACTERS
 from memory_server.language.text import has_han, words
 from memory_server.nlp import Segmenter
+from memory_server.nlp.compat import idf_table
 
 MEDIAN_IDF = 11.9547675029
-"""What jieba gives a word that is not in its table, and so every English one: the median of the table."""
+"""The inverse document frequency (IDF) of a word that is not in jieba's table, such as every English word: the median
+of the table, as in jieba itself."""
 
 COMMON_IDF = 4.5
-"""What English words have that every conversation holds: so much do 需要, 知道, 东西, 使用 have in the table."""
+"""The IDF of English words that occur in every conversation: that of 需要, 知道, 东西, 使用 in jieba's table."""
 
 TELLING = 5.0
-"""A single Han character with less is as common as 去 or 很 and says nothing of a text; 茶 has 5.9, 猫 7.7."""
+"""The least IDF of a keyword of one Han character. Common ones such as 去 and 很 are below it; 茶 has 5.9, 猫 7.7."""
 
 LONGEST = 100
-"""Characters. What runs on for longer is no word but data, such as an image in base64."""
+"""Characters of the longest keyword. Longer runs are data rather than words, such as an image in base64."""
+
+STEMS = 8192
+"""English words whose stem is cached. A choice: more than the different words of a long conversation."""
 
 _STOP_WORDS = ENGLISH_STOP_WORDS | frozenset(CHINESE_STOP_WORDS) | STOP_CHARACTERS
+"""Words that are never keywords."""
+
 _PLAIN = re.compile(r"[a-z]{3,}(?:['’]s)?")
+"""English words that are stemmed."""
+
 _COMMON = frozenset(
     """
     abl actual alreadi alway anoth anyth ask back becom believ best better big call came come cours day
@@ -37,24 +45,28 @@ _COMMON = frozenset(
     well went whether without word work yes yet
     """.split()
 )
-"""Their stems. No stop words: a question of them alone still finds what holds them."""
+"""Stems of English words that occur in every conversation; they get COMMON_IDF. They are not stop words: a question of
+only such words still finds texts. A list by hand."""
 
 _THOUSANDS = re.compile(r"(?<![\d.,])[0-9]{1,3}(?:,[0-9]{3})+(?![\d,])")
+"""A number with commas between thousands."""
+
 _DATE = re.compile(r"([0-9]{4})[/.-]([0-9]{1,2})[/.-]([0-9]{1,2})")
 _CHINESE_DATE = re.compile(r"([0-9]{4})\s?年\s?([0-9]{1,2})\s?月\s?([0-9]{1,2})\s?[日号號]")
 _SEAM = re.compile(r"[/:@#]+")
-"""Between the parts of a path, an address or a `name:value`, which are words too; `pve-01` and `v1.2` have none."""
+"""What separates the parts of a path, an address or a `name:value`; the parts are words too. `pve-01` and `v1.2` have
+no parts."""
 
 
 class JiebaKeywords:
-    """TF-IDF with jieba's frequencies; its table is read at the first Chinese word (a quarter of a second)."""
+    """TF-IDF with jieba's frequencies; the table is read at the first Chinese word (0.25 s)."""
 
     def __init__(self, segmenter: Segmenter) -> None:
         self._segmenter = segmenter
         self._lock = threading.Lock()
         self._frequencies: dict[str, float] = {}
         self._stemmer: Any = None
-        self._stem = lru_cache(maxsize=8192)(self._stemmed)
+        self._stem = lru_cache(maxsize=STEMS)(self._stemmed)
 
     def extract(self, text: str) -> list[Keyword]:
         text = _CHINESE_DATE.sub(_iso, _THOUSANDS.sub(lambda number: number[0].replace(",", ""), text))
@@ -66,7 +78,7 @@ class JiebaKeywords:
         return tf_idf(found, self._idf, self._overlapping(text))
 
     def _overlapping(self, text: str) -> list[str]:
-        """Chinese words that the cut may have missed: 后端 where it made 后 and 端, 牛肉 in 牛肉面."""
+        """Chinese words that the segmentation may have missed: 后端 if it was split into 后 and 端, 牛肉 in 牛肉面."""
         return [
             word
             for word in words(text, self._segmenter.overlapping)
@@ -74,9 +86,9 @@ class JiebaKeywords:
         ]
 
     def _stemmed(self, word: str) -> str:
-        with self._lock:  # a stemmer keeps the word that it works on
+        with self._lock:  # a stemmer stores its current word, so threads must not share it
             if self._stemmer is None:
-                import snowballstemmer  # every language of it: 20 ms
+                import snowballstemmer  # imports all its languages, which takes 20 ms
 
                 self._stemmer = snowballstemmer.stemmer("english")
             return str(self._stemmer.stemWord(word))
@@ -92,18 +104,14 @@ class JiebaKeywords:
         return self._table().get(word, MEDIAN_IDF)
 
     def _table(self) -> dict[str, float]:
-        """Read as the file that it is: importing `jieba.analyse` also loads a tagger, 100 MB more."""
         with self._lock:
             if not self._frequencies:
-                lines = (files("jieba") / "analyse" / "idf.txt").read_text(encoding="utf-8").splitlines()
-                self._frequencies = {
-                    word: float(idf) for word, _, idf in (line.partition(" ") for line in lines)
-                }
+                self._frequencies = idf_table()
             return self._frequencies
 
 
 def _parts(token: str) -> list[str]:
-    """A token whole, and the parts between its seams unless all are numbers; a date always in the same spelling."""
+    """A token, and its parts unless all of them are numbers; a date always in the same spelling."""
     if date := _DATE.fullmatch(token):
         return [_spelled(date)]
     parts = [part for part in _SEAM.split(token) if part]

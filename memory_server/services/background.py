@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from memory_server.errors import MemoryServerError
+from memory_server.language.text import visible
 from memory_server.sqlite import job_problems
 from memory_server.sqlite.database import Database
 
@@ -15,7 +16,8 @@ logger = logging.getLogger(__name__)
 RETRY = 1.0
 SLOWEST = 60.0
 """Seconds between two tries of a job that fails: 2 after the first failure, twice as many after each further one, at
-most a minute. So a cause that is mended is noticed soon."""
+most a minute. So a mended cause is noticed soon, and the problem is told again before `job_problems` takes this process
+for one that has ended."""
 
 FAREWELL = 0.1
 """Seconds that `stop` waits for jobs to end: the process must leave within half a second."""
@@ -41,7 +43,7 @@ class Job:
 
 
 class Background:
-    """Runs the jobs. The last problem of each stays in the file until the job succeeds, so that every process can tell it."""
+    """Runs the jobs. The last problem of each is in the file until the job succeeds: so every process can tell it."""
 
     def __init__(self, database: Database, jobs: Sequence[Job]) -> None:
         self._database = database
@@ -67,29 +69,37 @@ class Background:
 
     def _keep_running(self, job: Job) -> None:
         self._stopping.wait(job.delay)
-        failures = 0
+        failures, told = 0, False
         while not self._stopping.is_set():
             problem = _problem_of(job)
-            self._tell(job, problem, told=failures > 0)
+            told = self._tell(job, problem, told)
             failures = 0 if problem is None else failures + 1
             job.wake.wait(min(RETRY * 2**failures, SLOWEST) if failures else job.every)
             job.wake.clear()
-        job.last()
+        try:
+            job.last()
+        except MemoryServerError as error:
+            logger.info("%s: %s", job.name, error)
 
-    def _tell(self, job: Job, problem: str | None, told: bool) -> None:
-        """Write the problem into the file, or take it out again. Where the file cannot be written, the log has to do."""
+    def _tell(self, job: Job, problem: str | None, told: bool) -> bool:
+        """Write the problem into the file, or take it out again; whether one of this job is in it now.
+
+        Where the file cannot be written, the log has to do.
+        """
         if problem is None and not told:
-            return
+            return False
         try:
             if self._database.read_only:
-                return
+                return False
             with self._database.write() as tx:
                 if problem is None:
                     job_problems.delete(tx, job.name, self._process)
                 else:
-                    job_problems.replace(tx, job.name, self._process, problem)
+                    job_problems.replace(tx, job.name, self._process, visible(problem))
         except MemoryServerError as error:
             logger.warning("the problem of the job %s was not recorded: %s", job.name, error)
+            return told
+        return problem is not None
 
 
 def _problem_of(job: Job) -> str | None:

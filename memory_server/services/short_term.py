@@ -16,7 +16,7 @@ from memory_server.domain.short_term import (
     CLEANUP_EVERY,
     FLASHBACKS,
     HEAVIEST_FLASHBACK,
-    PLACES,
+    RANKED_TIERS,
     REWARD,
     SETTLING,
     YEAR,
@@ -273,7 +273,7 @@ class ShortTermService:
     def _recall(self, tx: Tx, place: ConversationId, asked: Sequence[Keyword], before: str) -> list[Recalled]:
         ranked = short_term.relevant(tx, place, asked, before, FEW)
         picked = pick(ranked)
-        if len(picked) < len(PLACES) and len(ranked) == FEW:  # these were said too close together
+        if len(picked) < len(RANKED_TIERS) and len(ranked) == FEW:  # these were said too close together
             picked = pick(short_term.relevant(tx, place, asked, before))
         flashes = self._flashbacks(tx, place, before, [parts.said_at for _, parts in picked])
         picked += [(Tier.FLASHBACK, parts) for parts in short_term.recollect(tx, asked, flashes)]

@@ -8,8 +8,8 @@ from typing import Protocol
 from memory_server.domain.situation import Situation
 
 MOST_BYTES = 16 * 1024
-"""The longest trigger, in bytes of UTF-8; a longer one is rejected. Written triggers have a few hundred: this bounds
-what parsing and compiling one may cost."""
+"""The longest trigger, in bytes of UTF-8; a longer one is rejected. A choice: it bounds what parsing and compiling one
+trigger may cost."""
 
 
 def size(trigger: str) -> int:
@@ -77,9 +77,9 @@ class TriggerEngine(Protocol):
         ...
 
     def judge(self, triggers: Sequence[str], situation: Situation, doubtful: int = 0) -> list[Outcome]:
-        """Evaluate triggers: the outcome of each, in the same order. Those that need JavaScript share one time budget.
+        """Evaluate: the outcome of each, in the same order. All that need JavaScript share one time budget.
 
-        The last `doubtful` ones were slow or failed before: they come last, and share at most half of the budget.
+        The last `doubtful` ones were slow or failed before: they are evaluated last, and share at most half of it.
         """
         ...
 

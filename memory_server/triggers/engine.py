@@ -12,7 +12,7 @@ from memory_server.triggers import MOST_BYTES, Checked, Failure, FailureKind, Ou
 from memory_server.triggers.hints import JSON_EXAMPLE, hinted
 from memory_server.triggers.javascript.trial import SAMPLE
 from memory_server.triggers.simple.advice import warnings
-from memory_server.triggers.simple.explain import HOLDS, HOLDS_NOT, why
+from memory_server.triggers.simple.explain import FALSE, TRUE, why
 from memory_server.triggers.simple.json_form import is_json, parse_json
 from memory_server.triggers.simple.parser import parse
 from memory_server.triggers.simple.scene import Nearness, Scene, TooLong
@@ -20,8 +20,8 @@ from memory_server.triggers.simple.tree import Node
 from memory_server.triggers.simple.values import Undecided, truthy
 
 BUDGET = 2.0
-"""Seconds that all JavaScript of one search may take together; triggers left over are skipped. A model waits for the
-answer, and clients give up a call after tens of seconds."""
+"""Seconds that all JavaScript of one search may take together; the remaining triggers are skipped. A choice:
+the caller waits for the answer."""
 
 SIMPLE_BUDGET = 1.0
 """Seconds after which one search skips its remaining simple conditions. Normally never reached: a thousand simple
@@ -35,6 +35,7 @@ _NO_CODE = re.compile(
 retry at every quotation mark, which takes quadratic time."""
 
 _SIMILAR = re.compile(r"(?<![\w$.])(?<!function )similar\s*\(")
+"""A call of the function `similar`, not of a method and not its definition."""
 
 
 class JavaScript(Protocol):
@@ -50,7 +51,7 @@ class JavaScript(Protocol):
 
 
 class TwoTierEngine:
-    """Evaluates simple conditions itself and passes all other triggers to the worker. Safe to call from several threads."""
+    """Evaluates simple conditions itself and passes other triggers to the worker. Safe to call from several threads."""
 
     def __init__(self, sandbox: JavaScript, nearness: Nearness) -> None:
         self._sandbox = sandbox
@@ -77,14 +78,14 @@ class TwoTierEngine:
             return self._check_simple(trigger, node)
         if _SIMILAR.search(_NO_CODE.sub("''", trigger)):
             raise TriggerRejected(
-                "similar(messages, 'text', threshold) takes messages, one string literal and a number. It works only in "
-                "simple conditions: alone, or combined by && || ! and comparisons with match_keys, dates and the "
+                "similar(messages, 'text', threshold) takes messages, one string literal and a number. It works only "
+                "in simple conditions: alone, or combined by && || ! and comparisons with match_keys, dates and the "
                 "like, without other JavaScript."
             )
         return self._check_script(trigger)
 
     def judge(self, triggers: Sequence[str], situation: Situation, doubtful: int = 0) -> list[Outcome]:
-        """The outcome of each trigger, in the same order: first the simple conditions, then JavaScript within its budget."""
+        """The outcome of each, in the same order. Simple conditions run first, then JavaScript within its budget."""
         scene = Scene(situation, self._nearness)
         ends = time.monotonic() + SIMPLE_BUDGET
         # A single trigger is being tested, so a false one is explained too; of many, only the true ones are.
@@ -145,7 +146,7 @@ def _simple(trigger: str, scene: Scene, explain: bool) -> Outcome | None:
         if not is_json(trigger):
             return None
         return Failure(FailureKind.TIMEOUT, f"The condition cannot be evaluated: {error}.", 0, _since(began))
-    reason = _reason(node, scene) if holds or explain else HOLDS_NOT
+    reason = _reason(node, scene) if holds or explain else FALSE
     return Value(holds, "; ".join((reason, *dict.fromkeys(scene.notes))), 0, _since(began))
 
 
@@ -155,7 +156,7 @@ def _reason(node: Node, scene: Scene) -> str:
     try:
         return visible(why(node, scene))
     except (TooLong, Undecided):
-        return HOLDS
+        return TRUE
     finally:
         scene.notes = notes
 

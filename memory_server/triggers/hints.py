@@ -20,8 +20,13 @@ JSON_EXAMPLE = (
 
 _UNKNOWN = re.compile(r"ReferenceError: (\w+) is not defined")
 _ENGLISH = re.compile(r"\b(?:and|or|not)\b")
+"""Operators written in English."""
+
 _PROSE = re.compile(r"\s*(?:[^\W\d_]+[ ,.]+){2,}[^\W\d_]+[.!]?\s*")
+"""A source of at least three plain words: a sentence instead of a condition."""
+
 _CURLY = re.compile("[“”‘’]")
+"""Typographic quotation marks, which JavaScript does not accept."""
 
 
 def hinted(message: str, source: str) -> str:

@@ -8,12 +8,12 @@ from hypothesis import strategies as st
 
 from memory_server.domain.fact import Fact, Home, Scope
 from memory_server.domain.memory import Memory, MemoryId, MemoryType
-from memory_server.domain.resume import Briefing, Item, Pointers, Urgency, brief, of_fact, of_memory
+from memory_server.domain.resume import Briefing, Item, Urgency, brief, of_fact, of_memory
 from memory_server.language.tokens import estimate
+from memory_server.mcp.tools.facts import POINTERS
 from tests.language.test_tokens import tokens
 
 NOW = "2026-03-14T09:26:53.589Z"
-POINTERS = Pointers("see fact {key}", "see memory {id}", "ask for more")
 
 
 def fact(key: str, value: Any, scope: Scope = Scope.PROJECT) -> Fact:
@@ -103,9 +103,11 @@ def test_what_a_fact_says_is_what_the_context_holds_of_it() -> None:
 def test_a_sentence_that_would_push_out_all_others_is_only_named() -> None:
     assert said("current.plan", "step and " * 400) == (
         Urgency.CURRENT,
-        "Too long to say here: see fact current.plan.",
+        "Too long to say here: `read_memory` current.plan.",
     )
-    assert of_memory(memory("x " * 2000, id=41), POINTERS).sentence == "Too long to say here: see memory 41."
+    assert (
+        of_memory(memory("x " * 2000, id=41), POINTERS).sentence == "Too long to say here: `memory_get` 41."
+    )
 
 
 def test_a_value_cannot_open_a_line_of_its_own() -> None:
@@ -167,12 +169,12 @@ def test_what_is_left_out_is_counted() -> None:
     many = items(*(fact(f"k{number}", "some words that cost tokens") for number in range(40)))
     briefing = brief("shop", many, [], 1000, 100, POINTERS)
     assert briefing.left_out == 1040 - len(briefing.said)
-    assert briefing.text.endswith(f"Left out: {briefing.left_out} more (ask for more).")
+    assert briefing.text.endswith(f"Left out: {briefing.left_out} more (`list_memories`, `memory_search`).")
 
 
 def test_an_empty_project_says_so() -> None:
-    assert brief("shop", [], [], 0, 500, POINTERS).text == "Project shop.\nNothing is remembered of it yet."
-    assert brief("", [], [], 0, 500, POINTERS).text == "No project.\nNothing is remembered of it yet."
+    assert brief("shop", [], [], 0, 500, POINTERS).text == "Project shop.\nNothing is stored for it yet."
+    assert brief("", [], [], 0, 500, POINTERS).text == "No project.\nNothing is stored for it yet."
 
 
 @pytest.mark.parametrize("name", ["a1b2" * 50, "商店" * 100, "a-" * 100, "my-shop"])

@@ -5,12 +5,14 @@ from pathlib import Path
 
 import pytest
 
+from memory_server.cli import hints as cli
 from memory_server.embedding import Embedder
 from memory_server.embedding.bundled import BundledEmbedder
 from memory_server.embedding.chinese import understands_chinese
 from memory_server.embedding.hashing import HashingEmbedder
 from memory_server.embedding.sentence_transformers import Prompts, SentenceTransformersEmbedder
-from memory_server.errors import Unavailable
+from memory_server.errors import Hint, Mend, Unavailable, told
+from memory_server.mcp import hints as mcp
 
 
 def test_an_english_model_does_not_understand_chinese(minilm: Embedder) -> None:
@@ -68,14 +70,18 @@ def test_a_model_that_is_nowhere_is_unavailable(name: str) -> None:
 
 def test_a_folder_without_a_model_is_unavailable(tmp_path: Path) -> None:
     pytest.importorskip("sentence_transformers")
-    with pytest.raises(Unavailable, match="cannot be loaded"):
+    with pytest.raises(Unavailable, match="cannot be loaded") as error:
         SentenceTransformersEmbedder(str(tmp_path))
+    assert error.value.problem.hints == (Hint(Mend.USE_ANOTHER_EMBEDDER),)
 
 
 def test_without_the_package_the_message_says_how_to_install_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "sentence_transformers", None)
-    with pytest.raises(Unavailable, match=r"memory-server\[sentence-transformers\]"):
+    with pytest.raises(Unavailable, match="The embedding model 'any' needs sentence-transformers") as error:
         SentenceTransformersEmbedder("any")
+    assert error.value.problem.hints == (Hint(Mend.INSTALL_SENTENCE_TRANSFORMERS),)
+    for words in (cli.WORDS, mcp.WORDS):
+        assert 'pip install "memory-server[sentence-transformers]"' in str(told([error.value.problem], words))
 
 
 def test_loading_and_embedding_print_nothing(capfd: pytest.CaptureFixture[str]) -> None:

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from memory_server.language.tokens import estimate, weigh
 
 PAIRS: dict[str, list[list[str]]] = json.loads(
-    Path(__file__).with_name("consolidation_pairs.json").read_text(encoding="utf-8")
+    (Path(__file__).parents[1] / "domain" / "consolidation_pairs.json").read_text(encoding="utf-8")
 )
 NOTES = [note for pairs in PAIRS.values() for pair in pairs for note in pair[:2]]
 CHINESE = [note for note in NOTES if any("\u4e00" <= c <= "\u9fff" for c in note)]

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import AsyncIterator
+from pathlib import Path
 from typing import Any
 
 import anyio
@@ -141,6 +142,14 @@ async def test_delete_says_what_it_deleted_and_can_be_undone(client: Client, key
     assert await value_of(client, key) == "75000"
 
 
+async def test_what_was_never_deleted_is_not_restored_and_its_history_is_named(
+    client: Client, key: str
+) -> None:
+    assert await refusal(client, "delete_memory", key=key, undo=True) == (
+        f"No deleted fact `{key}`. Call `read_memory` with key={key} and history=true to see what happened to it."
+    )
+
+
 async def test_the_history_names_each_version_newest_first(client: Client, key: str) -> None:
     for value in (1, "1"):
         await call(client, "write_memory", key=key, value=value)
@@ -200,7 +209,7 @@ async def test_invisible_characters_are_stripped_from_values_names_and_keys(clie
 @pytest.mark.parametrize(
     ("value", "complaint"),
     [
-        ("x" * 99_999, "holds 100,001 characters of JSON, at most 100,000 fit"),
+        ("x" * 99_999, "has 100,001 characters of JSON, at most 100,000 are allowed"),
         ({"a": 1, "a\u200b": 2}, "differ in invisible characters only"),
         (json.loads("[" * 101 + "]" * 101), "nested more than 100 levels deep"),
     ],
@@ -248,7 +257,7 @@ async def test_a_key_at_the_limit_is_taken(client: Client, key: str) -> None:
     [
         ({"key": "k" * 201}, "key: String should have at most 200 characters"),
         ({"key": ""}, "key: String should have at least 1 character"),
-        ({"key": " \u200b"}, "key: holds no visible character"),
+        ({"key": " \u200b"}, "key: has no visible character"),
         ({"ttl": 0}, "ttl: Input should be greater than or equal to 1, got 0"),
         ({"ttl": -5}, "ttl: Input should be greater than or equal to 1, got -5"),
         ({"ttl": 3_153_600_001}, "ttl: Input should be less than or equal to 3153600000"),
@@ -294,15 +303,21 @@ async def test_a_pattern_of_stars_only_costs_no_time(client: Client, key: str) -
 @pytest.mark.parametrize(
     ("arguments", "complaint"),
     [
-        ({}, "Give either `key`, or `pattern` or `tags`"),
+        ({}, "Give either `key`, or `pattern` or `tags`. Call `list_memories` to see the keys."),
         ({"key": "a", "pattern": "b"}, "Give either `key`, or `pattern` or `tags`"),
         ({"pattern": "a", "history": True}, "`history` and `at` need a `key`"),
         ({"key": "a", "history": True, "at": "2026-01-01"}, "Give either `history` or `at`"),
-        ({"key": "a", "at": "yesterday"}, 'write it as 2026-12-31T23:59:00Z, got "yesterday"'),
-        ({"key": "a", "at": "0001-01-01T00:00:00+23:00"}, "write it as 2026-12-31T23:59:00Z"),
+        (
+            {"key": "a", "at": "yesterday"},
+            'at: is not a date or time: write it as 2026-03-14 or 2026-03-14T09:26:53Z, got "yesterday"',
+        ),
+        (
+            {"key": "a", "at": "0001-01-01T00:00:00+23:00"},
+            "at: is not a date or time: write it as 2026-03-14 or 2026-03-14T09:26:53Z",
+        ),
         (
             {"key": "never.written", "history": True},
-            "`never.written` was never written. Call `list_memories`",
+            "`never.written` was never written. Call `list_memories` to see the keys.",
         ),
     ],
 )
@@ -328,9 +343,36 @@ async def test_any_project_path_is_answered(client: Client, path: str) -> None:
     )
 
 
+async def test_another_path_and_session_are_resumed_when_asked_for(server: Servers, tmp_path: Path) -> None:
+    other = tmp_path / "other"
+    other.mkdir()
+    (tmp_path / "link").symlink_to(other)
+    async with server("--project", str(other), "--session", "s9") as client:
+        await call(client, "write_memory", key="current.task", value="other project")
+        await call(client, "write_memory", key="current.step", value="other session", scope="session")
+    async with server("--project", "/srv/shop", "--session", "s1") as client:
+        await call(client, "write_memory", key="current.task", value="here")
+        for path in (str(other), f"{other}/", str(tmp_path / "link"), "./other"):
+            resumed = await call(client, "smart_resume", project_path=path, session_id="s9")
+            assert resumed["context"]["current"] == {
+                "current.task": "other project",
+                "current.step": "other session",
+            }
+        resumed = await call(client, "smart_resume", project_path=str(other))
+        assert resumed["context"]["current"] == {"current.task": "other project"}
+        resumed = await call(client, "smart_resume")
+        assert resumed["context"]["current"] == {"current.task": "here"}
+        resumed = await call(client, "smart_resume", project_path="/no/such/folder")
+        assert resumed["briefing"] == "Project folder.\nNothing is stored for it yet."
+
+
 async def test_a_secret_is_refused_wherever_it_hides(client: Client, key: str) -> None:
     token = "ghp_" + "a1B2" * 9
-    assert "--allow-secrets" in await refusal(client, "write_memory", key=key, value={"a": [f"x\n{token}"]})
+    assert await refusal(client, "write_memory", key=key, value={"a": [f"x\n{token}"]}) == (
+        "This seems to contain a GitHub token, and every assistant can read a memory. Nothing was stored. "
+        "Leave the secret out and say where it is kept. "
+        "To store it all the same, the user must start memory-server with --allow-secrets."
+    )
     assert await value_of(client, key) == "no value"
 
 
@@ -384,6 +426,7 @@ async def test_a_conflicting_write_is_refused_with_the_current_value(assistants:
     )
     assert "`plan` is at version 2, not 1. Nothing was written." in refused
     assert 'It has the value ["a", "b"], written by Cursor' in refused
+    assert refused.endswith("To replace this value, call `write_memory` again with expectedVersion=2.")
     assert await value_of(claude, "plan") == ["a", "b"]
 
 

@@ -174,7 +174,7 @@ async def test_store_with_related_to_makes_an_edge(client: Client, project: str)
     message = await refusal(
         client, "memory_store", content="Nobody knows why", type="error", project=project, relatedTo=UNKNOWN
     )
-    assert message == f"No memory {UNKNOWN}. Call `memory_search` to find its id."
+    assert message == f"No memory {UNKNOWN}. Call `memory_search` to find the id."
 
 
 async def test_every_answer_marks_what_is_superseded(client: Client, project: str) -> None:
@@ -220,21 +220,21 @@ async def test_an_edge_to_itself_to_nowhere_or_in_a_circle_is_refused_with_the_m
     one, other = await stored(client, project, "Doors are green", "Doors are blue now")
     edge = {"sourceId": one, "targetId": other, "relation": "supersedes"}
     assert await refusal(client, "graph_connect", **{**edge, "targetId": one}) == (
-        f"An edge needs two memories, and both ends are {one}. Call `memory_search` to find the other."
+        f"An edge needs two memories, and both ends are {one}. Call `memory_search` to find the id."
     )
-    missing = f"No memory {UNKNOWN}. Call `memory_search` to find its id."
+    missing = f"No memory {UNKNOWN}. Call `memory_search` to find the id."
     assert await refusal(client, "graph_connect", **{**edge, "targetId": UNKNOWN}) == missing
     assert await refusal(client, "graph_connect", **{**edge, "sourceId": UNKNOWN}) == missing
     assert await refusal(client, "graph_explore", memoryId=UNKNOWN) == missing
     assert await refusal(client, "memory_related", memoryId=UNKNOWN) == missing
     await connected(client, other, "supersedes", one)
     assert await refusal(client, "graph_connect", **edge) == (
-        f"Memory {other} already supersedes {one}, itself or over others. `graph_explore` with memoryId={one}, "
-        "relation=supersedes, direction=in shows how. If that is wrong, end the edge: `graph_connect` with its "
-        "sourceId, targetId, relation and end=true."
+        f"Memory {other} already supersedes {one}, directly or through others. Call `graph_explore` with "
+        f"memoryId={one}, relation=supersedes, direction=in to see the edge. If it is wrong, call `graph_connect` with "
+        "the edge's sourceId, targetId, relation and end=true."
     )
     assert await refusal(client, "graph_connect", **edge, end=True) == (
-        f"No edge {one} supersedes {other} holds. Call `graph_explore` with memoryId={one} to see those that do."
+        f"There is no edge {one} supersedes {other}. Call `graph_explore` with memoryId={one} to see the valid edges."
     )
 
 
@@ -243,6 +243,9 @@ GOOD: dict[str, dict[str, Any]] = {
     "graph_explore": {"memoryId": 1},
     "memory_related": {"memoryId": 1},
 }
+
+CONNECT = "There are: sourceId, targetId, relation, strength, end."
+EXPLORE = "There are: memoryId, depth, relation, direction, at."
 
 
 @pytest.mark.parametrize(
@@ -257,17 +260,21 @@ GOOD: dict[str, dict[str, Any]] = {
         ("graph_connect", {"sourceId": "1"}, 'sourceId: Input should be a valid integer, got "1"'),
         ("graph_connect", {"targetId": 0}, "targetId: Input should be greater than or equal to 1, got 0"),
         ("graph_connect", {"end": "yes"}, 'end: Input should be a valid boolean, got "yes"'),
-        ("graph_connect", {"source_id": 1}, "source_id: unknown argument. Did you mean `sourceId`?"),
+        ("graph_connect", {"source_id": 1}, f"source_id: unknown argument. Did you mean `sourceId`? {CONNECT}"),
         ("graph_explore", {"depth": 0}, "depth: Input should be greater than or equal to 1, got 0"),
         ("graph_explore", {"depth": 5}, "depth: Input should be less than or equal to 4, got 5"),
         ("graph_explore", {"depth": 2.5}, "depth: Input should be a valid integer, got 2.5"),
         ("graph_explore", {"relation": "likes"}, f'relation: Input should be {RELATIONS}, got "likes"'),
         ("graph_explore", {"direction": "up"}, "direction: Input should be 'out', 'in' or 'both', got \"up\""),
-        ("graph_explore", {"memory_id": 1}, "memory_id: unknown argument. Did you mean `memoryId`?"),
+        ("graph_explore", {"memory_id": 1}, f"memory_id: unknown argument. Did you mean `memoryId`? {EXPLORE}"),
         ("memory_related", {"limit": 0}, "limit: Input should be greater than or equal to 1, got 0"),
         ("memory_related", {"limit": 51}, "limit: Input should be less than or equal to 50, got 51"),
         ("memory_related", {"includeGraph": 1}, "includeGraph: Input should be a valid boolean, got 1"),
-        ("memory_related", {"include_graph": True}, "include_graph: unknown argument. Did you mean `includeGraph`?"),
+        (
+            "memory_related", {"include_graph": True},
+            "include_graph: unknown argument. Did you mean `includeGraph`? "
+            "There are: memoryId, limit, includeGraph, includeSemantic.",
+        ),
     ],
 )  # fmt: skip
 async def test_a_wrong_argument_is_refused_in_a_line_that_says_what_would_be_right(
@@ -282,7 +289,7 @@ async def test_a_wrong_argument_is_refused_in_a_line_that_says_what_would_be_rig
 async def test_what_is_no_moment_is_refused(client: Client, moment: str) -> None:
     message = await refusal(client, "graph_explore", memoryId=1, at=moment)
     assert message == (
-        f'at: is no ISO-8601 date or time, such as 2026-03-14 or 2026-03-14T09:26:53Z, got "{moment}"'
+        f'at: is not a date or time: write it as 2026-03-14 or 2026-03-14T09:26:53Z, got "{moment}"'
     )
 
 
@@ -296,7 +303,8 @@ async def test_neighbours_of_no_kind_are_refused_with_the_mend(client: Client, p
     (id,) = await stored(client, project, "Alone in the attic")
     message = await refusal(client, "memory_related", memoryId=id, includeGraph=False, includeSemantic=False)
     assert message == (
-        "includeGraph and includeSemantic are both false, which leaves nothing to look for. Set one to true."
+        "Neither edges nor meaning are wanted, which leaves nothing to look for. "
+        "Set includeGraph or includeSemantic to true."
     )
 
 

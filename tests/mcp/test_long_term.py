@@ -150,7 +150,7 @@ async def test_what_always_or_never_holds_is_kept_with_a_warning(
     client: Client, here: dict[str, str], trigger: str, warned: str
 ) -> None:
     warnings = (await add(client, here, "odd", trigger))["warnings"]
-    assert f"It {warned} hold" in warnings[0]
+    assert warnings[0].startswith(f"It is {warned} true")
 
 
 async def test_test_trigger_tells_value_reason_tier_and_time(client: Client) -> None:
@@ -183,7 +183,7 @@ async def test_one_trigger_that_fails_leaves_the_others_alone(client: Client, he
     await add(client, here, "good", BIRTHDAY)
     await add(client, here, "script", SCRIPT)
     added = await add(client, here, "fails", "messages[3].content.length > 0")
-    assert "fails where nothing has been said" in added["warnings"][0]
+    assert "It fails when there are no messages: TypeError" in added["warnings"][0]
     found = await call(client, "search_long_term_memories", messages=SAID, **here)
     assert {memory["name"] for memory in found["activated"]} == {"good", "script"}
     ((name, reason),) = [(error["name"], error["reason"]) for error in found["errors"]]
@@ -330,7 +330,7 @@ async def test_triggers_that_loop_do_not_hold_up_other_tools(server: Servers) ->
 
 async def test_no_word_of_a_trigger_can_break_the_protocol(client: Client) -> None:
     for half in ("throw '\\ud800'", "throw 'x'.repeat(399) + '\\u{1f600}'"):
-        assert "gives no value" in await refusal(client, "test_trigger", trigger=half)
+        assert "The trigger returns no value" in await refusal(client, "test_trigger", trigger=half)
     said = [{"role": "user", "content": "hidden"}]
     for trigger in (
         "match_keys(messages, ['\\u202ehidden'])",

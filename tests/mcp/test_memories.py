@@ -103,8 +103,9 @@ async def test_update_answers_the_memory_as_it_is_now(client: Client, project: s
     }
     updated = await call(client, "memory_update", id=id, **changed)
     assert {key: updated[key] for key in changed} == changed
+    assert updated["earlier"] == [NOTE["content"]]
     (whole,) = (await call(client, "memory_get", ids=[id]))["memories"]
-    assert whole == {**updated, "earlier": [NOTE["content"]]}
+    assert whole == updated
 
 
 async def test_update_leaves_what_is_not_given(client: Client, project: str) -> None:
@@ -160,7 +161,7 @@ async def test_a_relation_is_written_only_to_a_memory_that_exists(client: Client
     text = await refusal(
         client, "memory_store", content="It answers", type="error", project=project, relatedTo=987_654
     )
-    assert text == "No memory 987654. Call `memory_search` to find its id."
+    assert text == "No memory 987654. Call `memory_search` to find the id."
     await call(
         client, "memory_store", content="It answers", type="error", project=project, relatedTo=first["id"]
     )
@@ -275,8 +276,8 @@ async def test_a_value_at_its_limit_is_accepted(
 
 REFUSED: list[tuple[str, dict[str, Any], str]] = [
     ("memory_store", {"content": ""}, 'content: String should have at least 1 character, got ""'),
-    ("memory_store", {"content": " \n\t"}, 'content: holds no visible character, got " \\n\\t"'),
-    ("memory_store", {"content": "\u200b\u202e\x00"}, "content: holds no visible character"),
+    ("memory_store", {"content": " \n\t"}, 'content: has no visible character, got " \\n\\t"'),
+    ("memory_store", {"content": "\u200b\u202e\x00"}, "content: has no visible character"),
     ("memory_store", {"content": "x" * 5001}, "content: String should have at most 5000 characters"),
     ("memory_store", {"content": "𠮷" * 5001}, "content: String should have at most 5000 characters"),
     ("memory_store", {"content": 5}, "content: Input should be a valid string, got 5"),
@@ -294,7 +295,7 @@ REFUSED: list[tuple[str, dict[str, Any], str]] = [
     ("memory_store", {"tags": _tags(11)}, "tags: List should have at most 10 items"),
     ("memory_store", {"tags": _tags(1, 51)}, "tags.0: String should have at most 50 characters"),
     ("memory_store", {"tags": ["ok", ""]}, 'tags.1: String should have at least 1 character, got ""'),
-    ("memory_store", {"tags": ["\u200b"]}, "tags.0: holds no visible character"),
+    ("memory_store", {"tags": ["\u200b"]}, "tags.0: has no visible character"),
     ("memory_store", {"tags": [1]}, "tags.0: Input should be a valid string, got 1"),
     ("memory_store", {"tags": [["a"]]}, 'tags.0: Input should be a valid string, got ["a"]'),
     ("memory_store", {"tags": [None]}, "tags.0: Input should be a valid string, got null"),
@@ -314,10 +315,10 @@ REFUSED: list[tuple[str, dict[str, Any], str]] = [
     (
         "memory_store",
         {"metadata": {"a": "x" * (10_001 - len('{"a": ""}'))}},
-        "metadata: holds more than 10,000 characters of JSON",
+        "metadata: has more than 10,000 characters of JSON",
     ),
     ("memory_search", {"query": ""}, 'query: String should have at least 1 character, got ""'),
-    ("memory_search", {"query": " "}, 'query: holds no visible character, got " "'),
+    ("memory_search", {"query": " "}, 'query: has no visible character, got " "'),
     ("memory_search", {"query": "x" * 501}, "query: String should have at most 500 characters"),
     ("memory_search", {"query": None}, "query: Input should be a valid string, got null"),
     ("memory_search", {"limit": 0}, "limit: Input should be greater than or equal to 1, got 0"),
@@ -369,7 +370,7 @@ REFUSED: list[tuple[str, dict[str, Any], str]] = [
     (
         "memory_store",
         {"colour": "red"},
-        "colour: unknown argument. `memory_store` takes: content, type, project",
+        "colour: unknown argument. There are: content, type, project, tags, importance, relatedTo, metadata.",
     ),
     (
         "memory_search",
@@ -420,7 +421,7 @@ async def test_null_means_not_given_where_a_parameter_is_optional(client: Client
 @pytest.mark.parametrize("value", ["NaN", "Infinity", "-Infinity", "1e999"])
 async def test_numbers_that_json_has_not_are_refused(client: Client, value: str) -> None:
     text = await refusal(client, "memory_store", **NOTE, metadata=f'{{"a": [{value}]}}')
-    assert text.startswith("metadata: holds a number that JSON cannot")
+    assert text.startswith("metadata: contains a number that JSON cannot represent")
 
 
 async def test_text_and_numbers_beyond_all_measure_are_refused_and_not_a_crash(client: Client) -> None:
@@ -440,14 +441,15 @@ async def test_unknown_tools_and_ids_are_named_with_what_mends_them(client: Clie
         "No tool `memory_stor`. Did you mean `memory_store`? There are: memory_store, memory_search"
     )
     assert (await refusal(client, "zzz")).startswith("No tool `zzz`. There are: memory_store, memory_search")
-    expected = "No memory 999999. Call `memory_search` to find its id."
+    expected = "No memory 999999. Call `memory_search` to find the id."
     assert await refusal(client, "memory_update", id=999_999, importance=3) == expected
     assert (
         await refusal(client, "memory_delete", id=999_999)
-        == "No memory 999999, so nothing was deleted. Call `memory_search` to find its id."
+        == "No memory 999999, so nothing was deleted. Call `memory_search` to find the id."
     )
-    assert (await refusal(client, "memory_update", id=1)).startswith(
-        "Nothing to update. Give at least one of content"
+    assert (
+        await refusal(client, "memory_update", id=1)
+        == "Nothing to update. Give at least one of content, type, tags, importance, project, metadata."
     )
 
 
@@ -509,7 +511,7 @@ async def test_what_looks_like_a_credential_is_refused_wherever_it_stands(
         "metadata": {"deep": [{"k": secret}]},
     }
     text = await refusal(client, "memory_store", **{**NOTE, "project": project, place: values[place]})
-    assert text.startswith(f"This looks like it holds {kind}, and every assistant can read a memory.")
+    assert text.startswith(f"This seems to contain {kind}, and every assistant can read a memory.")
     assert "--allow-secrets" in text
     assert secret not in text
     id = (await call(client, "memory_store", **NOTE, project=project))["id"]

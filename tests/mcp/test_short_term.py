@@ -217,12 +217,12 @@ async def test_expressions_and_words_delete_what_holds_them(
 @pytest.mark.parametrize(
     ("pattern", "complaint"),
     [
-        ("/[/", "pattern: is no regular expression that RE2 takes (missing ]: [)"),
+        ("/[/", "pattern: is not a regular expression that RE2 accepts (missing ]: [)"),
         ("/(?=a)/", "it has no lookaround and no backreferences"),
         ("/a/q", "pattern: has the unknown flag `q`"),
         ("", "pattern: must be a text of 1-500 characters"),
         ("a" * 501, "pattern: must be a text of 1-500 characters"),
-        (" ", "pattern: holds no visible character"),
+        (" ", "pattern: has no visible character"),
         (5, "pattern: must be a text of 1-500 characters"),
         (None, "pattern: must be a text of 1-500 characters"),
     ],
@@ -284,7 +284,7 @@ async def test_conversations_are_isolated(client: Client, project: str) -> None:
         ("🐈" * 200, None),
         ("k" * 201, "conversation_id: String should have at most 200 characters"),
         ("", "conversation_id: String should have at least 1 character"),
-        (" \u200b", "conversation_id: holds no visible character"),
+        (" \u200b", "conversation_id: has no visible character"),
     ],
 )
 async def test_an_id_has_1_to_200_characters(client: Client, name: str, complaint: str | None) -> None:
@@ -331,7 +331,7 @@ async def test_an_unknown_conversation_is_named(client: Client, project: str, to
         ({"messages": [{"role": "", "content": "x"}]}, "role: "),
         ({"messages": [{"role": None, "content": "x"}]}, "role: "),
         ({"messages": [{"role": "r" * 101, "content": "x"}]}, "role: String should have at most 100"),
-        ({"messages": user("x", name=" ")}, "name: holds no visible character"),
+        ({"messages": user("x", name=" ")}, "name: has no visible character"),
         (
             {"messages": user("x", text="y")},
             "has the unknown part `text`: a message has role, content, name, timestamp",
@@ -339,14 +339,14 @@ async def test_an_unknown_conversation_is_named(client: Client, project: str, to
         ({"messages": user("x", timestamp="yesterday")}, "timestamp: is no ISO-8601 date or time"),
         ({"messages": user("x", timestamp=True)}, "timestamp: "),
         ({"messages": user("x", timestamp=1_710_408_413)}, "timestamp: is in seconds: give milliseconds"),
-        ({"messages": user("x", timestamp=10**20)}, "timestamp: is no number of milliseconds"),
-        ({"messages": user("x", timestamp=-(10**15))}, "timestamp: is no number of milliseconds"),
+        ({"messages": user("x", timestamp=10**20)}, "timestamp: is not a number of milliseconds"),
+        ({"messages": user("x", timestamp=-(10**15))}, "timestamp: is not a number of milliseconds"),
         ({"messages": user("x") * 501}, "messages: List should have at most 500 items"),
         (
             {"messages": user("x" * 1_000_000)},
-            "messages: hold 1,000,000 characters, at most 200,000 fit: send the latest only",
+            "messages: have 1,000,000 characters, at most 200,000 are allowed: send only the latest",
         ),
-        ({"messages": user("x" * 100_001) * 2}, "messages: hold 200,002 characters"),
+        ({"messages": user("x" * 100_001) * 2}, "messages: have 200,002 characters"),
         ({"roleWeights": {"user": -1}}, "roleWeights.user: Input should be greater than or equal to 0"),
         ({"roleWeights": {"user": 101}}, "roleWeights.user: Input should be less than or equal to 100"),
         ({"roleWeights": {"user": "much"}}, "roleWeights.user: Input should be a valid number"),

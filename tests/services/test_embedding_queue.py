@@ -1,19 +1,20 @@
-"""The indexer: embeddings keep up with memories, across spaces, crashes and several processes."""
+"""The embedding queue: embeddings keep up with memories, across spaces, crashes and several processes."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from memory_server.domain.caller import Caller
-from memory_server.domain.embedding import Space, Vector
+from memory_server.domain.embedding import Embedded, Space, Vector
 from memory_server.domain.memory import MemoryDraft, MemoryType
 from memory_server.embedding import Embedder
 from memory_server.embedding.hashing import HashingEmbedder
 from memory_server.errors import Unavailable
-from memory_server.nlp.jieba import JiebaSegmenter
+from memory_server.services.background import Background, Job
 from memory_server.services.embedding_queue import BATCH, FEW, Answering, EmbeddingQueue
 from memory_server.sqlite import embeddings, memories
 from memory_server.sqlite.database import Database
@@ -44,8 +45,8 @@ class Crash(BaseException):
 
 
 @pytest.fixture
-def make(database: Database, segmenter: JiebaSegmenter, clock: Clock) -> Callable[..., EmbeddingQueue]:
-    """An indexer that wants one embedder and can load others, on `database` or another."""
+def make(database: Database, clock: Clock) -> Callable[..., EmbeddingQueue]:
+    """A queue that wants one embedder and can load others, on `database` or another."""
 
     def make(wanted: Embedder, *loadable: Embedder, on: Database = database) -> EmbeddingQueue:
         known = {each.space.fingerprint: each for each in (wanted, *loadable)}
@@ -55,7 +56,7 @@ def make(database: Database, segmenter: JiebaSegmenter, clock: Clock) -> Callabl
                 raise Unavailable(f"{space.model} is not installed")
             return known[space.fingerprint]
 
-        return EmbeddingQueue(on, lambda _: wanted, load, segmenter, clock)
+        return EmbeddingQueue(on, lambda _: wanted, load, clock)
 
     return make
 
@@ -88,10 +89,10 @@ def test_what_waits_is_embedded_when_the_queue_is_drained(
     database: Database, make: Callable[..., EmbeddingQueue]
 ) -> None:
     embedder = OtherEmbedder()
-    indexer = make(embedder)
-    indexer.warm_up()
+    queue = make(embedder)
+    queue.warm_up()
     put(database, *numbered(BATCH * 3 + 1))
-    indexer.drain()
+    queue.drain()
     assert states(database) == [("other", "active", BATCH * 3 + 1, 0)]
     assert embedder.batches == [BATCH, BATCH, BATCH, 1]
 
@@ -100,33 +101,33 @@ def test_memories_written_before_there_was_any_embedder_are_embedded_too(
     database: Database, make: Callable[..., EmbeddingQueue]
 ) -> None:
     put(database, "early")
-    indexer = make(OtherEmbedder())
-    indexer.warm_up()
-    indexer.drain()
+    queue = make(OtherEmbedder())
+    queue.warm_up()
+    queue.drain()
     assert states(database) == [("other", "active", 1, 0)]
 
 
 def test_a_search_embeds_the_few_that_wait_and_leaves_the_many(
     database: Database, make: Callable[..., EmbeddingQueue]
 ) -> None:
-    indexer = make(OtherEmbedder())
-    indexer.warm_up()
-    answering = indexer.answering()
+    queue = make(OtherEmbedder())
+    queue.warm_up()
+    answering = queue.answering()
     assert isinstance(answering, Answering)
     put(database, *numbered(BATCH))
-    assert indexer.catch_up(answering, embeddings.MEMORIES) == 0
+    assert queue.catch_up(answering, Embedded.MEMORIES) == 0
     put(database, *numbered(BATCH + 1))
-    assert indexer.catch_up(answering, embeddings.MEMORIES) == BATCH + 1
+    assert queue.catch_up(answering, Embedded.MEMORIES) == BATCH + 1
 
 
 def test_a_clock_that_went_back_does_not_keep_memories_waiting(
     database: Database, make: Callable[..., EmbeddingQueue], clock: Clock
 ) -> None:
-    indexer = make(OtherEmbedder())
-    indexer.warm_up()
+    queue = make(OtherEmbedder())
+    queue.warm_up()
     put(database, "x")
     clock.advance(days=-4000)
-    indexer.drain()
+    queue.drain()
     assert states(database) == [("other", "active", 1, 0)]
 
 
@@ -140,10 +141,10 @@ def test_a_text_that_changes_while_it_is_embedded_is_embedded_again(
             tx.execute("DELETE FROM memories WHERE id = 2")
 
     embedder = OtherEmbedder(before=rewrite)
-    indexer = make(embedder)
-    indexer.warm_up()
+    queue = make(embedder)
+    queue.warm_up()
     put(database, "old text", "deleted meanwhile")
-    indexer.drain()
+    queue.drain()
     assert states(database) == [("other", "active", 1, 0)]
     with database.read() as tx:
         vector = np.frombuffer(tx.value("SELECT vector FROM embeddings"), "<f4")
@@ -189,7 +190,7 @@ def test_a_space_whose_embedder_is_not_installed_is_told_and_does_not_stop_the_n
     answering = second.answering()
     assert isinstance(answering, Answering)
     assert answering.embedder.space.model == "new"
-    assert second.catch_up(answering, embeddings.MEMORIES) == FEW + 1
+    assert second.catch_up(answering, Embedded.MEMORIES) == FEW + 1
     second.drain()
     assert states(database) == [("new", "active", FEW + 1, 0)]
 
@@ -223,7 +224,7 @@ def test_re_embedding_goes_on_where_a_crash_ended_it(
     assert states(database) == [("new", "active", BATCH * 3, 0)]
 
 
-def test_two_indexers_do_not_embed_the_same_many_memories(
+def test_two_queues_do_not_embed_the_same_many_memories(
     database: Database, make: Callable[..., EmbeddingQueue], clock: Clock
 ) -> None:
     def look_on() -> None:
@@ -276,15 +277,15 @@ def test_a_space_that_another_process_retired_meanwhile_is_not_activated_empty(
         fast.drain()
 
     slow = OtherEmbedder("slow", before=overtake)
-    indexer = make(slow, old)
-    indexer.warm_up()
-    indexer.drain()
+    queue = make(slow, old)
+    queue.warm_up()
+    queue.drain()
     assert states(database) == [("fast", "active", 1, 0)]
     with database.read() as tx:
         assert tx.value("SELECT count(*) FROM embeddings") == 1
 
 
-def test_an_indexer_on_a_read_only_file_answers_and_embeds_nothing(
+def test_a_queue_on_a_read_only_file_answers_and_embeds_nothing(
     file_database: Database, make: Callable[..., EmbeddingQueue], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     embedder = OtherEmbedder()
@@ -292,63 +293,88 @@ def test_an_indexer_on_a_read_only_file_answers_and_embeds_nothing(
     first.warm_up()
     put(file_database, "waiting")
     monkeypatch.setattr(Database, "read_only", property(lambda self: True))
-    indexer = make(embedder, on=file_database)
-    indexer.warm_up()
-    answering = indexer.answering()
+    queue = make(embedder, on=file_database)
+    queue.warm_up()
+    answering = queue.answering()
     assert isinstance(answering, Answering)
-    assert indexer.catch_up(answering, embeddings.MEMORIES) == 1
-    indexer.drain()
+    assert queue.catch_up(answering, Embedded.MEMORIES) == 1
+    queue.drain()
     assert embedder.batches == []
 
 
-def test_the_thread_drains_when_it_is_woken_and_notices_what_others_write(
-    tmp_path: Path, make: Callable[..., EmbeddingQueue], monkeypatch: pytest.MonkeyPatch, clock: Clock
+def working(queue: EmbeddingQueue, database: Database, every: float) -> Background:
+    """The job that keeps the queue empty, as the server runs it."""
+    return Background(database, [Job("embed", queue.work, every, wake=queue.filled, last=queue.release)])
+
+
+def all_embedded(database: Database, number: int) -> bool:
+    return states(database) == [("other", "active", number, 0)]
+
+
+def leave(queue: EmbeddingQueue, background: Background) -> None:
+    queue.stop()
+    background.stop()
+    until(lambda: not any(thread.is_alive() for thread in background._threads), "the job has ended")
+
+
+def test_the_job_drains_when_it_is_woken(
+    tmp_path: Path, make: Callable[..., EmbeddingQueue], clock: Clock
 ) -> None:
-    monkeypatch.setattr("memory_server.services.embedding_queue.POLL", 0.02)
     path = tmp_path / "memory.db"
     ours, theirs = Database(path, clock), Database(path, clock)
-    indexer = make(OtherEmbedder(), on=ours)
-    indexer.start()
-    put(theirs, "written elsewhere")
-    until(lambda: states(theirs) == [("other", "active", 1, 0)], "the other program's memory is embedded")
+    queue = make(OtherEmbedder(), on=ours)
+    background = working(queue, ours, 3600)
+    background.start()
+    until(lambda: all_embedded(theirs, 0), "the embedder has its space")
     put(ours, "written here")
-    indexer.wake()
-    until(lambda: states(theirs) == [("other", "active", 2, 0)], "our own memory is embedded")
-    indexer.stop()
-    assert indexer._thread is not None
-    indexer._thread.join(20)
-    assert not indexer._thread.is_alive()
+    queue.wake()
+    until(lambda: all_embedded(theirs, 1), "our own memory is embedded")
+    leave(queue, background)
+    ours.close()
+    theirs.close()
+
+
+def test_the_job_notices_what_others_write(
+    tmp_path: Path, make: Callable[..., EmbeddingQueue], clock: Clock
+) -> None:
+    path = tmp_path / "memory.db"
+    ours, theirs = Database(path, clock), Database(path, clock)
+    queue = make(OtherEmbedder(), on=ours)
+    background = working(queue, ours, 0.02)
+    background.start()
+    for number in (1, 2):
+        put(theirs, "written elsewhere")
+        until(partial(all_embedded, theirs, number), "the other program's memory is embedded")
+    leave(queue, background)
     ours.close()
     theirs.close()
 
 
 def test_an_embedder_that_fails_once_is_asked_again(
-    tmp_path: Path, make: Callable[..., EmbeddingQueue], monkeypatch: pytest.MonkeyPatch, clock: Clock
+    tmp_path: Path, make: Callable[..., EmbeddingQueue], clock: Clock
 ) -> None:
     def fail_once() -> None:
         embedder.before = lambda: None
         raise RuntimeError("out of memory")
 
-    monkeypatch.setattr("memory_server.services.embedding_queue.POLL", 0.02)
     database = Database(tmp_path / "memory.db", clock)
     embedder = OtherEmbedder(before=fail_once)
     put(database, "x")
-    indexer = make(embedder, on=database)
-    indexer.start()
-    until(lambda: states(database) == [("other", "active", 1, 0)], "the memory is embedded")
-    indexer.stop()
-    assert indexer._thread is not None
-    indexer._thread.join(20)
+    queue = make(embedder, on=database)
+    background = working(queue, database, 0.02)
+    background.start()
+    until(lambda: all_embedded(database, 1), "the memory is embedded")
+    leave(queue, background)
     database.close()
 
 
 def test_coverage_counts_one_project_or_all(database: Database, make: Callable[..., EmbeddingQueue]) -> None:
-    indexer = make(OtherEmbedder())
-    indexer.warm_up()
+    queue = make(OtherEmbedder())
+    queue.warm_up()
     with database.write() as tx:
         memories.insert(tx, MemoryDraft("x", MemoryType.ERROR, "p"), Caller())
         memories.insert(tx, MemoryDraft("y", MemoryType.ERROR), Caller())
-    indexer.drain()
+    queue.drain()
     put(database, "z")
-    assert (indexer.coverage().embedded, indexer.coverage().waiting) == (2, 1)
-    assert indexer.coverage("p").embedded == 1
+    assert (queue.coverage().embedded, queue.coverage().waiting) == (2, 1)
+    assert queue.coverage("p").embedded == 1

@@ -15,12 +15,13 @@ from memory_server.domain.edge import Direction, Edge, Explored, Relation, Walk
 from memory_server.domain.memory import Filter, MemoryChange, MemoryDraft, MemoryId, MemoryType
 from memory_server.domain.ranking import NEIGHBOUR_WEIGHT, Hit
 from memory_server.embedding import Embedder
-from memory_server.errors import Conflict, Invalid, NotFound, Unavailable
+from memory_server.errors import Conflict, Hint, Invalid, Mend, NotFound, Problem, Unavailable
 from memory_server.nlp.jieba import JiebaSegmenter
 from memory_server.services import graph as services_graph
 from memory_server.services.embedding_queue import FEW, EmbeddingQueue
 from memory_server.services.graph import REACH, GraphService
 from memory_server.services.memories import MemoryService
+from memory_server.services.search import SearchService
 from memory_server.sqlite import edges, memories
 from memory_server.sqlite.database import Database, WriteTx
 from tests.conftest import Clock
@@ -29,21 +30,28 @@ networkx: Any = importlib.import_module("networkx")
 
 CALLER = Caller("tests", "session-1")
 SUPERSEDES = Relation.SUPERSEDES
-NO_INDEXER: Any = None
+NO_QUEUE: Any = None
 """Walking asks for no embedding."""
+
+FIND_MEMORY = (Hint(Mend.FIND_MEMORY),)
 
 Connect = Callable[..., Edge]
 Remember = Callable[..., int]
 
 
 @pytest.fixture
-def graph(database: Database, indexer: EmbeddingQueue) -> GraphService:
-    return GraphService(database, indexer)
+def graph(database: Database, queue: EmbeddingQueue) -> GraphService:
+    return GraphService(database, queue)
 
 
 @pytest.fixture
-def service(database: Database, indexer: EmbeddingQueue, segmenter: JiebaSegmenter) -> MemoryService:
-    return MemoryService(database, indexer, segmenter)
+def service(database: Database, queue: EmbeddingQueue, segmenter: JiebaSegmenter) -> MemoryService:
+    return MemoryService(database, queue, segmenter)
+
+
+@pytest.fixture
+def search(database: Database, queue: EmbeddingQueue) -> SearchService:
+    return SearchService(database, queue)
 
 
 @pytest.fixture
@@ -136,8 +144,9 @@ def test_an_edge_from_a_memory_to_itself_is_refused_with_the_mend(
     graph: GraphService, connect: Connect
 ) -> None:
     fill(graph.database, 1)
-    with pytest.raises(Invalid, match=r"needs two memories, and both ends are 1\. Call `memory_search`"):
+    with pytest.raises(Invalid, match=r"^An edge needs two memories, and both ends are 1\.$") as error:
         connect(1, 1)
+    assert error.value.problem.hints == FIND_MEMORY
 
 
 @pytest.mark.parametrize("ends", [(1, 9), (9, 1), (9, 8)])
@@ -145,10 +154,11 @@ def test_an_unknown_id_is_refused_with_the_mend_and_nothing_is_written(
     graph: GraphService, connect: Connect, ends: tuple[int, int]
 ) -> None:
     fill(graph.database, 1)
-    with pytest.raises(NotFound, match=r"No memory 9\. Call `memory_search` to find its id\."):
+    with pytest.raises(NotFound, match=r"^No memory 9\.$") as connecting:
         connect(*ends)
-    with pytest.raises(NotFound, match=r"No memory 9\."):
+    with pytest.raises(NotFound, match=r"^No memory 9\.$") as ending:
         graph.end(edge(*ends))
+    assert connecting.value.problem.hints == ending.value.problem.hints == FIND_MEMORY
     assert explore(graph, 1).edges == ()
 
 
@@ -156,10 +166,9 @@ def test_what_does_not_hold_cannot_be_ended(graph: GraphService, connect: Connec
     fill(graph.database, 2)
     connect(2, 1)
     for _ in range(2):
-        with pytest.raises(
-            NotFound, match=r"No edge 1 related_to 2 holds\. Call `graph_explore` with memoryId=1"
-        ):
+        with pytest.raises(NotFound, match=r"^There is no edge 1 related_to 2\.$") as error:
             graph.end(edge(1, 2))
+        assert error.value.problem.hints == (Hint(Mend.SHOW_EDGES, {"memory": 1}),)
         assert len(explore(graph, 1).edges) == 1
 
 
@@ -267,7 +276,7 @@ def written(database: Database, case: Case) -> Iterator[GraphService]:
                 for *ends, relation, strength, since, until in case.edges
             ],
         )
-    yield GraphService(database, NO_INDEXER)
+    yield GraphService(database, NO_QUEUE)
     with database.write() as tx:
         tx.execute("DELETE FROM memories")
 
@@ -358,8 +367,9 @@ def test_a_memory_alone_is_its_whole_graph(graph: GraphService) -> None:
 
 
 def test_an_unknown_start_is_refused_with_the_mend(graph: GraphService) -> None:
-    with pytest.raises(NotFound, match=r"No memory 7\. Call `memory_search`"):
+    with pytest.raises(NotFound, match=r"^No memory 7\.$") as error:
         explore(graph, 7)
+    assert error.value.problem.hints == FIND_MEMORY
 
 
 def test_the_path_leads_over_the_strongest_edge_of_equally_short_ones(
@@ -435,9 +445,9 @@ def test_neighbours_by_edge_come_with_all_their_edges_and_their_cosine(
     connect(fix, error, Relation.SOLVES, 0.8)
     connect(error, fix, Relation.RELATED_TO, 0.1)
     connect(fix, far)
-    near, degraded = graph.related(MemoryId(error), 1, graph=True, semantic=True)
-    (only,) = near
-    assert (only.memory.id, only.nearness, degraded) == (fix, 0.8, None)
+    answer = graph.related(MemoryId(error), 1, graph=True, semantic=True)
+    (only,) = answer.near
+    assert (only.memory.id, only.nearness, answer.degraded) == (fix, 0.8, ())
     assert triples(only.edges) == [(error, "related_to", fix), (fix, "solves", error)]
     assert only.cosine is not None
     assert 0 < only.cosine < 0.8
@@ -449,10 +459,10 @@ def test_neighbours_by_meaning_need_no_edge_and_come_nearest_first(
     start = remember("The payout queue hangs when a worker dies")
     like = remember("The payout queue hangs when the disk is full", project="q")
     unlike = remember("Tea is served at four o'clock")
-    near, degraded = graph.related(MemoryId(start), 10, graph=True, semantic=True)
-    assert [(each.memory.id, each.edges) for each in near] == [(like, ()), (unlike, ())]
-    assert degraded is None
-    assert near[0].nearness == near[0].cosine
+    answer = graph.related(MemoryId(start), 10, graph=True, semantic=True)
+    assert [(each.memory.id, each.edges) for each in answer.near] == [(like, ()), (unlike, ())]
+    assert answer.degraded == ()
+    assert answer.near[0].nearness == answer.near[0].cosine
 
 
 def test_a_weak_edge_does_not_hide_how_near_the_meaning_is(
@@ -464,10 +474,10 @@ def test_a_weak_edge_does_not_hide_how_near_the_meaning_is(
     for text in ("a worker has died", "a worker is dying", "a worker died at night"):
         remember(f"The payout queue hangs when {text}", project=text)
     connect(start, linked, strength=0.01)
-    near, _ = graph.related(MemoryId(start), 1, graph=True, semantic=True)
+    near = graph.related(MemoryId(start), 1, graph=True, semantic=True).near
     assert near[0].memory.id != linked
     (at_last,) = [
-        each for each in graph.related(MemoryId(start), 10, graph=True, semantic=True)[0] if each.edges
+        each for each in graph.related(MemoryId(start), 10, graph=True, semantic=True).near if each.edges
     ]
     assert (at_last.memory.id, at_last.nearness) == (linked, at_last.cosine)
 
@@ -486,16 +496,21 @@ def test_each_way_can_be_left_out(
     start = remember("The payout queue hangs when a worker dies")
     connect(start, remember("Tea is served at four o'clock"))
     remember("The payout queue hangs when the disk is full")
-    near, degraded = graph.related(MemoryId(start), 10, by_edge, by_meaning)
-    assert [each.memory.id for each in near] == expected
-    assert degraded is None
-    assert all(bool(each.edges) <= by_edge and (each.cosine is not None) <= by_meaning for each in near)
+    answer = graph.related(MemoryId(start), 10, by_edge, by_meaning)
+    assert [each.memory.id for each in answer.near] == expected
+    assert answer.degraded == ()
+    assert all(
+        bool(each.edges) <= by_edge and (each.cosine is not None) <= by_meaning for each in answer.near
+    )
 
 
 def test_leaving_both_ways_out_is_refused_with_the_mend(graph: GraphService) -> None:
     fill(graph.database, 1)
-    with pytest.raises(Invalid, match="includeGraph and includeSemantic are both false"):
+    with pytest.raises(
+        Invalid, match=r"^Neither edges nor meaning are wanted, which leaves nothing to look for\.$"
+    ) as error:
         graph.related(MemoryId(1), 10, graph=False, semantic=False)
+    assert error.value.problem.hints == (Hint(Mend.NAME_NEIGHBOURS),)
 
 
 def test_neighbours_of_an_unknown_memory_are_refused(graph: GraphService) -> None:
@@ -504,27 +519,28 @@ def test_neighbours_of_an_unknown_memory_are_refused(graph: GraphService) -> Non
 
 
 def test_where_meaning_cannot_answer_edges_do_and_the_answer_says_why(
-    database: Database, embedder: Embedder, segmenter: JiebaSegmenter, clock: Clock
+    database: Database, embedder: Embedder, clock: Clock
 ) -> None:
     def missing(known: object) -> Embedder:
-        raise Unavailable("no model here")
+        raise Unavailable("no model here", Mend.USE_SAME_EMBEDDER)
 
-    indexer = EmbeddingQueue(database, missing, lambda space: embedder, segmenter, clock)
-    indexer.warm_up()
-    graph = GraphService(database, indexer)
+    queue = EmbeddingQueue(database, missing, lambda space: embedder, clock)
+    queue.warm_up()
+    graph = GraphService(database, queue)
     fill(database, 2)
     graph.connect(edge(1, 2), CALLER)
-    near, degraded = graph.related(MemoryId(1), 10, graph=True, semantic=True)
-    assert [each.memory.id for each in near] == [2]
-    assert degraded == "meaning did not answer: no model here"
+    answer = graph.related(MemoryId(1), 10, graph=True, semantic=True)
+    assert [each.memory.id for each in answer.near] == [2]
+    hints = (Hint(Mend.USE_SAME_EMBEDDER),)
+    assert answer.degraded == (Problem("meaning did not answer: no model here", hints),)
 
 
 def test_a_memory_that_is_not_embedded_yet_is_told(graph: GraphService, connect: Connect) -> None:
     fill(graph.database, 2 * FEW)  # more than a question embeds itself
     connect(2 * FEW, 1)
-    near, degraded = graph.related(MemoryId(2 * FEW), 10, graph=True, semantic=True)
-    assert [each.memory.id for each in near] == [1]
-    assert degraded == f"meaning did not answer: memory {2 * FEW} is not embedded yet"
+    answer = graph.related(MemoryId(2 * FEW), 10, graph=True, semantic=True)
+    assert [each.memory.id for each in answer.near] == [1]
+    assert answer.degraded == (Problem(f"meaning did not answer: memory {2 * FEW} is not embedded yet"),)
 
 
 def test_a_memory_with_thousands_of_edges_gives_its_strongest_neighbours(graph: GraphService) -> None:
@@ -534,7 +550,7 @@ def test_a_memory_with_thousands_of_edges_gives_its_strongest_neighbours(graph: 
             "INSERT INTO edges (source_id, target_id, relation, strength)"
             " SELECT id, 1, 'causes', id / 2000.0 FROM memories WHERE id > 1"
         )
-    near, _ = graph.related(MemoryId(1), 3, graph=True, semantic=False)
+    near = graph.related(MemoryId(1), 3, graph=True, semantic=False).near
     assert [each.memory.id for each in near] == [2000, 1999, 1998]
 
 
@@ -545,46 +561,46 @@ OLD = "The webhook sender runs on the host bramble"
 NEW = "From November the callbacks leave from thistle"
 
 
-def search(service: MemoryService, text: str, mode: str = "hybrid", **wanted: Any) -> list[Hit]:
-    return service.search(text, Filter(**wanted), 10, mode).hits
+def hits(search: SearchService, text: str, mode: str = "hybrid", **wanted: Any) -> list[Hit]:
+    return search.search(text, Filter(**wanted), 10, mode).hits
 
 
 @pytest.mark.parametrize("mode", ["hybrid", "semantic", "keyword"])
 def test_a_superseded_memory_ranks_below_its_successor_which_joins_the_search(
-    service: MemoryService, remember: Remember, connect: Connect, mode: str
+    search: SearchService, remember: Remember, connect: Connect, mode: str
 ) -> None:
     old, new = remember(OLD), remember(NEW)
     question = "On which host does the webhook sender run?"
-    assert search(service, question, mode)[0].memory.id == old
+    assert hits(search, question, mode)[0].memory.id == old
     connect(new, old, SUPERSEDES)
-    found = search(service, question, mode)
+    found = hits(search, question, mode)
     assert found[0].memory.id == new
     assert found[0].why.edge == f"{new} supersedes {old}"
     assert [(hit.memory.id, hit.memory.superseded_by) for hit in found] == [(new, None), (old, new)]
 
 
 def test_a_superseded_memory_is_still_found_when_asked_for(
-    service: MemoryService, remember: Remember, connect: Connect
+    service: MemoryService, search: SearchService, remember: Remember, connect: Connect
 ) -> None:
     old, new = remember(OLD), remember(NEW)
     for number in range(20):
         remember(f"The host number {number} runs on its own", project=f"p{number}")
     connect(new, old, SUPERSEDES)
     for mode in ("hybrid", "semantic", "keyword"):
-        assert [hit.memory.id for hit in search(service, OLD, mode)[:2]] == [new, old]
-    (detailed,), _ = service.get([MemoryId(old)])
+        assert [hit.memory.id for hit in hits(search, OLD, mode)[:2]] == [new, old]
+    (detailed,) = service.get([MemoryId(old)]).found
     assert (detailed.memory.content, detailed.memory.superseded_by) == (OLD, new)
 
 
 def test_a_line_of_successors_is_in_order_and_only_what_holds_joins(
-    service: MemoryService, remember: Remember, connect: Connect
+    search: SearchService, remember: Remember, connect: Connect
 ) -> None:
     first, second, third = remember(OLD), remember(NEW), remember("Since spring all of it lives in Frankfurt")
     connect(second, first, SUPERSEDES)
     connect(third, second, SUPERSEDES)
     question = "webhook sender host bramble"
-    assert [hit.memory.id for hit in search(service, question, "keyword")] == [third, first]
-    assert [hit.memory.id for hit in search(service, f"{question} callbacks thistle")][:3] == [
+    assert [hit.memory.id for hit in hits(search, question, "keyword")] == [third, first]
+    assert [hit.memory.id for hit in hits(search, f"{question} callbacks thistle")][:3] == [
         third,
         second,
         first,
@@ -592,53 +608,53 @@ def test_a_line_of_successors_is_in_order_and_only_what_holds_joins(
 
 
 def test_a_successor_that_the_filter_keeps_out_does_not_join_but_the_mark_stays(
-    service: MemoryService, remember: Remember, connect: Connect
+    search: SearchService, remember: Remember, connect: Connect
 ) -> None:
     old, new = remember(OLD, project="p"), remember(NEW, project="q")
     connect(new, old, SUPERSEDES)
-    (hit,) = search(service, OLD, project="p")
+    (hit,) = hits(search, OLD, project="p")
     assert (hit.memory.id, hit.memory.superseded_by) == (old, new)
-    assert [each.memory.id for each in search(service, OLD)] == [new, old]
+    assert [each.memory.id for each in hits(search, OLD)] == [new, old]
 
 
 def test_what_no_longer_supersedes_leaves_the_order_as_it_was(
-    graph: GraphService, service: MemoryService, remember: Remember, connect: Connect
+    graph: GraphService, search: SearchService, remember: Remember, connect: Connect
 ) -> None:
     old, new = remember(OLD), remember(NEW)
-    before = {hit.memory.id: hit.score for hit in search(service, OLD)}
+    before = {hit.memory.id: hit.score for hit in hits(search, OLD)}
     connect(new, old, SUPERSEDES)
     graph.end(edge(new, old, SUPERSEDES))
-    found = search(service, OLD)
+    found = hits(search, OLD)
     # A search counts as an access, which moves the score a little.
     assert {hit.memory.id: pytest.approx(hit.score, abs=0.01) for hit in found} == before
     assert all(hit.why.edge is None for hit in found)
 
 
 def test_deleting_the_successor_brings_the_old_memory_back(
-    service: MemoryService, remember: Remember, connect: Connect
+    service: MemoryService, search: SearchService, remember: Remember, connect: Connect
 ) -> None:
     old, new = remember(OLD), remember(NEW)
     connect(new, old, SUPERSEDES)
     service.forget(MemoryId(new))
-    (hit,) = search(service, OLD)
+    (hit,) = hits(search, OLD)
     assert (hit.memory.id, hit.memory.superseded_by) == (old, None)
 
 
 def test_every_answer_marks_what_is_superseded(
-    graph: GraphService, service: MemoryService, remember: Remember, connect: Connect
+    graph: GraphService, service: MemoryService, search: SearchService, remember: Remember, connect: Connect
 ) -> None:
     old, new, other = remember(OLD), remember(NEW), remember("The webhook sender is written in Go")
     connect(new, old, SUPERSEDES)
     connect(other, old)
     marks = {old: new, new: None, other: None}
     assert {
-        each.memory.id: each.memory.superseded_by for each in service.get(list(map(MemoryId, marks)))[0]
+        each.memory.id: each.memory.superseded_by for each in service.get(list(map(MemoryId, marks))).found
     } == marks
-    assert {hit.memory.id: hit.memory.superseded_by for hit in search(service, "webhook sender")} == marks
+    assert {hit.memory.id: hit.memory.superseded_by for hit in hits(search, "webhook sender")} == marks
     assert {node.memory.id: node.memory.superseded_by for node in explore(graph, new).nodes} == marks
-    near, _ = graph.related(MemoryId(other), 10, graph=True, semantic=True)
+    near = graph.related(MemoryId(other), 10, graph=True, semantic=True).near
     assert {each.memory.id: each.memory.superseded_by for each in near} == {old: new, new: None}
-    assert service.update(MemoryId(old), MemoryChange(importance=9)).superseded_by == new
+    assert service.update(MemoryId(old), MemoryChange(importance=9)).memory.superseded_by == new
     restated = service.store(MemoryDraft(f"{OLD}.", MemoryType.DECISION, "p"), None, CALLER)
     assert (restated.consolidated, restated.memory.superseded_by) == (True, new)
 
@@ -684,8 +700,12 @@ def test_a_circle_is_refused_with_the_mend(
     for new, old in lines:
         clock.advance(hours=1)
         connect(new, old, SUPERSEDES)
-    with pytest.raises(Conflict, match=f"Memory {refused[1]} already supersedes {refused[0]}, .*end=true"):
+    with pytest.raises(
+        Conflict,
+        match=rf"^Memory {refused[1]} already supersedes {refused[0]}, directly or through others\.$",
+    ) as error:
         connect(*refused, SUPERSEDES)
+    assert error.value.problem.hints == (Hint(Mend.END_SUPERSEDING, {"memory": refused[0]}),)
     connect(*refused, Relation.CONTRADICTS)
     graph.end(edge(*lines[0], SUPERSEDES))
     if len(lines) == 1:
@@ -693,16 +713,16 @@ def test_a_circle_is_refused_with_the_mend(
 
 
 def test_a_circle_made_by_hand_hinders_nothing(
-    graph: GraphService, service: MemoryService, remember: Remember, connect: Connect
+    graph: GraphService, search: SearchService, remember: Remember, connect: Connect
 ) -> None:
     one, two, three = remember(OLD), remember(NEW), remember("The webhook sender is written in Go")
     with graph.database.write() as tx:
         for new, old in [(one, two), (two, one)]:
             edges.connect(tx, edge(new, old, SUPERSEDES), CALLER)
-    assert {hit.memory.id for hit in search(service, "webhook sender")} == {one, two, three}
+    assert {hit.memory.id for hit in hits(search, "webhook sender")} == {one, two, three}
     assert distances(explore(graph, one)) == {one: 0, two: 1}
     connect(three, one, SUPERSEDES)
-    assert search(service, OLD)[0].memory.id == three
+    assert hits(search, OLD)[0].memory.id == three
     with pytest.raises(Conflict):
         connect(two, three, SUPERSEDES)
 
@@ -717,45 +737,45 @@ HANG = "LGR-2207: the payout batch hangs over night"
 @pytest.mark.parametrize("mode", ["hybrid", "semantic", "keyword"])
 @pytest.mark.parametrize("outwards", [True, False])
 def test_the_best_hit_brings_its_neighbour_and_why_names_the_edge(
-    service: MemoryService, remember: Remember, connect: Connect, mode: str, outwards: bool
+    search: SearchService, remember: Remember, connect: Connect, mode: str, outwards: bool
 ) -> None:
     hang, runbook = remember(HANG), remember(RUNBOOK)
     for number in range(12):
         remember(f"The payout report number {number} is late", project=f"p{number}")
-    assert runbook not in {hit.memory.id for hit in search(service, "LGR-2207", mode)}
+    assert runbook not in {hit.memory.id for hit in hits(search, "LGR-2207", mode)}
     ends = (hang, runbook) if outwards else (runbook, hang)
     connect(*ends, Relation.SOLVES)
-    found = search(service, "LGR-2207", mode)
+    found = hits(search, "LGR-2207", mode)
     assert [hit.memory.id for hit in found[:2]] == [hang, runbook]
     assert (found[0].why.edge, found[1].why.edge) == (None, f"{ends[0]} solves {ends[1]}")
     assert found[1].score == pytest.approx(NEIGHBOUR_WEIGHT * found[0].score)
 
 
 def test_a_neighbour_that_the_filter_keeps_out_does_not_join(
-    service: MemoryService, remember: Remember, connect: Connect
+    search: SearchService, remember: Remember, connect: Connect
 ) -> None:
     hang, runbook = remember(HANG, project="p"), remember(RUNBOOK, project="q")
     connect(runbook, hang, Relation.SOLVES)
-    assert [hit.memory.id for hit in search(service, "LGR-2207", "keyword", project="p")] == [hang]
-    assert [hit.memory.id for hit in search(service, "LGR-2207", "keyword")] == [hang, runbook]
+    assert [hit.memory.id for hit in hits(search, "LGR-2207", "keyword", project="p")] == [hang]
+    assert [hit.memory.id for hit in hits(search, "LGR-2207", "keyword")] == [hang, runbook]
 
 
 def test_neither_a_weak_nor_an_ended_edge_nor_a_superseded_neighbour_joins(
-    graph: GraphService, service: MemoryService, remember: Remember, connect: Connect
+    graph: GraphService, search: SearchService, remember: Remember, connect: Connect
 ) -> None:
     hang, runbook, newer = remember(HANG), remember(RUNBOOK), remember("Since May nobody has to do anything")
     connect(runbook, hang, Relation.SOLVES, 0.4)
-    assert [hit.memory.id for hit in search(service, "LGR-2207", "keyword")] == [hang]
+    assert [hit.memory.id for hit in hits(search, "LGR-2207", "keyword")] == [hang]
     connect(runbook, hang, Relation.SOLVES)
     connect(newer, runbook, SUPERSEDES)
-    assert [hit.memory.id for hit in search(service, "LGR-2207", "keyword")] == [hang]
+    assert [hit.memory.id for hit in hits(search, "LGR-2207", "keyword")] == [hang]
     graph.end(edge(newer, runbook, SUPERSEDES))
     graph.end(edge(runbook, hang, Relation.SOLVES))
-    assert [hit.memory.id for hit in search(service, "LGR-2207", "keyword")] == [hang]
+    assert [hit.memory.id for hit in hits(search, "LGR-2207", "keyword")] == [hang]
 
 
 def test_three_neighbours_join_at_most_and_never_beyond_the_limit(
-    service: MemoryService, remember: Remember, connect: Connect
+    search: SearchService, remember: Remember, connect: Connect
 ) -> None:
     hang = remember(HANG)
     others = [
@@ -763,29 +783,29 @@ def test_three_neighbours_join_at_most_and_never_beyond_the_limit(
     ]
     for number, other in enumerate(others):
         connect(hang, other, strength=0.6 + number / 10)
-    assert [hit.memory.id for hit in search(service, "LGR-2207", "keyword")] == [hang, *reversed(others[2:])]
-    assert len(service.search("LGR-2207", Filter(), 2, "keyword").hits) == 2
-    assert service.search("LGR-2207", Filter(), 1, "keyword").hits[0].memory.id == hang
+    assert [hit.memory.id for hit in hits(search, "LGR-2207", "keyword")] == [hang, *reversed(others[2:])]
+    assert len(search.search("LGR-2207", Filter(), 2, "keyword").hits) == 2
+    assert search.search("LGR-2207", Filter(), 1, "keyword").hits[0].memory.id == hang
 
 
 def test_a_neighbour_found_with_a_better_score_keeps_it(
-    service: MemoryService, remember: Remember, connect: Connect
+    search: SearchService, remember: Remember, connect: Connect
 ) -> None:
     hang, also = remember(HANG), remember("LGR-2207 is the code of a rejected account number")
-    before = {hit.memory.id: hit.score for hit in search(service, "LGR-2207", "keyword")}
+    before = {hit.memory.id: hit.score for hit in hits(search, "LGR-2207", "keyword")}
     connect(also, hang, strength=1.0)
-    found = search(service, "LGR-2207", "keyword")
+    found = hits(search, "LGR-2207", "keyword")
     assert {hit.memory.id: pytest.approx(hit.score, abs=0.01) for hit in found} == before
     assert all(hit.why.edge is None for hit in found)
 
 
 def test_what_joins_counts_as_accessed_like_any_hit(
-    service: MemoryService, remember: Remember, connect: Connect
+    service: MemoryService, search: SearchService, remember: Remember, connect: Connect
 ) -> None:
     hang, runbook = remember(HANG), remember(RUNBOOK)
     connect(runbook, hang, Relation.SOLVES)
-    search(service, "LGR-2207", "keyword")
-    assert [each.memory.access_count for each in service.get([MemoryId(hang), MemoryId(runbook)])[0]] == [
+    hits(search, "LGR-2207", "keyword")
+    assert [each.memory.access_count for each in service.get([MemoryId(hang), MemoryId(runbook)]).found] == [
         1,
         1,
     ]

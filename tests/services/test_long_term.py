@@ -12,7 +12,7 @@ from memory_server.domain.caller import Caller
 from memory_server.domain.long_term import LongTermChange, LongTermDraft
 from memory_server.domain.message import Message
 from memory_server.domain.situation import Situation
-from memory_server.errors import Conflict, Invalid, NotFound, TriggerRejected
+from memory_server.errors import Conflict, Hint, Invalid, Mend, NotFound, TriggerRejected
 from memory_server.services.long_term import NO_TIME, Awakening, LongTermService
 from memory_server.sqlite.database import Database
 from memory_server.triggers import Checked, Failure, FailureKind, Outcome, Skipped, Value
@@ -96,8 +96,11 @@ def test_a_memory_is_read_as_it_was_added(long_term: LongTermService, clock: Clo
 def test_a_name_is_taken_within_its_conversation_only(long_term: LongTermService) -> None:
     add(long_term, "Mum", conversation="one")
     add(long_term, "Mum", conversation="two")
-    with pytest.raises(Conflict, match="update_long_term_memory"):
+    with pytest.raises(
+        Conflict, match=r"`one` has a long-term memory `Mum` already\. Nothing was kept\.$"
+    ) as error:
         add(long_term, "Mum", "another", conversation="one")
+    assert error.value.problem.hints == (Hint(Mend.UPDATE_LONG_TERM),)
     assert long_term.get("Mum", "one").trigger == "Mum"
 
 
@@ -108,8 +111,9 @@ def test_a_memory_that_is_not_there_is_named_beside_those_that_are(long_term: Lo
         lambda: long_term.delete("Dad", "default"),
         lambda: long_term.update("Dad", LongTermChange(prompt="x"), "default"),
     ):
-        with pytest.raises(NotFound, match=r"`Dad`.*Mum"):
+        with pytest.raises(NotFound, match=r"`Dad`.*Mum") as error:
             act()
+        assert error.value.problem.hints == (Hint(Mend.LIST_LONG_TERM, {"conversation": "default"}),)
     with pytest.raises(NotFound, match="It has none"):
         long_term.get("Mum", "elsewhere")
 
@@ -126,8 +130,9 @@ def test_an_update_changes_what_it_gives_and_nothing_else(long_term: LongTermSer
     checked = long_term.update("Mum", LongTermChange("new prompt", "new trigger"), "default")
     assert checked == Checked(0, True, ())
     assert long_term.get("Mum", "default").prompt == "new prompt"
-    with pytest.raises(Invalid, match="Nothing to change"):
+    with pytest.raises(Invalid, match=r"^Nothing to change\.$") as error:
         long_term.update("Mum", LongTermChange(), "default")
+    assert error.value.problem.hints == (Hint(Mend.NAME_LONG_TERM_FIELDS),)
 
 
 def test_a_rejected_trigger_changes_nothing(real: LongTermService) -> None:
@@ -153,7 +158,7 @@ def test_conversations_do_not_wake_each_other(long_term: LongTermService) -> Non
     add(long_term, "here", conversation="one")
     add(long_term, "there", conversation="two")
     assert names(search(long_term, conversation="one").activated) == ["here"]
-    assert search(long_term, conversation="three") == Awakening([], [], [], [], [("one", 1), ("two", 1)])
+    assert search(long_term, conversation="three") == Awakening([], [], [], [], [("two", 1), ("one", 1)], ())
 
 
 def test_all_that_hold_wake_the_one_that_woke_last_at_the_end(

@@ -1,6 +1,8 @@
-"""Typed memories: what store, search, get, update and forget do, on a real database."""
+"""Typed memories: what store, get, update and forget do, on a real database."""
 
-from collections.abc import Callable
+import random
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 
 import pytest
@@ -15,13 +17,14 @@ from memory_server.domain.memory import (
     MemoryType,
     Stored,
 )
-from memory_server.embedding import Embedder
-from memory_server.errors import Invalid, NotFound, Unavailable
+from memory_server.errors import Hint, Invalid, Mend, NotFound
 from memory_server.nlp.jieba import JiebaSegmenter
 from memory_server.services.embedding_queue import EmbeddingQueue
-from memory_server.services.memories import MemoryService
+from memory_server.services.memories import Detailed, MemoryService, Read
+from memory_server.services.search import SearchService
+from memory_server.sqlite import memories
 from memory_server.sqlite.database import Database
-from tests.conftest import Clock, Holder
+from tests.conftest import Clock
 
 CALLER = Caller("tests", "session-1")
 TEXT = "We deploy the billing service on Fridays after lunch"
@@ -31,8 +34,13 @@ Store = Callable[..., Stored]
 
 
 @pytest.fixture
-def service(database: Database, indexer: EmbeddingQueue, segmenter: JiebaSegmenter) -> MemoryService:
-    return MemoryService(database, indexer, segmenter)
+def service(database: Database, queue: EmbeddingQueue, segmenter: JiebaSegmenter) -> MemoryService:
+    return MemoryService(database, queue, segmenter)
+
+
+@pytest.fixture
+def search(database: Database, queue: EmbeddingQueue) -> SearchService:
+    return SearchService(database, queue)
 
 
 @pytest.fixture
@@ -46,13 +54,17 @@ def store(service: MemoryService) -> Store:
     return store
 
 
-def found(service: MemoryService, text: str, wanted: Filter = Filter(), mode: str = "hybrid") -> list[int]:  # noqa: B008
-    return [hit.memory.id for hit in service.search(text, wanted, 10, mode).hits]
+def found(search: SearchService, text: str, wanted: Filter = Filter(), mode: str = "hybrid") -> list[int]:  # noqa: B008
+    return [hit.memory.id for hit in search.search(text, wanted, 10, mode).hits]
+
+
+def read(service: MemoryService, id: int) -> Detailed:
+    (detailed,) = service.get([MemoryId(id)]).found
+    return detailed
 
 
 def one(service: MemoryService, id: int) -> Memory:
-    (detailed,), _ = service.get([MemoryId(id)])
-    return detailed.memory
+    return read(service, id).memory
 
 
 def rows(service: MemoryService, sql: str) -> list[tuple[object, ...]]:
@@ -91,7 +103,7 @@ def test_a_restatement_merges_and_keeps_the_longer_text(
     assert rows(service, "SELECT content, reason, replaced_at FROM memory_history") == [
         (TEXT, "merged", "2026-03-14T10:26:53.589Z")
     ]
-    assert service.get([MemoryId(1)])[0][0].earlier == (TEXT,)
+    assert read(service, 1).earlier == (TEXT,)
 
 
 def test_a_shorter_restatement_goes_into_the_history_and_nothing_is_embedded_again(
@@ -100,13 +112,13 @@ def test_a_shorter_restatement_goes_into_the_history_and_nothing_is_embedded_aga
     store(LONGER)
     merged = store(TEXT)
     assert (merged.consolidated, merged.embedding_queued, merged.memory.content) == (True, False, LONGER)
-    assert service.get([MemoryId(1)])[0][0].earlier == (TEXT,)
+    assert read(service, 1).earlier == (TEXT,)
 
 
 def test_the_same_text_again_is_no_history(service: MemoryService, store: Store) -> None:
     store(TEXT)
     assert store(TEXT).memory.importance == 6
-    assert service.get([MemoryId(1)])[0][0].earlier == ()
+    assert read(service, 1).earlier == ()
 
 
 def test_importance_grows_by_one_and_stops_at_ten(store: Store) -> None:
@@ -191,43 +203,14 @@ def test_a_restatement_that_relates_to_its_own_twin_makes_no_edge_to_itself(
 
 
 def test_relating_to_a_memory_that_is_not_there_writes_nothing(service: MemoryService, store: Store) -> None:
-    with pytest.raises(NotFound, match="No memory 41"):
+    with pytest.raises(NotFound, match=r"^No memory 41\.$") as error:
         store(TEXT, related_to=41)
+    assert error.value.problem.hints == (Hint(Mend.FIND_MEMORY),)
     assert rows(service, "SELECT * FROM memories") == []
     assert store(TEXT).memory.id == 1
 
 
-# Search, get
-
-
-def test_a_hit_counts_one_access_and_leaves_the_moment_of_the_last_change(
-    service: MemoryService, store: Store, clock: Clock
-) -> None:
-    store(TEXT)
-    before = one(service, 1)
-    clock.advance(days=2)
-    assert found(service, "billing") == [1]
-    assert one(service, 1) == replace(before, access_count=1, accessed_at="2026-03-16T09:26:53.589Z")
-
-
-def test_a_memory_that_is_not_among_the_results_counts_no_access(
-    service: MemoryService, store: Store
-) -> None:
-    for number in range(5):
-        store(f"billing note number {number}")
-    hits = service.search("billing", Filter(), 2, "hybrid").hits
-    counted = {id for (id,) in rows(service, "SELECT id FROM memories WHERE access_count = 1")}
-    assert counted == {hit.memory.id for hit in hits}
-    assert len(counted) == 2
-
-
-def test_a_read_only_service_counts_no_access(
-    database: Database, indexer: EmbeddingQueue, segmenter: JiebaSegmenter
-) -> None:
-    service = MemoryService(database, indexer, segmenter, count_access=False)
-    service.store(MemoryDraft(TEXT, MemoryType.DECISION), None, CALLER)
-    assert found(service, "billing") == [1]
-    assert one(service, 1).access_count == 0
+# Get
 
 
 def test_reading_changes_nothing(service: MemoryService, store: Store, clock: Clock) -> None:
@@ -244,39 +227,16 @@ def test_get_answers_in_the_order_asked_and_names_what_is_missing(
 ) -> None:
     store(TEXT)
     store("The invoice bug was caused by rounding")
-    details, missing = service.get([MemoryId(id) for id in (9, 2, 1, 2, 7)])
-    assert [each.memory.id for each in details] == [2, 1]
-    assert missing == [9, 7]
-
-
-@pytest.mark.parametrize(
-    ("wanted", "expected"),
-    [
-        (Filter(), {1, 2, 3, 4}),
-        (Filter(type=MemoryType.ERROR), {2}),
-        (Filter(project="q"), {3}),
-        (Filter(project=""), {4}),
-        (Filter(tags=("OPS", "none")), {1}),
-        (Filter(min_importance=9), {3}),
-        (Filter(type=MemoryType.ERROR, project="q"), set()),
-    ],
-)
-@pytest.mark.parametrize("mode", ["hybrid", "keyword", "semantic"])
-def test_a_search_stays_inside_its_filter(
-    service: MemoryService, store: Store, wanted: Filter, expected: set[int], mode: str
-) -> None:
-    store("billing alpha", tags=("Ops",))
-    store("billing beta", type=MemoryType.ERROR)
-    store("billing gamma", project="q", importance=9)
-    store("billing delta", project=None)
-    assert set(found(service, "billing", wanted, mode)) == expected
+    answer = service.get([MemoryId(id) for id in (9, 2, 1, 2, 7)])
+    assert [each.memory.id for each in answer.found] == [2, 1]
+    assert (answer.missing, answer.degraded) == ([9, 7], ())
 
 
 # Update
 
 
 def test_update_changes_what_is_given_and_keeps_the_earlier_text(
-    service: MemoryService, store: Store, clock: Clock
+    service: MemoryService, search: SearchService, store: Store, clock: Clock
 ) -> None:
     store(TEXT, tags=("ops",), metadata={"a": 1})
     before = one(service, 1)
@@ -284,51 +244,55 @@ def test_update_changes_what_is_given_and_keeps_the_earlier_text(
     after = service.update(
         MemoryId(1), MemoryChange(content="We deploy on Mondays", importance=9, project="")
     )
-    assert after == replace(
+    changed = replace(
         before,
         content="We deploy on Mondays",
         importance=9,
         project=None,
         updated_at="2026-03-14T10:26:53.589Z",
     )
-    assert service.get([MemoryId(1)])[0][0].earlier == (TEXT,)
-    assert found(service, "Mondays", Filter(project="")) == [1]
-    assert found(service, "billing", mode="keyword") == []
+    assert after == read(service, 1) == Detailed(changed, (TEXT,))
+    assert found(search, "Mondays", Filter(project="")) == [1]
+    assert found(search, "billing", mode="keyword") == []
 
 
 def test_updating_everything_but_the_text_makes_no_history_and_needs_no_embedding(
-    service: MemoryService, store: Store
+    service: MemoryService, search: SearchService, store: Store
 ) -> None:
     store(TEXT)
-    found(service, "billing")
+    found(search, "billing")
     service.update(
         MemoryId(1), MemoryChange(type=MemoryType.ERROR, tags=(), metadata={}, project="q", importance=1)
     )
     assert rows(service, "SELECT * FROM memory_history") == []
     assert rows(service, "SELECT * FROM embedding_queue") == []
-    assert found(service, "billing", Filter(MemoryType.ERROR, "q"), "semantic") == [1]
+    assert found(search, "billing", Filter(MemoryType.ERROR, "q"), "semantic") == [1]
 
 
 def test_an_update_without_a_field_or_of_no_memory_is_refused(service: MemoryService, store: Store) -> None:
     store(TEXT)
-    with pytest.raises(Invalid, match="Nothing to update"):
+    with pytest.raises(Invalid, match=r"^Nothing to update\.$") as empty:
         service.update(MemoryId(1), MemoryChange())
-    with pytest.raises(NotFound, match="No memory 41"):
+    assert empty.value.problem.hints == (Hint(Mend.NAME_MEMORY_FIELDS),)
+    with pytest.raises(NotFound, match=r"^No memory 41\.$") as unknown:
         service.update(MemoryId(41), MemoryChange(importance=1))
+    assert unknown.value.problem.hints == (Hint(Mend.FIND_MEMORY),)
 
 
 # Forget
 
 
-def test_forgetting_takes_everything_that_hangs_on_a_memory(service: MemoryService, store: Store) -> None:
+def test_forgetting_takes_everything_that_hangs_on_a_memory(
+    service: MemoryService, search: SearchService, store: Store
+) -> None:
     store(TEXT)
     store(LONGER)
     store("The invoice bug was caused by rounding", related_to=1)
-    found(service, "billing")
+    found(search, "billing")
     service.forget(MemoryId(1))
-    assert found(service, "billing service on Fridays", mode="keyword") == []
-    assert found(service, TEXT, mode="semantic") == [2]
-    assert service.get([MemoryId(1)]) == ([], [MemoryId(1)])
+    assert found(search, "billing service on Fridays", mode="keyword") == []
+    assert found(search, TEXT, mode="semantic") == [2]
+    assert service.get([MemoryId(1)]) == Read([], [MemoryId(1)], ())
     for table in ("memory_history", "edges", "embedding_queue"):
         assert rows(service, f"SELECT * FROM {table}") == []
     for table in ("embeddings", "embedding_bits"):
@@ -336,11 +300,12 @@ def test_forgetting_takes_everything_that_hangs_on_a_memory(service: MemoryServi
 
 
 def test_forgetting_what_is_not_there_says_so(service: MemoryService) -> None:
-    with pytest.raises(NotFound, match="No memory 41, so nothing was deleted"):
+    with pytest.raises(NotFound, match=r"^No memory 41, so nothing was deleted\.$") as error:
         service.forget(MemoryId(41))
+    assert error.value.problem.hints == (Hint(Mend.FIND_MEMORY),)
 
 
-# Secrets, statistics, degraded answers
+# Secrets, statistics
 
 
 def test_what_looks_like_a_credential_is_refused_wherever_it_stands(
@@ -358,7 +323,9 @@ def test_what_looks_like_a_credential_is_refused_wherever_it_stands(
     assert rows(service, "SELECT content FROM memories") == [(TEXT,)]
 
 
-def test_statistics_count_by_type_and_project(service: MemoryService, store: Store) -> None:
+def test_statistics_count_by_type_and_project(
+    service: MemoryService, search: SearchService, store: Store
+) -> None:
     store(TEXT)
     store("billing beta", type=MemoryType.ERROR)
     store("billing gamma", type=MemoryType.ERROR, project=None)
@@ -368,74 +335,61 @@ def test_statistics_count_by_type_and_project(service: MemoryService, store: Sto
     assert statistics.by_project == {"p": 2, "": 1}
     assert (statistics.coverage.embedded, statistics.coverage.waiting) == (0, 3)
     assert statistics.size > 10_000
-    found(service, "billing")
+    found(search, "billing")
     assert service.statistics("p").coverage.embedded == 2
 
 
-def test_without_an_embedder_words_answer_and_the_answer_says_why(
-    database: Database, segmenter: JiebaSegmenter, clock: Clock
+# Statements
+
+
+@contextmanager
+def statements(database: Database) -> Iterator[list[str]]:
+    """The SQL statements that run inside the block, those that begin and end a transaction too."""
+    ran: list[str] = []
+
+    def trace(_: object, sql: str, values: object) -> bool:
+        ran.append(sql)
+        return True
+
+    with database.read() as tx:
+        connection = tx.connection
+    connection.exec_trace = trace
+    try:
+        yield ran
+    finally:
+        connection.exec_trace = None
+
+
+@pytest.fixture
+def texts(database: Database, queue: EmbeddingQueue) -> Iterator[str]:
+    """Texts of 40 words, which share words with 1,000 embedded memories of project p."""
+    chance = random.Random(40)
+    known = [f"word{number}" for number in range(400)]
+    endless = iter(lambda: " ".join(chance.sample(known, 40)), None)
+    with database.write() as tx:
+        for _ in range(1000):
+            memories.insert(tx, MemoryDraft(next(endless), MemoryType.DECISION, "p"), CALLER)
+    queue.drain()
+    return endless
+
+
+def test_storing_takes_few_statements_however_many_the_words(
+    service: MemoryService, store: Store, texts: Iterator[str]
 ) -> None:
-    def missing(_: object) -> Embedder:
-        raise Unavailable("no model is installed")
-
-    indexer = EmbeddingQueue(database, missing, missing, segmenter, clock)
-    indexer.warm_up()
-    service = MemoryService(database, indexer, segmenter)
-    service.store(MemoryDraft(TEXT, MemoryType.DECISION), None, CALLER)
-    for mode in ("hybrid", "semantic"):
-        answer = service.search("billing", Filter(), 10, mode)
-        assert [hit.memory.id for hit in answer.hits] == [1]
-        assert answer.embedder == "none"
-        assert answer.degraded is not None
-        assert "no model is installed" in answer.degraded
-    assert service.search("billing", Filter(), 10, "keyword").degraded is None
-    assert service.statistics(None).coverage.problem == "no model is installed"
+    text = next(texts)
+    with statements(service.database) as new:
+        stored = store(text, related_to=1)
+    with statements(service.database) as restated:
+        again = store(f"{text}.", related_to=2)
+    assert (stored.consolidated, again.consolidated) == (False, True)
+    assert len(new) <= 15, new
+    assert len(restated) <= 15, restated
 
 
-def test_a_search_that_comes_before_the_embedder_is_ready_is_answered_by_words(
-    database: Database,
-    embedder: Embedder,
-    segmenter: JiebaSegmenter,
-    clock: Clock,
-    monkeypatch: pytest.MonkeyPatch,
+def test_a_search_takes_few_statements_however_many_the_words(
+    search: SearchService, texts: Iterator[str]
 ) -> None:
-    monkeypatch.setattr("memory_server.services.embedding_queue.PATIENCE", 0.01)
-    indexer = EmbeddingQueue(database, lambda known: embedder, lambda space: embedder, segmenter, clock)
-    service = MemoryService(database, indexer, segmenter)
-    service.store(MemoryDraft(TEXT, MemoryType.DECISION), None, CALLER)
-    early = service.search("billing", Filter(), 10, "hybrid")
-    assert ([hit.memory.id for hit in early.hits], early.degraded) == (
-        [1],
-        "found by words only: the embedder is still loading",
-    )
-    indexer.warm_up()
-    assert service.search("billing", Filter(), 10, "hybrid").degraded is None
-
-
-def test_a_search_says_how_many_memories_meaning_does_not_reach_yet(
-    service: MemoryService, store: Store
-) -> None:
-    with service.database.write() as tx:
-        for number in range(40):
-            tx.execute(
-                "INSERT INTO memories (content, type) VALUES (?, 'error')", (f"billing note {number}",)
-            )
-    answer = service.search("billing", Filter(), 10, "hybrid")
-    assert len(answer.hits) == 10
-    assert answer.degraded == "40 memories are not embedded yet and were found by words only"
-
-
-def test_a_search_answers_though_the_file_cannot_be_written(
-    file_database: Database, embedder: Embedder, segmenter: JiebaSegmenter, clock: Clock
-) -> None:
-    indexer = EmbeddingQueue(file_database, lambda _: embedder, lambda _: embedder, segmenter, clock)
-    indexer.warm_up()
-    service = MemoryService(file_database, indexer, segmenter)
-    service.store(MemoryDraft("The bakery opens at seven", MemoryType.OBSERVATION), None, CALLER)
-    assert service.search("bakery", Filter(), 10, "hybrid").degraded is None
-    assert file_database.path is not None
-    with Holder(file_database.path, "UPDATE memories SET importance = importance"):
-        answer = service.search("bakery", Filter(), 10, "hybrid")
-    assert [hit.memory.content for hit in answer.hits] == ["The bakery opens at seven"]
-    assert answer.degraded is not None
-    assert answer.degraded.startswith("accesses were not counted: Another process has kept")
+    with statements(search.database) as ran:
+        hits = search.search(next(texts), Filter(), 10, "hybrid").hits
+    assert len(hits) == 10
+    assert len(ran) <= 25, ran

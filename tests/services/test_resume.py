@@ -10,7 +10,7 @@ import pytest
 from memory_server.domain.caller import Caller
 from memory_server.domain.fact import FactDraft, Scope
 from memory_server.domain.memory import MemoryDraft, MemoryType
-from memory_server.domain.resume import Pointers
+from memory_server.mcp.tools.facts import POINTERS
 from memory_server.project import Project, project_of
 from memory_server.services.facts import FactService
 from memory_server.services.resume import Resumed, ResumeService
@@ -19,7 +19,6 @@ from memory_server.sqlite.database import Database
 from tests.conftest import Clock
 
 CLAUDE = Caller("Claude", "s1", Project("/srv/shop", "shop"))
-POINTERS = Pointers("see fact {key}", "see memory {id}", "ask for more")
 
 
 @pytest.fixture
@@ -112,7 +111,7 @@ def test_a_project_without_facts_and_memories_has_nothing_to_say(
     write(facts, "current.task", "here")
     nowhere = replace(CLAUDE, project=project_of("/no/such/folder", Path("/")))
     assert resumed(service, caller=nowhere).briefing.text == (
-        "Project folder.\nNothing is remembered of it yet."
+        "Project folder.\nNothing is stored for it yet."
     )
 
 
@@ -121,7 +120,7 @@ def test_what_has_expired_is_neither_said_nor_counted(
 ) -> None:
     write(facts, "current.task", "stale", ttl=60)
     clock.advance(seconds=60)
-    assert lines(service) == ["Project shop.", "Nothing is remembered of it yet."]
+    assert lines(service) == ["Project shop.", "Nothing is stored for it yet."]
     assert resumed(service).briefing.left_out == 0
 
 
@@ -146,7 +145,7 @@ def test_old_blockers_come_before_any_number_of_new_facts(
     said = lines(service)
     assert said[1:3] == ["Blocked: no key.", "Current task: Fix the login."]
     left = resumed(service).briefing.left_out
-    assert said[-1] == f"Left out: {left:d} more (ask for more)."
+    assert said[-1] == f"Left out: {left:d} more (`list_memories`, `memory_search`)."
     assert left + len(resumed(service).briefing.said) == 2002
 
 

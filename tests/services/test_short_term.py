@@ -15,13 +15,13 @@ from hypothesis import strategies as st
 
 from memory_server.domain.caller import Caller
 from memory_server.domain.message import Message
-from memory_server.domain.moment import of_milliseconds, read, timestamp
-from memory_server.domain.short_term import Keyword, Tier
-from memory_server.errors import Invalid, NotFound
+from memory_server.domain.moment import read, timestamp
+from memory_server.domain.short_term import Keyword, ShortTermMemory, Tier
+from memory_server.errors import Hint, Invalid, Mend, NotFound
 from memory_server.language.pattern import parse
 from memory_server.nlp.jieba import JiebaSegmenter
 from memory_server.nlp.keywords import JiebaKeywords
-from memory_server.services.short_term import BATCH, Cleaned, Recalled, ShortTermService
+from memory_server.services.short_term import BATCH, Cleaned, Matching, Recalled, ShortTermService
 from memory_server.sqlite import conversations, short_term
 from memory_server.sqlite.database import Database
 from tests.conftest import Clock, Holder
@@ -88,8 +88,12 @@ def add(service: ShortTermService, text: str, said: str | None = None, conversat
     return service.add([Message("user", text, timestamp=said)], conversation, ONE, CALLER).id
 
 
+def texts(found: Matching) -> list[str]:
+    return [text for _, text in found.memories]
+
+
 def ask(service: ShortTermService, text: str, conversation: str = HERE) -> list[Recalled]:
-    return service.search([Message("user", text)], conversation, ONE)
+    return service.search([Message("user", text)], conversation, ONE).memories
 
 
 # As the reference has it
@@ -120,7 +124,7 @@ def compare(
     fill(database, memories, conversation)
     for asked, later, seed in searches:
         service = ShortTermService(database, Told(), random.Random(seed).random)
-        found = service.search(told(asked), conversation, ONE)
+        found = service.search(told(asked), conversation, ONE).memories
         expected = reference.select(memories, asked, clock.now, random.Random(seed).random)
         tiers = {Tier.TOP: expected.top, Tier.NEXT: expected.next, Tier.FLASHBACK: expected.flashback}
         for tier, those in tiers.items():
@@ -373,13 +377,13 @@ def test_a_moment_is_the_same_in_every_zone(service: ShortTermService, clock: Cl
 
 def test_what_counts_no_milliseconds_is_no_moment() -> None:
     for number in (float("nan"), float("inf"), 1e20):
-        with pytest.raises(ValueError, match="is no number of milliseconds since 1970"):
-            of_milliseconds(number)
+        with pytest.raises(ValueError, match="is not a number of milliseconds since 1970"):
+            read(number)
 
 
 def test_milliseconds_since_1970_are_a_moment(service: ShortTermService, clock: Clock) -> None:
     since_1970 = round((clock.now - timedelta(hours=1)).timestamp() * 1000)
-    add(service, "cache=20", of_milliseconds(since_1970))
+    add(service, "cache=20", read(since_1970))
     assert [each.memory.said_at for each in ask(service, "cache=20")] == ["2026-03-14T08:26:53.589Z"]
 
 
@@ -482,8 +486,8 @@ def test_conversations_know_nothing_of_each_other(service: ShortTermService, clo
     assert ids(ask(service, "cache=20")) == [mine]
     assert ids(ask(service, "cache=20", "数据库 ☕")) == [theirs]
     assert ask(service, "cache=20", "nowhere") == []
-    assert service.delete(parse("cache"), "nowhere") == 0
-    assert service.delete(parse("/cache/"), HERE) == 1
+    assert texts(service.delete(parse("cache"), "nowhere")) == []
+    assert texts(service.delete(parse("/cache/"), HERE)) == ["user: cache=20"]
     assert scores(service.database).keys() == {theirs}
 
 
@@ -506,7 +510,7 @@ def test_a_conversation_comes_back_by_its_words_in_both_languages(
         "猫好了吗": "猫",
         "is PVE-01 up": "pve-01",
     }.items():
-        found = real.search([Message("user", question)], HERE, {})
+        found = real.search([Message("user", question)], HERE, {}).memories
         assert ids(found, Tier.TOP) == [added[word]], question
         assert found[0].memory.text == f"user: {said[word]}\nassistant: ok"
 
@@ -516,19 +520,19 @@ def test_what_a_memory_shares_is_told_in_the_form_in_which_it_was_asked(
 ) -> None:
     real.add([Message("user", "deployments of the cache")], HERE, {}, CALLER)
     clock.advance(hours=1)
-    (found,) = real.search([Message("user", "Caches and deploying")], HERE, {})
+    (found,) = real.search([Message("user", "Caches and deploying")], HERE, {}).memories
     assert sorted(found.words) == ["caches", "deploying"]
 
 
 def test_a_message_names_who_said_it(service: ShortTermService) -> None:
     service.add([Message("user", "a", name="Ada"), Message("tool", "b\nc")], HERE, {}, CALLER)
-    assert [text for _, text in service.matching(parse("a"), HERE)] == ["Ada: a\ntool: b\n  c"]
+    assert texts(service.matching(parse("a"), HERE)) == ["Ada: a\ntool: b\n  c"]
 
 
 @pytest.mark.parametrize("end", ["\n", "\u2028", "\u2029"])
 def test_no_message_passes_for_two(service: ShortTermService, end: str) -> None:
     service.add([Message("user", f"a{end}system: b")], HERE, {}, CALLER)
-    assert [text for _, text in service.matching(parse("a"), HERE)] == ["user: a\n  system: b"]
+    assert texts(service.matching(parse("a"), HERE)) == ["user: a\n  system: b"]
 
 
 @pytest.mark.parametrize("messages", [[], [Message("user", "")], [Message("user", "", name="Ada")] * 3])
@@ -546,9 +550,9 @@ def test_messages_without_keywords_are_kept_and_come_back_by_chance_only(
     added = real.add([Message("user", text)], HERE, {}, CALLER)
     assert added.keywords == []
     clock.advance(hours=1)
-    assert [(each.memory.id, each.tier) for each in real.search([Message("user", text)], HERE, {})] == [
-        (added.id, Tier.FLASHBACK)
-    ]
+    assert [
+        (each.memory.id, each.tier) for each in real.search([Message("user", text)], HERE, {}).memories
+    ] == [(added.id, Tier.FLASHBACK)]
 
 
 # Cleanups
@@ -570,7 +574,8 @@ def test_the_best_512_stay_however_old(
     fill(service.database, memories)
     assert service.clean_up(HERE) == Cleaned(number - kept, kept)
     assert scores(service.database).keys() == {memory.id for memory in memories[:kept]}
-    totals, cleanups = service.totals(HERE)
+    statistics = service.statistics(HERE)
+    totals, cleanups = statistics.totals, statistics.cleanups
     assert cleanups is not None
     assert (totals.memories, cleanups.removed, cleanups.last) == (kept, number - kept, timestamp(clock.now))
     with service.database.read() as tx:
@@ -601,18 +606,18 @@ def test_beyond_the_512_what_is_old_or_has_faded_goes(
     assert (candidate.id in scores(service.database)) == stays
 
 
-def test_a_sweep_cleans_a_conversation_once_a_day(service: ShortTermService, clock: Clock) -> None:
+def test_a_conversation_is_cleaned_up_once_a_day(service: ShortTermService, clock: Clock) -> None:
     fill(service.database, many(clock, 600, lambda i: timedelta(days=400)))
     for hours, left in ((0, 600), (23, 600), (1, 600), (0.001, 512)):
         clock.advance(hours=hours)
-        service.sweep()
+        service.clean_up_due()
         assert count(service.database) == left
     fill(service.database, many(clock, 10, lambda i: timedelta(days=400)))
     for hours, left in ((12, 522), (12, 522), (0.001, 512)):
         clock.advance(hours=hours)
-        service.sweep()
+        service.clean_up_due()
         assert count(service.database) == left
-    _, cleanups = service.totals(None)
+    cleanups = service.statistics(None).cleanups
     assert cleanups is not None
     assert cleanups.removed == 98
 
@@ -621,8 +626,8 @@ def test_a_clock_that_was_set_back_puts_off_no_cleanup(service: ShortTermService
     add(service, "cache")
     service.clean_up(HERE)
     clock.advance(days=-400)
-    service.sweep()
-    _, cleanups = service.totals(HERE)
+    service.clean_up_due()
+    cleanups = service.statistics(HERE).cleanups
     assert cleanups is not None
     assert cleanups.last == timestamp(clock.now)
 
@@ -633,11 +638,11 @@ def test_a_cleanup_by_hand_puts_off_the_next_by_a_day(service: ShortTermService,
     assert service.clean_up(HERE).removed == 1
     fill(service.database, many(clock, 1, lambda i: timedelta(days=400)))
     clock.advance(hours=2)
-    service.sweep()
+    service.clean_up_due()
     assert count(service.database) == 513
 
 
-def test_a_sweep_takes_on_more_conversations_than_one_round_holds_in_the_next(
+def test_a_round_takes_on_more_conversations_than_one_holds_in_the_next(
     service: ShortTermService, clock: Clock
 ) -> None:
     number = BATCH + 5
@@ -651,59 +656,86 @@ def test_a_sweep_takes_on_more_conversations_than_one_round_holds_in_the_next(
 
     waiting = [due()]
     for _ in range(3):
-        service.sweep()
+        service.clean_up_due()
         waiting.append(due())
     assert waiting == [number, 5, 0, 0]
 
 
-def test_a_sweep_without_work_writes_nothing(
+def test_background_work_without_work_writes_nothing(
     service: ShortTermService, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     add(service, "cache")
-    monkeypatch.setattr(Database, "write", lambda *_: pytest.fail("a sweep wrote"))
-    service.sweep()
+    monkeypatch.setattr(Database, "write", lambda *_: pytest.fail("it wrote"))
+    service.find_keywords()
+    service.clean_up_due()
 
 
-def test_a_sweep_finds_the_keywords_of_what_was_written_by_hand(real: ShortTermService, clock: Clock) -> None:
-    with real.database.write() as tx:
+def by_hand(service: ShortTermService, clock: Clock, number: int) -> None:
+    """Rows that a person wrote, one an hour, the first an hour ago."""
+    with service.database.write() as tx:
         place = conversations.find_or_insert(tx, HERE)
-        for number in range(BATCH + 1):
+        for each in range(number):
             tx.execute(
                 "INSERT INTO short_term_memories (conversation_id, text, said_at) VALUES (?, ?, ?)",
-                (place, f"user: about topic{number}", timestamp(clock.now - timedelta(hours=number + 1))),
+                (place, f"user: about topic{each}", timestamp(clock.now - timedelta(hours=each + 1))),
             )
-    real.sweep()
+
+
+def test_the_keywords_of_what_was_written_by_hand_are_found(real: ShortTermService, clock: Clock) -> None:
+    by_hand(real, clock, BATCH + 1)
+    real.find_keywords()
     for number in (0, BATCH):
-        (top, *_) = real.search([Message("user", f"topic{number}")], HERE, {})
+        (top, *_) = real.search([Message("user", f"topic{number}")], HERE, {}).memories
         assert (top.tier, top.memory.text) == (Tier.TOP, f"user: about topic{number}")
+
+
+def test_a_transaction_takes_on_few_of_many_rows_written_by_hand(
+    real: ShortTermService, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    by_hand(real, clock, 2 * BATCH + 1)
+    taken_on: list[int] = []
+    find = ShortTermService._find_keywords
+
+    def counted(service: ShortTermService, unkeyed: Sequence[ShortTermMemory]) -> None:
+        taken_on.append(len(unkeyed))
+        find(service, unkeyed)
+
+    monkeypatch.setattr(ShortTermService, "_find_keywords", counted)
+    real.find_keywords()
+    assert taken_on == [BATCH, BATCH, 1]
+    with real.database.read() as tx:
+        assert short_term.unkeyed(tx, 1) == []
 
 
 # Numbers of them
 
 
 def test_totals_are_of_one_conversation_or_of_all(service: ShortTermService, clock: Clock) -> None:
-    assert service.totals(None)[0].memories == 0
-    assert service.totals(None)[1] is None
+    nothing = service.statistics(None)
+    assert (nothing.totals.memories, nothing.cleanups, nothing.by_conversation) == (0, None, [])
     fill(service.database, [Remembered(0, clock.now - timedelta(days=i), {}, 10.0 * i) for i in (3, 1)])
     add(service, "cache", conversation="other")
-    here, everywhere = service.totals(HERE)[0], service.totals(None)[0]
-    assert here == short_term.Totals(
+    here, everywhere = service.statistics(HERE), service.statistics(None)
+    assert here.totals == short_term.Totals(
         2, 1, timestamp(clock.now - timedelta(days=3)), timestamp(clock.now - timedelta(days=1)), 20, 10, 30
     )
-    assert (everywhere.memories, everywhere.conversations, everywhere.lowest_score) == (3, 2, 0)
-    for unknown in (service.totals, service.clean_up):
-        with pytest.raises(NotFound, match="No conversation `nowhere` has short-term memories"):
+    totals = everywhere.totals
+    assert (totals.memories, totals.conversations, totals.lowest_score) == (3, 2, 0)
+    assert (here.by_conversation, everywhere.by_conversation) == ([], [(HERE, 2), ("other", 1)])
+    for unknown in (service.statistics, service.clean_up):
+        with pytest.raises(NotFound, match=r"^No conversation `nowhere` has short-term memories\.$") as error:
             unknown("nowhere")
+        assert error.value.problem.hints == (Hint(Mend.LIST_SHORT_TERM_CONVERSATIONS),)
 
 
 def test_the_most_frequent_conversation_is_the_latest_of_equals(
     service: ShortTermService, clock: Clock
 ) -> None:
-    assert service.by_conversation(1) == []
+    assert service.largest() is None
     for conversation, expected in (("a", ("a", 1)), ("b", ("b", 1)), ("a", ("a", 2)), ("b", ("b", 2))):
         clock.advance(seconds=1)
         add(service, "cache", conversation=conversation)
-        assert service.by_conversation(1) == [expected]
+        assert service.largest() == expected
 
 
 def test_a_write_that_dies_half_way_leaves_no_memory_and_no_keywords(
@@ -723,9 +755,9 @@ def test_a_write_that_dies_half_way_leaves_no_memory_and_no_keywords(
 def test_deleting_takes_the_keywords_and_leaves_the_rest(service: ShortTermService, clock: Clock) -> None:
     for text in ("art cache", "party cache", "ARTS"):
         add(service, text)
-    assert [text for _, text in service.matching(parse("art"), HERE)] == ["user: art cache"]
-    assert service.delete(parse("art"), HERE) == 1
-    assert service.delete(parse("art"), HERE) == 0
+    assert texts(service.matching(parse("art"), HERE)) == ["user: art cache"]
+    assert texts(service.delete(parse("art"), HERE)) == ["user: art cache"]
+    assert texts(service.delete(parse("art"), HERE)) == []
     with service.database.read() as tx:
         words = tx.rows("SELECT word FROM short_term_keywords ORDER BY memory_id, word")
         assert words == [("cache",), ("party",), ("ARTS",)]
@@ -742,8 +774,9 @@ class Failing:
 def test_a_secret_is_refused_before_anything_is_done(database: Database) -> None:
     token = "ghp_" + "a1B2" * 9
     service = ShortTermService(database, Failing(), never)
-    with pytest.raises(Invalid, match="--allow-secrets"):
+    with pytest.raises(Invalid, match="GitHub token") as error:
         service.add([Message("user", "hello"), Message("assistant", f"it is {token}")], HERE, {}, CALLER)
+    assert error.value.problem.hints == (Hint(Mend.ALLOW_SECRETS),)
     allowed = replace(service, allow_secrets=True, extractor=Told())
     assert allowed.add([Message("user", token)], HERE, {}, CALLER).id == 1
 
@@ -753,22 +786,11 @@ def test_a_long_text_without_a_secret_is_looked_through_at_once(service: ShortTe
         add(service, text)
 
 
-def test_a_round_of_sweeping_ends_though_rows_wait(
-    real: ShortTermService, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("memory_server.services.short_term.ROUND", -1)
-    with real.database.write() as tx:
-        place = conversations.find_or_insert(tx, HERE)
-        for _ in range(BATCH + 1):
-            tx.execute("INSERT INTO short_term_memories (conversation_id, text) VALUES (?, 'a')", (place,))
-    real.sweep()
-    with real.database.read() as tx:
-        assert len(short_term.unkeyed(tx, 2 * BATCH)) == 1
-
-
-def test_a_read_only_file_is_not_swept(tmp_path: Path, clock: Clock) -> None:
+def test_a_read_only_file_gets_no_keywords_and_no_cleanup(tmp_path: Path, clock: Clock) -> None:
     class ReadOnly:
         read_only = True
 
     stub: Any = ReadOnly()
-    ShortTermService(stub, Told(), never).sweep()
+    service = ShortTermService(stub, Told(), never)
+    service.find_keywords()
+    service.clean_up_due()

@@ -6,26 +6,28 @@ import pytest
 
 from memory_server.domain.caller import Caller
 from memory_server.domain.fact import FactDraft, Scope
-from memory_server.errors import Invalid, MemoryServerError
+from memory_server.errors import Hint, Invalid, MemoryServerError, Mend, Problem
+from memory_server.project import Project
 from memory_server.services.embedding_queue import EmbeddingQueue
-from memory_server.services.facts import FactService, Place
-from memory_server.services.turns import MENTIONED, TurnService
+from memory_server.services.facts import FactService
+from memory_server.services.turns import MENTIONED, Recalled, TurnService
 from memory_server.sqlite import facts as fact_table
 from memory_server.sqlite.database import Database
 from tests.conftest import Clock
 
-CLAUDE = Caller("Claude", "s1")
+CLAUDE = Caller("Claude", "s1", Project("/srv/shop", "shop"))
+ELSEWHERE = Caller("Claude", "s9", Project("/srv/blog", "blog"))
 TOKEN = "ghp_" + "a1B2" * 9
 
 
 @pytest.fixture
 def facts(database: Database) -> FactService:
-    return FactService(database, Place("/srv/shop", "s1"))
+    return FactService(database)
 
 
 @pytest.fixture
-def conversation(database: Database, indexer: EmbeddingQueue, facts: FactService) -> TurnService:
-    return TurnService(database, indexer, facts)
+def conversation(database: Database, queue: EmbeddingQueue, facts: FactService) -> TurnService:
+    return TurnService(database, queue, facts)
 
 
 def counts(database: Database) -> tuple[int, int, int]:
@@ -40,14 +42,19 @@ def register(conversation: TurnService, summary: str, **known: Any) -> int:
     return conversation.register(f"We talked: {summary}", summary, known, CLAUDE)
 
 
+def retrieve(conversation: TurnService, query: str, limit: int = 5) -> Recalled:
+    return conversation.retrieve(query, limit, CLAUDE)
+
+
 def test_a_turn_is_kept_with_its_facts_in_the_project(
     conversation: TurnService, facts: FactService, database: Database
 ) -> None:
     register(conversation, "Releases are on Tuesday", release_day="Tuesday", limit="75000")
     assert counts(database) == (1, 2, 2)
-    fact = facts.read("limit", Scope.PROJECT)
+    fact = facts.read("limit", Scope.PROJECT, (), CLAUDE)
     assert fact is not None
     assert (fact.value, fact.created_by) == ("75000", "Claude")
+    assert facts.read("limit", Scope.PROJECT, (), ELSEWHERE) is None
 
 
 def test_a_secret_in_any_fact_keeps_all_of_it_out(conversation: TurnService, database: Database) -> None:
@@ -81,26 +88,26 @@ def test_a_failure_half_way_leaves_neither_turn_nor_facts(
 def test_the_nearest_turns_come_first_with_their_cosine(conversation: TurnService) -> None:
     near = register(conversation, "The release was moved to Tuesday morning")
     register(conversation, "Bananas are cheap in March")
-    recalled = conversation.retrieve("release moved to Tuesday", 5)
+    recalled = retrieve(conversation, "release moved to Tuesday")
     assert recalled.turns[0][0].id == near
     scores = [score for _, score in recalled.turns]
     assert scores == sorted(scores, reverse=True)
     assert len(scores) == 2
     assert 0.2 < scores[0] <= 1
-    assert recalled.degraded is None
+    assert recalled.degraded == ()
 
 
 def test_five_at_most_come_back_unless_told_otherwise(conversation: TurnService) -> None:
     for number in range(7):
         register(conversation, f"Turn number {number}")
-    assert len(conversation.retrieve("turn number", 5).turns) == 5
-    assert len(conversation.retrieve("turn number", 50).turns) == 7
-    assert len(conversation.retrieve("turn number", 1).turns) == 1
+    assert len(retrieve(conversation, "turn number").turns) == 5
+    assert len(retrieve(conversation, "turn number", 50).turns) == 7
+    assert len(retrieve(conversation, "turn number", 1).turns) == 1
 
 
 def test_equal_turns_come_newest_first(conversation: TurnService) -> None:
     ids = [register(conversation, "the same") for _ in range(3)]
-    assert [turn.id for turn, _ in conversation.retrieve("the same", 5).turns] == ids[::-1]
+    assert [turn.id for turn, _ in retrieve(conversation, "the same").turns] == ids[::-1]
 
 
 @pytest.mark.parametrize("query", ["what is the release day", "发布日是哪天", "Tuesday"])
@@ -109,45 +116,44 @@ def test_facts_that_the_query_names_come_back_beside_the_turns(
 ) -> None:
     for key, value in {"release_day": "Tuesday", "发布日": "Tuesday", "port": 5433}.items():
         facts.write(FactDraft(key, value), Scope.GLOBAL, CLAUDE)
-    recalled = conversation.retrieve(query, 5)
+    recalled = retrieve(conversation, query)
     assert recalled.facts
     assert all(fact.value == "Tuesday" for fact in recalled.facts)
 
 
 def test_facts_of_other_projects_and_expired_ones_are_not_named(
-    conversation: TurnService, facts: FactService, database: Database, clock: Clock
+    conversation: TurnService, facts: FactService, clock: Clock
 ) -> None:
-    FactService(database, Place("/srv/blog", "s9")).write(FactDraft("port", 1), Scope.PROJECT, CLAUDE)
+    facts.write(FactDraft("port", 1), Scope.PROJECT, ELSEWHERE)
     facts.write(FactDraft("port", 2, ttl=60), Scope.PROJECT, CLAUDE)
-    assert [fact.value for fact in conversation.retrieve("port", 5).facts] == [2]
+    assert [fact.value for fact in retrieve(conversation, "port").facts] == [2]
     clock.advance(seconds=60)
-    assert conversation.retrieve("port", 5).facts == []
+    assert retrieve(conversation, "port").facts == []
 
 
 def test_a_query_names_few_facts_however_many_fit(conversation: TurnService, facts: FactService) -> None:
     for number in range(20):
         facts.write(FactDraft(f"port.{number}", number), Scope.GLOBAL, CLAUDE)
-    assert len(conversation.retrieve("port", 5).facts) == MENTIONED
+    assert len(retrieve(conversation, "port").facts) == MENTIONED
 
 
 @pytest.mark.parametrize("query", ["?", "🎉", '"', "NEAR(", "的", "a* OR b", "-", "key:1"])
 def test_any_text_is_a_query(conversation: TurnService, query: str) -> None:
     register(conversation, "something", key=1)
-    assert len(conversation.retrieve(query, 5).turns) == 1
+    assert len(retrieve(conversation, query).turns) == 1
 
 
 def test_without_an_embedder_facts_still_answer_and_the_answer_says_why_turns_do_not(
-    database: Database, facts: FactService, segmenter: Any, clock: Clock
+    database: Database, facts: FactService, clock: Clock
 ) -> None:
     def missing(*_: object) -> Any:
-        raise MemoryServerError("it is not installed")
+        raise MemoryServerError("it is not installed", Mend.USE_SAME_EMBEDDER)
 
-    indexer = EmbeddingQueue(database, missing, missing, segmenter, clock)
-    indexer.warm_up()
-    conversation = TurnService(database, indexer, facts)
+    queue = EmbeddingQueue(database, missing, missing, clock)
+    queue.warm_up()
+    conversation = TurnService(database, queue, facts)
     register(conversation, "kept all the same", port=5433)
-    recalled = conversation.retrieve("port", 5)
+    recalled = retrieve(conversation, "port")
     assert recalled.turns == []
     assert [fact.value for fact in recalled.facts] == [5433]
-    assert recalled.degraded is not None
-    assert "it is not installed" in recalled.degraded
+    assert recalled.degraded == (Problem("no turns: it is not installed", (Hint(Mend.USE_SAME_EMBEDDER),)),)

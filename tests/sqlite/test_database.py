@@ -13,10 +13,11 @@ import apsw
 import pytest
 
 from memory_server.domain.moment import timestamp
-from memory_server.errors import Conflict, MemoryServerError, Unavailable
+from memory_server.errors import Conflict, Hint, MemoryServerError, Mend, Unavailable
 from memory_server.sqlite import database as module
+from memory_server.sqlite import health
 from memory_server.sqlite.database import Database, WriteTx
-from tests.conftest import ROOT, Clock, Holder, Sqlite, undone, until
+from tests.conftest import ROOT, Clock, Holder, Sqlite, problems, undone, until
 
 INSERT = "INSERT INTO memories (content, type) VALUES (?, 'error')"
 
@@ -94,7 +95,8 @@ def test_a_file_in_wal_mode_is_brought_back_to_a_rollback_journal(
     assert sqlite(path, "PRAGMA journal_mode = wal", INSERT.replace("?", "'from the log'")) == "wal"
     database = Database(path, clock)
     assert texts(database) == ["kept", "from the log"]
-    assert database.facts()["journal"] == "delete, synchronous 3"
+    with database.read() as tx:
+        assert health.libraries(tx)["journal"] == "delete, synchronous 3"
     database.close()
     assert sqlite(path, "PRAGMA journal_mode") == "delete"
 
@@ -110,9 +112,10 @@ def test_a_file_in_wal_mode_that_another_program_holds_is_refused(
     sqlite(path, "PRAGMA journal_mode = wal")
     with (
         Holder(path, "SELECT count(*) FROM memories"),
-        pytest.raises(Unavailable, match=r"Close (that|the) program"),
+        pytest.raises(Unavailable, match=r"must be closed\.$") as error,
     ):
         Database(path, clock).open()
+    assert error.value.problem.hints == (Hint(Mend.TRY_AGAIN),)
     database = Database(path, clock)
     database.open()
     database.close()
@@ -154,8 +157,11 @@ def test_a_write_gives_up_when_the_lock_stays_and_nothing_is_written(
     monkeypatch.setattr(module, "BUSY_LIMIT", 0.05)
     assert file_database.path is not None
     with Holder(file_database.path, LOCKING):
-        with pytest.raises(Unavailable, match=r"Another process has kept .* locked.*Nothing was written"):
+        with pytest.raises(
+            Unavailable, match=r"Another process has kept .* locked.*Nothing was written"
+        ) as error:
             keep(file_database, "ours")
+        assert error.value.problem.hints == (Hint(Mend.TRY_AGAIN),)
         assert texts(file_database) == []
     keep(file_database, "ours, later")
     assert texts(file_database) == ["ours, later"]
@@ -274,8 +280,9 @@ def test_the_driver_has_no_error_outside_that_family() -> None:
 def test_a_file_that_is_no_database_is_left_as_it_is(tmp_path: Path, clock: Clock) -> None:
     path = tmp_path / "letter.txt"
     path.write_bytes(b"Dear Ada, " * 500)
-    with pytest.raises(Unavailable, match=r"is not a SQLite database. It was left as it is"):
+    with pytest.raises(Unavailable, match=r"is not a SQLite database\. It was left as it is\.$") as error:
         Database(path, clock).open()
+    assert error.value.problem.hints == (Hint(Mend.USE_ANOTHER_FILE),)
     assert path.read_bytes() == b"Dear Ada, " * 500
 
 
@@ -289,8 +296,9 @@ def test_a_damaged_file_says_how_to_rescue_it(tmp_path: Path, clock: Clock) -> N
     content[8192:-4096] = os.urandom(len(content) - 8192 - 4096)
     path.write_bytes(content)
     broken = Database(path, clock)
-    with pytest.raises(Unavailable, match=r"is damaged .*\.dump"):
+    with pytest.raises(Unavailable, match=r"is damaged .*restore a backup.*\.recover command") as error:
         texts(broken)
+    assert error.value.problem.hints == (Hint(Mend.CHECK_FILE),)
     broken.close()
 
 
@@ -300,8 +308,11 @@ def test_a_folder_is_no_database(tmp_path: Path, clock: Clock) -> None:
 
 
 def test_a_missing_folder_is_named(tmp_path: Path, clock: Clock) -> None:
-    with pytest.raises(Unavailable, match=r"The folder .*/far/away does not exist"):
+    with pytest.raises(
+        Unavailable, match=r"The folder .*/far/away does not exist\. The user can create it with mkdir -p\.$"
+    ) as error:
         Database(tmp_path / "far" / "away" / "memory.db", clock).open()
+    assert error.value.problem.hints == (Hint(Mend.USE_ANOTHER_FILE),)
 
 
 def test_opening_is_tried_again_at_the_next_use(tmp_path: Path, clock: Clock) -> None:
@@ -335,8 +346,11 @@ def test_a_full_database_keeps_what_it_has(file_database: Database) -> None:
     with file_database.read() as tx:
         pages = tx.value("PRAGMA page_count")
         tx.value(f"PRAGMA max_page_count = {pages}")
-    with pytest.raises(Unavailable, match=r"disk .* is full. Nothing was written"):
+    with pytest.raises(
+        Unavailable, match=r"disk .* is full\. Nothing was written\. Space must be freed\.$"
+    ) as error:
         keep(file_database, "too much " * 500)
+    assert error.value.problem.hints == (Hint(Mend.TRY_AGAIN),)
     assert texts(file_database) == ["kept"]
 
 
@@ -373,7 +387,7 @@ def test_a_disk_that_fills_up_loses_nothing_and_serves_again_when_there_is_room(
     assert texts(database) == kept
     (tiny_disk / "ballast").unlink()
     keep(database, "room again")
-    assert database.problems() == []
+    assert problems(database) == []
     assert texts(database) == [*kept, "room again"]
     database.close()
 
@@ -393,7 +407,7 @@ try:
     with database.write() as tx:
         tx.execute("INSERT INTO memories (content, type) VALUES ('x', 'error')")
 except Unavailable as error:
-    print(error)
+    print(error, *(hint.mend.name for hint in error.problem.hints))
 """
 
 
@@ -432,7 +446,10 @@ def test_a_read_only_file_is_read_and_refuses_writes(readable: Path, clock: Cloc
     readable.chmod(folder)
     read, refused = as_nobody(path)
     assert read == "[('kept',)] True"
-    assert "is read-only. Nothing was written. Make the file and its folder writable" in refused
+    assert refused == (
+        f"The database {path} is read-only. Nothing was written. "
+        "The user must make the file and its folder writable (chmod u+w). TRY_AGAIN"
+    )
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="permissions of POSIX")
@@ -447,7 +464,8 @@ def test_a_writable_file_in_a_read_only_folder_is_read_and_refuses_writes(
     readable.chmod(0o555)
     read, refused = as_nobody(path)
     assert read.startswith("[('kept',)]")
-    assert "Check --db and its permissions" in refused or "is read-only" in refused
+    assert "cannot be opened" in refused or "is read-only" in refused
+    assert refused.endswith((" USE_ANOTHER_FILE", " TRY_AGAIN"))
 
 
 def test_a_backup_is_whole_and_private_and_replaces_an_older_one(
@@ -460,7 +478,7 @@ def test_a_backup_is_whole_and_private_and_replaces_an_older_one(
     assert stat.S_IMODE(target.stat().st_mode) == 0o600
     copy = Database(target, Clock())
     assert texts(copy) == ["kept"]
-    assert copy.problems() == []
+    assert problems(copy) == []
     copy.close()
     assert sorted(each.name for each in tmp_path.iterdir()) == ["copy.db", "memory.db"]
 

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from memory_server.domain.embedding import Space, Vector
+from memory_server.domain.embedding import Embedded, Space, Vector
 from memory_server.domain.memory import Filter, MemoryId, MemoryType
 from memory_server.sqlite import embeddings, vectors
 from memory_server.sqlite.database import Database, Tx, WriteTx
@@ -48,8 +48,8 @@ def put(
 
 
 def embed_all(tx: WriteTx, space_id: int) -> None:
-    for waiting in embeddings.waiting(tx, space_id, embeddings.MEMORIES, 100_000):
-        embeddings.insert(tx, space_id, waiting, vector_of(waiting.content))
+    for waiting in embeddings.waiting(tx, space_id, Embedded.MEMORIES, 100_000):
+        embeddings.insert(tx, space_id, waiting, vector_of(waiting.text))
 
 
 def filled(database: Database, number: int) -> int:
@@ -200,12 +200,12 @@ def test_the_queue_is_always_the_memories_without_a_current_vector(
             elif kind == "space":
                 embeddings.open_space(tx, SECOND)
             elif kind == "embed":
-                late = embeddings.waiting(tx, first, embeddings.MEMORIES, 2)
+                late = embeddings.waiting(tx, first, Embedded.MEMORIES, 2)
                 for waiting in late:
-                    embeddings.insert(tx, first, waiting, vector_of(waiting.content))
+                    embeddings.insert(tx, first, waiting, vector_of(waiting.text))
             else:  # vectors of texts that may have changed meanwhile
                 for waiting in late:
-                    embeddings.insert(tx, first, waiting, vector_of(waiting.content))
+                    embeddings.insert(tx, first, waiting, vector_of(waiting.text))
         for space in embeddings.spaces(tx):
             queued = {
                 id
@@ -254,7 +254,7 @@ def test_the_stock_program_keeps_the_queue(file_database: Database, sqlite: Sqli
         "UPDATE memories SET project = 'moved' WHERE id = 4",
     )
     with file_database.write() as tx:
-        assert [w.content for w in embeddings.waiting(tx, space_id, embeddings.MEMORIES, 9)] == [
+        assert [w.text for w in embeddings.waiting(tx, space_id, Embedded.MEMORIES, 9)] == [
             "other",
             "replaced",
             "new",
@@ -325,7 +325,7 @@ def test_a_retired_space_that_comes_back_is_built_anew(database: Database) -> No
 def test_a_vector_that_comes_after_its_space_was_retired_is_dropped(database: Database) -> None:
     first_id = filled(database, 1)
     with database.write() as tx:
-        late = Waiting(embeddings.MEMORIES, put(tx, "slow to embed"), "slow to embed")
+        late = Waiting(Embedded.MEMORIES, put(tx, "slow to embed"), b"slow to embed")
         embeddings.activate(tx, embeddings.open_space(tx, SECOND).id)
         embeddings.insert(tx, first_id, late, vector_of("slow to embed"))
         assert tx.value("SELECT count(*) FROM embeddings WHERE space_id = ?", (first_id,)) == 0

@@ -2,17 +2,24 @@
 
 import pytest
 
-from memory_server.domain.memory import Filter, MemoryId, MemoryType
-from memory_server.errors import Unavailable
+from memory_server.domain.memory import Filter, MemoryChange, MemoryId, MemoryType
+from memory_server.errors import Hint, Mend, Problem, Unavailable
 from memory_server.nlp.jieba import JiebaSegmenter
 from memory_server.services.embedding_queue import EmbeddingQueue
-from memory_server.services.memories import MemoryService
+from memory_server.services.memories import MemoryService, Read
+from memory_server.services.search import SearchService
 from memory_server.sqlite.database import Database
+from tests.conftest import problems
 
 
 @pytest.fixture
-def service(database: Database, indexer: EmbeddingQueue, segmenter: JiebaSegmenter) -> MemoryService:
-    return MemoryService(database, indexer, segmenter)
+def service(database: Database, queue: EmbeddingQueue, segmenter: JiebaSegmenter) -> MemoryService:
+    return MemoryService(database, queue, segmenter)
+
+
+@pytest.fixture
+def search(database: Database, queue: EmbeddingQueue) -> SearchService:
+    return SearchService(database, queue)
 
 
 def put(database: Database, column: str, value: str) -> None:
@@ -27,10 +34,10 @@ def put(database: Database, column: str, value: str) -> None:
     "written", ["2026-11-20", "2026-11-20 10:00", "2026-02-30T10:00:00Z", "2461365.5", "12:00", "2999-01-01"]
 )
 def test_any_date_that_sqlite_takes_can_be_searched(
-    service: MemoryService, database: Database, written: str
+    search: SearchService, database: Database, written: str
 ) -> None:
     put(database, "created_at", written)
-    (hit,) = service.search("bakery", Filter(), 10, "hybrid").hits
+    (hit,) = search.search("bakery", Filter(), 10, "hybrid").hits
     assert (hit.memory.created_at, hit.memory.type) == (written, MemoryType.ERROR)
 
 
@@ -39,13 +46,17 @@ def test_any_date_that_sqlite_takes_can_be_searched(
     [("tags", '["\\ud800"]'), ("metadata", '{"a": "\\ud800"}'), ("metadata", '{"a": ' + "9" * 5000 + "}")],
 )
 def test_json_that_cannot_be_read_whole_is_shown_as_far_as_it_can(
-    service: MemoryService, database: Database, column: str, written: str
+    service: MemoryService, search: SearchService, database: Database, column: str, written: str
 ) -> None:
     put(database, column, written)
-    ((detail,), _) = service.get([MemoryId(1)])
+    (detail,) = service.get([MemoryId(1)]).found
     assert (detail.memory.tags, detail.memory.metadata) != ((), {})
     f"{detail.memory.tags} {detail.memory.metadata}".encode()
-    assert [hit.memory.id for hit in service.search("bakery", Filter(), 10, "hybrid").hits] == [1]
+    assert [hit.memory.id for hit in search.search("bakery", Filter(), 10, "hybrid").hits] == [1]
+    named = ["row 1 of memories: metadata is JSON that clients cannot read"]
+    assert problems(database) == (named if "9" in written else [])
+    with database.write() as tx:
+        tx.execute("DELETE FROM memories")
 
 
 def test_text_that_is_no_utf8_is_named_by_the_doctor_and_explained(
@@ -53,8 +64,13 @@ def test_text_that_is_no_utf8_is_named_by_the_doctor_and_explained(
 ) -> None:
     with database.write() as tx:
         tx.execute("INSERT INTO memories (content, type) VALUES (CAST(x'636166e9' AS TEXT), 'error')")
-    assert database.problems() == ["memory 1 holds text that is not UTF-8"]
-    with pytest.raises(Unavailable, match="not UTF-8"):
-        service.get([MemoryId(1)])
+    assert problems(database) == ["row 1 of memories: content is not UTF-8"]
+    unreadable = Problem(
+        "row 1 of memories cannot be read: it holds text that is not UTF-8", (Hint(Mend.CHECK_FILE),)
+    )
+    assert service.get([MemoryId(1)]) == Read([], [MemoryId(1)], (unreadable,))
+    with pytest.raises(Unavailable) as error:
+        service.update(MemoryId(1), MemoryChange(importance=1))
+    assert error.value.problem == unreadable
     with database.write() as tx:
         tx.execute("DELETE FROM memories")

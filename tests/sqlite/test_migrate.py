@@ -13,11 +13,11 @@ from pathlib import Path
 import apsw
 import pytest
 
-from memory_server.errors import Unavailable
+from memory_server.errors import Hint, Mend, Unavailable
 from memory_server.language.han import TRADITIONAL
 from memory_server.sqlite import migrate
 from memory_server.sqlite.database import Database
-from tests.conftest import ROOT, Clock, Sqlite, damage
+from tests.conftest import ROOT, Clock, Sqlite, damage, problems
 
 MIGRATIONS = ROOT / "migrations"
 NEWEST = len(list(MIGRATIONS.glob("*.sql")))
@@ -97,6 +97,7 @@ def test_a_fresh_file_gets_the_newest_schema_and_says_whose_it_is(
             (3, "graph"),
             (4, "short_term"),
             (5, "long_term"),
+            (6, "job_problems"),
         ]
         assert tx.value("SELECT applied_at FROM migrations") == tx.now
         assert tx.value("PRAGMA user_version") == NEWEST
@@ -191,10 +192,13 @@ def test_a_newer_file_is_refused_with_both_versions_and_left_as_it_is(tmp_path: 
     connection.close()
     before = digest(path)
     database = Database(path, clock)
-    with pytest.raises(
-        Unavailable, match=f"schema version 41, this memory-server knows versions up to {NEWEST}"
-    ):
+    wording = (
+        rf"^The database has schema version 41, and this program knows versions up to {NEWEST}\. "
+        r"Nothing was changed\.$"
+    )
+    with pytest.raises(Unavailable, match=wording) as error:
         database.open()
+    assert error.value.problem.hints == (Hint(Mend.UPGRADE),)
     assert digest(path) == before
 
 
@@ -210,8 +214,10 @@ def test_a_file_of_another_program_is_refused_and_left_as_it_is(
     connection.pragma("user_version", version)
     connection.close()
     before = digest(path)
-    with pytest.raises(Unavailable, match="database of another program"):
+    wording = r"^The file is a SQLite database of another program\. Nothing was changed\.$"
+    with pytest.raises(Unavailable, match=wording) as error:
         Database(path, clock).open()
+    assert error.value.problem.hints == (Hint(Mend.USE_ANOTHER_FILE),)
     assert digest(path) == before
     assert [each.name for each in tmp_path.iterdir()] == ["bookmarks.db"]
 
@@ -305,5 +311,5 @@ def test_a_file_restored_from_a_dump_is_taken_as_ours(
     database = Database(restored, clock)
     with database.read() as tx:
         assert tx.value("SELECT content FROM memories") == "kept"
-    assert database.problems() == []
+    assert problems(database) == []
     database.close()

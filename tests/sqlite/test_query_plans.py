@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from memory_server.domain.caller import Caller
-from memory_server.domain.embedding import Space
+from memory_server.domain.embedding import Embedded, Space
 from memory_server.domain.memory import Filter, MemoryDraft, MemoryId, MemoryType
 from memory_server.domain.short_term import Keyword, ShortTermId, ShortTermMemory
 from memory_server.sqlite import conversations, embeddings, memories, short_term, words
@@ -22,14 +22,15 @@ ASKED: dict[str, Callable[[WriteTx], Any]] = {
     "get": lambda tx: memories.select(tx, [MemoryId(1), MemoryId(2)]),
     "earlier texts": lambda tx: memories.earlier(tx, [MemoryId(1)]),
     "mark accessed": lambda tx: memories.mark_accessed(tx, [MemoryId(1)]),
+    "rewrite": lambda tx: memories.replace(tx, memories.get(tx, MemoryId(1)), "rewritten"),
     "delete": lambda tx: memories.delete(tx, MemoryId(1)),
     "word search": lambda tx: words.search(tx, ["text"], Filter(project="p"), 10),
-    "peers": lambda tx: words.sharing(tx, ["text"], Filter(type=MemoryType.ERROR, project="p"), 10),
+    "peers": lambda tx: words.peers(tx, ["text"], 0.6, Filter(type=MemoryType.ERROR, project="p"), 10),
     "meaning": lambda tx: embeddings.nearest(tx, 1, VECTOR, Filter(project="p"), 10),
     "cosines": lambda tx: embeddings.cosines(tx, 1, VECTOR, [MemoryId(1)]),
-    "waiting": lambda tx: embeddings.waiting(tx, 1, embeddings.MEMORIES, 10),
+    "waiting": lambda tx: embeddings.waiting(tx, 1, Embedded.MEMORIES, 10),
     "keep a vector": lambda tx: embeddings.insert(
-        tx, 1, Waiting(embeddings.MEMORIES, MemoryId(1), "text 1"), VECTOR
+        tx, 1, Waiting(Embedded.MEMORIES, MemoryId(1), b"text 1"), VECTOR
     ),
     "coverage": lambda tx: embeddings.count_embedded(tx, 1),
 }
@@ -46,12 +47,13 @@ ASKED |= {
     "recalled": lambda tx: short_term.select(tx, [NEW.id]),
     "settled": lambda tx: short_term.count_settled(tx, CONVERSATION, tx.now),
     "too recent": lambda tx: short_term.count_unsettled(tx, CONVERSATION, tx.now),
-    "any settled": lambda tx: short_term.settled(tx, CONVERSATION, tx.now, 1, 3),
+    "any settled": lambda tx: short_term.nth_settled(tx, CONVERSATION, tx.now, 1),
+    "all settled": lambda tx: short_term.settled(tx, CONVERSATION, tx.now),
     "score": lambda tx: short_term.raise_score(tx, NEW.id, 5.0),
     "add": lambda tx: short_term.insert(tx, CONVERSATION, "text", tx.now, ASKED_WORDS, Caller()),
     "unkeyed": lambda tx: short_term.unkeyed(tx, 10),
     "new keywords": lambda tx: short_term.replace_keywords(tx, NEW, ASKED_WORDS),
-    "texts": lambda tx: short_term.texts(tx, CONVERSATION, ShortTermId(0), 10),
+    "texts": lambda tx: list(short_term.texts(tx, CONVERSATION)),
     "delete short-term": lambda tx: short_term.delete(tx, [NEW.id]),
     "number": lambda tx: short_term.count(tx, CONVERSATION),
     "stats": lambda tx: short_term.totals(tx, CONVERSATION),

@@ -14,7 +14,7 @@ from memory_server.nlp.jieba import JiebaSegmenter
 from memory_server.nlp.keywords import JiebaKeywords
 from memory_server.services.short_term import ShortTermService
 from memory_server.sqlite.database import Database
-from tests.conftest import ROOT, Clock, Sqlite, damage
+from tests.conftest import ROOT, Clock, Sqlite, damage, problems
 
 RULE = "said_at must look like 2026-12-31T23:59:00.000Z"
 TABLES = ("conversations", "short_term_memories", "short_term_keywords")
@@ -43,8 +43,8 @@ class Edited:
     def top(self, words: str, conversation: str = "c") -> list[str]:
         """The texts that come back for these words after the server's background work."""
         service = self.served()
-        service.sweep()
-        found = service.search([Message("user", words)], conversation, {})
+        service.find_keywords()
+        found = service.search([Message("user", words)], conversation, {}).memories
         return [each.memory.text for each in found if each.tier is Tier.TOP]
 
 
@@ -252,7 +252,7 @@ def test_a_text_changed_while_its_keywords_are_found_keeps_none_of_them(
 
     with monkeypatch.context() as patch:
         patch.setattr(JiebaKeywords, "extract", slow)
-        service.sweep()
+        service.find_keywords()
     assert edited.top("giraffe") == []
     assert edited.top("lions") == ["user: lion"]
 
@@ -268,8 +268,8 @@ def test_a_text_that_is_no_text_does_not_keep_others_from_their_keywords(
     )
     assert edited.top("giraffe") == ["user: a giraffe"]
     assert (
-        edited.served().database.problems()
-        == ["short-term memory 3 holds text that is not UTF-8"][: "e9" in bytes_of_text]
+        problems(edited.served().database)
+        == ["row 3 of short_term_memories: text is not UTF-8"][: "e9" in bytes_of_text]
     )
 
 

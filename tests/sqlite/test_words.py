@@ -167,8 +167,24 @@ def test_any_text_is_a_valid_question(database: Database, text: str) -> None:
     with database.read() as tx:
         asked = parse(text.encode("utf-8", "replace").decode())
         words.search(tx, asked.terms, Filter(), 10)
-        words.sharing(tx, [*asked.terms, asked.text], Filter(), 10)
+        words.peers(tx, [*asked.terms, asked.text], 0.6, Filter(), 10)
         words.containing(tx, asked.text, Filter(), 10)
+
+
+VOCABULARY = st.lists(st.sampled_from("abcdefgh"), min_size=1, max_size=8, unique=True)
+
+
+@MANY
+@given(VOCABULARY, st.lists(VOCABULARY, max_size=8), st.sampled_from([0.3, 0.6, 1.0]))
+def test_no_memory_with_enough_of_the_terms_is_missing_among_the_peers(
+    database: Database, terms: list[str], others: list[list[str]], least: float
+) -> None:
+    with undone(database) as tx:
+        held = {put(tx, " ".join(each)): set(each) for each in others}
+        peers = words.peers(tx, terms, least, Filter(), 50)
+    enough = {id for id, each in held.items() if len(each & set(terms)) >= least * len(terms)}
+    assert enough <= set(peers)
+    assert all(held[id] & set(terms) for id in peers)
 
 
 # Triggers

@@ -1,4 +1,4 @@
-"""The engine in two tiers: what is judged where, why a condition holds, and what its author is told."""
+"""The two tiers of the engine: what is evaluated where, why a condition is true, and the warnings for its author."""
 
 import json
 import time
@@ -27,7 +27,7 @@ NOW = datetime(2026, 7, 17, 9, 5, 59, tzinfo=UTC)
 class FakeSandbox:
     """JavaScript that always gives the same; remembers what it was asked."""
 
-    outcome: Outcome = field(default_factory=lambda: Value(True, "the condition holds", 1, 1.0))
+    outcome: Outcome = field(default_factory=lambda: Value(True, "the condition is true", 1, 1.0))
     ran: list[tuple[list[str], float]] = field(default_factory=list)
     checked: list[str] = field(default_factory=list)
     closed: bool = False
@@ -62,7 +62,7 @@ def two_tiers(near: float | None = None, sandbox: FakeSandbox | None = None) -> 
 
 
 def judged(trigger: str, about: Situation = TALK, near: float | None = None) -> tuple[bool, str]:
-    """Whether a simple trigger holds, and why."""
+    """Whether a simple trigger is true, and why."""
     [outcome] = two_tiers(near).judge([trigger], about)
     assert isinstance(outcome, Value)
     assert outcome.tier == 0
@@ -90,10 +90,11 @@ def judged(trigger: str, about: Situation = TALK, near: float | None = None) -> 
         ("conversation_id === 'talk-1'", "the conversation is 'talk-1'"),
         ("participants.user === 'Ann' && participants.age === 7", "user is 'Ann'; age is 7"),
         ("participants.pet && !participants.cat", "pet is given; cat is not given"),
-        ("messages.some(m => m.content.includes('快乐'))", "the assistant message is as asked: 生日快乐! Tea it is."),
-        ("!messages.some(m => m.role === 'system')", "no message is as asked"),
-        ("similar(messages, 'a party')", "what was said is near 'a party' (0.90)"),
-        ("true", "the condition holds"),
+        ("messages.some(m => m.content.includes('快乐'))",
+         "the assistant message meets the condition: 生日快乐! Tea it is."),
+        ("!messages.some(m => m.role === 'system')", "no message meets the condition"),
+        ("similar(messages, 'a party')", "a message is similar to 'a party' (0.90)"),
+        ("true", "the condition is true"),
         ('{"===": [{"get": "date.month"}, 7]}', "the month is July"),
     ],
 )  # fmt: skip
@@ -119,13 +120,13 @@ def test_a_condition_that_does_not_hold_says_so() -> None:
     alone, among = two_tiers(None).judge(["false", "match_keys(messages, ['party'])"], TALK)
     assert isinstance(alone, Value)
     assert isinstance(among, Value)
-    assert alone.why == among.why == "the condition does not hold"
+    assert alone.why == among.why == "the condition is false"
 
 
 def test_similar_without_an_embedder_is_false_and_says_so() -> None:
     trigger = "similar(messages, 'a party') || similar(messages, 'a wedding')"
     assert judged(trigger) == (
-        False, "the condition does not hold; similar() is false because there is no embedder",
+        False, "the condition is false; similar() is false because there is no embedder",
     )  # fmt: skip
     assert judged(f"{trigger} || messages.length", near=None)[1].startswith("messages: 2; similar() is false")
 
@@ -204,6 +205,9 @@ def test_a_thousand_common_triggers_take_less_than_50_milliseconds() -> None:
 TALK_OF_FOUR = [(role, "My birthday 生日 is in May; " * 25) for role in ("user", "assistant") * 2]
 
 
+NEVER = "It is never true, whatever the messages say."
+
+
 @pytest.mark.parametrize(
     ("trigger", "warnings"),
     [
@@ -213,37 +217,37 @@ TALK_OF_FOUR = [(role, "My birthday 生日 is in May; " * 25) for role in ("user
         ("messages.length > 3 && !match_keys(messages, ['a'], 'user') && conversation_id !== 'x'", []),
         ("new Date().getHours() >= 22 || new Date().getHours() < 6", []),
         ("match_keys(messages, ['a', 'b'], 'any', 2) >= 4", []),
-        ("true", ["It always holds."]),
-        ("0", ["It never holds, whatever is said."]),
-        ("!match_keys(messages, ['a']) || true", ["It always holds."]),
+        ("true", ["It is always true."]),
+        ("0", [NEVER]),
+        ("!match_keys(messages, ['a']) || true", ["It is always true."]),
         ("match_keys(messages, ['a']) >= 0",
-         ["It always holds.", "match_keys(...) >= 0 always holds."]),
+         ["It is always true.", "match_keys(...) >= 0 is always true."]),
         ("match_keys(messages, ['a']) > 4",
-         ["It never holds, whatever is said.", "match_keys(...) > 4 never holds: it gives 0 to 4 (1 keys, depth 4)."]),
+         [NEVER, "match_keys(...) > 4 is never true: it returns 0 to 4 (1 keys, depth 4)."]),
         ("match_keys(messages, [])",
-         ["It never holds, whatever is said.", "match_keys has no keys, so it finds nothing."]),
-        ("match_keys(messages, ['', 'a'])", ["match_keys has an empty key, which is found nowhere."]),
+         [NEVER, "match_keys has no keys, so it finds nothing."]),
+        ("match_keys(messages, ['', 'a'])", ["match_keys has an empty key, which is never found."]),
         ("match_keys_all(messages, ['', 'a'])",
-         ["It never holds, whatever is said.", "match_keys_all has an empty key, which is found nowhere."]),
+         [NEVER, "match_keys_all has an empty key, which is never found."]),
         ("match_keys(messages, ['a']) && new Date().getMonth() === 12",
-         ["It never holds, whatever is said.",
-          "getMonth() === 12 never holds: getMonth() counts from 0 (January) to 11 (December)."]),
+         [NEVER,
+          "getMonth() === 12 is never true: getMonth() counts from 0 (January) to 11 (December)."]),
         ("match_keys(messages, ['a']) || new Date().getDate() === 32",
-         ["getDate() === 32 never holds: getDate() counts from 1 to 31."]),
+         ["getDate() === 32 is never true: getDate() counts from 1 to 31."]),
         ("new Date().getDay() === 7 || match_keys(messages, ['a'])",
-         ["getDay() === 7 never holds: getDay() counts from 0 (Sunday) to 6 (Saturday)."]),
+         ["getDay() === 7 is never true: getDay() counts from 0 (Sunday) to 6 (Saturday)."]),
         ("24 <= new Date().getHours() || match_keys(messages, ['a'])",
-         ["getHours() never holds: getHours() counts from 0 to 23."]),
-        ("new Date().getMonth() === 3 && new Date().getMonth() === 5", ["It never holds, whatever is said."]),
-        ("new Date().getHours() > 22 && new Date().getHours() < 6", ["It never holds, whatever is said."]),
-        ("new Date().getHours() > 8 && 9 > new Date().getHours()", ["It never holds, whatever is said."]),
-        ("conversation_id === 'a' && conversation_id === 'b'", ["It never holds, whatever is said."]),
+         ["getHours() is never true: getHours() counts from 0 to 23."]),
+        ("new Date().getMonth() === 3 && new Date().getMonth() === 5", [NEVER]),
+        ("new Date().getHours() > 22 && new Date().getHours() < 6", [NEVER]),
+        ("new Date().getHours() > 8 && 9 > new Date().getHours()", [NEVER]),
+        ("conversation_id === 'a' && conversation_id === 'b'", [NEVER]),
         ("match_keys(messages, ['a']) && 1 === 2",
-         ["It never holds, whatever is said.", "A comparison (===) of what is always the same never holds."]),
+         [NEVER, "A comparison (===) is never true, whatever the messages say."]),
         ("messages.some(m => m.content.toLowerCase().includes('Tea'))",
-         ["It never holds, whatever is said.", "'Tea' is in no text in lower case."]),
+         [NEVER, "A string in lower case never contains 'Tea'."]),
         ('{"similar": "a", "threshold": 85}',
-         ["It never holds, whatever is said.", "similar never gives 85: the most is 1.",
+         [NEVER, "similar never reaches 85: its maximum is 1.",
           "similar() is false because there is no embedder"]),
         ("similar(messages, 'a')", ["similar() is false because there is no embedder"]),
     ],
@@ -264,8 +268,8 @@ def test_what_is_said_to_hold_always_or_never_does_and_reasons_are_short(random:
         if not isinstance(outcome, Value) or outcome.tier == 1:
             continue
         warned = two_tiers().check(trigger).warnings
-        assert "It always holds." not in warned or outcome.holds, trigger
-        assert not any(warning.startswith("It never holds") for warning in warned) or not outcome.holds, (
+        assert "It is always true." not in warned or outcome.holds, trigger
+        assert not any(warning.startswith("It is never true") for warning in warned) or not outcome.holds, (
             trigger
         )
         assert 0 < len(outcome.why) < 500, trigger
@@ -325,7 +329,7 @@ def test_the_longest_trigger_is_checked() -> None:
 
 def test_a_json_condition_that_the_sample_cannot_decide_is_rejected() -> None:
     keys = [{"regex": f"{number}{'a?' * 10}"} for number in range(300)]
-    with pytest.raises(TriggerRejected, match="cannot be decided"):
+    with pytest.raises(TriggerRejected, match="The condition cannot be evaluated on a sample conversation"):
         two_tiers().check(json.dumps({"match_keys": keys}))
 
 

@@ -21,7 +21,10 @@ def engine() -> Iterator[TwoTierEngine]:
     ("trigger", "hint"),
     [
         ("(messages) => messages.length > 3", "Write only the part after `=>`"),
-        ("const late = 23; return late > 3", "Leave out `return`"),
+        (
+            "const late = 23; return late > 3",
+            "Remove `return`: the trigger's value is that of its last expression.",
+        ),
         ("match_keys(messages, ['a']) and true", "&& for and"),
         ("match_key(messages, ['a'])", "Did you mean `match_keys`?"),
         ("matchKeysAll(messages, ['a'])", "Did you mean `match_keys_all`?"),
@@ -32,7 +35,7 @@ def engine() -> Iterator[TwoTierEngine]:
         ("match_keys(messages, [“birthday”])", "straight quotes"),
         ("while (true) {}", "half a second"),
         ('{"match_keys": {"keys": ["tea"]}}', 'For example: {"and": [{"match_keys": ["tea"'),
-        ("similar('sad')", "messages, one text and a number"),
+        ("similar('sad')", "messages, one string literal and a number"),
     ],
 )
 def test_a_refusal_tells_what_may_have_been_meant(engine: TwoTierEngine, trigger: str, hint: str) -> None:
@@ -50,9 +53,12 @@ def test_a_syntax_error_without_a_guess_has_no_hint(engine: TwoTierEngine) -> No
 @pytest.mark.parametrize(
     ("trigger", "warning"),
     [
-        ("new Date().getDay() === 'Friday'", "getDay() === Friday never holds"),
-        ("conversation_id !== 3", "It always holds."),
-        ("function wakes(messages) { return true }", "a function must be called"),
+        ("new Date().getDay() === 'Friday'", "getDay() === Friday is never true"),
+        ("conversation_id !== 3", "It is always true."),
+        (
+            "function wakes(messages) { return true }",
+            "Its last statement returns no value, which counts as false. If it defines a function, call it.",
+        ),
     ],
 )
 def test_what_can_only_be_a_mistake_is_warned_of(engine: TwoTierEngine, trigger: str, warning: str) -> None:

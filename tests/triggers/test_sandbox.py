@@ -135,7 +135,7 @@ def test_a_key_that_is_no_key_is_an_error(shared: Sandbox) -> None:
     outcome = one(shared, "\n  match_keys(messages, [7])")
     assert isinstance(outcome, Failure)
     assert outcome.message == (
-        "TypeError: a key of match_keys is a text or a regular expression, not number (line 2, column 14)"
+        "TypeError: a key of match_keys must be a string or a regular expression, not number (line 2, column 14)"
     )
 
 
@@ -247,9 +247,9 @@ def test_a_trigger_gives_its_completion_value(shared: Sandbox, source: str, held
         ("true;\nnobody", "ReferenceError: nobody is not defined (line 2, column 1)"),
         ("[1].map(x => x.y.z)", "TypeError: cannot read property 'z' of undefined (line 1, column 14)"),
         ("throw 'it'", "it throws it"),
-        ("async () => 1", "it gives a function, which is no answer: call it"),
-        ("Promise.resolve(1)", "it gives a promise; nothing here can wait for one, so do without async"),
-        ("Symbol()", "it gives a symbol, which is no answer"),
+        ("async () => 1", "it returns a function instead of a value: call the function"),
+        ("Promise.resolve(1)", "it returns a promise, which is never awaited here: do not use async"),
+        ("Symbol()", "it returns a symbol, which cannot be true or false"),
         (
             "similar(messages, 'x')",
             "Error: similar works only in simple conditions, without other JavaScript (line 1, column 9)",
@@ -557,7 +557,7 @@ def test_where_python_does_not_know_its_own_place_the_answer_says_so(
     monkeypatch.setattr(sys, "executable", unknown)
     (outcome,) = engine.run(["true"], SITUATION, 5)
     assert isinstance(outcome, Failure)
-    assert "where Python itself lies is not known" in outcome.message
+    assert "the path of the Python interpreter is not known" in outcome.message
 
 
 def test_without_the_engine_the_answer_says_so(engine: Sandbox, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -658,13 +658,20 @@ while True:
         ("pass", "timeout"),
     ],
 )
-def test_a_worker_that_answers_noise_is_replaced(
+def test_a_worker_with_malformed_output_is_replaced(
     engine: Sandbox, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, answer: str, outcome: str
 ) -> None:
     (tmp_path / "worker.py").write_text(NOISY.replace("ANSWER", answer))
     with monkeypatch.context() as patch:
         patch.setattr(child, "PROGRAM", tmp_path / "worker.py")
-        assert holds(engine.run(["true"], SITUATION, 5)) == [outcome]
+        outcomes = engine.run(["true"], SITUATION, 5)
+    assert holds(outcomes) == [outcome]
+    assert isinstance(outcomes[0], Failure)
+    assert outcomes[0].message in (
+        "the worker returned malformed output",
+        "the worker ended with status 1",
+        "it takes too long",
+    )
     engine.close()
     assert holds(engine.run(["true"], SITUATION, 5)) == [True]
 
@@ -804,17 +811,20 @@ def test_a_bad_trigger_is_refused(shared: Sandbox, source: str, message: str) ->
 @pytest.mark.parametrize(
     ("source", "warning"),
     [
-        ("true", "It always holds"),
-        ("match_keys(messages, ['x']) >= 0", "It always holds"),
-        ("match_keys(messages, [])", "It never holds"),
-        ("match_keys(messages, ['']) > 0", "It never holds"),
-        ("match_keys(messages, ['a', 'b'], 'any', 2) > 4", "It never holds"),
-        ("messages.forEach(m => m.role)", "gives no value"),
-        ("messages.filter(m => m.content === 'x')", "gives an object"),
-        ("messages.at(-1).content === 'x'", "fails where nothing has been said"),
+        ("true", "It is always true."),
+        ("match_keys(messages, ['x']) >= 0", "It is always true."),
+        ("match_keys(messages, [])", "It is never true, whatever the messages say."),
+        ("match_keys(messages, ['']) > 0", "It is never true, whatever the messages say."),
+        ("match_keys(messages, ['a', 'b'], 'any', 2) > 4", "It is never true, whatever the messages say."),
+        ("messages.forEach(m => m.role)", "Its last statement returns no value, which counts as false."),
+        (
+            "messages.filter(m => m.content === 'x')",
+            "It returns an object, which counts as true even if it is empty.",
+        ),
+        ("messages.at(-1).content === 'x'", "It fails when there are no messages: TypeError"),
         (
             "new Date().getMonth() === 12 &&\n  messages.at(0).content === nobody",
-            "Nothing here is called nobody (line 2, column 30)",
+            "nobody is not defined (line 2, column 30): the trigger fails when it gets there.",
         ),
         ("match_keys(messages, [/^(foo|fo|o)+$/])", "too slow"),
         ("/(a+)+$/.test(messages.map(m => m.content).join())", "too slow"),

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Annotated, Any, Self
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import AliasPath, BaseModel, BeforeValidator, ConfigDict, Field
 
 from memory_server.domain.forgetting import Forgotten
 from memory_server.errors import Problem, told
@@ -13,7 +13,7 @@ from memory_server.mcp.hints import WORDS
 class Answer(BaseModel):
     """An answer of a tool: its fields are the structured content and, as compact JSON, the text.
 
-    `of` reads the fields from an object of a service: by their names, or by the path that `at` gives.
+    `of` reads the fields from the object that a service returned: by their names, or from the part that `part` names.
     """
 
     model_config = ConfigDict(serialize_by_alias=True, from_attributes=True, populate_by_name=True)
@@ -24,22 +24,36 @@ class Answer(BaseModel):
 
 
 def absent(value: object) -> bool:
-    """Optional parts of an answer are left out rather than sent as null: they would cost tokens."""
+    """Whether an optional field is left out. Sent as null it would cost tokens."""
     return value is None or value == []
 
 
 OPTIONAL = Field(exclude_if=absent)
-"""A part of an answer that is left out where there is nothing to say."""
+"""A field of an answer that is left out where it is empty."""
 
-Text = Annotated[str | None, OPTIONAL]
-Number = Annotated[int | None, OPTIONAL]
+OptionalText = Annotated[str | None, OPTIONAL]
+OptionalNumber = Annotated[int | None, OPTIONAL]
 
-SupersededBy = Number
-"""In every answer that shows a memory: the id of what took its place."""
+
+def part(of: str, name: str) -> Any:
+    """A field that is read from one part of the object that a service returned: `memory`, `fact`."""
+    return Field(validation_alias=AliasPath(of, name))
+
+
+SupersededBy = Annotated[OptionalNumber, part("memory", "superseded_by")]
+"""In every answer that shows a memory: the id of the memory that superseded it."""
+
+
+class MemoryAnswer(Answer):
+    """What every answer says of a memory that it shows."""
+
+    id: Annotated[int, part("memory", "id")]
+    content: Annotated[str, part("memory", "content")]
+    type: Annotated[str, part("memory", "type")]
 
 
 def degraded(problems: Sequence[Problem]) -> str | None:
-    """Why an answer is less than it could be."""
+    """Why an answer is not complete, in words; None where it is."""
     return told(problems, WORDS)
 
 
@@ -54,11 +68,11 @@ def _worded(found: object) -> object:
 
 
 Degraded = Annotated[str | None, BeforeValidator(_worded), OPTIONAL]
-"""The same as a field, made of a service's problems."""
+"""The same as a field, read from the problems that a service returned."""
 
 
 def rounded(digits: int) -> BeforeValidator:
-    """A number with so many decimals."""
+    """Rounds a number to so many decimals."""
     return BeforeValidator(lambda value: None if value is None else round(value, digits))
 
 
@@ -66,7 +80,7 @@ class Deletion(Answer):
     """`undo_until`: it can be restored until then; `purged`: it was erased for good."""
 
     deleted: bool
-    undo_until: Text = None
+    undo_until: OptionalText = None
     purged: Annotated[bool | None, OPTIONAL] = None
 
     @classmethod
@@ -80,14 +94,14 @@ class Deletion(Answer):
 
 
 def shortened(text: str, limit: int) -> str:
-    """The text, or its beginning and how much is left out."""
+    """The text, or its beginning and the number of characters left out."""
     if len(text) <= limit:
         return text
     return f"{text[:limit]}… ({len(text) - limit:,} more characters)"
 
 
 def elsewhere(conversations: Sequence[tuple[str, int]]) -> str | None:
-    """Where a conversation has nothing: which have, and how much."""
+    """The note for a conversation without memories: which conversations have some, and how many."""
     if not conversations:
         return None
     named = ", ".join(f"`{name}` ({number:,})" for name, number in conversations)

@@ -1,4 +1,4 @@
-"""What the tools of facts answer."""
+"""The answers of the toolset `facts`."""
 
 import json
 from typing import Annotated, Any, Self
@@ -18,40 +18,38 @@ from memory_server.mcp.tools.answers import (
     Answer,
     Degraded,
     Deletion,
-    Number,
-    Text,
+    OptionalNumber,
+    OptionalText,
     absent,
     degraded,
+    part,
 )
 from memory_server.mcp.tools.fact_fields import AnyJson
 from memory_server.services.facts import FactsFound
 from memory_server.services.resume import Resumed
 
 MAX_LISTED = 100_000
-"""Characters of the values of one list: what is more is left out and counted."""
+"""Characters of JSON of all values in one list. The others are left out and counted: they would fill a model's context."""
 
 Scope = Annotated[str, Field(validation_alias=AliasPath("home", "scope"))]
 ScopeOfFact = Annotated[str, Field(validation_alias=AliasPath("fact", "home", "scope"))]
 Tags = Annotated[list[str], Field(default_factory=list, exclude_if=absent)]
 
 
-def _of_fact(name: str) -> Any:
-    """A field of the fact inside what a service answers."""
-    return Field(validation_alias=AliasPath("fact", name))
-
-
 class FactWritten(Answer):
-    id: Annotated[int, _of_fact("id")]
-    key: Annotated[str, _of_fact("key")]
+    id: Annotated[int, part("fact", "id")]
+    key: Annotated[str, part("fact", "key")]
     scope: ScopeOfFact
-    version: Annotated[int, _of_fact("version")]
+    version: Annotated[int, part("fact", "version")]
     created: bool
-    updated_at: Annotated[str, _of_fact("updated_at")]
-    hidden_by: Annotated[Text, Field(description="a scope that a read without scope looks in first")] = None
+    updated_at: Annotated[str, part("fact", "updated_at")]
+    hidden_by: Annotated[
+        OptionalText, Field(description="a scope whose value a read without scope returns instead")
+    ] = None
 
 
 class FactRead(Answer):
-    """A value as of now, or as of an earlier moment: then without what only the present has."""
+    """The value of a key now, or at an earlier moment: then without the fields that only the present value has."""
 
     key: str
     value: AnyJson
@@ -60,15 +58,15 @@ class FactRead(Answer):
     tags: Tags
     updated_at: Annotated[str, Field(validation_alias=AliasChoices("updated_at", "changed_at"))]
     updated_by: Annotated[str | None, Field(validation_alias=AliasChoices("updated_by", "changed_by"))]
-    created_at: Text = None
-    created_by: Text = None
-    access_count: Number = None
-    accessed_at: Text = None
-    expires_at: Text = None
+    created_at: OptionalText = None
+    created_by: OptionalText = None
+    access_count: OptionalNumber = None
+    accessed_at: OptionalText = None
+    expires_at: OptionalText = None
 
     @classmethod
     def listed(cls, fact: Fact) -> Self:
-        """As short as a list needs it."""
+        """A fact in a list: without some times, to save tokens."""
         return cls.of(fact).model_copy(update={"created_at": None, "accessed_at": None})
 
     @classmethod
@@ -84,11 +82,11 @@ class Change(Answer):
     tags: Tags
     changed_at: str
     changed_by: str | None
-    expires_at: Text = None
+    expires_at: OptionalText = None
 
 
 class FactsListed(Answer):
-    """`more` says how many fit too but are left out."""
+    """`more` counts the facts that fit too but are left out."""
 
     memories: list[FactRead]
     more: int
@@ -108,7 +106,7 @@ class FactsListed(Answer):
 
 
 class FactsRead(Answer):
-    """`memory` answers a key (null where it has no value), `memories` a pattern, `history` a key's past."""
+    """`memory` is the answer for a key (null where it has no value), `memories` for a pattern, `history` for versions."""
 
     memory: FactRead | None = None
     memories: list[FactRead] | None = None
@@ -117,7 +115,7 @@ class FactsRead(Answer):
     degraded: Degraded = None
 
     @model_serializer(mode="wrap")
-    def _what_was_asked(self, whole: SerializerFunctionWrapHandler) -> dict[str, Any]:
+    def _asked_fields(self, whole: SerializerFunctionWrapHandler) -> dict[str, Any]:
         answer: dict[str, Any] = whole(self)
         return {
             name: each
@@ -127,7 +125,7 @@ class FactsRead(Answer):
 
 
 class FactDeleted(Deletion):
-    scope: Text = None
+    scope: OptionalText = None
     restored: Annotated[FactRead | None, OPTIONAL] = None
 
 

@@ -1,4 +1,4 @@
-"""Field types of facts: what a key, a value, a pattern and a moment may be. Schemas stay short; errors say the limits."""
+"""Field types of facts: keys, values, patterns. Their schemas are short; errors say the limits."""
 
 import json
 from typing import Annotated, Any
@@ -7,32 +7,33 @@ from pydantic import AfterValidator, Field, JsonValue, WithJsonSchema
 
 from memory_server.domain.fact import MAX_DEPTH, depth
 from memory_server.language.text import clean, visible
-from memory_server.mcp.tools.fields import Tag, each_text, not_blank, unique
+from memory_server.mcp.tools.fields import INTEGER, TEXT, Tag, each_text, not_blank, unique
 
 MAX_VALUE = 100_000
-"""Characters of a value as JSON."""
+"""Characters of a value as JSON: more would fill the context of the model that reads it."""
 
 HUNDRED_YEARS = 100 * 365 * 86_400
+"""Seconds. The longest ttl, so that an expiry stays a valid date; a fact that shall live longer needs no ttl."""
 
 
 def _storable(value: Any) -> Any:
-    """The value without invisible characters; refused where JSON, a client or the file could not hold it."""
+    """The value without invisible characters. Refused if JSON, a client or the file cannot represent it."""
     if depth(value) > MAX_DEPTH:
         raise ValueError(f"nested more than {MAX_DEPTH} levels deep")
     try:
         text = json.dumps(value, ensure_ascii=False, allow_nan=False)
     except ValueError:
-        raise ValueError("holds a number that JSON cannot: store it as a text") from None
+        raise ValueError("contains a number that JSON cannot represent: store it as text") from None
     if len(text) > MAX_VALUE:
-        raise ValueError(f"holds {len(text):,} characters of JSON, at most {MAX_VALUE:,} fit: split it")
-    kept = each_text(visible, value)  # a value is exact: nothing but what is invisible is taken out
+        raise ValueError(f"has {len(text):,} characters of JSON, at most {MAX_VALUE:,} are allowed: split it")
+    kept = each_text(visible, value)  # a value is exact: only invisible characters are removed
     if _names(kept) != _names(value):
         raise ValueError("two names in an object differ in invisible characters only")
     return kept
 
 
 def _names(value: Any) -> int:
-    """How many names the objects in a value have."""
+    """The number of names in all objects of a value."""
     match value:
         case dict():
             return len(value) + sum(map(_names, value.values()))
@@ -42,26 +43,19 @@ def _names(value: Any) -> int:
             return 0
 
 
-Key = Annotated[
-    str,
-    Field(min_length=1, max_length=200),
-    AfterValidator(not_blank),
-    WithJsonSchema({"type": "string"}),
-]
+Key = Annotated[str, Field(min_length=1, max_length=200), AfterValidator(not_blank), TEXT]
 AnyJson = Annotated[
     JsonValue,
     WithJsonSchema({"type": ["string", "number", "boolean", "object", "array", "null"]}),
 ]
 Value = Annotated[AnyJson, AfterValidator(_storable)]
-Pattern = Annotated[
-    str, Field(min_length=1, max_length=500), AfterValidator(not_blank), WithJsonSchema({"type": "string"})
-]
-Ttl = Annotated[int, Field(ge=1, le=HUNDRED_YEARS, strict=True), WithJsonSchema({"type": "integer"})]
-Version = Annotated[int, Field(ge=0, strict=True), WithJsonSchema({"type": "integer"})]
+Pattern = Annotated[str, Field(min_length=1, max_length=500), AfterValidator(not_blank), TEXT]
+Ttl = Annotated[int, Field(ge=1, le=HUNDRED_YEARS, strict=True), INTEGER]
+Version = Annotated[int, Field(ge=0, strict=True), INTEGER]
 FactTags = Annotated[
     list[Tag],
     Field(max_length=10),
     AfterValidator(unique),
     WithJsonSchema({"type": "array", "items": {"type": "string"}}),
 ]
-Place = Annotated[str, Field(max_length=4096), AfterValidator(clean), WithJsonSchema({"type": "string"})]
+PathOrId = Annotated[str, Field(max_length=4096), AfterValidator(clean), TEXT]

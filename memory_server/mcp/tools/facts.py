@@ -21,22 +21,22 @@ from memory_server.mcp.tools.fact_answers import (
     FactWritten,
     Resume,
 )
-from memory_server.mcp.tools.fact_fields import FactTags, Key, Pattern, Place, Ttl, Value, Version
+from memory_server.mcp.tools.fact_fields import FactTags, Key, PathOrId, Pattern, Ttl, Value, Version
 from memory_server.mcp.tools.fields import Moment, Purge, Undo
 from memory_server.project import project_of
 from memory_server.services.facts import FactService
 from memory_server.services.resume import ResumeService
 
 LISTED = 100
-"""Facts or versions at most that a read answers."""
+"""Most facts or versions that a read returns: more would fill a model's context."""
 
 POINTERS = Pointers("`read_memory` {key}", "`memory_get` {id}", "`list_memories`, `memory_search`")
-"""How a briefing says where to read on."""
+"""How a briefing says where to read more."""
 
 
 @dataclass(frozen=True, slots=True)
 class FactTools:
-    """Exact values under keys, and the briefing of a new session."""
+    """Exact values under keys, and the briefing of a session."""
 
     facts: FactService
     resume: ResumeService
@@ -59,7 +59,10 @@ class FactTools:
         tags: FactTags = [],  # noqa: B006 - never changed
         expected_version: Annotated[
             Version | None,
-            Field(alias="expectedVersion", description="refuse unless this is current; 0 = no value"),
+            Field(
+                alias="expectedVersion",
+                description="refuse the write unless this is the current version; 0 = no value",
+            ),
         ] = None,
         *,
         caller: Caller,
@@ -75,11 +78,11 @@ class FactTools:
         scope: Scope | None = None,
         tags: FactTags = [],  # noqa: B006 - never changed
         history: Annotated[bool, Field(description="all versions")] = False,
-        at: Annotated[Moment | None, Field(description="ISO time: the value then")] = None,
+        at: Annotated[Moment | None, Field(description="ISO time: the value at this time")] = None,
         *,
         caller: Caller,
     ) -> FactsRead:
-        """Read the value of a key, or all values whose key fits a pattern. Without scope: looks in session, project, shared, global, and takes the first that has the key."""
+        """Read the value of a key, or all values whose key fits a pattern. Without scope: searches session, project, shared, global, in this order, and returns the first that has the key."""
         if key is not None and pattern is None:
             return self._read_key(key, scope, tuple(tags), history, at, caller)
         if key is not None or (pattern is None and not tags):
@@ -132,7 +135,7 @@ class FactTools:
         *,
         caller: Caller,
     ) -> FactDeleted:
-        """Delete the fact that read_memory returns. It can be restored for 30 days; purge erases its history too."""
+        """Delete the value that read_memory returns for this key. It can be restored for 30 days; purge erases its history too."""
         if undo:
             restored = self.facts.undelete(key, scope, caller)
             return FactDeleted(deleted=False, scope=restored.home.scope, restored=FactRead.of(restored))
@@ -144,8 +147,8 @@ class FactTools:
 
     def smart_resume(
         self,
-        project_path: Place | None = None,
-        session_id: Place | None = None,
+        project_path: PathOrId | None = None,
+        session_id: PathOrId | None = None,
         max_tokens: Annotated[int, Field(ge=50, le=8000, strict=True)] = 500,
         *,
         caller: Caller,

@@ -1,4 +1,4 @@
-"""Field types that several signatures share. A description is for the model; ranges are added to it."""
+"""Field types that several tools share. Their descriptions are for models; `schema` adds the ranges."""
 
 import json
 from collections.abc import Callable
@@ -11,13 +11,21 @@ from memory_server.domain.moment import read as read_moment
 from memory_server.language.text import clean
 
 MAX_METADATA = 10_000
+"""Characters of a memory's metadata as JSON: it is sent whole with each memory that is read."""
+
 MAX_PROJECT = 200
+"""Characters of a project's name."""
+
+TEXT = WithJsonSchema({"type": "string"})
+INTEGER = WithJsonSchema({"type": "integer"})
+OBJECT = WithJsonSchema({"type": "object"})
+"""A schema without the limits, which would cost tokens in each tool; an error says them."""
 
 
 def not_blank(text: str) -> str:
     text = clean(text)
     if not text:
-        raise ValueError("holds no visible character")
+        raise ValueError("has no visible character")
     return text
 
 
@@ -26,15 +34,15 @@ def unique(tags: list[str]) -> list[str]:
 
 
 def small(most: int) -> Callable[[dict[str, Any]], dict[str, Any]]:
-    """The validator of an object that is so many characters of JSON at most."""
+    """The validator of an object that has at most so many characters as JSON."""
 
     def checked(given: dict[str, Any]) -> dict[str, Any]:
         try:
             text = json.dumps(given, ensure_ascii=False, allow_nan=False)
         except ValueError:
-            raise ValueError("holds a number that JSON cannot") from None
+            raise ValueError("contains a number that JSON cannot represent") from None
         if len(text) > most:
-            raise ValueError(f"holds more than {most:,} characters of JSON")
+            raise ValueError(f"has more than {most:,} characters of JSON")
         kept: dict[str, Any] = each_text(clean, given)
         return kept
 
@@ -42,7 +50,7 @@ def small(most: int) -> Callable[[dict[str, Any]], dict[str, Any]]:
 
 
 def each_text(change: Callable[[str], str], value: Any) -> Any:
-    """A JSON value with every text in it changed, the names in its objects too."""
+    """A JSON value with each of its texts changed, the names in its objects too."""
     match value:
         case str():
             return change(value)
@@ -54,9 +62,9 @@ def each_text(change: Callable[[str], str], value: Any) -> Any:
             return value
 
 
-Id = Annotated[int, Field(ge=1, le=2**63 - 1, strict=True), WithJsonSchema({"type": "integer"})]
+Id = Annotated[int, Field(ge=1, le=2**63 - 1, strict=True), INTEGER]
 Ids = Annotated[list[Id], Field(min_length=1, max_length=20)]
-RelatedTo = Annotated[Id | None, Field(alias="relatedTo", description="id of a memory it relates to")]
+RelatedTo = Annotated[Id | None, Field(alias="relatedTo", description="id of a related memory")]
 Content = Annotated[str, Field(min_length=1, max_length=5000), AfterValidator(not_blank)]
 Type = Annotated[MemoryType, Field()]
 Project = Annotated[str, Field(max_length=MAX_PROJECT), AfterValidator(clean)]
@@ -69,5 +77,5 @@ Importance = Annotated[int, Field(ge=1, le=10, strict=True)]
 Metadata = Annotated[dict[str, JsonValue], AfterValidator(small(MAX_METADATA))]
 QueryText = Annotated[str, Field(min_length=1, max_length=500), AfterValidator(not_blank)]
 
-Moment = Annotated[str, BeforeValidator(read_moment), WithJsonSchema({"type": "string"})]
-AsOf = Annotated[Moment, WithJsonSchema({"type": "string", "description": "ISO time: as of then"})]
+Moment = Annotated[str, BeforeValidator(read_moment), TEXT]
+AsOf = Annotated[Moment, WithJsonSchema({"type": "string", "description": "ISO time: edges valid then"})]

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Annotated
 
-from pydantic import AliasPath, Field, WithJsonSchema
+from pydantic import Field
 
 from memory_server.domain.caller import Caller
 from memory_server.domain.edge import Direction, Edge, Relation, Walk
@@ -13,22 +13,23 @@ from memory_server.mcp.tools.answers import (
     OPTIONAL,
     Answer,
     Degraded,
-    Number,
+    MemoryAnswer,
+    OptionalNumber,
+    OptionalText,
     SupersededBy,
-    Text,
     absent,
     rounded,
 )
-from memory_server.mcp.tools.fields import AsOf, Id, Limit
+from memory_server.mcp.tools.fields import TEXT, AsOf, Id, Limit
 from memory_server.services.graph import GraphService
 
 MemoryArgument = Annotated[Id, Field(alias="memoryId")]
 
-NamedRelation = Annotated[Relation, WithJsonSchema({"type": "string"})]
-"""The list of relations stands in the schema of `graph_connect` already; a second one would cost 30 tokens."""
+NamedRelation = Annotated[Relation, TEXT]
+"""The schema of `graph_connect` lists the relations; a second list would cost 30 tokens."""
 
 Flag = Annotated[bool | None, Field(strict=True)]
-"""Not given is the default that the tool's description implies, so the schema need not say it."""
+"""None means the default, which the tool's description implies, so that the schema need not say it."""
 
 
 class ConnectedEdge(Answer):
@@ -37,38 +38,28 @@ class ConnectedEdge(Answer):
     target: int
     strength: float
     valid_from: str
-    valid_to: Text = None
+    valid_to: OptionalText = None
 
 
-class ReachedMemory(Answer):
-    id: Annotated[int, Field(validation_alias=AliasPath("memory", "id"))]
-    content: Annotated[str, Field(validation_alias=AliasPath("memory", "content"))]
-    type: Annotated[str, Field(validation_alias=AliasPath("memory", "type"))]
+class ReachedMemory(MemoryAnswer):
     distance: int
     path: list[int]
-    superseded_by: Annotated[SupersededBy, Field(validation_alias=AliasPath("memory", "superseded_by"))] = (
-        None
-    )
+    superseded_by: SupersededBy = None
 
 
 class Exploration(Answer):
     nodes: list[ReachedMemory]
     edges: list[ConnectedEdge]
     left_out: int
-    stopped_at: Number = None
+    stopped_at: OptionalNumber = None
     degraded: Degraded = None
 
 
-class NearMemory(Answer):
-    id: Annotated[int, Field(validation_alias=AliasPath("memory", "id"))]
-    content: Annotated[str, Field(validation_alias=AliasPath("memory", "content"))]
-    type: Annotated[str, Field(validation_alias=AliasPath("memory", "type"))]
+class NearMemory(MemoryAnswer):
     nearness: Annotated[float, rounded(3)]
     edges: Annotated[list[ConnectedEdge], Field(default_factory=list, exclude_if=absent)]
     meaning: Annotated[float | None, rounded(3), OPTIONAL, Field(validation_alias="cosine")] = None
-    superseded_by: Annotated[SupersededBy, Field(validation_alias=AliasPath("memory", "superseded_by"))] = (
-        None
-    )
+    superseded_by: SupersededBy = None
 
 
 class Related(Answer):
@@ -78,7 +69,7 @@ class Related(Answer):
 
 @dataclass(frozen=True, slots=True)
 class GraphTools:
-    """How memories hang together."""
+    """Edges between memories: make them, follow them."""
 
     graph: GraphService
 
@@ -111,7 +102,7 @@ class GraphTools:
         direction: Direction | None = None,
         at: AsOf | None = None,
     ) -> Exploration:
-        """List the memories that edges connect to one, breadth first, following edges in both directions or in one."""
+        """List the memories that edges connect to one, nearest first. Without direction: follows edges both ways."""
         walk = Walk(relation, direction or Direction.BOTH, at)
         return Exploration.of(self.graph.explore(MemoryId(memory), depth, walk))
 

@@ -18,37 +18,41 @@ from memory_server.mcp.tools.answers import (
     Answer,
     Degraded,
     Deletion,
-    Number,
-    Text,
+    OptionalNumber,
+    OptionalText,
     degraded,
     elsewhere,
     shortened,
 )
-from memory_server.mcp.tools.fields import Purge, Undo, not_blank, small
-from memory_server.mcp.tools.message_fields import Conversation, GivenMessage, Messages, said
+from memory_server.mcp.tools.fields import OBJECT, TEXT, Purge, Undo, not_blank, small
+from memory_server.mcp.tools.message_fields import Conversation, GivenMessage, Messages, as_messages
 from memory_server.services.long_term import Awakening, LongTermService
 from memory_server.triggers import MOST_BYTES, Failure, Value
 
 MAX_PROMPT = 5_000
+"""Characters of a prompt. A search returns it whole."""
+
 MAX_CONTEXT = 20_000
+"""Characters of a context. Of longer messages the last characters are stored."""
+
 MAX_PARTICIPANTS = 50_000
-"""Characters of JSON: each trigger that needs JavaScript holds them in its memory."""
+"""Characters of the participants as JSON: each trigger that needs JavaScript has its own copy in memory."""
 
 SHOWN = 300
-"""Characters of a trigger that a list shows."""
+"""Characters of a trigger that a list shows, so that a long list stays readable."""
 
 
 def _source(given: object) -> object:
-    """A condition may come as the JSON object that it is."""
+    """A trigger that is a JSON object may come as an object or as its text."""
     return json.dumps(given, ensure_ascii=False) if isinstance(given, dict) else given
 
 
 def _not_blank_source(text: str) -> str:
     text = visible(text)
     if not text.strip():
-        raise ValueError("holds no visible character")
+        raise ValueError("has no visible character")
     if len(text) > MOST_BYTES:
-        raise ValueError(f"has {len(text):,} characters, at most {MOST_BYTES} fit")
+        raise ValueError(f"has {len(text):,} characters, at most {MOST_BYTES} are allowed")
     return text
 
 
@@ -56,24 +60,15 @@ def _local(given: object) -> object:
     return parse(str(given), zone=None)
 
 
-_TEXT = WithJsonSchema({"type": "string"})
-MemoryName = Annotated[str, Field(min_length=1, max_length=200), AfterValidator(not_blank), _TEXT]
-Prompt = Annotated[str, Field(min_length=1, max_length=MAX_PROMPT), AfterValidator(not_blank), _TEXT]
-Trigger = Annotated[
-    str,
-    BeforeValidator(_source),
-    AfterValidator(_not_blank_source),
-    _TEXT,
-]
-_Context = Annotated[str, Field(max_length=MAX_CONTEXT), AfterValidator(not_blank), _TEXT]
+MemoryName = Annotated[str, Field(min_length=1, max_length=200), AfterValidator(not_blank), TEXT]
+Prompt = Annotated[str, Field(min_length=1, max_length=MAX_PROMPT), AfterValidator(not_blank), TEXT]
+Trigger = Annotated[str, BeforeValidator(_source), AfterValidator(_not_blank_source), TEXT]
+_Context = Annotated[str, Field(max_length=MAX_CONTEXT), AfterValidator(not_blank), TEXT]
 CreatedContext = Annotated[_Context | None, Field(alias="createdContext")]
 UpdatedContext = Annotated[_Context | None, Field(alias="updatedContext")]
 Recent = Annotated[Messages | None, Field(alias="recentMessages")]
 Participants = Annotated[
-    dict[str, JsonValue],
-    Field(max_length=100),
-    AfterValidator(small(MAX_PARTICIPANTS)),
-    WithJsonSchema({"type": "object"}),
+    dict[str, JsonValue], Field(max_length=100), AfterValidator(small(MAX_PARTICIPANTS)), OBJECT
 ]
 At = Annotated[
     datetime, BeforeValidator(_local), WithJsonSchema({"type": "string", "description": "local ISO time"})
@@ -93,7 +88,7 @@ class UpdatedLongTerm(Answer):
 
 
 class DeletedLongTerm(Deletion):
-    restored: Text = None
+    restored: OptionalText = None
 
 
 class ListedLongTerm(Answer):
@@ -101,7 +96,7 @@ class ListedLongTerm(Answer):
     trigger: str
     state: str
     fired: int
-    fired_at: Text = None
+    fired_at: OptionalText = None
 
     @classmethod
     def as_of(cls, now: str, memory: LongTermMemory) -> Self:
@@ -116,14 +111,14 @@ class ListedLongTerm(Answer):
 
 class ListedLongTerms(Answer):
     memories: list[ListedLongTerm]
-    more: Number = None
+    more: OptionalNumber = None
     degraded: Degraded = None
 
 
-class WokenMemory(Answer):
+class ReturnedLongTerm(Answer):
     name: str
     prompt: str
-    why: Text = None
+    why: OptionalText = None
 
 
 class NamedReason(Answer):
@@ -131,19 +126,19 @@ class NamedReason(Answer):
     reason: str
 
 
-class AwakenedMemories(Answer):
-    activated: list[WokenMemory]
-    random: list[WokenMemory]
+class ReturnedLongTerms(Answer):
+    activated: list[ReturnedLongTerm]
+    random: list[ReturnedLongTerm]
     errors: list[NamedReason]
     skipped: list[NamedReason]
-    note: Text = None
+    note: OptionalText = None
     degraded: Degraded = None
 
     @classmethod
     def of(cls, found: Awakening) -> Self:
         return cls(
-            activated=[WokenMemory.of(each) for each in found.activated],
-            random=[WokenMemory.of(each) for each in found.random],
+            activated=[ReturnedLongTerm.of(each) for each in found.activated],
+            random=[ReturnedLongTerm.of(each) for each in found.random],
             errors=[NamedReason(name=name, reason=reason) for name, reason in found.errors],
             skipped=[NamedReason(name=name, reason=reason) for name, reason in found.skipped],
             note=elsewhere(found.elsewhere),
@@ -156,9 +151,9 @@ class MemoryContext(Answer):
     prompt: str
     trigger: str
     created_at: str
-    created_context: Text = None
-    updated_at: Text = None
-    updated_context: Text = None
+    created_context: OptionalText = None
+    updated_at: OptionalText = None
+    updated_context: OptionalText = None
 
 
 class TriggerTest(Answer):
@@ -171,19 +166,19 @@ class TriggerTest(Answer):
 
 @dataclass(frozen=True, slots=True)
 class LongTermTools:
-    """What wakes by itself when its trigger holds."""
+    """Prompts that are returned when their trigger is true."""
 
     long_term: LongTermService
 
     def tools(self) -> list[Tool]:
         return [
-            Tool(self.add_long_term_memory, WRITES, judges=True),
-            Tool(self.update_long_term_memory, DESTROYS, judges=True),
+            Tool(self.add_long_term_memory, WRITES, evaluates=True),
+            Tool(self.update_long_term_memory, DESTROYS, evaluates=True),
             Tool(self.delete_long_term_memory, DESTROYS),
             Tool(self.list_long_term_memories, READS),
-            Tool(self.search_long_term_memories, READS, judges=True),
+            Tool(self.search_long_term_memories, READS, evaluates=True),
             Tool(self.get_memory_context, READS),
-            Tool(self.test_trigger, READS, judges=True),
+            Tool(self.test_trigger, READS, evaluates=True),
         ]
 
     def add_long_term_memory(
@@ -197,10 +192,10 @@ class LongTermTools:
         *,
         caller: Caller,
     ) -> AddedLongTerm:
-        """Keep a prompt that search_long_term_memories returns whenever its JavaScript trigger is true, e.g. match_keys(messages, ['birthday', /生日/], 'user') || new Date().getMonth() === 6; also match_keys_all(...), similar(messages, 'I am lost'). A key matches whole words."""
+        """Store a prompt that search_long_term_memories returns whenever its JavaScript trigger is true, e.g. match_keys(messages, ['birthday', /生日/], 'user') || new Date().getMonth() === 6; also match_keys_all(...), similar(messages, 'I am lost'). A key matches whole words."""
         context = _context(created_context, recent_messages)
         draft = LongTermDraft(name, prompt, trigger, context)
-        checked = self.long_term.add(draft, conversation_id, caller, said(recent_messages or []))
+        checked = self.long_term.add(draft, conversation_id, caller, as_messages(recent_messages or []))
         return AddedLongTerm(name=name, dry_run=checked.dry_run, warnings=list(checked.warnings))
 
     def update_long_term_memory(
@@ -214,7 +209,7 @@ class LongTermTools:
     ) -> UpdatedLongTerm:
         """Replace the given fields of a long-term memory."""
         wanted = LongTermChange(prompt, trigger, _context(updated_context, recent_messages))
-        checked = self.long_term.update(name, wanted, conversation_id, said(recent_messages or []))
+        checked = self.long_term.update(name, wanted, conversation_id, as_messages(recent_messages or []))
         return UpdatedLongTerm(
             name=name,
             dry_run=checked.dry_run if checked else None,
@@ -254,10 +249,10 @@ class LongTermTools:
         messages: Messages,
         conversation_id: Conversation = DEFAULT_CONVERSATION,
         participants: Participants | None = None,
-    ) -> AwakenedMemories:
+    ) -> ReturnedLongTerms:
         """Evaluate all triggers and return the memories whose trigger is true, plus two random others."""
-        found = self.long_term.search(said(messages), conversation_id, participants or {})
-        return AwakenedMemories.of(found)
+        found = self.long_term.search(as_messages(messages), conversation_id, participants or {})
+        return ReturnedLongTerms.of(found)
 
     def get_memory_context(
         self, name: MemoryName, conversation_id: Conversation = DEFAULT_CONVERSATION
@@ -268,11 +263,11 @@ class LongTermTools:
     def test_trigger(
         self, trigger: Trigger, messages: Messages | None = None, at: At | None = None
     ) -> TriggerTest:
-        """Evaluate a trigger on these messages, at this moment, without keeping it."""
-        checked, outcome = self.long_term.try_out(trigger, said(messages or []), at)
+        """Evaluate a trigger on these messages, at this moment, without storing it."""
+        checked, outcome = self.long_term.try_out(trigger, as_messages(messages or []), at)
         match outcome:
-            case Value(holds, why, tier, milliseconds):
-                value: bool | None = holds
+            case Value(is_true, why, tier, milliseconds):
+                value: bool | None = is_true
             case Failure(_, why, tier, milliseconds):
                 value = None
             case _:
@@ -287,8 +282,8 @@ class LongTermTools:
 
 
 def _context(given: str | None, recent: list[GivenMessage] | None) -> str | None:
-    """What the author says of the circumstances, else the latest messages."""
-    return given or snapshot(said(recent or []))[-MAX_CONTEXT:] or None
+    """The context that the author gives, else the latest messages."""
+    return given or snapshot(as_messages(recent or []))[-MAX_CONTEXT:] or None
 
 
 def _state(memory: LongTermMemory, now: str) -> str:

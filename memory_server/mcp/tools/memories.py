@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
-from pydantic import AliasPath, Field
+from pydantic import Field
 
 from memory_server.domain.caller import Caller
 from memory_server.domain.memory import Filter, MemoryChange, MemoryDraft, MemoryId
@@ -13,9 +13,11 @@ from memory_server.mcp.tools.answers import (
     Answer,
     Degraded,
     Deletion,
+    MemoryAnswer,
+    OptionalText,
     SupersededBy,
-    Text,
     absent,
+    part,
     rounded,
 )
 from memory_server.mcp.tools.fields import (
@@ -38,8 +40,8 @@ from memory_server.services.search import SearchService
 
 
 def _of_memory(name: str) -> Any:
-    """A field of the memory inside what a service answers."""
-    return Field(validation_alias=AliasPath("memory", name))
+    """A field of the memory in the object that a service returned."""
+    return part("memory", name)
 
 
 class StoredMemory(Answer):
@@ -50,20 +52,17 @@ class StoredMemory(Answer):
     consolidated: bool
     embedding_queued: Annotated[bool, Field(serialization_alias="embeddingQueued")]
     similar: list[int]
-    superseded_by: Annotated[SupersededBy, _of_memory("superseded_by")] = None
+    superseded_by: SupersededBy = None
 
 
 class WhyFound(Answer):
     words: Annotated[float, rounded(3)]
     meaning: Annotated[float, rounded(3)]
     decay: Annotated[float, rounded(2)]
-    edge: Text = None
+    edge: OptionalText = None
 
 
-class ShownMemory(Answer):
-    id: Annotated[int, _of_memory("id")]
-    content: Annotated[str, _of_memory("content")]
-    type: Annotated[str, _of_memory("type")]
+class ShownMemory(MemoryAnswer):
     tags: Annotated[list[str], _of_memory("tags")]
     project: Annotated[str | None, _of_memory("project")]
     importance: Annotated[int, _of_memory("importance")]
@@ -73,7 +72,7 @@ class ShownMemory(Answer):
 class FoundMemory(ShownMemory):
     score: Annotated[float, rounded(4)]
     why: WhyFound
-    superseded_by: Annotated[SupersededBy, _of_memory("superseded_by")] = None
+    superseded_by: SupersededBy = None
 
 
 class SearchResults(Answer):
@@ -88,7 +87,7 @@ class WholeMemory(ShownMemory):
     updated_at: Annotated[str, _of_memory("updated_at")]
     accessed_at: Annotated[str | None, _of_memory("accessed_at")]
     created_by: Annotated[str | None, _of_memory("created_by")]
-    superseded_by: Annotated[SupersededBy, _of_memory("superseded_by")] = None
+    superseded_by: SupersededBy = None
     earlier: Annotated[list[str], Field(default_factory=list, exclude_if=absent)]
 
 
@@ -123,7 +122,7 @@ class MemoryStats(Answer):
 
 @dataclass(frozen=True, slots=True)
 class MemoryTools:
-    """Typed knowledge: store it, find it by words and meaning, forget it."""
+    """Typed knowledge: store it, find it by words and meaning, delete it."""
 
     memories: MemoryService
     search: SearchService
@@ -142,7 +141,7 @@ class MemoryTools:
         self,
         content: Content,
         type: Type,
-        project: Annotated[Project | None, Field(description="default: this one; '' = none")] = None,
+        project: Annotated[Project | None, Field(description="default: the current one; '' = none")] = None,
         tags: Tags = [],  # noqa: B006 - never changed
         importance: Importance = 5,
         related_to: RelatedTo = None,

@@ -1,4 +1,4 @@
-"""Field types of what was said: messages, conversations, the weights of roles."""
+"""Field types of messages, conversations and the weights of roles."""
 
 from typing import Annotated
 
@@ -6,17 +6,19 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, Field, WithJson
 
 from memory_server.domain.message import Message
 from memory_server.language.text import clean
-from memory_server.mcp.tools.fields import Moment, not_blank
+from memory_server.mcp.tools.fields import OBJECT, TEXT, Moment, not_blank
 
 MAX_MESSAGES = 500
+"""Messages of a call: more is a mistake, because only the latest ones matter."""
+
 MAX_TEXT = 200_000
-"""Characters of all messages of a call."""
+"""Characters of all messages of a call. The time for their keywords grows with them."""
 
 Name = Annotated[str, Field(min_length=1, max_length=100), AfterValidator(not_blank)]
 
 
 def _text(content: object) -> object:
-    """A message that only calls a tool has no content."""
+    """The content; empty where it is null, because a message that only calls a tool has none."""
     return "" if content is None else content
 
 
@@ -44,12 +46,14 @@ class GivenMessage(BaseModel):
 def _together(given: list[GivenMessage]) -> list[GivenMessage]:
     length = sum(len(each.content) for each in given)
     if length > MAX_TEXT:
-        raise ValueError(f"hold {length:,} characters, at most {MAX_TEXT:,} fit: send the latest only")
+        raise ValueError(
+            f"have {length:,} characters, at most {MAX_TEXT:,} are allowed: send only the latest"
+        )
     return given
 
 
-def said(given: list[GivenMessage]) -> list[Message]:
-    """The messages as the domain has them."""
+def as_messages(given: list[GivenMessage]) -> list[Message]:
+    """The messages in the form of the domain."""
     return [Message(each.role, each.content, each.name, each.timestamp) for each in given]
 
 
@@ -66,17 +70,9 @@ Messages = Annotated[
     ),
 ]
 RecentMessages = Annotated[Messages, Field(alias="recentMessages")]
-Conversation = Annotated[
-    str, Field(min_length=1, max_length=200), AfterValidator(not_blank), WithJsonSchema({"type": "string"})
-]
+Conversation = Annotated[str, Field(min_length=1, max_length=200), AfterValidator(not_blank), TEXT]
 Weight = Annotated[float, Field(ge=0, le=100, allow_inf_nan=False)]
 RoleWeights = Annotated[
-    Annotated[
-        dict[str, Weight],
-        Field(max_length=50),
-        AfterValidator(_weights),
-        WithJsonSchema({"type": "object"}),
-    ]
-    | None,
+    Annotated[dict[str, Weight], Field(max_length=50), AfterValidator(_weights), OBJECT] | None,
     Field(alias="roleWeights"),
 ]

@@ -13,31 +13,38 @@ from memory_server.mcp.tools.answers import (
     OPTIONAL,
     Answer,
     Degraded,
-    Number,
-    Text,
+    OptionalNumber,
+    OptionalText,
     degraded,
     elsewhere,
     shortened,
 )
 from memory_server.mcp.tools.fields import Purge, Undo
-from memory_server.mcp.tools.message_fields import Conversation, Messages, RecentMessages, RoleWeights, said
+from memory_server.mcp.tools.message_fields import (
+    Conversation,
+    Messages,
+    RecentMessages,
+    RoleWeights,
+    as_messages,
+)
 from memory_server.services.short_term import Matching, Recalled, ShortTermService
 
 SHOWN = 1_500
-"""Characters of a memory that an answer shows: the whole may be a hundred times as long."""
+"""Characters of a memory that an answer shows: a memory may have a hundred times as many."""
 
 LISTED = 20
-"""Keywords that an answer lists, and memories that a dry run does."""
+"""Most keywords that an answer lists, and most memories that a dry run lists: enough to judge them."""
 
 EXCERPT = 120
-"""Characters of a memory that a dry run shows."""
+"""Characters of each memory that a dry run shows: enough to recognise it."""
 
 MAX_PATTERN = 500
-"""Characters of a pattern."""
+"""Characters of a pattern: a longer one is a text given by mistake."""
 
 NO_MATCH = (
     "No memory contains this. Words are matched as one phrase of whole words; /part/i matches parts of words."
 )
+"""What a deletion answers if no memory of the conversation matches."""
 
 
 def _pattern(given: object) -> Pattern:
@@ -46,7 +53,7 @@ def _pattern(given: object) -> Pattern:
     return parse(given)
 
 
-Words = Annotated[
+GivenPattern = Annotated[
     Pattern,
     BeforeValidator(_pattern),
     WithJsonSchema({"type": "string", "description": "words or /regex/flags"}),
@@ -95,8 +102,8 @@ class RecalledMemories(Answer):
     top: list[RecalledMemory]
     next: list[RecalledMemory]
     flashback: list[RecalledMemory]
-    too_recent: Number = None
-    note: Text = None
+    too_recent: OptionalNumber = None
+    note: OptionalText = None
     degraded: Degraded = None
 
 
@@ -107,11 +114,11 @@ class MatchingMemory(Answer):
 
 class DeletedShortTerm(Answer):
     deleted: int
-    undo_until: Text = None
-    purged: Number = None
-    restored: Number = None
-    note: Text = None
-    would_delete: Number = None
+    undo_until: OptionalText = None
+    purged: OptionalNumber = None
+    restored: OptionalNumber = None
+    note: OptionalText = None
+    would_delete: OptionalNumber = None
     matching: Annotated[list[MatchingMemory] | None, OPTIONAL] = None
     degraded: Degraded = None
 
@@ -145,7 +152,7 @@ class Frequent(Answer):
 
 @dataclass(frozen=True, slots=True)
 class ShortTermTools:
-    """What a conversation was about lately, fading with time."""
+    """The latest messages of conversations, found by keywords; their relevance decays."""
 
     short_term: ShortTermService
 
@@ -167,8 +174,8 @@ class ShortTermTools:
         *,
         caller: Caller,
     ) -> AddedMemory:
-        """Keep the latest messages of a conversation. They are found again by their keywords and lose relevance with time."""
-        added = self.short_term.add(said(messages), conversation_id, role_weights or {}, caller)
+        """Store the latest messages of a conversation. They are found again by their keywords and lose relevance with time."""
+        added = self.short_term.add(as_messages(messages), conversation_id, role_weights or {}, caller)
         return AddedMemory(id=added.id, keywords=[keyword.form for keyword in added.keywords[:LISTED]])
 
     def search_short_term_memories(
@@ -178,7 +185,7 @@ class ShortTermTools:
         role_weights: RoleWeights = None,
     ) -> RecalledMemories:
         """Find earlier messages of this conversation that share keywords with the latest ones (top, next), plus random older ones (flashback). Excludes the last 20 minutes."""
-        found = self.short_term.search(said(recent_messages), conversation_id, role_weights or {})
+        found = self.short_term.search(as_messages(recent_messages), conversation_id, role_weights or {})
         answers = [RecalledMemory.of(each) for each in found.memories]
         return RecalledMemories(
             **{tier.value: [each for each in answers if each.tier is tier] for tier in Tier},
@@ -189,7 +196,7 @@ class ShortTermTools:
 
     def delete_short_term_memories(
         self,
-        pattern: Words,
+        pattern: GivenPattern,
         conversation_id: Conversation,
         dry_run: bool = False,
         undo: Undo = False,
@@ -245,7 +252,7 @@ class ShortTermTools:
         return Cleanup.of(self.short_term.clean_up(conversation_id))
 
     def get_frequent_conversation(self) -> Frequent:
-        """Name the conversation with the most short-term memories."""
+        """Return the id of the conversation with the most short-term memories."""
         name, memories = self.short_term.largest() or (None, 0)
         return Frequent(conversation_id=name, memories=memories)
 

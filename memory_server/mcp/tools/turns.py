@@ -3,26 +3,19 @@
 from dataclasses import dataclass
 from typing import Annotated, Any
 
-from pydantic import AfterValidator, Field, ValidatorFunctionWrapHandler, WithJsonSchema, WrapValidator
+from pydantic import AfterValidator, Field, ValidatorFunctionWrapHandler, WrapValidator
 
 from memory_server.domain.caller import Caller
 from memory_server.domain.turn import Turn
 from memory_server.mcp.tool import DESTROYS, READS, WRITES, Tool
-from memory_server.mcp.tools.answers import Answer, Degraded, Deletion, Number, Text, degraded
+from memory_server.mcp.tools.answers import Answer, Degraded, Deletion, OptionalNumber, OptionalText, degraded
 from memory_server.mcp.tools.fact_answers import FactRead
 from memory_server.mcp.tools.fact_fields import Key, Value
-from memory_server.mcp.tools.fields import Id, Limit, Purge, QueryText, Undo, not_blank
+from memory_server.mcp.tools.fields import OBJECT, TEXT, Id, Limit, Purge, QueryText, Undo, not_blank
 from memory_server.services.turns import TurnService
 
-Message = Annotated[
-    str,
-    Field(min_length=1, max_length=20_000),
-    AfterValidator(not_blank),
-    WithJsonSchema({"type": "string"}),
-]
-Summary = Annotated[
-    str, Field(min_length=1, max_length=2_000), AfterValidator(not_blank), WithJsonSchema({"type": "string"})
-]
+MessageText = Annotated[str, Field(min_length=1, max_length=20_000), AfterValidator(not_blank), TEXT]
+Summary = Annotated[str, Field(min_length=1, max_length=2_000), AfterValidator(not_blank), TEXT]
 
 
 def _distinct(given: Any, validated: ValidatorFunctionWrapHandler) -> Any:
@@ -32,9 +25,7 @@ def _distinct(given: Any, validated: ValidatorFunctionWrapHandler) -> Any:
     return kept
 
 
-Facts = Annotated[
-    dict[Key, Value], Field(max_length=50), WrapValidator(_distinct), WithJsonSchema({"type": "object"})
-]
+Facts = Annotated[dict[Key, Value], Field(max_length=50), WrapValidator(_distinct), OBJECT]
 
 
 class Registered(Answer):
@@ -45,7 +36,7 @@ class RecalledTurn(Answer):
     id: int
     message: str
     summary: str
-    project: Text = None
+    project: OptionalText = None
     created_at: str
     created_by: str | None
     score: float
@@ -64,7 +55,7 @@ class RecalledTurn(Answer):
 
 
 class DeletedTurn(Deletion):
-    restored: Number = None
+    restored: OptionalNumber = None
 
 
 class Retrieved(Answer):
@@ -75,7 +66,7 @@ class Retrieved(Answer):
 
 @dataclass(frozen=True, slots=True)
 class TurnTools:
-    """What was said, found again by meaning."""
+    """Turns of conversations, found again by meaning."""
 
     turns: TurnService
 
@@ -87,13 +78,13 @@ class TurnTools:
         ]
 
     def register_memory(
-        self, message: Message, summary: Summary, facts: Facts | None = None, *, caller: Caller
+        self, message: MessageText, summary: Summary, facts: Facts | None = None, *, caller: Caller
     ) -> Registered:
-        """Keep one turn of the conversation, with a summary and the facts it brought (an object of key: value)."""
+        """Store one turn of the conversation, with a summary and the facts in it (an object of key: value)."""
         return Registered(id=self.turns.register(message, summary, facts or {}, caller))
 
     def retrieve_memories(self, query: QueryText, limit: Limit = 5, *, caller: Caller) -> Retrieved:
-        """Find earlier turns by words and meaning, best first, and facts whose key or value has words of the query."""
+        """Find earlier turns by words and meaning, best first, and facts whose key or value contains words of the query."""
         found = self.turns.retrieve(query, limit, caller)
         return Retrieved(
             memories=[RecalledTurn.with_score(turn, score) for turn, score in found.turns],

@@ -1,1 +1,1 @@
-"""Tier 1: any other JavaScript, run in a worker process."""
+"""Tier 1: all JavaScript that is not a simple condition, run in a worker process."""

@@ -1,6 +1,5 @@
-"""The worker process as its parent holds it: questions with a deadline, kept by killing."""
+"""The worker process, seen from the server: each request has a deadline, and a late worker is killed."""
 
-import importlib.util
 import json
 import struct
 import subprocess
@@ -11,13 +10,24 @@ from math import inf
 from pathlib import Path
 from typing import IO, Any, cast
 
+from memory_server.triggers.javascript.compat import engine_folder
+
 FRAME = struct.Struct(">cI")
+"""The head of a frame, the same as in the worker: a tag of one byte, and the length of the body in bytes."""
+
 LONGEST_ANSWER = 65_536
+"""Bytes; a longer answer counts as malformed. The texts in an answer are cut to a few thousand characters each, so
+honest answers are much shorter."""
+
 PROGRAM = Path(__file__).with_name("worker.py")
+"""The program that the process runs."""
+
+MALFORMED = "the worker returned malformed output"
+"""The error text when an answer is too long or not a JSON object."""
 
 
 class Died(Exception):
-    """The worker is gone; `late` when it was killed because the time for its answer was over."""
+    """The worker has ended, or its output is unusable; `late` if it was killed because its deadline had passed."""
 
     def __init__(self, reason: str, late: bool) -> None:
         super().__init__(reason)
@@ -25,19 +35,19 @@ class Died(Exception):
 
 
 class Child:
-    """One worker process. A thread of its own kills it at the deadline, whatever it does or does not do.
+    """One worker process. A thread of its own kills it at the deadline, whatever it is doing.
 
-    Reading and writing may then block without harm, on every system: killed, the process closes its pipes.
+    So a blocked read or write never hangs, on any system: when the process is killed, its pipes close.
     """
 
     def __init__(self, time_zone: str | None) -> None:
-        """Start it.
+        """Start the process.
 
         Raises:
             OSError: it cannot be started.
         """
         if not sys.executable:
-            raise OSError("where Python itself lies is not known")
+            raise OSError("the path of the Python interpreter is not known")
         self.situation: bytes | None = None
         self._deadline: float | None = None
         self._late = False
@@ -45,7 +55,7 @@ class Child:
         self._wakes = inf
         self._changed = threading.Condition()
         self._process = subprocess.Popen(  # noqa: S603 - our own program
-            [sys.executable, "-I", "-S", "-B", str(PROGRAM), _engine_folder()],
+            [sys.executable, "-I", "-S", "-B", str(PROGRAM), engine_folder()],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
@@ -69,10 +79,10 @@ class Child:
         return not self._closed and self._process.poll() is None
 
     def tell(self, tag: bytes, body: bytes, deadline: float) -> None:
-        """Send what is not answered.
+        """Send a frame that has no answer.
 
         Raises:
-            Died: before it was sent.
+            Died: the worker ended before the frame was sent.
         """
         self._until(deadline)
         try:
@@ -81,42 +91,42 @@ class Child:
             self._until(None)
 
     def learn(self, situation: bytes, deadline: float) -> None:
-        """Give it the situation of the triggers to come.
+        """Send the situation for the following triggers.
 
         Raises:
-            Died: before it had understood.
+            Died: the worker ended before it confirmed.
         """
         self.situation = None
         self.ask(b"S", situation, deadline)
         self.situation = situation
 
     def ask(self, tag: bytes, body: bytes, deadline: float) -> dict[str, Any]:
-        """Send, and wait for the answer.
+        """Send a frame and wait for its answer.
 
         Raises:
-            Died: before it was answered, or with an answer that is none.
+            Died: the worker ended before it answered, or its answer is malformed.
         """
         self._until(deadline)
         try:
             self._send(tag, body)
             _, length = FRAME.unpack(self._receive(FRAME.size))
             if length > LONGEST_ANSWER:
-                raise Died("it answers with noise", late=False)
+                raise Died(MALFORMED, late=False)
             answer = json.loads(self._receive(length))
         except (ValueError, RecursionError) as error:
-            raise Died("it answers with noise", late=False) from error
+            raise Died(MALFORMED, late=False) from error
         finally:
             self._until(None)
         if not isinstance(answer, dict):
-            raise Died("it answers with noise", late=False)
+            raise Died(MALFORMED, late=False)
         return answer
 
     def kill(self) -> None:
-        """Whoever waits for an answer gets none."""
+        """Kill the process; a thread that waits for an answer gets Died."""
         self._process.kill()
 
     def close(self) -> None:
-        """Kill it and reap it. Nothing is waiting in it that would be lost."""
+        """Kill the process and wait for its end. The worker keeps no data, so nothing is lost."""
         with self._changed:
             self._closed = True
             self._process.kill()
@@ -145,12 +155,12 @@ class Child:
         return b"".join(parts)
 
     def _end(self) -> str:
-        """How it ended, which its closed pipe foretold."""
+        """Its exit status in words. Called when a pipe is closed: the process has ended or is about to."""
         self._process.kill()
-        return f"it ended with status {self._process.wait()}"
+        return f"the worker ended with status {self._process.wait()}"
 
     def _until(self, deadline: float | None) -> None:
-        """Ask the watch to kill at the deadline. It is woken only if it would sleep longer than that."""
+        """Set the deadline for the watching thread, which is woken only if it would otherwise sleep past it."""
         with self._changed:
             self._deadline = deadline
             if deadline is not None:
@@ -173,20 +183,8 @@ class Child:
                     self._process.kill()
 
 
-def _engine_folder() -> str:
-    """Where the engine lies, found without loading it.
-
-    Raises:
-        OSError: it is not installed.
-    """
-    found = importlib.util.find_spec("_quickjs")
-    if found is None or found.origin is None:
-        raise OSError("the package quickjs-ng is not installed")
-    return str(Path(found.origin).parent)
-
-
 def _environment(time_zone: str | None) -> dict[str, str]:
-    """Nothing of the server's but its time zone, and what Windows cannot start a program without."""
+    """The worker's environment: the server's time zone, and the one variable that Windows needs to start a program."""
     environment = {} if time_zone is None else {"TZ": time_zone}
     if sys.platform == "win32":
         import ctypes

@@ -1,7 +1,7 @@
-"""A light reading of JavaScript: the names that it mentions without declaring them, and its regular expressions.
+"""Finds in JavaScript the names that are used but not declared, and the regular expressions.
 
-It looks at tokens, not at grammar, and when in doubt takes a name for declared: what it finds is for a warning only.
-Of a source that is longer than triggers are, it says nothing: then its time could grow with the square of the length.
+It reads tokens, not grammar. In doubt it takes a name as declared, because the result is only used for a warning. For a
+long source it finds nothing, because its time could grow with the square of the length.
 """
 
 import re
@@ -9,7 +9,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 MOST_CHARACTERS = 4000
+"""The longest source that is read, in characters. A choice: it bounds the time, which may be quadratic."""
+
 MOST_TOKENS = 1000
+"""The most tokens of a source that is read; for the same reason."""
 
 _TOKEN = re.compile(
     r"(?P<space>(?:\s|//[^\n\r\u2028\u2029]*|/\*[\s\S]*?\*/)+)"
@@ -18,24 +21,37 @@ _TOKEN = re.compile(
     r"|(?P<name>[#@]?[^\W\d][\w$]*|[#@]?\$[\w$]*)"
     r"|(?P<sign>\.\.\.|\?\.(?!\d)|=>|[=!]==?|[<>*&|?+-]+=?|[-+*/%^]=|[\s\S])"
 )
+"""One token of JavaScript, except regular expressions and templates."""
+
 _REGEX = re.compile(r"/(?![*/])(?:[^\\/\[\n\r]|\\[^\n\r]|\[(?:[^\]\\\n\r]|\\[^\n\r])*\])+/[a-z]*")
+"""A regular expression literal."""
+
 _TEMPLATE = re.compile(r"(?:[^`\\$]|\\[\s\S]|\$(?!\{))*(?P<end>`|\$\{|$)")
+"""The text of a template up to its end or its next `${`."""
+
 _RESERVED = frozenset(
     """arguments as async await break case catch class const continue debugger default delete do else eval export
     extends false finally for from function get if import in instanceof let new null of return set static super
     switch this throw true try typeof undefined var void while with yield""".split()
 )
+"""Keywords and other words of the language, which are never taken for undeclared names."""
+
 _BEFORE_VALUE = frozenset(
     "return typeof case in of delete void throw new else do instanceof yield await".split()
 )
+"""Words after which `/` starts a regular expression."""
+
 _BEFORE_CONDITION = frozenset("if while switch for with".split())
+"""Words whose brackets contain no parameters."""
+
 _OPENING, _CLOSING = "([{", ")]}"
 _ASSIGNING = frozenset(["=", "+=", "-=", "*=", "/=", "%="])
+"""Operators that, after a name, count as its declaration."""
 
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    """`kind` is text, number, name, regex, template or sign; `at` is where it begins."""
+    """`kind` is text, number, name, regex, template or sign; `at` is the index where it begins."""
 
     kind: str
     text: str
@@ -43,7 +59,7 @@ class Token:
 
 
 def undeclared(source: str) -> dict[str, int]:
-    """Each name that is mentioned and nowhere declared, with the place where that is first done."""
+    """Each name that is used and not declared, with the index of its first use."""
     tokens = _tokens(source)
     known = _RESERVED | set(_declared(tokens))
     found: dict[str, int] = {}
@@ -54,7 +70,7 @@ def undeclared(source: str) -> dict[str, int]:
 
 
 def regexes(source: str) -> list[tuple[str, int]]:
-    """The regular expressions that are written in it, each with its place."""
+    """The regular expression literals, each with its index in the source."""
     return [(token.text, token.at) for token in _tokens(source) if token.kind == "regex"]
 
 
@@ -103,13 +119,13 @@ def _text(tokens: list[Token], index: int) -> str:
 
 
 def _closing(tokens: list[Token], index: int) -> int:
-    """The token that closes the bracket at `index`; the last one if none does."""
+    """The index of the token that closes the bracket at `index`; of the last token if none does."""
     depth = 0
-    for place in range(index, len(tokens)):
-        if tokens[place].kind == "sign":
-            depth += (tokens[place].text in _OPENING) - (tokens[place].text in _CLOSING)
+    for at in range(index, len(tokens)):
+        if tokens[at].kind == "sign":
+            depth += (tokens[at].text in _OPENING) - (tokens[at].text in _CLOSING)
         if depth <= 0:
-            return place
+            return at
     return len(tokens) - 1
 
 
@@ -130,7 +146,7 @@ def _declared(tokens: list[Token]) -> Iterator[str]:
 
 
 def _bound(tokens: list[Token], index: int) -> Iterator[str]:
-    """The names of a declaration: those of its patterns, and not those of the values that they get."""
+    """The names that a declaration declares: those in its patterns, not those in the values assigned to them."""
     in_pattern = True
     while index < len(tokens):
         token = tokens[index]
@@ -149,7 +165,7 @@ def _bound(tokens: list[Token], index: int) -> Iterator[str]:
 
 
 def _refers(tokens: list[Token], index: int) -> bool:
-    """Whether the name there is a variable: no property, no key, no label, no method, nothing that `typeof` asks."""
+    """Whether the name refers to a variable: no property, key, label, method or operand of `typeof`."""
     before, after = _text(tokens, index - 1), _text(tokens, index + 1)
     if (
         before in (".", "?.", "typeof", "break", "continue", "function", "class")
@@ -162,6 +178,6 @@ def _refers(tokens: list[Token], index: int) -> bool:
 
 
 def position(source: str, at: int) -> str:
-    """`line 1, column 5`."""
+    """An index of the source in words: `line 1, column 5`."""
     lines = re.split("\r\n|[\n\r\u2028\u2029]", source[:at])
     return f"line {len(lines)}, column {len(lines[-1]) + 1}"

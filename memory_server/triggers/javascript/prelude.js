@@ -1,8 +1,8 @@
-// What a trigger may call. Evaluated in each fresh context before the trigger, it gives the function that judges it.
+// What a trigger can call. It runs in each fresh context before the trigger, and returns the function that evaluates it.
 //
-// All that is needed later is captured here, first: a trigger may replace what it likes, and then sees its own
-// replacements, but what is reported of it comes from these. Below there is no iteration, no array method, and of
-// regular expressions only `exec` and, where both properties that it looks up are `fixed`, `replace`.
+// First it captures every built-in that it needs later. A trigger may replace built-ins, and then sees its own
+// replacements, but the report about it uses the captured ones. For the same reason the code below uses no iteration and
+// no array methods, and of regular expressions only `exec`, and `replace` where both properties that it reads are `fixed`.
 (function (table) {
   'use strict';
 
@@ -30,11 +30,11 @@
 
   // ------------------------------------------------------------------ text
 
-  // The table: the class of scripts without spaces up to U+0001, then triples of a traditional character, NUL, the
+  // The table: the characters of scripts without spaces up to U+0001, then triples: a traditional character, NUL, the
   // simplified one.
   const unspaced = apply(slice, table, [0, apply(indexOf, table, ['\x01'])]);
   const HAN = /[\u3400-\u9fff\ud840-\ud8ff]/;
-  // All but ASCII and what surely is no word here: punctuation, Han, kana, hangul.
+  // All characters except ASCII and those that are never part of a word with edges: punctuation, Han, kana, hangul.
   const FOREIGN =
     /[^\0-\x7f\u2010-\u2027\u3001-\u3004\u3008-\u3020\u3041-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7a3]/;
   const MARK =
@@ -48,7 +48,7 @@
   const simple = new Map();
   const ready = new Map();
 
-  // `replace` looks for these two on the expression, where a trigger cannot have put others.
+  // `replace` reads these two properties from the expression itself, so a trigger cannot replace them.
   function fixed(expression, flags) {
     hidden(expression, 'exec', exec);
     hidden(expression, 'flags', flags);
@@ -70,7 +70,7 @@
   }
 
   function fold(text) {
-    // A longer row of marks takes quadratic time to normalize.
+    // Normalizing a longer row of marks takes quadratic time.
     const safe = apply(replace, LONG_ROW, [text, '$&\u034f']);
     const spelled = apply(toLowerCase, apply(normalize, safe, ['NFKC']), []);
     const lower = apply(replace, SPACES, [apply(replace, APOSTROPHE, [spelled, "'"]), ' ']);
@@ -83,10 +83,10 @@
     return result;
   }
 
-  // Each word between two edges, which no folded text holds: so a substring is found only as whole words.
+  // Puts an edge on both sides of each word. No folded text contains one, so a search for a substring finds whole words.
   function edged(folded) {
     if (apply(exec, FOREIGN, [folded]) === null) return apply(replace, PLAIN_WORD, [folded, '\u3000$&\u3000']);
-    // Made late: its tables take longer than all else here.
+    // Compiled only when needed: its tables take longer than everything else here.
     foreignWord ??= fixed(
       new NativeRegExp('[[\\p{L}\\p{N}_]--[' + unspaced + ']][[\\p{L}\\p{N}\\p{M}_]--[' + unspaced + ']]*', 'gv'),
       'gv'
@@ -112,7 +112,7 @@
     }
   }
 
-  // Each key once, as what finds it: a pristine copy of a regular expression, or a folded text.
+  // Each key once, ready to be searched for: a fresh copy of a regular expression, or a folded text.
   function prepare(name, keys) {
     const single = !isArray(keys);
     const seen = new Map();
@@ -129,7 +129,7 @@
         const label = '/' + apply(sourceOf, key, []) + '/' + pattern.flags;
         entry = { __proto__: null, label, identity: 'r' + label, text: '', pattern };
       } else {
-        throw new TypeError('a key of ' + name + ' is a text or a regular expression, not ' + typeof key);
+        throw new TypeError('a key of ' + name + ' must be a string or a regular expression, not ' + typeof key);
       }
       if (apply(mapHas, seen, [entry.identity])) continue;
       apply(mapSet, seen, [entry.identity, true]);
@@ -165,11 +165,11 @@
     return +number !== +number ? 4 : max(1, floor(number));
   }
 
-  // The last `depth` messages, then those of the scope, as {role, text}.
+  // Of the last `depth` messages those in the scope, as {role, text}.
   function recent(name, messages, scope, depth) {
-    if (!isArray(messages)) throw new TypeError(name + ' needs a list of messages first, such as context.messages');
+    if (!isArray(messages)) throw new TypeError('the first argument of ' + name + ' must be a list of messages, such as context.messages');
     const wanted = SCOPES[scope ?? 'any'];
-    if (wanted === undefined) throw new TypeError('no scope ' + stringify(scope) + '; one of ' + ownKeys(SCOPES));
+    if (wanted === undefined) throw new TypeError('the scope must be one of ' + ownKeys(SCOPES) + ', not ' + stringify(scope));
     const chosen = create(null);
     let count = 0;
     for (let i = max(0, messages.length - depth); i < messages.length; i++) {
@@ -203,9 +203,9 @@
     why += (why === '' ? '' : '; ') + apply(slice, line, [0, 120]);
   }
 
-  // In a trial each call finds what the bits of `pattern` say, its own bit being that of its turn.
+  // In a trial, call number i of match_keys finds its keys if bit i of `trial.calls` is set.
   function forced(most) {
-    const bit = (trial.pattern >>> (calls < 31 ? calls : 31)) & 1;
+    const bit = (trial.calls >>> (calls < 31 ? calls : 31)) & 1;
     calls++;
     return bit === 0 ? 0 : trial.once ? 1 : most;
   }
@@ -286,7 +286,7 @@
   hidden(NativeDate.prototype, 'constructor', FrozenDate);
   hidden(globalThis, 'Date', FrozenDate);
 
-  // A trigger may count no time that passes, nor take a native function from the frames of a stack, nor wait.
+  // A trigger must not measure time, take a function from a stack frame, or wait.
   delete globalThis.performance;
   delete globalThis.Atomics;
   delete globalThis.SharedArrayBuffer;
@@ -294,7 +294,7 @@
 
   let chance = 0;
 
-  // One step of a counter whose bits are then mixed; all 32 bits of the result are fair.
+  // One step of a counter whose bits are then mixed; all 32 bits of the result are evenly distributed.
   function draw() {
     chance = (chance + 0x9e3779b9) | 0;
     let bits = chance;
@@ -308,9 +308,9 @@
     return ((draw() >>> 5) * 0x4000000 + (draw() >>> 6)) / 0x20000000000000;
   });
 
-  // ------------------------------------------------------------------ judging
+  // ------------------------------------------------------------------ evaluation
 
-  // The same data, which in a trial notes what is read of it other than by match_keys.
+  // The same data; in a trial it records which of it the trigger reads itself, without match_keys.
   function watched(data) {
     if (typeof data !== 'object' || data === null) return data;
     return new NativeProxy(data, {
@@ -340,18 +340,18 @@
     defineProperty(globalThis, 'conversation_id', { __proto__: null, get, set, configurable: true });
   }
 
-  // Why a value is no answer, or ''.
+  // Why a value cannot be used as an answer, or ''.
   function refusal(value) {
-    if (typeof value === 'function') return 'it gives a function, which is no answer: call it';
-    if (typeof value === 'symbol') return 'it gives a symbol, which is no answer';
+    if (typeof value === 'function') return 'it returns a function instead of a value: call the function';
+    if (typeof value === 'symbol') return 'it returns a symbol, which cannot be true or false';
     if (typeof value === 'object' && value !== null && apply(hasInstance, NativePromise, [value])) {
-      return 'it gives a promise; nothing here can wait for one, so do without async';
+      return 'it returns a promise, which is never awaited here: do not use async';
     }
     return '';
   }
 
   function failure(error) {
-    const answer = { __proto__: null, kind: 'error', name: '', message: 'it throws what cannot be shown', stack: '' };
+    const answer = { __proto__: null, kind: 'error', name: '', message: 'it throws a value that cannot be shown', stack: '' };
     try {
       if (typeof error === 'object' && error !== null) {
         const { name, message, stack } = error;
@@ -366,12 +366,12 @@
         answer.message = 'it throws ' + apply(slice, '' + error, [0, 400]);
       }
     } catch {
-      // What it throws throws when it is looked at.
+      // Reading the thrown value throws again.
     }
     return stringify(answer);
   }
 
-  return function judge(request, data) {
+  return function evaluateTrigger(request, data) {
     try {
       const { source, now: moment, seed, trial: plan } = parse(request);
       now = moment;

@@ -1,7 +1,6 @@
-"""The sandbox of JavaScript triggers: one worker process, started when it is needed, killed when it is late."""
+"""The sandbox for JavaScript triggers: one worker process, started when needed, killed when it misses a deadline."""
 
 import json
-import re
 import threading
 import time
 import zlib
@@ -20,38 +19,48 @@ from memory_server.language.keys import UNSPACED
 from memory_server.language.text import visible
 from memory_server.triggers import MOST_BYTES, Failure, FailureKind, Outcome, Skipped, Value, size
 from memory_server.triggers.javascript import trial
-from memory_server.triggers.javascript.child import Child, Died
+from memory_server.triggers.javascript.child import MALFORMED, Child, Died
+from memory_server.triggers.javascript.compat import position
 
 SECONDS = 1.0
-"""For one trigger, by the clock on the wall; then the worker is killed."""
+"""Wall-clock seconds that one trigger may take; then the worker is killed. A choice: triggers take milliseconds."""
 
 CPU_SHARE = 0.8
-"""The share of them after which the engine gives up by itself, where it can: that costs no new worker."""
+"""The share of SECONDS after which the engine itself interrupts the trigger, if it can: that needs no new worker."""
 
 SLICE = 0.05
 """Seconds that each trigger gets before any gets more: an ordinary one takes 0.001. So a dozen endless ones, each with
 a new worker after it, take half of a search's budget, and leave the other half to those that are not known to be slow."""
 
 START_SECONDS = 5.0
-CHECK_SECONDS = 6.0
-TOO_LONG = f"The trigger is longer than {MOST_BYTES} bytes."
-TIER = 1
-EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+"""Seconds within which a new worker must be ready; then it is given up. A choice: far above what a start takes."""
 
-FRAME = re.compile(r" *at (?:(?P<function>.*) \()?<input>:(?P<line>\d{1,9}):(?P<column>\d{1,9})\)?")
-OF_THE_PRELUDE = frozenset({"match_keys", "match_keys_all", "similar", "FrozenDate", "Date"})
+CHECK_SECONDS = 6.0
+"""Seconds for all runs of one check, the start of a worker included: START_SECONDS and one more."""
+
+TOO_LONG = f"The trigger is longer than {MOST_BYTES} bytes."
+"""The error text for a trigger above MOST_BYTES."""
+
+TIER = 1
+"""The tier of every outcome from here: JavaScript in the worker; 0 is Python."""
+
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+"""Where JavaScript's time, in milliseconds, begins."""
 
 TIMEOUT = {"kind": "timeout", "message": "it takes too long"}
+"""The answer in the place of a worker that was killed at the deadline."""
+
 SKIPPED = {"kind": "skipped"}
+"""The answer in the place of a worker whose time was cut by the budget."""
 
 
 class Unstartable(Exception):
-    """The worker cannot be started, and why."""
+    """The worker cannot be started; the text says why."""
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What the worker says of one trigger, and how long that took."""
+    """The worker's answer for one trigger (`told`), and how long it took."""
 
     told: dict[str, Any]
     milliseconds: float
@@ -59,44 +68,28 @@ class Answer:
     def outcome(self) -> Outcome:
         match self.told:
             case {"kind": "value", "holds": bool(holds), "why": str(why)}:
-                default = "the condition holds" if holds else "the condition does not hold"
+                default = "the condition is true" if holds else "the condition is false"
                 return Value(holds, why or default, TIER, self.milliseconds)
             case {"kind": "error" | "timeout" | "memory" as kind}:
                 return Failure(FailureKind(kind), self.message, TIER, self.milliseconds)
             case {"kind": "skipped"}:
                 return Skipped()
-        return Failure(FailureKind.ERROR, "its worker answers with noise", TIER, self.milliseconds)
+        return Failure(FailureKind.ERROR, MALFORMED, TIER, self.milliseconds)
 
     @property
     def message(self) -> str:
-        """What went wrong, where it did: `TypeError: x is not a function (line 1, column 5)`."""
+        """What went wrong and where: `TypeError: x is not a function (line 1, column 5)`."""
         name, message, stack = (str(self.told.get(part, ""))[:2000] for part in ("name", "message", "stack"))
         text = f"{name}: {message}" if name else message
-        at = place(stack)
+        at = position(stack)
         return text if at is None else f"{text} (line {at[0]}, column {at[1]})"
-
-
-def place(stack: str) -> tuple[int, int] | None:
-    """Line and column in the trigger, from the frames above `eval`; those of the prelude do not count."""
-    found = None
-    for frame in stack.splitlines():
-        if "at eval (native)" in frame:
-            break
-        at = FRAME.fullmatch(frame)
-        if at is None:
-            continue
-        if at["function"] in OF_THE_PRELUDE:
-            found = None
-        elif found is None:
-            found = int(at["line"]), int(at["column"])
-    return found
 
 
 class Sandbox:
     """The worker process that runs JavaScript triggers. Safe to call from several threads."""
 
     def __init__(self, time_zone: str | None = None) -> None:
-        """Nothing starts yet. `time_zone` is the variable TZ for the worker, which inherits nothing else."""
+        """Starts no process yet. `time_zone` becomes the worker's variable TZ; it inherits nothing else."""
         self._time_zone = time_zone
         self._child: Child | None = None
         self._lock = threading.Lock()
@@ -130,11 +123,11 @@ class Sandbox:
             self._lock.release()
 
     def check(self, source: str) -> tuple[bool, tuple[str, ...]]:
-        """Compile and dry-run: its value on the sample conversation, and what its author should know.
+        """Compile and evaluate a trigger on trial: its value on the sample conversation, and warnings for its author.
 
         Raises:
-            TriggerRejected: it does not compile, gives no value or takes too long.
-            Unavailable: no JavaScript can be run now.
+            TriggerRejected: it does not compile, returns no value or takes too long.
+            Unavailable: the worker cannot run now.
         """
         if size(source) > MOST_BYTES:
             raise TriggerRejected(TOO_LONG)
@@ -145,7 +138,7 @@ class Sandbox:
             raise Unavailable(f"The trigger cannot be checked: {error}.") from error
 
     def close(self) -> None:
-        """End the worker, and what runs in it; a later call starts another."""
+        """End the worker and whatever runs in it; a later call starts a new one."""
         self._closing = True
         if (child := self._child) is not None:
             child.kill()
@@ -175,12 +168,11 @@ class Sandbox:
             else:
                 request = _request(source, situation, index, seconds)
                 try:
-                    answer = self._judge(request, frame, seconds, ends, first=not outcomes)
+                    answer = self._evaluate(request, frame, seconds, ends, first=not outcomes)
                     outcomes.append(answer.outcome())
                 except Unstartable as error:
-                    if (
-                        outcomes or not alone
-                    ) and time.monotonic() >= ends:  # others had used up its time to start again
+                    # Other triggers used up the time that the worker needed to start again.
+                    if (outcomes or not alone) and time.monotonic() >= ends:
                         outcomes.append(Skipped())
                         continue
                     missing = str(error)
@@ -188,21 +180,23 @@ class Sandbox:
         return outcomes
 
     def _try(self, run: trial.Run, ends: float) -> trial.Report:
-        """One run of a check. Between two of them a search may have the worker."""
+        """One run of a check. The lock is released between two runs, so that a search can use the worker."""
         seconds = min(SECONDS, trial.SECONDS)
         request = _request(run.source, run.situation, 0, seconds, run.forced)
         if not self._lock.acquire(timeout=max(0.0, ends - time.monotonic())):
-            raise Unstartable("others keep the JavaScript worker busy")
+            raise Unstartable("the JavaScript worker is busy with other calls")
         try:
-            answer = self._judge(request, _situation_frame(run.situation), seconds, ends, first=True)
+            answer = self._evaluate(request, _situation_frame(run.situation), seconds, ends, first=True)
         finally:
             self._lock.release()
         return trial.Report(
-            answer.outcome(), answer.told, place(str(answer.told.get("stack", ""))), answer.milliseconds
+            answer.outcome(), answer.told, position(str(answer.told.get("stack", ""))), answer.milliseconds
         )
 
-    def _judge(self, request: bytes, situation: bytes, seconds: float, ends: float, *, first: bool) -> Answer:
-        """Ask the worker; once more if it died without being late, since somebody else may have killed it."""
+    def _evaluate(
+        self, request: bytes, situation: bytes, seconds: float, ends: float, *, first: bool
+    ) -> Answer:
+        """Ask the worker; ask again once if it died before its deadline, since another process may have killed it."""
         reason = ""
         started = time.monotonic()
         for _ in range(2):
@@ -217,11 +211,11 @@ class Sandbox:
                 if died.late:
                     cut_short = time.monotonic() < started + seconds and not first
                     return Answer(SKIPPED if cut_short else TIMEOUT, 1000 * (time.monotonic() - started))
-        told = {"kind": "error", "message": f"its worker died: {reason}"}
+        told = {"kind": "error", "message": reason}
         return Answer(told, 1000 * (time.monotonic() - started))
 
     def _ready(self, situation: bytes, ends: float) -> Child:
-        """A worker that lives, answers and knows the situation."""
+        """A worker that runs, answers and has the situation."""
         if self._closing:
             raise Unstartable("the server is closing")
         child = self._child
@@ -231,7 +225,7 @@ class Sandbox:
             try:
                 child.learn(situation, min(time.monotonic() + SECONDS / 2, ends))
                 return child
-            except Died:  # while it was idle: that is no trigger's doing
+            except Died:  # it died while idle, so no trigger caused it
                 pass
         self._drop()
         return self._start(situation, ends)
@@ -265,7 +259,7 @@ def _is_late(outcome: Outcome) -> bool:
 
 
 def _visible(told: dict[str, Any]) -> dict[str, Any]:
-    """What the worker says is partly in words of the trigger's choice: lone surrogates too, which cannot be sent."""
+    """The answer without invisible characters and lone surrogates: a trigger chooses some of its texts."""
     return {name: visible(value) if isinstance(value, str) else value for name, value in told.items()}
 
 
@@ -285,7 +279,7 @@ def _request(
 
 
 def _situation_frame(situation: Situation) -> bytes:
-    """The clock of the situation, and below it what a trigger sees, as the text that JSON.parse gets there."""
+    """Two lines of JSON: the clock of the situation, and the data that a trigger sees, which the worker parses."""
     offset = situation.now.utcoffset() or timedelta()
     clock = {
         "now": situation.now.timestamp(),
@@ -301,7 +295,7 @@ def _situation_frame(situation: Situation) -> bytes:
 
 
 def _strict_json(seen: dict[str, Any]) -> str:
-    """JSON with null for a number that it cannot hold, as JavaScript writes it."""
+    """JSON with null for NaN and infinities, as JavaScript's JSON.stringify writes it."""
     try:
         return json.dumps(seen, allow_nan=False)
     except ValueError:
@@ -314,7 +308,7 @@ def _present(message: Message) -> dict[str, str]:
 
 @cache
 def _table() -> bytes:
-    """The class of scripts without spaces, U+0001, then each traditional character, NUL and its simplified one."""
+    """The characters of scripts without spaces, U+0001, then triples: traditional character, NUL, simplified one."""
     pairs = (f"{a}\0{b}" for a, b in zip(TRADITIONAL, SIMPLIFIED, strict=True))
     return (UNSPACED + "\1" + "".join(pairs)).encode()
 

@@ -1,4 +1,4 @@
-"""The trial of a JavaScript trigger before it is kept: conversations made up to bring out what is wrong with it."""
+"""The trial of a JavaScript trigger before it is stored: it runs on made-up conversations that reveal mistakes."""
 
 import json
 import re
@@ -14,13 +14,14 @@ from memory_server.triggers import Failure, FailureKind, Outcome, Value
 from memory_server.triggers.javascript import names
 
 SECONDS = 0.5
-"""For one run."""
+"""Wall-clock seconds of one run; half of what a search allows, since the sample conversation is short."""
 
 PATIENCE = 300
-"""Milliseconds of runs after which no further one begins: a check is answered soon."""
+"""Milliseconds that all runs of a trial may take before the next one starts: the author waits for the answer."""
 
 SLOW_MILLISECONDS = 100
-"""What no trigger needs for a text of a few thousand characters, unless a regular expression goes astray in it."""
+"""Milliseconds of one run above which the author is warned. For a text of a few thousand characters only a regular
+expression that backtracks too much, or a slow loop, needs that long."""
 
 SAMPLE = Situation(
     messages=(
@@ -34,17 +35,20 @@ SAMPLE = Situation(
     seed=1,
     participants={"user": "Ann", "assistant": "Bea"},
 )
+"""The conversation of a dry run. Its words, languages, roles and date are typical, and it never changes."""
+
 EMPTY = replace(SAMPLE, messages=(), participants={})
+"""The same without messages: it reveals triggers that fail at `messages[0]`."""
 
 
 @dataclass(frozen=True, slots=True)
 class Forced:
-    """What match_keys gives in a run: the call number i finds its keys when bit i of `pattern` is set.
+    """What match_keys returns in a run: call number i finds its keys if bit i of `calls` is set.
 
-    It then finds all of them everywhere, or with `once` one in one message.
+    It then finds all keys in all messages, or, with `once`, one key in one message.
     """
 
-    pattern: int
+    calls: int
     once: bool = False
 
 
@@ -59,49 +63,62 @@ class Run:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """What came of a run; `told` has besides the value its type, the calls of match_keys, and what was looked at."""
+    """The result of a run.
+
+    `told` is the worker's answer: value, type, calls of match_keys, and which data was read. `position` is the line
+    and column of an error."""
 
     outcome: Outcome
     told: Mapping[str, Any]
-    place: tuple[int, int] | None
+    position: tuple[int, int] | None
     milliseconds: float
 
 
 Ask = Callable[[Run], Report]
 
 MOST_REGEXES = 20
+"""Regular expressions of a trigger that are looked at. A choice, as the next two: they bound the time of a trial."""
+
 MOST_NAMES = 100
+"""Undeclared names of a trigger that are looked at."""
+
 MOST_TEXTS = 24
+"""Texts on which the speed of a trigger is tried."""
+
 PART = re.compile(r"(?<!\\)[^\W_]{1,12}")
-"""Of a regular expression: repeated, it is the text that a repetition of it may go astray in."""
+"""A literal part of a regular expression. Repeated many times, it is a text on which that expression may be slow."""
 
 EVERY = 0xFFFFFFFF
-PATTERNS = (
+"""32 bits set: every call of match_keys finds its keys; calls after the 32nd share the last bit."""
+
+PLANS = (
     Forced(EVERY),
     Forced(0),
     Forced(EVERY, once=True),
     *(Forced(1 << bit, once) for bit in range(4) for once in (False, True)),
     *(Forced(EVERY & ~(1 << bit)) for bit in range(4)),
 )
+"""The runs that show whether match_keys can change the value: all calls find their keys, none does, and each of the
+first four is the only one that does or does not. A trigger rarely has more than four calls."""
 
 
 def check(source: str, ask: Ask) -> tuple[bool, tuple[str, ...]]:
-    """Its value on the sample conversation, and warnings.
+    """The trigger's value on the sample conversation, and warnings.
 
     Raises:
-        TriggerRejected: it does not compile, gives no value or takes too long.
-        Unavailable: there is no worker for it.
+        TriggerRejected: it does not compile, returns no value or takes too long.
+        Unavailable: the worker cannot run.
     """
     trial = _Trial(ask)
     _compile(source, trial)
     empty = _tried(trial.ask(Run(source, EMPTY)))
     sample = trial.ask(Run(source, SAMPLE))
     holds = _value(sample)
-    forced = [_tried(trial.ask(Run(source, SAMPLE, plan))) for plan in PATTERNS if trial.goes_on]
+    forced = [_tried(trial.ask(Run(source, SAMPLE, plan))) for plan in PLANS if trial.goes_on]
     warnings = [
         *_unknown(source, trial),
         *_fails_when_empty(empty),
-        *(_constant([empty, sample, *forced]) if len(forced) == len(PATTERNS) else ()),
+        *(_constant([empty, sample, *forced]) if len(forced) == len(PLANS) else ()),
         *_odd_type(sample),
         *_slow(source, sample, trial),
     ]
@@ -109,7 +126,7 @@ def check(source: str, ask: Ask) -> tuple[bool, tuple[str, ...]]:
 
 
 class _Trial:
-    """The runs of one trigger; it `goes_on` until they have taken too long together."""
+    """The runs of one trial; `goes_on` is false once they have taken more than PATIENCE together."""
 
     def __init__(self, ask: Ask) -> None:
         self._ask = ask
@@ -126,21 +143,23 @@ class _Trial:
 
 
 def _compile(source: str, trial: _Trial) -> None:
-    """Compile without running: what comes first stops it there."""
+    """Compile the trigger without running it: a `throw` in front of it ends the run first."""
     report = trial.ask(Run(f"throw 'compiled';\n{source}", EMPTY))
     if report.told.get("message") == "it throws compiled":
         return
     if report.told.get("name") != "SyntaxError":
         _value(report)
     where = (
-        f"line {report.place[0] - 1}, column {report.place[1]}" if report.place else _bad_regex(source, trial)
+        f"line {report.position[0] - 1}, column {report.position[1]}"
+        if report.position
+        else _bad_regex(source, trial)
     )
     at = f" at {where}" if where else ""
     raise TriggerRejected(f"The trigger does not compile{at}: {report.told.get('message')}.")
 
 
 def _bad_regex(source: str, trial: _Trial) -> str:
-    """Where the regular expression stands that does not compile: the engine does not say."""
+    """Where the regular expression is that does not compile; the engine does not report it."""
     for regex, at in names.regexes(source)[:MOST_REGEXES]:
         if trial.goes_on and trial.ask(Run(regex, EMPTY)).told.get("name") == "SyntaxError":
             return f"{names.position(source, at)}, in {regex[:100]}"
@@ -148,14 +167,14 @@ def _bad_regex(source: str, trial: _Trial) -> str:
 
 
 def _unknown(source: str, trial: _Trial) -> Iterator[str]:
-    """Names in parts that no run has reached."""
+    """Warnings of undefined names, which the runs may not have reached."""
     mentioned = names.undeclared(source)
     listed = json.dumps(list(mentioned)[:MOST_NAMES])
     report = trial.ask(Run(f"throw {listed}.filter(name => !(name in globalThis)).join(' ')", EMPTY))
     for name in str(report.told.get("message", "")).removeprefix("it throws ").split()[:3]:
         if name in mentioned:
             where = names.position(source, mentioned[name])
-            yield f"Nothing here is called {name} ({where}): where that is reached, it fails."
+            yield f"{name} is not defined ({where}): the trigger fails when it gets there."
 
 
 def _value(report: Report) -> bool:
@@ -165,19 +184,19 @@ def _value(report: Report) -> bool:
         case Failure(kind=FailureKind.UNAVAILABLE, message=message):
             raise Unavailable(message)
         case Failure(message=message):
-            raise TriggerRejected(f"The trigger gives no value: {message}.")
-    raise TriggerRejected("The trigger gives no value: it takes too long.")
+            raise TriggerRejected(f"The trigger returns no value: {message}.")
+    raise TriggerRejected("The trigger returns no value: it takes too long.")
 
 
 def _tried(report: Report) -> Report:
-    """The report itself, unless it tells against the trigger: the runs after it would take as long."""
+    """The report; raises if the trigger itself is at fault, since further runs would fail or take as long."""
     if not _may_fail(report.outcome):
         _value(report)
     return report
 
 
 def _may_fail(outcome: Outcome) -> bool:
-    """An error is the trial's own doing where no conversation is like that, but for an unknown name."""
+    """Whether to ignore a failure: the forced situation may have caused an error, except that of an undefined name."""
     match outcome:
         case Failure(kind=FailureKind.ERROR, message=message):
             return not message.startswith("ReferenceError")
@@ -187,29 +206,29 @@ def _may_fail(outcome: Outcome) -> bool:
 def _fails_when_empty(empty: Report) -> Iterator[str]:
     match empty.outcome:
         case Failure(message=message):
-            yield f"It fails where nothing has been said: {message}."
+            yield f"It fails when there are no messages: {message}."
 
 
 def _constant(reports: list[Report]) -> Iterator[str]:
-    """That it never or always holds, as far as nothing but match_keys decides it."""
+    """Warns that it is always or never true, if only match_keys can change its value."""
     values = {report.outcome.holds for report in reports if isinstance(report.outcome, Value)}
     if len(values) != 1 or any(report.told.get("touched") for report in reports):
         return
-    yield "It always holds." if values == {True} else "It never holds, whatever is said."
+    yield "It is always true." if values == {True} else "It is never true, whatever the messages say."
 
 
 def _odd_type(sample: Report) -> Iterator[str]:
     match sample.told.get("type"):
         case "undefined":
-            yield "Its last statement gives no value, which counts as false; a function must be called."
+            yield "Its last statement returns no value, which counts as false. If it defines a function, call it."
         case "object" if _value(sample):
-            yield "It gives an object, which counts as true whatever is in it."
+            yield "It returns an object, which counts as true even if it is empty."
         case "string":
-            yield "It gives a text, which counts as true unless it is empty."
+            yield "It returns a string, which counts as true unless it is empty."
 
 
 def _slow(source: str, sample: Report, trial: _Trial) -> Iterator[str]:
-    """The first text which takes long, of those that regular expressions are known to go astray in."""
+    """Warns of the first text that takes long, of those on which regular expressions are known to be slow."""
     if sample.milliseconds > SLOW_MILLISECONDS:
         yield f"It takes {sample.milliseconds:.0f} ms even on a short conversation: a loop in it is too slow."
         return
@@ -227,9 +246,10 @@ def _slow(source: str, sample: Report, trial: _Trial) -> Iterator[str]:
             if report.milliseconds > SLOW_MILLISECONDS:
                 yield (
                     f"It takes {report.milliseconds:.0f} ms on a message of {length} characters like {text!r}: "
-                    "one of its regular expressions, or a loop, is too slow. Avoid repetitions inside repetitions."
+                    "one of its regular expressions, or a loop, is too slow. Avoid nested repetitions."
                 )
                 return
 
 
 ADVERSARIAL = ("a", "1", " ", "ab", "a ", "a1_", "x@x.", "-", "人")
+"""Texts that, repeated, make common regular expressions backtrack: letters, digits, spaces, words, addresses, Han."""

@@ -1,8 +1,11 @@
-"""The program of the worker process: it runs JavaScript triggers, one after the other, each in a fresh context.
+"""The program of the worker process: it runs JavaScript triggers one after the other, each in a fresh context.
 
-It is started by its path in an interpreter that knows the standard library only, and imports little: it must be
-up at once. A frame is a tag, the length of what follows, and UTF-8. The frames of the parent are `C` (the table
-of characters), `P` (the prelude), `S` (the situation), `T` (a trigger); all but `C` are answered with one of JSON.
+It must be self-contained: it is started by its path, in an interpreter that has only the standard library (no
+`memory_server`, no site-packages), and it imports little, so that it starts fast. So it repeats the frame's head
+(`child.FRAME`) and the engine's name (`compat.ENGINE`).
+
+A frame is a tag, the length of its body, and the body in UTF-8. The server sends `C` (the table of characters), `P`
+(the prelude), `S` (the situation) and `T` (a trigger); the worker answers each but `C` with one frame of JSON.
 """
 
 import json
@@ -14,15 +17,25 @@ import time
 from typing import Any
 
 FRAME = struct.Struct(">cI")
+"""The head of a frame: a tag of one byte, and the length of the body in bytes."""
+
 HEAP = 32 * 1024 * 1024
+"""Bytes of the engine's heap for one trigger; more is an "out of memory" error. A choice: many times a long chat."""
+
 ADDRESS_SPACE = 320 * 1024 * 1024
+"""Bytes of address space of the whole process, if the system has such a limit: it stops what HEAP does not count."""
+
 FILES = 8
+"""Files that the process may have open: its three pipes, and a few while modules are imported."""
+
 CPU_SECONDS = 3
-"""What one trigger may take at the very most: it counts only when the parent is not there to end it."""
+"""Seconds of processor time of one trigger, after which the system ends the process. Normally the server ends it
+earlier; this limit works when the server is gone."""
 
 
 def main() -> None:
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches the whole group: the parent decides
+    # Ctrl-C reaches the whole process group; the server decides when this process ends.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
     engine: Any = _engine(sys.argv[1])
     _fence()
     table = prelude = data = ""
@@ -43,21 +56,21 @@ def main() -> None:
         else:
             _allow_cpu()
             _end_with_parent(True)
-            answer = _judge(engine, fresh, text, data)
+            answer = _evaluate(engine, fresh, text, data)
             _end_with_parent(False)
             _write(answer)
             fresh = None
-            fresh = _fresh(engine, prelude, table)  # while the parent prepares its next question
+            fresh = _fresh(engine, prelude, table)  # while the server prepares its next request
 
 
 def _engine(folder: str) -> Any:
-    """The bare extension: the package around it imports for 20 ms what is not used here."""
+    """The engine's extension module alone: the package around it needs 20 ms to import parts that are not used here."""
     sys.path.append(folder)
     return __import__("_quickjs")
 
 
 def _fence() -> None:
-    """What the process may take of the machine, where the system has such limits."""
+    """Limit the resources of this process, on systems that have such limits."""
     try:
         import resource
     except ImportError:
@@ -69,7 +82,7 @@ def _fence() -> None:
             continue
         try:
             resource.setrlimit(kind, (most, most))
-        except (OSError, ValueError):  # a system that names a limit and does not keep it
+        except (OSError, ValueError):  # a system that names this limit but does not support it
             continue
 
 
@@ -85,9 +98,9 @@ def _allow_cpu() -> None:
 
 
 def _end_with_parent(at_work: bool) -> None:
-    """At work, let the system end this process when its input closes, which no loop or native call can put off.
+    """While a trigger runs, let the system end this process when its input closes: no loop or native call delays that.
 
-    Where a pipe sends no signal that ends a process, the limit of time does it.
+    On systems where a pipe sends no such signal, the limit of processor time ends it.
     """
     try:
         import fcntl
@@ -98,7 +111,7 @@ def _end_with_parent(at_work: bool) -> None:
 
 
 class Zone:
-    """The zone of local time: that of the process as long as it agrees with the situation."""
+    """The local time zone: that of the process, unless the situation has another offset."""
 
     def __init__(self) -> None:
         self._zone: str | None = None
@@ -120,20 +133,20 @@ class Zone:
 
 
 def _fresh(engine: Any, prelude: str, table: str) -> tuple[Any, Any]:
-    """A fresh context and the function that judges in it."""
+    """A fresh context, and its function that evaluates a trigger."""
     context = engine.Context()
     context.set_memory_limit(HEAP)
     return context, context.eval(prelude)(table)
 
 
-def _judge(engine: Any, fresh: tuple[Any, Any], request: str, data: str) -> Any:
-    """What the prelude answers, or why it could not."""
+def _evaluate(engine: Any, fresh: tuple[Any, Any], request: str, data: str) -> Any:
+    """The prelude's answer, or a failure if it could not answer."""
     try:
-        context, judge = fresh
+        context, evaluate = fresh
         context.set_time_limit(json.loads(request)["seconds"])
-        return json.loads(judge(request, data))
+        return json.loads(evaluate(request, data))
     except engine.StackOverflow:
-        return _failure("error", "it calls itself too deep")
+        return _failure("error", "it recurses too deeply")
     except MemoryError:
         return _failure("memory", "it takes too much memory")
     except (engine.JSException, ValueError) as error:
@@ -150,7 +163,7 @@ def _failure(kind: str, message: str) -> dict[str, str]:
 
 
 def _read() -> tuple[bytes, str] | None:
-    """The next frame; none when the parent is gone."""
+    """The next frame; None when the server is gone."""
     head = sys.stdin.buffer.read(FRAME.size)
     if len(head) < FRAME.size:
         return None

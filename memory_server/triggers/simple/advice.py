@@ -1,10 +1,10 @@
-"""What the author of a simple condition should know: parts of it that always or never hold."""
+"""Warnings for the author of a simple condition: parts of it that are always or never true."""
 
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from memory_server.language.keys import Words
+from memory_server.language.keys import WordsKey
 from memory_server.triggers.simple import tree
 from memory_server.triggers.simple.tree import Node, Part
 from memory_server.triggers.simple.values import Comparison, Operator, calculated, compared, truthy
@@ -27,6 +27,8 @@ _PARTS = {
     Part.SECOND: Range(0, 59),
     Part.YEAR: Range(1, 9999),
 }
+"""The values that each part of a date can have."""
+
 _NOTES = {
     Part.MONTH: "getMonth() counts from 0 (January) to 11 (December)",
     Part.DAY: "getDate() counts from 1 to 31",
@@ -35,26 +37,29 @@ _NOTES = {
     Part.MINUTE: "getMinutes() counts from 0 to 59",
     Part.SECOND: "getSeconds() counts from 0 to 59",
 }
+"""What a warning about a part of a date adds."""
+
 _MIRRORED = {
     Comparison.LESS: Comparison.MORE,
     Comparison.AT_MOST: Comparison.AT_LEAST,
     Comparison.MORE: Comparison.LESS,
     Comparison.AT_LEAST: Comparison.AT_MOST,
 }
+"""The comparison after its two sides are exchanged."""
 
 
 def warnings(node: Node) -> tuple[str, ...]:
-    """Sentences for the author, the whole condition first."""
+    """Sentences for the author, first about the whole condition."""
     found: list[str] = []
     always = verdict(node)
     if always is not None:
-        found.append("It always holds." if always else "It never holds, whatever is said.")
+        found.append("It is always true." if always else "It is never true, whatever the messages say.")
     found.extend(_parts(node))
     return tuple(dict.fromkeys(found))
 
 
 def verdict(node: Node) -> bool | None:
-    """Whether it always holds (True) or never (False), as far as that is plain."""
+    """Whether it is always true (True) or never (False); None if that is not evident."""
     match node:
         case tree.Literal(written=written):
             return truthy(written)
@@ -91,7 +96,7 @@ def _truth(numbers: Range) -> bool | None:
 
 
 def _range(node: Node) -> Range | None:
-    """Between which numbers the value lies, if it is plain that it is one."""
+    """Between which numbers the value lies; None if it may be no number or the bounds are not evident."""
     match node:
         case tree.Literal(written=float(number)) if number == number:
             return Range(number, number)
@@ -122,7 +127,7 @@ def _range(node: Node) -> Range | None:
 
 
 def _can_be_found(key: object) -> bool:
-    return not isinstance(key, Words) or key.needle != ""
+    return not isinstance(key, WordsKey) or key.needle != ""
 
 
 def _compared(node: tree.Compare) -> bool | None:
@@ -158,7 +163,7 @@ def _equal(left: Range, right: Range) -> bool | None:
     if left.high < right.low or right.high < left.low:
         return False
     if left.low != left.high and right.low == right.high and not _is_whole(right.low):
-        return False  # what has a range here is a whole number
+        return False  # every value with a range here is a whole number
     return True if left.low == left.high == right.low == right.high else None
 
 
@@ -167,7 +172,7 @@ def _opposite(verdict: bool | None) -> bool | None:
 
 
 def _contradict(operands: tuple[Node, ...]) -> bool:
-    """Whether two of them want one value in places that do not meet: `getDate() === 3 && getDate() === 5`."""
+    """Whether two operands cannot be true together: `getDate() === 3 && getDate() === 5`."""
     wanted: dict[Node, Range] = {}
     texts: dict[Node, str] = {}
     for operand in operands:
@@ -200,7 +205,7 @@ def _counts(node: Node) -> bool:
 
 
 def _limits(operator: Comparison, number: float) -> Range:
-    """The whole numbers for which a comparison with a number holds, if they are in a row."""
+    """The whole numbers for which a comparison with a number is true, if they form one range."""
     if math.isfinite(number):
         match operator:
             case Comparison.LESS:
@@ -217,33 +222,33 @@ def _limits(operator: Comparison, number: float) -> Range:
 
 
 def _parts(node: Node) -> Iterator[str]:
-    """Warnings of the parts of a condition, in order."""
+    """Warnings about the parts of a condition, in order."""
     match node:
         case tree.MatchKeys(keys=keys) | tree.MatchAll(keys=keys):
             name = "match_keys" if isinstance(node, tree.MatchKeys) else "match_keys_all"
             if not keys:
                 yield f"{name} has no keys, so it finds nothing."
             elif not all(_can_be_found(key) for key in keys):
-                yield f"{name} has an empty key, which is found nowhere."
+                yield f"{name} has an empty key, which is never found."
         case tree.Compare() if _compared(node) is not None:
             yield _of_comparison(node, "always" if _compared(node) else "never")
         case tree.Contains(text=tree.Lower(), part=part) if part != part.lower():
-            yield f"{part!r} is in no text in lower case."
+            yield f"A string in lower case never contains {part!r}."
         case tree.Similar(threshold=threshold) if threshold > 1:
-            yield f"similar never gives {threshold:g}: the most is 1."
+            yield f"similar never reaches {threshold:g}: its maximum is 1."
     for child in tree.children(node):
         yield from _parts(child)
 
 
 def _of_comparison(node: tree.Compare, when: str) -> str:
-    """What a comparison is between, and that it always or never holds."""
+    """A warning that a comparison is always or never true, with the reason if it is known."""
     parts = [
         part
         for part in tree.walk(node)
         if isinstance(part, tree.DatePart | tree.MatchKeys | tree.MessageCount)
     ]
     if not parts:
-        return f"A comparison ({node.operator}) of what is always the same {when} holds."
+        return f"A comparison ({node.operator}) is {when} true, whatever the messages say."
     limit = node.right if isinstance(node.right, tree.Literal) else node.left
     written = (
         f" {node.operator} {_shown(limit.written)}"
@@ -253,17 +258,17 @@ def _of_comparison(node: tree.Compare, when: str) -> str:
     match parts[0]:
         case tree.DatePart(part=part):
             note = f": {_NOTES[part]}" if part in _NOTES else ""
-            return f"{part}(){written} {when} holds{note}."
+            return f"{part}(){written} is {when} true{note}."
         case tree.MatchKeys(keys=keys, depth=depth):
             most = _range(parts[0])
             count = (
-                f": it gives 0 to {most.high:g} ({len(keys)} keys, depth {depth})"
+                f": it returns 0 to {most.high:g} ({len(keys)} keys, depth {depth})"
                 if most and when == "never"
                 else ""
             )
-            return f"match_keys(...){written} {when} holds{count}."
+            return f"match_keys(...){written} is {when} true{count}."
         case _:
-            return f"messages.length{written} {when} holds."
+            return f"messages.length{written} is {when} true."
 
 
 def _shown(written: object) -> str:

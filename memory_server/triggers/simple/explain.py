@@ -1,32 +1,37 @@
-"""Why a simple condition holds or not, in words for the model that reads the memory."""
+"""Says why a simple condition is true or false, for the model that reads the memory."""
 
 import calendar
 from collections.abc import Iterator
 
-from memory_server.language.keys import Key, Pattern, Said, hits
+from memory_server.language.keys import Key, RegexKey, Said, WordsKey, hits
 from memory_server.triggers.simple import tree
 from memory_server.triggers.simple.scene import Scene
 from memory_server.triggers.simple.tree import Node, Part
 from memory_server.triggers.simple.values import Undecided, truthy
 
 MOST_REASONS = 4
+"""Reasons that are shown, and with MOST_HITS and EXCERPT the length of an explanation: a choice, to save tokens."""
+
 MOST_HITS = 3
+"""Keys that are shown, found or missing; the others are counted."""
+
 EXCERPT = 40
 """Characters of a message that are shown."""
 
 BEFORE = 15
-"""Of these, before what was found."""
+"""How many of these stand before the key that was found."""
 
-HOLDS = "the condition holds"
-HOLDS_NOT = "the condition does not hold"
+TRUE = "the condition is true"
+FALSE = "the condition is false"
+"""What is said of a value if there is no better reason."""
 
 
 def why(node: Node, scene: Scene) -> str:
-    """What decided it; short."""
+    """The reasons for the condition's value, in short."""
     reasons = list(dict.fromkeys(_reasons(node, scene)))
     if len(reasons) > MOST_REASONS:
         reasons = [*reasons[:MOST_REASONS], f"and {len(reasons) - MOST_REASONS} more"]
-    return "; ".join(reasons) or (HOLDS if truthy(node.value(scene)) else HOLDS_NOT)
+    return "; ".join(reasons) or (TRUE if truthy(node.value(scene)) else FALSE)
 
 
 def _reasons(node: Node, scene: Scene) -> Iterator[str]:
@@ -38,8 +43,8 @@ def _reasons(node: Node, scene: Scene) -> Iterator[str]:
         case tree.Similar(text=text):
             nearness = scene.nearness(text)
             if nearness is not None:
-                is_near = "near" if nearness >= node.threshold else "not near"
-                yield f"what was said is {is_near} {_named(text)} ({nearness:.2f})"
+                which = "a" if nearness >= node.threshold else "no"
+                yield f"{which} message is similar to {_named(text)} ({nearness:.2f})"
         case tree.DatePart(part=part):
             yield _date(part, scene)
         case tree.MessageCount():
@@ -49,8 +54,8 @@ def _reasons(node: Node, scene: Scene) -> Iterator[str]:
         case tree.Participant(name=name):
             yield f"{name} is {_value(scene.participants.get(name))}"
         case tree.Some():
-            place = node.witness(scene)
-            yield "no message is as asked" if place is None else _as_asked(scene.messages[place])
+            index = node.witness(scene)
+            yield "no message meets the condition" if index is None else _meets(scene.messages[index])
         case tree.Or():
             yield from _either(node, scene)
         case _:
@@ -59,14 +64,14 @@ def _reasons(node: Node, scene: Scene) -> Iterator[str]:
 
 
 def _either(node: tree.Or, scene: Scene) -> Iterator[str]:
-    """Of those that hold, if any does."""
-    holding = [operand for operand in node.operands if _holds(operand, scene)]
-    for operand in holding or node.operands:
+    """The reasons of the operands that are true; of all operands if none is."""
+    true = [operand for operand in node.operands if _is_true(operand, scene)]
+    for operand in true or node.operands:
         yield from _reasons(operand, scene)
 
 
-def _holds(node: Node, scene: Scene) -> bool:
-    """What comes after the first that holds was never evaluated, and need not be decidable."""
+def _is_true(node: Node, scene: Scene) -> bool:
+    """Whether an operand of `||` is true. Those after the first true one were not evaluated, and may be undecidable."""
     try:
         return truthy(node.value(scene))
     except Undecided:
@@ -78,7 +83,7 @@ def _found(node: tree.MatchKeys, scene: Scene) -> Iterator[str]:
     for key, said in found[:MOST_HITS]:
         yield f"{_key(key)} in {said.role} message: {_excerpt(said.text, key)}"
     if len(found) > MOST_HITS:
-        yield f"{len(found)} keys found in all"
+        yield f"{len(found)} keys found in total"
     if not found:
         yield f"not found: {_keys(node.keys)}"
 
@@ -92,8 +97,8 @@ def _all(node: tree.MatchAll, scene: Scene) -> Iterator[str]:
     yield f"not found: {_keys(missing)}" if missing else f"all found: {_keys(node.keys)}"
 
 
-def _as_asked(said: Said) -> str:
-    return f"the {said.role} message is as asked: {_excerpt(said.text)}"
+def _meets(said: Said) -> str:
+    return f"the {said.role} message meets the condition: {_excerpt(said.text)}"
 
 
 def _date(part: Part, scene: Scene) -> str:
@@ -112,7 +117,7 @@ def _date(part: Part, scene: Scene) -> str:
 
 
 def _key(key: Key) -> str:
-    return f"/{key.source}/{key.flags}" if isinstance(key, Pattern) else _named(key.text)
+    return f"/{key.source}/{key.flags}" if isinstance(key, RegexKey) else _named(key.text)
 
 
 def _keys(keys: "tuple[Key, ...] | list[Key]") -> str:
@@ -138,17 +143,14 @@ def _named(text: str) -> str:
 
 
 def _excerpt(text: str, key: Key | None = None) -> str:
-    """The message in one line; of a long one, the surroundings of the key where it stands as it is written."""
-    place = 0
-    if isinstance(key, Pattern):
+    """The message in one line; of a long one only the part around the key, where it is spelled as in the trigger."""
+    at = 0
+    if isinstance(key, RegexKey):
         found = key.compiled.search(text)
-        place = found.start() if found else 0
+        at = found.start() if found else 0
     elif key is not None:
-        place = max(0, text.lower().find(key.text.lower()))
-    begin = (
-        place - BEFORE
-        if place + len(key.text if key and not isinstance(key, Pattern) else "") > EXCERPT
-        else 0
-    )
+        at = max(0, text.lower().find(key.text.lower()))
+    length = len(key.text) if isinstance(key, WordsKey) else 0
+    begin = at - BEFORE if at + length > EXCERPT else 0
     shown = " ".join(text[begin : begin + EXCERPT].split())
     return f"{'…' if begin else ''}{shown}{'…' if begin + EXCERPT < len(text) else ''}"

@@ -1,9 +1,9 @@
-"""The parser of simple conditions: the JavaScript that most triggers consist of, as a tree.
+"""Parses simple conditions: the JavaScript that most triggers are written in, as a tree.
 
-Understood are `match_keys`, `match_keys_all`, `similar`, `messages.some(m => …)`, `messages.length`, parts of
+Supported are `match_keys`, `match_keys_all`, `similar`, `messages.some(m => …)`, `messages.length`, parts of
 `new Date()`, `conversation_id`, `participants.NAME`, literals, `includes` and its like on texts, `/regex/.test(text)`,
-`&& || !`, comparisons and sums. Only a source that is understood to its last character counts; whatever could mean
-anything else in JavaScript raises NotSimple and is left to the worker.
+`&& || !`, comparisons and arithmetic. The whole source must be supported; whatever could mean anything else in
+JavaScript raises NotSimple and is left to the worker.
 """
 
 import math
@@ -28,17 +28,24 @@ from memory_server.triggers.simple.values import (
 )
 
 MOST_NESTED = 40
+"""Brackets and signs inside one another; the parser calls itself for each. A choice, far below Python's own limit."""
+
 MOST_DEEP = 100
+"""Levels of a tree and links of a chain such as `1 + 1 + 1`: evaluation calls itself for each. A choice."""
+
 MOST_CACHED = 16_384
+"""Short sources whose tree is cached, so that a search does not parse them again; more than a large store has."""
+
 CACHED_CHARACTERS = 512
-"""Of longer sources only MOST_LONG are kept, so that the cache stays small whatever is in it."""
+"""Characters of a short source. Of longer ones only MOST_LONG are cached, so that the cache stays small."""
 
 MOST_LONG = 64
+"""Long sources whose tree is cached."""
 
 THRESHOLD = 0.4
-"""How near `similar` wants a message unless told otherwise. With the bundled embedder, pairs of messages on one matter
-have 0.36 to 0.76, in two languages too; others seldom reach 0.3, but short ones of one pattern do: `I am happy` is
-0.40 from `I am lost`."""
+"""The least similarity (cosine) for `similar` to be true, unless the trigger gives another. Measured with the bundled
+embedder: two messages on one subject have 0.36 to 0.76, across languages too; others seldom reach 0.3, but short
+messages of the same form do: `I am happy` and `I am lost` have 0.40."""
 
 _STRENGTH = {"||": 1, "&&": 2} | {
     **dict.fromkeys(("===", "!==", "==", "!="), 3),
@@ -46,6 +53,8 @@ _STRENGTH = {"||": 1, "&&": 2} | {
     **dict.fromkeys("+-", 5),
     **dict.fromkeys("*/%", 6),
 }
+"""How strongly an operator binds its operands, as in JavaScript."""
+
 _CONSTANTS: dict[str, JsValue] = {
     "true": True,
     "false": False,
@@ -54,14 +63,19 @@ _CONSTANTS: dict[str, JsValue] = {
     "NaN": math.nan,
     "Infinity": math.inf,
 }
+"""Names that JavaScript gives a constant value."""
+
 _PARAMETERS = frozenset("msg message entry item each element said it x".split())
+"""Names, besides single letters, that the message in `some` may have: none of them means anything else here."""
+
 _INHERITED = frozenset(
     "constructor hasOwnProperty isPrototypeOf propertyIsEnumerable toLocaleString toString valueOf".split()
 )
+"""Properties that every JavaScript object has, so that `participants.toString` is not a participant."""
 
 
 class _Thing(Enum):
-    """What a name stands for that is no value yet."""
+    """What a name stands for that is not a value by itself."""
 
     CONTEXT = "context"
     MESSAGES = "messages"
@@ -71,7 +85,7 @@ class _Thing(Enum):
 
 
 def parse(source: str) -> Node | None:
-    """The tree of a source; None when it is not understood here."""
+    """The tree of a source; None if it is not a simple condition."""
     return (_cached if len(source) <= CACHED_CHARACTERS else _cached_long)(source)
 
 
@@ -234,7 +248,7 @@ class _Parser(Tokens):
                 self.demand("(")
                 part = unescaped(self.take("text"))
                 self.demand(")")
-                return tree.Contains(tree.Place(name), text, part)
+                return tree.Contains(tree.StringMethod(name), text, part)
             case _:
                 raise NotSimple(name)
 
@@ -345,7 +359,7 @@ class _Parser(Tokens):
 
 
 def signed(sign: str, node: Node) -> Node:
-    """A sign before a number is a factor: it keeps -0 apart from 0, as JavaScript does."""
+    """A sign before a number becomes a factor, which keeps -0 and 0 different, as JavaScript does."""
     factor = -1.0 if sign == "-" else 1.0
     if isinstance(node, tree.Literal) and isinstance(node.written, float):
         return tree.Literal(factor * node.written)
@@ -355,7 +369,7 @@ def signed(sign: str, node: Node) -> Node:
 
 
 def joined(sign: str, left: Node, right: Node) -> Node:
-    """What a sign between two values makes of them."""
+    """The node for two values with an operator between them."""
     if sign == "||":
         return tree.Or((*(left.operands if isinstance(left, tree.Or) else (left,)), right))
     if sign == "&&":

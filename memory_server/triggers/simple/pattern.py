@@ -1,8 +1,8 @@
-"""The regular expressions of JavaScript that mean the same in Python and take bounded time, translated.
+"""Translates those regular expressions of JavaScript that mean the same in Python and take bounded time.
 
-Taken are literals, classes, groups, alternatives, `. ^ $ \\b \\d \\w \\s`, and quantifiers: on single characters,
-at most one of them without an upper bound on any way through; on groups only `?`. Flags `g i m s`. They are tried
-on UTF-16 units, as JavaScript does without the flag `u`. Anything else is left to JavaScript.
+Supported are literals, classes, groups, alternatives, `. ^ $ \\b \\d \\w \\s`, the flags `g i m s`, and quantifiers: on
+single characters any, but at most one without an upper bound on each path; on groups only `?`. They are matched against
+UTF-16 units, as JavaScript does without the flag `u`. Everything else is left to JavaScript.
 """
 
 import re
@@ -10,31 +10,50 @@ import unicodedata
 from dataclasses import dataclass
 from typing import NoReturn
 
-from memory_server.language.keys import WHITE_SPACE, Pattern, utf16
+from memory_server.language.keys import WHITE_SPACE, RegexKey, utf16
 
 MOST_CHARACTERS = 1000
+"""Characters of an expression. A choice, as the next three: what exceeds them runs in the worker, under its limits."""
+
 MOST_REPEATS = 50
+"""The largest number in a quantifier such as `{2,50}`."""
+
 MOST_WORK = 20_000
+"""Paths through an expression times characters per path: the most steps that it may take at one index of a text."""
+
 MOST_GROUPS = 20
+"""Groups inside one another; the reader calls itself for each."""
 
 _LINE_ENDS = "\\n\\r\\u2028\\u2029"
+"""What ends a line in JavaScript, as a character class; `.` does not match it."""
+
 _ESCAPED = {"t": "\t", "n": "\n", "v": "\v", "f": "\f", "r": "\r"}
 _SETS = {"d": "0-9", "w": "A-Za-z0-9_", "s": WHITE_SPACE}
+"""The characters of a set in JavaScript, as a character class."""
+
 _NOT_SETS = {"D": "0-9", "W": "A-Za-z0-9_", "S": WHITE_SPACE}
+"""The characters that a negated set excludes."""
+
 _IN_CLASS = {"d": "\\d", "D": "\\D", "w": "\\w", "W": "\\W", "s": WHITE_SPACE}
+"""Sets inside a character class."""
+
 _PUNCTUATION = frozenset("^$\\.*+?()[]{}|/-'\"`~!@#%&=:;<>, ")
+"""Characters that stand for themselves after a backslash."""
+
 _QUANTIFIER = re.compile(r"(?:([*+?])|\{(\d{1,4})(?:(,)(\d{1,4})?)?\})(\??)")
 _CASELESS = frozenset("Lo Cs Nd Pc Pd Ps Pe Pi Pf Po Sm Sc Sk So Zs".split())
+"""Unicode categories without upper and lower case."""
+
 _HEXADECIMAL = re.compile(r"x([0-9a-fA-F]{2})|u([0-9a-fA-F]{4})")
 
 
 class NotSimple(Exception):
-    """Outside what is understood here: left to JavaScript."""
+    """The source is no simple condition here; it is left to JavaScript."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Piece:
-    """A translated part: how many ways lead through it, how much it matches, how many unbounded quantifiers it has."""
+    """A translated part: its number of paths, the most characters it matches, and its unbounded quantifiers."""
 
     python: str
     ways: int = 1
@@ -55,11 +74,11 @@ class _Piece:
         return self
 
 
-def translate(source: str, flags: str = "") -> Pattern:
-    """A key of this pattern.
+def translate(source: str, flags: str = "") -> RegexKey:
+    """The expression as a key.
 
     Raises:
-        NotSimple: it may mean something else in Python, or take long, or is no pattern at all.
+        NotSimple: it may mean something else in Python, may take long, or is not a regular expression.
     """
     if len(source) > MOST_CHARACTERS or not set(flags) <= set("gims") or len(set(flags)) < len(flags):
         raise NotSimple("length or flags")
@@ -68,7 +87,7 @@ def translate(source: str, flags: str = "") -> Pattern:
     if reader.at < len(reader.source):
         raise NotSimple("an unmatched bracket")
     compiled = re.compile(whole.python, re.ASCII | (re.IGNORECASE if "i" in flags else 0))
-    return Pattern(source, flags, compiled, whole.unbounded > 0, whole.ways * max(1, whole.width))
+    return RegexKey(source, flags, compiled, whole.unbounded > 0, whole.ways * max(1, whole.width))
 
 
 class _Reader:
@@ -138,7 +157,7 @@ class _Reader:
         return self.quantified(re.escape(self.literal(character)))
 
     def literal(self, character: str) -> str:
-        """Beyond ASCII the two languages, and versions of Unicode, disagree about letters that have another case."""
+        """Refuses letters with case beyond ASCII: the two languages, and versions of Unicode, fold them differently."""
         if self.ignores_case and not character.isascii() and not _is_caseless(character):
             self.fail()
         return character
@@ -187,7 +206,7 @@ class _Reader:
         return f"{re.escape(first)}-{re.escape(last)}"
 
     def class_character(self) -> str:
-        """One character, or more for a set."""
+        """One character, or several that stand for a set such as `\\d`."""
         character = self.take()
         if character != "\\":
             return self.literal(character)

@@ -1,4 +1,4 @@
-"""What simple conditions are evaluated against: one situation, each message folded at most once for all of them."""
+"""What simple conditions are evaluated against: one situation. Each message is folded at most once for all of them."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -6,31 +6,32 @@ from functools import cached_property
 from typing import Any
 
 from memory_server.domain.situation import Situation
-from memory_server.language.keys import DEPTH, Key, Pattern, Said, Scope, join, recent
+from memory_server.language.keys import DEPTH, Key, RegexKey, Said, Scope, join, recent
 
 MOST_WORK = 100_000_000
-"""Units of work for one condition; a unit is about a nanosecond, and a character looked through for a key is one."""
+"""Units of work for one condition, about 0.1 s: a unit is about a nanosecond, the time to search one character for one
+key. A condition that needs more is not evaluated in Python."""
 
 STEP = 200
-"""Work of the least step."""
+"""Units of work of the smallest step, such as looking at one message."""
 
 EMBEDDING = 5_000_000
-"""Work of comparing with one more text."""
+"""Units of work of embedding one text to compare messages with: about 5 ms."""
 
 MOST_PICKED = 16
-"""Selections of messages that are kept for the next condition."""
+"""Selections of messages (scope and depth) that are kept for the next conditions; few differ in practice."""
 
 Nearness = Callable[[str, str], float | None]
-"""How near a message is to a wanted text (cosine); None without an embedder."""
+"""The similarity (cosine) of a message and a wanted text; None without an embedder."""
 
 
 class TooLong(Exception):
-    """The conversation is too long for a condition to be evaluated within bounds."""
+    """The condition needs more than MOST_WORK on this conversation."""
 
 
 @dataclass(frozen=True)
 class Picked:
-    """The messages that a depth and a scope leave."""
+    """The messages that a scope and a depth select."""
 
     said: tuple[Said, ...]
 
@@ -44,7 +45,7 @@ class Picked:
 
 
 class Scene:
-    """A situation while the conditions of one search are evaluated, one after the other."""
+    """One situation, in which the conditions of one search are evaluated one after the other."""
 
     def __init__(self, situation: Situation, nearness: Nearness) -> None:
         self.now = situation.now
@@ -52,16 +53,16 @@ class Scene:
         self.participants: Mapping[str, Any] = situation.participants
         self.messages = tuple(Said(message.role, message.content) for message in situation.messages)
         self.current: Said | None = None
-        """The message that `some` is at."""
+        """The message that `some` is testing."""
         self.notes: list[str] = []
-        """What the condition's author should know about its value."""
+        """Remarks on the value for the condition's author."""
         self._nearness = nearness
         self._near: dict[str, float | None] = {}
         self._picked: dict[tuple[Scope, int | None], Picked] = {}
         self._work = 0
 
     def begin(self) -> None:
-        """The next condition starts."""
+        """Start the next condition."""
         self.current = None
         self.notes = []
         self._work = 0
@@ -76,20 +77,20 @@ class Scene:
         return self._picked[key]
 
     def work(self, units: int) -> None:
-        """Raises TooLong when the condition has taken too much."""
+        """Count work; raises TooLong when the condition has needed more than MOST_WORK."""
         self._work += units
         if self._work > MOST_WORK:
             raise TooLong("the conversation is too long for this condition")
 
     def look(self, keys: Sequence[Key], said: Sequence[Said], characters: int) -> None:
-        """Keys are looked for in these messages: work."""
+        """Count the work of searching these messages for these keys."""
         self.work(len(keys) * (characters + STEP * len(said)))
         for key in keys:
-            if isinstance(key, Pattern):
+            if isinstance(key, RegexKey):
                 self.work(sum(key.cost(len(message.utf16)) for message in said))
 
     def nearness(self, wanted: str) -> float | None:
-        """How near the nearest of the recent messages is to a text; None when that cannot be told."""
+        """The highest similarity of a recent message to a text; None without an embedder or without messages."""
         if wanted not in self._near:
             self.work(EMBEDDING)
             texts = [said.text for said in self.picked(Scope.ANY, DEPTH).said if said.text]

@@ -1,9 +1,9 @@
-"""The tokens of JavaScript that simple conditions consist of."""
+"""The tokens of JavaScript that simple conditions are made of."""
 
 import re
 from dataclasses import dataclass
 
-from memory_server.language.keys import Pattern
+from memory_server.language.keys import RegexKey
 from memory_server.triggers.simple.pattern import NotSimple, translate
 
 _SPACE = re.compile(
@@ -27,12 +27,15 @@ _ESCAPE = re.compile(
 )
 _PLAIN = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f", "v": "\v"}
 LINE_END = re.compile("[\n\r\u2028\u2029]")
+"""What ends a line in JavaScript."""
+
 SURROGATE = re.compile("[\ud800-\udfff]")
+"""Half of a UTF-16 pair, which no valid text contains alone."""
 
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    """`kind` is number, name, text, sign or end; `end` is where the next begins."""
+    """`kind` is number, name, text, sign or end; `end` is the index where the next token begins."""
 
     kind: str
     text: str
@@ -40,7 +43,7 @@ class Token:
 
 
 class Tokens:
-    """Reads a source from its beginning; whatever it does not know is NotSimple."""
+    """Reads a source from its start; raises NotSimple for anything else than these tokens."""
 
     def __init__(self, source: str) -> None:
         self.source = source
@@ -67,7 +70,7 @@ class Tokens:
         return token.text
 
     def taken(self, sign: str) -> bool:
-        """Whether the next token is this sign, which is then behind us."""
+        """Whether the next token is this sign; if so, it is consumed."""
         token = self.peek()
         if token.kind != "sign" or token.text != sign:
             return False
@@ -81,7 +84,7 @@ class Tokens:
                 raise NotSimple(f"at {self.at}")
             self.at = token.end
 
-    def regex(self) -> Pattern:
+    def regex(self) -> RegexKey:
         found = _REGEX.match(self.source, self.at)
         if found is None:
             raise NotSimple("no regular expression")
@@ -90,7 +93,7 @@ class Tokens:
 
 
 def unescaped(literal: str) -> str:
-    """The text that a literal in quotes stands for."""
+    """The string that a literal in quotes stands for."""
     text = _ESCAPE.sub(_character, literal[1:-1])
     if not SURROGATE.search(text):
         return text

@@ -1,6 +1,6 @@
 """The tree of a simple condition.
 
-Every node has a `value` in a scene, which is that of JavaScript, and the `kinds` of value that it can have.
+Every node has a `value` in a scene, equal to the value in JavaScript, and the `kinds` of value that it can have.
 """
 
 import math
@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import ClassVar
 
-from memory_server.language.keys import Key, Pattern, Scope, all_found, utf16
+from memory_server.language.keys import Key, RegexKey, Scope, all_found, utf16
 from memory_server.triggers.simple.scene import STEP, Scene
 from memory_server.triggers.simple.values import (
     ANY,
@@ -33,7 +33,7 @@ from memory_server.triggers.simple.values import (
 
 @dataclass(frozen=True, slots=True)
 class Literal:
-    """A value that is written down."""
+    """A literal value."""
 
     written: JsValue
 
@@ -81,7 +81,7 @@ class MatchAll:
 
 @dataclass(frozen=True, slots=True)
 class Similar:
-    """Whether one of the recent messages is close in meaning to a text; never without an embedder."""
+    """Whether one of the recent messages is close in meaning to a text; false without an embedder."""
 
     text: str
     threshold: float
@@ -156,7 +156,7 @@ class ConversationId:
 
 @dataclass(frozen=True, slots=True)
 class Participant:
-    """What is known of a participant: any JSON value."""
+    """The value given for a participant: any JSON value."""
 
     name: str
 
@@ -171,7 +171,7 @@ class Participant:
             case int() as value if abs(value) <= 2**53:
                 return float(value)
             case int():
-                raise Undecided("a long number")
+                raise Undecided("a participant's number is too long")
             case _:
                 return Special.OBJECT
 
@@ -183,7 +183,7 @@ class Field(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class MessageText:
-    """The content or role of the message that `some` is at."""
+    """The content or role of the message that `some` is testing."""
 
     field: Field
 
@@ -191,7 +191,7 @@ class MessageText:
 
     def value(self, scene: Scene) -> str:
         if scene.current is None:
-            raise Undecided("there is no message here")
+            raise Undecided("there is no message outside some")
         text = scene.current.text if self.field is Field.CONTENT else scene.current.role
         scene.work(len(text))
         return text
@@ -199,7 +199,7 @@ class MessageText:
 
 @dataclass(frozen=True, slots=True)
 class Lower:
-    """A text in lower case."""
+    """A string in lower case."""
 
     text: "Node"
 
@@ -211,7 +211,7 @@ class Lower:
 
 @dataclass(frozen=True, slots=True)
 class TextLength:
-    """How many UTF-16 units a text has."""
+    """How many UTF-16 units a string has."""
 
     text: "Node"
 
@@ -221,7 +221,9 @@ class TextLength:
         return float(len(utf16(text_of(self.text, scene, 50))))
 
 
-class Place(StrEnum):
+class StringMethod(StrEnum):
+    """JavaScript's methods that look for one string in another."""
+
     INCLUDES = "includes"
     STARTS = "startsWith"
     ENDS = "endsWith"
@@ -229,9 +231,9 @@ class Place(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Contains:
-    """Whether a text holds another, to the letter."""
+    """Whether a string contains another, character by character."""
 
-    place: Place
+    method: StringMethod
     text: "Node"
     part: str
 
@@ -239,20 +241,20 @@ class Contains:
 
     def value(self, scene: Scene) -> bool:
         text = text_of(self.text, scene)
-        match self.place:
-            case Place.INCLUDES:
+        match self.method:
+            case StringMethod.INCLUDES:
                 return self.part in text
-            case Place.STARTS:
+            case StringMethod.STARTS:
                 return text.startswith(self.part)
-            case Place.ENDS:
+            case StringMethod.ENDS:
                 return text.endswith(self.part)
 
 
 @dataclass(frozen=True, slots=True)
 class Matches:
-    """Whether a regular expression is found in a text."""
+    """Whether a regular expression is found in a string."""
 
-    pattern: Pattern
+    pattern: RegexKey
     text: "Node"
 
     kinds: ClassVar[Kinds] = BOOLEAN
@@ -265,7 +267,7 @@ class Matches:
 
 @dataclass(frozen=True, slots=True)
 class Some:
-    """Whether a condition, of so many nodes, holds for one of all the messages."""
+    """Whether a condition is true for at least one message; `size` is its number of nodes."""
 
     condition: "Node"
     size: int
@@ -276,13 +278,13 @@ class Some:
         return self.witness(scene) is not None
 
     def witness(self, scene: Scene) -> int | None:
-        """The place of the first message for which it holds."""
+        """The index of the first message for which the condition is true; None if there is none."""
         try:
-            for place, message in enumerate(scene.messages):
+            for index, message in enumerate(scene.messages):
                 scene.current = message
                 scene.work(STEP * self.size)
                 if truthy(self.condition.value(scene)):
-                    return place
+                    return index
         finally:
             scene.current = None
         return None
@@ -290,7 +292,7 @@ class Some:
 
 @dataclass(frozen=True, slots=True)
 class Not:
-    """The opposite."""
+    """The negation."""
 
     operand: "Node"
 
@@ -378,10 +380,10 @@ Node = (
 
 
 def text_of(node: Node, scene: Scene, work: int = 1) -> str:
-    """The value of a node whose kind is text; what is done with each character of it is work."""
+    """The value of a node whose kind is string; `work` units are counted for each of its characters."""
     value = node.value(scene)
     if not isinstance(value, str):
-        raise Undecided("a text is needed")
+        raise Undecided("a string is needed")
     scene.work(len(value) * work)
     return value
 
@@ -403,7 +405,7 @@ def children(node: Node) -> tuple[Node, ...]:
 
 
 def depth(node: Node) -> int:
-    """How deep a tree is, found without recursion: a chain of sums may be deeper than Python's stack."""
+    """The depth of a tree, found without recursion: a long chain of sums may be deeper than Python's stack."""
     deepest, level = 0, [node]
     while level:
         deepest += 1

@@ -1,7 +1,6 @@
-"""The values of JavaScript that simple conditions have, and what it does with them.
+"""The JavaScript values in simple conditions, and JavaScript's rules for comparing and calculating with them.
 
-Only kinds of value are compared and calculated with for which the rules are few; where a value turns out to be of
-another kind, Undecided is raised.
+Only kinds of value with few rules are supported; if a value turns out to be of another kind, Undecided is raised.
 """
 
 import math
@@ -11,11 +10,11 @@ from memory_server.language.keys import utf16
 
 
 class Undecided(Exception):
-    """Only JavaScript can tell."""
+    """The value can only be found by running JavaScript."""
 
 
 class Special(Enum):
-    """Values that Python has no word for; all objects count as one."""
+    """Values that Python does not have; all objects count as the same one."""
 
     UNDEFINED = "undefined"
     OBJECT = "object"
@@ -39,8 +38,13 @@ BOOLEAN = frozenset({Kind.BOOLEAN})
 NUMBER = frozenset({Kind.NUMBER})
 STRING = frozenset({Kind.STRING})
 NUMERIC = frozenset({Kind.BOOLEAN, Kind.NUMBER, Kind.NULL, Kind.UNDEFINED})
+"""Kinds that JavaScript converts to a number by simple rules."""
+
 NOTHING = frozenset({Kind.NULL, Kind.UNDEFINED})
+"""The two kinds that are equal to each other and to no other."""
+
 ANY = frozenset(Kind)
+"""All kinds: the value is known only when it is read."""
 
 
 def truthy(value: JsValue) -> bool:
@@ -62,7 +66,7 @@ def kind_of(value: JsValue) -> Kind:
 
 
 def number_of(value: JsValue) -> float:
-    """What JavaScript makes of a value that is not text where it needs a number."""
+    """The number that JavaScript converts a value to, unless it is a string or an object."""
     match value:
         case bool() | float():
             return float(value)
@@ -94,7 +98,7 @@ class Operator(StrEnum):
 
 
 def comparable(operator: Comparison, left: Kinds, right: Kinds) -> bool:
-    """Whether values of these kinds are compared by the few rules of `compared`."""
+    """Whether `compared` supports values of these kinds."""
     match operator:
         case Comparison.SAME | Comparison.OTHER:
             return Kind.OBJECT not in left or Kind.OBJECT not in right
@@ -123,13 +127,13 @@ def compared(operator: Comparison, left: JsValue, right: JsValue) -> bool:
             return not loosely_equal(left, right)
     if isinstance(left, str) and isinstance(right, str):
         one, other = utf16(left), utf16(right)
-        return holds(operator, one < other, one == other, one > other)
+        return ordered(operator, one < other, one == other, one > other)
     first, second = number_of(left), number_of(right)
-    return holds(operator, first < second, first == second, first > second)
+    return ordered(operator, first < second, first == second, first > second)
 
 
-def holds(operator: Comparison, less: bool, equal: bool, more: bool) -> bool:
-    """An ordering, by how two values are to each other; NaN is nothing of all."""
+def ordered(operator: Comparison, less: bool, equal: bool, more: bool) -> bool:
+    """The value of `<`, `<=`, `>` or `>=` for two values; for NaN all three flags are false."""
     match operator:
         case Comparison.LESS:
             return less
@@ -151,7 +155,7 @@ def loosely_equal(left: JsValue, right: JsValue) -> bool:
 
 
 def calculated(operator: Operator, left: float, right: float) -> float:
-    """Both languages calculate with the same 64 bits; only Python balks at zero and infinity."""
+    """Both languages calculate with 64-bit floats, but Python raises where JavaScript returns NaN or an infinity."""
     match operator:
         case Operator.PLUS:
             return left + right

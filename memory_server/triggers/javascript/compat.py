@@ -1,0 +1,49 @@
+"""The parts of quickjs-ng that its documentation does not promise, all in one place.
+
+Checked with quickjs-ng 0.17.0.2; tests/triggers/test_compat.py names that version. The worker cannot import this module
+(see its first lines) and repeats the name of the extension module.
+"""
+
+import importlib.util
+import re
+from pathlib import Path
+
+ENGINE = "_quickjs"
+"""The extension module of the package. The worker loads it alone, because importing the package takes 20 ms more."""
+
+_STACK_FRAME = re.compile(r" *at (?:(?P<function>.*) \()?<input>:(?P<line>\d{1,9}):(?P<column>\d{1,9})\)?")
+"""A line of an error's `stack`; `<input>` is the name that the engine gives evaluated code."""
+
+_EVAL_FRAME = "at eval (native)"
+"""The line of the stack that stands for the prelude's `eval`: the lines above it belong to the trigger."""
+
+_PRELUDE_FUNCTIONS = frozenset({"match_keys", "match_keys_all", "similar", "FrozenDate", "Date"})
+"""Functions of the prelude that a trigger calls: the position of an error in one of them is that of its caller."""
+
+
+def engine_folder() -> str:
+    """The folder of the engine's extension module, found without importing it.
+
+    Raises:
+        OSError: the package is not installed.
+    """
+    found = importlib.util.find_spec(ENGINE)
+    if found is None or found.origin is None:
+        raise OSError("the package quickjs-ng is not installed")
+    return str(Path(found.origin).parent)
+
+
+def position(stack: str) -> tuple[int, int] | None:
+    """Line and column of an error in the trigger, read from the error's `stack`."""
+    found = None
+    for line in stack.splitlines():
+        if _EVAL_FRAME in line:
+            break
+        frame = _STACK_FRAME.fullmatch(line)
+        if frame is None:
+            continue
+        if frame["function"] in _PRELUDE_FUNCTIONS:
+            found = None
+        elif found is None:
+            found = int(frame["line"]), int(frame["column"])
+    return found

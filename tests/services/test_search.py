@@ -1,0 +1,173 @@
+"""The search in typed memories: what it finds, counts and says of itself, on a real database."""
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import pytest
+
+from memory_server.domain.caller import Caller
+from memory_server.domain.memory import Filter, Memory, MemoryDraft, MemoryId, MemoryType
+from memory_server.embedding import Embedder
+from memory_server.errors import Hint, Mend, Problem, Unavailable
+from memory_server.nlp.jieba import JiebaSegmenter
+from memory_server.services.embedding_queue import EmbeddingQueue
+from memory_server.services.memories import MemoryService
+from memory_server.services.search import SearchService
+from memory_server.sqlite.database import Database
+from tests.conftest import Clock, Holder
+
+TEXT = "We deploy the billing service on Fridays after lunch"
+
+Store = Callable[..., None]
+
+
+@pytest.fixture
+def service(database: Database, queue: EmbeddingQueue) -> SearchService:
+    return SearchService(database, queue)
+
+
+@pytest.fixture
+def memories(database: Database, queue: EmbeddingQueue, segmenter: JiebaSegmenter) -> MemoryService:
+    return MemoryService(database, queue, segmenter)
+
+
+@pytest.fixture
+def store(memories: MemoryService) -> Store:
+    """Stores a decision of project p, or what the keywords say."""
+
+    def store(content: str, **fields: object) -> None:
+        draft = replace(MemoryDraft(content, MemoryType.DECISION, "p"), **fields)  # type: ignore[arg-type]
+        memories.store(draft, None, Caller())
+
+    return store
+
+
+def found(service: SearchService, text: str, wanted: Filter = Filter(), mode: str = "hybrid") -> list[int]:  # noqa: B008
+    return [hit.memory.id for hit in service.search(text, wanted, 10, mode).hits]
+
+
+def one(memories: MemoryService, id: int) -> Memory:
+    (detailed,) = memories.get([MemoryId(id)]).found
+    return detailed.memory
+
+
+def test_a_hit_counts_one_access_and_leaves_the_moment_of_the_last_change(
+    service: SearchService, memories: MemoryService, store: Store, clock: Clock
+) -> None:
+    store(TEXT)
+    before = one(memories, 1)
+    clock.advance(days=2)
+    assert found(service, "billing") == [1]
+    assert one(memories, 1) == replace(before, access_count=1, accessed_at="2026-03-16T09:26:53.589Z")
+
+
+def test_a_memory_that_is_not_among_the_results_counts_no_access(
+    service: SearchService, store: Store
+) -> None:
+    for number in range(5):
+        store(f"billing note number {number}")
+    hits = service.search("billing", Filter(), 2, "hybrid").hits
+    with service.database.read() as tx:
+        counted = {id for (id,) in tx.rows("SELECT id FROM memories WHERE access_count = 1")}
+    assert counted == {hit.memory.id for hit in hits}
+    assert len(counted) == 2
+
+
+def test_a_read_only_service_counts_no_access(
+    database: Database, queue: EmbeddingQueue, memories: MemoryService, store: Store
+) -> None:
+    store(TEXT)
+    assert found(SearchService(database, queue, count_access=False), "billing") == [1]
+    assert one(memories, 1).access_count == 0
+
+
+@pytest.mark.parametrize(
+    ("wanted", "expected"),
+    [
+        (Filter(), {1, 2, 3, 4}),
+        (Filter(type=MemoryType.ERROR), {2}),
+        (Filter(project="q"), {3}),
+        (Filter(project=""), {4}),
+        (Filter(tags=("OPS", "none")), {1}),
+        (Filter(min_importance=9), {3}),
+        (Filter(type=MemoryType.ERROR, project="q"), set()),
+    ],
+)
+@pytest.mark.parametrize("mode", ["hybrid", "keyword", "semantic"])
+def test_a_search_stays_inside_its_filter(
+    service: SearchService, store: Store, wanted: Filter, expected: set[int], mode: str
+) -> None:
+    store("billing alpha", tags=("Ops",))
+    store("billing beta", type=MemoryType.ERROR)
+    store("billing gamma", project="q", importance=9)
+    store("billing delta", project=None)
+    assert set(found(service, "billing", wanted, mode)) == expected
+
+
+# Degraded answers
+
+
+def test_without_an_embedder_words_answer_and_the_answer_says_why(
+    database: Database, segmenter: JiebaSegmenter, clock: Clock, store: Store
+) -> None:
+    def missing(_: object) -> Embedder:
+        raise Unavailable("no model is installed", Mend.USE_SAME_EMBEDDER)
+
+    queue = EmbeddingQueue(database, missing, missing, clock)
+    queue.warm_up()
+    service = SearchService(database, queue)
+    store(TEXT)
+    hints = (Hint(Mend.USE_SAME_EMBEDDER),)
+    for mode in ("hybrid", "semantic"):
+        answer = service.search("billing", Filter(), 10, mode)
+        assert [hit.memory.id for hit in answer.hits] == [1]
+        assert answer.embedder == "none"
+        assert answer.degraded == (Problem("found by words only: no model is installed", hints),)
+    assert service.search("billing", Filter(), 10, "keyword").degraded == ()
+    statistics = MemoryService(database, queue, segmenter).statistics(None)
+    assert statistics.coverage.problem == Problem("no model is installed", hints)
+
+
+def test_a_search_that_comes_before_the_embedder_is_ready_is_answered_by_words(
+    database: Database, embedder: Embedder, store: Store, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("memory_server.services.embedding_queue.PATIENCE", 0.01)
+    queue = EmbeddingQueue(database, lambda known: embedder, lambda space: embedder, clock)
+    service = SearchService(database, queue)
+    store(TEXT)
+    early = service.search("billing", Filter(), 10, "hybrid")
+    assert ([hit.memory.id for hit in early.hits], early.degraded) == (
+        [1],
+        (Problem("found by words only: the embedder is still loading"),),
+    )
+    queue.warm_up()
+    assert service.search("billing", Filter(), 10, "hybrid").degraded == ()
+
+
+def test_a_search_says_how_many_memories_meaning_does_not_reach_yet(service: SearchService) -> None:
+    with service.database.write() as tx:
+        for number in range(40):
+            tx.execute(
+                "INSERT INTO memories (content, type) VALUES (?, 'error')", (f"billing note {number}",)
+            )
+    answer = service.search("billing", Filter(), 10, "hybrid")
+    assert len(answer.hits) == 10
+    assert answer.degraded == (Problem("40 memories are not embedded yet and were found by words only"),)
+
+
+def test_a_search_answers_though_the_file_cannot_be_written(
+    file_database: Database, embedder: Embedder, segmenter: JiebaSegmenter, clock: Clock
+) -> None:
+    queue = EmbeddingQueue(file_database, lambda _: embedder, lambda _: embedder, clock)
+    queue.warm_up()
+    draft = MemoryDraft("The bakery opens at seven", MemoryType.OBSERVATION)
+    MemoryService(file_database, queue, segmenter).store(draft, None, Caller())
+    service = SearchService(file_database, queue)
+    assert service.search("bakery", Filter(), 10, "hybrid").degraded == ()
+    assert file_database.path is not None
+    with Holder(file_database.path, "UPDATE memories SET importance = importance"):
+        answer = service.search("bakery", Filter(), 10, "hybrid")
+    assert [hit.memory.content for hit in answer.hits] == ["The bakery opens at seven"]
+    (problem,) = answer.degraded
+    assert problem.text.startswith("accesses were not counted: Another process has kept")
+    assert problem.hints == (Hint(Mend.TRY_AGAIN),)
