@@ -6,6 +6,7 @@ import uuid
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from typing import TypeVar
 
 import numpy as np
 
@@ -15,8 +16,10 @@ from memory_server.embedding import Embedder
 from memory_server.errors import MemoryServerError, Problem
 from memory_server.language.tokens import estimate
 from memory_server.sqlite import embeddings
-from memory_server.sqlite.database import Database
+from memory_server.sqlite.database import Database, Tx
 from memory_server.sqlite.embeddings import KnownSpace
+
+Answer = TypeVar("Answer")
 
 logger = logging.getLogger(__name__)
 
@@ -53,6 +56,15 @@ class Fresh:
     space_id: int
     text: str
     vector: Vector
+
+
+@dataclass(frozen=True, slots=True)
+class Meaning:
+    """The space that answers a question; `vector` is the question's, None where it has no text."""
+
+    space_id: int
+    space: Space
+    vector: Vector | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,6 +187,27 @@ class EmbeddingQueue:
                 return self._last
             problem = found
         return Unanswered(problem)
+
+    def read(self, text: str | None, ask: Callable[[Tx, Meaning | Unanswered], Answer]) -> Answer:
+        """One read of the file by meaning: `ask` gets the transaction and the question's vector, or why there is none.
+
+        The question is embedded before the transaction. Where the space has been retired meanwhile, it is asked again.
+        """
+        for anew in (False, True):
+            meaning = self._meaning(text, anew)
+            with self._database.read() as tx:
+                if anew or isinstance(meaning, Unanswered) or embeddings.in_use(tx, meaning.space_id):
+                    return ask(tx, meaning)
+        raise AssertionError("the second try always answers")
+
+    def _meaning(self, text: str | None, anew: bool) -> Meaning | Unanswered:
+        answering = self.answering(anew=anew)
+        if isinstance(answering, Unanswered):
+            return answering
+        embedder = answering.embedder
+        return Meaning(
+            answering.space_id, embedder.space, None if text is None else embedder.embed_query(text)
+        )
 
     def embed_now(self, text: str) -> Fresh | None:
         """The vector of a text that is about to be stored; none where that would take long, or the embedder is not ready.

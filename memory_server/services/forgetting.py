@@ -21,11 +21,14 @@ class ForgettingService:
             return
         with self.database.read() as tx:
             before = expired_before(tx.now)
-            due = bool(trash.older(tx, before, 1) or fact_history.deleted_before(tx, before, 1))
-        if due:
+        while self._is_due(before):
             with self.database.write() as tx:
                 for home, key in fact_history.deleted_before(tx, before, AT_ONCE):
                     facts.erase(tx, home, key)
                 trash.erase(tx, trash.older(tx, before, AT_ONCE))
                 erase_traces(tx)
         self.database.drop_copies(before)
+
+    def _is_due(self, before: str) -> bool:
+        with self.database.read() as tx:
+            return bool(trash.older(tx, before, 1) or fact_history.deleted_before(tx, before, 1))

@@ -374,8 +374,13 @@ def _in_trash(tx: Tx, pattern: Pattern, conversation: str) -> list[Trashed]:
     return [
         each
         for each in trash.select(tx, Kind.SHORT_TERM, conversation=conversation)
-        if _has(pattern, each.parts["short_term_memories"][0]["text"])
+        if _has(pattern, _readable(each.parts["short_term_memories"][0]["text"]))
     ]
+
+
+def _readable(text: str) -> str:
+    """Of what was no UTF-8, the readable part."""
+    return text.encode(errors="surrogateescape").decode(errors="replace")
 
 
 def _has(pattern: Pattern, text: str) -> bool:

@@ -13,10 +13,10 @@ from memory_server.domain.secrets import refuse_secrets
 from memory_server.domain.turn import Turn
 from memory_server.errors import Mend, NotFound, Problem
 from memory_server.language import query
-from memory_server.services.embedding_queue import Answering, EmbeddingQueue, Unanswered
+from memory_server.services.embedding_queue import EmbeddingQueue, Meaning, Unanswered
 from memory_server.services.facts import FactService
 from memory_server.sqlite import embeddings, facts, trash, turns, words
-from memory_server.sqlite.database import Database
+from memory_server.sqlite.database import Database, Tx
 
 CANDIDATES = 100
 """Turns that the words and the meaning may propose each, or `limit` where that is more."""
@@ -67,24 +67,12 @@ class TurnService:
     def retrieve(self, text: str, limit: int, caller: Caller) -> Recalled:
         """The turns that words and meaning find best, and the facts that the query names."""
         asked = query.parse(text)
-        answering = self.queue.answering(anew=True)
-        vector = answering.embedder.embed_query(text) if isinstance(answering, Answering) else None
-        problems: list[Problem] = []
-        with self.database.read() as tx:
-            shares = words.search_turns(tx, asked.terms, max(limit, CANDIDATES)) if asked.terms else {}
-            cosines: dict[int, float] = {}
-            space = None
-            if isinstance(answering, Answering) and vector is not None:
-                space = answering.embedder.space
-                cosines = turns.cosines(tx, answering.space_id, vector, max(limit, CANDIDATES), list(shares))
-                left = embeddings.count_waiting(tx, answering.space_id, Embedded.TURNS)
-                if left:
-                    problems.append(
-                        Problem(f"{left} turns are not embedded yet and were found by words only")
-                    )
-            elif isinstance(answering, Unanswered):
-                cause = answering.problem
-                problems.append(Problem(f"turns were found by words only: {cause.text}", cause.hints))
+        candidates = max(limit, CANDIDATES)
+
+        def ask(tx: Tx, meaning: Meaning | Unanswered) -> Recalled:
+            shares = words.search_turns(tx, asked.terms, candidates) if asked.terms else {}
+            cosines, problems = _cosines(tx, meaning, candidates, shares)
+            space = meaning.space if isinstance(meaning, Meaning) else None
             weight = ranking.meaning_weight(space, "hybrid", asked.chinese)
             scores = {
                 id: ranking.joined(shares.get(id, 0.0), cosines.get(id, 0.0), weight)
@@ -94,6 +82,8 @@ class TurnService:
             found = [(turn, scores[turn.id]) for turn in turns.select(tx, best)]
             named = facts.mentioned(tx, homes(None, caller), asked.terms, MENTIONED) if asked.terms else []
             return Recalled(found, named, (*problems, *tx.skipped))
+
+        return self.queue.read(text, ask)
 
     def forget(self, id: int, purge: bool, caller: Caller) -> Forgotten:
         """Delete a turn: it can be brought back for 30 days. Or erase it for good. Its facts stay.
@@ -126,3 +116,17 @@ class TurnService:
             (turn,) = turns.select(tx, [id])
         self.queue.wake()
         return turn
+
+
+def _cosines(
+    tx: Tx, meaning: Meaning | Unanswered, limit: int, also: Mapping[int, float]
+) -> tuple[dict[int, float], list[Problem]]:
+    """The cosines of the nearest turns, and of those that the words found; and why some may be missing."""
+    if isinstance(meaning, Unanswered):
+        cause = meaning.problem
+        return {}, [Problem(f"turns were found by words only: {cause.text}", cause.hints)]
+    assert meaning.vector is not None
+    left = embeddings.count_waiting(tx, meaning.space_id, Embedded.TURNS)
+    waiting = Problem(f"{left} turns are not embedded yet and were found by words only")
+    cosines = turns.cosines(tx, meaning.space_id, meaning.vector, limit, list(also))
+    return cosines, [waiting] if left else []

@@ -110,18 +110,18 @@ def erase(tx: WriteTx, home: Home, key: str) -> int:
 
 
 def deleted_before(tx: Tx, moment: str, limit: int) -> list[tuple[Home, str]]:
-    """The keys that have no value, and of which the last was deleted before a moment."""
+    """The keys that have no value, and of which the last was deleted before a moment, or would have expired by now."""
     rows = tx.rows(
         """
         SELECT scope, owner, key
         FROM fact_history AS h
-        WHERE action = 'deleted' AND changed_at < ?
+        WHERE action = 'deleted' AND (changed_at < ? OR expires_at <= ?)
             AND NOT EXISTS (SELECT 1 FROM facts WHERE scope = h.scope AND owner = h.owner AND key = h.key)
             AND id = (SELECT max(id) FROM fact_history WHERE scope = h.scope AND owner = h.owner AND key = h.key)
         ORDER BY id
         LIMIT ?
         """,
-        (moment, limit),
+        (moment, tx.now, limit),
     )
     return [(Home(Scope(scope), owner), key) for scope, owner, key in rows]
 

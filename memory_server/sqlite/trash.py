@@ -38,7 +38,7 @@ _PARTS = {
         _Part(
             "edges",
             ("source_id", "target_id"),
-            "(SELECT count(*) FROM memories WHERE id IN (row.value ->> 'source_id', row.value ->> 'target_id')) = 2",
+            "(SELECT count(*) FROM memories WHERE id IN (:source_id, :target_id)) = 2",
         ),
     ),
     Kind.TURN: (_Part("turns", ("id",)),),
@@ -78,7 +78,7 @@ def put(tx: WriteTx, kind: Kind, ids: Sequence[int], caller: Caller) -> int:
             INSERT INTO trash (kind, item_id, conversation, parts, deleted_at, deleted_by)
             VALUES (?, ?, ?, ?, ?, ?)
             """,
-            (kind.value, id, name, json.dumps(parts, ensure_ascii=False), tx.now, caller.client),
+            (kind.value, id, name, _as_json(parts), tx.now, caller.client),
         )
         tx.execute(f"DELETE FROM {main.table} WHERE id = ?", (id,))
         number += 1
@@ -116,13 +116,15 @@ def restore(tx: WriteTx, kind: Kind, trashed: Trashed, conversation_id: int | No
             _insert(tx, part, rows)
     if kind is Kind.MEMORY:
         _hand_on_edges(tx, trashed)
-    if kind is Kind.SHORT_TERM:
-        tx.execute("UPDATE short_term_memories SET keyed = 1 WHERE id = ?", (trashed.item_id,))
+    if kind is Kind.SHORT_TERM:  # to insert it asks for its keywords anew, and they are here
+        keyed = trashed.parts["short_term_memories"][0]["keyed"]
+        tx.execute("UPDATE short_term_memories SET keyed = ? WHERE id = ?", (keyed, trashed.item_id))
     tx.execute("DELETE FROM trash WHERE id = ?", (trashed.id,))
 
 
 def erase(tx: WriteTx, ids: Sequence[int]) -> None:
     """Erase what is in the trash under these ids of the trash: no byte of it stays in the file."""
+    _erase_edges(tx, ids)
     tx.execute("DELETE FROM trash WHERE id IN (SELECT value FROM json_each(?))", (json.dumps(list(ids)),))
     conversations.delete_empty(tx)
     erase_traces(tx)
@@ -143,30 +145,84 @@ def _hand_on_edges(tx: WriteTx, restored: Trashed) -> None:
             waiting.parts.setdefault("edges", []).append(edge)
             tx.execute(
                 "UPDATE trash SET parts = ? WHERE id = ?",
-                (json.dumps(waiting.parts, ensure_ascii=False), waiting.id),
+                (_as_json(waiting.parts), waiting.id),
             )
 
 
+def _erase_edges(tx: WriteTx, ids: Sequence[int]) -> None:
+    """The edges to what is erased that lie with their other end: it may come back, and they must not."""
+    rows = tx.rows(
+        """
+        SELECT item_id FROM trash WHERE kind = 'memory' AND id IN (SELECT value FROM json_each(?))
+        EXCEPT SELECT id FROM memories
+        """,
+        (json.dumps(list(ids)),),
+    )
+    gone = {id for (id,) in rows}
+    rows = tx.rows(
+        """
+        SELECT id, parts
+        FROM trash
+        WHERE kind = 'memory' AND item_id NOT IN (SELECT value FROM json_each(:gone)) AND EXISTS (
+            SELECT 1
+            FROM json_each(parts, '$.edges')
+            WHERE value ->> 'source_id' IN (SELECT value FROM json_each(:gone))
+                OR value ->> 'target_id' IN (SELECT value FROM json_each(:gone))
+        )
+        """,
+        {"gone": json.dumps(sorted(gone))},
+    )
+    for id, text in rows:
+        parts = json.loads(text)
+        parts["edges"] = [
+            each for each in parts["edges"] if not {each["source_id"], each["target_id"]} & gone
+        ]
+        tx.execute("UPDATE trash SET parts = ? WHERE id = ?", (_as_json(parts), id))
+
+
 def _rows(tx: Tx, part: _Part, id: int) -> list[dict[str, Any]]:
+    """Bytes that are no UTF-8 become surrogates: what cannot be read can be forgotten all the same."""
     columns = _columns(tx, part.table)
     where = " OR ".join(f"{key} = ?" for key in part.keys)
-    names = ", ".join(f'"{column}"' for column in columns)
+    names = ", ".join(
+        f'CAST("{name}" AS BLOB)' if type == "TEXT" else f'"{name}"' for name, type in columns.items()
+    )
     found = tx.rows(f"SELECT {names} FROM {part.table} WHERE {where}", tuple(id for _ in part.keys))
-    return [dict(zip(columns, row, strict=True)) for row in found]
+    return [
+        {
+            name: value.decode(errors="surrogateescape") if isinstance(value, bytes) else value
+            for name, value in zip(columns, row, strict=True)
+        }
+        for row in found
+    ]
 
 
 def _insert(tx: WriteTx, part: _Part, rows: list[dict[str, Any]]) -> None:
-    columns = [column for column in _columns(tx, part.table) if column in rows[0]]
-    names = ", ".join(f'"{column}"' for column in columns)
-    values = ", ".join(f"row.value ->> '{column}'" for column in columns)
-    tx.execute(
-        f"""
-        INSERT OR IGNORE INTO {part.table} ({names})
-        SELECT {values} FROM json_each(?) AS row WHERE {part.condition}
-        """,
-        (json.dumps(rows, ensure_ascii=False),),
+    columns = {name: type for name, type in _columns(tx, part.table).items() if name in rows[0]}
+    names = ", ".join(f'"{name}"' for name in columns)
+    values = ", ".join(
+        f"CAST(:{name} AS TEXT)" if type == "TEXT" else f":{name}" for name, type in columns.items()
     )
+    for row in rows:
+        tx.execute(
+            f"INSERT OR IGNORE INTO {part.table} ({names}) SELECT {values} WHERE {part.condition}",
+            {
+                name: row[name].encode(errors="surrogateescape") if isinstance(row[name], str) else row[name]
+                for name in columns
+            },
+        )
 
 
-def _columns(tx: Tx, table: str) -> list[str]:
-    return [name for (name,) in tx.rows(f"SELECT name FROM pragma_table_info('{table}')")]
+def _columns(tx: Tx, table: str) -> dict[str, str]:
+    """The columns of a table with their types. None of the tables here keeps blobs."""
+    return dict(tx.rows(f"SELECT name, type FROM pragma_table_info('{table}')"))
+
+
+def _as_json(parts: dict[str, list[dict[str, Any]]]) -> str:
+    """Readable for people; but where a text is no UTF-8, for which surrogates stand, other letters are escaped too."""
+    text = json.dumps(parts, ensure_ascii=False)
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return json.dumps(parts)
+    return text
