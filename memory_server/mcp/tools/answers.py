@@ -6,7 +6,7 @@ from typing import Annotated, Any, Self
 from pydantic import AliasPath, BaseModel, BeforeValidator, ConfigDict, Field
 
 from memory_server.domain.forgetting import Forgotten
-from memory_server.errors import Problem, told
+from memory_server.errors import Invalid, Problem, told
 from memory_server.mcp.hints import WORDS
 
 
@@ -91,6 +91,13 @@ class Deletion(Answer):
             "undo_until": forgotten.undo_until,
             "purged": True if purge and forgotten.number else None,
         }
+
+
+def refuse_both(**wishes: bool) -> None:
+    """Raises Invalid where two wishes are given that exclude each other."""
+    wanted = [name for name, given in wishes.items() if given]
+    if len(wanted) > 1:
+        raise Invalid(f"Give either `{'` or `'.join(wanted)}`, not both. Nothing was changed.")
 
 
 def shortened(text: str, limit: int) -> str:

@@ -11,7 +11,7 @@ from memory_server.domain.fact import FactDraft, Scope
 from memory_server.domain.resume import Pointers
 from memory_server.errors import Invalid, Mend
 from memory_server.mcp.tool import DESTROYS, READS, WRITES, Tool
-from memory_server.mcp.tools.answers import Deletion, degraded
+from memory_server.mcp.tools.answers import Deletion, degraded, refuse_both
 from memory_server.mcp.tools.fact_answers import (
     Change,
     FactDeleted,
@@ -136,6 +136,7 @@ class FactTools:
         caller: Caller,
     ) -> FactDeleted:
         """Delete the value that read_memory returns for this key. It can be restored for 30 days; purge erases its history too."""
+        refuse_both(undo=undo, purge=purge)
         if undo:
             restored = self.facts.undelete(key, scope, caller)
             return FactDeleted(deleted=False, scope=restored.home.scope, restored=FactRead.of(restored))

@@ -22,6 +22,7 @@ from memory_server.mcp.tools.answers import (
     OptionalText,
     degraded,
     elsewhere,
+    refuse_both,
     shortened,
 )
 from memory_server.mcp.tools.fields import OBJECT, TEXT, Purge, Undo, not_blank, small
@@ -226,6 +227,7 @@ class LongTermTools:
         caller: Caller,
     ) -> DeletedLongTerm:
         """Delete a long-term memory. It can be restored for 30 days; purge erases it."""
+        refuse_both(undo=undo, purge=purge)
         if undo:
             restored = self.long_term.restore(name, conversation_id)
             return DeletedLongTerm(deleted=False, restored=restored.name)

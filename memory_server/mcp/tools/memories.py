@@ -18,6 +18,7 @@ from memory_server.mcp.tools.answers import (
     SupersededBy,
     absent,
     part,
+    refuse_both,
     rounded,
 )
 from memory_server.mcp.tools.fields import (
@@ -193,6 +194,7 @@ class MemoryTools:
         self, id: Id, undo: Undo = False, purge: Purge = False, *, caller: Caller
     ) -> DeletedMemory:
         """Delete a memory with its history and edges. It can be restored for 30 days; purge when the user wants it gone."""
+        refuse_both(undo=undo, purge=purge)
         if undo:
             return DeletedMemory(deleted=False, restored=WholeMemory.of(self.memories.restore(MemoryId(id))))
         return DeletedMemory(**Deletion.told(self.memories.forget(MemoryId(id), purge, caller), purge))

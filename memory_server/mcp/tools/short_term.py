@@ -17,6 +17,7 @@ from memory_server.mcp.tools.answers import (
     OptionalText,
     degraded,
     elsewhere,
+    refuse_both,
     shortened,
 )
 from memory_server.mcp.tools.fields import Purge, Undo
@@ -205,6 +206,8 @@ class ShortTermTools:
         caller: Caller,
     ) -> DeletedShortTerm:
         """Delete this conversation's short-term memories that contain the pattern. They can be restored for 30 days. dry_run only lists them."""
+        refuse_both(undo=undo, purge=purge)
+        refuse_both(undo=undo, dry_run=dry_run)
         if undo:
             return DeletedShortTerm(deleted=0, restored=self.short_term.restore(pattern, conversation_id))
         if dry_run:

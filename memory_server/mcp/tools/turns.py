@@ -8,7 +8,15 @@ from pydantic import AfterValidator, Field, ValidatorFunctionWrapHandler, WrapVa
 from memory_server.domain.caller import Caller
 from memory_server.domain.turn import Turn
 from memory_server.mcp.tool import DESTROYS, READS, WRITES, Tool
-from memory_server.mcp.tools.answers import Answer, Degraded, Deletion, OptionalNumber, OptionalText, degraded
+from memory_server.mcp.tools.answers import (
+    Answer,
+    Degraded,
+    Deletion,
+    OptionalNumber,
+    OptionalText,
+    degraded,
+    refuse_both,
+)
 from memory_server.mcp.tools.fact_answers import FactRead
 from memory_server.mcp.tools.fact_fields import Key, Value
 from memory_server.mcp.tools.fields import OBJECT, TEXT, Id, Limit, Purge, QueryText, Undo, not_blank
@@ -94,6 +102,7 @@ class TurnTools:
 
     def delete_turn(self, id: Id, undo: Undo = False, purge: Purge = False, *, caller: Caller) -> DeletedTurn:
         """Delete a turn; its facts stay. It can be restored for 30 days; purge erases it."""
+        refuse_both(undo=undo, purge=purge)
         if undo:
             return DeletedTurn(deleted=False, restored=self.turns.restore(id).id)
         return DeletedTurn(**Deletion.told(self.turns.forget(id, purge, caller), purge))
