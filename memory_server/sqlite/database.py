@@ -172,6 +172,10 @@ class Database:
         self._handles: _Handles | None = None
         self._was_open = False
         self._loss: str | None = None
+        self._untold: str | None = None
+        """What happened to the file, while only background work has noticed it: the next call is told."""
+        self._news = ""
+        """What happened to the file last, for all threads that notice it at the same time."""
         self._closed = False
 
     def open(self) -> None:
@@ -323,25 +327,36 @@ class Database:
             self._reading.leave()
 
     def _open_handles(self) -> _Handles:
-        if self._handles is not None:
+        if self._handles is not None and self._untold is None:
             return self._handles
         with self._opening:
-            if self._closed:
-                raise Unavailable("The server is stopping: nothing was done.")
+            self._refuse_closed()
             if self._handles is None:
                 self._handles = self._opened() if self._loss is None else self._opened_anew(self._loss)
+                if self._loss is not None:
+                    self._news = _used_from_now_on(self._loss)
+                    self._untold = self._untold and self._news
                 self._was_open, self._loss = True, None
+            if self._untold is not None and deadline.is_set():
+                told, self._untold = self._untold, None
+                raise Unavailable(told, Mend.TRY_AGAIN)
             return self._handles
+
+    def _refuse_closed(self) -> None:
+        if self._closed:
+            raise Unavailable("The server is stopping: nothing was done.")
 
     def _opened_anew(self, loss: str) -> _Handles:
         """Open what stands at the path now; where that fails, say also what was lost there and where it is."""
         assert self.path is not None
         if not self.path.exists():
+            self._mark_told()
             raise Unavailable(loss, Hint(Mend.PUT_FILE_BACK, {"path": self.path}))
         try:
             with self._translated():
                 return self._opened()
         except Unavailable as error:
+            self._mark_told()
             raise Unavailable(
                 f"{loss} The file that is there now cannot be used: {error}", *error.problem.hints
             ) from error
@@ -392,18 +407,23 @@ class Database:
         if self.path is None or files.identify(self.path) == handles.identity:
             return
         with self._opening:
-            if self._handles is not handles:
-                raise Unavailable(f"The database {self.path} is being opened anew.", Mend.TRY_AGAIN)
-            self._loss = self._told_of_loss(self.path, handles, connection)
-            self._handles = None
-            while handles.idle:
-                handles.idle.pop().close()
-            self._handles = self._opened_anew(self._loss)
-            loss, self._loss = self._loss, None
-            raise Unavailable(
-                f"{loss} The file that is there now was checked: it is sound and is used from now on.",
-                Mend.TRY_AGAIN,
-            )
+            if self._handles is handles:
+                self._loss = self._untold = self._told_of_loss(self.path, handles, connection)
+                self._handles = None
+                while handles.idle:
+                    handles.idle.pop().close()
+            if self._handles is None and self._loss is not None:
+                self._handles = self._opened_anew(self._loss)
+                self._news = self._untold = _used_from_now_on(self._loss)
+                self._loss = None
+            self._refuse_closed()
+            self._mark_told()
+            raise Unavailable(self._news, Mend.TRY_AGAIN)
+
+    def _mark_told(self) -> None:
+        """A call hears it now."""
+        if deadline.is_set():
+            self._untold = None
 
     def _told_of_loss(self, path: Path, handles: _Handles, connection: apsw.Connection | None) -> str:
         """Rescue what the open connections still reach; what happened, and where that lies."""
@@ -462,6 +482,10 @@ class Database:
             ) from error
         except OSError as error:
             raise Unavailable(f"The database {self.path} cannot be reached: {error}.") from error
+
+
+def _used_from_now_on(loss: str) -> str:
+    return f"{loss} The file that is there now was checked: it is sound and is used from now on."
 
 
 def _roll_back(connection: apsw.Connection) -> None:
