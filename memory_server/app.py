@@ -15,8 +15,10 @@ from memory_server.errors import Mend, Unavailable
 from memory_server.nlp.jieba import JiebaSegmenter
 from memory_server.nlp.keywords import JiebaKeywords
 from memory_server.services.background import Background, Job
+from memory_server.services.dictionary import DictionaryService
 from memory_server.services.embedding_queue import EmbeddingQueue
 from memory_server.services.facts import FactService
+from memory_server.services.forgetting import ForgettingService
 from memory_server.services.graph import GraphService
 from memory_server.services.health import HealthService
 from memory_server.services.long_term import LongTermService
@@ -50,11 +52,17 @@ WARM_UP_DELAY = 0.25
 LOOK = 2.0
 """Seconds between two looks for what another program has written into the file, or what has expired."""
 
-DICTIONARY_DELAY = WARM_UP_DELAY + LOOK
-"""Seconds before the Chinese dictionary is loaded: that takes a second of CPU, and the first search comes first."""
+DICTIONARY_DELAY = 1.0
+"""Seconds before the Chinese dictionary is loaded: that takes a second of CPU, and the embedder comes first."""
+
+LOOK_FOR_HAN = 60.0
+"""Seconds between two looks whether the file holds Chinese now: without any, 67 MB of dictionary are saved."""
 
 ONCE = 86_400.0
 """Seconds: longer than it matters. What is loaded stays loaded."""
+
+ERASING = 3600.0
+"""Seconds between two looks for what was deleted 30 days ago."""
 
 CLEANUP = 60.0
 """Seconds between two looks for conversations whose daily cleanup is due."""
@@ -105,9 +113,15 @@ def build(settings: Settings) -> Services:
     jobs = [
         Job("open the database", database.open, ONCE),
         Job("embed what is new", queue.work, LOOK, WARM_UP_DELAY, queue.filled, queue.release),
-        Job("load the Chinese dictionary", segmenter.load, ONCE, DICTIONARY_DELAY),
+        Job(
+            "load the Chinese dictionary",
+            DictionaryService(database, segmenter).load_if_used,
+            LOOK_FOR_HAN,
+            DICTIONARY_DELAY,
+        ),
         Job("remove expired facts", facts.remove_expired, LOOK, LOOK),
         Job("find keywords of short-term memories", short_term.find_keywords, LOOK, LOOK),
+        Job("erase what was deleted", ForgettingService(database).erase_due, ERASING, LOOK),
         Job("clean up short-term memories", short_term.clean_up_due, CLEANUP, LOOK),
     ]
     return Services(

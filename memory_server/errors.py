@@ -13,6 +13,7 @@ class Mend(StrEnum):
     """What mends a failure. Each face has words for each of these."""
 
     FIND_MEMORY = "find the id of a memory"
+    FIND_TURN = "find the id of a turn"
     NAME_MEMORY_FIELDS = "name a field of a memory to change"
     NAME_LONG_TERM_FIELDS = "name a field of a long-term memory to change"
     NAME_NEIGHBOURS = "say which neighbours to look for"

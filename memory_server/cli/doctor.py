@@ -7,14 +7,19 @@ from memory_server.mcp.toolsets import chosen, toolsets
 from memory_server.settings import Settings
 
 
-def doctor(settings: Settings) -> int:
-    """Print what is in use and what is wrong. Returns 1 if something is wrong. Creates no file."""
+def doctor(settings: Settings, fix: bool) -> int:
+    """Print what is in use and what is wrong. Returns 1 if something is wrong. Creates no file.
+
+    With `fix` it first mends what needs no decision.
+    """
     if not settings.db.exists():
         raise Invalid(
             f"There is no database {settings.db} yet. The first assistant that starts memory-server creates it. "
             "To check another file, give its path with --db."
         )
     services = app.build(settings)
+    for done in services.health.mend() if fix else ():
+        print(f"fixed       {done}")
     health = services.health.check()
     coverage = health.coverage
     problems = [
@@ -30,6 +35,7 @@ def doctor(settings: Settings) -> int:
         "embeddings": f"{coverage.embedded} ready, {coverage.waiting} waiting",
         "project": settings.here.key or "(none)",
         "tools": ", ".join(tool.name for tool in chosen(toolsets(services), settings)),
+        "copies": ", ".join(health.beside) or "none",
         "problems": "none" if not problems else f"{len(problems)}",
     }
     for name, value in report.items():

@@ -6,6 +6,7 @@ _THROUGH_AN_ASSISTANT = "An assistant that is connected to this memory can do th
 
 WORDS = {
     Mend.FIND_MEMORY: f"Look up its id. {_THROUGH_AN_ASSISTANT}",
+    Mend.FIND_TURN: "`sqlite3 FILE 'SELECT * FROM readable_turns'` shows the ids.",
     Mend.NAME_MEMORY_FIELDS: "Name at least one field to change.",
     Mend.NAME_LONG_TERM_FIELDS: "Name at least one field to change.",
     Mend.NAME_NEIGHBOURS: "Ask for neighbours by edges, by meaning, or both.",

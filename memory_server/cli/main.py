@@ -1,6 +1,7 @@
 """The command line: arguments in, exit code out."""
 
 import argparse
+import errno
 import logging
 import sys
 from collections.abc import Sequence
@@ -41,7 +42,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             case "doctor":
                 from memory_server.cli.doctor import doctor
 
-                return doctor(settings)
+                return doctor(settings, arguments.fix)
             case "backup":
                 from memory_server.cli.backup import backup
 
@@ -52,6 +53,14 @@ def main(argv: Sequence[str] | None = None) -> int:
                 serve(settings)
     except MemoryServerError as error:
         print(f"memory-server: {told([error.problem], WORDS)}", file=sys.stderr)
+        return 1
+    except OSError as error:
+        if error.errno not in (errno.EMFILE, errno.ENFILE):
+            raise
+        print(
+            "memory-server: too many files are open. Raise the limit (ulimit -n 256), then try again.",
+            file=sys.stderr,
+        )
         return 1
     return 0
 
@@ -78,8 +87,13 @@ def parser() -> argparse.ArgumentParser:
         "demo", parents=[flags], help="store a log of memories, ask questions, print the answers"
     )
     demo.add_argument("file", type=Path, nargs="?", help="a JSONL file; default: the packaged one")
-    commands.add_parser(
+    doctor = commands.add_parser(
         "doctor", parents=[flags], help="check the database; report what is in use and what is wrong"
+    )
+    doctor.add_argument(
+        "--fix",
+        action="store_true",
+        help="first let only you read the file, and remove unfinished copies",
     )
     backup = commands.add_parser("backup", parents=[flags], help="write a checked copy of the database")
     backup.add_argument("file", type=Path, help="where to write the copy")
@@ -88,7 +102,13 @@ def parser() -> argparse.ArgumentParser:
 
 def _parsed(argv: Sequence[str]) -> argparse.Namespace:
     flags = parser()
-    known = ["-h", "--help", "--version", *("--" + name.replace("_", "-") for name in Settings.model_fields)]
+    known = [
+        "-h",
+        "--help",
+        "--version",
+        "--fix",
+        *("--" + name.replace("_", "-") for name in Settings.model_fields),
+    ]
     for each in argv:
         name = each.partition("=")[0]
         if name.startswith("--") and len(name) > 2 and name not in known:

@@ -22,6 +22,11 @@ def within(seconds: float) -> Iterator[None]:
         _end.reset(token)
 
 
+def is_set() -> bool:
+    """Whether somebody waits for the answer: background work has no end."""
+    return _end.get() < inf
+
+
 def left(most: float = CALL) -> float:
     """Seconds that may still be waited, at most `most`; 0 where the end is over."""
     return max(0.0, min(most, _end.get() - time.monotonic()))

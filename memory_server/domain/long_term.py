@@ -77,7 +77,12 @@ class Watch:
     error: str | None
     failures: int
     quarantined_until: str | None
-    skipped: bool
+    slow: bool
+
+    @property
+    def doubtful(self) -> bool:
+        """Whether its trigger was slow or failed when it was evaluated last: then it must not take others' time."""
+        return self.slow or self.failures > 0
 
 
 def quarantine(failures: int) -> timedelta | None:

@@ -110,13 +110,18 @@ def meaning_weight(space: Space | None, mode: str, chinese: bool) -> float:
     return LEXICAL_WEIGHT if space.lexical else MEANING_WEIGHT
 
 
+def joined(words: float, cosine: float, weight: float) -> float:
+    """The weighted mean of the words' share, made smaller where only a few are shared, and the cosine."""
+    mean: float = (1 - weight) * words**WORD_POWER + weight * max(0.0, cosine)
+    return mean
+
+
 def score(why: Why, weight: float) -> float:
     """The weighted mean of words and meaning, lowered a little by decay.
 
     A memory loses at most PRIOR_WEIGHT of the score, and less with a higher decayed score.
     """
-    relevance: float = (1 - weight) * why.words**WORD_POWER + weight * max(0.0, why.meaning)
-    return relevance * (1 - PRIOR_WEIGHT * exp(-why.decay / PRIOR_SCALE))
+    return joined(why.words, why.meaning, weight) * (1 - PRIOR_WEIGHT * exp(-why.decay / PRIOR_SCALE))
 
 
 def best(hits: list[Hit], limit: int, successors: Mapping[MemoryId, MemoryId] = _NONE) -> list[Hit]:

@@ -4,6 +4,7 @@ from memory_server.errors import Mend
 
 WORDS = {
     Mend.FIND_MEMORY: "Call `memory_search` to find the id.",
+    Mend.FIND_TURN: "Call `retrieve_memories` to find the id.",
     Mend.NAME_MEMORY_FIELDS: "Give at least one of content, type, tags, importance, project, metadata.",
     Mend.NAME_LONG_TERM_FIELDS: "Give at least one of trigger, prompt, updatedContext.",
     Mend.NAME_NEIGHBOURS: "Set includeGraph or includeSemantic to true.",

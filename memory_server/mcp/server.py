@@ -1,5 +1,6 @@
 """The MCP server: offers the tools, and answers our errors as tool errors."""
 
+import errno
 import logging
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
@@ -85,7 +86,7 @@ class MemoryServer(MCPServer[Any]):
     ) -> CallToolResult | InputRequiredResult:
         tool = self._tools.get(name)
         if tool is None:
-            raise ToolError(self._why_not(name))
+            raise ToolError(visible(self._why_not(name)))
         caller = self._caller(_client_name(context))
         try:
             with deadline.within(deadline.CALL):
@@ -93,9 +94,21 @@ class MemoryServer(MCPServer[Any]):
                     return await tool.call(arguments, caller)
         except MemoryServerError as error:
             raise ToolError(visible(told([error.problem], WORDS) or "")) from error
-        except (ToolError, MCPError):
+        except ToolError as error:
+            raise ToolError(visible(str(error))) from error
+        except MCPError:
             raise
+        except MemoryError as error:
+            raise ToolError(
+                f"The server has no memory left to carry out `{name}`. Nothing was half-written. "
+                "Send less at once; if it happens again, the user must restart the server."
+            ) from error
         except Exception as error:
+            if isinstance(error, OSError) and error.errno in (errno.EMFILE, errno.ENFILE):
+                raise ToolError(
+                    f"The server has too many files open to carry out `{name}`. Nothing was half-written. "
+                    "Call again; if it happens again, the user must raise the limit (ulimit -n)."
+                ) from error
             raise UnexpectedToolError(
                 f"`{name}` failed inside the server, which has logged the cause to its standard error. "
                 "Nothing was half-written. This is a bug: tell the user."

@@ -1,6 +1,8 @@
 """Serves over standard input and output, and ends quickly and cleanly when it is asked to."""
 
+import logging
 import os
+import select
 import signal
 import sys
 import threading
@@ -10,24 +12,15 @@ from typing import BinaryIO
 
 import anyio
 import anyio.to_thread
-import pydantic_core
 from mcp.shared.message import SessionMessage
-from mcp_types import (
-    INVALID_REQUEST,
-    PARSE_ERROR,
-    ErrorData,
-    JSONRPCError,
-    JSONRPCMessage,
-    JSONRPCNotification,
-    JSONRPCRequest,
-    JSONRPCResponse,
-    jsonrpc_message_adapter,
-)
-from pydantic import ValidationError
+from mcp_types import JSONRPCError, JSONRPCRequest, JSONRPCResponse
 
 from memory_server.language.text import without_lone_surrogates
 from memory_server.mcp.compat import WriteStream, run_over, stdio_streams
+from memory_server.mcp.messages import NoMessageError, parse
 from memory_server.mcp.server import MemoryServer
+
+logger = logging.getLogger(__name__)
 
 GRACE = 0.4
 """Seconds from the end of the input, or a signal, to the end of the process, whatever still runs. We promise 0.5."""
@@ -38,7 +31,10 @@ def serve(server: MemoryServer, close: Callable[[float], None]) -> None:
 
     Never returns: threads may still be blocked on the client's pipes, so the process ends here.
     """
-    anyio.run(_serve, server, close)
+    try:
+        anyio.run(_serve, server, close)
+    except* (BrokenPipeError, ConnectionResetError):
+        logger.info("the client has closed its end")
     _leave(close, GRACE / 2)
 
 
@@ -110,6 +106,9 @@ class _Lines:
     def __init__(self, close: Callable[[float], None]) -> None:
         self._close = close
         self._input = _claimed_stdin()
+        self._read = 0
+        if os.name != "nt":
+            threading.Thread(target=self._watch_for_hang_up, name="hang-up", daemon=True).start()
 
     def __aiter__(self) -> "_Lines":
         return self
@@ -117,6 +116,7 @@ class _Lines:
     async def __anext__(self) -> str:
         while True:
             raw = await anyio.to_thread.run_sync(self._input.readline, abandon_on_cancel=True)
+            self._read += 1
             if not raw:
                 await self._let_calls_end()
                 raise StopAsyncIteration
@@ -124,13 +124,28 @@ class _Lines:
             if not line.strip():
                 continue
             try:
-                message = _message(line)
-            except _NoMessageError as refusal:
+                message = parse(line)
+            except NoMessageError as refusal:
                 await self.answers.send(SessionMessage(refusal.answer))
                 continue
             if isinstance(message, JSONRPCRequest):
                 self.answers.awaited.add(message.id)
             return line
+
+    def _watch_for_hang_up(self) -> None:
+        """Leave when the client has closed its end and no further line is read.
+
+        A client that does not read its answers keeps the loop from reading on, so the end of the input behind
+        its last line would not be seen.
+        """
+        poll = select.poll()
+        poll.register(self._input.fileno(), 0)  # a hang-up is told without being asked for
+        poll.poll()
+        seen = -1
+        while seen != self._read:
+            seen = self._read
+            time.sleep(GRACE)
+        _leave(self._close, 0.05)
 
     async def _let_calls_end(self) -> None:
         """After the end of the input: running calls are still answered, if they end soon."""
@@ -138,34 +153,6 @@ class _Lines:
         with anyio.move_on_after(GRACE / 2):
             while self.answers.awaited:
                 await anyio.sleep(0.005)
-
-
-class _NoMessageError(Exception):
-    """A line that is not a JSON-RPC message. The SDK would drop it, and the client would wait forever."""
-
-    def __init__(self, id: object, code: int, message: str) -> None:
-        known = id if isinstance(id, int | str) and not isinstance(id, bool) else None
-        self.answer = JSONRPCError(jsonrpc="2.0", id=known, error=ErrorData(code=code, message=message))
-
-
-def _message(line: str) -> JSONRPCMessage:
-    """Raises _NoMessageError."""
-    try:
-        content = pydantic_core.from_json(line)
-    except ValueError as error:
-        raise _NoMessageError(None, PARSE_ERROR, f"Not JSON: {error}") from None
-    try:
-        message = jsonrpc_message_adapter.validate_json(line, by_name=False)
-    except ValidationError:
-        message = None
-    if message is None or (isinstance(message, JSONRPCNotification) and "id" in content):
-        raise _NoMessageError(
-            content.get("id") if isinstance(content, dict) else None,
-            INVALID_REQUEST,
-            'Not a JSON-RPC message: an object with "jsonrpc": "2.0", a text "method", an object "params", '
-            'and in a request an "id" that is a text or a whole number.',
-        )
-    return message
 
 
 def _claimed_stdin() -> BinaryIO:

@@ -6,17 +6,20 @@ import uuid
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from typing import TypeVar
 
 import numpy as np
 
-from memory_server.domain.deadline import CALL
-from memory_server.domain.embedding import Embedded, Space
+from memory_server.domain.embedding import Embedded, Space, Vector
 from memory_server.domain.moment import timestamp
 from memory_server.embedding import Embedder
 from memory_server.errors import MemoryServerError, Problem
+from memory_server.language.tokens import estimate
 from memory_server.sqlite import embeddings
-from memory_server.sqlite.database import Database
+from memory_server.sqlite.database import Database, Tx
 from memory_server.sqlite.embeddings import KnownSpace
+
+Answer = TypeVar("Answer")
 
 logger = logging.getLogger(__name__)
 
@@ -29,8 +32,8 @@ FEW = 2 * BATCH
 LEASE = timedelta(seconds=10)
 """How long a process that has died keeps others from going on with its work; a batch takes a tenth of it."""
 
-CATCHING_UP = 1.0
-"""Seconds that a search waits for another process to be able to keep the embeddings it makes."""
+AT_ONCE = 200
+"""Tokens of a text that is embedded before it is stored: about 40 ms on two quiet cores. A longer one waits in the queue."""
 
 PATIENCE = 2.0
 """Seconds that a search waits for the embedder while the server warms up: the bundled model takes about 0.5 s."""
@@ -44,6 +47,24 @@ class Answering:
 
     space_id: int
     embedder: Embedder
+
+
+@dataclass(frozen=True, slots=True)
+class Fresh:
+    """The vector of a text that is about to be stored."""
+
+    space_id: int
+    text: str
+    vector: Vector
+
+
+@dataclass(frozen=True, slots=True)
+class Meaning:
+    """The space that answers a question; `vector` is the question's, None where it has no text."""
+
+    space_id: int
+    space: Space
+    vector: Vector | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +111,7 @@ class EmbeddingQueue:
         self._embedders: dict[str, Embedder | Problem] = {}
         self._wanted: Space | None = None
         self._leased: int | None = None
+        self._last: Answering | None = None
         self._give_up = False
         self._problem = _LOADING
 
@@ -142,36 +164,64 @@ class EmbeddingQueue:
         """There is something new in the queue."""
         self.filled.set()
 
-    def answering(self) -> Answering | Unanswered:
-        """The space that answers a search now, or why none does. Waits a moment while the server warms up."""
+    def answering(self, *, anew: bool = False) -> Answering | Unanswered:
+        """The space that answers a search now, or why none does. Waits a moment while the server warms up.
+
+        It is the one that answered last, or with `anew` what the file says: a transaction tells whether the space
+        is in use still, and `work` looks often.
+        """
+        if self._last is not None and not anew:
+            return self._last
         if not self._ready.wait(PATIENCE):
             return Unanswered(_LOADING)
         if self._wanted is None:
             return Unanswered(self._problem)
         with self._database.read() as tx:
             known = embeddings.spaces(tx)
+        self._last = None
         problem = Problem("the file has no embeddings yet")
         for each in known:
             found = self._embedder_of(each.space)
             if not isinstance(found, Problem):
-                return Answering(each.id, found)
+                self._last = Answering(each.id, found)
+                return self._last
             problem = found
         return Unanswered(problem)
 
-    def catch_up(self, answering: Answering, kind: Embedded) -> int:
-        """Embed a few texts that wait, so that a search finds what was just written; how many still wait."""
-        left = self._count_waiting(answering.space_id, kind)
-        if left == 0 or left > BATCH or self._database.read_only:
-            return left
-        try:
-            self._embed_batch(answering.space_id, answering.embedder, kind, CATCHING_UP)
-        except MemoryServerError as error:
-            logger.warning("embedding waits: %s", error)
-        return self._count_waiting(answering.space_id, kind)
+    def read(self, text: str | None, ask: Callable[[Tx, Meaning | Unanswered], Answer]) -> Answer:
+        """One read of the file by meaning: `ask` gets the transaction and the question's vector, or why there is none.
+
+        The question is embedded before the transaction. Where the space has been retired meanwhile, it is asked again.
+        """
+        for anew in (False, True):
+            meaning = self._meaning(text, anew)
+            with self._database.read() as tx:
+                if anew or isinstance(meaning, Unanswered) or embeddings.in_use(tx, meaning.space_id):
+                    return ask(tx, meaning)
+        raise AssertionError("the second try always answers")
+
+    def _meaning(self, text: str | None, anew: bool) -> Meaning | Unanswered:
+        answering = self.answering(anew=anew)
+        if isinstance(answering, Unanswered):
+            return answering
+        embedder = answering.embedder
+        return Meaning(
+            answering.space_id, embedder.space, None if text is None else embedder.embed_query(text)
+        )
+
+    def embed_now(self, text: str) -> Fresh | None:
+        """The vector of a text that is about to be stored; none where that would take long, or the embedder is not ready.
+
+        It is of the space that answered last. A space that has been retired since takes no vector.
+        """
+        if self._last is None or estimate(text) > AT_ONCE:
+            return None
+        (vector,) = self._last.embedder.embed_documents([text])
+        return Fresh(self._last.space_id, text, np.asarray(vector, dtype=np.float32))
 
     def coverage(self, project: str | None = None) -> Coverage:
         """How far the embeddings of the answering space are."""
-        answering = self.answering()
+        answering = self.answering(anew=True)
         if isinstance(answering, Unanswered):
             return Coverage("none", 0, 0, answering.problem)
         with self._database.read() as tx:
@@ -197,6 +247,7 @@ class EmbeddingQueue:
         """Embed all that waits in every space whose embedder is here; complete spaces become active."""
         if self._wanted is None or self._database.read_only:
             return
+        self.answering(anew=True)
         with self._database.read() as tx:
             known = embeddings.spaces(tx)
         for each in known:
@@ -240,7 +291,7 @@ class EmbeddingQueue:
             with self._database.write() as tx:
                 embeddings.release(tx, self._leased, self._holder)
 
-    def _embed_batch(self, space_id: int, embedder: Embedder, kind: Embedded, patience: float = CALL) -> int:
+    def _embed_batch(self, space_id: int, embedder: Embedder, kind: Embedded) -> int:
         """Embed up to BATCH waiting texts outside any transaction, then keep the vectors in one."""
         with self._embedding:
             with self._database.read() as tx:
@@ -248,7 +299,7 @@ class EmbeddingQueue:
             if not batch:
                 return 0
             vectors = embedder.embed_documents([each.text for each in batch])
-            with self._database.write(patience) as tx:
+            with self._database.write() as tx:
                 for waiting, vector in zip(batch, vectors, strict=True):
                     embeddings.insert(tx, space_id, waiting, np.asarray(vector, dtype=np.float32))
             return len(batch)

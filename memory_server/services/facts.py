@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
+from memory_server.domain import forgetting
 from memory_server.domain.caller import Caller
 from memory_server.domain.fact import (
     Action,
@@ -18,11 +19,13 @@ from memory_server.domain.fact import (
     matches,
     tagged,
 )
+from memory_server.domain.forgetting import Forgotten
 from memory_server.domain.moment import timestamp
 from memory_server.domain.secrets import refuse_secrets
 from memory_server.errors import Conflict, Hint, Mend, NotFound, Problem
 from memory_server.sqlite import fact_history, facts
 from memory_server.sqlite.database import Database, Tx, WriteTx
+from memory_server.sqlite.erasing import erase_traces
 
 logger = logging.getLogger(__name__)
 
@@ -131,13 +134,28 @@ class FactService:
             found = facts.select(tx, fitting[:limit])
             return FactsFound(found, max(0, len(fitting) - limit), tuple(tx.skipped))
 
-    def delete(self, key: str, scope: Scope | None, caller: Caller) -> Fact | None:
-        """Delete the fact that a read without scope would give; None where there is none. It can be undone."""
+    def delete(self, key: str, scope: Scope | None, caller: Caller) -> tuple[Fact | None, Forgotten]:
+        """Delete the fact that a read without scope would give; None where there is none. It can be brought back for
+        30 days."""
         with self.database.write() as tx:
             found = _find(tx, key, scope, caller)
             if found is not None:
                 facts.delete(tx, found, caller)
-            return found
+            return found, forgetting.deleted(int(found is not None), tx.now)
+
+    def purge(self, key: str, scope: Scope | None, caller: Caller) -> tuple[Scope | None, Forgotten]:
+        """Erase a key with its value and its history for good: in the scope that a read finds, else in the first that
+        knows the key. The scope, None where none knows it."""
+        with self.database.write() as tx:
+            found = _find(tx, key, scope, caller)
+            for place in [found.home] if found else homes(scope, caller):
+                if facts.erase(tx, place, key):
+                    erase_traces(tx)
+                    break
+            else:
+                return None, forgetting.erased(0)
+        self.database.drop_copies()
+        return place.scope, forgetting.erased(1)
 
     def undelete(self, key: str, scope: Scope | None, caller: Caller) -> Fact:
         """Bring back what was deleted last under this key, as a new version that expires when the old one would have.

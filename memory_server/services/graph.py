@@ -8,7 +8,7 @@ from memory_server.domain.edge import Edge, Explored, Reached, Relation, Walk
 from memory_server.domain.embedding import Embedded
 from memory_server.domain.memory import Filter, Memory, MemoryId
 from memory_server.errors import Conflict, Hint, Invalid, Mend, NotFound, Problem
-from memory_server.services.embedding_queue import Answering, EmbeddingQueue, Unanswered
+from memory_server.services.embedding_queue import EmbeddingQueue, Meaning, Unanswered
 from memory_server.sqlite import edges, embeddings, memories
 from memory_server.sqlite.database import Database, Tx
 
@@ -118,21 +118,22 @@ class GraphService:
                 "Neither edges nor meaning are wanted, which leaves nothing to look for.",
                 Mend.NAME_NEIGHBOURS,
             )
-        answering = self.queue.answering() if semantic else None
-        left = self.queue.catch_up(answering, Embedded.MEMORIES) if isinstance(answering, Answering) else 0
-        with self.database.read() as tx:
+
+        def ask(tx: Tx, meaning: Meaning | Unanswered | None) -> Related:
             memories.get(tx, id)
             by_edge = _strongest(tx, id, limit) if graph else {}
-            cosines, problem = _cosines(tx, answering, id, limit, by_edge)
+            cosines, problems = _cosines(tx, meaning, id, limit, by_edge)
             near = [
                 Neighbour(memory, tuple(by_edge.get(memory.id, ())), cosines.get(memory.id))
                 for memory in memories.select(tx, list({**by_edge, **cosines}))
             ]
-            skipped = tuple(tx.skipped)
-        near.sort(key=lambda each: (-each.nearness, -each.memory.id))
-        if problem is None and left:
-            problem = Problem(f"{left} memories are not embedded yet")
-        return Related(near[:limit], skipped if problem is None else (problem, *skipped))
+            near.sort(key=lambda each: (-each.nearness, -each.memory.id))
+            return Related(near[:limit], (*problems, *tx.skipped))
+
+        if semantic:
+            return self.queue.read(None, ask)
+        with self.database.read() as tx:
+            return ask(tx, None)
 
 
 def _as_of(tx: Tx, found: list[Memory], at: str | None) -> list[Memory]:
@@ -154,21 +155,23 @@ def _strongest(tx: Tx, id: MemoryId, limit: int) -> dict[MemoryId, list[Edge]]:
 
 
 def _cosines(
-    tx: Tx, answering: Answering | Unanswered | None, id: MemoryId, limit: int, also: Iterable[MemoryId]
-) -> tuple[dict[MemoryId, float], Problem | None]:
-    """The cosines of the memories nearest in meaning and of those that edges have found; or why there are none."""
-    if answering is None:
-        return {}, None
-    if isinstance(answering, Unanswered):
-        cause = answering.problem
-        return {}, Problem(f"meaning did not answer: {cause.text}", cause.hints)
-    vector = embeddings.vector_of(tx, answering.space_id, id)
+    tx: Tx, meaning: Meaning | Unanswered | None, id: MemoryId, limit: int, also: Iterable[MemoryId]
+) -> tuple[dict[MemoryId, float], list[Problem]]:
+    """The cosines of the memories nearest in meaning and of those that edges have found; and why some may be missing."""
+    if meaning is None:
+        return {}, []
+    if isinstance(meaning, Unanswered):
+        cause = meaning.problem
+        return {}, [Problem(f"meaning did not answer: {cause.text}", cause.hints)]
+    vector = embeddings.vector_of(tx, meaning.space_id, id)
     if vector is None:
-        return {}, Problem(f"meaning did not answer: memory {id} is not embedded yet")
-    nearest = embeddings.nearest(tx, answering.space_id, vector, Filter(), limit + 1)
+        return {}, [Problem(f"meaning did not answer: memory {id} is not embedded yet")]
+    nearest = embeddings.nearest(tx, meaning.space_id, vector, Filter(), limit + 1)
     found = {hit.id: hit.cosine for hit in nearest if hit.id != id}
     others = [each for each in also if each not in found]
-    return found | embeddings.cosines(tx, answering.space_id, vector, others), None
+    left = embeddings.count_waiting(tx, meaning.space_id, Embedded.MEMORIES)
+    problems = [Problem(f"{left} memories are not embedded yet")] if left else []
+    return found | embeddings.cosines(tx, meaning.space_id, vector, others), problems
 
 
 def _refuse_circle(tx: Tx, edge: Edge) -> None:

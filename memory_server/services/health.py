@@ -10,7 +10,10 @@ from memory_server.sqlite.database import Database
 
 @dataclass(frozen=True, slots=True)
 class Health:
-    """`problems` has a line for each thing that is wrong, `jobs` those of background jobs; `size` is in bytes."""
+    """`problems` has a line for each thing that is wrong, `jobs` those of background jobs; `size` is in bytes.
+
+    `beside` are the files next to the database that hold its content too: copies, rescues, broken-off backups.
+    """
 
     libraries: Mapping[str, str]
     size: int
@@ -18,6 +21,7 @@ class Health:
     coverage: Coverage
     problems: tuple[str, ...]
     jobs: Mapping[str, str]
+    beside: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +39,11 @@ class HealthService:
                 tx.size(),
                 sum(memories.count_by_type(tx, None).values()),
                 coverage,
-                tuple(health.problems(tx, self.database.migrations)),
+                (*self.database.exposed(), *health.problems(tx, self.database.migrations)),
                 job_problems.select(tx),
+                tuple(path.name for path in self.database.left_over()),
             )
+
+    def mend(self) -> list[str]:
+        """Mend what can be mended without a decision: who may read the file, and copies that were broken off."""
+        return self.database.tidy()

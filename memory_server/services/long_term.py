@@ -6,7 +6,9 @@ from dataclasses import dataclass, replace
 from datetime import datetime, tzinfo
 from typing import Any
 
+from memory_server.domain import forgetting
 from memory_server.domain.caller import Caller
+from memory_server.domain.forgetting import Forgotten, Kind
 from memory_server.domain.long_term import (
     MOST_COUNTED,
     RANDOM,
@@ -24,9 +26,10 @@ from memory_server.domain.secrets import find_secret, refuse_secrets
 from memory_server.domain.short_term import spoken
 from memory_server.domain.situation import Situation
 from memory_server.errors import Conflict, Hint, Invalid, Mend, NotFound, Problem
-from memory_server.sqlite import conversations, long_term
+from memory_server.sqlite import conversations, long_term, trash
 from memory_server.sqlite.conversations import ConversationId, Held
 from memory_server.sqlite.database import Database, Tx, WriteTx
+from memory_server.sqlite.trash import Trashed
 from memory_server.triggers import Checked, Failure, FailureKind, Outcome, Skipped, TriggerEngine, Value
 
 logger = logging.getLogger(__name__)
@@ -37,7 +40,10 @@ LISTED = 200
 NAMED = 10
 """Names that an error suggests."""
 
-NO_TIME = "no time was left for it; it goes first next time"
+SLOW = 50.0
+"""Milliseconds beyond which a trigger is evaluated after the others in later searches; an ordinary one takes 1."""
+
+NO_TIME = "no time was left for it"
 
 _WEARING = (FailureKind.TIMEOUT, FailureKind.MEMORY)
 """Failures that cost the others their time."""
@@ -135,14 +141,40 @@ class LongTermService:
             return None
         return self._on(messages, wanted.trigger, conversation, checked)
 
-    def delete(self, name: str, conversation: str) -> None:
-        """Forget a memory for good.
+    def delete(self, name: str, conversation: str, purge: bool, caller: Caller) -> Forgotten:
+        """Delete a memory: it can be brought back for 30 days. Or erase it for good.
 
         Raises:
-            NotFound: there is no such memory.
+            NotFound: there is no such memory; to erase, also none that was deleted.
         """
         with self.database.write() as tx:
-            long_term.delete(tx, _get(tx, conversation, name).id)
+            deleted = _in_trash(tx, conversation, name)
+            if not (purge and deleted) or _find(tx, conversation, name):
+                trash.put(tx, Kind.LONG_TERM, [_get(tx, conversation, name).id], caller)
+            if not purge:
+                return forgetting.deleted(1, tx.now)
+            trash.erase(tx, [each.id for each in _in_trash(tx, conversation, name)])
+        self.database.drop_copies()
+        return forgetting.erased(1)
+
+    def restore(self, name: str, conversation: str) -> LongTermMemory:
+        """Bring back what was deleted last under a name.
+
+        Raises:
+            NotFound: nothing was, in the last 30 days.
+            Conflict: the name is taken again.
+        """
+        with self.database.write() as tx:
+            deleted = _in_trash(tx, conversation, name)
+            if not deleted:
+                raise NotFound(
+                    f"No long-term memory `{name}` of the conversation `{conversation}` was deleted in the last 30 days. "
+                    "Nothing was restored."
+                )
+            place = conversations.find_or_insert(tx, conversation)
+            _refuse_taken(tx, place, name, conversation)
+            trash.restore(tx, Kind.LONG_TERM, deleted[0], place)
+            return _get(tx, conversation, name)
 
     def get(self, name: str, conversation: str) -> LongTermMemory:
         """A memory whole.
@@ -174,7 +206,8 @@ class LongTermService:
             now, skipped = tx.now, tuple(tx.skipped)
         judged = [watch for watch in watched if not _rests(watch, now)]
         situation = self._situation(messages, conversation, datetime.fromisoformat(now), participants)
-        given = self.engine.judge([watch.trigger for watch in judged], situation)
+        doubtful = sum(watch.doubtful for watch in judged)
+        given = self.engine.judge([watch.trigger for watch in judged], situation, doubtful)
         outcomes = list(zip(judged, map(self._without_secrets, given), strict=True))
         awake = sorted(
             [
@@ -248,12 +281,15 @@ class LongTermService:
 
     def _record(self, outcomes: Sequence[tuple[Watch, Outcome]], fired: Sequence[LongTermId]) -> None:
         changed = [(watch, outcome) for watch, outcome in outcomes if _is_news(watch, outcome)]
-        if not (fired or changed) or not self.count_access:
+        skipped = any(isinstance(outcome, Skipped) for _, outcome in outcomes)
+        had_turn = [watch.id for watch, outcome in outcomes if skipped and not isinstance(outcome, Skipped)]
+        if not (fired or changed or had_turn) or not self.count_access:
             return
 
         def mark(tx: WriteTx) -> None:
             if fired:
                 long_term.mark_fired(tx, fired)
+            long_term.mark_turn(tx, had_turn)
             for watch, outcome in changed:
                 _mark(tx, watch, outcome)
 
@@ -267,11 +303,12 @@ def _mark(tx: WriteTx, watch: Watch, outcome: Outcome) -> None:
     there = long_term.find_watch(tx, watch.id)
     if there is None or there.trigger != watch.trigger:
         return
-    if there.skipped != isinstance(outcome, Skipped):
-        long_term.mark_skipped(tx, watch.id, not there.skipped)
     match outcome:
         case Value():
             long_term.mark_judged(tx, watch.id, None, 0, None)
+            long_term.mark_slow(tx, watch.id, _is_slow(outcome))
+        case Skipped(late):
+            long_term.mark_slow(tx, watch.id, late)
         case Failure(kind, message) if kind in _WEARING:
             if _rests(there, tx.now):
                 return
@@ -285,11 +322,11 @@ def _mark(tx: WriteTx, watch: Watch, outcome: Outcome) -> None:
 
 def _is_news(watch: Watch, outcome: Outcome) -> bool:
     """Whether the file must learn of an outcome."""
-    if watch.skipped != isinstance(outcome, Skipped):
-        return True
     match outcome:
         case Value():
-            return watch.error is not None
+            return watch.error is not None or watch.failures > 0 or watch.slow != _is_slow(outcome)
+        case Skipped(late):
+            return late and not watch.slow
         case Failure(kind, message):
             return kind in _WEARING or (kind is FailureKind.ERROR and message != watch.error)
         case _:
@@ -301,13 +338,26 @@ def _read(context: str | None) -> list[str]:
     return [] if context is None else [context, *spoken(context).splitlines()]
 
 
+def _is_slow(outcome: Value) -> bool:
+    return outcome.milliseconds > SLOW
+
+
 def _rests(watch: Watch, now: str) -> bool:
     return watch.quarantined_until is not None and watch.quarantined_until > now
 
 
-def _get(tx: Tx, conversation: str, name: str) -> LongTermMemory:
+def _in_trash(tx: Tx, conversation: str, name: str) -> list[Trashed]:
+    deleted = trash.select(tx, Kind.LONG_TERM, conversation=conversation)
+    return [each for each in deleted if each.parts["long_term_memories"][0]["name"] == name]
+
+
+def _find(tx: Tx, conversation: str, name: str) -> LongTermMemory | None:
     place = conversations.find(tx, conversation)
-    found = None if place is None else long_term.find(tx, place, name)
+    return None if place is None else long_term.find(tx, place, name)
+
+
+def _get(tx: Tx, conversation: str, name: str) -> LongTermMemory:
+    place, found = conversations.find(tx, conversation), _find(tx, conversation, name)
     if found is None:
         names = [] if place is None else long_term.names(tx, place, NAMED)
         there = f"There are: {', '.join(names)}." if names else "It has none."

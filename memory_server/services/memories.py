@@ -3,17 +3,20 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from memory_server.domain import forgetting
 from memory_server.domain import memory as domain
 from memory_server.domain.caller import Caller
 from memory_server.domain.consolidation import THRESHOLD, Likeness, Text, compare, prepare
 from memory_server.domain.edge import Edge
+from memory_server.domain.embedding import Embedded
+from memory_server.domain.forgetting import Forgotten, Kind
 from memory_server.domain.memory import Filter, Memory, MemoryChange, MemoryDraft, MemoryId, Stored
 from memory_server.domain.secrets import refuse_secrets
 from memory_server.errors import Invalid, Mend, NotFound, Problem
 from memory_server.language import query
 from memory_server.nlp import Segmenter
-from memory_server.services.embedding_queue import Coverage, EmbeddingQueue
-from memory_server.sqlite import edges, job_problems, memories, words
+from memory_server.services.embedding_queue import Coverage, EmbeddingQueue, Fresh
+from memory_server.sqlite import edges, embeddings, job_problems, memories, trash, words
 from memory_server.sqlite.database import Database, Tx, WriteTx
 
 PEERS = 500
@@ -68,6 +71,7 @@ class MemoryService:
         """
         self._refuse_secrets(draft.content, draft.project, draft.tags, draft.metadata)
         text = prepare(draft.content, self.segmenter.segment)
+        fresh = self.queue.embed_now(draft.content)
         with self.database.write() as tx:
             if related_to is not None:
                 memories.get(tx, related_to)
@@ -75,10 +79,11 @@ class MemoryService:
             stored = memories.insert(tx, draft, caller) if twin is None else self._merge(tx, twin, draft)
             if related_to is not None and related_to != stored.id:
                 edges.connect(tx, Edge(stored.id, related_to), caller)
-        changed = twin is None or twin.content != stored.content
-        if changed:
+            changed = twin is None or twin.content != stored.content
+            queued = changed and not _keep(tx, fresh, stored)
+        if queued:
             self.queue.wake()
-        return Stored(stored, twin is not None, changed, similar)
+        return Stored(stored, twin is not None, queued, similar)
 
     def get(self, ids: Sequence[MemoryId]) -> Read:
         """Memories whole, in the order asked for. Counts no access."""
@@ -100,23 +105,48 @@ class MemoryService:
         if wanted == MemoryChange():
             raise Invalid("Nothing to update.", Mend.NAME_MEMORY_FIELDS)
         self._refuse_secrets(wanted.content, wanted.project, wanted.tags, wanted.metadata)
+        fresh = None if wanted.content is None else self.queue.embed_now(wanted.content)
         with self.database.write() as tx:
             before = memories.get(tx, id)
             after = memories.replace(tx, domain.change(before, wanted), "rewritten")
             earlier = memories.earlier(tx, [id])
-        if after.content != before.content:
+            queued = after.content != before.content and not _keep(tx, fresh, after)
+        if queued:
             self.queue.wake()
         return Detailed(after, tuple(earlier.get(id, ())))
 
-    def forget(self, id: MemoryId) -> None:
-        """Delete a memory for good: its text, history, words, edges and embeddings leave the file.
+    def forget(self, id: MemoryId, purge: bool, caller: Caller) -> Forgotten:
+        """Delete a memory with its history and edges: it can be brought back for 30 days. Or erase it for good.
 
         Raises:
-            NotFound: no such memory.
+            NotFound: no such memory; to erase, also none that was deleted.
         """
         with self.database.write() as tx:
-            if not memories.delete(tx, id):
+            there = trash.put(tx, Kind.MEMORY, [id], caller)
+            deleted = trash.select(tx, Kind.MEMORY, item_id=id)
+            if not there and not (purge and deleted):
                 raise NotFound(f"No memory {id}, so nothing was deleted.", Mend.FIND_MEMORY)
+            if not purge:
+                return forgetting.deleted(there, tx.now)
+            trash.erase(tx, [each.id for each in deleted])
+        self.database.drop_copies()
+        return forgetting.erased(1)
+
+    def restore(self, id: MemoryId) -> Detailed:
+        """Bring back a memory that was deleted, as it was.
+
+        Raises:
+            NotFound: it was not deleted in the last 30 days.
+        """
+        with self.database.write() as tx:
+            trashed = trash.find_last(tx, Kind.MEMORY, id)
+            if trashed is None:
+                raise NotFound(f"No memory {id} was deleted in the last 30 days. Nothing was restored.")
+            trash.restore(tx, Kind.MEMORY, trashed)
+            restored = memories.get(tx, id)
+            earlier = memories.earlier(tx, [id])
+        self.queue.wake()
+        return Detailed(restored, tuple(earlier.get(id, ())))
 
     def statistics(self, project: str | None) -> Statistics:
         """Counts, of one project or of all."""
@@ -151,3 +181,11 @@ class MemoryService:
         if draft.content not in (twin.content, merged.content):
             memories.keep_merged(tx, twin.id, draft.content)
         return merged
+
+
+def _keep(tx: WriteTx, fresh: Fresh | None, memory: Memory) -> bool:
+    """Keep the vector of a memory's text; false where that waits in the queue."""
+    if fresh is None or fresh.text != memory.content:
+        return False
+    embeddings.keep(tx, fresh.space_id, Embedded.MEMORIES, memory.id, fresh.text, fresh.vector)
+    return True

@@ -1,16 +1,16 @@
 """The search in typed memories: candidates by words and meaning, ranked, widened by edges."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from memory_server.domain import ranking, scoring
-from memory_server.domain.embedding import Embedded, Space, Vector
+from memory_server.domain.embedding import Embedded
 from memory_server.domain.memory import Filter, Memory, MemoryId
 from memory_server.domain.ranking import Hit, Literal, Why
 from memory_server.errors import Problem
 from memory_server.language import query
 from memory_server.language.text import fold
-from memory_server.services.embedding_queue import EmbeddingQueue, Unanswered, name
+from memory_server.services.embedding_queue import EmbeddingQueue, Meaning, Unanswered, name
 from memory_server.sqlite import edges, embeddings, memories, words
 from memory_server.sqlite.database import Database, Tx
 
@@ -34,20 +34,11 @@ class Found:
 
 
 @dataclass(frozen=True, slots=True)
-class _Meaning:
-    """A query's vector and the space that it belongs to."""
-
-    space_id: int
-    space: Space
-    vector: Vector
-
-
-@dataclass(frozen=True, slots=True)
 class _Asked:
     """A query in all its forms, and which memories it may find. Without `meaning` words alone answer."""
 
     words: query.Query
-    meaning: _Meaning | None
+    meaning: Meaning | None
     wanted: Filter
     limit: int
     mode: str
@@ -67,28 +58,22 @@ class SearchService:
         `mode` is hybrid, semantic or keyword. Where meaning cannot answer, words do, and `degraded` says why.
         """
         words_asked = query.parse(text)
-        meaning, problem = self._meaning(text) if mode != "keyword" else (None, None)
-        asked = _Asked(words_asked, meaning, wanted, limit, mode if meaning else "keyword")
-        with self.database.read() as tx:
-            candidates, successors = _candidates(tx, asked)
-            hits = ranking.best(candidates, limit, successors)
-            hits = _widened(tx, asked, hits, candidates)
-            skipped = tuple(tx.skipped)
-        problems = [problem, self._count_accesses(hits)]
-        degraded = (*(each for each in problems if each is not None), *skipped)
-        return Found(hits, name(meaning.space) if meaning else "none", degraded)
 
-    def _meaning(self, text: str) -> tuple[_Meaning | None, Problem | None]:
-        answering = self.queue.answering()
-        if isinstance(answering, Unanswered):
-            cause = answering.problem
-            return None, Problem(f"found by words only: {cause.text}", cause.hints)
-        left = self.queue.catch_up(answering, Embedded.MEMORIES)
-        embedder = answering.embedder
-        meaning = _Meaning(answering.space_id, embedder.space, embedder.embed_query(text))
-        if left:
-            return meaning, Problem(f"{left} memories are not embedded yet and were found by words only")
-        return meaning, None
+        def ask(tx: Tx, meaning: Meaning | Unanswered | None) -> Found:
+            known = meaning if isinstance(meaning, Meaning) else None
+            asked = _Asked(words_asked, known, wanted, limit, mode if known else "keyword")
+            candidates, successors = _candidates(tx, asked)
+            hits = _widened(tx, asked, ranking.best(candidates, limit, successors), candidates)
+            problems = [*_without_meaning(tx, meaning), *tx.skipped]
+            return Found(hits, name(known.space) if known else "none", tuple(problems))
+
+        if mode == "keyword":
+            with self.database.read() as tx:
+                found = ask(tx, None)
+        else:
+            found = self.queue.read(text, ask)
+        not_counted = self._count_accesses(found.hits)
+        return replace(found, degraded=(*found.degraded, *([not_counted] if not_counted else [])))
 
     def _count_accesses(self, hits: Sequence[Hit]) -> Problem | None:
         surely = [hit.memory.id for hit in hits if not ranking.is_weak(hit)]
@@ -96,6 +81,14 @@ class SearchService:
             return None
         problem = self.database.count(lambda tx: memories.mark_accessed(tx, surely))
         return problem and Problem(f"accesses were not counted: {problem.text}", problem.hints)
+
+
+def _without_meaning(tx: Tx, meaning: Meaning | Unanswered | None) -> list[Problem]:
+    """Why meaning did not find all that it could."""
+    if isinstance(meaning, Unanswered):
+        return [Problem(f"found by words only: {meaning.problem.text}", meaning.problem.hints)]
+    left = embeddings.count_waiting(tx, meaning.space_id, Embedded.MEMORIES) if meaning else 0
+    return [Problem(f"{left} memories are not embedded yet and were found by words only")] if left else []
 
 
 def _candidates(tx: Tx, asked: _Asked) -> tuple[list[Hit], Mapping[MemoryId, MemoryId]]:
@@ -136,7 +129,7 @@ def _word_shares(tx: Tx, asked: _Asked) -> dict[MemoryId, float]:
 
 def _cosines(tx: Tx, asked: _Asked, also: Iterable[MemoryId]) -> dict[MemoryId, float]:
     """The cosines of the nearest memories, and of those that the words found."""
-    if asked.meaning is None:
+    if asked.meaning is None or asked.meaning.vector is None:
         return {}
     near = embeddings.nearest(
         tx,
@@ -156,7 +149,7 @@ def _joining(tx: Tx, asked: _Asked, ids: Sequence[MemoryId]) -> dict[MemoryId, f
 
 
 def _cosines_of(tx: Tx, asked: _Asked, ids: Sequence[MemoryId]) -> dict[MemoryId, float]:
-    if asked.meaning is None or not ids:
+    if asked.meaning is None or asked.meaning.vector is None or not ids:
         return {}
     return embeddings.cosines(tx, asked.meaning.space_id, asked.meaning.vector, ids)
 

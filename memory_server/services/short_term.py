@@ -6,7 +6,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
+from memory_server.domain import forgetting
 from memory_server.domain.caller import Caller
+from memory_server.domain.forgetting import Forgotten, Kind
 from memory_server.domain.message import Message
 from memory_server.domain.moment import timestamp
 from memory_server.domain.secrets import refuse_secrets
@@ -34,10 +36,11 @@ from memory_server.domain.short_term import (
 from memory_server.errors import Invalid, Mend, NotFound, Problem
 from memory_server.language.pattern import Pattern
 from memory_server.nlp import KeywordExtractor
-from memory_server.sqlite import conversations, short_term
+from memory_server.sqlite import conversations, short_term, trash
 from memory_server.sqlite.conversations import Cleanups, ConversationId, Held
 from memory_server.sqlite.database import Database, Tx, WriteTx
 from memory_server.sqlite.short_term import Totals
+from memory_server.sqlite.trash import Trashed
 
 logger = logging.getLogger(__name__)
 
@@ -169,7 +172,7 @@ class ShortTermService:
         return recall
 
     def matching(self, pattern: Pattern, conversation: str) -> Matching:
-        """The memories that the pattern is found in; words are not looked for in roles.
+        """The memories that the pattern is found in.
 
         Raises:
             Invalid: that takes too long.
@@ -181,7 +184,7 @@ class ShortTermService:
             if place is None or not short_term.count(tx, place):
                 return Matching([], _elsewhere(tx), tuple(tx.skipped))
             for id, text in short_term.texts(tx, place):
-                if pattern.is_in(spoken(text) if pattern.words else text):
+                if _has(pattern, text):
                     found.append((id, text))
                 if time.monotonic() > ends:
                     raise Invalid(
@@ -190,17 +193,44 @@ class ShortTermService:
                     )
             return Matching(found, [], tuple(tx.skipped))
 
-    def delete(self, pattern: Pattern, conversation: str) -> Matching:
-        """Delete the memories that the pattern is found in for good.
+    def delete(
+        self, pattern: Pattern, conversation: str, purge: bool, caller: Caller
+    ) -> tuple[Matching, Forgotten]:
+        """Delete the memories that the pattern is found in: they can be brought back for 30 days. Or erase them for
+        good, those too that were deleted before.
 
         Raises:
             Invalid: to find them takes too long.
         """
         matching = self.matching(pattern, conversation)
-        if matching.memories:
-            with self.database.write() as tx:
-                short_term.delete(tx, [id for id, _ in matching.memories])
-        return matching
+        with self.database.write() as tx:
+            number = trash.put(tx, Kind.SHORT_TERM, [id for id, _ in matching.memories], caller)
+            if not purge:
+                return matching, forgetting.deleted(number, tx.now)
+            found = _in_trash(tx, pattern, conversation)
+            if not found:
+                return matching, forgetting.erased(0)
+            trash.erase(tx, [each.id for each in found])
+        self.database.drop_copies()
+        return matching, forgetting.erased(len(found))
+
+    def restore(self, pattern: Pattern, conversation: str) -> int:
+        """Bring back the memories of a conversation that were deleted and that the pattern is found in; how many.
+
+        Raises:
+            NotFound: there are none.
+        """
+        with self.database.write() as tx:
+            found = _in_trash(tx, pattern, conversation)
+            if not found:
+                raise NotFound(
+                    f"No short-term memory of `{conversation}` that contains this was deleted in the last 30 days. "
+                    "Nothing was restored."
+                )
+            place = conversations.find_or_insert(tx, conversation)
+            for each in found:
+                trash.restore(tx, Kind.SHORT_TERM, each, place)
+            return len(found)
 
     def statistics(self, conversation: str | None) -> Statistics:
         """Of one conversation, or of all.
@@ -338,6 +368,25 @@ def _get(tx: Tx, conversation: str) -> ConversationId:
             f"No conversation `{conversation}` has short-term memories.", Mend.LIST_SHORT_TERM_CONVERSATIONS
         )
     return found
+
+
+def _in_trash(tx: Tx, pattern: Pattern, conversation: str) -> list[Trashed]:
+    """The deleted memories of a conversation that a pattern is found in."""
+    return [
+        each
+        for each in trash.select(tx, Kind.SHORT_TERM, conversation=conversation)
+        if _has(pattern, _readable(each.parts["short_term_memories"][0]["text"]))
+    ]
+
+
+def _readable(text: str) -> str:
+    """Of what was no UTF-8, the readable part."""
+    return text.encode(errors="surrogateescape").decode(errors="replace")
+
+
+def _has(pattern: Pattern, text: str) -> bool:
+    """Words are not looked for in roles."""
+    return pattern.is_in(spoken(text) if pattern.words else text)
 
 
 def _elsewhere(tx: Tx) -> list[tuple[str, int]]:

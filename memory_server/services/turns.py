@@ -1,20 +1,25 @@
-"""Turns of conversations: kept with the facts that they brought, found by meaning."""
+"""Turns of conversations: kept with the facts that they brought, found by words and meaning."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from memory_server.domain import forgetting, ranking
 from memory_server.domain.caller import Caller
 from memory_server.domain.embedding import Embedded
 from memory_server.domain.fact import Fact, FactDraft, Scope, homes
+from memory_server.domain.forgetting import Forgotten, Kind
 from memory_server.domain.secrets import refuse_secrets
 from memory_server.domain.turn import Turn
-from memory_server.errors import Problem
+from memory_server.errors import Mend, NotFound, Problem
 from memory_server.language import query
-from memory_server.services.embedding_queue import Answering, EmbeddingQueue
+from memory_server.services.embedding_queue import EmbeddingQueue, Meaning, Unanswered
 from memory_server.services.facts import FactService
-from memory_server.sqlite import facts, turns
-from memory_server.sqlite.database import Database
+from memory_server.sqlite import embeddings, facts, trash, turns, words
+from memory_server.sqlite.database import Database, Tx
+
+CANDIDATES = 100
+"""Turns that the words and the meaning may propose each, or `limit` where that is more."""
 
 MENTIONED = 5
 """Facts at most that come back beside the turns."""
@@ -22,7 +27,7 @@ MENTIONED = 5
 
 @dataclass(frozen=True, slots=True)
 class Recalled:
-    """Turns with their cosine, best first; facts whose key or value the query names; `degraded` says what failed."""
+    """Turns with their score, best first; facts whose key or value the query names; `degraded` says what failed."""
 
     turns: list[tuple[Turn, float]]
     facts: list[Fact]
@@ -48,29 +53,80 @@ class TurnService:
             self.facts.check(draft)
         if not self.facts.allow_secrets:
             refuse_secrets(message, summary, known)
+        fresh = self.queue.embed_now(turns.embedded_text(message, summary))
         with self.database.write() as tx:
             id = turns.insert(tx, message, summary, caller)
+            if fresh is not None:
+                embeddings.keep(tx, fresh.space_id, Embedded.TURNS, id, fresh.text, fresh.vector)
             for draft in drafts:
                 self.facts.write_in(tx, draft, Scope.PROJECT, caller)
-        self.queue.wake()
+        if fresh is None:
+            self.queue.wake()
         return id
 
     def retrieve(self, text: str, limit: int, caller: Caller) -> Recalled:
-        """The turns nearest in meaning, and the facts that the query names."""
+        """The turns that words and meaning find best, and the facts that the query names."""
         asked = query.parse(text)
-        problems: list[Problem] = []
-        answering = self.queue.answering()
-        vector = None
-        if isinstance(answering, Answering):
-            left = self.queue.catch_up(answering, Embedded.TURNS)
-            if left:
-                problems.append(Problem(f"{left} turns are not embedded yet"))
-            vector = answering.embedder.embed_query(text)
-        else:
-            problems.append(Problem(f"no turns: {answering.problem.text}", answering.problem.hints))
-        with self.database.read() as tx:
-            near = []
-            if isinstance(answering, Answering) and vector is not None:
-                near = turns.nearest(tx, answering.space_id, vector, limit)
+        candidates = max(limit, CANDIDATES)
+
+        def ask(tx: Tx, meaning: Meaning | Unanswered) -> Recalled:
+            shares = words.search_turns(tx, asked.terms, candidates) if asked.terms else {}
+            cosines, problems = _cosines(tx, meaning, candidates, shares)
+            space = meaning.space if isinstance(meaning, Meaning) else None
+            weight = ranking.meaning_weight(space, "hybrid", asked.chinese)
+            scores = {
+                id: ranking.joined(shares.get(id, 0.0), cosines.get(id, 0.0), weight)
+                for id in {**shares, **cosines}
+            }
+            best = sorted(scores, key=lambda id: (-scores[id], -id))[:limit]
+            found = [(turn, scores[turn.id]) for turn in turns.select(tx, best)]
             named = facts.mentioned(tx, homes(None, caller), asked.terms, MENTIONED) if asked.terms else []
-            return Recalled(near, named, (*problems, *tx.skipped))
+            return Recalled(found, named, (*problems, *tx.skipped))
+
+        return self.queue.read(text, ask)
+
+    def forget(self, id: int, purge: bool, caller: Caller) -> Forgotten:
+        """Delete a turn: it can be brought back for 30 days. Or erase it for good. Its facts stay.
+
+        Raises:
+            NotFound: no such turn; to erase, also none that was deleted.
+        """
+        with self.database.write() as tx:
+            there = trash.put(tx, Kind.TURN, [id], caller)
+            deleted = trash.select(tx, Kind.TURN, item_id=id)
+            if not there and not (purge and deleted):
+                raise NotFound(f"No turn {id}, so nothing was deleted.", Mend.FIND_TURN)
+            if not purge:
+                return forgetting.deleted(there, tx.now)
+            trash.erase(tx, [each.id for each in deleted])
+        self.database.drop_copies()
+        return forgetting.erased(1)
+
+    def restore(self, id: int) -> Turn:
+        """Bring back a turn that was deleted.
+
+        Raises:
+            NotFound: it was not deleted in the last 30 days.
+        """
+        with self.database.write() as tx:
+            trashed = trash.find_last(tx, Kind.TURN, id)
+            if trashed is None:
+                raise NotFound(f"No turn {id} was deleted in the last 30 days. Nothing was restored.")
+            trash.restore(tx, Kind.TURN, trashed)
+            (turn,) = turns.select(tx, [id])
+        self.queue.wake()
+        return turn
+
+
+def _cosines(
+    tx: Tx, meaning: Meaning | Unanswered, limit: int, also: Mapping[int, float]
+) -> tuple[dict[int, float], list[Problem]]:
+    """The cosines of the nearest turns, and of those that the words found; and why some may be missing."""
+    if isinstance(meaning, Unanswered):
+        cause = meaning.problem
+        return {}, [Problem(f"turns were found by words only: {cause.text}", cause.hints)]
+    assert meaning.vector is not None
+    left = embeddings.count_waiting(tx, meaning.space_id, Embedded.TURNS)
+    waiting = Problem(f"{left} turns are not embedded yet and were found by words only")
+    cosines = turns.cosines(tx, meaning.space_id, meaning.vector, limit, list(also))
+    return cosines, [waiting] if left else []

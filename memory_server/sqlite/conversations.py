@@ -54,6 +54,18 @@ def ids(tx: Tx) -> list[ConversationId]:
     return [ConversationId(id) for (id,) in tx.rows("SELECT id FROM conversations ORDER BY id")]
 
 
+def delete_empty(tx: WriteTx) -> None:
+    """Forget the names of conversations of which nothing is left, not even in the trash."""
+    tx.execute(
+        """
+        DELETE FROM conversations
+        WHERE id NOT IN (SELECT conversation_id FROM short_term_memories)
+            AND id NOT IN (SELECT conversation_id FROM long_term_memories)
+            AND name NOT IN (SELECT conversation FROM trash WHERE conversation IS NOT NULL)
+        """
+    )
+
+
 def due(tx: Tx, before: str, limit: int) -> list[ConversationId]:
     """Conversations whose last cleanup was before that moment, the longest waiting first.
 

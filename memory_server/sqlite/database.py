@@ -185,6 +185,10 @@ class Database:
         self._handles: _Handles | None = None
         self._was_open = False
         self._loss: str | None = None
+        self._untold: str | None = None
+        """What happened to the file, while only background work has noticed it: the next call is told."""
+        self._news = ""
+        """What happened to the file last, for all threads that notice it at the same time."""
         self._closed = False
 
     def open(self) -> None:
@@ -249,6 +253,43 @@ class Database:
         with self._translated(), until_the_end(CALL) as seconds, self._reader(seconds) as connection:
             migrate.backup(connection, target)
 
+    def exposed(self) -> list[str]:
+        """Which of the files others than their owner can read, a line each."""
+        if self.path is None:
+            return []
+        own = [self.path, *files.left_over(self.path)]
+        return [f"{path} can be read by others than its owner" for path in own if files.exposed(path)]
+
+    def left_over(self) -> list[Path]:
+        """The files beside the database that hold its content too."""
+        return [] if self.path is None else files.left_over(self.path)
+
+    def tidy(self) -> list[str]:
+        """Let only their owner read the files, and remove copies that were broken off; what was done, a line each."""
+        if self.path is None:
+            return []
+        done = []
+        for path in [self.path, *files.left_over(self.path)]:
+            if path.suffix == files.TEMPORARY:
+                path.unlink()
+                done.append(f"removed {path}, a copy that was broken off")
+            elif files.exposed(path):
+                files.tighten(path)
+                done.append(f"{path} can be read by its owner only now")
+        return done
+
+    def drop_copies(self, older_than: str | None = None) -> None:
+        """Remove the copies that migrations made: what is erased must not live on in them.
+
+        With a moment only those that are older, once the file itself has been found sound.
+        """
+        copies = [] if self.path is None else files.copies(self.path, older_than)
+        if older_than is not None and copies:
+            with self.read() as tx:
+                failures.refuse_damaged(tx.connection, self.path)
+        for copy in copies:
+            copy.unlink(missing_ok=True)
+
     def close(self, timeout: float = CALL) -> bool:
         """Close the file for good; false when another thread wrote for `timeout` seconds."""
         self._closed = True
@@ -299,25 +340,36 @@ class Database:
             self._reading.leave()
 
     def _open_handles(self) -> _Handles:
-        if self._handles is not None:
+        if self._handles is not None and self._untold is None:
             return self._handles
         with self._opening:
-            if self._closed:
-                raise Unavailable("The server is stopping: nothing was done.")
+            self._refuse_closed()
             if self._handles is None:
                 self._handles = self._opened() if self._loss is None else self._opened_anew(self._loss)
+                if self._loss is not None:
+                    self._news = _used_from_now_on(self._loss)
+                    self._untold = self._untold and self._news
                 self._was_open, self._loss = True, None
+            if self._untold is not None and deadline.is_set():
+                told, self._untold = self._untold, None
+                raise Unavailable(told, Mend.TRY_AGAIN)
             return self._handles
+
+    def _refuse_closed(self) -> None:
+        if self._closed:
+            raise Unavailable("The server is stopping: nothing was done.")
 
     def _opened_anew(self, loss: str) -> _Handles:
         """Open what stands at the path now; where that fails, say also what was lost there and where it is."""
         assert self.path is not None
         if not self.path.exists():
+            self._mark_told()
             raise Unavailable(loss, Hint(Mend.PUT_FILE_BACK, {"path": self.path}))
         try:
             with self._translated():
                 return self._opened()
         except Unavailable as error:
+            self._mark_told()
             raise Unavailable(
                 f"{loss} The file that is there now cannot be used: {error}", *error.problem.hints
             ) from error
@@ -368,18 +420,23 @@ class Database:
         if self.path is None or files.identify(self.path) == handles.identity:
             return
         with self._opening:
-            if self._handles is not handles:
-                raise Unavailable(f"The database {self.path} is being opened anew.", Mend.TRY_AGAIN)
-            self._loss = self._told_of_loss(self.path, handles, connection)
-            self._handles = None
-            while handles.idle:
-                handles.idle.pop().close()
-            self._handles = self._opened_anew(self._loss)
-            loss, self._loss = self._loss, None
-            raise Unavailable(
-                f"{loss} The file that is there now was checked: it is sound and is used from now on.",
-                Mend.TRY_AGAIN,
-            )
+            if self._handles is handles:
+                self._loss = self._untold = self._told_of_loss(self.path, handles, connection)
+                self._handles = None
+                while handles.idle:
+                    handles.idle.pop().close()
+            if self._handles is None and self._loss is not None:
+                self._handles = self._opened_anew(self._loss)
+                self._news = self._untold = _used_from_now_on(self._loss)
+                self._loss = None
+            self._refuse_closed()
+            self._mark_told()
+            raise Unavailable(self._news, Mend.TRY_AGAIN)
+
+    def _mark_told(self) -> None:
+        """A call hears it now."""
+        if deadline.is_set():
+            self._untold = None
 
     def _told_of_loss(self, path: Path, handles: _Handles, connection: apsw.Connection | None) -> str:
         """Rescue what the open connections still reach; what happened, and where that lies."""
@@ -443,6 +500,10 @@ class Database:
 def _abandon(cursor: apsw.Cursor) -> None:
     """End a statement that failed half way: an error that somebody keeps would keep it running."""
     cursor.close(True)
+
+
+def _used_from_now_on(loss: str) -> str:
+    return f"{loss} The file that is there now was checked: it is sound and is used from now on."
 
 
 def _roll_back(connection: apsw.Connection) -> None:

@@ -184,6 +184,11 @@ def _retire(tx: WriteTx, id: int) -> None:
     tx.execute("UPDATE spaces SET state = 'retired' WHERE id = ?", (id,))
 
 
+def in_use(tx: Tx, space_id: int) -> bool:
+    """Whether a space is there still."""
+    return tx.value("SELECT 1 FROM spaces WHERE id = ? AND state <> 'retired'", (space_id,)) is not None
+
+
 def waiting(tx: Tx, space_id: int, kind: Embedded, limit: int) -> list[Waiting]:
     """What waits for its embedding, oldest first."""
     tables = _TABLES[kind]
@@ -257,6 +262,11 @@ def _insert_bits(tx: WriteTx, space_id: int, memory_id: int, blob: bytes) -> Non
         """,
         (space_id, blob, memory_id),
     )
+
+
+def keep(tx: WriteTx, space_id: int, kind: Embedded, id: int, text: str, vector: Vector) -> None:
+    """Keep the vector of a text that was embedded before it was stored, unless another text was stored."""
+    insert(tx, space_id, Waiting(kind, id, text.encode()), vector)
 
 
 def nearest(tx: Tx, space_id: int, query: Vector, wanted: Filter, limit: int) -> list[MeaningHit]:

@@ -93,6 +93,39 @@ def find_last(tx: Tx, home: Home, key: str, until: str | None = None) -> FactCha
     return None if row is None else _change(row)
 
 
+def blank(tx: WriteTx, home: Home, key: str) -> None:
+    """Take the values out of a key's history: what has expired leaves none behind. The steps stay."""
+    tx.execute(
+        "UPDATE fact_history SET value = 'null', tags = '[]' WHERE scope = ? AND owner = ? AND key = ?",
+        (home.scope.value, home.owner, key),
+    )
+
+
+def erase(tx: WriteTx, home: Home, key: str) -> int:
+    """Erase a key's history; how many steps it had."""
+    return tx.execute(
+        "DELETE FROM fact_history WHERE scope = ? AND owner = ? AND key = ?",
+        (home.scope.value, home.owner, key),
+    )
+
+
+def deleted_before(tx: Tx, moment: str, limit: int) -> list[tuple[Home, str]]:
+    """The keys that have no value, and of which the last was deleted before a moment, or would have expired by now."""
+    rows = tx.rows(
+        """
+        SELECT scope, owner, key
+        FROM fact_history AS h
+        WHERE action = 'deleted' AND (changed_at < ? OR expires_at <= ?)
+            AND NOT EXISTS (SELECT 1 FROM facts WHERE scope = h.scope AND owner = h.owner AND key = h.key)
+            AND id = (SELECT max(id) FROM fact_history WHERE scope = h.scope AND owner = h.owner AND key = h.key)
+        ORDER BY id
+        LIMIT ?
+        """,
+        (moment, tx.now, limit),
+    )
+    return [(Home(Scope(scope), owner), key) for scope, owner, key in rows]
+
+
 def explain(tx: WriteTx, fact: Fact, action: Action, moment: str, client: str | None) -> None:
     """Say of the newest step of a key, which a trigger wrote, what it was, when, and who took it."""
     tx.execute(

@@ -123,8 +123,17 @@ def delete(tx: WriteTx, fact: Fact, caller: Caller) -> None:
 
 
 def let_go(tx: WriteTx, fact: Fact) -> None:
-    """Remove a fact whose time is over; the history says when it was."""
+    """Remove a fact whose time is over. The history says when that was, and holds no value of the key any more."""
     _remove(tx, fact, Action.EXPIRED, fact.expires_at or tx.now, None)
+    fact_history.blank(tx, fact.home, fact.key)
+
+
+def erase(tx: WriteTx, home: Home, key: str) -> int:
+    """Erase a key with its history, for good; how many steps it had."""
+    tx.execute(
+        "DELETE FROM facts WHERE scope = ? AND owner = ? AND key = ?", (home.scope.value, home.owner, key)
+    )
+    return fact_history.erase(tx, home, key)
 
 
 def _remove(tx: WriteTx, fact: Fact, action: Action, moment: str, client: str | None) -> None:

@@ -1,11 +1,20 @@
 """The database file by its path: made, recognised, and rescued when it goes away while it is open."""
 
+import glob
 import os
 import stat
+from collections.abc import Iterator
 from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
 
 from memory_server.errors import Mend, Unavailable
+
+BEFORE = ".before-"
+"""What stands between the name of a database and the version before which a copy of it was made."""
+
+TEMPORARY = ".tmp"
+"""How the name of a copy ends that is being written."""
 
 RESCUED = ".rescued-"
 """What stands between the name of a database and the moment at which its content was rescued."""
@@ -31,7 +40,7 @@ def identify(path: Path) -> Identity | None:
 def refuse_empty(path: Path) -> None:
     """Raises Unavailable where the file has been emptied: a program that had it open does not fill it anew."""
     if path.stat().st_size == 0:
-        copies = sorted(each.name for each in path.parent.glob(f"{path.name}.*") if each.is_file())
+        copies = sorted(each.name for each in _beside(path, ".*") if each.is_file())
         beside = f" Beside it lie: {', '.join(copies)}." if copies else ""
         raise Unavailable(f"it has 0 bytes.{beside}", Mend.RESTORE)
 
@@ -54,6 +63,36 @@ def prepare(path: Path, make_folders: bool) -> None:
             )
         path.parent.mkdir(mode=stat.S_IRWXU, parents=True, exist_ok=True)
     os.close(os.open(path, os.O_CREAT | os.O_RDWR, stat.S_IRUSR | stat.S_IWUSR))
+
+
+def exposed(path: Path) -> bool:
+    """Whether other users of the machine can read the file."""
+    return os.name != "nt" and bool(path.stat().st_mode & (stat.S_IRWXG | stat.S_IRWXO))
+
+
+def tighten(path: Path) -> None:
+    """Let only its owner read and write the file."""
+    path.chmod(stat.S_IRUSR | stat.S_IWUSR)
+
+
+def left_over(path: Path) -> list[Path]:
+    """What lies beside a database and holds its content: copies from before migrations, rescues, broken-off backups."""
+    patterns = (f"{BEFORE}*", f"{RESCUED}*", f".*{TEMPORARY}")
+    return sorted({found for pattern in patterns for found in _beside(path, pattern)})
+
+
+def copies(path: Path, older_than: str | None = None) -> list[Path]:
+    """The copies that were made of a file before its migrations; with a moment only those that are older."""
+    found = sorted(_beside(path, f"{BEFORE}*"))
+    if older_than is not None:
+        then = datetime.fromisoformat(older_than).timestamp()
+        found = [copy for copy in found if copy.stat().st_mtime < then]
+    return found
+
+
+def _beside(path: Path, pattern: str) -> Iterator[Path]:
+    """The files whose names begin with that of a database, which may itself hold what patterns are made of."""
+    return path.parent.glob(glob.escape(path.name) + pattern)
 
 
 def rescue_target(path: Path, now: str) -> Path:

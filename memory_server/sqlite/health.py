@@ -17,6 +17,7 @@ from memory_server.sqlite import (
     memories,
     migrate,
     short_term,
+    trash,
     turns,
     vectors,
 )
@@ -35,6 +36,7 @@ TABLES: tuple[Rows, ...] = (
     *long_term.ROWS,
     *embeddings.ROWS,
     *job_problems.ROWS,
+    *trash.ROWS,
     *migrate.ROWS,
 )
 """What each table module declares; a test compares it with the schema."""

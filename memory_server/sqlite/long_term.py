@@ -15,9 +15,9 @@ ROWS = (
         "long_term_memories",
         (
             "name", "prompt", "trigger", "created_context", "updated_context", "created_at", "updated_at",
-            "created_by", "session", "fired_at", "error", "quarantined_until",
+            "created_by", "session", "fired_at", "error", "quarantined_until", "judged_at",
         ),
-        moments=("created_at", "updated_at", "fired_at", "quarantined_until"),
+        moments=("created_at", "updated_at", "fired_at", "quarantined_until", "judged_at"),
     ),
 )  # fmt: skip
 
@@ -32,8 +32,8 @@ def _memory(row: tuple[Any, ...]) -> LongTermMemory:
 
 
 def _watch(row: tuple[Any, ...]) -> Watch:
-    id, name, trigger, fired_at, error, failures, quarantined_until, skipped = row
-    return Watch(id, name, trigger, fired_at, error, failures, quarantined_until, bool(skipped))
+    id, name, trigger, fired_at, error, failures, quarantined_until, slow = row
+    return Watch(id, name, trigger, fired_at, error, failures, quarantined_until, bool(slow))
 
 
 def find(tx: Tx, conversation: ConversationId, name: str) -> LongTermMemory | None:
@@ -48,8 +48,8 @@ def insert(tx: WriteTx, conversation: ConversationId, draft: LongTermDraft, call
     tx.execute(
         """
         INSERT INTO long_term_memories
-            (conversation_id, name, prompt, "trigger", created_context, created_at, created_by, session)
-        VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+            (conversation_id, name, prompt, "trigger", created_context, created_at, judged_at, created_by, session)
+        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
         """,
         (
             conversation,
@@ -58,6 +58,7 @@ def insert(tx: WriteTx, conversation: ConversationId, draft: LongTermDraft, call
             draft.trigger,
             draft.created_context,
             tx.now,
+            tx.now,  # its dry run was just now
             caller.client,
             caller.session,
         ),
@@ -83,12 +84,6 @@ def replace(tx: WriteTx, id: LongTermId, wanted: LongTermChange) -> None:
             "now": tx.now,
         },
     )
-
-
-def delete(tx: WriteTx, id: LongTermId) -> None:
-    """Delete a memory for good: no byte of it stays in the file."""
-    tx.execute("DELETE FROM long_term_memories WHERE id = ?", (id,))
-    tx.rewrite_file_afterwards()
 
 
 def names(tx: Tx, conversation: ConversationId, limit: int) -> list[str]:
@@ -119,13 +114,13 @@ def count(tx: Tx, conversation: ConversationId) -> int:
 
 
 def watches(tx: Tx, conversation: ConversationId) -> list[Watch]:
-    """What is to be judged, in this order: what there was no time for goes first."""
+    """What is to be evaluated, in this order: first what was evaluated longest ago, last what was slow or failed."""
     rows = tx.rows(
         """
-        SELECT id, name, "trigger", fired_at, error, failures, quarantined_until, skipped
+        SELECT id, name, "trigger", fired_at, error, failures, quarantined_until, slow
         FROM long_term_memories
         WHERE conversation_id = ?
-        ORDER BY skipped DESC, id
+        ORDER BY slow OR failures > 0, judged_at IS NULL, judged_at, id
         """,
         (conversation,),
     )
@@ -135,7 +130,7 @@ def watches(tx: Tx, conversation: ConversationId) -> list[Watch]:
 def find_watch(tx: Tx, id: LongTermId) -> Watch | None:
     row = tx.row(
         """
-        SELECT id, name, "trigger", fired_at, error, failures, quarantined_until, skipped
+        SELECT id, name, "trigger", fired_at, error, failures, quarantined_until, slow
         FROM long_term_memories
         WHERE id = ?
         """,
@@ -165,8 +160,16 @@ def mark_fired(tx: WriteTx, ids: Sequence[LongTermId]) -> None:
     )
 
 
-def mark_skipped(tx: WriteTx, id: LongTermId, skipped: bool) -> None:
-    tx.execute("UPDATE long_term_memories SET skipped = ? WHERE id = ?", (int(skipped), id))
+def mark_turn(tx: WriteTx, ids: Sequence[LongTermId]) -> None:
+    """These were evaluated just now: where there is not time for all, the others come first next time."""
+    tx.execute(
+        "UPDATE long_term_memories SET judged_at = ? WHERE id IN (SELECT value FROM json_each(?))",
+        (tx.now, json.dumps(list(ids))),
+    )
+
+
+def mark_slow(tx: WriteTx, id: LongTermId, slow: bool) -> None:
+    tx.execute("UPDATE long_term_memories SET slow = ? WHERE id = ?", (int(slow), id))
 
 
 def mark_judged(

@@ -165,17 +165,6 @@ def replace(tx: WriteTx, memory: Memory, reason: str) -> Memory:
     return _memory(row)
 
 
-def delete(tx: WriteTx, id: MemoryId) -> bool:
-    """Whether it was there. Triggers remove its history, words, edges and embeddings; no byte of it stays in the file."""
-    if tx.value("SELECT 1 FROM memories WHERE id = ?", (id,)) is None:
-        return False
-    tx.execute("DELETE FROM memories WHERE id = ?", (id,))
-    # FTS5's `optimize` will not do: it may keep the deleted words as marks of their deletion.
-    tx.execute("INSERT INTO memory_words (memory_words) VALUES ('rebuild')")
-    tx.rewrite_file_afterwards()
-    return True
-
-
 def mark_accessed(tx: WriteTx, ids: Sequence[MemoryId]) -> None:
     """A hit in a search is one access; `updated_at` stays."""
     tx.execute(

@@ -2,12 +2,14 @@
 
 import os
 import re
+import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
 import apsw
 
 from memory_server.errors import Mend, Unavailable
+from memory_server.sqlite.files import BEFORE, TEMPORARY
 from memory_server.sqlite.rows import Rows
 
 APPLICATION_ID = 0x4D454D53  # "MEMS": `file memory.db` and this server know the file by it.
@@ -152,7 +154,7 @@ def _back_up_before(path: Path, newest: int) -> None:
     """Under the write lock, through a connection of its own: no other process can migrate before the copy is made."""
     reader = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READONLY)
     try:
-        backup(reader, path.with_name(f"{path.name}.before-{newest:04d}"))
+        backup(reader, path.with_name(f"{path.name}{BEFORE}{newest:04d}"))
     finally:
         reader.close()
 
@@ -163,9 +165,11 @@ def backup(connection: apsw.Connection, target: Path) -> None:
     Raises:
         Unavailable: the copy failed its integrity check.
     """
-    temporary = target.with_name(f"{target.name}.{os.getpid()}.tmp")
+    # Made anew under a name that nobody can foresee: a link that somebody has put there would be followed.
+    handle, name = tempfile.mkstemp(dir=target.parent, prefix=f"{target.name}.", suffix=TEMPORARY)
+    os.close(handle)
+    temporary = Path(name)
     try:
-        os.close(os.open(temporary, os.O_CREAT | os.O_WRONLY | os.O_TRUNC, 0o600))
         copy = apsw.Connection(str(temporary))
         try:
             with copy.backup("main", connection, "main") as job:

@@ -295,14 +295,6 @@ def texts(tx: Tx, conversation: ConversationId) -> Iterator[tuple[ShortTermId, s
         last = page
 
 
-def delete(tx: WriteTx, ids: Sequence[ShortTermId]) -> None:
-    """Delete memories for good: no byte of them stays in the file."""
-    tx.execute(
-        "DELETE FROM short_term_memories WHERE id IN (SELECT value FROM json_each(?))", (json.dumps(ids),)
-    )
-    tx.rewrite_file_afterwards()
-
-
 def clean_up(tx: WriteTx, conversation: ConversationId, oldest: str) -> tuple[int, int]:
     """Remove what is older than `oldest` or has faded, but for the best 512; how many went and stayed."""
     before = count(tx, conversation)

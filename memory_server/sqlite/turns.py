@@ -1,5 +1,7 @@
 """The table `turns`, and the search in their embeddings."""
 
+import json
+from collections.abc import Sequence
 from typing import Any
 
 from memory_server.domain.caller import Caller
@@ -35,18 +37,38 @@ def insert(tx: WriteTx, message: str, summary: str, caller: Caller) -> int:
     return int(row[0])
 
 
-def nearest(tx: Tx, space_id: int, query: Vector, limit: int) -> list[tuple[Turn, float]]:
-    """The turns nearest in meaning with their cosine, best first."""
+def embedded_text(message: str, summary: str) -> str:
+    """The text of a turn that is embedded."""
+    return f"{summary}\n{message}"
+
+
+def select(tx: Tx, ids: Sequence[int]) -> list[Turn]:
+    """These turns, in the order given."""
     rows = tx.rows(
         """
-        SELECT t.id, t.message, t.summary, t.project, t.created_at, t.created_by,
-            round(1 - vec_distance_cosine(e.vector, ?), 5)
-        FROM turn_embeddings AS e
-        JOIN turns AS t ON t.id = e.turn_id
-        WHERE e.space_id = ?
-        ORDER BY 7 DESC, t.id DESC
-        LIMIT ?
+        SELECT id, message, summary, project, created_at, created_by
+        FROM turns
+        WHERE id IN (SELECT value FROM json_each(?))
         """,
-        (as_blob(query), space_id, limit),
+        (json.dumps(list(ids)),),
     )
-    return [(_turn(row[:6]), row[6]) for row in rows]
+    found = {row[0]: _turn(row) for row in rows}
+    return [found[id] for id in ids if id in found]
+
+
+def cosines(tx: Tx, space_id: int, query: Vector, limit: int, also: Sequence[int]) -> dict[int, float]:
+    """The cosines of the turns nearest in meaning, and of those that the words found."""
+    rows = tx.rows(
+        """
+        WITH all_turns (id, cosine) AS MATERIALIZED (
+            SELECT turn_id, round(1 - vec_distance_cosine(vector, ?), 5)
+            FROM turn_embeddings
+            WHERE space_id = ?
+        )
+        SELECT id, cosine FROM (SELECT id, cosine FROM all_turns ORDER BY cosine DESC, id DESC LIMIT ?)
+        UNION
+        SELECT id, cosine FROM all_turns WHERE id IN (SELECT value FROM json_each(?))
+        """,
+        (as_blob(query), space_id, limit, json.dumps(list(also))),
+    )
+    return dict(rows)

@@ -48,7 +48,9 @@ class Failure:
 
 @dataclass(frozen=True, slots=True)
 class Skipped:
-    """The trigger was not evaluated: the time of the search was over before its turn."""
+    """The trigger was not evaluated to its end: the time of the search was over. `late`: it needs more than a slice."""
+
+    late: bool = False
 
 
 Outcome = Value | Failure | Skipped
@@ -74,8 +76,11 @@ class TriggerEngine(Protocol):
         """
         ...
 
-    def judge(self, triggers: Sequence[str], situation: Situation) -> list[Outcome]:
-        """Evaluate: the outcome of each, in the same order. All that need JavaScript share one time budget."""
+    def judge(self, triggers: Sequence[str], situation: Situation, doubtful: int = 0) -> list[Outcome]:
+        """Evaluate: the outcome of each, in the same order. All that need JavaScript share one time budget.
+
+        The last `doubtful` ones were slow or failed before: they are evaluated last, and share at most half of it.
+        """
         ...
 
     def close(self) -> None:

@@ -43,7 +43,9 @@ class JavaScript(Protocol):
 
     def check(self, source: str) -> tuple[bool, tuple[str, ...]]: ...
 
-    def run(self, sources: Sequence[str], situation: Situation, budget: float) -> list[Outcome]: ...
+    def run(
+        self, sources: Sequence[str], situation: Situation, budget: float, doubtful: int
+    ) -> list[Outcome]: ...
 
     def close(self) -> None: ...
 
@@ -82,7 +84,7 @@ class TwoTierEngine:
             )
         return self._check_script(trigger)
 
-    def judge(self, triggers: Sequence[str], situation: Situation) -> list[Outcome]:
+    def judge(self, triggers: Sequence[str], situation: Situation, doubtful: int = 0) -> list[Outcome]:
         """The outcome of each, in the same order. Simple conditions run first, then JavaScript within its budget."""
         scene = Scene(situation, self._nearness)
         ends = time.monotonic() + SIMPLE_BUDGET
@@ -93,7 +95,8 @@ class TwoTierEngine:
         ]
         others = [index for index, outcome in enumerate(outcomes) if outcome is None]
         if others:
-            found = self._sandbox.run([triggers[index] for index in others], situation, BUDGET)
+            last = sum(index >= len(triggers) - doubtful for index in others)
+            found = self._sandbox.run([triggers[index] for index in others], situation, BUDGET, last)
             for index, outcome in zip(others, found, strict=True):
                 outcomes[index] = outcome
         return [outcome for outcome in outcomes if outcome is not None]

@@ -18,8 +18,8 @@ class LazyEngine:
     def check(self, trigger: str) -> Checked:
         return self._made().check(trigger)
 
-    def judge(self, triggers: Sequence[str], situation: Situation) -> list[Outcome]:
-        return self._made().judge(triggers, situation)
+    def judge(self, triggers: Sequence[str], situation: Situation, doubtful: int = 0) -> list[Outcome]:
+        return self._made().judge(triggers, situation, doubtful)
 
     def close(self) -> None:
         if self._engine is not None:

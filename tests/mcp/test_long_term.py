@@ -310,9 +310,13 @@ async def test_a_file_of_undecodable_text_is_told_by_the_doctor(
     async with server() as client:
         await add(client, {}, "fires", "true")
         sqlite(server.db, "UPDATE long_term_memories SET prompt = CAST(x'ff' AS TEXT)")
-        assert "doctor" in await refusal(client, "get_memory_context", name="fires")
+        assert await refusal(client, "get_memory_context", name="fires") == (
+            "row 1 of long_term_memories cannot be read: it holds text that is not UTF-8. "
+            "The user can run `memory-server doctor`: it reports what is wrong."
+        )
     assert main(["--db", str(server.db), "--embedder", "hashing", "doctor"]) == 1
-    assert "long-term memory 1 holds text that is not UTF-8" in capsys.readouterr().out
+    printed = capsys.readouterr().out.splitlines()
+    assert printed[-2:] == ["problems    1", "  row 1 of long_term_memories: prompt is not UTF-8"]
 
 
 async def test_triggers_that_loop_do_not_hold_up_other_tools(server: Servers) -> None:

@@ -5,7 +5,8 @@ from typing import Annotated, Any, Self
 
 from pydantic import AliasPath, BaseModel, BeforeValidator, ConfigDict, Field
 
-from memory_server.errors import Problem, told
+from memory_server.domain.forgetting import Forgotten
+from memory_server.errors import Invalid, Problem, told
 from memory_server.mcp.hints import WORDS
 
 
@@ -51,10 +52,6 @@ class MemoryAnswer(Answer):
     type: Annotated[str, part("memory", "type")]
 
 
-class Deleted(Answer):
-    deleted: bool
-
-
 def degraded(problems: Sequence[Problem]) -> str | None:
     """Why an answer is not complete, in words; None where it is."""
     return told(problems, WORDS)
@@ -77,6 +74,30 @@ Degraded = Annotated[str | None, BeforeValidator(_worded), OPTIONAL]
 def rounded(digits: int) -> BeforeValidator:
     """Rounds a number to so many decimals."""
     return BeforeValidator(lambda value: None if value is None else round(value, digits))
+
+
+class Deletion(Answer):
+    """`undo_until`: it can be restored until then; `purged`: it was erased for good."""
+
+    deleted: bool
+    undo_until: OptionalText = None
+    purged: Annotated[bool | None, OPTIONAL] = None
+
+    @classmethod
+    def told(cls, forgotten: Forgotten, purge: bool) -> dict[str, Any]:
+        """The fields, for answers that have more of them."""
+        return {
+            "deleted": bool(forgotten.number),
+            "undo_until": forgotten.undo_until,
+            "purged": True if purge and forgotten.number else None,
+        }
+
+
+def refuse_both(**wishes: bool) -> None:
+    """Raises Invalid where two wishes are given that exclude each other."""
+    wanted = [name for name, given in wishes.items() if given]
+    if len(wanted) > 1:
+        raise Invalid(f"Give either `{'` or `'.join(wanted)}`, not both. Nothing was changed.")
 
 
 def shortened(text: str, limit: int) -> str:

@@ -17,6 +17,7 @@ from memory_server.mcp.tools.answers import (
     OPTIONAL,
     Answer,
     Degraded,
+    Deletion,
     OptionalNumber,
     OptionalText,
     absent,
@@ -123,8 +124,7 @@ class FactsRead(Answer):
         }
 
 
-class FactDeleted(Answer):
-    deleted: bool
+class FactDeleted(Deletion):
     scope: OptionalText = None
     restored: Annotated[FactRead | None, OPTIONAL] = None
 

@@ -11,7 +11,7 @@ from memory_server.domain.fact import FactDraft, Scope
 from memory_server.domain.resume import Pointers
 from memory_server.errors import Invalid, Mend
 from memory_server.mcp.tool import DESTROYS, READS, WRITES, Tool
-from memory_server.mcp.tools.answers import degraded
+from memory_server.mcp.tools.answers import Deletion, degraded, refuse_both
 from memory_server.mcp.tools.fact_answers import (
     Change,
     FactDeleted,
@@ -22,7 +22,7 @@ from memory_server.mcp.tools.fact_answers import (
     Resume,
 )
 from memory_server.mcp.tools.fact_fields import FactTags, Key, PathOrId, Pattern, Ttl, Value, Version
-from memory_server.mcp.tools.fields import Moment
+from memory_server.mcp.tools.fields import Moment, Purge, Undo
 from memory_server.project import project_of
 from memory_server.services.facts import FactService
 from memory_server.services.resume import ResumeService
@@ -130,16 +130,21 @@ class FactTools:
         self,
         key: Key,
         scope: Scope | None = None,
-        undo: Annotated[bool, Field(description="restore the last deleted value")] = False,
+        undo: Undo = False,
+        purge: Purge = False,
         *,
         caller: Caller,
     ) -> FactDeleted:
-        """Delete the value that read_memory returns for this key. Its history stays."""
+        """Delete the value that read_memory returns for this key. It can be restored for 30 days; purge erases its history too."""
+        refuse_both(undo=undo, purge=purge)
         if undo:
             restored = self.facts.undelete(key, scope, caller)
             return FactDeleted(deleted=False, scope=restored.home.scope, restored=FactRead.of(restored))
-        gone = self.facts.delete(key, scope, caller)
-        return FactDeleted(deleted=gone is not None, scope=gone.home.scope if gone else None)
+        if purge:
+            where, forgotten = self.facts.purge(key, scope, caller)
+            return FactDeleted(**Deletion.told(forgotten, purge), scope=where)
+        gone, forgotten = self.facts.delete(key, scope, caller)
+        return FactDeleted(**Deletion.told(forgotten, purge), scope=gone.home.scope if gone else None)
 
     def smart_resume(
         self,

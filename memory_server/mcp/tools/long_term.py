@@ -17,14 +17,15 @@ from memory_server.mcp.tools.answers import (
     OPTIONAL,
     Answer,
     Degraded,
-    Deleted,
+    Deletion,
     OptionalNumber,
     OptionalText,
     degraded,
     elsewhere,
+    refuse_both,
     shortened,
 )
-from memory_server.mcp.tools.fields import OBJECT, TEXT, not_blank, small
+from memory_server.mcp.tools.fields import OBJECT, TEXT, Purge, Undo, not_blank, small
 from memory_server.mcp.tools.message_fields import Conversation, GivenMessage, Messages, as_messages
 from memory_server.services.long_term import Awakening, LongTermService
 from memory_server.triggers import MOST_BYTES, Failure, Value
@@ -85,6 +86,10 @@ class UpdatedLongTerm(Answer):
     name: str
     dry_run: Annotated[bool | None, OPTIONAL] = None
     warnings: list[str]
+
+
+class DeletedLongTerm(Deletion):
+    restored: OptionalText = None
 
 
 class ListedLongTerm(Answer):
@@ -213,11 +218,22 @@ class LongTermTools:
         )
 
     def delete_long_term_memory(
-        self, name: MemoryName, conversation_id: Conversation = DEFAULT_CONVERSATION
-    ) -> Deleted:
-        """Delete a long-term memory for good."""
-        self.long_term.delete(name, conversation_id)
-        return Deleted(deleted=True)
+        self,
+        name: MemoryName,
+        conversation_id: Conversation = DEFAULT_CONVERSATION,
+        undo: Undo = False,
+        purge: Purge = False,
+        *,
+        caller: Caller,
+    ) -> DeletedLongTerm:
+        """Delete a long-term memory. It can be restored for 30 days; purge erases it."""
+        refuse_both(undo=undo, purge=purge)
+        if undo:
+            restored = self.long_term.restore(name, conversation_id)
+            return DeletedLongTerm(deleted=False, restored=restored.name)
+        return DeletedLongTerm(
+            **Deletion.told(self.long_term.delete(name, conversation_id, purge, caller), purge)
+        )
 
     def list_long_term_memories(
         self, conversation_id: Conversation = DEFAULT_CONVERSATION

@@ -9,14 +9,16 @@ from memory_server.domain.caller import Caller
 from memory_server.domain.memory import Filter, MemoryChange, MemoryDraft, MemoryId
 from memory_server.mcp.tool import DESTROYS, READS, WRITES, Tool
 from memory_server.mcp.tools.answers import (
+    OPTIONAL,
     Answer,
     Degraded,
-    Deleted,
+    Deletion,
     MemoryAnswer,
     OptionalText,
     SupersededBy,
     absent,
     part,
+    refuse_both,
     rounded,
 )
 from memory_server.mcp.tools.fields import (
@@ -27,10 +29,12 @@ from memory_server.mcp.tools.fields import (
     Limit,
     Metadata,
     Project,
+    Purge,
     QueryText,
     RelatedTo,
     Tags,
     Type,
+    Undo,
 )
 from memory_server.services.memories import MemoryService
 from memory_server.services.search import SearchService
@@ -92,6 +96,10 @@ class MemoriesRead(Answer):
     memories: Annotated[list[WholeMemory], Field(validation_alias="found")]
     missing: list[int]
     degraded: Degraded = None
+
+
+class DeletedMemory(Deletion):
+    restored: Annotated[WholeMemory | None, OPTIONAL] = None
 
 
 class EmbeddingStats(Answer):
@@ -182,10 +190,14 @@ class MemoryTools:
         )
         return WholeMemory.of(self.memories.update(MemoryId(id), wanted))
 
-    def memory_delete(self, id: Id) -> Deleted:
-        """Delete a memory for good, with its history, edges and embedding."""
-        self.memories.forget(MemoryId(id))
-        return Deleted(deleted=True)
+    def memory_delete(
+        self, id: Id, undo: Undo = False, purge: Purge = False, *, caller: Caller
+    ) -> DeletedMemory:
+        """Delete a memory with its history and edges. It can be restored for 30 days; purge when the user wants it gone."""
+        refuse_both(undo=undo, purge=purge)
+        if undo:
+            return DeletedMemory(deleted=False, restored=WholeMemory.of(self.memories.restore(MemoryId(id))))
+        return DeletedMemory(**Deletion.told(self.memories.forget(MemoryId(id), purge, caller), purge))
 
     def memory_stats(
         self, project: Annotated[Project | None, Field(description="default: all")] = None

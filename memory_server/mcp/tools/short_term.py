@@ -17,8 +17,10 @@ from memory_server.mcp.tools.answers import (
     OptionalText,
     degraded,
     elsewhere,
+    refuse_both,
     shortened,
 )
+from memory_server.mcp.tools.fields import Purge, Undo
 from memory_server.mcp.tools.message_fields import (
     Conversation,
     Messages,
@@ -26,7 +28,7 @@ from memory_server.mcp.tools.message_fields import (
     RoleWeights,
     as_messages,
 )
-from memory_server.services.short_term import Recalled, ShortTermService
+from memory_server.services.short_term import Matching, Recalled, ShortTermService
 
 SHOWN = 1_500
 """Characters of a memory that an answer shows: a memory may have a hundred times as many."""
@@ -111,8 +113,11 @@ class MatchingMemory(Answer):
     text: str
 
 
-class Deletion(Answer):
+class DeletedShortTerm(Answer):
     deleted: int
+    undo_until: OptionalText = None
+    purged: OptionalNumber = None
+    restored: OptionalNumber = None
     note: OptionalText = None
     would_delete: OptionalNumber = None
     matching: Annotated[list[MatchingMemory] | None, OPTIONAL] = None
@@ -191,20 +196,38 @@ class ShortTermTools:
         )
 
     def delete_short_term_memories(
-        self, pattern: GivenPattern, conversation_id: Conversation, dry_run: bool = False
-    ) -> Deletion:
-        """Delete this conversation's short-term memories that contain the pattern. dry_run only lists them."""
-        act = self.short_term.matching if dry_run else self.short_term.delete
-        found = act(pattern, conversation_id)
-        number = len(found.memories)
-        excerpts = [
-            MatchingMemory(id=id, text=shortened(text, EXCERPT)) for id, text in found.memories[:LISTED]
-        ]
-        return Deletion(
-            deleted=0 if dry_run else number,
-            note=None if number else elsewhere(found.elsewhere) or NO_MATCH,
-            would_delete=number if dry_run else None,
-            matching=excerpts if dry_run else None,
+        self,
+        pattern: GivenPattern,
+        conversation_id: Conversation,
+        dry_run: bool = False,
+        undo: Undo = False,
+        purge: Purge = False,
+        *,
+        caller: Caller,
+    ) -> DeletedShortTerm:
+        """Delete this conversation's short-term memories that contain the pattern. They can be restored for 30 days. dry_run only lists them."""
+        refuse_both(undo=undo, purge=purge)
+        refuse_both(undo=undo, dry_run=dry_run)
+        if undo:
+            return DeletedShortTerm(deleted=0, restored=self.short_term.restore(pattern, conversation_id))
+        if dry_run:
+            found = self.short_term.matching(pattern, conversation_id)
+            excerpts = [
+                MatchingMemory(id=id, text=shortened(text, EXCERPT)) for id, text in found.memories[:LISTED]
+            ]
+            return DeletedShortTerm(
+                deleted=0,
+                note=_why_none(found),
+                would_delete=len(found.memories),
+                matching=excerpts,
+                degraded=degraded(found.degraded),
+            )
+        found, forgotten = self.short_term.delete(pattern, conversation_id, purge, caller)
+        return DeletedShortTerm(
+            deleted=0 if purge else forgotten.number,
+            undo_until=forgotten.undo_until,
+            purged=forgotten.number if purge else None,
+            note=None if forgotten.number else _why_none(found),
             degraded=degraded(found.degraded),
         )
 
@@ -235,3 +258,7 @@ class ShortTermTools:
         """Return the id of the conversation with the most short-term memories."""
         name, memories = self.short_term.largest() or (None, 0)
         return Frequent(conversation_id=name, memories=memories)
+
+
+def _why_none(found: Matching) -> str | None:
+    return None if found.memories else elsewhere(found.elsewhere) or NO_MATCH

@@ -7,11 +7,19 @@ from pydantic import AfterValidator, Field, ValidatorFunctionWrapHandler, WrapVa
 
 from memory_server.domain.caller import Caller
 from memory_server.domain.turn import Turn
-from memory_server.mcp.tool import READS, WRITES, Tool
-from memory_server.mcp.tools.answers import Answer, Degraded, OptionalText, degraded
+from memory_server.mcp.tool import DESTROYS, READS, WRITES, Tool
+from memory_server.mcp.tools.answers import (
+    Answer,
+    Degraded,
+    Deletion,
+    OptionalNumber,
+    OptionalText,
+    degraded,
+    refuse_both,
+)
 from memory_server.mcp.tools.fact_answers import FactRead
 from memory_server.mcp.tools.fact_fields import Key, Value
-from memory_server.mcp.tools.fields import OBJECT, TEXT, Limit, QueryText, not_blank
+from memory_server.mcp.tools.fields import OBJECT, TEXT, Id, Limit, Purge, QueryText, Undo, not_blank
 from memory_server.services.turns import TurnService
 
 MessageText = Annotated[str, Field(min_length=1, max_length=20_000), AfterValidator(not_blank), TEXT]
@@ -54,6 +62,10 @@ class RecalledTurn(Answer):
         )
 
 
+class DeletedTurn(Deletion):
+    restored: OptionalNumber = None
+
+
 class Retrieved(Answer):
     memories: list[RecalledTurn]
     facts: list[FactRead]
@@ -67,7 +79,11 @@ class TurnTools:
     turns: TurnService
 
     def tools(self) -> list[Tool]:
-        return [Tool(self.register_memory, WRITES), Tool(self.retrieve_memories, READS)]
+        return [
+            Tool(self.register_memory, WRITES),
+            Tool(self.retrieve_memories, READS),
+            Tool(self.delete_turn, DESTROYS),
+        ]
 
     def register_memory(
         self, message: MessageText, summary: Summary, facts: Facts | None = None, *, caller: Caller
@@ -76,10 +92,17 @@ class TurnTools:
         return Registered(id=self.turns.register(message, summary, facts or {}, caller))
 
     def retrieve_memories(self, query: QueryText, limit: Limit = 5, *, caller: Caller) -> Retrieved:
-        """Find earlier turns by meaning, best first, and facts whose key or value contains words of the query."""
+        """Find earlier turns by words and meaning, best first, and facts whose key or value contains words of the query."""
         found = self.turns.retrieve(query, limit, caller)
         return Retrieved(
             memories=[RecalledTurn.with_score(turn, score) for turn, score in found.turns],
             facts=[FactRead.listed(fact) for fact in found.facts],
             degraded=degraded(found.degraded),
         )
+
+    def delete_turn(self, id: Id, undo: Undo = False, purge: Purge = False, *, caller: Caller) -> DeletedTurn:
+        """Delete a turn; its facts stay. It can be restored for 30 days; purge erases it."""
+        refuse_both(undo=undo, purge=purge)
+        if undo:
+            return DeletedTurn(deleted=False, restored=self.turns.restore(id).id)
+        return DeletedTurn(**Deletion.told(self.turns.forget(id, purge, caller), purge))

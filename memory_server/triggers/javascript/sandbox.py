@@ -28,6 +28,10 @@ SECONDS = 1.0
 CPU_SHARE = 0.8
 """The share of SECONDS after which the engine itself interrupts the trigger, if it can: that needs no new worker."""
 
+SLICE = 0.05
+"""Seconds that each trigger gets before any gets more: an ordinary one takes 0.001. So a dozen endless ones, each with
+a new worker after it, take half of a search's budget, and leave the other half to those that are not known to be slow."""
+
 START_SECONDS = 5.0
 """Seconds within which a new worker must be ready; then it is given up. A choice: far above what a start takes."""
 
@@ -91,14 +95,30 @@ class Sandbox:
         self._lock = threading.Lock()
         self._closing = False
 
-    def run(self, sources: Sequence[str], situation: Situation, budget: float) -> list[Outcome]:
-        """Evaluate each trigger in a fresh context, at most SECONDS each and `budget` seconds in all; skip the rest."""
-        ends = time.monotonic() + budget
+    def run(
+        self, sources: Sequence[str], situation: Situation, budget: float, doubtful: int = 0
+    ) -> list[Outcome]:
+        """Evaluate each source in its own fresh context, all within `budget` seconds; the rest is skipped.
+
+        Each first gets a SLICE, in the order given. What needs more waits until all others have had theirs; with the
+        last `doubtful` ones, which wait from the start, it then shares half of the budget, at most SECONDS each.
+        """
         alone = self._lock.acquire(blocking=False)
+        started = time.monotonic()
         if not alone and not self._lock.acquire(timeout=max(0.0, budget)):
             return [Skipped() for _ in sources]
         try:
-            return self._run(sources, situation, ends, alone)
+            ends = started + budget
+            frame = _situation_frame(situation)
+            certain = len(sources) - doubtful
+            outcomes = dict(enumerate(self._run(sources[:certain], situation, frame, ends, alone, SLICE)))
+            late = [index for index, outcome in outcomes.items() if _is_late(outcome)]
+            late += range(certain, len(sources))
+            ends = min(ends, time.monotonic() + budget / 2)
+            again = self._run([sources[index] for index in late], situation, frame, ends, alone, SECONDS)
+            for index, outcome in zip(late, again, strict=True):
+                outcomes[index] = Skipped(late=True) if isinstance(outcome, Skipped) else outcome
+            return [outcomes[index] for index in range(len(sources))]
         finally:
             self._lock.release()
 
@@ -126,9 +146,17 @@ class Sandbox:
             self._drop()
             self._closing = False
 
-    def _run(self, sources: Sequence[str], situation: Situation, ends: float, alone: bool) -> list[Outcome]:
+    def _run(
+        self,
+        sources: Sequence[str],
+        situation: Situation,
+        frame: bytes,
+        ends: float,
+        alone: bool,
+        seconds: float,
+    ) -> list[Outcome]:
+        """The outcome of each source, at most `seconds` each, until a moment."""
         outcomes: list[Outcome] = []
-        frame = _situation_frame(situation)
         missing: str | None = None
         for index, source in enumerate(sources):
             if missing is not None:
@@ -138,9 +166,9 @@ class Sandbox:
             elif time.monotonic() >= ends:
                 outcomes.append(Skipped())
             else:
-                request = _request(source, situation, index, SECONDS)
+                request = _request(source, situation, index, seconds)
                 try:
-                    answer = self._evaluate(request, frame, SECONDS, ends, first=not outcomes)
+                    answer = self._evaluate(request, frame, seconds, ends, first=not outcomes)
                     outcomes.append(answer.outcome())
                 except Unstartable as error:
                     # Other triggers used up the time that the worker needed to start again.
@@ -224,6 +252,10 @@ class Sandbox:
         if self._child is not None:
             self._child.close()
             self._child = None
+
+
+def _is_late(outcome: Outcome) -> bool:
+    return isinstance(outcome, Failure) and outcome.kind is FailureKind.TIMEOUT
 
 
 def _visible(told: dict[str, Any]) -> dict[str, Any]:

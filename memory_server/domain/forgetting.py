@@ -1,0 +1,43 @@
+"""How something is forgotten: deleted at first, and erased for good later or at once."""
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from enum import StrEnum
+
+from memory_server.domain.moment import timestamp
+
+KEPT = timedelta(days=30)
+"""How long what was deleted can be brought back: long enough to miss it, short enough to be gone when a user relies on it."""
+
+
+class Kind(StrEnum):
+    """What can be deleted and brought back. (Facts are brought back from their own history.)"""
+
+    MEMORY = "memory"
+    TURN = "turn"
+    SHORT_TERM = "short_term"
+    LONG_TERM = "long_term"
+
+
+@dataclass(frozen=True, slots=True)
+class Forgotten:
+    """What became of a wish to forget: `number` things were deleted, or erased for good.
+
+    `undo_until` is the moment until which they can be brought back; None where they were erased.
+    """
+
+    number: int
+    undo_until: str | None
+
+
+def deleted(number: int, now: str) -> Forgotten:
+    return Forgotten(number, timestamp(datetime.fromisoformat(now) + KEPT) if number else None)
+
+
+def erased(number: int) -> Forgotten:
+    return Forgotten(number, None)
+
+
+def expired_before(now: str) -> str:
+    """What was deleted before this moment is to be erased."""
+    return timestamp(datetime.fromisoformat(now) - KEPT)

@@ -1,0 +1,73 @@
+"""The JSON-RPC messages of a client: each line is one, or gets an answer that says why it is none."""
+
+import json
+import re
+
+import pydantic_core
+from mcp_types import (
+    INVALID_REQUEST,
+    PARSE_ERROR,
+    ErrorData,
+    JSONRPCError,
+    JSONRPCMessage,
+    JSONRPCNotification,
+    jsonrpc_message_adapter,
+)
+from pydantic import ValidationError
+
+_TOKENS = re.compile(r'"(?:[^"\\]|\\.)*"|[{}\[\]:,]|[^\s{}\[\]:,"]+')
+
+
+class NoMessageError(Exception):
+    """A line that is no JSON-RPC message. The SDK would drop it, and the client wait for ever."""
+
+    def __init__(self, id: object, code: int, message: str) -> None:
+        known = id if isinstance(id, int | str) and not isinstance(id, bool) else None
+        self.answer = JSONRPCError(jsonrpc="2.0", id=known, error=ErrorData(code=code, message=message))
+
+
+def parse(line: str) -> JSONRPCMessage:
+    """The message of a line.
+
+    Raises:
+        NoMessageError: it is none; the error has the id that the line names, if any.
+    """
+    try:
+        content = pydantic_core.from_json(line)
+    except ValueError as error:
+        raise NoMessageError(_id_in(line), PARSE_ERROR, f"Not JSON: {error}") from None
+    try:
+        message = jsonrpc_message_adapter.validate_json(line, by_name=False)
+    except ValidationError:
+        message = None
+    if message is None or (isinstance(message, JSONRPCNotification) and "id" in content):
+        raise NoMessageError(
+            content.get("id") if isinstance(content, dict) else None,
+            INVALID_REQUEST,
+            'Not a JSON-RPC message: an object with "jsonrpc": "2.0", a text "method", an object "params", '
+            'and in a request an "id" that is a text or a whole number.',
+        )
+    return message
+
+
+def _id_in(line: str) -> object:
+    """The `id` of an outermost object that is nested too deeply, or broken off, for a parser; None where it names none."""
+    depth, key, colon = 0, "", False
+    for match in _TOKENS.finditer(line):
+        token = match[0]
+        if token in "{[":
+            depth += 1
+        elif token in "}]":
+            depth -= 1
+        elif token == ":":
+            colon = True
+            continue
+        elif depth == 1 and colon and key == '"id"':
+            try:
+                return json.loads(token)
+            except ValueError:
+                return None
+        elif depth == 1 and token.startswith('"') and not colon:
+            key = token
+        colon = False
+    return None

@@ -1,0 +1,20 @@
+"""The Chinese dictionary: loaded in the background where the file holds Chinese, else when the first Chinese text comes."""
+
+from dataclasses import dataclass
+
+from memory_server.nlp import Segmenter
+from memory_server.sqlite import words
+from memory_server.sqlite.database import Database
+
+
+@dataclass(frozen=True, slots=True)
+class DictionaryService:
+    database: Database
+    segmenter: Segmenter
+
+    def load_if_used(self) -> None:
+        """Background work: the first Chinese text of a session does not wait for the dictionary."""
+        with self.database.read() as tx:
+            used = words.holds_han(tx)
+        if used:
+            self.segmenter.load()

@@ -1,0 +1,228 @@
+"""The table `trash`: what was deleted, as JSON, until it is brought back or erased."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from memory_server.domain.caller import Caller
+from memory_server.domain.forgetting import Kind
+from memory_server.sqlite import conversations
+from memory_server.sqlite.database import Tx, WriteTx
+from memory_server.sqlite.erasing import erase_traces
+from memory_server.sqlite.rows import Rows
+
+ROWS = (
+    Rows(
+        "trash",
+        ("kind", "conversation", "parts", "deleted_at", "deleted_by"),
+        moments=("deleted_at",),
+        json=("parts",),
+    ),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """A table that holds a part of a thing: the rows whose `key` is its id. Brought back where `condition` is true."""
+
+    table: str
+    keys: tuple[str, ...]
+    condition: str = "1"
+
+
+_PARTS = {
+    Kind.MEMORY: (
+        _Part("memories", ("id",)),
+        _Part("memory_history", ("memory_id",)),
+        _Part(
+            "edges",
+            ("source_id", "target_id"),
+            "(SELECT count(*) FROM memories WHERE id IN (:source_id, :target_id)) = 2",
+        ),
+    ),
+    Kind.TURN: (_Part("turns", ("id",)),),
+    Kind.SHORT_TERM: (
+        _Part("short_term_memories", ("id",)),
+        _Part("short_term_keywords", ("memory_id",)),
+    ),
+    Kind.LONG_TERM: (_Part("long_term_memories", ("id",)),),
+}
+"""The first table is that of the thing itself: to delete its row takes the others with it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Trashed:
+    """Something in the trash; `parts` are the rows of each table."""
+
+    id: int
+    item_id: int
+    conversation: str | None
+    parts: dict[str, list[dict[str, Any]]]
+
+
+def put(tx: WriteTx, kind: Kind, ids: Sequence[int], caller: Caller) -> int:
+    """Move things into the trash; how many there were."""
+    number = 0
+    for id in ids:
+        parts = {part.table: _rows(tx, part, id) for part in _PARTS[kind]}
+        (main, *_) = _PARTS[kind]
+        if not parts[main.table]:
+            continue
+        conversation = parts[main.table][0].get("conversation_id")
+        name = (
+            tx.value("SELECT name FROM conversations WHERE id = ?", (conversation,)) if conversation else None
+        )
+        tx.execute(
+            """
+            INSERT INTO trash (kind, item_id, conversation, parts, deleted_at, deleted_by)
+            VALUES (?, ?, ?, ?, ?, ?)
+            """,
+            (kind.value, id, name, _as_json(parts), tx.now, caller.client),
+        )
+        tx.execute(f"DELETE FROM {main.table} WHERE id = ?", (id,))
+        number += 1
+    return number
+
+
+def select(
+    tx: Tx, kind: Kind, *, item_id: int | None = None, conversation: str | None = None
+) -> list[Trashed]:
+    """What is in the trash, deleted last first: of one id, of one conversation, or all of a kind."""
+    rows = tx.rows(
+        """
+        SELECT id, item_id, conversation, parts
+        FROM trash
+        WHERE kind = ? AND (? IS NULL OR item_id = ?) AND (? IS NULL OR conversation = ?)
+        ORDER BY id DESC
+        """,
+        (kind.value, item_id, item_id, conversation, conversation),
+    )
+    return [Trashed(id, item, name, json.loads(parts)) for id, item, name, parts in rows]
+
+
+def find_last(tx: Tx, kind: Kind, item_id: int) -> Trashed | None:
+    """What was deleted last under an id."""
+    return next(iter(select(tx, kind, item_id=item_id)), None)
+
+
+def restore(tx: WriteTx, kind: Kind, trashed: Trashed, conversation_id: int | None = None) -> None:
+    """Bring something back as it was, under the id that it had, into a conversation where it had one."""
+    for part in _PARTS[kind]:
+        rows = trashed.parts.get(part.table, [])
+        if conversation_id is not None:
+            rows = [{**row, "conversation_id": conversation_id} for row in rows]
+        if rows:
+            _insert(tx, part, rows)
+    if kind is Kind.MEMORY:
+        _hand_on_edges(tx, trashed)
+    if kind is Kind.SHORT_TERM:  # to insert it asks for its keywords anew, and they are here
+        keyed = trashed.parts["short_term_memories"][0]["keyed"]
+        tx.execute("UPDATE short_term_memories SET keyed = ? WHERE id = ?", (keyed, trashed.item_id))
+    tx.execute("DELETE FROM trash WHERE id = ?", (trashed.id,))
+
+
+def erase(tx: WriteTx, ids: Sequence[int]) -> None:
+    """Erase what is in the trash under these ids of the trash: no byte of it stays in the file."""
+    _erase_edges(tx, ids)
+    tx.execute("DELETE FROM trash WHERE id IN (SELECT value FROM json_each(?))", (json.dumps(list(ids)),))
+    conversations.delete_empty(tx)
+    erase_traces(tx)
+
+
+def older(tx: Tx, before: str, limit: int) -> list[int]:
+    """What was deleted before a moment, by its id in the trash, the oldest first."""
+    rows = tx.rows("SELECT id FROM trash WHERE deleted_at < ? ORDER BY deleted_at LIMIT ?", (before, limit))
+    return [id for (id,) in rows]
+
+
+def _hand_on_edges(tx: WriteTx, restored: Trashed) -> None:
+    """An edge whose other end is still in the trash comes back with that."""
+    for edge in restored.parts.get("edges", []):
+        other = edge["target_id"] if edge["source_id"] == restored.item_id else edge["source_id"]
+        waiting = find_last(tx, Kind.MEMORY, other)
+        if waiting is not None and tx.value("SELECT 1 FROM memories WHERE id = ?", (other,)) is None:
+            waiting.parts.setdefault("edges", []).append(edge)
+            tx.execute(
+                "UPDATE trash SET parts = ? WHERE id = ?",
+                (_as_json(waiting.parts), waiting.id),
+            )
+
+
+def _erase_edges(tx: WriteTx, ids: Sequence[int]) -> None:
+    """The edges to what is erased that lie with their other end: it may come back, and they must not."""
+    rows = tx.rows(
+        """
+        SELECT item_id FROM trash WHERE kind = 'memory' AND id IN (SELECT value FROM json_each(?))
+        EXCEPT SELECT id FROM memories
+        """,
+        (json.dumps(list(ids)),),
+    )
+    gone = {id for (id,) in rows}
+    rows = tx.rows(
+        """
+        SELECT id, parts
+        FROM trash
+        WHERE kind = 'memory' AND item_id NOT IN (SELECT value FROM json_each(:gone)) AND EXISTS (
+            SELECT 1
+            FROM json_each(parts, '$.edges')
+            WHERE value ->> 'source_id' IN (SELECT value FROM json_each(:gone))
+                OR value ->> 'target_id' IN (SELECT value FROM json_each(:gone))
+        )
+        """,
+        {"gone": json.dumps(sorted(gone))},
+    )
+    for id, text in rows:
+        parts = json.loads(text)
+        parts["edges"] = [
+            each for each in parts["edges"] if not {each["source_id"], each["target_id"]} & gone
+        ]
+        tx.execute("UPDATE trash SET parts = ? WHERE id = ?", (_as_json(parts), id))
+
+
+def _rows(tx: Tx, part: _Part, id: int) -> list[dict[str, Any]]:
+    """Bytes that are no UTF-8 become surrogates: what cannot be read can be forgotten all the same."""
+    columns = _columns(tx, part.table)
+    where = " OR ".join(f"{key} = ?" for key in part.keys)
+    names = ", ".join(
+        f'CAST("{name}" AS BLOB)' if type == "TEXT" else f'"{name}"' for name, type in columns.items()
+    )
+    found = tx.rows(f"SELECT {names} FROM {part.table} WHERE {where}", tuple(id for _ in part.keys))
+    return [
+        {
+            name: value.decode(errors="surrogateescape") if isinstance(value, bytes) else value
+            for name, value in zip(columns, row, strict=True)
+        }
+        for row in found
+    ]
+
+
+def _insert(tx: WriteTx, part: _Part, rows: list[dict[str, Any]]) -> None:
+    columns = {name: type for name, type in _columns(tx, part.table).items() if name in rows[0]}
+    names = ", ".join(f'"{name}"' for name in columns)
+    values = ", ".join(
+        f"CAST(:{name} AS TEXT)" if type == "TEXT" else f":{name}" for name, type in columns.items()
+    )
+    for row in rows:
+        tx.execute(
+            f"INSERT OR IGNORE INTO {part.table} ({names}) SELECT {values} WHERE {part.condition}",
+            {
+                name: row[name].encode(errors="surrogateescape") if isinstance(row[name], str) else row[name]
+                for name in columns
+            },
+        )
+
+
+def _columns(tx: Tx, table: str) -> dict[str, str]:
+    """The columns of a table with their types. None of the tables here keeps blobs."""
+    return dict(tx.rows(f"SELECT name, type FROM pragma_table_info('{table}')"))
+
+
+def _as_json(parts: dict[str, list[dict[str, Any]]]) -> str:
+    """Readable for people; but where a text is no UTF-8, for which surrogates stand, other letters are escaped too."""
+    text = json.dumps(parts, ensure_ascii=False)
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return json.dumps(parts)
+    return text
