@@ -10,6 +10,7 @@ from memory_server.sqlite import (
     conversations,
     edges,
     embeddings,
+    erasures,
     fact_history,
     facts,
     job_problems,
@@ -35,6 +36,7 @@ TABLES: tuple[Rows, ...] = (
     *long_term.ROWS,
     *embeddings.ROWS,
     *job_problems.ROWS,
+    *erasures.ROWS,
     *migrate.ROWS,
 )
 """What each table module declares; a test compares it with the schema."""

@@ -86,9 +86,8 @@ def replace(tx: WriteTx, id: LongTermId, wanted: LongTermChange) -> None:
 
 
 def delete(tx: WriteTx, id: LongTermId) -> None:
-    """Delete a memory for good: no byte of it stays in the file."""
+    """Delete a memory for good. A trigger asks to erase its bytes."""
     tx.execute("DELETE FROM long_term_memories WHERE id = ?", (id,))
-    tx.rewrite_file_afterwards()
 
 
 def names(tx: Tx, conversation: ConversationId, limit: int) -> list[str]:

@@ -166,13 +166,10 @@ def replace(tx: WriteTx, memory: Memory, reason: str) -> Memory:
 
 
 def delete(tx: WriteTx, id: MemoryId) -> bool:
-    """Whether it was there. Triggers remove its history, words, edges and embeddings; no byte of it stays in the file."""
+    """Whether it was there. Triggers remove its history, words, edges and embeddings, and ask to erase its bytes."""
     if tx.value("SELECT 1 FROM memories WHERE id = ?", (id,)) is None:
         return False
     tx.execute("DELETE FROM memories WHERE id = ?", (id,))
-    # FTS5's `optimize` will not do: it may keep the deleted words as marks of their deletion.
-    tx.execute("INSERT INTO memory_words (memory_words) VALUES ('rebuild')")
-    tx.rewrite_file_afterwards()
     return True
 
 

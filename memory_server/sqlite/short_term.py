@@ -296,11 +296,10 @@ def texts(tx: Tx, conversation: ConversationId) -> Iterator[tuple[ShortTermId, s
 
 
 def delete(tx: WriteTx, ids: Sequence[ShortTermId]) -> None:
-    """Delete memories for good: no byte of them stays in the file."""
+    """Delete memories for good. A trigger asks to erase their bytes."""
     tx.execute(
         "DELETE FROM short_term_memories WHERE id IN (SELECT value FROM json_each(?))", (json.dumps(ids),)
     )
-    tx.rewrite_file_afterwards()
 
 
 def clean_up(tx: WriteTx, conversation: ConversationId, oldest: str) -> tuple[int, int]:
