@@ -17,6 +17,7 @@ from memory_server.nlp.keywords import JiebaKeywords
 from memory_server.services.background import Background, Job
 from memory_server.services.dictionary import DictionaryService
 from memory_server.services.embedding_queue import EmbeddingQueue
+from memory_server.services.erasure import ErasureService
 from memory_server.services.facts import FactService
 from memory_server.services.graph import GraphService
 from memory_server.services.health import HealthService
@@ -117,6 +118,7 @@ def build(settings: Settings) -> Services:
         ),
         Job("remove expired facts", facts.remove_expired, LOOK, LOOK),
         Job("find keywords of short-term memories", short_term.find_keywords, LOOK, LOOK),
+        Job("erase what was deleted", ErasureService(database).erase_at_rest, LOOK, LOOK),
         Job("clean up short-term memories", short_term.clean_up_due, CLEANUP, LOOK),
     ]
     return Services(

@@ -241,7 +241,6 @@ class Database:
             through = erasing.Files()
             connection = self._connect(through.name)
             try:
-                assert through.database is not None
                 return erasing.Eraser(connection, through.database).erase()
             except Unexpected as reason:
                 logger.warning("%s is written anew: %s", self.path, reason)
@@ -250,7 +249,9 @@ class Database:
                 through.unregister()
             with self._writer(seconds) as writer:
                 writer.execute("VACUUM")
-                return writer.execute("SELECT page_count * page_size FROM pragma_page_count, pragma_page_size").get  # type: ignore[no-any-return]
+                return writer.execute(
+                    "SELECT page_count * page_size FROM pragma_page_count, pragma_page_size"
+                ).get  # type: ignore[no-any-return]
 
     def close(self, timeout: float = CALL) -> bool:
         """Close the file for good; false when another thread wrote for `timeout` seconds."""

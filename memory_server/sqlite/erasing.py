@@ -34,9 +34,10 @@ class _Changed(Exception):
 class Files(apsw.VFS):
     """The system's own files; it keeps hold of the handle of the database that is opened through it."""
 
+    database: apsw.VFSFile
+
     def __init__(self, base: str = "") -> None:
         self.name = f"memory-server-{uuid.uuid4().hex}"
-        self.database: apsw.VFSFile | None = None
         self._base = base
         super().__init__(self.name, base)
 
@@ -152,7 +153,9 @@ class Eraser:
         """The lock of a transaction that writes nothing."""
         self.connection.execute(begin)
         try:
-            self.connection.execute("SELECT count(*) FROM sqlite_schema").fetchall()  # BEGIN alone locks nothing
+            self.connection.execute(
+                "SELECT count(*) FROM sqlite_schema"
+            ).fetchall()  # BEGIN alone locks nothing
             yield
         finally:
             self.connection.execute("ROLLBACK")

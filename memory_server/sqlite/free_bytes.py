@@ -75,7 +75,12 @@ class Look:
         start = (number - 1) * self.layout.page_size
         if number in self.free:
             ranges: Iterator[Range] = iter([(0, self.layout.usable)])
-        elif page[HEADER if number == 1 else 0] in (_INTERIOR_INDEX, _INTERIOR_TABLE, _LEAF_INDEX, _LEAF_TABLE):
+        elif page[HEADER if number == 1 else 0] in (
+            _INTERIOR_INDEX,
+            _INTERIOR_TABLE,
+            _LEAF_INDEX,
+            _LEAF_TABLE,
+        ):
             ranges = self._of_tree(number, page)
         else:
             self._next[number] = int.from_bytes(page[:4])

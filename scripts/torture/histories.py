@@ -50,8 +50,17 @@ class History:
 
     def step(self) -> None:
         """One random write; deletions are as frequent as insertions of any one kind of memory."""
-        insert = self.chance.choice([self._memory, self._memory, self._fact, self._turn, self._short, self._long])
-        kinds: list[Callable[[WriteTx], None]] = [insert, insert, insert, self._change, self._forget, self._touch]
+        insert = self.chance.choice(
+            [self._memory, self._memory, self._fact, self._turn, self._short, self._long]
+        )
+        kinds: list[Callable[[WriteTx], None]] = [
+            insert,
+            insert,
+            insert,
+            self._change,
+            self._forget,
+            self._touch,
+        ]
         marks, rows = set(self.gone), {row: set(words) for row, words in self.rows.items()}
         try:
             with self.database.write() as tx:
@@ -77,7 +86,11 @@ class History:
     def lost(self) -> list[Row]:
         """The kept rows that are not there or do not say what they should."""
         with self.database.read() as tx:
-            return [row for row, marks in self.rows.items() if not marks <= _words(tx.rows(_READ[row[0]], (row[1],)))]
+            return [
+                row
+                for row, marks in self.rows.items()
+                if not marks <= _words(tx.rows(_READ[row[0]], (row[1],)))
+            ]
 
     @property
     def alive(self) -> set[str]:
@@ -174,7 +187,10 @@ class History:
         return None
 
     def _touch(self, tx: WriteTx) -> None:
-        tx.execute("UPDATE memories SET access_count = access_count + 1 WHERE id % 7 = ?", (self.chance.randrange(7),))
+        tx.execute(
+            "UPDATE memories SET access_count = access_count + 1 WHERE id % 7 = ?",
+            (self.chance.randrange(7),),
+        )
 
     def _forget(self, tx: WriteTx) -> None:
         """Delete a row, its history with it."""

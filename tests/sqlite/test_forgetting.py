@@ -1,85 +1,100 @@
 """Forgetting for good: SQLite's own `secure_delete` and FTS5's `optimize` are not enough."""
 
 import random
-import subprocess
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
 
-from memory_server.errors import Unavailable
-from memory_server.sqlite import words
-from memory_server.sqlite.database import Database, WriteTx
-from tests.conftest import Clock
-
-
-def bytes_of(path: Path) -> bytes:
-    """Read by another process: to close a handle on the file here would drop the locks of this one."""
-    return subprocess.run(["cat", str(path)], capture_output=True, check=True).stdout
+from memory_server.services.erasure import ErasureService
+from memory_server.sqlite import erasures
+from memory_server.sqlite.database import Database
+from scripts.torture.histories import History
+from tests.conftest import Clock, Sqlite, problems
 
 
-KINDS = st.sampled_from(["store", "store", "store", "reword", "forget"])
-HISTORIES = st.lists(st.tuples(KINDS, st.integers(0, 99), st.integers(1, 400)), min_size=4, max_size=60)
+def due(database: Database) -> set[str]:
+    with database.read() as tx:
+        return set(erasures.due(tx))
 
 
-@settings(max_examples=15, deadline=None, suppress_health_check=list(HealthCheck))
-@given(HISTORIES, st.integers(0, 2**32))
-def test_nothing_of_a_forgotten_memory_stays_in_the_file(
-    tmp_path_factory: pytest.TempPathFactory, history: list[tuple[str, int, int]], seed: int
-) -> None:
-    chance = random.Random(seed)
-
-    def unique() -> str:
-        return "zq" + "".join(chance.choices("bcdfghjklm", k=14))
-
-    path = tmp_path_factory.mktemp("forgotten") / "memory.db"
+@pytest.mark.parametrize("seed", range(8))
+def test_nothing_of_what_was_forgotten_stays_in_the_file(tmp_path: Path, seed: int) -> None:
+    path = tmp_path / "memory.db"
     database = Database(path, Clock())
-    alive: dict[int, list[str]] = {}
-    gone: list[str] = []
-    for kind, pick, length in [*history, ("forget", 0, 1)]:
-        with database.write() as tx:
-            if kind == "store" or not alive:
-                marks = [unique() for _ in range(4)]
-                filler = " ".join(f"word{chance.randrange(300)}" for _ in range(length))
-                id = tx.value(
-                    "INSERT INTO memories (content, type, tags, metadata, project)"
-                    " VALUES (?, 'error', json_array(?), json_object('k', ?), ?) RETURNING id",
-                    (f"{marks[0]} {filler}"[:5000], *marks[1:]),
-                )
-                alive[id] = marks
-            else:
-                id = list(alive)[pick % len(alive)]
-                if kind == "reword":
-                    alive[id].append(unique())
-                    text = f"{alive[id][-1]} " + "other " * length
-                    tx.execute("UPDATE memories SET content = ? WHERE id = ?", (text[:5000], id))
-                else:
-                    gone += alive.pop(id)
-                    tx.execute("DELETE FROM memories WHERE id = ?", (id,))
-                    words.purge(tx)
-    open_file = bytes_of(path)
-    assert [mark for mark in gone if mark[4:].encode() in open_file] == []
-    assert all(marks[0].encode() in open_file for marks in alive.values() if len(marks) == 4)
-    assert database.problems() == []
+    history = History(database, random.Random(seed))
+    for _ in range(20):
+        history.step()
+    history.forget(0.2)
+    ErasureService(database).erase()
+    assert history.traces(path) == set()
+    assert history.lost() == []
+    assert problems(database) == []
+    assert due(database) == set()
+    assert database.erase() == 0
     database.close()
-    closed_file = bytes_of(path)
-    assert [mark for mark in gone if mark[4:].encode() in closed_file] == []
+    assert history.traces(path) == set()
 
 
-def test_a_memory_is_gone_even_if_its_traces_cannot_be_overwritten(
-    file_database: Database, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    with file_database.write() as tx:
-        tx.execute("INSERT INTO memories (content, type) VALUES ('secret', 'error')")
-    monkeypatch.setattr(WriteTx, "rewrite_file_afterwards", lambda tx: tx.afterwards.append("VACUUM nowhere"))
+def test_a_deletion_by_hand_is_erased_too(tmp_path: Path, clock: Clock, sqlite: Sqlite) -> None:
+    path = tmp_path / "memory.db"
+    database = Database(path, clock)
+    history = History(database, random.Random(1))
+    for _ in range(20):
+        history.step()
+    history.gone |= history.alive
+    history.rows.clear()
+    sqlite(
+        path,
+        "PRAGMA secure_delete = OFF",
+        *(
+            f"DELETE FROM {table}"
+            for table in ("memories", "facts", "fact_history", "turns", "conversations", "memory_history")
+        ),
+    )
+    assert history.traces(path)
+    ErasureService(database).erase()
+    assert history.traces(path) == set()
+    assert problems(database) == []
+    database.close()
 
-    def forget() -> None:
+
+def test_it_waits_until_the_deleting_has_come_to_rest(file_database: Database) -> None:
+    service = ErasureService(file_database)
+
+    def store_and_forget() -> None:
         with file_database.write() as tx:
+            tx.execute("INSERT INTO memories (content, type) VALUES ('secret', 'error')")
             tx.execute("DELETE FROM memories")
-            words.purge(tx)
 
-    with pytest.raises(Unavailable, match="The memory is deleted, but overwriting its traces"):
-        forget()
-    with file_database.read() as reading:
-        assert reading.value("SELECT count(*) FROM memories") == 0
+    for _ in range(3):
+        store_and_forget()
+        service.erase_at_rest()
+        assert due(file_database) == {"file", "memory_words"}
+    service.erase_at_rest()
+    assert due(file_database) == set()
+
+
+def test_deletions_that_never_rest_are_erased_all_the_same(file_database: Database) -> None:
+    service = ErasureService(file_database)
+    looks = 0
+    while looks < 16 and (not looks or due(file_database)):
+        looks += 1
+        with file_database.write() as tx:
+            tx.execute("INSERT INTO memories (content, type) VALUES ('secret', 'error')")
+            tx.execute("DELETE FROM memories")
+        service.erase_at_rest()
+    assert looks == 15
+
+
+def test_a_file_of_an_unexpected_layout_is_written_anew(tmp_path: Path, clock: Clock, sqlite: Sqlite) -> None:
+    path = tmp_path / "memory.db"
+    history = History(Database(path, clock), random.Random(2))
+    for _ in range(10):
+        history.step()
+    sqlite(path, "PRAGMA auto_vacuum = FULL; VACUUM")
+    history.forget(0.5)
+    ErasureService(history.database).erase()
+    assert history.traces(path) == set()
+    assert problems(history.database) == []
+    assert due(history.database) == set()
+    history.database.close()
