@@ -1,10 +1,12 @@
 """What was deleted leaves the bytes of the file, in the background, once the deleting has come to rest."""
 
 import logging
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from memory_server.sqlite import erasures
 from memory_server.sqlite.database import Database
+from memory_server.sqlite.deleted_words import Removal
 
 logger = logging.getLogger(__name__)
 
@@ -17,6 +19,7 @@ class ErasureService:
     """Every process looks; the one that comes first does the work, and one that is killed leaves it to the next."""
 
     database: Database
+    removal: Callable[[str], Removal] = Removal
     _before: dict[str, int] = field(default_factory=dict)
     """What was due at the last look."""
     _looks: int = 0
@@ -39,8 +42,7 @@ class ErasureService:
             due = erasures.due(tx)
         for index in due:
             if index != erasures.FILE:
-                with self.database.write() as tx:
-                    erasures.drop_deleted_words(tx, index)
+                self._remove_words(self.removal(index))
         with self.database.read() as tx:
             asked = {what: times for what, times in erasures.due(tx).items() if what == erasures.FILE}
         if asked:
@@ -48,3 +50,9 @@ class ErasureService:
             logger.info("%d bytes of what was deleted are overwritten", written)
             with self.database.write() as tx:
                 erasures.mark_done(tx, asked)
+
+    def _remove_words(self, removal: Removal) -> None:
+        done = False
+        while not done:
+            with self.database.write() as tx:
+                done = removal.go_on(tx)

@@ -249,9 +249,7 @@ class Database:
                 through.unregister()
             with self._writer(seconds) as writer:
                 writer.execute("VACUUM")
-                return writer.execute(
-                    "SELECT page_count * page_size FROM pragma_page_count, pragma_page_size"
-                ).get  # type: ignore[no-any-return]
+                return Tx(writer, self._now()).size()
 
     def close(self, timeout: float = CALL) -> bool:
         """Close the file for good; false when another thread wrote for `timeout` seconds."""

@@ -42,7 +42,7 @@ class Files(apsw.VFS):
         super().__init__(self.name, base)
 
     def xOpen(self, name: str | apsw.URIFilename | None, flags: list[int]) -> apsw.VFSFile:
-        file = apsw.VFSFile(self._base, name, flags)  # type: ignore[arg-type]
+        file = apsw.VFSFile(self._base, name, flags)
         if flags[0] & apsw.SQLITE_OPEN_MAIN_DB:
             self.database = file
         return file

@@ -20,20 +20,8 @@ def due(tx: Tx) -> dict[str, int]:
     return dict(tx.rows("SELECT what, asked FROM erasures WHERE asked > done ORDER BY what"))
 
 
-def ask_for_all(tx: WriteTx) -> None:
-    """Erase whatever a hand edit may have left."""
-    tx.execute("UPDATE erasures SET asked = asked + 1")
-
-
-def drop_deleted_words(tx: WriteTx, index: str) -> None:
-    """Write a word index anew, if that is still due: FTS5 keeps deleted words as marks of their deletion."""
-    asked = due(tx).get(index)
-    if asked is None:
-        return
-    # FTS5's `optimize` will not do: where all segments are on one level it may keep those marks.
-    tx.execute(f"INSERT INTO {index} ({index}) VALUES ('rebuild')")
+def ask_for_file(tx: WriteTx) -> None:
     tx.execute("UPDATE erasures SET asked = asked + 1 WHERE what = ?", (FILE,))
-    mark_done(tx, {index: asked})
 
 
 def mark_done(tx: WriteTx, asked: Mapping[str, int]) -> None:

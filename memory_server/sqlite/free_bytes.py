@@ -138,11 +138,11 @@ class Look:
             place = (high << 8 | low) + skip
             if page[place] < 0x80:  # fewer than 128 bytes: by far the most
                 continue
-            length, place = _varint(page, place)
+            length, place = varint(page, place)
             if length <= most:
                 continue
             if kind == _LEAF_TABLE:
-                _, place = _varint(page, place)
+                _, place = varint(page, place)
             local = least + (length - least) % (usable - 4)
             if local > most:
                 local = least
@@ -158,7 +158,7 @@ def leaves(trunk: bytes, layout: Layout) -> tuple[int, list[int], Range]:
     return after, pages, (8 + 4 * count, layout.usable)
 
 
-def _varint(page: bytes, place: int) -> tuple[int, int]:
+def varint(page: bytes, place: int) -> tuple[int, int]:
     """A number of variable length (section 1.6), and where it ends."""
     value = 0
     for end in range(place, place + 8):

@@ -4,11 +4,11 @@ import random
 from pathlib import Path
 
 import pytest
+from torture.histories import History
 
 from memory_server.services.erasure import ErasureService
 from memory_server.sqlite import erasures
 from memory_server.sqlite.database import Database
-from scripts.torture.histories import History
 from tests.conftest import Clock, Sqlite, problems
 
 
