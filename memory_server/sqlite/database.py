@@ -238,15 +238,11 @@ class Database:
             if self.path is None or handles.read_only:
                 return 0
             self._check_place(handles, None)
-            through = erasing.Files()
-            connection = self._connect(through.name)
             try:
-                return erasing.Eraser(connection, through.database).erase()
+                with erasing.opened(self._connect) as eraser:
+                    return eraser.erase()
             except Unexpected as reason:
                 logger.warning("%s is written anew: %s", self.path, reason)
-            finally:
-                connection.close()
-                through.unregister()
             with self._writer(seconds) as writer:
                 writer.execute("VACUUM")
                 return Tx(writer, self._now()).size()
@@ -346,12 +342,12 @@ class Database:
             connection.close()
             raise
 
-    def _connect(self, files: str | None = None) -> apsw.Connection:
-        """A connection set up as ours are, through these files. The file must be there: none is made here."""
+    def _connect(self, vfs: str | None = None) -> apsw.Connection:
+        """A connection set up as ours are, through SQLite's virtual file system of that name. The file must be there: none is made here."""
         if self.path is None:
             connection = apsw.Connection(":memory:")
         else:
-            connection = apsw.Connection(str(self.path), flags=apsw.SQLITE_OPEN_READWRITE, vfs=files)
+            connection = apsw.Connection(str(self.path), flags=apsw.SQLITE_OPEN_READWRITE, vfs=vfs)
         connection.set_busy_handler(nap)
         pragmas.flush_every_commit(connection)
         pragmas.enforce_foreign_keys(connection)

@@ -48,6 +48,20 @@ class Files(apsw.VFS):
         return file
 
 
+@contextmanager
+def opened(connect: Callable[[str], apsw.Connection]) -> Iterator["Eraser"]:
+    """An eraser of the database to which `connect` opens a connection, through the file system of the name given."""
+    through = Files()
+    try:
+        connection = connect(through.name)
+        try:
+            yield Eraser(connection, through.database)
+        finally:
+            connection.close()
+    finally:
+        through.unregister()
+
+
 @dataclass(frozen=True, slots=True)
 class Eraser:
     """A connection that does nothing else, and the handle below it."""
@@ -95,11 +109,12 @@ class Eraser:
                     pages = self.file.xRead(min(CHUNK, layout.pages - first) * size, first * size)
                 for place in range(0, len(pages), size):
                     look.at(first + place // size + 1, pages[place : place + size])
-            for start, end in look.tails():
+            tails = list(look.tails())
+            for first in range(0, len(tails), CHUNK):
                 with locked():
-                    behind = self.file.xRead(end - start, start)
-                if behind.strip(b"\0"):
-                    look.found.append((start, end))
+                    for start, end in tails[first : first + CHUNK]:
+                        if self.file.xRead(end - start, start).strip(b"\0"):
+                            look.found.append((start, end))
         except IndexError as error:
             raise Unexpected("a cell lies outside of its page") from error
         return look.found
