@@ -14,12 +14,13 @@ from dataclasses import dataclass
 import apsw
 
 from memory_server.sqlite.free_bytes import HEADER, Layout, Look, Range, Unexpected, leaves
+from memory_server.sqlite.waiting import nap
 
 CHUNK = 256
 """Pages that are looked at while no other process can commit: a few milliseconds."""
 
-LOOKS = 3
-"""How often the file is looked at while others may write in between; then they wait until it is done."""
+LOOKS = 2
+"""How often the file is looked at while others may write in between; then their writes wait until it is done."""
 
 _FULL_SYNC = 3
 """`SQLITE_SYNC_FULL`: on macOS it also empties the cache of the disk."""
@@ -80,9 +81,11 @@ class Eraser:
                 return self._erase_seen()
             except _Changed:
                 pass
-        with self._transaction("BEGIN EXCLUSIVE"):
+        with self._transaction("BEGIN IMMEDIATE"):  # others can still read
             header = self._header()
-            return self._write(header, self._look(header, nullcontext))
+            found = self._look(header, nullcontext)
+            self._shut_out_readers()
+            return self._write(header, found)
 
     def _erase_seen(self) -> int:
         """Look while others may read and write, and overwrite what was seen if nobody has written since."""
@@ -151,6 +154,19 @@ class Eraser:
             self.file.xWrite(bytes(end - start), start)
         self.file.xSync(_FULL_SYNC)
         return sum(end - start for start, end in found)
+
+    def _shut_out_readers(self) -> None:
+        """Make the lock of a write transaction an exclusive one; its end takes away both."""
+        tries = 0
+        while True:
+            try:
+                self.file.xLock(apsw.SQLITE_LOCK_EXCLUSIVE)
+            except apsw.BusyError:
+                tries += 1
+                if not nap(tries):
+                    raise
+            else:
+                return
 
     def _header(self) -> bytes:
         return self.file.xRead(HEADER, 0)

@@ -63,6 +63,7 @@ def history(folder: Path, seed: int, steps: tuple[int, int] = (5, 60)) -> Histor
 
 def erase(made: History) -> None:
     """Half the time as small files are erased, half the time in the many short steps of large ones."""
+    erasing.LOOKS = made.chance.choice([0, 2])  # 0: as where others write all the time
     small, pages = made.chance.choice([(1000, 128), (0, made.chance.choice([1, 3, 20]))])
     ErasureService(made.database, lambda index: Removal(index, small, pages)).erase()
 
