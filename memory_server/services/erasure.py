@@ -42,7 +42,7 @@ class ErasureService:
             due = erasures.due(tx)
         for index in due:
             if index != erasures.FILE:
-                self._remove_words(self.removal(index))
+                self.remove_words(self.removal(index))
         with self.database.read() as tx:
             asked = {what: times for what, times in erasures.due(tx).items() if what == erasures.FILE}
         if asked:
@@ -51,7 +51,8 @@ class ErasureService:
             with self.database.write() as tx:
                 erasures.mark_done(tx, asked)
 
-    def _remove_words(self, removal: Removal) -> None:
+    def remove_words(self, removal: Removal) -> None:
+        """One short transaction after another, so that other writes wait little."""
         done = False
         while not done:
             with self.database.write() as tx:

@@ -16,6 +16,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
@@ -44,6 +45,9 @@ MOMENTS = {
 }
 """A column of each table that can be written again in place."""
 
+tried: Counter[str] = Counter()
+"""How many kills and power cuts there were."""
+
 Write = tuple[int, bytes]
 Found = list[str]
 
@@ -66,13 +70,6 @@ def erase(made: History) -> None:
     erasing.LOOKS = made.chance.choice([0, 2])  # 0: as where others write all the time
     small, pages = made.chance.choice([(1000, 128), (0, made.chance.choice([1, 3, 20]))])
     ErasureService(made.database, lambda index: Removal(index, small, pages)).erase()
-
-
-def remove_words(database: Database, removal: Removal) -> None:
-    done = False
-    while not done:
-        with database.write() as tx:
-            done = removal.go_on(tx)
 
 
 def judge(made: History, path: Path, what: str) -> Found:
@@ -150,8 +147,9 @@ def kills(folder: Path, seed: int) -> Found:
         ):  # SQLite's own commits may be under way; what the erasing itself leaves is whole without a journal
             shutil.copy(path, alone)
             found += whole(made, alone, f"kill {seed} after {delay:.3f} s")
-        delay += made.chance.uniform(0.002, 0.03)
+        delay += made.chance.uniform(0.005, 0.06)
         kills += 1
+        tried["kills"] += 1
     made.database = Database(path, clock)
     erase(made)
     found += judge(made, path, f"after {kills} kills of {seed}")
@@ -240,6 +238,7 @@ def power_cuts(folder: Path, seed: int) -> Found:
             if write is not None and made.chance.random() < reach:
                 put(image, write, made.chance)
         alone.write_bytes(image)
+        tried["power cuts"] += 1
         found += whole(made, alone, f"cut {seed}.{number} after {last} writes")
     return found
 
@@ -292,7 +291,7 @@ def leave_traces(made: History, path: Path) -> None:
             made.step()
         made.forget(0.5)
         for index in COLUMNS:
-            remove_words(made.database, Removal(index))
+            ErasureService(made.database).remove_words(Removal(index))
         if made.traces(path):
             return
 
@@ -386,7 +385,10 @@ def main() -> int:
         for seed in range(chosen.seed, chosen.seed + times):
             with tempfile.TemporaryDirectory() as folder:
                 found += run(Path(folder), seed)
-        print(f"{name}: {times} tried, {len(found)} wrong, {time.monotonic() - began:.0f} s", flush=True)
+        print(
+            f"{name}: {times} databases, {tried[name] or times} tried, {len(found)} wrong, {time.monotonic() - began:.0f} s",
+            flush=True,
+        )
         print("".join(f"    {line}\n" for line in found[:20]), end="", flush=True)
         failed = failed or bool(found)
     return int(failed)

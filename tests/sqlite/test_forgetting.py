@@ -1,15 +1,19 @@
 """Forgetting for good: SQLite's own `secure_delete` and FTS5's `optimize` are not enough."""
 
 import random
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 from torture.histories import History
 
+from memory_server.errors import Unavailable
 from memory_server.services.erasure import ErasureService
-from memory_server.sqlite import erasures
+from memory_server.sqlite import erasing, erasures
 from memory_server.sqlite.database import Database
-from tests.conftest import Clock, Sqlite, problems
+from memory_server.sqlite.deleted_words import COLUMNS, Removal
+from tests.conftest import ROOT, Clock, Holder, Sqlite, problems
 
 
 def due(database: Database) -> set[str]:
@@ -98,3 +102,53 @@ def test_a_file_of_an_unexpected_layout_is_written_anew(tmp_path: Path, clock: C
     assert problems(history.database) == []
     assert due(history.database) == set()
     history.database.close()
+
+
+def test_what_one_process_leaves_due_the_next_one_erases(tmp_path: Path) -> None:
+    path = tmp_path / "memory.db"
+    history = History(Database(path, Clock()), random.Random(3))
+    for _ in range(20):
+        history.step()
+    history.forget(0.3)
+    history.database.close()
+    history.database = Database(path, Clock())
+    service = ErasureService(history.database)
+    service.erase_at_rest()
+    service.erase_at_rest()
+    assert due(history.database) == set()
+    assert history.traces(path) == set()
+    history.database.close()
+
+
+def test_a_reader_that_stays_makes_it_wait_for_the_next_look(
+    file_database: Database, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(erasing, "LOOKS", 0)
+    monkeypatch.setattr(erasing, "nap", lambda tries: tries < 3)
+    history = History(file_database, random.Random(4))
+    for _ in range(20):
+        history.step()
+    history.forget(0.3)
+    service = ErasureService(file_database)
+    for index in COLUMNS:
+        service.remove_words(Removal(index))
+    with (
+        Holder(tmp_path / "memory.db", "SELECT count(*) FROM memories"),
+        pytest.raises(Unavailable, match="locked"),
+    ):
+        service.erase()
+    assert due(file_database) == {"file"}
+    service.erase()
+    assert due(file_database) == set()
+    assert history.traces(tmp_path / "memory.db") == set()
+
+
+@pytest.mark.parametrize("part", ["power cuts", "kills", "windows", "full disks"])
+def test_erasing_does_no_harm(part: str) -> None:
+    """A short run of the torture; by hand it runs for a thousand rounds."""
+    script = ROOT / "scripts" / "torture" / "erase.py"
+    run = subprocess.run(
+        [sys.executable, str(script), "1", "--seed", "7", "--part", part],
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert run.returncode == 0, run.stdout + run.stderr
