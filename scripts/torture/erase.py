@@ -385,8 +385,9 @@ def main() -> int:
         for seed in range(chosen.seed, chosen.seed + times):
             with tempfile.TemporaryDirectory() as folder:
                 found += run(Path(folder), seed)
+        seconds = time.monotonic() - began
         print(
-            f"{name}: {times} databases, {tried[name] or times} tried, {len(found)} wrong, {time.monotonic() - began:.0f} s",
+            f"{name}: {tried[name] or times} in {times} databases, {len(found)} wrong, {seconds:.0f} s",
             flush=True,
         )
         print("".join(f"    {line}\n" for line in found[:20]), end="", flush=True)
