@@ -17,6 +17,7 @@ from memory_server.nlp.keywords import JiebaKeywords
 from memory_server.services.background import Background, Job
 from memory_server.services.dictionary import DictionaryService
 from memory_server.services.embedding_queue import EmbeddingQueue
+from memory_server.services.erasure import ErasureService
 from memory_server.services.facts import FactService
 from memory_server.services.forgetting import ForgettingService
 from memory_server.services.graph import GraphService
@@ -61,7 +62,7 @@ LOOK_FOR_HAN = 60.0
 ONCE = 86_400.0
 """Seconds: longer than it matters. What is loaded stays loaded."""
 
-ERASING = 3600.0
+PURGING = 3600.0
 """Seconds between two looks for what was deleted 30 days ago."""
 
 CLEANUP = 60.0
@@ -121,7 +122,8 @@ def build(settings: Settings) -> Services:
         ),
         Job("remove expired facts", facts.remove_expired, LOOK, LOOK),
         Job("find keywords of short-term memories", short_term.find_keywords, LOOK, LOOK),
-        Job("erase what was deleted", ForgettingService(database).erase_due, ERASING, LOOK),
+        Job("purge what was deleted long ago", ForgettingService(database).purge_due, PURGING, LOOK),
+        Job("erase what was deleted", ErasureService(database).erase_at_rest, LOOK, LOOK),
         Job("clean up short-term memories", short_term.clean_up_due, CLEANUP, LOOK),
     ]
     return Services(

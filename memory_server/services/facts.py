@@ -25,7 +25,6 @@ from memory_server.domain.secrets import refuse_secrets
 from memory_server.errors import Conflict, Hint, Mend, NotFound, Problem
 from memory_server.sqlite import fact_history, facts
 from memory_server.sqlite.database import Database, Tx, WriteTx
-from memory_server.sqlite.erasing import erase_traces
 
 logger = logging.getLogger(__name__)
 
@@ -150,7 +149,6 @@ class FactService:
             found = _find(tx, key, scope, caller)
             for place in [found.home] if found else homes(scope, caller):
                 if facts.erase(tx, place, key):
-                    erase_traces(tx)
                     break
             else:
                 return None, forgetting.erased(0)

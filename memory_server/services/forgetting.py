@@ -1,22 +1,21 @@
-"""Erases for good what was deleted long ago, and drops old copies of the file."""
+"""Purges what was deleted long ago, and drops old copies of the file. What is purged is then erased (see `erasure`)."""
 
 from dataclasses import dataclass
 
 from memory_server.domain.forgetting import expired_before
 from memory_server.sqlite import fact_history, facts, trash
 from memory_server.sqlite.database import Database
-from memory_server.sqlite.erasing import erase_traces
 
 AT_ONCE = 100
-"""Things that are erased in one transaction, so that a write waits little."""
+"""Things that are purged in one transaction, so that a write waits little."""
 
 
 @dataclass(frozen=True, slots=True)
 class ForgettingService:
     database: Database
 
-    def erase_due(self) -> None:
-        """Background work: erase what was deleted 30 days ago, and the copies from before a migration of that age."""
+    def purge_due(self) -> None:
+        """Background work: purge what was deleted 30 days ago, and the copies from before a migration of that age."""
         if self.database.read_only:
             return
         with self.database.read() as tx:
@@ -26,7 +25,6 @@ class ForgettingService:
                 for home, key in fact_history.deleted_before(tx, before, AT_ONCE):
                     facts.erase(tx, home, key)
                 trash.erase(tx, trash.older(tx, before, AT_ONCE))
-                erase_traces(tx)
         self.database.drop_copies(before)
 
     def _is_due(self, before: str) -> bool:

@@ -15,7 +15,8 @@ from memory_server.domain import deadline
 from memory_server.domain.deadline import CALL
 from memory_server.domain.moment import timestamp
 from memory_server.errors import Hint, Mend, Problem, Unavailable
-from memory_server.sqlite import failures, files, migrate, pragmas, vectors
+from memory_server.sqlite import erasing, failures, files, migrate, pragmas, vectors
+from memory_server.sqlite.free_bytes import Unexpected
 from memory_server.sqlite.waiting import Places, nap, until_the_end
 
 logger = logging.getLogger(__name__)
@@ -126,18 +127,11 @@ class Tx:
 class WriteTx(Tx):
     """A transaction that may write: functions that write demand it by type."""
 
-    afterwards: list[str] = field(default_factory=list)
-    """Statements to run once it is committed."""
-
     def execute(self, sql: str, values: Values = ()) -> int:
         """Run one statement; how many rows it changed."""
         before = self.connection.total_changes()
         self.connection.execute(sql, values)
         return self.connection.total_changes() - before
-
-    def rewrite_file_afterwards(self) -> None:
-        """`secure_delete` is not enough: pages whose rows have moved keep copies of them in their unused middle."""
-        self.afterwards.append("VACUUM")
 
 
 @dataclass(slots=True)
@@ -220,12 +214,10 @@ class Database:
             connection.execute("BEGIN IMMEDIATE")
             try:
                 migrate.refuse_newer(connection, self._migrations[-1].version)
-                tx = WriteTx(connection, self._now())
-                yield tx
+                yield WriteTx(connection, self._now())
                 connection.execute("COMMIT")
             finally:
                 _roll_back(connection)
-            self._finish(connection, tx)
 
     def count(self, mark: Callable[[WriteTx], object]) -> Problem | None:
         """Let a read count itself, unless the file is read-only; why it could not. Then only the count is lost."""
@@ -289,6 +281,25 @@ class Database:
                 failures.refuse_damaged(tx.connection, self.path)
         for copy in copies:
             copy.unlink(missing_ok=True)
+
+    def erase(self) -> int:
+        """Overwrite the bytes of the file that belong to nothing: all that was deleted. How many bytes were written.
+
+        Where the file is laid out in an unexpected way, it is written anew as a whole.
+        """
+        with self._translated(), until_the_end(CALL) as seconds:
+            handles = self._open_handles()
+            if self.path is None or handles.read_only:
+                return 0
+            self._check_place(handles, None)
+            try:
+                with erasing.opened(self._connect) as eraser:
+                    return eraser.erase()
+            except Unexpected as reason:
+                logger.warning("%s is written anew: %s", self.path, reason)
+            with self._writer(seconds) as writer:
+                writer.execute("VACUUM")
+                return Tx(writer, self._now()).size()
 
     def close(self, timeout: float = CALL) -> bool:
         """Close the file for good; false when another thread wrote for `timeout` seconds."""
@@ -396,12 +407,12 @@ class Database:
             connection.close()
             raise
 
-    def _connect(self) -> apsw.Connection:
-        """A connection set up as ours are. The file must be there: none is made here."""
+    def _connect(self, vfs: str | None = None) -> apsw.Connection:
+        """A connection set up as ours are, through SQLite's virtual file system of that name. The file must be there: none is made here."""
         if self.path is None:
             connection = apsw.Connection(":memory:")
         else:
-            connection = apsw.Connection(str(self.path), flags=apsw.SQLITE_OPEN_READWRITE)
+            connection = apsw.Connection(str(self.path), flags=apsw.SQLITE_OPEN_READWRITE, vfs=vfs)
         connection.set_busy_handler(nap)
         pragmas.flush_every_commit(connection)
         pragmas.enforce_foreign_keys(connection)
@@ -470,16 +481,6 @@ class Database:
 
     def _now(self) -> str:
         return timestamp(self._clock())
-
-    def _finish(self, connection: apsw.Connection, tx: WriteTx) -> None:
-        try:
-            for statement in tx.afterwards:
-                connection.execute(statement)
-        except apsw.Error as error:
-            raise Unavailable(
-                f"The text is deleted, but overwriting its traces in {self.path} failed ({error}). "
-                "The user can overwrite them with the SQL command VACUUM."
-            ) from error
 
     @contextmanager
     def _translated(self) -> Iterator[None]:

@@ -10,6 +10,7 @@ from memory_server.sqlite import (
     conversations,
     edges,
     embeddings,
+    erasures,
     fact_history,
     facts,
     job_problems,
@@ -37,6 +38,7 @@ TABLES: tuple[Rows, ...] = (
     *embeddings.ROWS,
     *job_problems.ROWS,
     *trash.ROWS,
+    *erasures.ROWS,
     *migrate.ROWS,
 )
 """What each table module declares; a test compares it with the schema."""

@@ -9,7 +9,6 @@ from memory_server.domain.caller import Caller
 from memory_server.domain.forgetting import Kind
 from memory_server.sqlite import conversations
 from memory_server.sqlite.database import Tx, WriteTx
-from memory_server.sqlite.erasing import erase_traces
 from memory_server.sqlite.rows import Rows
 
 ROWS = (
@@ -123,11 +122,10 @@ def restore(tx: WriteTx, kind: Kind, trashed: Trashed, conversation_id: int | No
 
 
 def erase(tx: WriteTx, ids: Sequence[int]) -> None:
-    """Erase what is in the trash under these ids of the trash: no byte of it stays in the file."""
+    """Erase what is in the trash under these ids of the trash. Triggers ask to overwrite its bytes."""
     _erase_edges(tx, ids)
     tx.execute("DELETE FROM trash WHERE id IN (SELECT value FROM json_each(?))", (json.dumps(list(ids)),))
     conversations.delete_empty(tx)
-    erase_traces(tx)
 
 
 def older(tx: Tx, before: str, limit: int) -> list[int]:

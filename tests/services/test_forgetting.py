@@ -531,12 +531,12 @@ def test_after_30_days_it_is_erased_by_itself(world: World, kind: Kind, clock: C
     kind.make(world)
     kind.delete(world)
     clock.advance(days=30)
-    world.forgetting.erase_due()
+    world.forgetting.purge_due()
     with world.database.read() as tx:
         there = tx.value("SELECT count(*) FROM trash") + tx.value("SELECT count(*) FROM fact_history")
     assert there > 0
     clock.advance(seconds=1)
-    world.forgetting.erase_due()
+    world.forgetting.purge_due()
     with pytest.raises(NotFound):
         kind.restore(world)
     assert traces(world, sqlite) == []
@@ -558,7 +558,7 @@ def test_much_that_was_deleted_together_is_erased_together(
     _, forgotten = world.short_term.delete(parse(f"/{TOKEN}/"), "talk", False, CLAUDE)
     assert forgotten.number == number
     clock.advance(days=31)
-    world.forgetting.erase_due()
+    world.forgetting.purge_due()
     assert traces(world, sqlite) == []
 
 
@@ -569,7 +569,7 @@ def test_what_was_deleted_later_outlives_what_was_deleted_earlier(world: World, 
     clock.advance(days=20)
     TURN.delete(world)
     clock.advance(days=11)
-    world.forgetting.erase_due()
+    world.forgetting.purge_due()
     with pytest.raises(NotFound):
         MEMORY.restore(world)
     TURN.restore(world)
@@ -582,7 +582,7 @@ def test_a_fact_that_was_written_again_after_its_deletion_keeps_its_history(
     FACT.delete(world)
     world.facts.write(FactDraft(f"{TOKEN}.key", "again"), Scope.PROJECT, CLAUDE)
     clock.advance(days=31)
-    world.forgetting.erase_due()
+    world.forgetting.purge_due()
     assert world.facts.history(f"{TOKEN}.key", None, 10, CLAUDE).changes[-1].version == 1
 
 
@@ -591,7 +591,7 @@ def test_the_erasing_writes_nothing_where_nothing_is_due(world: World, clock: Cl
     MEMORY.delete(world)
     before = world.path.read_bytes()
     clock.advance(days=29)
-    world.forgetting.erase_due()
+    world.forgetting.purge_due()
     assert world.path.read_bytes() == before
 
 
@@ -608,7 +608,7 @@ def aged(copy: Path, clock: Clock, age: timedelta) -> Path:
 def test_a_copy_goes_after_30_days_of_sound_use(world: World, clock: Clock) -> None:
     old = aged(world.path.with_name("memory.db.before-0006"), clock, KEPT + timedelta(minutes=1))
     young = aged(world.path.with_name("memory.db.before-0009"), clock, KEPT - timedelta(minutes=1))
-    world.forgetting.erase_due()
+    world.forgetting.purge_due()
     assert (old.exists(), young.exists()) == (False, True)
 
 
@@ -629,7 +629,7 @@ def test_a_copy_stays_where_the_file_is_damaged(tmp_path: Path, clock: Clock, sq
     copy = aged(tmp_path / "memory.db.before-0006", clock, KEPT + timedelta(days=9))
     database = Database(path, clock)
     with pytest.raises(Unavailable, match="is damaged"):
-        ForgettingService(database).erase_due()
+        ForgettingService(database).purge_due()
     assert copy.exists()
     database.close()
 
@@ -670,11 +670,11 @@ def test_a_deleted_fact_leaves_nothing_behind_once_it_would_have_expired(
     """It cannot be brought back from then on, so there is no reason to keep it for 30 days."""
     world.facts.write(FactDraft("door.code", TOKEN, ttl=60), Scope.PROJECT, CLAUDE)
     world.facts.delete("door.code", None, CLAUDE)
-    world.forgetting.erase_due()
+    world.forgetting.purge_due()
     world.facts.undelete("door.code", None, CLAUDE)
     world.facts.delete("door.code", None, CLAUDE)
     clock.advance(seconds=61)
-    world.forgetting.erase_due()
+    world.forgetting.purge_due()
     with pytest.raises(NotFound):
         world.facts.undelete("door.code", None, CLAUDE)
     assert traces(world, sqlite) == []
@@ -691,7 +691,7 @@ def test_the_name_of_a_conversation_goes_when_nothing_of_it_is_left(
     kind.delete(world)
     assert world.short_term.largest() is None
     clock.advance(days=31)
-    world.forgetting.erase_due()
+    world.forgetting.purge_due()
     assert world.rows()["conversations"] == []
 
 

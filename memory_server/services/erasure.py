@@ -1,0 +1,59 @@
+"""What was deleted leaves the bytes of the file, in the background, once the deleting has come to rest."""
+
+import logging
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from memory_server.sqlite import erasures
+from memory_server.sqlite.database import Database
+from memory_server.sqlite.deleted_words import Removal
+
+logger = logging.getLogger(__name__)
+
+LOOKS = 15
+"""Where the deleting does not come to rest, at this look it is done all the same."""
+
+
+@dataclass(slots=True)
+class ErasureService:
+    """Every process looks; the one that comes first does the work, and one that is killed leaves it to the next."""
+
+    database: Database
+    removal: Callable[[str], Removal] = Removal
+    _before: dict[str, int] = field(default_factory=dict)
+    """What was due at the last look."""
+    _looks: int = 0
+
+    def erase_at_rest(self) -> None:
+        """Background work: erase what is due, if nothing more has been deleted since the last look."""
+        if self.database.read_only:
+            return
+        with self.database.read() as tx:
+            due = erasures.due(tx)
+        self._looks = self._looks + 1 if due else 0
+        if due and (due == self._before or self._looks >= LOOKS):
+            self.erase()
+            self._looks = 0
+        self._before = due
+
+    def erase(self) -> None:
+        """Erase what is due now: deleted words first, because their bytes are among those erased then."""
+        with self.database.read() as tx:
+            due = erasures.due(tx)
+        for index in due:
+            if index != erasures.FILE:
+                self.remove_words(self.removal(index))
+        with self.database.read() as tx:
+            asked = {what: times for what, times in erasures.due(tx).items() if what == erasures.FILE}
+        if asked:
+            written = self.database.erase()
+            logger.info("%d bytes of what was deleted are overwritten", written)
+            with self.database.write() as tx:
+                erasures.mark_done(tx, asked)
+
+    def remove_words(self, removal: Removal) -> None:
+        """One short transaction after another, so that other writes wait little."""
+        done = False
+        while not done:
+            with self.database.write() as tx:
+                done = removal.go_on(tx)
