@@ -5,7 +5,7 @@ import os
 import random
 import re
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
@@ -31,6 +31,7 @@ from memory_server.nlp.jieba import JiebaSegmenter
 from memory_server.nlp.keywords import JiebaKeywords
 from memory_server.project import Project
 from memory_server.services.embedding_queue import EmbeddingQueue
+from memory_server.services.erasure import ErasureService
 from memory_server.services.facts import FactService
 from memory_server.services.forgetting import AT_ONCE, ForgettingService
 from memory_server.services.graph import GraphService
@@ -242,7 +243,12 @@ each_kind = pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.name)
 
 
 def traces(world: World, sqlite: Sqlite, token: str = TOKEN) -> list[str]:
-    """Where a token is left: in what the stock program dumps, and in the bytes of every file of the folder."""
+    """Where a token is left: in what the stock program dumps, and in the bytes of every file of the folder.
+
+    The background work comes first that overwrites what was deleted.
+    """
+    with suppress(Unavailable):  # it was closed by a look for another token
+        ErasureService(world.database).erase()
     world.database.close()
     found = [line for line in sqlite(world.path, ".dump").splitlines() if token in line.lower()]
     for file in sorted(world.path.parent.iterdir()):
