@@ -210,7 +210,7 @@ class FactService:
     def _mark(self, read: Sequence[Fact]) -> None:
         if not read or not self.count_access:
             return
-        problem = self.database.count(lambda tx: facts.mark_accessed(tx, [fact.id for fact in read]))
+        problem = self.database.record(lambda tx: facts.mark_accessed(tx, [fact.id for fact in read]))
         if problem is not None:
             logger.warning("accesses were not counted: %s", problem.text)
 

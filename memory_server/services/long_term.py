@@ -293,7 +293,7 @@ class LongTermService:
             for watch, outcome in changed:
                 _mark(tx, watch, outcome)
 
-        problem = self.database.count(mark)
+        problem = self.database.record(mark)
         if problem is not None:
             logger.warning("what the triggers did was not recorded: %s", problem.text)
 

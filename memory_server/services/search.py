@@ -79,7 +79,7 @@ class SearchService:
         surely = [hit.memory.id for hit in hits if not ranking.is_weak(hit)]
         if not surely or not self.count_access:
             return None
-        problem = self.database.count(lambda tx: memories.mark_accessed(tx, surely))
+        problem = self.database.record(lambda tx: memories.mark_accessed(tx, surely))
         return problem and Problem(f"accesses were not counted: {problem.text}", problem.hints)
 
 

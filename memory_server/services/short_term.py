@@ -335,7 +335,7 @@ class ShortTermService:
             for id, reward in rewarded:
                 short_term.raise_score(tx, id, reward)
 
-        problem = self.database.count(mark)
+        problem = self.database.record(mark)
         if problem is not None:
             logger.warning("scores were not raised: %s", problem.text)
 

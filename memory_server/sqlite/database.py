@@ -219,8 +219,8 @@ class Database:
             finally:
                 _roll_back(connection)
 
-    def count(self, mark: Callable[[WriteTx], object]) -> Problem | None:
-        """Let a read count itself, unless the file is read-only; why it could not. Then only the count is lost."""
+    def record(self, mark: Callable[[WriteTx], object]) -> Problem | None:
+        """Let a read record its access, unless the file is read-only; why it could not. Then only the record is lost."""
         try:
             if self.read_only:
                 return None

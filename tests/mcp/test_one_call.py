@@ -82,7 +82,7 @@ class Counted:
         self._recording = False
         for name in ("read", "write"):
             patch.setattr(Database, name, self._counting(getattr(Database, name)))
-        record = Database.count
+        record = Database.record
 
         def recording(database: Database, mark: Callable[..., object]) -> object:
             self._recording = True
@@ -91,7 +91,7 @@ class Counted:
             finally:
                 self._recording = False
 
-        patch.setattr(Database, "count", recording)
+        patch.setattr(Database, "record", recording)
 
     def _counting(self, method: Callable[..., Any]) -> Callable[..., Any]:
         @contextmanager
