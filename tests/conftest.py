@@ -25,7 +25,8 @@ from memory_server.embedding.hashing import HashingEmbedder
 from memory_server.nlp.jieba import JiebaSegmenter
 from memory_server.services.embedding_queue import EmbeddingQueue
 from memory_server.sqlite import health
-from memory_server.sqlite.database import Database, WriteTx
+from memory_server.sqlite.database import Database
+from memory_server.sqlite.tx import WriteTx
 
 ROOT = Path(__file__).resolve().parents[1]
 ERAS = ("legacy", "2026-07-28")
@@ -252,9 +253,10 @@ def file_database(tmp_path: Path, clock: Clock) -> Iterator[Database]:
 
 @pytest.fixture
 def queue(database: Database, embedder: Embedder, clock: Clock) -> EmbeddingQueue:
-    """The queue of `database`, warm and without a thread: it embeds when a search asks it to."""
+    """The queue of `database`, ready and without a thread: what a service stores is embedded at once, what SQL inserts
+    when `drain()` is called."""
     queue = EmbeddingQueue(database, lambda known: embedder, lambda space: embedder, clock)
-    queue.warm_up()
+    queue.work()
     return queue
 
 

@@ -213,7 +213,7 @@ def test_a_memory_is_found_by_its_own_text(store: Store, text: str) -> None:
             assert id in store.found(text, "keyword", "own")
             assert id in store.found(text, "hybrid", "own")
         finally:
-            store.memories.forget(id)
+            store.memories.forget(id, True, Caller())
 
 
 @pytest.mark.parametrize("token", [clean(text) for text in HARD if clean(text)])

@@ -16,8 +16,9 @@ from memory_server.embedding import Embedder
 from memory_server.errors import MemoryServerError, Problem
 from memory_server.language.tokens import estimate
 from memory_server.sqlite import embeddings
-from memory_server.sqlite.database import Database, Tx
+from memory_server.sqlite.database import Database
 from memory_server.sqlite.embeddings import KnownSpace
+from memory_server.sqlite.tx import Tx
 
 Answer = TypeVar("Answer")
 

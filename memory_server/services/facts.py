@@ -24,7 +24,8 @@ from memory_server.domain.moment import timestamp
 from memory_server.domain.secrets import refuse_secrets
 from memory_server.errors import Conflict, Hint, Mend, NotFound, Problem
 from memory_server.sqlite import fact_history, facts
-from memory_server.sqlite.database import Database, Tx, WriteTx
+from memory_server.sqlite.database import Database
+from memory_server.sqlite.tx import Tx, WriteTx
 
 logger = logging.getLogger(__name__)
 

@@ -10,7 +10,8 @@ from memory_server.domain.memory import Filter, Memory, MemoryId
 from memory_server.errors import Conflict, Hint, Invalid, Mend, NotFound, Problem
 from memory_server.services.embedding_queue import EmbeddingQueue, Meaning, Unanswered
 from memory_server.sqlite import edges, embeddings, memories
-from memory_server.sqlite.database import Database, Tx
+from memory_server.sqlite.database import Database
+from memory_server.sqlite.tx import Tx
 
 REACH = 100
 """So many memories at most in one answer, the start included."""

@@ -28,8 +28,9 @@ from memory_server.domain.situation import Situation
 from memory_server.errors import Conflict, Hint, Invalid, Mend, NotFound, Problem
 from memory_server.sqlite import conversations, long_term, trash
 from memory_server.sqlite.conversations import ConversationId, Held
-from memory_server.sqlite.database import Database, Tx, WriteTx
+from memory_server.sqlite.database import Database
 from memory_server.sqlite.trash import Trashed
+from memory_server.sqlite.tx import Tx, WriteTx
 from memory_server.triggers import Checked, Failure, FailureKind, Outcome, Skipped, TriggerEngine, Value
 
 logger = logging.getLogger(__name__)

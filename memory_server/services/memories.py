@@ -17,7 +17,8 @@ from memory_server.language import query
 from memory_server.nlp import Segmenter
 from memory_server.services.embedding_queue import Coverage, EmbeddingQueue, Fresh
 from memory_server.sqlite import edges, embeddings, job_problems, memories, trash, words
-from memory_server.sqlite.database import Database, Tx, WriteTx
+from memory_server.sqlite.database import Database
+from memory_server.sqlite.tx import Tx, WriteTx
 
 PEERS = 500
 """Memories that share rare words with a draft and are compared with it: about 20 ms."""

@@ -11,7 +11,8 @@ from memory_server.domain.memory import Memory
 from memory_server.domain.resume import Briefing, Pointers, Urgency
 from memory_server.errors import Problem
 from memory_server.sqlite import facts, memories
-from memory_server.sqlite.database import Database, Tx
+from memory_server.sqlite.database import Database
+from memory_server.sqlite.tx import Tx
 
 PER_ITEM = 10
 """Tokens of a short item: more of one urgency than fit are not looked at."""

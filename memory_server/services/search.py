@@ -12,7 +12,8 @@ from memory_server.language import query
 from memory_server.language.text import fold
 from memory_server.services.embedding_queue import EmbeddingQueue, Meaning, Unanswered, name
 from memory_server.sqlite import edges, embeddings, memories, words
-from memory_server.sqlite.database import Database, Tx
+from memory_server.sqlite.database import Database
+from memory_server.sqlite.tx import Tx
 
 WORD_CANDIDATES = 200
 """Memories that the words may propose: beyond them a common word adds time and no answers."""

@@ -38,9 +38,10 @@ from memory_server.language.pattern import Pattern
 from memory_server.nlp import KeywordExtractor
 from memory_server.sqlite import conversations, short_term, trash
 from memory_server.sqlite.conversations import Cleanups, ConversationId, Held
-from memory_server.sqlite.database import Database, Tx, WriteTx
+from memory_server.sqlite.database import Database
 from memory_server.sqlite.short_term import Totals
 from memory_server.sqlite.trash import Trashed
+from memory_server.sqlite.tx import Tx, WriteTx
 
 logger = logging.getLogger(__name__)
 

@@ -16,7 +16,8 @@ from memory_server.language import query
 from memory_server.services.embedding_queue import EmbeddingQueue, Meaning, Unanswered
 from memory_server.services.facts import FactService
 from memory_server.sqlite import embeddings, facts, trash, turns, words
-from memory_server.sqlite.database import Database, Tx
+from memory_server.sqlite.database import Database
+from memory_server.sqlite.tx import Tx
 
 CANDIDATES = 100
 """Turns that the words and the meaning may propose each, or `limit` where that is more."""

@@ -4,8 +4,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import NewType
 
-from memory_server.sqlite.database import Tx, WriteTx
 from memory_server.sqlite.rows import Rows
+from memory_server.sqlite.tx import Tx, WriteTx
 
 ROWS = (Rows("conversations", ("name", "created_at", "cleaned_at"), moments=("created_at", "cleaned_at")),)
 

@@ -2,12 +2,11 @@
 
 import logging
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import Any
 
 import apsw
 
@@ -15,8 +14,9 @@ from memory_server.domain import deadline
 from memory_server.domain.deadline import CALL
 from memory_server.domain.moment import timestamp
 from memory_server.errors import Hint, Mend, Problem, Unavailable
-from memory_server.sqlite import erasing, failures, files, migrate, pragmas, vectors
+from memory_server.sqlite import checks, erasing, failures, files, migrate, pragmas, vectors
 from memory_server.sqlite.free_bytes import Unexpected
+from memory_server.sqlite.tx import Tx, WriteTx
 from memory_server.sqlite.waiting import Places, nap, until_the_end
 
 logger = logging.getLogger(__name__)
@@ -26,112 +26,6 @@ READERS = 3
 
 COUNTING_PATIENCE = 0.2
 """Seconds that a read waits for other processes to be able to count itself: then only the count is lost."""
-
-Value = str | int | float | bytes | None
-Values = Sequence[Value] | Mapping[str, Value]
-
-
-@dataclass(frozen=True, slots=True)
-class Tx:
-    """A transaction. Table modules take one; only services open one. `now` is when it began."""
-
-    connection: apsw.Connection
-    now: str
-    skipped: list[Problem] = field(default_factory=list)
-    """The rows that were left out because their text is not UTF-8, as a hand edit or an import can leave it."""
-
-    def rows(self, sql: str, values: Values = ()) -> list[tuple[Any, ...]]:
-        """The rows that a statement gives, without those that cannot be read: they are noted in `skipped`."""
-        cursor = self.connection.execute(sql, values)
-        try:
-            return cursor.fetchall()
-        except UnicodeDecodeError:
-            repeatable = cursor.is_readonly
-            _abandon(cursor)
-            if not repeatable:  # to run it again would write twice
-                raise
-        return self._readable_rows(sql, values)
-
-    def row(self, sql: str, values: Values = ()) -> tuple[Any, ...] | None:
-        """The first row.
-
-        Raises:
-            Unavailable: it cannot be read.
-        """
-        cursor = self.connection.execute(sql, values)
-        try:
-            return cursor.fetchone()
-        except UnicodeDecodeError as error:
-            repeatable, columns = cursor.is_readonly, cursor.description_full
-            _abandon(cursor)
-            if not repeatable:
-                raise
-            problem = self._unreadable(sql, values, columns, 0)
-            raise Unavailable(problem.text, *problem.hints) from error
-
-    def one(self, sql: str, values: Values = ()) -> tuple[Any, ...]:
-        """The only row of a statement that always gives one.
-
-        Raises:
-            Unavailable: it cannot be read.
-        """
-        found = self.rows(sql, values)
-        if not found:
-            self.row(sql, values)  # raises
-        (row,) = found
-        return row
-
-    def value(self, sql: str, values: Values = ()) -> Any:
-        row = self.row(sql, values)
-        return None if row is None else row[0]
-
-    def size(self) -> int:
-        """Bytes of the database."""
-        return int(self.value("SELECT page_count * page_size FROM pragma_page_count, pragma_page_size"))
-
-    def _readable_rows(self, sql: str, values: Values) -> list[tuple[Any, ...]]:
-        cursor = self.connection.execute(sql, values)
-        columns = cursor.description_full
-        found: list[tuple[Any, ...]] = []
-        place = 0
-        while True:
-            try:
-                found.append(next(cursor))
-            except StopIteration:
-                return found
-            except UnicodeDecodeError:
-                problem = self._unreadable(sql, values, columns, place)
-                if problem not in self.skipped:
-                    self.skipped.append(problem)
-            place += 1
-
-    def _unreadable(self, sql: str, values: Values, columns: Sequence[Sequence[Any]], place: int) -> Problem:
-        """Which row of which table a statement gives at a place. Its id is read alone, without the text."""
-        ids = [(name, table) for name, _, _, table, origin in columns if origin == "id"]
-        if not ids:
-            which = f"a row of {columns[0][3] or 'the database'}"
-        else:
-            name, table = ids[0]
-            id = self.connection.execute(f'SELECT "{name}" FROM ({sql}) LIMIT 1 OFFSET {place}', values).get
-            which = f"row {id} of {table}"
-        return Problem(f"{which} cannot be read: it holds text that is not UTF-8", (Hint(Mend.CHECK_FILE),))
-
-    def tokenize(self, text: str) -> list[str]:
-        """The tokens that the word index makes of a text: folded, without accents, stemmed."""
-        tokenizer = self.connection.fts5_tokenizer("porter", ["unicode61", "remove_diacritics", "2"])
-        groups = tokenizer(text.encode(), apsw.FTS5_TOKENIZE_DOCUMENT, None, include_offsets=False)
-        return [str(token) for group in groups for token in group]
-
-
-@dataclass(frozen=True, slots=True)
-class WriteTx(Tx):
-    """A transaction that may write: functions that write demand it by type."""
-
-    def execute(self, sql: str, values: Values = ()) -> int:
-        """Run one statement; how many rows it changed."""
-        before = self.connection.total_changes()
-        self.connection.execute(sql, values)
-        return self.connection.total_changes() - before
 
 
 @dataclass(slots=True)
@@ -278,7 +172,7 @@ class Database:
         copies = [] if self.path is None else files.copies(self.path, older_than)
         if older_than is not None and copies:
             with self.read() as tx:
-                failures.refuse_damaged(tx.connection, self.path)
+                checks.refuse_damaged(tx.connection, self.path)
         for copy in copies:
             copy.unlink(missing_ok=True)
 
@@ -396,7 +290,7 @@ class Database:
         try:
             migrate.refuse(connection, self._migrations[-1].version)
             if self._was_open:
-                failures.refuse_damaged(connection, self.path)
+                checks.refuse_damaged(connection, self.path)
             if self.path is not None:
                 pragmas.keep_rollback_journal(connection)
             migrate.migrate(connection, self.path, self._migrations, self._now())
@@ -496,11 +390,6 @@ class Database:
             ) from error
         except OSError as error:
             raise Unavailable(f"The database {self.path} cannot be reached: {error}.") from error
-
-
-def _abandon(cursor: apsw.Cursor) -> None:
-    """End a statement that failed half way: an error that somebody keeps would keep it running."""
-    cursor.close(True)
 
 
 def _used_from_now_on(loss: str) -> str:

@@ -10,8 +10,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from memory_server.sqlite import erasures
-from memory_server.sqlite.database import WriteTx
 from memory_server.sqlite.free_bytes import varint
+from memory_server.sqlite.tx import WriteTx
 
 COLUMNS = {"memory_words": "content", "fact_words": "key", "turn_words": "summary"}
 """A column of each word index."""

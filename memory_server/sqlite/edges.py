@@ -7,8 +7,8 @@ from typing import Any
 from memory_server.domain.caller import Caller
 from memory_server.domain.edge import Direction, Edge, Relation, Step, Walk
 from memory_server.domain.memory import MemoryId
-from memory_server.sqlite.database import Tx, Value, WriteTx
 from memory_server.sqlite.rows import Rows
+from memory_server.sqlite.tx import Tx, Value, WriteTx
 
 ROWS = (
     Rows("edges", ("relation", "valid_from", "valid_to", "created_by"), moments=("valid_from", "valid_to")),

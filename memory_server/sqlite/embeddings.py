@@ -9,8 +9,8 @@ import numpy as np
 from memory_server.domain.embedding import Embedded, Space, Vector
 from memory_server.domain.memory import Filter, MemoryId
 from memory_server.sqlite import memories
-from memory_server.sqlite.database import Tx, Value, WriteTx
 from memory_server.sqlite.rows import Rows
+from memory_server.sqlite.tx import Tx, Value, WriteTx
 
 ROWS = (
     Rows(

@@ -6,8 +6,8 @@ Each row counts how often something was asked for and how often of that is done,
 from collections.abc import Mapping
 from typing import Final
 
-from memory_server.sqlite.database import Tx, WriteTx
 from memory_server.sqlite.rows import Rows
+from memory_server.sqlite.tx import Tx, WriteTx
 
 ROWS = (Rows("erasures", ("what",), id="what"),)
 

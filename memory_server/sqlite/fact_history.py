@@ -4,8 +4,8 @@ import json
 from typing import Any
 
 from memory_server.domain.fact import Action, Fact, FactChange, Home, Scope, is_plain
-from memory_server.sqlite.database import Tx, WriteTx
 from memory_server.sqlite.rows import Rows
+from memory_server.sqlite.tx import Tx, WriteTx
 
 ROWS = (
     Rows(

@@ -7,9 +7,9 @@ from typing import Any
 from memory_server.domain.caller import Caller
 from memory_server.domain.fact import Action, Fact, FactDraft, Headline, Home, Scope, tagged
 from memory_server.sqlite import fact_history
-from memory_server.sqlite.database import Tx, Value, WriteTx
 from memory_server.sqlite.fact_history import tags_of, value_of
 from memory_server.sqlite.rows import Rows
+from memory_server.sqlite.tx import Tx, Value, WriteTx
 from memory_server.sqlite.words import any_of
 
 ROWS = (

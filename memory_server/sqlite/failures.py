@@ -64,10 +64,3 @@ def busy(path: Path | None, seconds: float) -> Unavailable:
         "Often another program holds the file locked, such as an open sqlite3 transaction.",
         Mend.TRY_AGAIN,
     )
-
-
-def refuse_damaged(connection: apsw.Connection, path: Path | None) -> None:
-    """Raises Unavailable where SQLite finds the file damaged. Reads the whole file."""
-    result = connection.execute("PRAGMA quick_check(1)").get
-    if result != "ok":
-        raise Unavailable(f"The database {path} is damaged ({result}).", Mend.RESTORE)

@@ -7,6 +7,7 @@ import apsw
 
 from memory_server.domain.fact import is_plain
 from memory_server.sqlite import (
+    checks,
     conversations,
     edges,
     embeddings,
@@ -22,9 +23,9 @@ from memory_server.sqlite import (
     turns,
     vectors,
 )
-from memory_server.sqlite.database import Tx
 from memory_server.sqlite.migrate import Migration
 from memory_server.sqlite.rows import Rows
+from memory_server.sqlite.tx import Tx
 
 TABLES: tuple[Rows, ...] = (
     *memories.ROWS,
@@ -49,7 +50,7 @@ NAMED = 20
 
 def problems(tx: Tx, migrations: list[Migration]) -> list[str]:
     """Everything that is wrong, a line each; nothing where the file is sound. Reads the whole file."""
-    found = [str(row[0]) for row in tx.rows("PRAGMA integrity_check") if row[0] != "ok"]
+    found = checks.damage(tx.connection)
     found += [f"foreign key: {row}" for row in tx.rows("PRAGMA foreign_key_check")]
     there = {name for (name,) in tx.rows("SELECT name FROM sqlite_schema WHERE type = 'trigger'")}
     found += [f"trigger {name} is missing" for name in sorted(migrate.triggers(migrations) - there)]

@@ -3,8 +3,8 @@
 from datetime import datetime, timedelta
 
 from memory_server.domain.moment import timestamp
-from memory_server.sqlite.database import Tx, WriteTx
 from memory_server.sqlite.rows import Rows
+from memory_server.sqlite.tx import Tx, WriteTx
 
 ROWS = (Rows("job_problems", ("job", "process", "problem", "at"), moments=("at",), id="job"),)
 

@@ -7,8 +7,8 @@ from typing import Any
 from memory_server.domain.caller import Caller
 from memory_server.domain.long_term import LongTermChange, LongTermDraft, LongTermId, LongTermMemory, Watch
 from memory_server.sqlite.conversations import ConversationId
-from memory_server.sqlite.database import Tx, WriteTx
 from memory_server.sqlite.rows import Rows
+from memory_server.sqlite.tx import Tx, WriteTx
 
 ROWS = (
     Rows(
@@ -120,7 +120,7 @@ def watches(tx: Tx, conversation: ConversationId) -> list[Watch]:
         SELECT id, name, "trigger", fired_at, error, failures, quarantined_until, slow
         FROM long_term_memories
         WHERE conversation_id = ?
-        ORDER BY slow OR failures > 0, judged_at IS NULL, judged_at, id
+        ORDER BY slow OR failures > 0, judged_at, id
         """,
         (conversation,),
     )

@@ -9,8 +9,8 @@ from memory_server.domain.memory import Filter, Memory, MemoryDraft, MemoryId, M
 from memory_server.domain.scoring import DECAY_PER_DAY
 from memory_server.errors import Mend, NotFound
 from memory_server.language.text import without_lone_surrogates
-from memory_server.sqlite.database import Tx, Value, WriteTx
 from memory_server.sqlite.rows import Rows
+from memory_server.sqlite.tx import Tx, Value, WriteTx
 
 ROWS = (
     Rows(

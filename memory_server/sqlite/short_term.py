@@ -20,8 +20,8 @@ from memory_server.domain.short_term import (
     ShortTermMemory,
 )
 from memory_server.sqlite.conversations import ConversationId
-from memory_server.sqlite.database import Tx, WriteTx
 from memory_server.sqlite.rows import Rows
+from memory_server.sqlite.tx import Tx, WriteTx
 
 ROWS = (
     Rows(

@@ -8,8 +8,8 @@ from typing import Any
 from memory_server.domain.caller import Caller
 from memory_server.domain.forgetting import Kind
 from memory_server.sqlite import conversations
-from memory_server.sqlite.database import Tx, WriteTx
 from memory_server.sqlite.rows import Rows
+from memory_server.sqlite.tx import Tx, WriteTx
 
 ROWS = (
     Rows(

@@ -7,9 +7,9 @@ from typing import Any
 from memory_server.domain.caller import Caller
 from memory_server.domain.embedding import Vector
 from memory_server.domain.turn import Turn
-from memory_server.sqlite.database import Tx, WriteTx
 from memory_server.sqlite.embeddings import as_blob
 from memory_server.sqlite.rows import Rows
+from memory_server.sqlite.tx import Tx, WriteTx
 
 ROWS = (
     Rows(

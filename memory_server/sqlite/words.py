@@ -7,7 +7,7 @@ from math import ceil, log
 
 from memory_server.domain.memory import Filter, MemoryId
 from memory_server.sqlite import memories
-from memory_server.sqlite.database import Tx, Value
+from memory_server.sqlite.tx import Tx, Value
 
 COMMON_HAN = "的一是不了在人有我他这个们中来上大为和国地到以说时要就出会可也你对生能而子那得于着下自之年"
 """The commonest characters of Chinese texts: together they make up a quarter of one."""

@@ -13,7 +13,8 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
 
-from memory_server.sqlite.database import Database, WriteTx
+from memory_server.sqlite.database import Database
+from memory_server.sqlite.tx import WriteTx
 
 LETTERS = "bcdfghjklmnpqrtvwxz"
 LETTERS_IN_A_ROW = 8

@@ -63,7 +63,7 @@ def test_the_kind_is_told_and_never_the_secret() -> None:
             with pytest.raises(Invalid) as refused:
                 refuse_secrets(*sample.values)
             assert str(refused.value) == (
-                f"This looks like it holds {kind}, and every assistant can read a memory. Nothing was stored. "
+                f"This seems to contain {kind}, and every assistant can read a memory. Nothing was stored. "
                 "Leave the secret out and say where it is kept."
             )
             assert refused.value.problem.hints == (Hint(Mend.ALLOW_SECRETS),)

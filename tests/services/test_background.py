@@ -276,7 +276,7 @@ def test_a_file_that_cannot_be_written_costs_the_job_nothing(
     write = Database.write
     locked = threading.Event()
 
-    def maybe(database: Database, patience: float | None = None) -> object:
+    def maybe(database: Database, patience: float = 20.0) -> object:
         if locked.is_set():
             raise Unavailable("the file is locked")
         return write(database, patience)

@@ -15,9 +15,17 @@ from memory_server.embedding import Embedder
 from memory_server.embedding.hashing import HashingEmbedder
 from memory_server.errors import Unavailable
 from memory_server.services.background import Background, Job
-from memory_server.services.embedding_queue import BATCH, FEW, Answering, EmbeddingQueue
+from memory_server.services.embedding_queue import (
+    AT_ONCE,
+    BATCH,
+    FEW,
+    Answering,
+    EmbeddingQueue,
+    Meaning,
+    Unanswered,
+)
 from memory_server.sqlite import embeddings, memories
-from memory_server.sqlite.database import Database
+from memory_server.sqlite.database import Database, Tx
 from tests.conftest import Clock, until
 
 
@@ -107,17 +115,59 @@ def test_memories_written_before_there_was_any_embedder_are_embedded_too(
     assert states(database) == [("other", "active", 1, 0)]
 
 
-def test_a_search_embeds_the_few_that_wait_and_leaves_the_many(
+def test_a_text_is_embedded_before_it_is_stored_unless_that_takes_long_or_the_embedder_is_not_ready(
     database: Database, make: Callable[..., EmbeddingQueue]
 ) -> None:
-    queue = make(OtherEmbedder())
-    queue.warm_up()
+    embedder = OtherEmbedder()
+    queue = make(embedder)
+    assert queue.embed_now("early") is None
+    queue.work()
+    fresh = queue.embed_now("text")
+    assert fresh is not None
     answering = queue.answering()
     assert isinstance(answering, Answering)
-    put(database, *numbered(BATCH))
-    assert queue.catch_up(answering, Embedded.MEMORIES) == 0
-    put(database, *numbered(BATCH + 1))
-    assert queue.catch_up(answering, Embedded.MEMORIES) == BATCH + 1
+    assert (fresh.space_id, fresh.text) == (answering.space_id, "text")
+    np.testing.assert_array_equal(fresh.vector, embedder.embed_query("text"))
+    assert queue.embed_now("word " * 10 * AT_ONCE) is None
+    assert embedder.batches == [1]
+
+
+@pytest.mark.parametrize("number", [1, FEW + 1])
+def test_a_search_embeds_nothing_of_what_waits(
+    database: Database, make: Callable[..., EmbeddingQueue], number: int
+) -> None:
+    """However few they are: the queue never slows a search."""
+    embedder = OtherEmbedder()
+    queue = make(embedder)
+    queue.work()
+    put(database, *numbered(number))
+
+    def waiting(tx: Tx, meaning: Meaning | Unanswered) -> int:
+        assert isinstance(meaning, Meaning)
+        assert meaning.vector is not None
+        return embeddings.count_waiting(tx, meaning.space_id, Embedded.MEMORIES)
+
+    assert queue.read("text", waiting) == number
+    assert embedder.batches == []
+    queue.drain()
+    assert queue.read("text", waiting) == 0
+
+
+def test_a_search_begun_in_a_space_that_is_retired_meanwhile_is_asked_again_in_the_new_one(
+    database: Database, make: Callable[..., EmbeddingQueue]
+) -> None:
+    put(database, "x")
+    old, new = OtherEmbedder("old"), OtherEmbedder("new")
+    first, second = make(old, new), make(new, old)
+    first.work()
+    second.work()
+    assert states(database) == [("new", "active", 1, 0)]
+
+    def model(tx: Tx, meaning: Meaning | Unanswered) -> str:
+        assert isinstance(meaning, Meaning)
+        return meaning.space.model
+
+    assert first.read("x", model) == "new"
 
 
 def test_a_clock_that_went_back_does_not_keep_memories_waiting(
@@ -190,7 +240,7 @@ def test_a_space_whose_embedder_is_not_installed_is_told_and_does_not_stop_the_n
     answering = second.answering()
     assert isinstance(answering, Answering)
     assert answering.embedder.space.model == "new"
-    assert second.catch_up(answering, Embedded.MEMORIES) == FEW + 1
+    assert second.coverage().waiting == FEW + 1
     second.drain()
     assert states(database) == [("new", "active", FEW + 1, 0)]
 
@@ -297,8 +347,9 @@ def test_a_queue_on_a_read_only_file_answers_and_embeds_nothing(
     queue.warm_up()
     answering = queue.answering()
     assert isinstance(answering, Answering)
-    assert queue.catch_up(answering, Embedded.MEMORIES) == 1
+    assert queue.coverage().waiting == 1
     queue.drain()
+    assert queue.coverage().waiting == 1
     assert embedder.batches == []
 
 

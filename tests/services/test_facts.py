@@ -9,6 +9,7 @@ import pytest
 
 from memory_server.domain.caller import Caller
 from memory_server.domain.fact import Action, Fact, FactChange, FactDraft, Scope
+from memory_server.domain.forgetting import Forgotten
 from memory_server.domain.moment import timestamp
 from memory_server.errors import Conflict, Hint, Invalid, Mend, NotFound, Unavailable
 from memory_server.project import Project
@@ -67,8 +68,9 @@ def test_without_a_scope_session_comes_before_project_shared_and_global(facts: F
     for scope in order:
         assert value(facts) == scope.value
         assert value(facts, scope=Scope.GLOBAL) == "global"
-        gone = facts.delete(KEY, None, CLAUDE)
+        gone, forgotten = facts.delete(KEY, None, CLAUDE)
         assert gone is not None
+        assert forgotten.number == 1
         assert gone.home.scope is scope
     assert value(facts) == "no value"
 
@@ -78,7 +80,7 @@ def test_project_and_session_facts_are_seen_where_they_belong_only(facts: FactSe
         write(facts, 1, f"k.{scope}", scope)
     assert keys(facts, caller=ELSEWHERE) == ["k.global", "k.shared"]
     assert keys(facts, caller=replace(CLAUDE, session="s3")) == ["k.global", "k.project", "k.shared"]
-    assert facts.delete("k.project", None, ELSEWHERE) is None
+    assert facts.delete("k.project", None, ELSEWHERE) == (None, Forgotten(0, None))
     assert facts.read("k.project", None, (), CLAUDE) is not None
 
 
@@ -188,7 +190,7 @@ READS: dict[str, Callable[[FactService], Any]] = {
     "pattern": lambda facts: facts.read_matching("cache*", None, (), 10, CLAUDE),
     "list": lambda facts: keys(facts, "cache*"),
     "tags": lambda facts: keys(facts, tags=("t",)),
-    "delete": lambda facts: facts.delete(KEY, None, CLAUDE),
+    "delete": lambda facts: facts.delete(KEY, None, CLAUDE)[0],
 }
 
 
@@ -232,7 +234,7 @@ def test_the_background_work_removes_what_expired_and_says_when_it_did(
         Action.EXPIRED,
         over,
         None,
-        "stale",
+        None,
     )
 
 
@@ -418,16 +420,22 @@ def test_the_value_as_of_a_moment_is_what_a_read_would_have_found(facts: FactSer
         lambda: facts.delete(KEY, Scope.PROJECT, CURSOR),
         lambda: facts.undelete(KEY, None, CLAUDE),
     ]
+
+    def past(minutes: int) -> list[Any]:
+        moments = [timestamp(start + timedelta(minutes=minute)) for minute in range(minutes)]
+        changes = [facts.value_at(KEY, None, moment, CLAUDE) for moment in moments]
+        return ["no value" if change is None else change.value for change in changes]
+
     seen = [value(facts)]
     for step in steps:
+        assert past(len(seen)) == [
+            None if len(seen) > 4 and 1 <= minute <= 3 else there for minute, there in enumerate(seen)
+        ]
         clock.advance(minutes=1)
         step()
         seen.append(value(facts))
     assert seen == ["wide", 1, 2, 2, 3, "wide", 3]
-    for minute, expected in enumerate(seen):
-        then = facts.value_at(KEY, None, timestamp(start + timedelta(minutes=minute)), CLAUDE)
-        assert then is not None
-        assert then.value == expected
+    assert past(len(seen)) == ["wide", None, None, None, 3, "wide", 3]  # what expired leaves no value behind
     expired = timestamp(start + timedelta(minutes=3, seconds=30))
     gone = facts.value_at(KEY, None, expired, CLAUDE)
     assert gone is not None
@@ -436,16 +444,18 @@ def test_the_value_as_of_a_moment_is_what_a_read_would_have_found(facts: FactSer
     assert facts.value_at(KEY, None, timestamp(start - timedelta(milliseconds=1)), CLAUDE) is None
 
 
-def test_the_past_of_an_expired_value_is_the_same_before_and_after_it_is_removed(
+def test_the_past_of_an_expired_value_is_the_same_but_empty_after_it_is_removed(
     facts: FactService, clock: Clock
 ) -> None:
     start = clock.now
-    write(facts, 1, ttl=60)
+    write(facts, 1, ttl=60, tags=("t",))
     clock.advance(hours=1)
     moments = [timestamp(start + timedelta(seconds=seconds)) for seconds in (0, 59, 60, 61)]
     before = [facts.value_at(KEY, None, moment, CLAUDE) for moment in moments]
     facts.remove_expired()
-    assert [facts.value_at(KEY, None, moment, CLAUDE) for moment in moments] == before
+    assert [facts.value_at(KEY, None, moment, CLAUDE) for moment in moments] == [
+        each and replace(each, value=None, tags=()) for each in before
+    ]
     assert [None if each is None else each.value for each in before] == [1, 1, None, None]
 
 

@@ -23,7 +23,8 @@ from memory_server.services.graph import REACH, GraphService
 from memory_server.services.memories import MemoryService
 from memory_server.services.search import SearchService
 from memory_server.sqlite import edges, memories
-from memory_server.sqlite.database import Database, WriteTx
+from memory_server.sqlite.database import Database
+from memory_server.sqlite.tx import WriteTx
 from tests.conftest import Clock
 
 networkx: Any = importlib.import_module("networkx")
@@ -182,7 +183,7 @@ def test_deleting_a_memory_takes_its_edges_along(
     for source, target in [(1, 2), (2, 3), (3, 1), (3, 4)]:
         connect(source, target)
     graph.end(edge(2, 3))
-    service.forget(MemoryId(2))
+    service.forget(MemoryId(2), False, CALLER)
     assert distances(explore(graph, 1)) == {1: 0, 3: 1, 4: 2}
     with graph.database.read() as tx:
         assert tx.rows("SELECT source_id, target_id FROM edges ORDER BY id") == [(3, 1), (3, 4)]
@@ -635,7 +636,7 @@ def test_deleting_the_successor_brings_the_old_memory_back(
 ) -> None:
     old, new = remember(OLD), remember(NEW)
     connect(new, old, SUPERSEDES)
-    service.forget(MemoryId(new))
+    service.forget(MemoryId(new), False, CALLER)
     (hit,) = hits(search, OLD)
     assert (hit.memory.id, hit.memory.superseded_by) == (old, None)
 

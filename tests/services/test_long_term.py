@@ -32,12 +32,14 @@ class Scripted:
     outcomes: dict[str, Outcome] = field(default_factory=dict)
     asked: list[list[str]] = field(default_factory=list)
     situations: list[Situation] = field(default_factory=list)
+    doubtful: list[int] = field(default_factory=list)
 
     def check(self, trigger: str) -> Checked:
         return Checked(0, True, ())
 
-    def judge(self, triggers: Sequence[str], situation: Situation) -> list[Outcome]:
+    def judge(self, triggers: Sequence[str], situation: Situation, doubtful: int = 0) -> list[Outcome]:
         self.asked.append(list(triggers))
+        self.doubtful.append(doubtful)
         self.situations.append(situation)
         return [self.outcomes.get(trigger, Value(True, f"{trigger} holds", 0, 0.1)) for trigger in triggers]
 
@@ -108,7 +110,7 @@ def test_a_memory_that_is_not_there_is_named_beside_those_that_are(long_term: Lo
     add(long_term, "Mum")
     for act in (
         lambda: long_term.get("Dad", "default"),
-        lambda: long_term.delete("Dad", "default"),
+        lambda: long_term.delete("Dad", "default", False, CLAUDE),
         lambda: long_term.update("Dad", LongTermChange(prompt="x"), "default"),
     ):
         with pytest.raises(NotFound, match=r"`Dad`.*Mum") as error:
@@ -193,18 +195,42 @@ def test_two_others_come_along_by_chance(long_term: LongTermService, engine: Scr
     assert seen == {"m1", "m2", "m3", "m4", "m5"}
 
 
+@pytest.mark.parametrize("never", [False, True])
 def test_what_there_was_no_time_for_goes_first_next_time(
-    long_term: LongTermService, engine: Scripted
+    long_term: LongTermService, engine: Scripted, clock: Clock, never: bool
 ) -> None:
     for name in "abcd":
         add(long_term, name)
+    if never:  # by the server: they are from an older file, or a person changed them
+        with long_term.database.write() as tx:
+            tx.execute("UPDATE long_term_memories SET judged_at = NULL")
     engine.outcomes = {"b": Skipped(), "d": Skipped()}
+    clock.advance(seconds=1)
     assert search(long_term).skipped == [("b", NO_TIME), ("d", NO_TIME)]
     engine.outcomes = {"d": Skipped()}
+    clock.advance(seconds=1)
     search(long_term)
     assert engine.asked[-1] == ["b", "d", "a", "c"]
+    clock.advance(seconds=1)
     search(long_term)
     assert engine.asked[-1] == ["d", "a", "b", "c"]
+
+
+def test_what_was_slow_or_failed_is_evaluated_last_until_it_is_quick_again(
+    long_term: LongTermService, engine: Scripted, clock: Clock
+) -> None:
+    for name in "abcde":
+        add(long_term, name)
+    engine.outcomes = {"a": LATE, "b": Skipped(late=True), "c": Value(False, "", 1, 60.0)}
+    search(long_term)
+    assert (engine.asked[-1], engine.doubtful[-1]) == (list("abcde"), 0)
+    engine.outcomes = {}
+    clock.advance(seconds=1)
+    search(long_term)
+    assert (sorted(engine.asked[-1][:2]), sorted(engine.asked[-1][2:])) == (["d", "e"], ["a", "b", "c"])
+    assert engine.doubtful[-1] == 3
+    search(long_term)
+    assert engine.doubtful[-1] == 0
 
 
 @pytest.mark.parametrize("kind", [FailureKind.TIMEOUT, FailureKind.MEMORY])
@@ -241,8 +267,8 @@ def test_failures_of_searches_at_once_are_all_counted(
     engine.outcomes["bad"] = LATE
     judge = engine.judge
 
-    def at_once(triggers: Sequence[str], situation: Situation) -> list[Outcome]:
-        outcomes = judge(triggers, situation)
+    def at_once(triggers: Sequence[str], situation: Situation, doubtful: int = 0) -> list[Outcome]:
+        outcomes = judge(triggers, situation, doubtful)
         if len(engine.asked) < 5:
             search(long_term)
         return outcomes

@@ -289,7 +289,7 @@ def test_forgetting_takes_everything_that_hangs_on_a_memory(
     store(LONGER)
     store("The invoice bug was caused by rounding", related_to=1)
     found(search, "billing")
-    service.forget(MemoryId(1))
+    service.forget(MemoryId(1), False, CALLER)
     assert found(search, "billing service on Fridays", mode="keyword") == []
     assert found(search, TEXT, mode="semantic") == [2]
     assert service.get([MemoryId(1)]) == Read([], [MemoryId(1)], ())
@@ -301,7 +301,7 @@ def test_forgetting_takes_everything_that_hangs_on_a_memory(
 
 def test_forgetting_what_is_not_there_says_so(service: MemoryService) -> None:
     with pytest.raises(NotFound, match=r"^No memory 41, so nothing was deleted\.$") as error:
-        service.forget(MemoryId(41))
+        service.forget(MemoryId(41), False, CALLER)
     assert error.value.problem.hints == (Hint(Mend.FIND_MEMORY),)
 
 

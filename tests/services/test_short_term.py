@@ -92,6 +92,13 @@ def texts(found: Matching) -> list[str]:
     return [text for _, text in found.memories]
 
 
+def delete(service: ShortTermService, pattern: str, conversation: str = HERE) -> list[str]:
+    """The texts of what was deleted."""
+    found, forgotten = service.delete(parse(pattern), conversation, False, CALLER)
+    assert forgotten.number == len(found.memories)
+    return texts(found)
+
+
 def ask(service: ShortTermService, text: str, conversation: str = HERE) -> list[Recalled]:
     return service.search([Message("user", text)], conversation, ONE).memories
 
@@ -486,8 +493,8 @@ def test_conversations_know_nothing_of_each_other(service: ShortTermService, clo
     assert ids(ask(service, "cache=20")) == [mine]
     assert ids(ask(service, "cache=20", "数据库 ☕")) == [theirs]
     assert ask(service, "cache=20", "nowhere") == []
-    assert texts(service.delete(parse("cache"), "nowhere")) == []
-    assert texts(service.delete(parse("/cache/"), HERE)) == ["user: cache=20"]
+    assert delete(service, "cache", "nowhere") == []
+    assert delete(service, "/cache/") == ["user: cache=20"]
     assert scores(service.database).keys() == {theirs}
 
 
@@ -756,8 +763,8 @@ def test_deleting_takes_the_keywords_and_leaves_the_rest(service: ShortTermServi
     for text in ("art cache", "party cache", "ARTS"):
         add(service, text)
     assert texts(service.matching(parse("art"), HERE)) == ["user: art cache"]
-    assert texts(service.delete(parse("art"), HERE)) == ["user: art cache"]
-    assert texts(service.delete(parse("art"), HERE)) == []
+    assert delete(service, "art") == ["user: art cache"]
+    assert delete(service, "art") == []
     with service.database.read() as tx:
         words = tx.rows("SELECT word FROM short_term_keywords ORDER BY memory_id, word")
         assert words == [("cache",), ("party",), ("ARTS",)]

@@ -1,4 +1,4 @@
-"""Turns of conversations: all or nothing with their facts, found by meaning, facts beside them."""
+"""Turns of conversations: all or nothing with their facts, found by words and meaning, facts beside them."""
 
 from typing import Any
 
@@ -85,7 +85,7 @@ def test_a_failure_half_way_leaves_neither_turn_nor_facts(
     assert counts(database) == (1, 1, 1)
 
 
-def test_the_nearest_turns_come_first_with_their_cosine(conversation: TurnService) -> None:
+def test_the_best_turns_come_first_with_their_score(conversation: TurnService) -> None:
     near = register(conversation, "The release was moved to Tuesday morning")
     register(conversation, "Bananas are cheap in March")
     recalled = retrieve(conversation, "release moved to Tuesday")
@@ -143,7 +143,7 @@ def test_any_text_is_a_query(conversation: TurnService, query: str) -> None:
     assert len(retrieve(conversation, query).turns) == 1
 
 
-def test_without_an_embedder_facts_still_answer_and_the_answer_says_why_turns_do_not(
+def test_without_an_embedder_words_find_turns_and_facts_and_the_answer_says_why(
     database: Database, facts: FactService, clock: Clock
 ) -> None:
     def missing(*_: object) -> Any:
@@ -152,8 +152,11 @@ def test_without_an_embedder_facts_still_answer_and_the_answer_says_why_turns_do
     queue = EmbeddingQueue(database, missing, missing, clock)
     queue.warm_up()
     conversation = TurnService(database, queue, facts)
-    register(conversation, "kept all the same", port=5433)
+    kept = register(conversation, "the port is kept all the same", port=5433)
+    register(conversation, "something else")
     recalled = retrieve(conversation, "port")
-    assert recalled.turns == []
+    assert [turn.id for turn, _ in recalled.turns] == [kept]
     assert [fact.value for fact in recalled.facts] == [5433]
-    assert recalled.degraded == (Problem("no turns: it is not installed", (Hint(Mend.USE_SAME_EMBEDDER),)),)
+    assert recalled.degraded == (
+        Problem("turns were found by words only: it is not installed", (Hint(Mend.USE_SAME_EMBEDDER),)),
+    )

@@ -16,7 +16,8 @@ from memory_server.domain.moment import timestamp
 from memory_server.errors import Conflict, Hint, MemoryServerError, Mend, Unavailable
 from memory_server.sqlite import database as module
 from memory_server.sqlite import health
-from memory_server.sqlite.database import Database, WriteTx
+from memory_server.sqlite.database import Database
+from memory_server.sqlite.tx import WriteTx
 from tests.conftest import ROOT, Clock, Holder, Sqlite, problems, undone, until
 
 INSERT = "INSERT INTO memories (content, type) VALUES (?, 'error')"

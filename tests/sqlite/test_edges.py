@@ -13,7 +13,8 @@ from memory_server.domain.edge import Direction, Edge, Relation, Step, Walk
 from memory_server.domain.memory import MemoryDraft, MemoryId, MemoryType
 from memory_server.errors import Conflict
 from memory_server.sqlite import edges, memories
-from memory_server.sqlite.database import Database, Tx, WriteTx
+from memory_server.sqlite.database import Database
+from memory_server.sqlite.tx import Tx, WriteTx
 from tests.conftest import ROOT, Clock, Sqlite, as_rows, damage
 
 CALLER = Caller("tests")

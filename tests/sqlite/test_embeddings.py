@@ -13,8 +13,9 @@ from hypothesis import strategies as st
 from memory_server.domain.embedding import Embedded, Space, Vector
 from memory_server.domain.memory import Filter, MemoryId, MemoryType
 from memory_server.sqlite import embeddings, vectors
-from memory_server.sqlite.database import Database, Tx, WriteTx
+from memory_server.sqlite.database import Database
 from memory_server.sqlite.embeddings import Waiting
+from memory_server.sqlite.tx import Tx, WriteTx
 from tests.conftest import Clock, Sqlite, undone
 
 DIMENSIONS = 64

@@ -14,7 +14,8 @@ from memory_server.domain.fact import FactDraft, Home, Scope
 from memory_server.errors import Conflict
 from memory_server.language.query import parse
 from memory_server.sqlite import fact_history, facts
-from memory_server.sqlite.database import Database, WriteTx
+from memory_server.sqlite.database import Database
+from memory_server.sqlite.tx import WriteTx
 from tests.conftest import ROOT, Clock, Sqlite, as_rows, damage, undone
 
 CLAUDE = Caller("Claude", "s1")

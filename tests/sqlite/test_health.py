@@ -7,8 +7,9 @@ import apsw
 import pytest
 
 from memory_server.sqlite import health
-from memory_server.sqlite.database import Database, WriteTx
+from memory_server.sqlite.database import Database
 from memory_server.sqlite.rows import Rows
+from memory_server.sqlite.tx import WriteTx
 from tests.conftest import problems, undone
 
 NO_UTF8 = b"caf\xe9"

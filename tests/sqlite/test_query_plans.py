@@ -12,8 +12,9 @@ from memory_server.domain.memory import Filter, MemoryDraft, MemoryId, MemoryTyp
 from memory_server.domain.short_term import Keyword, ShortTermId, ShortTermMemory
 from memory_server.sqlite import conversations, embeddings, memories, short_term, words
 from memory_server.sqlite.conversations import ConversationId
-from memory_server.sqlite.database import Database, WriteTx
+from memory_server.sqlite.database import Database
 from memory_server.sqlite.embeddings import Waiting
+from memory_server.sqlite.tx import WriteTx
 
 SPACE = Space("hashing", "m", "1", 8, "", "", "", True, True, "f")
 VECTOR = np.ones(8, np.float32)

@@ -8,9 +8,10 @@ import pytest
 
 from memory_server.domain import deadline
 from memory_server.errors import Unavailable
+from memory_server.sqlite import checks
 from memory_server.sqlite.database import Database
 from memory_server.sqlite.waiting import Places
-from tests.conftest import Clock, Holder, until
+from tests.conftest import Clock, Holder, problems, until
 
 INSERT = "INSERT INTO memories (content, type) VALUES ('x', 'error')"
 
@@ -121,4 +122,19 @@ def test_readers_share_the_file(tmp_path: Path, clock: Clock) -> None:
     for thread in threads:
         thread.join()
     assert not both.broken
+    database.close()
+
+
+def test_a_reader_finds_the_word_indexes_whole_after_another_connection_has_written(
+    tmp_path: Path, clock: Clock
+) -> None:
+    database = Database(tmp_path / "memory.db", clock)
+    for number in range(5):
+        with database.read() as tx:
+            tx.rows("SELECT rowid FROM memory_words WHERE memory_words MATCH 'word'")
+        with database.write() as tx:
+            tx.execute("INSERT INTO memories (content, type) VALUES (?, 'error')", (f"word {number}",))
+        with database.read() as tx:
+            checks.refuse_damaged(tx.connection, None)
+        assert problems(database) == []
     database.close()

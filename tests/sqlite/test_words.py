@@ -13,7 +13,8 @@ from memory_server.language.han import TO_SIMPLIFIED
 from memory_server.language.query import index_phrase, parse
 from memory_server.language.text import SPACELESS, fold
 from memory_server.sqlite import words
-from memory_server.sqlite.database import Database, Tx, WriteTx
+from memory_server.sqlite.database import Database
+from memory_server.sqlite.tx import Tx, WriteTx
 from tests.conftest import ROOT, Sqlite, undone
 
 SCRIPTS = st.sampled_from([

@@ -28,7 +28,7 @@ class FakeSandbox:
     """JavaScript that always gives the same; remembers what it was asked."""
 
     outcome: Outcome = field(default_factory=lambda: Value(True, "the condition is true", 1, 1.0))
-    ran: list[tuple[list[str], float]] = field(default_factory=list)
+    ran: list[tuple[list[str], float, int]] = field(default_factory=list)
     checked: list[str] = field(default_factory=list)
     closed: bool = False
 
@@ -38,8 +38,10 @@ class FakeSandbox:
             raise TriggerRejected("1:2: a syntax error.")
         return True, ("A warning.",)
 
-    def run(self, sources: Sequence[str], situation: Situation, budget: float) -> list[Outcome]:
-        self.ran.append((list(sources), budget))
+    def run(
+        self, sources: Sequence[str], situation: Situation, budget: float, doubtful: int
+    ) -> list[Outcome]:
+        self.ran.append((list(sources), budget, doubtful))
         return [self.outcome for _ in sources]
 
     def close(self) -> None:
@@ -137,7 +139,13 @@ def test_only_what_is_not_simple_goes_to_javascript_within_the_budget() -> None:
         ["let a", "true", "let b", "participants.age == '7'", "false"], TALK
     )
     assert [getattr(outcome, "tier", None) for outcome in outcomes] == [1, 0, 1, 1, 0]
-    assert sandbox.ran == [(["let a", "let b", "participants.age == '7'"], BUDGET)]
+    assert sandbox.ran == [(["let a", "let b", "participants.age == '7'"], BUDGET, 0)]
+
+
+def test_the_worker_hears_how_many_of_its_own_are_doubtful() -> None:
+    sandbox = FakeSandbox()
+    two_tiers(sandbox=sandbox).judge(["let a", "true", "let b", "false", "let c"], TALK, 3)
+    assert sandbox.ran == [(["let a", "let b", "let c"], BUDGET, 2)]
 
 
 def test_no_javascript_starts_for_simple_triggers() -> None:

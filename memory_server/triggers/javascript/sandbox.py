@@ -115,6 +115,7 @@ class Sandbox:
             late = [index for index, outcome in outcomes.items() if _is_late(outcome)]
             late += range(certain, len(sources))
             ends = min(ends, time.monotonic() + budget / 2)
+            alone = alone and not outcomes  # else the others may have used up the time
             again = self._run([sources[index] for index in late], situation, frame, ends, alone, SECONDS)
             for index, outcome in zip(late, again, strict=True):
                 outcomes[index] = Skipped(late=True) if isinstance(outcome, Skipped) else outcome

@@ -1,0 +1,35 @@
+"""SQLite's own checks of a file."""
+
+from pathlib import Path
+
+import apsw
+
+from memory_server.errors import Mend, Unavailable
+
+_INDEXES = ("memory_words", "fact_words", "turn_words")
+
+
+def damage(connection: apsw.Connection, *, quick: bool = False) -> list[str]:
+    """What SQLite finds wrong with the file, a line each. Reads the whole file; `quick` compares no index with its table."""
+    _renew_indexes(connection)
+    check = "quick_check" if quick else "integrity_check"
+    return [str(line) for (line,) in connection.execute(f"PRAGMA {check}") if line != "ok"]
+
+
+def refuse_damaged(connection: apsw.Connection, path: Path | None) -> None:
+    """Raises Unavailable where SQLite finds the file damaged."""
+    found = damage(connection, quick=True)
+    if found:
+        raise Unavailable(f"The database {path} is damaged ({found[0]}).", Mend.RESTORE)
+
+
+def _renew_indexes(connection: apsw.Connection) -> None:
+    """Let the connection look again at the word indexes: each query does so first, but the checks do not.
+
+    FTS5 keeps the list of an index's segments with each connection. Where another connection has written since, the
+    checks would compare that old list with the new segments, and call a sound index damaged.
+    """
+    there = {name for (name,) in connection.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")}
+    for index in _INDEXES:
+        if index in there:
+            connection.execute(f"SELECT rowid FROM {index} WHERE {index} MATCH 'a' LIMIT 1").fetchall()

@@ -1,0 +1,120 @@
+"""A transaction as table modules take it: statements in, rows out."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import apsw
+
+from memory_server.errors import Hint, Mend, Problem, Unavailable
+
+Value = str | int | float | bytes | None
+Values = Sequence[Value] | Mapping[str, Value]
+
+
+@dataclass(frozen=True, slots=True)
+class Tx:
+    """A transaction. Table modules take one; only services open one. `now` is when it began."""
+
+    connection: apsw.Connection
+    now: str
+    skipped: list[Problem] = field(default_factory=list)
+    """The rows that were left out because their text is not UTF-8, as a hand edit or an import can leave it."""
+
+    def rows(self, sql: str, values: Values = ()) -> list[tuple[Any, ...]]:
+        """The rows that a statement gives, without those that cannot be read: they are noted in `skipped`."""
+        cursor = self.connection.execute(sql, values)
+        try:
+            return cursor.fetchall()
+        except UnicodeDecodeError:
+            repeatable = cursor.is_readonly
+            _abandon(cursor)
+            if not repeatable:  # to run it again would write twice
+                raise
+        return self._readable_rows(sql, values)
+
+    def row(self, sql: str, values: Values = ()) -> tuple[Any, ...] | None:
+        """The first row.
+
+        Raises:
+            Unavailable: it cannot be read.
+        """
+        cursor = self.connection.execute(sql, values)
+        try:
+            return cursor.fetchone()
+        except UnicodeDecodeError as error:
+            repeatable, columns = cursor.is_readonly, cursor.description_full
+            _abandon(cursor)
+            if not repeatable:
+                raise
+            problem = self._unreadable(sql, values, columns, 0)
+            raise Unavailable(problem.text, *problem.hints) from error
+
+    def one(self, sql: str, values: Values = ()) -> tuple[Any, ...]:
+        """The only row of a statement that always gives one.
+
+        Raises:
+            Unavailable: it cannot be read.
+        """
+        found = self.rows(sql, values)
+        if not found:
+            self.row(sql, values)  # raises
+        (row,) = found
+        return row
+
+    def value(self, sql: str, values: Values = ()) -> Any:
+        row = self.row(sql, values)
+        return None if row is None else row[0]
+
+    def size(self) -> int:
+        """Bytes of the database."""
+        return int(self.value("SELECT page_count * page_size FROM pragma_page_count, pragma_page_size"))
+
+    def _readable_rows(self, sql: str, values: Values) -> list[tuple[Any, ...]]:
+        cursor = self.connection.execute(sql, values)
+        columns = cursor.description_full
+        found: list[tuple[Any, ...]] = []
+        place = 0
+        while True:
+            try:
+                found.append(next(cursor))
+            except StopIteration:
+                return found
+            except UnicodeDecodeError:
+                problem = self._unreadable(sql, values, columns, place)
+                if problem not in self.skipped:
+                    self.skipped.append(problem)
+            place += 1
+
+    def _unreadable(self, sql: str, values: Values, columns: Sequence[Sequence[Any]], place: int) -> Problem:
+        """Which row of which table a statement gives at a place. Its id is read alone, without the text."""
+        ids = [(name, table) for name, _, _, table, origin in columns if origin == "id"]
+        if not ids:
+            which = f"a row of {columns[0][3] or 'the database'}"
+        else:
+            name, table = ids[0]
+            id = self.connection.execute(f'SELECT "{name}" FROM ({sql}) LIMIT 1 OFFSET {place}', values).get
+            which = f"row {id} of {table}"
+        return Problem(f"{which} cannot be read: it holds text that is not UTF-8", (Hint(Mend.CHECK_FILE),))
+
+    def tokenize(self, text: str) -> list[str]:
+        """The tokens that the word index makes of a text: folded, without accents, stemmed."""
+        tokenizer = self.connection.fts5_tokenizer("porter", ["unicode61", "remove_diacritics", "2"])
+        groups = tokenizer(text.encode(), apsw.FTS5_TOKENIZE_DOCUMENT, None, include_offsets=False)
+        return [str(token) for group in groups for token in group]
+
+
+@dataclass(frozen=True, slots=True)
+class WriteTx(Tx):
+    """A transaction that may write: functions that write demand it by type."""
+
+    def execute(self, sql: str, values: Values = ()) -> int:
+        """Run one statement; how many rows it changed."""
+        before = self.connection.total_changes()
+        self.connection.execute(sql, values)
+        return self.connection.total_changes() - before
+
+
+def _abandon(cursor: apsw.Cursor) -> None:
+    """End a statement that failed half way: an error that somebody keeps would keep it running."""
+    cursor.close(True)
