@@ -114,7 +114,7 @@ class Database:
                 _roll_back(connection)
 
     def record(self, mark: Callable[[WriteTx], object]) -> Problem | None:
-        """Let a read record its access, unless the file is read-only; why it could not. Then only the record is lost."""
+        """Let a read record its access, unless the file is read-only; why it could not. Then only that is lost."""
         try:
             if self.read_only:
                 return None

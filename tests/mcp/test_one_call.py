@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from types import MethodType
 from typing import Any
 
 import anyio
@@ -50,6 +51,7 @@ ANSWERS: list[tuple[str, dict[str, Any]]] = [
     ("smart_resume", {}),
     ("register_memory", {"message": "x", "summary": "y", "facts": {"a": 1, "b": 2}}),
     ("retrieve_memories", {"query": "deployment"}),
+    ("delete_turn", {"id": 1}),
     ("add_short_term_memory", {"messages": SAID, "conversation_id": "c"}),
     ("search_short_term_memories", {"recentMessages": SAID, "conversation_id": "c"}),
     ("delete_short_term_memories", {"pattern": "staging", "conversation_id": "c", "dry_run": True}),
@@ -58,6 +60,7 @@ ANSWERS: list[tuple[str, dict[str, Any]]] = [
     ("get_frequent_conversation", {}),
     ("list_long_term_memories", {}),
     ("get_memory_context", {"name": "ship"}),
+    ("delete_long_term_memory", {"name": "ship"}),
 ]
 """Calls that one transaction answers. It may be followed by one that counts the access."""
 
@@ -66,8 +69,6 @@ SEVERAL = {
     "delete_short_term_memories": "a pattern may take seconds, and must not keep the file locked for writes meanwhile",
     "add_long_term_memory": "a trigger is tried for up to six seconds outside of any transaction",
     "update_long_term_memory": "as above",
-    "delete_long_term_memory": "",
-    "delete_turn": "",
     "search_long_term_memories": "triggers are evaluated for up to two seconds between reading them and the prompts",
     "test_trigger": "as above",
 }
@@ -77,7 +78,7 @@ SEVERAL = {
 class Counted:
     """Counts the transactions of a database; those in which a read records itself apart."""
 
-    def __init__(self, database: Database, patch: pytest.MonkeyPatch) -> None:
+    def __init__(self, patch: pytest.MonkeyPatch) -> None:
         self.answers = self.records = 0
         self._recording = False
         for name in ("read", "write"):
@@ -125,10 +126,16 @@ def tools(tmp_path: Path) -> Iterator[dict[str, Tool]]:
 def test_one_transaction_answers(
     tools: dict[str, Tool], name: str, arguments: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    counted = Counted(tools[name].fn.__self__, monkeypatch)
+    counted = Counted(monkeypatch)
     anyio.run(tools[name].call, arguments, CALLER)
     assert counted.answers == 1
     assert counted.records <= 1
+
+
+def _face(tool: Tool) -> Any:
+    """The toolset that a tool is a method of."""
+    assert isinstance(tool.fn, MethodType)
+    return tool.fn.__self__
 
 
 def test_every_tool_is_among_them_or_says_why_not(tools: dict[str, Tool]) -> None:
@@ -142,7 +149,7 @@ def test_a_tool_makes_one_service_call(
     tools: dict[str, Tool], name: str, arguments: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     calls: list[str] = []
-    face = tools[name].fn.__self__
+    face = _face(tools[name])
     depth = 0
 
     def spy(method: Callable[..., Any], label: str) -> Callable[..., Any]:

@@ -25,7 +25,8 @@ from memory_server.services.embedding_queue import (
     Unanswered,
 )
 from memory_server.sqlite import embeddings, memories
-from memory_server.sqlite.database import Database, Tx
+from memory_server.sqlite.database import Database
+from memory_server.sqlite.tx import Tx
 from tests.conftest import Clock, until
 
 
@@ -217,7 +218,7 @@ def test_the_old_space_answers_until_the_new_one_is_whole(
     assert answering.embedder.space.model == "old"
     second.drain()
     assert states(database) == [("new", "active", 3, 0)]
-    answering = second.answering()
+    answering = second.answering(anew=True)
     assert isinstance(answering, Answering)
     assert answering.embedder.space.model == "new"
     with database.read() as tx:

@@ -159,7 +159,7 @@ def test_a_search_answers_though_the_file_cannot_be_written(
     file_database: Database, embedder: Embedder, segmenter: JiebaSegmenter, clock: Clock
 ) -> None:
     queue = EmbeddingQueue(file_database, lambda _: embedder, lambda _: embedder, clock)
-    queue.warm_up()
+    queue.work()
     draft = MemoryDraft("The bakery opens at seven", MemoryType.OBSERVATION)
     MemoryService(file_database, queue, segmenter).store(draft, None, Caller())
     service = SearchService(file_database, queue)

@@ -12,10 +12,13 @@ from pathlib import Path
 import apsw
 import pytest
 
+from memory_server.cli import hints as for_people
+from memory_server.domain import deadline
 from memory_server.domain.moment import timestamp
 from memory_server.errors import Conflict, Hint, MemoryServerError, Mend, Unavailable
+from memory_server.mcp import hints as for_models
 from memory_server.sqlite import database as module
-from memory_server.sqlite import health
+from memory_server.sqlite import health, waiting
 from memory_server.sqlite.database import Database
 from memory_server.sqlite.tx import WriteTx
 from tests.conftest import ROOT, Clock, Holder, Sqlite, problems, undone, until
@@ -103,9 +106,8 @@ def test_a_file_in_wal_mode_is_brought_back_to_a_rollback_journal(
 
 
 def test_a_file_in_wal_mode_that_another_program_holds_is_refused(
-    tmp_path: Path, clock: Clock, sqlite: Sqlite, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, clock: Clock, sqlite: Sqlite
 ) -> None:
-    monkeypatch.setattr(module, "BUSY_LIMIT", 0.1)
     path = tmp_path / "memory.db"
     fresh = Database(path, clock)
     fresh.open()
@@ -114,6 +116,7 @@ def test_a_file_in_wal_mode_that_another_program_holds_is_refused(
     with (
         Holder(path, "SELECT count(*) FROM memories"),
         pytest.raises(Unavailable, match=r"must be closed\.$") as error,
+        deadline.within(0.1),
     ):
         Database(path, clock).open()
     assert error.value.problem.hints == (Hint(Mend.TRY_AGAIN),)
@@ -133,13 +136,13 @@ def test_a_write_waits_for_another_process_and_then_succeeds(
 ) -> None:
     assert file_database.path is not None
     napping = threading.Event()
-    nap = module._nap
+    nap = waiting.nap
 
     def seen(tries: int) -> bool:
         napping.set()
         return nap(tries)
 
-    monkeypatch.setattr(module, "_nap", seen)
+    monkeypatch.setattr(module, "nap", seen)
     database = Database(file_database.path, Clock())
     database.open()
     with Holder(file_database.path, LOCKING):
@@ -152,15 +155,16 @@ def test_a_write_waits_for_another_process_and_then_succeeds(
     database.close()
 
 
-def test_a_write_gives_up_when_the_lock_stays_and_nothing_is_written(
-    file_database: Database, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(module, "BUSY_LIMIT", 0.05)
+def test_a_write_gives_up_when_the_lock_stays_and_nothing_is_written(file_database: Database) -> None:
     assert file_database.path is not None
     with Holder(file_database.path, LOCKING):
-        with pytest.raises(
-            Unavailable, match=r"Another process has kept .* locked.*Nothing was written"
-        ) as error:
+        with (
+            pytest.raises(
+                Unavailable,
+                match=r"Another process has kept .* locked for longer than this call waits\. Nothing was written\.",
+            ) as error,
+            deadline.within(0.05),
+        ):
             keep(file_database, "ours")
         assert error.value.problem.hints == (Hint(Mend.TRY_AGAIN),)
         assert texts(file_database) == []
@@ -168,14 +172,12 @@ def test_a_write_gives_up_when_the_lock_stays_and_nothing_is_written(
     assert texts(file_database) == ["ours, later"]
 
 
-def test_a_commit_gives_up_when_a_reader_stays_and_nothing_is_written(
-    file_database: Database, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(module, "BUSY_LIMIT", 0.05)
+def test_a_commit_gives_up_when_a_reader_stays_and_nothing_is_written(file_database: Database) -> None:
     assert file_database.path is not None
     with (
         Holder(file_database.path, "SELECT count(*) FROM memories"),
         pytest.raises(Unavailable, match="locked"),
+        deadline.within(0.05),
     ):
         keep(file_database, "ours")
     assert texts(file_database) == []
@@ -216,15 +218,12 @@ def test_a_write_that_breaks_a_rule_is_a_conflict_and_writes_nothing(database: D
     assert texts(database) == []
 
 
-def test_a_read_sees_one_moment_though_another_process_writes(
-    file_database: Database, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_read_sees_one_moment_though_another_process_writes(file_database: Database) -> None:
     assert file_database.path is not None
     with file_database.read() as tx:
         assert tx.value("SELECT count(*) FROM memories") == 0
         other = Database(file_database.path, Clock())
-        monkeypatch.setattr(module, "BUSY_LIMIT", 0.05)
-        with pytest.raises(Unavailable):
+        with pytest.raises(Unavailable, match="locked"), deadline.within(0.05):
             keep(other, "in between")
         assert tx.value("SELECT count(*) FROM memories") == 0
         other.close()
@@ -245,11 +244,11 @@ def test_a_closed_database_says_that_the_server_stops(file_database: Database) -
         keep(file_database, "late")
 
 
-def test_closing_does_not_wait_for_ever_for_a_busy_thread(file_database: Database) -> None:
+def test_closing_does_not_wait_for_ever_for_a_thread_that_writes(file_database: Database) -> None:
     inside, leave = threading.Event(), threading.Event()
 
     def work() -> None:
-        with file_database.read():
+        with file_database.write():
             inside.set()
             leave.wait(20)
 
@@ -260,6 +259,28 @@ def test_closing_does_not_wait_for_ever_for_a_busy_thread(file_database: Databas
     leave.set()
     worker.join(20)
     assert file_database.close(timeout=1)
+
+
+def test_closing_leaves_a_thread_that_reads_what_it_reads(file_database: Database) -> None:
+    keep(file_database, "kept")
+    inside, leave = threading.Event(), threading.Event()
+    read: list[int] = []
+
+    def work() -> None:
+        with file_database.read() as tx:
+            inside.set()
+            leave.wait(20)
+            read.append(tx.value("SELECT count(*) FROM memories"))
+
+    worker = threading.Thread(target=work)
+    worker.start()
+    inside.wait(20)
+    assert file_database.close(timeout=1)
+    leave.set()
+    worker.join(20)
+    assert read == [1]
+    with pytest.raises(Unavailable, match="stopping"):
+        texts(file_database)
 
 
 # What failures become
@@ -297,9 +318,11 @@ def test_a_damaged_file_says_how_to_rescue_it(tmp_path: Path, clock: Clock) -> N
     content[8192:-4096] = os.urandom(len(content) - 8192 - 4096)
     path.write_bytes(content)
     broken = Database(path, clock)
-    with pytest.raises(Unavailable, match=r"is damaged .*restore a backup.*\.recover command") as error:
+    with pytest.raises(Unavailable, match=r"is damaged \(.*\)\.$") as error:
         texts(broken)
-    assert error.value.problem.hints == (Hint(Mend.CHECK_FILE),)
+    assert error.value.problem.hints == (Hint(Mend.RESTORE),)
+    for words in (for_models.WORDS, for_people.WORDS):
+        assert "restore a backup. Without one, the .recover command" in words[Mend.RESTORE]
     broken.close()
 
 
@@ -334,7 +357,9 @@ def test_a_file_that_was_moved_away_takes_no_more_writes(
     keep(file_database, "old")
     file_database.path.rename(tmp_path / "moved.db")
     shutil.copy(tmp_path / "moved.db", file_database.path)
-    with pytest.raises(Unavailable, match="was moved, replaced or deleted while it was open"):
+    with pytest.raises(
+        Unavailable, match=r"Another file has taken the place of .* while it was open\. Nothing was written\."
+    ):
         keep(file_database, "lost")
     keep(file_database, "new")
     assert texts(file_database) == ["old", "new"]
@@ -344,7 +369,7 @@ def test_a_file_that_was_moved_away_takes_no_more_writes(
 def test_a_full_database_keeps_what_it_has(file_database: Database) -> None:
     """SQLITE_FULL as a full disk raises it, by a limit on the pages."""
     keep(file_database, "kept")
-    with file_database.read() as tx:
+    with file_database.write() as tx:
         pages = tx.value("PRAGMA page_count")
         tx.value(f"PRAGMA max_page_count = {pages}")
     with pytest.raises(

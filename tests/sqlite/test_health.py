@@ -57,11 +57,11 @@ def put(tx: WriteTx, rows: Rows, column: str, value: bytes) -> str:
         if needed or key:
             given[name] = MOMENT if name in rows.moments else "[]" if name in rows.json else SAMPLES[type]
     given[rows.id] = "x" if rows.id in rows.texts else 77
-    names = [name for name in given if name != column]
-    marks = ["?"] * len(names)
+    others = [name for name in given if name != column]
+    names = ", ".join([f'"{column}"', *others])
+    marks = ", ".join(["CAST(? AS TEXT)", *("?" for _ in others)])
     tx.execute(
-        f'INSERT INTO {rows.table} ("{column}", {", ".join(names)}) VALUES (CAST(? AS TEXT), {", ".join(marks)})',
-        [value, *(given[name] for name in names)],
+        f"INSERT INTO {rows.table} ({names}) VALUES ({marks})", [value, *(given[name] for name in others)]
     )
     return value.decode(errors="replace") if column == rows.id else str(given[rows.id])
 

@@ -98,6 +98,10 @@ def test_a_fresh_file_gets_the_newest_schema_and_says_whose_it_is(
             (4, "short_term"),
             (5, "long_term"),
             (6, "job_problems"),
+            (7, "turn_words"),
+            (8, "trash"),
+            (9, "trigger_order"),
+            (10, "erasures"),
         ]
         assert tx.value("SELECT applied_at FROM migrations") == tx.now
         assert tx.value("PRAGMA user_version") == NEWEST

@@ -1,7 +1,8 @@
-"""A database file that goes away, is replaced or emptied while it is open: nothing is lost, and nobody is left in the dark."""
+"""A database file that goes away, is replaced or emptied while it is open: nothing is lost, and everybody is told."""
 
 import os
 import shutil
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -35,11 +36,9 @@ def database(tmp_path: Path, clock: Clock) -> Database:
 
 
 def refusal(database: Database, write: bool) -> Unavailable:
+    use = partial(keep, database, "second") if write else partial(texts, database)
     with pytest.raises(Unavailable) as error:
-        if write:
-            keep(database, "second")
-        else:
-            texts(database)
+        use()
     return error.value
 
 
@@ -89,7 +88,7 @@ def test_another_file_in_its_place_is_checked_and_used_and_the_old_content_rescu
     other = Database(tmp_path / "other.db", clock)
     keep(other, "synchronised")
     other.close()
-    os.replace(tmp_path / "other.db", database.path)
+    (tmp_path / "other.db").replace(database.path)
     error = refusal(database, write=True)
     rescued = tmp_path / f"memory.db.rescued-{AT}"
     assert str(error) == (
@@ -109,11 +108,11 @@ def test_a_broken_file_in_its_place_is_refused_until_it_is_mended(
     assert database.path is not None
     shutil.copy(database.path, tmp_path / "backup.db")
     (tmp_path / "broken.db").write_bytes(content)
-    os.replace(tmp_path / "broken.db", database.path)
+    (tmp_path / "broken.db").replace(database.path)
     assert "The file that is there now cannot be used" in str(refusal(database, write=False))
     refusal(database, write=True)
     assert database.path.read_bytes() == content
-    os.replace(tmp_path / "backup.db", database.path)
+    (tmp_path / "backup.db").replace(database.path)
     assert texts(database) == ["first"]
 
 

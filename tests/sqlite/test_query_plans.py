@@ -8,9 +8,10 @@ import pytest
 
 from memory_server.domain.caller import Caller
 from memory_server.domain.embedding import Embedded, Space
+from memory_server.domain.forgetting import Kind
 from memory_server.domain.memory import Filter, MemoryDraft, MemoryId, MemoryType
 from memory_server.domain.short_term import Keyword, ShortTermId, ShortTermMemory
-from memory_server.sqlite import conversations, embeddings, memories, short_term, words
+from memory_server.sqlite import conversations, embeddings, memories, short_term, trash, words
 from memory_server.sqlite.conversations import ConversationId
 from memory_server.sqlite.database import Database
 from memory_server.sqlite.embeddings import Waiting
@@ -19,12 +20,23 @@ from memory_server.sqlite.tx import WriteTx
 SPACE = Space("hashing", "m", "1", 8, "", "", "", True, True, "f")
 VECTOR = np.ones(8, np.float32)
 
+
+def delete_and_restore(tx: WriteTx, kind: Kind, id: int) -> None:
+    trash.put(tx, kind, [id], Caller())
+    trashed = trash.find_last(tx, kind, id)
+    assert trashed is not None
+    trash.restore(tx, kind, trashed, None if kind is Kind.MEMORY else CONVERSATION)
+
+
 ASKED: dict[str, Callable[[WriteTx], Any]] = {
     "get": lambda tx: memories.select(tx, [MemoryId(1), MemoryId(2)]),
     "earlier texts": lambda tx: memories.earlier(tx, [MemoryId(1)]),
     "mark accessed": lambda tx: memories.mark_accessed(tx, [MemoryId(1)]),
     "rewrite": lambda tx: memories.replace(tx, memories.get(tx, MemoryId(1)), "rewritten"),
-    "delete": lambda tx: memories.delete(tx, MemoryId(1)),
+    "delete": lambda tx: trash.put(tx, Kind.MEMORY, [1], Caller()),
+    "what was deleted": lambda tx: trash.find_last(tx, Kind.MEMORY, 1),
+    "restore": lambda tx: delete_and_restore(tx, Kind.MEMORY, 1),
+    "long deleted": lambda tx: trash.older(tx, tx.now, 10),
     "word search": lambda tx: words.search(tx, ["text"], Filter(project="p"), 10),
     "peers": lambda tx: words.peers(tx, ["text"], 0.6, Filter(type=MemoryType.ERROR, project="p"), 10),
     "meaning": lambda tx: embeddings.nearest(tx, 1, VECTOR, Filter(project="p"), 10),
@@ -55,7 +67,8 @@ ASKED |= {
     "unkeyed": lambda tx: short_term.unkeyed(tx, 10),
     "new keywords": lambda tx: short_term.replace_keywords(tx, NEW, ASKED_WORDS),
     "texts": lambda tx: list(short_term.texts(tx, CONVERSATION)),
-    "delete short-term": lambda tx: short_term.delete(tx, [NEW.id]),
+    "delete short-term": lambda tx: trash.put(tx, Kind.SHORT_TERM, [NEW.id], Caller()),
+    "restore short-term": lambda tx: delete_and_restore(tx, Kind.SHORT_TERM, NEW.id),
     "number": lambda tx: short_term.count(tx, CONVERSATION),
     "stats": lambda tx: short_term.totals(tx, CONVERSATION),
 }

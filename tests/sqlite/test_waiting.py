@@ -31,7 +31,7 @@ def test_threads_enter_in_the_order_in_which_they_came() -> None:
         thread = threading.Thread(target=come, args=(number,))
         thread.start()
         threads.append(thread)
-        until(lambda: len(places._waiting) == number + 1, "it waits")
+        until(lambda: len(places._waiting) == len(threads), "it waits")
     places.leave()
     for thread in threads:
         thread.join()
