@@ -17,6 +17,7 @@ def backup(settings: Settings, target: Path) -> None:
     """Write the copy and print its size. It replaces an older backup, and never another file."""
     _refuse(settings.db, target)
     services = app.build(settings)
+    services.database.refuse_empty()
     services.database.backup(target)
     print(f"{target}: {target.stat().st_size:,} bytes, checked")
     services.close()

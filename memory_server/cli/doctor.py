@@ -18,6 +18,7 @@ def doctor(settings: Settings, fix: bool) -> int:
             "To check another file, give its path with --db."
         )
     services = app.build(settings)
+    services.database.refuse_empty()
     for done in services.health.mend() if fix else ():
         print(f"fixed       {done}")
     health = services.health.check()

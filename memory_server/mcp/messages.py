@@ -15,7 +15,11 @@ from mcp_types import (
 )
 from pydantic import ValidationError
 
-_TOKENS = re.compile(r'"(?:[^"\\]|\\.)*"|[{}\[\]:,]|[^\s{}\[\]:,"]+')
+_TOKENS = re.compile(r'"(?:[^"\\]|\\.)*+\\?(?:"|\Z)|[{}\[\]:,]|[^\s{}\[\]:,"]+', re.DOTALL)
+"""The tokens of JSON. A string that is never closed extends to the end: to retry at each mark would be quadratic."""
+
+_ID_KEY = re.compile(r'"(?:i|\\u0069)(?:d|\\u0064)"')
+"""The name `id`, as JSON may write it."""
 
 
 class NoMessageError(Exception):
@@ -51,23 +55,28 @@ def parse(line: str) -> JSONRPCMessage:
 
 
 def _id_in(line: str) -> object:
-    """The `id` of an outermost object that is nested too deeply, or broken off, for a parser; None where it names none."""
+    """The `id` of an outermost object that a parser refuses: too deep, or broken off. None where it names none."""
+    found: object = None
     depth, key, colon = 0, "", False
     for match in _TOKENS.finditer(line):
-        token = match[0]
-        if token in "{[":
-            depth += 1
-        elif token in "}]":
-            depth -= 1
-        elif token == ":":
+        part = match[0]
+        if part == ":":
             colon = True
             continue
-        elif depth == 1 and colon and key == '"id"':
-            try:
-                return json.loads(token)
-            except ValueError:
-                return None
-        elif depth == 1 and token.startswith('"') and not colon:
-            key = token
+        if part in "{[":
+            depth += 1
+        elif part in "}]":
+            depth -= 1
+        elif depth == 1 and colon and _ID_KEY.fullmatch(key):
+            found = _value(part)
+        elif depth == 1 and not colon:
+            key = part
         colon = False
-    return None
+    return found
+
+
+def _value(part: str) -> object:
+    try:
+        return json.loads(part)
+    except ValueError:
+        return None

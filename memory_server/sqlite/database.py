@@ -139,6 +139,11 @@ class Database:
         with self._translated(), until_the_end(CALL) as seconds, self._reader(seconds) as connection:
             migrate.backup(connection, target)
 
+    def refuse_empty(self) -> None:
+        """Raises Unavailable where the file is there and has 0 bytes: then a program emptied it. Backups may be left."""
+        if self.path is not None and self.path.is_file():
+            files.refuse_empty(self.path, f"The database {self.path}")
+
     def exposed(self) -> list[str]:
         """Which of the files others than their owner can read, a line each."""
         if self.path is None:

@@ -37,12 +37,12 @@ def identify(path: Path) -> Identity | None:
     return Identity(found.st_dev, found.st_ino) if found.st_size else None
 
 
-def refuse_empty(path: Path) -> None:
+def refuse_empty(path: Path, name: str = "it") -> None:
     """Raises Unavailable where the file has been emptied: a program that had it open does not fill it anew."""
     if path.stat().st_size == 0:
         copies = sorted(each.name for each in _beside(path, ".*") if each.is_file())
         beside = f" Beside it lie: {', '.join(copies)}." if copies else ""
-        raise Unavailable(f"it has 0 bytes.{beside}", Mend.RESTORE)
+        raise Unavailable(f"{name} has 0 bytes.{beside}", Mend.RESTORE)
 
 
 def prepare(path: Path, make_folders: bool) -> None:
@@ -76,9 +76,14 @@ def tighten(path: Path) -> None:
 
 
 def left_over(path: Path) -> list[Path]:
-    """What lies beside a database and holds its content: copies from before migrations, rescues, broken-off backups."""
+    """What lies beside a database and holds its content: copies from before migrations, rescues, broken-off backups.
+
+    Links do not count: they lead to what may be somebody else's.
+    """
     patterns = (f"{BEFORE}*", f"{RESCUED}*", f".*{TEMPORARY}")
-    return sorted({found for pattern in patterns for found in _beside(path, pattern)})
+    return sorted(
+        {found for pattern in patterns for found in _beside(path, pattern) if not found.is_symlink()}
+    )
 
 
 def copies(path: Path, older_than: str | None = None) -> list[Path]:
@@ -86,7 +91,7 @@ def copies(path: Path, older_than: str | None = None) -> list[Path]:
     found = sorted(_beside(path, f"{BEFORE}*"))
     if older_than is not None:
         then = datetime.fromisoformat(older_than).timestamp()
-        found = [copy for copy in found if copy.stat().st_mtime < then]
+        found = [copy for copy in found if copy.lstat().st_mtime < then]
     return found
 
 
