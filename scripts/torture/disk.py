@@ -97,7 +97,9 @@ def _rounds(ledger: Ledger, goes: Goes, db: Path, ask: Ask, fill: Fill, tally: T
         fill(True)
         for _ in range(FULL_STEPS):
             ledger.step(ask)
-        tally.other += [f"{what}: names no cause: {line}" for line in ledger.refusals if not CAUSE.search(line)]
+        tally.other += [
+            f"{what}: names no cause: {line}" for line in ledger.refusals if not CAUSE.search(line)
+        ]
         refused += len(ledger.refusals)
         ledger.refusals.clear()
         fill(False)
@@ -107,6 +109,6 @@ def _rounds(ledger: Ledger, goes: Goes, db: Path, ask: Ask, fill: Fill, tally: T
         ledger.refusals.clear()
         seen, problems = look(db)
         tally.damaged += [f"{what}: {problem}" for problem in problems]
-        tally.lost += ledger.compare(seen, what)
+        tally.lost += [] if problems else ledger.compare(seen, what)
     tally.acknowledged = ledger.acknowledged
     tally.notes.append(f"{refused} writes were refused")

@@ -186,7 +186,9 @@ def _fitting(schema: dict[str, Any], chance: random.Random, name: str) -> Any:
         kind = chance.choice(kind)
     match kind:
         case "integer":
-            return chance.choice([chance.randint(schema.get("minimum", 1) - 1, schema.get("maximum", 30) + 1), 1])
+            return chance.choice(
+                [chance.randint(schema.get("minimum", 1) - 1, schema.get("maximum", 30) + 1), 1]
+            )
         case "number":
             return chance.choice([0, 0.5, 1, chance.uniform(-0.1, 1.1)])
         case "boolean":
@@ -203,7 +205,10 @@ def _fitting(schema: dict[str, Any], chance: random.Random, name: str) -> Any:
 
 
 def _message(chance: random.Random) -> dict[str, Any]:
-    message: dict[str, Any] = {"role": chance.choice(["user", "assistant", _text(chance, 20)]), "content": _text(chance, 400)}
+    message: dict[str, Any] = {
+        "role": chance.choice(["user", "assistant", _text(chance, 20)]),
+        "content": _text(chance, 400),
+    }
     if chance.random() < 0.3:
         message["timestamp"] = chance.choice([*TEXTS[-15:], 1767225600, 1e18, -1, None])
     return message
@@ -217,7 +222,10 @@ def _text(chance: random.Random, longest: int) -> str:
         return chance.choice(TEXTS)
     if way < 0.9:
         return chance.choice(["a", "文", "\u202e", "👩"]) * (longest + chance.choice([-1, 0, 1]))
-    return "".join(chr(chance.choice([chance.randrange(0x20), chance.randrange(0x3000), chance.randrange(0x110000)])) for _ in range(chance.randrange(40)))
+    return "".join(
+        chr(chance.choice([chance.randrange(0x20), chance.randrange(0x3000), chance.randrange(0x110000)]))
+        for _ in range(chance.randrange(40))
+    )
 
 
 def _value(schema: dict[str, Any], chance: random.Random, depth: int) -> Any:

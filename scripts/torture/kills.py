@@ -72,10 +72,10 @@ def _judge(db: Path, folder: Path, ledgers: list[Ledger], with_journal: Tally, a
             ledger.pairs = list(both)
         seen, problems = look(path)
         tally.damaged += [f"{what}{' (amid a commit)' if hot else ''}: {problem}" for problem in problems[:3]]
-        if problems and not seen:
+        if problems:
             continue
-        tally.lost += [line for ledger in ledgers for line in ledger.compare(seen, what)]
         tally.acknowledged = sum(ledger.acknowledged for ledger in ledgers)
+        tally.lost += [line for ledger in ledgers for line in ledger.compare(seen, what)]
     for ledger in ledgers:
         with_journal.other += [f"{what}: refused: {line}" for line in ledger.refusals]
         ledger.refusals.clear()

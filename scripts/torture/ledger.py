@@ -145,9 +145,7 @@ class Ledger:
         after = [(item, item.version)]
         match item.kind:
             case "memory" if item.id:
-                return Call(
-                    "memory_update", {"id": item.id, "content": text, "tags": [item.version]}, after
-                )
+                return Call("memory_update", {"id": item.id, "content": text, "tags": [item.version]}, after)
             case "memory":
                 return Call(
                     "memory_store", {"content": text, "type": "learning", "tags": [item.version]}, after
@@ -161,7 +159,12 @@ class Ledger:
                     {"messages": messages, "conversation_id": item.conversation},
                     after,
                 )
-        arguments = {"name": item.word, "conversation_id": item.conversation, "prompt": text, "trigger": "false"}
+        arguments = {
+            "name": item.word,
+            "conversation_id": item.conversation,
+            "prompt": text,
+            "trigger": "false",
+        }
         tool = "add_long_term_memory" if item.states == {GONE} else "update_long_term_memory"
         return Call(tool, arguments, after)
 
@@ -202,7 +205,8 @@ def _read(path: Path, rows: Callable[[Tx], Seen]) -> tuple[Seen, list[str]]:
     try:
         database.open()
         with database.read() as tx:
-            return rows(tx), health.problems(tx, database.migrations)
+            found = health.problems(tx, database.migrations)
+            return {} if found else rows(tx), found
     except MemoryServerError as error:
         return {}, [str(error)]
     finally:

@@ -48,7 +48,9 @@ READS: list[tuple[str, dict[str, Any]]] = [
 ]  # fmt: skip
 
 
-def run(chance: random.Random, goes: Goes, folder: Path, seconds: float = ROUND, long_every: int = LONG_EVERY) -> list[Tally]:
+def run(
+    chance: random.Random, goes: Goes, folder: Path, seconds: float = ROUND, long_every: int = LONG_EVERY
+) -> list[Tally]:
     """`long_every` 0: no lock outlasts a call."""
     tally = Tally("locks of another program")
     slowest = 0.0
@@ -69,7 +71,7 @@ def run(chance: random.Random, goes: Goes, folder: Path, seconds: float = ROUND,
         seen, problems = look(db)
         tally.damaged += [f"round {tally.rounds}: {problem}" for problem in problems]
         for ledger in ledgers:
-            tally.lost += ledger.compare(seen, f"round {tally.rounds}")
+            tally.lost += [] if problems else ledger.compare(seen, f"round {tally.rounds}")
             refused = ledger.refusals
             tally.notes += [f"refused: {line[:150]}" for line in refused[:1]]
             tally.other += [f"names no cause: {line}" for line in refused if not CAUSE.search(line)]

@@ -59,6 +59,8 @@ def _history(chance: random.Random, folder: Path, tally: Tally, goes: Goes) -> N
     for number in range(CUTS):
         tally.rounds += 1
         last = chance.randrange(0 if chance.random() < 0.1 else start, len(disk.events) + 1)
+        if chance.random() < 0.3:  # the moment at which a write is acknowledged
+            last, _, _ = chance.choice(moments)
         place = folder / f"cut-{number}"
         place.mkdir()
         for name, content in after_a_cut(disk.events[:last], chance).items():
@@ -66,7 +68,7 @@ def _history(chance: random.Random, folder: Path, tally: Tally, goes: Goes) -> N
         what = f"cut {tally.rounds} after {last} writes"
         seen, problems = look(place / "memory.db")
         tally.damaged += [f"{what}: {problem}" for problem in problems[:3]]
-        if seen or not problems:
+        if not problems:
             tally.lost += _at(ledger, moments, last).compare(seen, what)
         shutil.rmtree(place)
         if not goes():

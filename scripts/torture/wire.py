@@ -34,7 +34,9 @@ class Server:
 
     def __init__(self, db: Path, folder: Path) -> None:
         self.log = folder / "server.log"
-        kept = {name: value for name, value in os.environ.items() if not name.startswith(("MEMORY_", "CLAUDE_"))}
+        kept = {
+            name: value for name, value in os.environ.items() if not name.startswith(("MEMORY_", "CLAUDE_"))
+        }
         home = {name: str(folder) for name in ("HOME", "XDG_DATA_HOME", "XDG_CACHE_HOME", "XDG_CONFIG_HOME")}
         with self.log.open("ab") as log:
             self.process = subprocess.Popen(

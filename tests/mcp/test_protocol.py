@@ -185,6 +185,21 @@ def test_an_unknown_method_is_not_found(wire: Wire) -> None:
 
 
 @pytest.mark.parametrize(
+    ("method", "argument"),
+    [("HIDDEN", "x"), ("prompts/get", "name"), ("resources/read", "uri"), ("completion/complete", "HIDDEN")],
+)
+def test_an_error_of_the_protocol_repeats_no_hidden_characters(
+    wire: Wire, method: str, argument: str
+) -> None:
+    hidden = "a\u202e\x1b[1m\U000e0041b"
+    params = {argument.replace("HIDDEN", hidden): hidden}
+    answer = wire.ask(request(method.replace("HIDDEN", hidden), id="hidden", **params))
+    assert answer["id"] == "hidden"
+    told = json.dumps(answer["error"], ensure_ascii=False)
+    assert [each for each in ("\u202e", "\\u001b", "\U000e0041") if each in told] == []
+
+
+@pytest.mark.parametrize(
     "params",
     [
         {},
