@@ -27,10 +27,14 @@ INTERNAL = re.compile("This is a bug|failed inside the server|Internal error", r
 
 TEXTS = (
     "", " ", "\x00", "a\x00b", "\x1b[31mred\x1b[0m", "\u202egnp.exe", "\ud800", "a\udfffb", "\ufeff", "\u2066x\u2069",
-    "\U000e0041\U000e0042", "é" * 50, "文" * 40, "用户喜欢深色主题", "👩\u200d👩\u200d👧", "\n\r\t", "%s%n{0}{x}", "'; DROP TABLE memories; --",
-    "NaN", "null", "[]", "{}", "[1,", '{"a":', "1e999", "-0", "*", "**", "?", "/(a+)+$/", "/[/", "/x/gimsuy", "../../etc/passwd",
-    "current.task", "a.b.c", "2026-02-30T25:61:00Z", "2026-01-01T00:00:00Z", "9999-12-31", "0000-00-00", "true", "x => x",
-    "while (true) {}", "messages[0].content.match(/a/)", "throw 1", "(" * 500, '"' * 99, "NOT AND OR NEAR(", "a* -b ^c :d", "ghp_" + "a1B2" * 9,
+    "\U000e0041\U000e0042", "é" * 50, "文" * 40, "用户喜欢深色主题", "👩\u200d👩\u200d👧",
+    "\n\r\t", "%s%n{0}{x}", "'; DROP TABLE memories; --",
+    "NaN", "null", "[]", "{}", "[1,", '{"a":', "1e999", "-0", "*", "**", "?", "/(a+)+$/", "/[/", "/x/gimsuy",
+    "../../etc/passwd",
+    "current.task", "a.b.c", "2026-02-30T25:61:00Z", "2026-01-01T00:00:00Z", "9999-12-31", "0000-00-00", "true",
+    "x => x",
+    "while (true) {}", "messages[0].content.match(/a/)", "throw 1", "(" * 500, '"' * 99,
+    "NOT AND OR NEAR(", "a* -b ^c :d", "ghp_" + "a1B2" * 9,
 )  # fmt: skip
 
 NUMBERS = (0, 1, -1, 2, 5, 1.5, -0.0, 1e308, 2**31, 2**53 + 1, 2**63 - 1, 2**63, -(2**63) - 1, 10**40, 0.1)

@@ -13,8 +13,11 @@ from torture.wire import Gone, Server, Silent
 THREADS = 3
 """Calls under way at once in each server."""
 
+MOST = 120
+"""Acknowledged writes of a round, at most, before the kill."""
 
-def run(chance: random.Random, goes: Goes, folder: Path) -> list[Tally]:
+
+def run(chance: random.Random, goes: Goes, folder: Path, most: int = MOST) -> list[Tally]:
     with_journal, alone = Tally("kills: file with its journal"), Tally("kills: main file alone")
     db = folder / "memory.db"
     ledgers = [[Ledger(random.Random(chance.random())) for _ in range(THREADS)] for _ in range(2)]
@@ -24,7 +27,7 @@ def run(chance: random.Random, goes: Goes, folder: Path) -> list[Tally]:
         servers = [Server(db, folder) for _ in range(2)]
         writers = threading.Thread(target=_write, args=(servers, ledgers, with_journal))
         writers.start()
-        goal = sum(ledger.acknowledged for ledger in everyone) + chance.randrange(5, 120)
+        goal = sum(ledger.acknowledged for ledger in everyone) + chance.randrange(5, most)
         patience = time.monotonic() + 20
         while sum(ledger.acknowledged for ledger in everyone) < goal and time.monotonic() < patience:
             time.sleep(0.001)

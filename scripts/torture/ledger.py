@@ -1,4 +1,4 @@
-"""Random writes through the tools, with what the file must hold after each: one state, or two while a write is under way."""
+"""Random writes through the tools, with the states that each row may then have: one, or two amid a write."""
 
 import json
 import random

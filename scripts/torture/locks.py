@@ -35,15 +35,17 @@ LOCKS = {
 
 CAUSE = re.compile("locked|busy")
 
+SAID = {"role": "user", "content": "x"}
+
 READS: list[tuple[str, dict[str, Any]]] = [
     ("memory_search", {"query": "which version is it"}),
     ("memory_stats", {}),
     ("list_memories", {}),
     ("retrieve_memories", {"query": "the version"}),
     ("smart_resume", {}),
-    ("search_short_term_memories", {"recentMessages": [{"role": "user", "content": "x"}], "conversation_id": "torture-1"}),
+    ("search_short_term_memories", {"recentMessages": [SAID], "conversation_id": "torture-1"}),
     ("list_long_term_memories", {"conversation_id": "torture-1"}),
-    ("search_long_term_memories", {"messages": [{"role": "user", "content": "x"}], "conversation_id": "torture-1"}),
+    ("search_long_term_memories", {"messages": [SAID], "conversation_id": "torture-1"}),
     ("get_memory_stats", {}),
 ]  # fmt: skip
 
@@ -88,7 +90,7 @@ def run(
 
 
 def _hold(db: Path, chance: random.Random, stop: threading.Event, long: bool) -> None:
-    """Take and release locks. Only this connection of our process is open meanwhile: to close another drops its locks."""
+    """Take and release locks. Nothing else of this process has the file open: to close it would drop them."""
     connection = apsw.Connection(str(db))
     connection.set_busy_timeout(30_000)
     try:

@@ -18,7 +18,7 @@ CUTS = 40
 """Power cuts in each history."""
 
 Moment = tuple[int, list[set[State]], list[tuple[int, int]]]
-"""Number of writes to the disk until then; the states that each row may have from then on; the rows under way together."""
+"""Number of writes to the disk until then; the states that each row may then have; rows that are written together."""
 
 
 def run(chance: random.Random, goes: Goes, folder: Path) -> list[Tally]:

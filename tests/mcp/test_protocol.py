@@ -184,6 +184,14 @@ def test_an_unknown_method_is_not_found(wire: Wire) -> None:
     assert (answer["id"], answer["error"]["code"]) == (3, -32601)
 
 
+def test_a_prompt_that_is_not_there_is_no_crash(server: Servers) -> None:
+    answers, log = whole_run(server, initialize(), INITIALIZED, request("prompts/get", name="a\x1b[1m"))
+    assert [answer["error"] for answer in answers if answer["id"] == 1] == [
+        {"code": -32602, "message": "No prompt `a[1m`: this server has tools only."}
+    ]
+    assert log == ""
+
+
 @pytest.mark.parametrize(
     ("method", "argument"),
     [("HIDDEN", "x"), ("prompts/get", "name"), ("resources/read", "uri"), ("completion/complete", "HIDDEN")],
