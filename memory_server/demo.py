@@ -182,6 +182,8 @@ async def open_the_file(server: Client, db: Path) -> None:
 
     heading("Edit a row there: the server finds the new text by words and by meaning")
     sqlite3(db, f"UPDATE memories SET content = '{EDITED}' WHERE id = {id}")
+    say()
+    say(await embedded(server))
     for question in ("Where is the spare key?", "备用钥匙放在哪里？"):
         show_answers(question, await call(server, "memory_search", query=question, limit=FIRST), shown=1)
     sqlite3(db, "PRAGMA integrity_check")
@@ -315,7 +317,7 @@ async def hand_over(db: Path, settings: Settings) -> None:
         resumed = await say_call(cursor, "smart_resume", max_tokens=300)
         for line in resumed["briefing"].splitlines():
             one_line("   ", line)
-        recalled = await say_call(cursor, "retrieve_memories", query="退款一批多少个？")
+        recalled = await say_whole_call(cursor, "retrieve_memories", query="退款一批多少个？")
         one_line("   ", recalled["memories"][0]["summary"] if recalled["memories"] else "nothing found")
         finding = "The bank's sandbox sleeps from 22:00 to 06:00 UTC."
         await say_call(cursor, "write_memory", key="shared.bank.sandbox", value=finding, scope="shared")
@@ -395,6 +397,16 @@ async def say_call(server: Client, tool: str, **arguments: Any) -> JSON:
     """Print a call, then make it."""
     paragraph(f"{tool} {json.dumps(arguments, ensure_ascii=False)}", "> ", "  ")
     return await call(server, tool, **arguments)
+
+
+async def say_whole_call(server: Client, tool: str, **arguments: Any) -> JSON:
+    """Print a call, then make it until its answer is whole: what was written last may wait for its embedding."""
+    answer = await say_call(server, tool, **arguments)
+    with anyio.move_on_after(PATIENCE):
+        while answer.get("degraded"):
+            await anyio.sleep(0.1)
+            answer = await call(server, tool, **arguments)
+    return answer
 
 
 async def embedded(server: Client) -> str:

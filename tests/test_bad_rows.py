@@ -46,6 +46,11 @@ SPOILT = {
     "turn_embeddings": f"UPDATE turn_embeddings SET created_at = {BAD} WHERE turn_id = 1",
     "turn_embedding_queue": f"INSERT INTO turn_embedding_queue (space_id, turn_id, queued_at) VALUES (99, 1, {BAD})",
     "job_problems": f"INSERT INTO job_problems (job, process, problem, at) VALUES ('a job', 'p', {BAD}, '9999')",
+    "trash": f"INSERT INTO trash (id, kind, item_id, parts) VALUES (89, 'turn', 89, {BAD})",
+    "erasures": f"INSERT INTO erasures (what) VALUES ({BAD})",
+    "trash": "INSERT INTO trash (id, kind, item_id, parts)"
+    f""" VALUES (88, 'memory', 7, '{{"memories": [{{"content": "' || {BAD} || '"}}]}}')""",
+    "erasures": f"INSERT INTO erasures (what, asked) VALUES ({BAD}, 1)",
     "migrations": f"UPDATE migrations SET name = {BAD} WHERE version = 1",
     "character_forms": f"INSERT INTO character_forms (form, folded) VALUES ('☂', {BAD})",
 }
@@ -69,6 +74,10 @@ NAMED = {
     "turn_embeddings": ("1", "created_at"),
     "turn_embedding_queue": ("1", "queued_at"),
     "job_problems": ("a job", "problem"),
+    "trash": ("89", "parts"),
+    "erasures": ("zebra caf\N{REPLACEMENT CHARACTER}", "what"),
+    "trash": ("88", "parts"),
+    "erasures": ("zebra caf\ufffd", "what"),
     "migrations": ("1", "name"),
     "character_forms": ("☂", "folded"),
 }
@@ -127,6 +136,9 @@ async def test_background_work_goes_on(server: Servers, sqlite: Sqlite) -> None:
             f" VALUES (50, 'global', 'a', json_quote({BAD}), '2020-01-01T00:00:00.000Z')",
             "INSERT INTO facts (id, scope, key, value, expires_at)"
             " VALUES (51, 'global', 'b', '1', '2021-01-01T00:00:00.000Z')",
+            "UPDATE trash SET deleted_at = '2020-01-01T00:00:00.000Z' WHERE id = 88",
+            "INSERT INTO trash (id, kind, item_id, parts, deleted_at)"
+            " VALUES (89, 'memory', 8, '{}', '2021-01-01T00:00:00.000Z')",
             "INSERT INTO short_term_memories (conversation_id, text, said_at)"
             f" SELECT id, 'user: two giraffes', '{LONG_AGO}' FROM conversations WHERE name = 'c'",
         )
@@ -146,6 +158,8 @@ async def test_background_work_goes_on(server: Servers, sqlite: Sqlite) -> None:
             "2",
         )
         await value("SELECT count(*) FROM short_term_memories WHERE keyed = 0", "0")
+        await value("SELECT count(*) FROM trash", "0")
+        await value("SELECT count(*) FROM erasures WHERE asked > done AND length(what) < 20", "1")
         # The bad memory and the bad turn too, by the part of their texts that can be read.
         await embedded(client, 4)
         await value("SELECT count(*) FROM turn_embeddings WHERE space_id = 1", "2")
@@ -251,9 +265,19 @@ async def test_what_reads_or_changes_the_bad_row_itself_is_told_which_it_is(
             refused = await refusal(client, tool, **arguments)
             assert refused.startswith(unreadable(table)), tool
             assert "`memory-server doctor`" in refused
-        before = sqlite(server.db, "SELECT count(*) FROM memories")
-        assert await call(client, "memory_delete", id=90) == {"deleted": True}
-        assert sqlite(server.db, "SELECT count(*) FROM memories") == str(int(before) - 1)
+
+
+async def test_a_bad_row_can_be_deleted_and_brought_back_as_it_was(server: Servers, sqlite: Sqlite) -> None:
+    there = "SELECT hex(content) FROM memories WHERE id = 90"
+    async with spoilt(server, sqlite) as client:
+        before = sqlite(server.db, there)
+        assert (await call(client, "memory_delete", id=90))["deleted"] is True
+        assert sqlite(server.db, there) == ""
+        assert "degraded" not in await call(client, "memory_get", ids=[2])
+        await call(client, "memory_delete", id=90, undo=True)
+        assert sqlite(server.db, there) == before
+        await call(client, "memory_delete", id=90, purge=True)
+        assert sqlite(server.db, there, "SELECT count(*) FROM trash WHERE item_id = 90") == "0"
 
 
 async def test_writes_beside_bad_rows_are_as_ever(server: Servers, sqlite: Sqlite) -> None:
@@ -263,7 +287,8 @@ async def test_writes_beside_bad_rows_are_as_ever(server: Servers, sqlite: Sqlit
         assert stored["consolidated"] is False
         written = await call(client, "write_memory", key="zebra.good", value=2, scope="global")
         assert written["version"] == 2
-        assert await call(client, "delete_memory", key="zebra.good") == {"deleted": True, "scope": "global"}
+        deleted = await call(client, "delete_memory", key="zebra.good")
+        assert (deleted["deleted"], deleted["scope"]) == (True, "global")
         await call(client, "register_memory", message="again", summary="again", facts={"zebra": 1})
         await call(client, "add_short_term_memory", messages=SAID, conversation_id="c")
         deleted = await call(client, "delete_short_term_memories", pattern="zebra", conversation_id="c")

@@ -16,7 +16,7 @@ RECORDED = {
     "facts.created_by", "facts.updated_by", "facts.session", "fact_history.changed_by",
     "turns.created_by", "turns.session",
     "short_term_memories.created_by", "short_term_memories.session",
-    "long_term_memories.created_by", "long_term_memories.session",
+    "long_term_memories.created_by", "long_term_memories.session", "trash.deleted_by",
 }  # fmt: skip
 """Every column of the file that says who wrote a row."""
 
@@ -37,6 +37,7 @@ async def write_everything(client: Client) -> None:
     said = [{"role": "user", "content": "the zebra escaped"}]
     await call(client, "add_short_term_memory", messages=said, conversation_id="c")
     await call(client, "add_long_term_memory", name="n", prompt="p", trigger="match_keys(messages, ['x'])")
+    await call(client, "memory_delete", id=3)
 
 
 def written(server: Servers, sqlite: Sqlite, column: str) -> list[str | None]:

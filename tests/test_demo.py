@@ -140,7 +140,7 @@ def test_memories_are_returned_whose_trigger_is_true(scenes: Scenes) -> None:
     assert "errors: 0, skipped: 0" in found
     assert "True: the month is July; the day is 17" in found
     assert printed.count("refused: ") == 1
-    assert "refused: The trigger gives no value: it takes too long." in printed
+    assert "refused: The trigger returns no value: it takes too long." in printed
 
 
 def test_the_next_session_continues_and_projects_share_only_what_is_shared(scenes: Scenes) -> None:

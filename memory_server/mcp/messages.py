@@ -2,6 +2,7 @@
 
 import json
 import re
+from typing import Any
 
 import pydantic_core
 from mcp_types import (
@@ -14,6 +15,8 @@ from mcp_types import (
     jsonrpc_message_adapter,
 )
 from pydantic import ValidationError
+
+from memory_server.language.text import visible
 
 _TOKENS = re.compile(r'"(?:[^"\\]|\\.)*+\\?(?:"|\Z)|[{}\[\]:,]|[^\s{}\[\]:,"]+', re.DOTALL)
 """The tokens of JSON. A string that is never closed extends to the end: to retry at each mark would be quadratic."""
@@ -52,6 +55,22 @@ def parse(line: str) -> JSONRPCMessage:
             'and in a request an "id" that is a text or a whole number.',
         )
     return message
+
+
+def readable(error: ErrorData) -> ErrorData:
+    """The error without hidden characters: the SDK repeats the name of an unknown method, prompt or resource."""
+    return ErrorData(code=error.code, message=visible(error.message), data=_readable(error.data))
+
+
+def _readable(value: Any) -> Any:
+    match value:
+        case str():
+            return visible(value)
+        case list():
+            return [_readable(each) for each in value]
+        case dict():
+            return {visible(str(name)): _readable(each) for name, each in value.items()}
+    return value
 
 
 def _id_in(line: str) -> object:

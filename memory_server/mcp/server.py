@@ -10,7 +10,7 @@ import anyio
 from mcp.server.mcpserver import Context, MCPServer
 from mcp.server.mcpserver.exceptions import ToolError, UnexpectedToolError
 from mcp.shared.exceptions import MCPError
-from mcp_types import CallToolResult, InputRequiredResult
+from mcp_types import INVALID_PARAMS, CallToolResult, GetPromptResult, InputRequiredResult
 
 from memory_server import __version__
 from memory_server.domain import deadline
@@ -113,6 +113,12 @@ class MemoryServer(MCPServer[Any]):
                 f"`{name}` failed inside the server, which has logged the cause to its standard error. "
                 "Nothing was half-written. This is a bug: tell the user."
             ) from error
+
+    async def get_prompt(
+        self, name: str, arguments: dict[str, Any] | None = None, context: Context[Any, Any] | None = None
+    ) -> GetPromptResult | InputRequiredResult:
+        """There are none. The SDK would take the question for a crash, and log it with all that it holds."""
+        raise MCPError(INVALID_PARAMS, f"No prompt `{visible(name)}`: this server has tools only.")
 
     def _why_not(self, name: str) -> str:
         if name in self._everything:

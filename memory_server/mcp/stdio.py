@@ -17,7 +17,7 @@ from mcp_types import JSONRPCError, JSONRPCRequest, JSONRPCResponse
 
 from memory_server.language.text import without_lone_surrogates
 from memory_server.mcp.compat import WriteStream, run_over, stdio_streams
-from memory_server.mcp.messages import NoMessageError, parse
+from memory_server.mcp.messages import NoMessageError, parse, readable
 from memory_server.mcp.server import MemoryServer
 
 logger = logging.getLogger(__name__)
@@ -81,6 +81,9 @@ class _Answers:
         self.awaited: set[int | str] = set()
 
     async def send(self, item: SessionMessage, /) -> None:
+        if isinstance(item.message, JSONRPCError):
+            error = readable(item.message.error)
+            item = SessionMessage(JSONRPCError(jsonrpc="2.0", id=item.message.id, error=error), item.metadata)
         await self._outgoing.send(item)
         if isinstance(item.message, JSONRPCResponse | JSONRPCError) and item.message.id is not None:
             self.awaited.discard(item.message.id)

@@ -184,6 +184,29 @@ def test_an_unknown_method_is_not_found(wire: Wire) -> None:
     assert (answer["id"], answer["error"]["code"]) == (3, -32601)
 
 
+def test_a_prompt_that_is_not_there_is_no_crash(server: Servers) -> None:
+    answers, log = whole_run(server, initialize(), INITIALIZED, request("prompts/get", name="a\x1b[1m"))
+    assert [answer["error"] for answer in answers if answer["id"] == 1] == [
+        {"code": -32602, "message": "No prompt `a[1m`: this server has tools only."}
+    ]
+    assert log == ""
+
+
+@pytest.mark.parametrize(
+    ("method", "argument"),
+    [("HIDDEN", "x"), ("prompts/get", "name"), ("resources/read", "uri"), ("completion/complete", "HIDDEN")],
+)
+def test_an_error_of_the_protocol_repeats_no_hidden_characters(
+    wire: Wire, method: str, argument: str
+) -> None:
+    hidden = "a\u202e\x1b[1m\U000e0041b"
+    params = {argument.replace("HIDDEN", hidden): hidden}
+    answer = wire.ask(request(method.replace("HIDDEN", hidden), id="hidden", **params))
+    assert answer["id"] == "hidden"
+    told = json.dumps(answer["error"], ensure_ascii=False)
+    assert [each for each in ("\u202e", "\\u001b", "\U000e0041") if each in told] == []
+
+
 @pytest.mark.parametrize(
     "params",
     [
