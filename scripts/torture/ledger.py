@@ -11,7 +11,8 @@ from typing import Any
 
 from memory_server.errors import MemoryServerError
 from memory_server.sqlite import health
-from memory_server.sqlite.database import Database, Tx
+from memory_server.sqlite.database import Database
+from memory_server.sqlite.tx import Tx
 from torture.histories import LETTERS
 from torture.wire import Answer
 
