@@ -46,8 +46,6 @@ SPOILT = {
     "turn_embeddings": f"UPDATE turn_embeddings SET created_at = {BAD} WHERE turn_id = 1",
     "turn_embedding_queue": f"INSERT INTO turn_embedding_queue (space_id, turn_id, queued_at) VALUES (99, 1, {BAD})",
     "job_problems": f"INSERT INTO job_problems (job, process, problem, at) VALUES ('a job', 'p', {BAD}, '9999')",
-    "trash": f"INSERT INTO trash (id, kind, item_id, parts) VALUES (89, 'turn', 89, {BAD})",
-    "erasures": f"INSERT INTO erasures (what) VALUES ({BAD})",
     "trash": "INSERT INTO trash (id, kind, item_id, parts)"
     f""" VALUES (88, 'memory', 7, '{{"memories": [{{"content": "' || {BAD} || '"}}]}}')""",
     "erasures": f"INSERT INTO erasures (what, asked) VALUES ({BAD}, 1)",
@@ -74,8 +72,6 @@ NAMED = {
     "turn_embeddings": ("1", "created_at"),
     "turn_embedding_queue": ("1", "queued_at"),
     "job_problems": ("a job", "problem"),
-    "trash": ("89", "parts"),
-    "erasures": ("zebra caf\N{REPLACEMENT CHARACTER}", "what"),
     "trash": ("88", "parts"),
     "erasures": ("zebra caf\ufffd", "what"),
     "migrations": ("1", "name"),
@@ -136,9 +132,6 @@ async def test_background_work_goes_on(server: Servers, sqlite: Sqlite) -> None:
             f" VALUES (50, 'global', 'a', json_quote({BAD}), '2020-01-01T00:00:00.000Z')",
             "INSERT INTO facts (id, scope, key, value, expires_at)"
             " VALUES (51, 'global', 'b', '1', '2021-01-01T00:00:00.000Z')",
-            "UPDATE trash SET deleted_at = '2020-01-01T00:00:00.000Z' WHERE id = 88",
-            "INSERT INTO trash (id, kind, item_id, parts, deleted_at)"
-            " VALUES (89, 'memory', 8, '{}', '2021-01-01T00:00:00.000Z')",
             "INSERT INTO short_term_memories (conversation_id, text, said_at)"
             f" SELECT id, 'user: two giraffes', '{LONG_AGO}' FROM conversations WHERE name = 'c'",
         )
@@ -158,11 +151,27 @@ async def test_background_work_goes_on(server: Servers, sqlite: Sqlite) -> None:
             "2",
         )
         await value("SELECT count(*) FROM short_term_memories WHERE keyed = 0", "0")
-        await value("SELECT count(*) FROM trash", "0")
         await value("SELECT count(*) FROM erasures WHERE asked > done AND length(what) < 20", "1")
         # The bad memory and the bad turn too, by the part of their texts that can be read.
         await embedded(client, 4)
         await value("SELECT count(*) FROM turn_embeddings WHERE space_id = 1", "2")
+        # What was deleted long ago is purged when a server starts.
+        sqlite(
+            server.db,
+            "UPDATE trash SET deleted_at = '2020-01-01T00:00:00.000Z' WHERE id = 88",
+            "INSERT INTO trash (id, kind, item_id, parts, deleted_at)"
+            " VALUES (87, 'memory', 8, '{}', '2021-01-01T00:00:00.000Z')",
+        )
+        async with server("--project", "shop"):
+            await value("SELECT count(*) FROM trash", "0")
+        sqlite(
+            server.db,
+            "INSERT INTO fact_history (id, fact_id, scope, owner, key, version, action, value, tags, changed_at)"
+            f" VALUES (60, 600, 'global', '', {BAD}, 1, 'deleted', '1', '[]', '2020-01-01T00:00:00.000Z'),"
+            " (61, 601, 'global', '', 'c', 1, 'deleted', '1', '[]', '2021-01-01T00:00:00.000Z')",
+        )
+        async with server("--project", "shop"):
+            await value("SELECT id FROM fact_history WHERE id IN (60, 61)", "60")
         # No job fails: the one problem is the row that was written by hand, and cannot be read either.
         assert sqlite(server.db, "SELECT job FROM job_problems") == "a job"
         assert "problems" not in await call(client, "memory_stats")
@@ -267,17 +276,19 @@ async def test_what_reads_or_changes_the_bad_row_itself_is_told_which_it_is(
             assert "`memory-server doctor`" in refused
 
 
-async def test_a_bad_row_can_be_deleted_and_brought_back_as_it_was(server: Servers, sqlite: Sqlite) -> None:
+async def test_a_bad_row_can_be_deleted_and_erased(server: Servers, sqlite: Sqlite) -> None:
     there = "SELECT hex(content) FROM memories WHERE id = 90"
+    deleted = "SELECT count(*) FROM trash WHERE item_id = 90"
     async with spoilt(server, sqlite) as client:
-        before = sqlite(server.db, there)
         assert (await call(client, "memory_delete", id=90))["deleted"] is True
         assert sqlite(server.db, there) == ""
         assert "degraded" not in await call(client, "memory_get", ids=[2])
-        await call(client, "memory_delete", id=90, undo=True)
-        assert sqlite(server.db, there) == before
+        # Nobody could read what an undo brings back, so it is refused, and the memory stays where it is.
+        refused = await refusal(client, "memory_delete", id=90, undo=True)
+        assert refused.startswith(unreadable("memories"))
+        assert sqlite(server.db, there, deleted) == "1"
         await call(client, "memory_delete", id=90, purge=True)
-        assert sqlite(server.db, there, "SELECT count(*) FROM trash WHERE item_id = 90") == "0"
+        assert sqlite(server.db, there, deleted) == "0"
 
 
 async def test_writes_beside_bad_rows_are_as_ever(server: Servers, sqlite: Sqlite) -> None:

@@ -26,7 +26,7 @@ from tests.conftest import Servers, Sqlite, call, damage
 MEMORIES = ["memory_store", "memory_search", "memory_get", "memory_update", "memory_delete", "memory_stats"]
 GRAPH = ["graph_connect", "graph_explore", "memory_related"]
 FACTS = ["write_memory", "read_memory", "list_memories", "delete_memory", "smart_resume"]
-CONVERSATION = ["register_memory", "retrieve_memories"]
+CONVERSATION = ["register_memory", "retrieve_memories", "delete_turn"]
 SHORT_TERM = [
     *["add_short_term_memory", "search_short_term_memories", "delete_short_term_memories"],
     *["get_memory_stats", "cleanup_memories", "get_frequent_conversation"],

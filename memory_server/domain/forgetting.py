@@ -7,7 +7,7 @@ from enum import StrEnum
 from memory_server.domain.moment import timestamp
 
 KEPT = timedelta(days=30)
-"""How long what was deleted can be brought back: long enough to miss it, short enough to be gone when a user relies on it."""
+"""How long a deleted thing can be restored: long enough to miss it, short enough to be gone for good soon."""
 
 
 class Kind(StrEnum):

@@ -59,7 +59,8 @@ def parse(line: str) -> JSONRPCMessage:
 
 def readable(error: ErrorData) -> ErrorData:
     """The error without hidden characters: the SDK repeats the name of an unknown method, prompt or resource."""
-    return ErrorData(code=error.code, message=visible(error.message), data=_readable(error.data))
+    data = {} if error.data is None else {"data": _readable(error.data)}
+    return error.model_copy(update={"message": visible(error.message), **data})
 
 
 def _readable(value: Any) -> Any:

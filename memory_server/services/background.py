@@ -16,8 +16,8 @@ logger = logging.getLogger(__name__)
 RETRY = 1.0
 SLOWEST = 60.0
 """Seconds before a job that failed is tried again: 2 after the first failure (less where its own pace is faster), twice
-as many after each further one, at most a minute. So a mended cause is noticed soon, and the problem is told again before
-`job_problems` takes this process for one that has ended."""
+as many after each further one, at most a minute. So a mended cause is noticed soon, and the problem is told again
+before `job_problems` takes this process for one that has ended."""
 
 FAREWELL = 0.1
 """Seconds that `stop` waits for jobs to end: the process must leave within half a second."""

@@ -1,4 +1,4 @@
-"""The Chinese dictionary: loaded in the background where the file holds Chinese, else when the first Chinese text comes."""
+"""Loads the Chinese dictionary in the background where the file has Chinese; else the first Chinese text loads it."""
 
 from dataclasses import dataclass
 

@@ -34,7 +34,7 @@ LEASE = timedelta(seconds=10)
 """How long a process that has died keeps others from going on with its work; a batch takes a tenth of it."""
 
 AT_ONCE = 200
-"""Tokens of a text that is embedded before it is stored: about 40 ms on two quiet cores. A longer one waits in the queue."""
+"""Tokens of a text that is embedded before it is stored: about 40 ms on two quiet cores. A longer text is queued."""
 
 PATIENCE = 2.0
 """Seconds that a search waits for the embedder while the server warms up: the bundled model takes about 0.5 s."""
@@ -211,7 +211,7 @@ class EmbeddingQueue:
         )
 
     def embed_now(self, text: str) -> Fresh | None:
-        """The vector of a text that is about to be stored; none where that would take long, or the embedder is not ready.
+        """The vector of a text about to be stored. None where that would take long or the embedder is not ready.
 
         It is of the space that answered last. A space that has been retired since takes no vector.
         """

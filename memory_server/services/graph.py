@@ -158,7 +158,7 @@ def _strongest(tx: Tx, id: MemoryId, limit: int) -> dict[MemoryId, list[Edge]]:
 def _cosines(
     tx: Tx, meaning: Meaning | Unanswered | None, id: MemoryId, limit: int, also: Iterable[MemoryId]
 ) -> tuple[dict[MemoryId, float], list[Problem]]:
-    """The cosines of the memories nearest in meaning and of those that edges have found; and why some may be missing."""
+    """The cosines of the nearest memories and of those that edges have found; and why some may be missing."""
     if meaning is None:
         return {}, []
     if isinstance(meaning, Unanswered):

@@ -169,7 +169,8 @@ class LongTermService:
             deleted = _in_trash(tx, conversation, name)
             if not deleted:
                 raise NotFound(
-                    f"No long-term memory `{name}` of the conversation `{conversation}` was deleted in the last 30 days. "
+                    f"No long-term memory `{name}` of the conversation `{conversation}` was deleted "
+                    "in the last 30 days. "
                     "Nothing was restored."
                 )
             place = conversations.find_or_insert(tx, conversation)

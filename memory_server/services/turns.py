@@ -126,8 +126,9 @@ def _cosines(
     if isinstance(meaning, Unanswered):
         cause = meaning.problem
         return {}, [Problem(f"turns were found by words only: {cause.text}", cause.hints)]
-    assert meaning.vector is not None
     left = embeddings.count_waiting(tx, meaning.space_id, Embedded.TURNS)
     waiting = Problem(f"{left} turns are not embedded yet and were found by words only")
-    cosines = turns.cosines(tx, meaning.space_id, meaning.vector, limit, list(also))
+    cosines = {}
+    if meaning.vector is not None:
+        cosines = turns.cosines(tx, meaning.space_id, meaning.vector, limit, list(also))
     return cosines, [waiting] if left else []

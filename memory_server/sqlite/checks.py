@@ -10,7 +10,7 @@ _INDEXES = ("memory_words", "fact_words", "turn_words")
 
 
 def damage(connection: apsw.Connection, *, quick: bool = False) -> list[str]:
-    """What SQLite finds wrong with the file, a line each. Reads the whole file; `quick` compares no index with its table."""
+    """What SQLite finds wrong with the file, a line each. Reads the whole file. `quick` does not check the indexes."""
     _renew_indexes(connection)
     check = "quick_check" if quick else "integrity_check"
     return [str(line) for (line,) in connection.execute(f"PRAGMA {check}") if line != "ok"]

@@ -140,7 +140,7 @@ class Database:
             migrate.backup(connection, target)
 
     def refuse_empty(self) -> None:
-        """Raises Unavailable where the file is there and has 0 bytes: then a program emptied it. Backups may be left."""
+        """Raises Unavailable where the file is there and has 0 bytes: a program emptied it. Backups may be left."""
         if self.path is not None and self.path.is_file():
             files.refuse_empty(self.path, f"The database {self.path}")
 
@@ -271,8 +271,7 @@ class Database:
 
     def _opened_anew(self, loss: str) -> _Handles:
         """Open what stands at the path now; where that fails, say also what was lost there and where it is."""
-        assert self.path is not None
-        if not self.path.exists():
+        if self.path is None or not self.path.exists():
             self._mark_told()
             raise Unavailable(loss, Hint(Mend.PUT_FILE_BACK, {"path": self.path}))
         try:
@@ -307,7 +306,7 @@ class Database:
             raise
 
     def _connect(self, vfs: str | None = None) -> apsw.Connection:
-        """A connection set up as ours are, through SQLite's virtual file system of that name. The file must be there: none is made here."""
+        """A connection set up as ours are, through the VFS of that name. It makes no file: the file must be there."""
         if self.path is None:
             connection = apsw.Connection(":memory:")
         else:

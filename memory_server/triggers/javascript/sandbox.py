@@ -30,7 +30,7 @@ CPU_SHARE = 0.8
 
 SLICE = 0.05
 """Seconds that each trigger gets before any gets more: an ordinary one takes 0.001. So a dozen endless ones, each with
-a new worker after it, take half of a search's budget, and leave the other half to those that are not known to be slow."""
+a new worker after it, take half of a search's budget, and leave the other half to those not known to be slow."""
 
 START_SECONDS = 5.0
 """Seconds within which a new worker must be ready; then it is given up. A choice: far above what a start takes."""
