@@ -7,15 +7,16 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from dataclasses import replace
 from typing import BinaryIO
 
 import anyio
 import anyio.to_thread
 from mcp.shared.message import SessionMessage
-from mcp_types import JSONRPCError, JSONRPCRequest, JSONRPCResponse
+from mcp_types import ErrorData, JSONRPCError, JSONRPCRequest, JSONRPCResponse
 
-from memory_server.language.text import without_lone_surrogates
+from memory_server.language.text import visible, without_lone_surrogates
 from memory_server.mcp.compat import WriteStream, run_over, stdio_streams
 from memory_server.mcp.messages import NoMessageError, parse
 from memory_server.mcp.server import MemoryServer
@@ -30,12 +31,33 @@ def serve(server: MemoryServer, close: Callable[[float], None]) -> None:
     """Serve until the input ends or a signal asks to stop; `close(timeout)` closes the database.
 
     Never returns: threads may still be blocked on the client's pipes, so the process ends here.
+
+    Raises:
+        OSError: the system does not give what serving needs, such as open files.
     """
+    failures: list[OSError] = []
     try:
         anyio.run(_serve, server, close)
     except* (BrokenPipeError, ConnectionResetError):
         logger.info("the client has closed its end")
+    except* OSError as group:
+        failures = list(_each(group))
+    if failures:
+        sys.unraisablehook = _say_nothing  # an event loop that is half made complains when it is taken down
+        raise failures[0]
     _leave(close, GRACE / 2)
+
+
+def _each(group: BaseExceptionGroup[OSError]) -> Iterator[OSError]:
+    for error in group.exceptions:
+        if isinstance(error, BaseExceptionGroup):
+            yield from _each(error)
+        else:
+            yield error
+
+
+def _say_nothing(_: object) -> None:
+    pass
 
 
 def _leave(close: Callable[[float], None], timeout: float) -> None:
@@ -81,6 +103,8 @@ class _Answers:
         self.awaited: set[int | str] = set()
 
     async def send(self, item: SessionMessage, /) -> None:
+        if isinstance(item.message, JSONRPCError):
+            item = replace(item, message=_visible(item.message))
         await self._outgoing.send(item)
         if isinstance(item.message, JSONRPCResponse | JSONRPCError) and item.message.id is not None:
             self.awaited.discard(item.message.id)
@@ -93,6 +117,12 @@ class _Answers:
 
     async def __aexit__(self, *_: object) -> None:
         await self.aclose()
+
+
+def _visible(answer: JSONRPCError) -> JSONRPCError:
+    """The SDK's own errors repeat what was sent, and their data does so again."""
+    error = ErrorData(code=answer.error.code, message=visible(answer.error.message))
+    return answer.model_copy(update={"error": error})
 
 
 class _Lines:
