@@ -6,7 +6,7 @@ import logging
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 from pydantic import ValidationError
 
@@ -14,6 +14,7 @@ from memory_server import __version__
 from memory_server.cli.hints import WORDS
 from memory_server.errors import MemoryServerError, told
 from memory_server.language.nearest import nearest
+from memory_server.language.text import visible
 from memory_server.settings import Settings
 
 
@@ -28,11 +29,11 @@ def main(argv: Sequence[str] | None = None) -> int:
     except ValidationError as error:
         for each in error.errors(include_url=False):
             name, wrong = ".".join(map(str, each["loc"])), each["msg"].removeprefix("Value error, ")
-            print(f"memory-server: {name}: {wrong}, got {each['input']!r}", file=sys.stderr)
+            _complain(f"{name}: {wrong}, got {each['input']!r}")
         return 2
-    logging.basicConfig(
-        stream=sys.stderr, level=settings.log_level, format="memory-server: %(levelname)s: %(message)s"
-    )
+    log = logging.StreamHandler(sys.stderr)
+    log.setFormatter(_Formatter("memory-server: %(levelname)s: %(message)s"))
+    logging.basicConfig(handlers=[log], level=settings.log_level)
     try:
         match arguments.command:
             case "demo":
@@ -52,29 +53,40 @@ def main(argv: Sequence[str] | None = None) -> int:
 
                 serve(settings)
     except MemoryServerError as error:
-        print(f"memory-server: {told([error.problem], WORDS)}", file=sys.stderr)
+        _complain(told([error.problem], WORDS) or "")
         return 1
     except OSError as error:
         if error.errno not in (errno.EMFILE, errno.ENFILE):
             raise
-        print(
-            "memory-server: too many files are open. Raise the limit (ulimit -n 256), then try again.",
-            file=sys.stderr,
-        )
+        _complain("too many files are open. Raise the limit (ulimit -n 256), then try again.")
         return 1
     return 0
 
 
+class _Parser(argparse.ArgumentParser):
+    def error(self, message: str) -> NoReturn:
+        super().error(visible(message))
+
+
+class _Formatter(logging.Formatter):
+    def format(self, record: logging.LogRecord) -> str:
+        return visible(super().format(record))
+
+
+def _complain(text: str) -> None:
+    print(f"memory-server: {visible(text)}", file=sys.stderr)
+
+
 def parser() -> argparse.ArgumentParser:
     """Every setting is a flag of the same name, before or after the command."""
-    flags = argparse.ArgumentParser(add_help=False, argument_default=argparse.SUPPRESS, allow_abbrev=False)
+    flags = _Parser(add_help=False, argument_default=argparse.SUPPRESS, allow_abbrev=False)
     for name, field in Settings.model_fields.items():
         flag = "--" + name.replace("_", "-")
         if field.annotation is bool:
             flags.add_argument(flag, dest=name, action="store_true", help=field.description)
         else:
             flags.add_argument(flag, dest=name, metavar=name.upper(), help=field.description)
-    main_parser = argparse.ArgumentParser(
+    main_parser = _Parser(
         "memory-server",
         description="A memory for AI assistants: one SQLite file behind an MCP server on standard input and output.",
         parents=[flags],

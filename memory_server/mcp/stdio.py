@@ -7,7 +7,7 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import BinaryIO
 
 import anyio
@@ -30,12 +30,33 @@ def serve(server: MemoryServer, close: Callable[[float], None]) -> None:
     """Serve until the input ends or a signal asks to stop; `close(timeout)` closes the database.
 
     Never returns: threads may still be blocked on the client's pipes, so the process ends here.
+
+    Raises:
+        OSError: the system does not give what serving needs, such as open files.
     """
+    failures: list[OSError] = []
     try:
         anyio.run(_serve, server, close)
     except* (BrokenPipeError, ConnectionResetError):
         logger.info("the client has closed its end")
+    except* OSError as group:
+        failures = list(_each(group))
+    if failures:
+        sys.unraisablehook = _say_nothing  # an event loop that is half made complains when it is taken down
+        raise failures[0]
     _leave(close, GRACE / 2)
+
+
+def _each(group: BaseExceptionGroup[OSError]) -> Iterator[OSError]:
+    for error in group.exceptions:
+        if isinstance(error, BaseExceptionGroup):
+            yield from _each(error)
+        else:
+            yield error
+
+
+def _say_nothing(_: object) -> None:
+    pass
 
 
 def _leave(close: Callable[[float], None], timeout: float) -> None:

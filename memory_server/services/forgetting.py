@@ -28,6 +28,6 @@ class ForgettingService:
         self.database.drop_copies(before)
 
     def _is_due(self, before: str) -> bool:
-        """More than one of each is asked for: the first could be a row that cannot be read."""
+        """More than one fact is asked for: the first could be a row that cannot be read."""
         with self.database.read() as tx:
             return bool(trash.older(tx, before, 1) or fact_history.deleted_before(tx, before, AT_ONCE))

@@ -188,5 +188,4 @@ def _keep(tx: WriteTx, fresh: Fresh | None, memory: Memory) -> bool:
     """Keep the vector of a memory's text; false where that waits in the queue."""
     if fresh is None or fresh.text != memory.content:
         return False
-    embeddings.keep(tx, fresh.space_id, Embedded.MEMORIES, memory.id, fresh.text, fresh.vector)
-    return True
+    return embeddings.keep(tx, fresh.space_id, Embedded.MEMORIES, memory.id, fresh.text, fresh.vector)

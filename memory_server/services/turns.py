@@ -57,11 +57,12 @@ class TurnService:
         fresh = self.queue.embed_now(turns.embedded_text(message, summary))
         with self.database.write() as tx:
             id = turns.insert(tx, message, summary, caller)
-            if fresh is not None:
-                embeddings.keep(tx, fresh.space_id, Embedded.TURNS, id, fresh.text, fresh.vector)
+            kept = fresh is not None and embeddings.keep(
+                tx, fresh.space_id, Embedded.TURNS, id, fresh.text, fresh.vector
+            )
             for draft in drafts:
                 self.facts.write_in(tx, draft, Scope.PROJECT, caller)
-        if fresh is None:
+        if not kept:
             self.queue.wake()
         return id
 

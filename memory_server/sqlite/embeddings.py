@@ -226,8 +226,8 @@ def count_embedded(tx: Tx, space_id: int, project: str | None = None) -> int:
     )
 
 
-def insert(tx: WriteTx, space_id: int, embedded: Waiting, vector: Vector) -> None:
-    """Keep the vector, unless the text was deleted or changed, or the space retired by now."""
+def insert(tx: WriteTx, space_id: int, embedded: Waiting, vector: Vector) -> bool:
+    """Keep the vector; false where the text was deleted or changed, or the space retired by now."""
     tables, blob = _TABLES[embedded.kind], as_blob(vector)
     wanted = tx.value(
         f"""
@@ -238,7 +238,7 @@ def insert(tx: WriteTx, space_id: int, embedded: Waiting, vector: Vector) -> Non
         (embedded.id, embedded.content, space_id),
     )
     if wanted is None:
-        return
+        return False
     tx.execute(
         f"""
         INSERT OR REPLACE INTO {tables.vectors} (space_id, {tables.id}, vector, created_at)
@@ -249,6 +249,7 @@ def insert(tx: WriteTx, space_id: int, embedded: Waiting, vector: Vector) -> Non
     if embedded.kind is Embedded.MEMORIES:
         _insert_bits(tx, space_id, embedded.id, blob)
     tx.execute(f"DELETE FROM {tables.queue} WHERE space_id = ? AND {tables.id} = ?", (space_id, embedded.id))
+    return True
 
 
 def _insert_bits(tx: WriteTx, space_id: int, memory_id: int, blob: bytes) -> None:
@@ -264,9 +265,9 @@ def _insert_bits(tx: WriteTx, space_id: int, memory_id: int, blob: bytes) -> Non
     )
 
 
-def keep(tx: WriteTx, space_id: int, kind: Embedded, id: int, text: str, vector: Vector) -> None:
-    """Keep the vector of a text that was embedded before it was stored, unless another text was stored."""
-    insert(tx, space_id, Waiting(kind, id, text.encode()), vector)
+def keep(tx: WriteTx, space_id: int, kind: Embedded, id: int, text: str, vector: Vector) -> bool:
+    """Keep the vector of a text that was embedded before it was stored; false where another text was stored."""
+    return insert(tx, space_id, Waiting(kind, id, text.encode()), vector)
 
 
 def nearest(tx: Tx, space_id: int, query: Vector, wanted: Filter, limit: int) -> list[MeaningHit]:

@@ -91,8 +91,17 @@ def _shares(
 
 
 def holds_han(tx: Tx) -> bool:
-    """Whether any memory, fact or turn has one of the commonest Chinese characters, as each Chinese sentence has."""
-    return any(
+    """Whether any memory, fact or turn has one of the commonest Chinese characters, as each Chinese sentence has.
+
+    Or any short-term memory a Chinese keyword.
+    """
+    keyword = """
+        SELECT 1
+        FROM conversations AS c
+        JOIN short_term_keywords AS k ON k.conversation_id = c.id AND k.word >= '㐀' AND k.word < 'ꀀ'
+        LIMIT 1
+    """
+    return tx.value(keyword) is not None or any(
         tx.value(f"SELECT 1 FROM {index} WHERE {index} MATCH ? LIMIT 1", (any_of(COMMON_HAN),)) is not None
         for index in ("memory_words", "fact_words", "turn_words")
     )
