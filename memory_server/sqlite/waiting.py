@@ -47,7 +47,7 @@ _local = threading.local()
 
 @contextmanager
 def until_the_end(most: float) -> Iterator[float]:
-    """Transactions inside wait for other processes at most so many seconds, or those that the call has left. Gives them."""
+    """Transactions inside wait for other processes so many seconds, or what the call has left: those it gives."""
     seconds = deadline.left(most)
     before = getattr(_local, "end", None)
     _local.end = time.monotonic() + seconds
