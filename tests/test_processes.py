@@ -215,13 +215,17 @@ def test_the_server_leaves_when_asked_with_its_database_closed(server: Servers, 
 def test_what_was_asked_before_the_input_ended_is_answered(server: Servers, sqlite: Sqlite) -> None:
     raw = Raw(server)
     raw.send(
+        tool_call(6, "memory_stats")
+    )  # the file is open then; to make it takes longer than the calls may
+    raw.receive()
+    raw.send(
         b"".join(tool_call(i, "memory_store", content=unlike(str(i)), type="error") for i in range(1, 6))
     )
     raw.stdin.close()
     raw.process.stdin = None
     assert raw.leave() == (0, "")
     answered = {line["id"] for line in raw.lines if not line.get("result", {}).get("isError")}
-    assert answered == set(range(6))
+    assert answered == set(range(7))
     assert sqlite(server.db, "SELECT count(*) FROM memories") == "5"
 
 

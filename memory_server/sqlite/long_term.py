@@ -114,13 +114,13 @@ def count(tx: Tx, conversation: ConversationId) -> int:
 
 
 def watches(tx: Tx, conversation: ConversationId) -> list[Watch]:
-    """What is to be evaluated, in this order: first what was evaluated longest ago, last what was slow or failed."""
+    """What is to be evaluated: first what was evaluated longest ago, then what was slow, last what failed."""
     rows = tx.rows(
         """
         SELECT id, name, "trigger", fired_at, error, failures, quarantined_until, slow
         FROM long_term_memories
         WHERE conversation_id = ?
-        ORDER BY slow OR failures > 0, judged_at, id
+        ORDER BY failures > 0, slow, judged_at, id
         """,
         (conversation,),
     )

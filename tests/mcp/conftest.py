@@ -1,13 +1,16 @@
 """One server for a whole module, in each wire era; and what a model reads when a call is refused."""
 
-from collections.abc import AsyncIterator
+import subprocess
+from collections.abc import AsyncIterator, Mapping
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 from mcp import Client
 from mcp_types import CallToolResult, TextContent
 
-from tests.conftest import ERAS, ROOT, Servers
+from tests.conftest import ERAS, ROOT, Servers, eventually
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -44,6 +47,29 @@ async def refusal(client: Client, tool: str, /, **arguments: object) -> str:
     (block,) = result.content
     assert isinstance(block, TextContent)
     return block.text
+
+
+def in_30_days(answer: Mapping[str, Any]) -> str:
+    """Until when an answer says that a deletion can be undone, which must be in 30 days."""
+    until = str(answer["undo_until"])
+    left = datetime.fromisoformat(until) - datetime.now(UTC)
+    assert timedelta(days=30) - timedelta(minutes=1) < left <= timedelta(days=30)
+    return until
+
+
+def traces(server: Servers, text: str) -> bool:
+    """Whether the bytes of the file hold a text. Read by another process: to close the file here drops locks."""
+    read = subprocess.run(["cat", str(server.db)], capture_output=True, check=True)
+    return text.encode() in read.stdout
+
+
+async def erased(server: Servers, *texts: str) -> None:
+    """Wait until the bytes of the file hold none of the texts: the background work overwrites what was deleted."""
+
+    async def gone() -> bool:
+        return not any(traces(server, text) for text in texts)
+
+    await eventually(gone, f"nothing of {', '.join(texts)} is in the file")
 
 
 def schema_folder() -> Path:

@@ -131,7 +131,8 @@ async def test_a_list_of_long_values_stays_of_a_size_that_a_model_can_read(clien
 async def test_delete_says_what_it_deleted_and_can_be_undone(client: Client, key: str) -> None:
     assert await call(client, "delete_memory", key=key) == {"deleted": False}
     await call(client, "write_memory", key=key, value="75000")
-    assert await call(client, "delete_memory", key=key) == {"deleted": True, "scope": "project"}
+    deleted = await call(client, "delete_memory", key=key)
+    assert deleted == {"deleted": True, "undo_until": in_30_days(deleted), "scope": "project"}
     assert await call(client, "read_memory", key=key) == {"memory": None}
     undone = await call(client, "delete_memory", key=key, undo=True)
     assert (undone["deleted"], undone["restored"]["value"], undone["restored"]["version"]) == (

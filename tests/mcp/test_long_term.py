@@ -54,7 +54,7 @@ async def test_the_default_conversation_needs_no_id(client: Client) -> None:
     found = await call(client, "search_long_term_memories", messages=[])
     assert name in [memory["name"] for memory in found["activated"]]
     assert (await call(client, "get_memory_context", name=name))["prompt"] == "p"
-    assert (await call(client, "delete_long_term_memory", name=name)) == {"deleted": True}
+    assert (await call(client, "delete_long_term_memory", name=name))["deleted"] is True
 
 
 async def test_a_condition_may_be_json_as_text_or_as_an_object(client: Client, here: dict[str, str]) -> None:
@@ -106,7 +106,8 @@ async def test_a_name_is_taken_until_it_is_deleted(client: Client, here: dict[st
     updated = await call(client, "update_long_term_memory", name="Mum", trigger=SCRIPT, prompt="new", **here)
     assert updated["name"] == "Mum"
     assert isinstance(updated["dry_run"], bool)
-    assert await call(client, "delete_long_term_memory", name="Mum", **here) == {"deleted": True}
+    deleted = await call(client, "delete_long_term_memory", name="Mum", **here)
+    assert deleted == {"deleted": True, "undo_until": in_30_days(deleted)}
     assert "`Mum`" in await refusal(client, "delete_long_term_memory", name="Mum", **here)
     await add(client, here, "Mum", "true")
 
@@ -228,14 +229,16 @@ async def test_bad_arguments_are_named(client: Client, here: dict[str, str]) -> 
     assert "Nothing to change" in message
 
 
-async def test_a_deleted_memory_leaves_no_trace_in_the_file(server: Servers, sqlite: Sqlite) -> None:
+async def test_a_purged_memory_leaves_no_trace_in_the_file(server: Servers) -> None:
     async with server() as client:
         await add(
             client, {}, "secret", "match_keys(messages, ['quokkatrigger'])", createdContext="quokkacontext"
         )
         await call(client, "update_long_term_memory", name="secret", prompt="quokkaprompt")
         await call(client, "delete_long_term_memory", name="secret")
-    assert b"quokka" not in server.db.read_bytes()
+        assert traces(server, "quokka")
+        await call(client, "delete_long_term_memory", name="secret", purge=True)
+        await erased(server, "quokka")
 
 
 async def test_a_person_edits_long_term_memories_in_the_live_file(server: Servers, sqlite: Sqlite) -> None:

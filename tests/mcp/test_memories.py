@@ -121,12 +121,13 @@ async def test_update_to_an_empty_project_tags_and_metadata_empties_them(
     id = (await call(client, "memory_store", **NOTE, project=project, tags=["a"], metadata={"k": 1}))["id"]
     after = await call(client, "memory_update", id=id, project="", tags=[], metadata={})
     assert (after["project"], after["tags"], after["metadata"]) == (None, [], {})
-    assert (await call(client, "memory_delete", id=id)) == {"deleted": True}
+    assert (await call(client, "memory_delete", id=id))["deleted"] is True
 
 
 async def test_delete_answers_deleted_and_the_memory_is_gone(client: Client, project: str) -> None:
     id = (await call(client, "memory_store", **NOTE, project=project))["id"]
-    assert await call(client, "memory_delete", id=id) == {"deleted": True}
+    deleted = await call(client, "memory_delete", id=id)
+    assert deleted == {"deleted": True, "undo_until": in_30_days(deleted)}
     assert await call(client, "memory_get", ids=[id]) == {"memories": [], "missing": [id]}
     assert (await call(client, "memory_search", query="staging proxy", project=project))["results"] == []
 

@@ -24,30 +24,30 @@ jsonschema: Any = importlib.import_module("jsonschema")  # has no types; `mcp` b
 
 LIMITS = ("minimum", "maximum", "minLength", "maxLength", "minItems", "maxItems", "default")
 
-ALL_TOOLS = 3_100
+ALL_TOOLS = 3_350
 """Tokens of what a model reads of every tool together; comparable servers take 8,000 to 10,000."""
 
 GRAPH = ("graph_connect", "graph_explore", "memory_related")
 GRAPH_SHARE = 380
 
-MEMORIES = 900
+MEMORIES = 950
 """The share of the toolset `memories` in it."""
 
 FACTS = ("write_memory", "read_memory", "list_memories", "delete_memory", "smart_resume")
-CONVERSATION = ("register_memory", "retrieve_memories")
-FACTS_AND_CONVERSATION = 780
+CONVERSATION = ("register_memory", "retrieve_memories", "delete_turn")
+FACTS_AND_CONVERSATION = 950
 """The share of these two toolsets."""
 
 SHORT_TERM = (
     *("add_short_term_memory", "search_short_term_memories", "delete_short_term_memories"),
     *("get_memory_stats", "cleanup_memories", "get_frequent_conversation"),
 )
-SHORT_TERM_SHARE = 420
+SHORT_TERM_SHARE = 500
 LONG_TERM = (
     *("add_long_term_memory", "update_long_term_memory", "delete_long_term_memory"),
     *("list_long_term_memories", "search_long_term_memories", "get_memory_context", "test_trigger"),
 )
-LONG_TERM_SHARE = 620
+LONG_TERM_SHARE = 700
 
 ANSWERS: dict[str, list[dict[str, Any]]] = {
     "memory_store": [
@@ -77,7 +77,7 @@ ANSWERS: dict[str, list[dict[str, Any]]] = {
     ],
     "memory_related": [{"memoryId": 1}, {"memoryId": 1, "includeSemantic": False, "limit": 1}],
     "memory_stats": [{}, {"project": "nowhere"}],
-    "memory_delete": [{"id": 2}],
+    "memory_delete": [{"id": 2}, {"id": 2, "undo": True}, {"id": 2, "purge": True}],
     "write_memory": [
         {"key": "current.task", "value": {"a": [None, 1.5]}, "scope": "session", "tags": ["t"], "ttl": 60},
         {"key": "current.task", "value": "75000"},
@@ -92,12 +92,18 @@ ANSWERS: dict[str, list[dict[str, Any]]] = {
     ],
     "list_memories": [{}, {"scope": "shared"}, {"tags": ["t"], "limit": 1}],
     "smart_resume": [{}, {"project_path": "/nowhere", "session_id": "s", "max_tokens": 50}],
-    "delete_memory": [{"key": "current.task"}, {"key": "current.task", "undo": True}, {"key": "nothing"}],
+    "delete_memory": [
+        {"key": "current.task"},
+        {"key": "current.task", "undo": True},
+        {"key": "current.task", "purge": True},
+        {"key": "nothing"},
+    ],
     "register_memory": [
         {"message": "m", "summary": "s"},
         {"message": "m", "summary": "s", "facts": {"k": 1}},
     ],
     "retrieve_memories": [{"query": "s k"}, {"query": "zebra", "limit": 1}],
+    "delete_turn": [{"id": 1}, {"id": 1, "undo": True}, {"id": 1, "purge": True}],
     "add_short_term_memory": [
         {"messages": [{"role": "user", "content": "m", "timestamp": 0}], "conversation_id": "c"},
         {
@@ -116,6 +122,8 @@ ANSWERS: dict[str, list[dict[str, Any]]] = {
     "delete_short_term_memories": [
         {"pattern": "cache", "conversation_id": "c", "dry_run": True},
         {"pattern": "/CACHE/i", "conversation_id": "c"},
+        {"pattern": "cache", "conversation_id": "c", "undo": True},
+        {"pattern": "cache", "conversation_id": "c", "purge": True},
     ],
     "add_long_term_memory": [
         {"name": "Mum", "prompt": "She likes orchids.", "trigger": "match_keys(messages, ['生日'])"},
@@ -137,7 +145,11 @@ ANSWERS: dict[str, list[dict[str, Any]]] = {
         {"trigger": "messages.some(m => m.role === 'user')", "at": "2026-07-17"},
         {"trigger": "true", "messages": [{"role": "user", "content": "x"}]},
     ],
-    "delete_long_term_memory": [{"name": "Mum"}],
+    "delete_long_term_memory": [
+        {"name": "Mum"},
+        {"name": "Mum", "undo": True},
+        {"name": "Mum", "purge": True},
+    ],
 }
 """Real calls to every tool, in this order on an empty file."""
 

@@ -78,9 +78,9 @@ class Answer:
 
     @property
     def message(self) -> str:
-        """What went wrong and where: `TypeError: x is not a function (line 1, column 5)`."""
+        """What went wrong and where, in one line: `TypeError: x is not a function (line 1, column 5)`."""
         name, message, stack = (str(self.told.get(part, ""))[:2000] for part in ("name", "message", "stack"))
-        text = f"{name}: {message}" if name else message
+        text = " ".join((f"{name}: {message}" if name else message).split())
         at = position(stack)
         return text if at is None else f"{text} (line {at[0]}, column {at[1]})"
 
@@ -114,9 +114,14 @@ class Sandbox:
             outcomes = dict(enumerate(self._run(sources[:certain], situation, frame, ends, alone, SLICE)))
             late = [index for index, outcome in outcomes.items() if _is_late(outcome)]
             late += range(certain, len(sources))
-            ends = min(ends, time.monotonic() + budget / 2)
+            now = time.monotonic()
+            ends = min(ends, now + budget / 2)
+            # Who gets less than a check allows is not to blame for being cut short.
+            blamed = ends - now >= budget / 4
             alone = alone and not outcomes  # else the others may have used up the time
-            again = self._run([sources[index] for index in late], situation, frame, ends, alone, SECONDS)
+            again = self._run(
+                [sources[index] for index in late], situation, frame, ends, alone, SECONDS, blamed
+            )
             for index, outcome in zip(late, again, strict=True):
                 outcomes[index] = Skipped(late=True) if isinstance(outcome, Skipped) else outcome
             return [outcomes[index] for index in range(len(sources))]
@@ -155,8 +160,12 @@ class Sandbox:
         ends: float,
         alone: bool,
         seconds: float,
+        blamed: bool = True,
     ) -> list[Outcome]:
-        """The outcome of each source, at most `seconds` each, until a moment."""
+        """The outcome of each source, at most `seconds` each, until a moment.
+
+        The first that this moment cuts short has timed out, if `blamed`; any other is skipped.
+        """
         outcomes: list[Outcome] = []
         missing: str | None = None
         for index, source in enumerate(sources):
@@ -169,7 +178,7 @@ class Sandbox:
             else:
                 request = _request(source, situation, index, seconds)
                 try:
-                    answer = self._evaluate(request, frame, seconds, ends, first=not outcomes)
+                    answer = self._evaluate(request, frame, seconds, ends, first=blamed and not outcomes)
                     outcomes.append(answer.outcome())
                 except Unstartable as error:
                     # Other triggers used up the time that the worker needed to start again.

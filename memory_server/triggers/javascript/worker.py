@@ -155,7 +155,7 @@ def _evaluate(engine: Any, fresh: tuple[Any, Any], request: str, data: str) -> A
             return _failure("timeout", "it takes too long")
         if text.startswith(("null", "InternalError: out of memory")):
             return _failure("memory", "it takes too much memory")
-        return _failure("error", text[:400])
+        return _failure("error", text.partition("\n")[0][:400])  # without the stack, which is the prelude's
 
 
 def _failure(kind: str, message: str) -> dict[str, str]:

@@ -1,0 +1,176 @@
+"""More hostile triggers, through the service: what becomes of each when it is added, tried out and searched for."""
+
+import random
+import re
+import sys
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+import pytest
+
+from memory_server.domain.caller import Caller
+from memory_server.domain.long_term import LongTermDraft
+from memory_server.domain.message import Message
+from memory_server.errors import TriggerRejected
+from memory_server.services.long_term import Awakening, LongTermService
+from memory_server.sqlite.database import Database
+from memory_server.triggers import Failure, Value
+from memory_server.triggers.engine import BUDGET, TwoTierEngine
+from memory_server.triggers.javascript import sandbox
+from memory_server.triggers.javascript.sandbox import Sandbox
+from tests.conftest import Clock
+from tests.triggers import hostile
+from tests.triggers.hostile_more import HOSTILE, Hostile
+
+LIMIT = 0.15
+SLACK = 1.5
+"""What workers that end and start may take beside the limits, on a busy machine."""
+
+CLAUDE = Caller("Claude", "s1")
+PLACE = "attacked"
+TOKEN = "ghp_" + "a1B2" * 9
+SAID = [
+    *(Message("user", f"message {number}") for number in range(3)),
+    Message("system", f"the key is {TOKEN}"),
+    Message("assistant", "Happy birthday!"),
+    Message("user", "wake up"),
+    Message("user", "今天是我的生日！ My birthday."),
+]
+INNOCENT = "[match_keys(messages, ['birthday', '生日'], 'user') === 2 && new Date().getMonth() === 6][0]"
+CLEAN = """[
+  'leaked' in {}, 'why' in {}, 'runs' in {}, typeof globalThis.runs, Array.isArray(1), messages.length, Math.max(1, 2),
+  conversation_id, `${new Date().getFullYear()}`, JSON.stringify([true]), /x/.n, String(Symbol.runs),
+].join() === 'false,false,false,undefined,false,7,2,attacked,2026,[true],,undefined'"""
+"""Whether it sees nothing of those before it."""
+
+CASES = [
+    pytest.param(case, id=f"{category} {number}")
+    for category, cases in HOSTILE.items()
+    for number, case in enumerate(cases, 1)
+]
+linux = pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+
+
+@dataclass
+class Attacked:
+    """A service with two innocent triggers, one evaluated before and one after whatever is added."""
+
+    service: LongTermService
+    engine: Sandbox
+    clock: Clock
+
+    def add(self, trigger: str, name: str = "hostile") -> bool | str:
+        """The value on the sample, or why it was refused; then it is there as if written by hand."""
+        try:
+            return self.service.add(LongTermDraft(name, "p", trigger, None), PLACE, CLAUDE).dry_run
+        except TriggerRejected as refused:
+            with self.service.database.write() as tx:
+                tx.execute(
+                    """
+                    INSERT INTO long_term_memories (conversation_id, name, prompt, "trigger")
+                    SELECT id, ?, 'p', ? FROM conversations WHERE name = ?
+                    """,
+                    (name, trigger, PLACE),
+                )
+            return str(refused)
+
+    def search(self) -> Awakening:
+        self.clock.advance(seconds=1)
+        return self.service.search(SAID, PLACE, {"user": "Mallory"})
+
+    def stored(self) -> str:
+        with self.service.database.read() as tx:
+            return str(tx.value("SELECT error FROM long_term_memories WHERE name = 'hostile'"))
+
+    def clear(self) -> None:
+        with self.service.database.write() as tx:
+            tx.execute("DELETE FROM long_term_memories")
+        for name, trigger in (("before", INNOCENT), ("clean", CLEAN)):
+            self.add(trigger, name)
+            with self.service.database.write() as tx:
+                when = "2026-01-01T00:00:00.000Z" if name == "before" else "2026-12-01T00:00:00.000Z"
+                tx.execute("UPDATE long_term_memories SET judged_at = ? WHERE name = ?", (when, name))
+
+
+@pytest.fixture(scope="module")
+def world() -> Iterator[Attacked]:
+    usual, sandbox.SECONDS = sandbox.SECONDS, LIMIT
+    clock = Clock(datetime(2026, 7, 17, 12, tzinfo=UTC))
+    database = Database(None, clock)
+    database.open()
+    engine = Sandbox()
+    service = LongTermService(
+        database, TwoTierEngine(engine, lambda one, other: None), random.Random(3).random, zone=UTC
+    )
+    try:
+        yield Attacked(service, engine, clock)
+    finally:
+        engine.close()
+        database.close()
+        sandbox.SECONDS = usual
+
+
+@pytest.fixture
+def attacked(world: Attacked) -> Attacked:
+    world.clear()
+    return world
+
+
+def test_there_are_enough_of_them_and_all_are_new() -> None:
+    mine = [case.source for cases in HOSTILE.values() for case in cases]
+    assert len(set(mine)) == len(mine) >= 70
+    assert not set(mine) & set().union(*hostile.HOSTILE.values())
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_it_is_judged_as_foreseen_and_harms_no_other(attacked: Attacked, case: Hostile) -> None:
+    added = attacked.add(case.source)
+    if isinstance(case.ends, bool):
+        assert added == case.ends
+    else:
+        assert isinstance(added, str)
+        assert told_well(added)
+    began = time.monotonic()
+    found = attacked.search()
+    assert time.monotonic() - began < BUDGET / 2 + SLACK
+    errors, skipped = dict(found.errors), dict(found.skipped)
+    assert "before" not in errors | skipped
+    assert "clean" not in errors | skipped
+    expected = case.ends if case.searched is None else case.searched
+    holds = {"hostile"} if expected is True else set()
+    assert {woken.name for woken in found.activated} == {"before", "clean"} | holds
+    assert next(woken for woken in found.activated if woken.name == "before").why == (
+        "found 'birthday' in user; found '生日' in user"
+    )
+    assert {woken.why for woken in found.activated if woken.name == "clean"} == {"the condition is true"}
+    if isinstance(expected, bool):
+        assert not errors
+        assert not skipped
+    else:
+        assert re.search(expected, errors.get("hostile", "")), errors
+        assert "hostile" in errors | skipped
+        assert told_well(errors.get("hostile", ""))
+        assert "hostile" in skipped or attacked.stored() == errors["hostile"]
+
+
+def told_well(text: str) -> bool:
+    """Whether nothing hidden is in it, and no secret, and it is not long."""
+    return text.isprintable() and TOKEN not in text and len(text) < 1000
+
+
+@pytest.mark.parametrize("category", HOSTILE)
+def test_trying_it_out_tells_the_same(attacked: Attacked, category: str) -> None:
+    for case in HOSTILE[category][3::9]:
+        try:
+            checked, outcome = attacked.service.try_out(case.source, SAID, None)
+        except TriggerRejected as error:
+            refused = str(error)
+        else:
+            assert checked.dry_run == case.ends
+            assert isinstance(outcome, Value | Failure)
+            refused = ""
+            assert told_well(str(outcome).replace(TOKEN, ""))
+        assert bool(refused) == isinstance(case.ends, str)
+        assert told_well(refused)
