@@ -115,7 +115,10 @@ class MemoryServer(MCPServer[Any]):
             ) from error
 
     async def get_prompt(
-        self, name: str, arguments: dict[str, Any] | None = None, context: Context[Any, Any] | None = None
+        self,
+        name: str,
+        arguments: dict[str, Any] | None = None,  # noqa: ARG002  # the SDK's signature
+        context: Context[Any, Any] | None = None,  # noqa: ARG002
     ) -> GetPromptResult | InputRequiredResult:
         """There are none. The SDK would take the question for a crash, and log it with all that it holds."""
         raise MCPError(INVALID_PARAMS, f"No prompt `{visible(name)}`: this server has tools only.")
