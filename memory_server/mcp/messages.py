@@ -59,8 +59,10 @@ def parse(line: str) -> JSONRPCMessage:
 
 def readable(error: ErrorData) -> ErrorData:
     """The error without hidden characters: the SDK repeats the name of an unknown method, prompt or resource."""
-    data = {} if error.data is None else {"data": _readable(error.data)}
-    return error.model_copy(update={"message": visible(error.message), **data})
+    changes = {"message": visible(error.message), "data": _readable(error.data)}
+    return error.model_copy(
+        update={name: value for name, value in changes.items() if name in error.model_fields_set}
+    )
 
 
 def _readable(value: Any) -> Any:

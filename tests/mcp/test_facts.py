@@ -15,7 +15,7 @@ from mcp_types import CallToolResult
 from memory_server.language.text import visible
 from memory_server.language.tokens import estimate
 from tests.conftest import ROOT, Servers, call
-from tests.mcp.conftest import refusal
+from tests.mcp.conftest import in_30_days, refusal
 
 pytestmark = pytest.mark.anyio
 

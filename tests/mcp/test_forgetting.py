@@ -8,7 +8,7 @@ from mcp import Client
 from mcp_types import CallToolResult, TextContent
 
 from tests.conftest import Servers, Sqlite, call, eventually
-from tests.mcp.conftest import refusal
+from tests.mcp.conftest import erased, refusal
 
 pytestmark = pytest.mark.anyio
 

@@ -9,7 +9,7 @@ from mcp import Client
 
 from memory_server.cli.main import main
 from tests.conftest import Servers, Sqlite, as_rows, call, damage
-from tests.mcp.conftest import refusal
+from tests.mcp.conftest import erased, in_30_days, refusal, traces
 
 pytestmark = pytest.mark.anyio
 

@@ -8,7 +8,7 @@ from mcp import Client
 from mcp_types import CallToolResult, TextContent
 
 from tests.conftest import Servers, call
-from tests.mcp.conftest import refusal
+from tests.mcp.conftest import in_30_days, refusal
 
 pytestmark = pytest.mark.anyio
 
@@ -277,6 +277,11 @@ async def test_a_value_at_its_limit_is_accepted(
 
 REFUSED: list[tuple[str, dict[str, Any], str]] = [
     ("memory_store", {"content": ""}, 'content: String should have at least 1 character, got ""'),
+    (
+        "memory_store",
+        {"content": "x", "metadata": {"k": json.loads("[" * 100 + "]" * 100)}},
+        "metadata: nested more than 100 levels deep",
+    ),
     ("memory_store", {"content": " \n\t"}, 'content: has no visible character, got " \\n\\t"'),
     ("memory_store", {"content": "\u200b\u202e\x00"}, "content: has no visible character"),
     ("memory_store", {"content": "x" * 5001}, "content: String should have at most 5000 characters"),

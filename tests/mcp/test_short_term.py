@@ -7,7 +7,7 @@ from mcp import Client
 from mcp_types import CallToolResult
 
 from tests.conftest import Servers, Sqlite, call, damage
-from tests.mcp.conftest import refusal
+from tests.mcp.conftest import erased, refusal, traces
 
 pytestmark = pytest.mark.anyio
 

@@ -6,6 +6,7 @@ from typing import Annotated, Any
 
 from pydantic import AfterValidator, BeforeValidator, Field, JsonValue, WithJsonSchema
 
+from memory_server.domain.fact import MAX_DEPTH, depth
 from memory_server.domain.memory import MemoryType
 from memory_server.domain.moment import read as read_moment
 from memory_server.language.text import clean
@@ -43,6 +44,8 @@ def small(most: int) -> Callable[[dict[str, Any]], dict[str, Any]]:
             raise ValueError("contains a number that JSON cannot represent") from None
         if len(text) > most:
             raise ValueError(f"has more than {most:,} characters of JSON")
+        if depth(given) > MAX_DEPTH:
+            raise ValueError(f"nested more than {MAX_DEPTH} levels deep")
         kept: dict[str, Any] = each_text(clean, given)
         return kept
 
