@@ -26,7 +26,7 @@ from mcp_types import CallToolResult, TextContent
 from memory_server import __version__
 from memory_server.settings import Settings
 from memory_server.sqlite.database import Database
-from tests.conftest import ROOT, Servers
+from tests.conftest import ROOT, Servers, call, eventually
 from tests.fences import KINDS, Fence, calls, commands, fences, fits, same_text, without_fences
 
 README, CHINESE = ROOT / "README.md", ROOT / "README.zh-CN.md"
@@ -48,6 +48,9 @@ PROGRAMS = {
 """What a `bash` fence may call: it installs, changes a client's settings, asks for the network, or takes minutes."""
 
 LONGEST_README = 150
+
+SEARCHES = {"memory_search", "retrieve_memories", "memory_related"}
+"""Tools whose answer depends on embeddings."""
 
 EMBEDDED_WITHIN = 20.0
 """Seconds until what a command shows of a file must be true: embeddings are made in the background."""
@@ -97,6 +100,8 @@ async def test_each_call_and_command_of_a_page_does_what_is_shown(
 
 async def _called(client: Client, fence: Fence) -> AsyncIterator[str]:
     for step in calls(fence.text):
+        if step.did in SEARCHES:
+            await eventually(lambda: _is_embedded(client), "all memories are embedded")
         result = await client.call_tool(step.did, step.arguments)
         assert isinstance(result, CallToolResult)
         said = "".join(part.text for part in result.content if isinstance(part, TextContent))
@@ -108,6 +113,12 @@ async def _called(client: Client, fence: Fence) -> AsyncIterator[str]:
         elif step.shown:
             for problem in fits(json.loads(step.shown), result.structured_content):
                 yield f"{step.did}: {problem}"
+
+
+async def _is_embedded(client: Client) -> bool:
+    """What was stored before the model was ready, or edited by hand, waits a moment for its embedding."""
+    stats = await call(client, "memory_stats")
+    return bool(stats["embeddings"]["embedded"] == stats["total"] and not stats["embeddings"]["waiting"])
 
 
 async def _judged(client: Client, fence: Fence) -> AsyncIterator[str]:
