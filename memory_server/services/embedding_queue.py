@@ -4,16 +4,18 @@ import logging
 import threading
 import uuid
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import TypeVar
 
 import numpy as np
 
+from memory_server.domain.deadline import CALL
 from memory_server.domain.embedding import Embedded, Space, Vector
 from memory_server.domain.moment import timestamp
 from memory_server.embedding import Embedder
-from memory_server.errors import MemoryServerError, Problem
+from memory_server.errors import MemoryServerError, Problem, Unavailable
 from memory_server.language.tokens import estimate
 from memory_server.sqlite import embeddings
 from memory_server.sqlite.database import Database
@@ -38,6 +40,9 @@ AT_ONCE = 200
 
 PATIENCE = 2.0
 """Seconds that a search waits for the embedder while the server warms up: the bundled model takes about 0.5 s."""
+
+MOMENT = 0.2
+"""Seconds that the first batch waits for other processes to write: the first search waits behind it."""
 
 _LOADING = Problem("the embedder is still loading")
 
@@ -123,14 +128,24 @@ class EmbeddingQueue:
     def work(self) -> None:
         """Load the embedder, once, and embed what waits."""
         if self._wanted is None and not self._give_up:
-            self.warm_up()
+            try:
+                self._load_wanted()
+                self._embed_first()
+            finally:
+                self._ready.set()
         self.drain()
 
     def warm_up(self) -> None:
-        """Load the embedder and give it its space. Called by `work`, and by programs without background work.
+        """Load the embedder and give it its space, for programs without background work.
 
         While the database cannot be opened this can be called again; an embedder that cannot be loaded stays away.
         """
+        try:
+            self._load_wanted()
+        finally:
+            self._ready.set()
+
+    def _load_wanted(self) -> None:
         try:
             with self._database.read() as tx:
                 known = [each.space for each in embeddings.spaces(tx)]
@@ -149,8 +164,19 @@ class EmbeddingQueue:
         except Exception as error:
             self._problem = Problem(f"the embedder cannot be loaded ({type(error).__name__}: {error})")
             raise
-        finally:
-            self._ready.set()
+
+    def _embed_first(self) -> None:
+        """Embed what was stored before the embedder was ready, where that is little: the first search waits for it."""
+        with suppress(Unavailable):  # then it waits for `drain`, and searches do not wait for it
+            if self._wanted is None or self._database.read_only:
+                return
+            with self._database.read() as tx:
+                known = embeddings.spaces(tx)
+            for each in known:
+                embedder = self._embedders.get(each.space.fingerprint)
+                if embedder and not isinstance(embedder, Problem) and self._count_waiting(each.id) <= BATCH:
+                    for kind in Embedded:
+                        self._embed_batch(each.id, embedder, kind, MOMENT)
 
     def _open(self, wanted: Space, known: list[Space]) -> None:
         """Give the embedder its space, and end a change to another one that nobody goes on with."""
@@ -292,7 +318,7 @@ class EmbeddingQueue:
             with self._database.write() as tx:
                 embeddings.release(tx, self._leased, self._holder)
 
-    def _embed_batch(self, space_id: int, embedder: Embedder, kind: Embedded) -> int:
+    def _embed_batch(self, space_id: int, embedder: Embedder, kind: Embedded, patience: float = CALL) -> int:
         """Embed up to BATCH waiting texts outside any transaction, then keep the vectors in one."""
         with self._embedding:
             with self._database.read() as tx:
@@ -300,7 +326,7 @@ class EmbeddingQueue:
             if not batch:
                 return 0
             vectors = embedder.embed_documents([each.text for each in batch])
-            with self._database.write() as tx:
+            with self._database.write(patience) as tx:
                 for waiting, vector in zip(batch, vectors, strict=True):
                     embeddings.insert(tx, space_id, waiting, np.asarray(vector, dtype=np.float32))
             return len(batch)

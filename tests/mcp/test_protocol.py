@@ -480,8 +480,9 @@ sys.exit(main(sys.argv[1:]))
         wire.ask(initialize())
         wire.ask(tool("memory_store", content="We deploy on Tuesdays", type="decision"))
         answer = wire.ask(tool("memory_search", query="发布在星期几"))
-        assert answer["result"]["structuredContent"]["results"]
         assert process.stdin is not None
         assert process.stderr is not None
         process.stdin.close()
-        assert "NETWORK" not in process.stderr.read().decode()
+        log = process.stderr.read().decode()
+    assert answer["result"]["structuredContent"]["results"]
+    assert "NETWORK" not in log

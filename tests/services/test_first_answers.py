@@ -29,7 +29,7 @@ from memory_server.services.short_term import ShortTermService
 from memory_server.services.turns import TurnService
 from memory_server.sqlite import embeddings
 from memory_server.sqlite.database import Database
-from tests.conftest import PATIENCE, ROOT, Clock, Servers, Sqlite, call, eventually
+from tests.conftest import PATIENCE, ROOT, Clock, Holder, Servers, Sqlite, call, eventually
 
 CLAUDE = Caller("Claude", "s1")
 SHORT = "The harbour opens at noon"
@@ -110,6 +110,51 @@ def test_a_store_before_the_model_is_ready_waits_in_the_queue(
     assert stored.embedding_queued
     queue.work()
     assert found(SearchService(database, queue), "harbours opening", "semantic") == [stored.memory.id]
+
+
+def test_the_first_search_finds_by_meaning_what_was_stored_before_the_model_was_ready(
+    tmp_path: Path, embedder: Embedder, segmenter: JiebaSegmenter, clock: Clock
+) -> None:
+    """It waits for the model, and for the few texts that are embedded first."""
+    database = Database(tmp_path / "memory.db", clock)
+    loaded = threading.Event()
+
+    def choose(_: list[Space]) -> Embedder:
+        loaded.wait(PATIENCE)
+        return embedder
+
+    queue = EmbeddingQueue(database, choose, lambda space: embedder, clock)
+    memories, search = MemoryService(database, queue, segmenter), SearchService(database, queue)
+    work = threading.Thread(target=queue.work)
+    work.start()
+    for number in range(embedding_queue.BATCH):
+        stored = store(memories, f"{SHORT} {number * 7919}")
+        assert stored.embedding_queued
+    threading.Timer(0.1, loaded.set).start()
+    answer = search.search("harbours opening", Filter(), 50, "semantic")
+    work.join()
+    assert (len(answer.hits), answer.degraded) == (embedding_queue.BATCH, ())
+    database.close()
+
+
+def test_the_first_search_does_not_wait_for_what_waits_while_another_program_writes(
+    tmp_path: Path, embedder: Embedder, segmenter: JiebaSegmenter, clock: Clock
+) -> None:
+    database = Database(tmp_path / "memory.db", clock)
+    EmbeddingQueue(database, lambda known: embedder, lambda space: embedder, clock).warm_up()
+    queue = EmbeddingQueue(database, lambda known: embedder, lambda space: embedder, clock)
+    store(MemoryService(database, queue, segmenter), SHORT)
+    with Holder(tmp_path / "memory.db", "UPDATE memories SET importance = 3"):
+        work = threading.Thread(target=queue.work)
+        work.start()
+        answer = SearchService(database, queue, count_access=False).search("harbour", Filter(), 10, "hybrid")
+    work.join()
+    assert [hit.memory.content for hit in answer.hits] == [SHORT]
+    assert [problem.text for problem in answer.degraded] == [
+        "1 memories are not embedded yet and were found by words only"
+    ]
+    assert waiting(database)["embedding_queue"] == []
+    database.close()
 
 
 def test_an_update_embeds_its_own_text_and_keeps_the_vector_of_an_unchanged_one(
