@@ -19,7 +19,10 @@ class MemoryType(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class MemoryDraft:
-    """A memory before it is stored. `project` None means knowledge that belongs to no project."""
+    """A memory before it is stored. `project` None means knowledge that belongs to no project.
+
+    `occurred_at` None means now, `session` None the caller's.
+    """
 
     content: str
     type: MemoryType
@@ -27,6 +30,8 @@ class MemoryDraft:
     tags: tuple[str, ...] = ()
     importance: int = 5
     metadata: Mapping[str, Any] | None = None
+    occurred_at: str | None = None
+    session: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +48,10 @@ class MemoryChange:
 
 @dataclass(frozen=True, slots=True)
 class Memory:
-    """A stored memory. Times are ISO-8601 UTC text; `superseded_by` is the memory that superseded it last."""
+    """A stored memory. Times are ISO-8601 UTC text; `superseded_by` is the memory that superseded it last.
+
+    `occurred_at` is when that was of which it tells: where nobody has said it, when it was stored.
+    """
 
     id: MemoryId
     content: str
@@ -57,6 +65,7 @@ class Memory:
     updated_at: str
     accessed_at: str | None
     created_by: str | None
+    occurred_at: str
     superseded_by: MemoryId | None = None
 
 
@@ -72,12 +81,17 @@ class Stored:
 
 @dataclass(frozen=True, slots=True)
 class Filter:
-    """Which memories a search looks at; a memory passes if it has any of `tags`."""
+    """Which memories a search looks at; a memory passes if it has any of `tags`.
+
+    `since` and `until` are moments: what occurred at or after the one and before the other passes.
+    """
 
     type: MemoryType | None = None
     project: str | None = None
     tags: tuple[str, ...] = ()
     min_importance: int | None = None
+    since: str | None = None
+    until: str | None = None
 
 
 def merge(twin: Memory, draft: MemoryDraft) -> Memory:

@@ -1,13 +1,12 @@
-"""Ranks the hits of a search: by words, by meaning, by decay and age, and by edges.
+"""Ranks the hits of a search: the weights of words and meaning, decay, what supersedes what, and edges.
 
-The constants were chosen on two development sets and the demo's log (English, Chinese and across both):
-`scripts/quality/search.py` prints the figures.
+The constants were chosen on development sets in both languages: `scripts/quality/evaluate.py` prints the figures.
 """
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from math import exp
+from math import exp, log
 from types import MappingProxyType
 
 from memory_server.domain.edge import Edge
@@ -16,8 +15,8 @@ from memory_server.domain.memory import Memory, MemoryId
 from memory_server.language.query import SYMBOL
 from memory_server.language.text import SPACELESS, fold, has_han
 
-MEANING_WEIGHT = 0.65
-"""Share of the cosine in a score, from 0 to 1; the words have the rest. The best on the development sets."""
+MEANING_WEIGHT = 0.8
+"""Share of the cosine in a score, from 0 to 1; the words have the rest. No development set loses by it."""
 
 LEXICAL_WEIGHT = 0.3
 """The same for an embedder that knows spelling only: low, because it adds little to the words."""
@@ -26,19 +25,11 @@ BLIND_WEIGHT = 0.05
 """The same for a Chinese query and an embedder that does not know Chinese: with an equal half, recall fell from .52 to
 .25."""
 
-WORD_POWER = 1.5
-"""Exponent of the word share, which is from 0 to 1. A memory with only a few words of the query gets less than their
-share, because these are often common words; a memory with all of them still gets 1."""
-
 PRIOR_WEIGHT = 0.05
 """Share of its score that a fully decayed memory loses. Small: a decayed memory is often still the answer."""
 
 PRIOR_SCALE = 10.0
 """Decayed score with which a memory loses PRIOR_WEIGHT / e. A new memory of importance 10 has this score."""
-
-NEWNESS_WEIGHT = 0.1
-"""Share of its score that the oldest candidate loses; the newest loses nothing. A later memory often corrects an
-earlier one."""
 
 SUPERSEDED_WEIGHT = 0.8
 """Share of its score that a superseded memory keeps; its successor gets the whole score. With .5, questions about the
@@ -56,12 +47,18 @@ only made answers longer."""
 NEIGHBOURS = 3
 """Number of edges of the best hit that are followed, the strongest first: each neighbour takes the room of a hit."""
 
+CUT = 0.3
+"""Least share of the best hit's rank with which a neighbour joins: below, none was an answer."""
+
+LEAST = 0.05
+"""Probability below which a hit is left out, unless it is the best: that keeps 86 to 100 % of the answers."""
+
 _NONE: Mapping[MemoryId, MemoryId] = MappingProxyType({})
 """No memory is superseded."""
 
 INEXACT = 0.85
-"""Share of its score that a memory keeps if it lacks a token of the query letter by letter (`pve 01` for `pve-01`). It
-is also the most that its words can count. Chosen on the development sets."""
+"""Share of its score that a memory keeps if it lacks a token of the query letter by letter (`pve 01` for `pve-01`).
+Chosen on the development sets."""
 
 _LETTER = rf"[^\W{SPACELESS}]"
 """A letter, digit or _ in scripts that put spaces between words."""
@@ -69,34 +66,48 @@ _LETTER = rf"[^\W{SPACELESS}]"
 _MARKED = re.compile(rf"{_LETTER}+(?:[.\-_/:@+#]+{_LETTER}+)+[+#]*|{_LETTER}+[+#]+|{SYMBOL.pattern}")
 """A token with marks in it, such as `C++` or `pve-01`, or a symbol such as 🚀."""
 
-WEAK_MEANING = 0.12
-"""Cosine below which a hit without a shared word is weak. Unrelated texts have .14 at the mean, but some answers in the
-other language have no more."""
-
-WEAK_HITS = 3
-"""Number of weak hits that are shown: they cost tokens and are seldom the answer."""
-
-CUT = 0.3
-"""Share of the best score. A hit below it is left out: on the development sets none of these was an answer."""
-
 
 @dataclass(frozen=True, slots=True)
 class Why:
-    """The parts of a hit's score: word share and cosine, both at most 1, and the decayed score (0 is fully decayed)."""
+    """Why a memory was found: word share and cosine, both at most 1, and the decayed score (0 is fully decayed).
+
+    `also` names what else the question asks for and the memory has: a speaker, a date, a number.
+    """
 
     words: float
     meaning: float
     decay: float
+    also: tuple[str, ...] = ()
     edge: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
+class Linked:
+    """A memory that solves, contradicts or supersedes a hit."""
+
+    id: MemoryId
+    relation: str
+    content: str
+
+
+@dataclass(frozen=True, slots=True)
 class Hit:
-    """A memory found, with its score for this query."""
+    """A memory found. `rank` orders the hits; `score` is the probability that the memory answers.
+
+    `part` is the part of a long memory that answers best; None where the memory is short.
+    """
 
     memory: Memory
+    rank: float
     score: float
     why: Why
+    part: str | None = None
+    linked: tuple[Linked, ...] = ()
+
+    @property
+    def content(self) -> str:
+        """The text that is shown."""
+        return self.part or self.memory.content
 
 
 def meaning_weight(space: Space | None, mode: str, chinese: bool) -> float:
@@ -110,92 +121,97 @@ def meaning_weight(space: Space | None, mode: str, chinese: bool) -> float:
     return LEXICAL_WEIGHT if space.lexical else MEANING_WEIGHT
 
 
-def joined(words: float, cosine: float, weight: float) -> float:
-    """The weighted mean of the words' share, made smaller where only a few are shared, and the cosine."""
-    mean: float = (1 - weight) * words**WORD_POWER + weight * max(0.0, cosine)
-    return mean
+def fts5_idf(holding: int, texts: int) -> float:
+    """The inverse document frequency that FTS5's `bm25()` multiplies with: see its documentation."""
+    return max(1e-6, log((texts - holding + 0.5) / (holding + 0.5)))
 
 
-def score(why: Why, weight: float) -> float:
-    """The weighted mean of words and meaning, lowered a little by decay.
+def prior(decayed: float) -> float:
+    """The share of its score that a memory with this decayed score keeps: at least 1 - PRIOR_WEIGHT."""
+    return 1 - PRIOR_WEIGHT * exp(-decayed / PRIOR_SCALE)
 
-    A memory loses at most PRIOR_WEIGHT of the score, and less with a higher decayed score.
+
+def in_order(hits: Iterable[Hit], successors: Mapping[MemoryId, MemoryId] = _NONE) -> list[Hit]:
+    """The hits, best first, the newest first among equals. `successors` maps each superseded memory to its successor.
+
+    A superseded memory ranks below its successor, but it is not left out because of that.
     """
-    return joined(why.words, why.meaning, weight) * (1 - PRIOR_WEIGHT * exp(-why.decay / PRIOR_SCALE))
+    return _ordered(_below_successors(_handed_on(list(hits), successors), successors))
 
 
-def best(hits: list[Hit], limit: int, successors: Mapping[MemoryId, MemoryId] = _NONE) -> list[Hit]:
-    """The best hits in order, the newest first among equals, without those far below the best.
-
-    `successors` maps each superseded memory to its successor. A superseded memory ranks below its successor, but it
-    is not left out because of that. Only the first WEAK_HITS weak hits are returned.
-    """
-    handed = _handed_on(_newer_preferred(hits), successors)
-    least = CUT * max((hit.score for hit in handed), default=0.0)
-    kept = [hit for hit in handed if hit.score > 0 and hit.score >= least]
-    ranked = _ordered(_below_successors(kept, successors))[:limit]
-    weak = [hit for hit in ranked if is_weak(hit)]
-    return [hit for hit in ranked if hit not in weak[WEAK_HITS:]]
-
-
-def is_weak(hit: Hit) -> bool:
-    """Whether a hit shares no word with the query and hardly any meaning: it is returned, but no access is counted."""
-    return hit.why.words == 0 and hit.why.meaning < WEAK_MEANING and hit.why.edge is None
+def shown(hits: Sequence[Hit]) -> list[Hit]:
+    """The hits that are likely enough to answer, at least the best; no score is higher than one before it."""
+    kept: list[Hit] = []
+    for hit in hits:
+        score = min(hit.score, kept[-1].score) if kept else hit.score
+        if kept and score < LEAST:
+            break
+        kept.append(replace(hit, score=score))
+    return kept
 
 
 def _ordered(hits: Iterable[Hit]) -> list[Hit]:
-    return sorted(hits, key=lambda hit: (-hit.score, -hit.memory.id))
-
-
-def _newer_preferred(hits: list[Hit]) -> list[Hit]:
-    """Each score is lowered by NEWNESS_WEIGHT x the rank in age among the candidates, from 0 (newest) to nearly 1."""
-    by_age = sorted(hits, key=lambda hit: (hit.memory.updated_at, hit.memory.id), reverse=True)
-    return [
-        replace(hit, score=hit.score * (1 - NEWNESS_WEIGHT * rank / len(hits)))
-        for rank, hit in enumerate(by_age)
-    ]
+    return sorted(hits, key=lambda hit: -hit.rank)
 
 
 def _handed_on(hits: list[Hit], successors: Mapping[MemoryId, MemoryId]) -> list[Hit]:
-    """A successor gets the score of the memory that it superseded, where that is higher; `why` names the edge."""
+    """A successor gets the rank of the memory that it superseded, where that is higher; `why` names the edge."""
     handed = {hit.memory.id: hit for hit in hits}
-    for hit in sorted(hits, key=lambda hit: hit.score, reverse=True):
+    for hit in sorted(hits, key=lambda hit: hit.rank, reverse=True):
         old = hit.memory.id
         for id in _line(old, successors):
             above = handed.get(id)
-            if above is not None and above.score < hit.score:
+            if above is not None and above.rank < hit.rank:
                 why = replace(above.why, edge=f"{id} supersedes {old}")
-                handed[id] = replace(above, score=hit.score, why=why)
+                handed[id] = replace(above, rank=hit.rank, score=max(above.score, hit.score), why=why)
             old = id
     return list(handed.values())
 
 
 def _below_successors(hits: list[Hit], successors: Mapping[MemoryId, MemoryId]) -> list[Hit]:
-    """Superseded memories get a lower score, and a lower one than their nearest successor among the hits."""
+    """Superseded memories get a lower rank, and a lower one than their nearest successor among the hits."""
     lines = {hit.memory.id: _line(hit.memory.id, successors) for hit in hits}
-    scores: dict[MemoryId, float] = {}
+    ranks: dict[MemoryId, float] = {}
     for hit in sorted(hits, key=lambda hit: len(lines[hit.memory.id])):
         line = lines[hit.memory.id]
-        above = next((scores[id] for id in line if id in scores), hit.score)
-        scores[hit.memory.id] = min(SUPERSEDED_WEIGHT * hit.score, BELOW * above) if line else hit.score
-    return [replace(hit, score=scores[hit.memory.id]) for hit in hits]
+        above = next((ranks[id] for id in line if id in ranks), hit.rank)
+        ranks[hit.memory.id] = min(SUPERSEDED_WEIGHT * hit.rank, BELOW * above) if line else hit.rank
+    return [replace(hit, rank=ranks[hit.memory.id]) for hit in hits]
 
 
-def with_neighbours(
-    hits: list[Hit], near: Sequence[Edge], candidates: Sequence[Hit], limit: int
-) -> list[Hit]:
+def with_neighbours(hits: list[Hit], near: Sequence[Edge], candidates: Sequence[Hit]) -> list[Hit]:
     """The hits and the neighbours of the best hit along the edges `near`; `why` names the edge.
 
-    A neighbour that was found with a better score keeps that score. A superseded neighbour is not added.
+    A neighbour that was found with a better rank keeps that. A superseded neighbour is not added.
     """
     joined = {hit.memory.id: hit for hit in hits}
     known = {hit.memory.id: hit for hit in candidates if hit.memory.superseded_by is None}
+    top = hits[0]
     for edge in near:
-        top = hits[0]
-        id, score = edge.other_end(top.memory.id), NEIGHBOUR_WEIGHT * edge.strength * top.score
-        if id in known and score >= CUT * top.score and (id not in joined or joined[id].score < score):
-            joined[id] = replace(known[id], score=score, why=replace(known[id].why, edge=str(edge)))
-    return _ordered(joined.values())[:limit]
+        id, share = edge.other_end(top.memory.id), NEIGHBOUR_WEIGHT * edge.strength
+        if id in known and share >= CUT and (id not in joined or joined[id].rank < share * top.rank):
+            found = known[id]
+            joined[id] = replace(
+                found,
+                rank=share * top.rank,
+                score=max(found.score, share * top.score),
+                why=replace(found.why, edge=str(edge)),
+            )
+    return _ordered(joined.values())
+
+
+def with_linked(hits: Sequence[Hit], linked: Mapping[MemoryId, Sequence[Linked]]) -> list[Hit]:
+    """The hits, each with what solves, contradicts or supersedes it inside; what ranks behind it is then left out."""
+    kept: list[Hit] = []
+    inside: set[MemoryId] = set()
+    for hit in hits:
+        if hit.memory.id in inside:
+            continue
+        before = {each.memory.id for each in kept}
+        own = tuple(each for each in linked.get(hit.memory.id, ()) if each.id not in before)
+        inside.update(each.id for each in own)
+        kept.append(replace(hit, linked=own))
+    return kept
 
 
 def _line(id: MemoryId, successors: Mapping[MemoryId, MemoryId]) -> list[MemoryId]:

@@ -20,9 +20,9 @@ promises these: the score of an observation halves in 14 days, that of a decisio
 SECONDS_PER_DAY = 86_400
 
 
-def age_in_days(created_at: str, now: str) -> float:
-    """Days between two ISO-8601 moments; 0 where `created_at` is in the future (clock set back, hand edit)."""
-    seconds = (_moment(now) - _moment(created_at, otherwise=now)).total_seconds()
+def age_in_days(occurred_at: str, now: str) -> float:
+    """Days between two ISO-8601 moments; 0 where `occurred_at` is in the future (clock set back, hand edit)."""
+    seconds = (_moment(now) - _moment(occurred_at, otherwise=now)).total_seconds()
     return max(0.0, seconds / SECONDS_PER_DAY)
 
 
@@ -42,4 +42,4 @@ def decayed(importance: int, type: MemoryType, age: float, access_count: int) ->
 
 
 def decayed_score(memory: Memory, now: str) -> float:
-    return decayed(memory.importance, memory.type, age_in_days(memory.created_at, now), memory.access_count)
+    return decayed(memory.importance, memory.type, age_in_days(memory.occurred_at, now), memory.access_count)

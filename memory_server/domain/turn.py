@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """A stored turn; `created_at` is ISO-8601 UTC text."""
+    """A stored turn; times are ISO-8601 UTC text."""
 
     id: int
     message: str
@@ -13,3 +13,14 @@ class Turn:
     project: str
     created_at: str
     created_by: str | None
+    occurred_at: str
+
+
+@dataclass(frozen=True, slots=True)
+class TurnDraft:
+    """A turn before it is stored. `occurred_at` None means now, `session` None the caller's."""
+
+    message: str
+    summary: str
+    occurred_at: str | None = None
+    session: str | None = None

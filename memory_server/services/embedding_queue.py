@@ -3,10 +3,11 @@
 import logging
 import threading
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from itertools import accumulate
 from typing import TypeVar
 
 import numpy as np
@@ -66,11 +67,11 @@ class Fresh:
 
 @dataclass(frozen=True, slots=True)
 class Meaning:
-    """The space that answers a question; `vector` is the question's, None where it has no text."""
+    """The space that answers, and the vector of each question."""
 
     space_id: int
     space: Space
-    vector: Vector | None
+    vectors: tuple[Vector, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -215,26 +216,24 @@ class EmbeddingQueue:
             problem = found
         return Unanswered(problem)
 
-    def read(self, text: str | None, ask: Callable[[Tx, Meaning | Unanswered], Answer]) -> Answer:
-        """One read of the file by meaning: `ask` gets the transaction and the question's vector, or why there is none.
+    def read(self, texts: Sequence[str], ask: Callable[[Tx, Meaning | Unanswered], Answer]) -> Answer:
+        """One read of the file by meaning: `ask` gets the transaction and the questions' vectors, or why there are none.
 
-        The question is embedded before the transaction. Where the space has been retired meanwhile, it is asked again.
+        The questions are embedded before the transaction. Where the space has been retired meanwhile, it is asked again.
         """
         for anew in (False, True):
-            meaning = self._meaning(text, anew)
+            meaning = self._meaning(texts, anew)
             with self._database.read() as tx:
                 if anew or isinstance(meaning, Unanswered) or embeddings.in_use(tx, meaning.space_id):
                     return ask(tx, meaning)
         raise AssertionError("the second try always answers")
 
-    def _meaning(self, text: str | None, anew: bool) -> Meaning | Unanswered:
+    def _meaning(self, texts: Sequence[str], anew: bool) -> Meaning | Unanswered:
         answering = self.answering(anew=anew)
         if isinstance(answering, Unanswered):
             return answering
         embedder = answering.embedder
-        return Meaning(
-            answering.space_id, embedder.space, None if text is None else embedder.embed_query(text)
-        )
+        return Meaning(answering.space_id, embedder.space, tuple(map(embedder.embed_query, texts)))
 
     def embed_now(self, text: str) -> Fresh | None:
         """The vector of a text about to be stored. None where that would take long or the embedder is not ready.
@@ -322,14 +321,21 @@ class EmbeddingQueue:
         """Embed up to BATCH waiting texts outside any transaction, then keep the vectors in one."""
         with self._embedding:
             with self._database.read() as tx:
-                batch = embeddings.waiting(tx, space_id, kind, BATCH)
+                batch = _first_texts(embeddings.waiting(tx, space_id, kind, BATCH))
             if not batch:
                 return 0
-            vectors = embedder.embed_documents([each.text for each in batch])
+            vectors = iter(embedder.embed_documents([text for each in batch for text in each.texts]))
             with self._database.write(patience) as tx:
-                for waiting, vector in zip(batch, vectors, strict=True):
-                    embeddings.insert(tx, space_id, waiting, np.asarray(vector, dtype=np.float32))
+                for each in batch:
+                    own = [np.asarray(next(vectors), dtype=np.float32) for _ in each.texts]
+                    embeddings.insert(tx, space_id, each, own)
             return len(batch)
+
+
+def _first_texts(waiting: list[embeddings.Waiting]) -> list[embeddings.Waiting]:
+    """The first of them that have no more than BATCH parts together, at least one."""
+    counts = accumulate(len(each.texts) for each in waiting)
+    return [each for each, count in zip(waiting, counts, strict=True) if count <= BATCH] or waiting[:1]
 
 
 def name(space: Space) -> str:

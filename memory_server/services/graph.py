@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
+from memory_server.domain import parts
 from memory_server.domain.caller import Caller
 from memory_server.domain.edge import Edge, Explored, Reached, Relation, Walk
 from memory_server.domain.embedding import Embedded
@@ -132,7 +133,7 @@ class GraphService:
             return Related(near[:limit], (*problems, *tx.skipped))
 
         if semantic:
-            return self.queue.read(None, ask)
+            return self.queue.read((), ask)
         with self.database.read() as tx:
             return ask(tx, None)
 
@@ -167,8 +168,11 @@ def _cosines(
     vector = embeddings.vector_of(tx, meaning.space_id, id)
     if vector is None:
         return {}, [Problem(f"meaning did not answer: memory {id} is not embedded yet")]
-    nearest = embeddings.nearest(tx, meaning.space_id, vector, Filter(), limit + 1)
-    found = {hit.id: hit.cosine for hit in nearest if hit.id != id}
+    nearest = embeddings.nearest(tx, Embedded.MEMORIES, meaning.space_id, vector, Filter(), limit + 1)
+    found: dict[MemoryId, float] = {}
+    for text, cosine in nearest.items():  # best first: of a long memory the nearest part counts
+        found.setdefault(MemoryId(parts.memory_of(text)), cosine)
+    found.pop(id, None)
     others = [each for each in also if each not in found]
     left = embeddings.count_waiting(tx, meaning.space_id, Embedded.MEMORIES)
     problems = [Problem(f"{left} memories are not embedded yet")] if left else []

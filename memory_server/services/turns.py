@@ -1,26 +1,26 @@
 """Turns of conversations: kept with the facts that they brought, found by words and meaning."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from memory_server.domain import forgetting, ranking
+from memory_server.domain import confidence, forgetting
 from memory_server.domain.caller import Caller
 from memory_server.domain.embedding import Embedded
 from memory_server.domain.fact import Fact, FactDraft, Scope, homes
 from memory_server.domain.forgetting import Forgotten, Kind
+from memory_server.domain.memory import Filter
 from memory_server.domain.secrets import refuse_secrets
-from memory_server.domain.turn import Turn
+from memory_server.domain.turn import Turn, TurnDraft
 from memory_server.errors import Mend, NotFound, Problem
 from memory_server.language import query
+from memory_server.services import retrieval
 from memory_server.services.embedding_queue import EmbeddingQueue, Meaning, Unanswered
 from memory_server.services.facts import FactService
-from memory_server.sqlite import embeddings, facts, trash, turns, words
+from memory_server.services.retrieval import Asked, Item
+from memory_server.sqlite import embeddings, facts, trash, turns
 from memory_server.sqlite.database import Database
 from memory_server.sqlite.tx import Tx
-
-CANDIDATES = 100
-"""Turns that the words and the meaning may propose each, or `limit` where that is more."""
 
 MENTIONED = 5
 """Facts at most that come back beside the turns."""
@@ -43,7 +43,7 @@ class TurnService:
     queue: EmbeddingQueue
     facts: FactService
 
-    def register(self, message: str, summary: str, known: Mapping[str, Any], caller: Caller) -> int:
+    def register(self, turn: TurnDraft, known: Mapping[str, Any], caller: Caller) -> int:
         """Keep a turn and its facts in one transaction: all or nothing; the id of the turn.
 
         Raises:
@@ -53,10 +53,10 @@ class TurnService:
         for draft in drafts:
             self.facts.check(draft)
         if not self.facts.allow_secrets:
-            refuse_secrets(message, summary, known)
-        fresh = self.queue.embed_now(turns.embedded_text(message, summary))
+            refuse_secrets(turn.message, turn.summary, known)
+        fresh = self.queue.embed_now(turns.embedded_text(turn.message, turn.summary))
         with self.database.write() as tx:
-            id = turns.insert(tx, message, summary, caller)
+            id = turns.insert(tx, turn, caller)
             kept = fresh is not None and embeddings.keep(
                 tx, fresh.space_id, Embedded.TURNS, id, fresh.text, fresh.vector
             )
@@ -66,26 +66,26 @@ class TurnService:
             self.queue.wake()
         return id
 
-    def retrieve(self, text: str, limit: int, caller: Caller) -> Recalled:
-        """The turns that words and meaning find best, and the facts that the query names."""
+    def retrieve(
+        self,
+        text: str,
+        limit: int,
+        caller: Caller,
+        wanted: Filter = Filter(),  # noqa: B008 - it is frozen
+    ) -> Recalled:
+        """The turns that answer a question best, and the facts that it names. Turns of other projects come later."""
         asked = query.parse(text)
-        candidates = max(limit, CANDIDATES)
 
         def ask(tx: Tx, meaning: Meaning | Unanswered) -> Recalled:
-            shares = words.search_turns(tx, asked.terms, candidates) if asked.terms else {}
-            cosines, problems = _cosines(tx, meaning, candidates, shares)
-            space = meaning.space if isinstance(meaning, Meaning) else None
-            weight = ranking.meaning_weight(space, "hybrid", asked.chinese)
-            scores = {
-                id: ranking.joined(shares.get(id, 0.0), cosines.get(id, 0.0), weight)
-                for id in {**shares, **cosines}
-            }
-            best = sorted(scores, key=lambda id: (-scores[id], -id))[:limit]
-            found = [(turn, scores[turn.id]) for turn in turns.select(tx, best)]
+            known = meaning if isinstance(meaning, Meaning) else None
+            mode = "hybrid" if known else "keyword"
+            search = Asked(Embedded.TURNS, _load, wanted, limit, mode, caller.project.key or None)
+            ranked = retrieval.rank(tx, text, search, known)[:limit]
+            found = [(each.item.thing, confidence.probability(each.score)) for each in ranked]
             named = facts.mentioned(tx, homes(None, caller), asked.terms, MENTIONED) if asked.terms else []
-            return Recalled(found, named, (*problems, *tx.skipped))
+            return Recalled(found, named, (*_without_meaning(tx, meaning), *tx.skipped))
 
-        return self.queue.read(text, ask)
+        return self.queue.read(retrieval.questions(text), ask)
 
     def forget(self, id: int, purge: bool, caller: Caller) -> Forgotten:
         """Delete a turn: it can be brought back for 30 days. Or erase it for good. Its facts stay.
@@ -120,16 +120,17 @@ class TurnService:
         return turn
 
 
-def _cosines(
-    tx: Tx, meaning: Meaning | Unanswered, limit: int, also: Mapping[int, float]
-) -> tuple[dict[int, float], list[Problem]]:
-    """The cosines of the nearest turns, and of those that the words found; and why some may be missing."""
+def _without_meaning(tx: Tx, meaning: Meaning | Unanswered) -> list[Problem]:
+    """Why meaning did not find all that it could."""
     if isinstance(meaning, Unanswered):
         cause = meaning.problem
-        return {}, [Problem(f"turns were found by words only: {cause.text}", cause.hints)]
+        return [Problem(f"turns were found by words only: {cause.text}", cause.hints)]
     left = embeddings.count_waiting(tx, meaning.space_id, Embedded.TURNS)
-    waiting = Problem(f"{left} turns are not embedded yet and were found by words only")
-    cosines = {}
-    if meaning.vector is not None:
-        cosines = turns.cosines(tx, meaning.space_id, meaning.vector, limit, list(also))
-    return cosines, [waiting] if left else []
+    return [Problem(f"{left} turns are not embedded yet and were found by words only")] if left else []
+
+
+def _load(tx: Tx, ids: Sequence[int]) -> dict[int, Item[Turn]]:
+    return {
+        turn.id: Item(turn, turns.embedded_text(turn.message, turn.summary), turn.project, turn.occurred_at)
+        for turn in turns.select(tx, ids)
+    }

@@ -7,6 +7,7 @@ from typing import Any
 from memory_server.domain.caller import Caller
 from memory_server.domain.edge import Direction, Edge, Relation, Step, Walk
 from memory_server.domain.memory import MemoryId
+from memory_server.domain.ranking import Linked
 from memory_server.sqlite.rows import Rows
 from memory_server.sqlite.tx import Tx, Value, WriteTx
 
@@ -126,6 +127,26 @@ def strongest(tx: Tx, id: MemoryId, limit: int) -> list[Edge]:
         (id, id, limit),
     )
     return [_edge(row) for row in rows]
+
+
+def answering(tx: Tx, ids: Collection[MemoryId], length: int) -> dict[MemoryId, list[Linked]]:
+    """What solves, contradicts or supersedes each of these memories, with so many characters of its text."""
+    rows = tx.rows(
+        """
+        SELECT e.target_id, m.id, e.relation, substr(m.content, 1, ?)
+        FROM edges AS e
+        JOIN memories AS m ON m.id = e.source_id
+        WHERE e.target_id IN (SELECT value FROM json_each(?))
+            AND e.relation IN ('solves', 'contradicts', 'supersedes')
+            AND e.valid_to IS NULL
+        ORDER BY e.strength DESC, e.id DESC
+        """,
+        (length, json.dumps(list(ids))),
+    )
+    found: dict[MemoryId, list[Linked]] = {}
+    for target, source, relation, content in rows:
+        found.setdefault(MemoryId(target), []).append(Linked(MemoryId(source), relation, content))
+    return found
 
 
 def successors(tx: Tx, ids: Collection[MemoryId], at: str | None = None) -> dict[MemoryId, MemoryId]:

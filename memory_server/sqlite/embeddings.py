@@ -6,8 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from memory_server.domain import parts
 from memory_server.domain.embedding import Embedded, Space, Vector
-from memory_server.domain.memory import Filter, MemoryId
+from memory_server.domain.memory import Filter
 from memory_server.sqlite import memories
 from memory_server.sqlite.rows import Rows
 from memory_server.sqlite.tx import Tx, Value, WriteTx
@@ -23,6 +24,7 @@ ROWS = (
     ),
     Rows("embeddings", ("created_at",), moments=("created_at",), id="memory_id"),
     Rows("embedding_bits", ("project", "type"), id="memory_id"),
+    Rows("part_embeddings", id="part_id"),
     Rows("embedding_queue", ("queued_at",), moments=("queued_at",), id="memory_id"),
     Rows("turn_embeddings", ("created_at",), moments=("created_at",), id="turn_id"),
     Rows("turn_embedding_queue", ("queued_at",), moments=("queued_at",), id="turn_id"),
@@ -72,17 +74,10 @@ class Waiting:
     content: bytes
 
     @property
-    def text(self) -> str:
-        """What is no UTF-8 is replaced by marks: the rest of the text is embedded all the same."""
-        return self.content.decode(errors="replace")
-
-
-@dataclass(frozen=True, slots=True)
-class MeaningHit:
-    """A memory near in meaning; `cosine` is from -1 to 1."""
-
-    id: MemoryId
-    cosine: float
+    def texts(self) -> list[str]:
+        """Its parts. What is no UTF-8 is replaced by marks: the rest of the text is embedded all the same."""
+        text = self.content.decode(errors="replace")
+        return parts.split(text) if self.kind is Embedded.MEMORIES else [text]
 
 
 def _known(row: tuple[Any, ...]) -> KnownSpace:
@@ -180,7 +175,8 @@ def _retire(tx: WriteTx, id: int) -> None:
     for tables in _TABLES.values():
         tx.execute(f"DELETE FROM {tables.vectors} WHERE space_id = ?", (id,))
         tx.execute(f"DELETE FROM {tables.queue} WHERE space_id = ?", (id,))
-    tx.execute("DELETE FROM embedding_bits WHERE space_id = ?", (id,))
+    for table in ("embedding_bits", "part_embeddings"):
+        tx.execute(f"DELETE FROM {table} WHERE space_id = ?", (id,))
     tx.execute("UPDATE spaces SET state = 'retired' WHERE id = ?", (id,))
 
 
@@ -226,9 +222,9 @@ def count_embedded(tx: Tx, space_id: int, project: str | None = None) -> int:
     )
 
 
-def insert(tx: WriteTx, space_id: int, embedded: Waiting, vector: Vector) -> bool:
-    """Keep the vector; false where the text was deleted or changed, or the space retired by now."""
-    tables, blob = _TABLES[embedded.kind], as_blob(vector)
+def insert(tx: WriteTx, space_id: int, embedded: Waiting, vectors: Sequence[Vector]) -> bool:
+    """Keep the vectors of its parts; false where the text was deleted or changed, or the space retired by now."""
+    tables, blob = _TABLES[embedded.kind], as_blob(vectors[0])
     wanted = tx.value(
         f"""
         SELECT 1
@@ -248,6 +244,7 @@ def insert(tx: WriteTx, space_id: int, embedded: Waiting, vector: Vector) -> boo
     )
     if embedded.kind is Embedded.MEMORIES:
         _insert_bits(tx, space_id, embedded.id, blob)
+        _insert_parts(tx, space_id, embedded.id, vectors[1:])
     tx.execute(f"DELETE FROM {tables.queue} WHERE space_id = ? AND {tables.id} = ?", (space_id, embedded.id))
     return True
 
@@ -265,13 +262,70 @@ def _insert_bits(tx: WriteTx, space_id: int, memory_id: int, blob: bytes) -> Non
     )
 
 
+def _insert_parts(tx: WriteTx, space_id: int, memory_id: int, vectors: Sequence[Vector]) -> None:
+    """The vectors of the parts after the first."""
+    for number, vector in enumerate(vectors, 1):
+        tx.execute(
+            """
+            INSERT OR REPLACE INTO part_embeddings (space_id, part_id, vector)
+            SELECT ?, id, ? FROM memory_parts WHERE id = ?
+            """,
+            (space_id, as_blob(vector), parts.id_of(memory_id, number)),
+        )
+
+
 def keep(tx: WriteTx, space_id: int, kind: Embedded, id: int, text: str, vector: Vector) -> bool:
     """Keep the vector of a text that was embedded before it was stored; false where another text was stored."""
-    return insert(tx, space_id, Waiting(kind, id, text.encode()), vector)
+    return insert(tx, space_id, Waiting(kind, id, text.encode()), [vector])
 
 
-def nearest(tx: Tx, space_id: int, query: Vector, wanted: Filter, limit: int) -> list[MeaningHit]:
-    """The memories nearest in meaning: sign bits choose candidates where there are many, cosine ranks them."""
+def nearest(
+    tx: Tx, kind: Embedded, space_id: int, query: Vector, wanted: Filter, limit: int
+) -> dict[int, float]:
+    """The texts nearest in meaning, best first, each with its cosine (from -1 to 1); parts of long texts among them."""
+    if kind is Embedded.TURNS:
+        return _nearest_turns(tx, space_id, query, wanted, limit)
+    found = _nearest_memories(tx, space_id, query, wanted, limit) | _nearest_parts(
+        tx, space_id, query, wanted, limit
+    )
+    return dict(sorted(found.items(), key=lambda each: (-each[1], -each[0]))[:limit])
+
+
+def _nearest_parts(tx: Tx, space_id: int, query: Vector, wanted: Filter, limit: int) -> dict[int, float]:
+    clauses, values = memories.conditions(wanted)
+    rows = tx.rows(
+        f"""
+        SELECT e.part_id, round(1 - vec_distance_cosine(e.vector, ?), 5)
+        FROM part_embeddings AS e
+        JOIN memory_parts AS p ON p.id = e.part_id
+        JOIN memories AS m ON m.id = p.memory_id
+        WHERE {" AND ".join(["e.space_id = ?", *clauses])}
+        ORDER BY 2 DESC, 1 DESC
+        LIMIT ?
+        """,
+        (as_blob(query), space_id, *values, limit),
+    )
+    return dict(rows)
+
+
+def _nearest_turns(tx: Tx, space_id: int, query: Vector, wanted: Filter, limit: int) -> dict[int, float]:
+    clauses, values = memories.conditions(wanted)
+    rows = tx.rows(
+        f"""
+        SELECT e.turn_id, round(1 - vec_distance_cosine(e.vector, ?), 5)
+        FROM turn_embeddings AS e
+        JOIN turns AS m ON m.id = e.turn_id
+        WHERE {" AND ".join(["e.space_id = ?", *clauses])}
+        ORDER BY 2 DESC, 1 DESC
+        LIMIT ?
+        """,
+        (as_blob(query), space_id, *values, limit),
+    )
+    return dict(rows)
+
+
+def _nearest_memories(tx: Tx, space_id: int, query: Vector, wanted: Filter, limit: int) -> dict[int, float]:
+    """Sign bits choose candidates where there are many, cosine ranks them."""
     clauses, values = _conditions(space_id, wanted)
     where = " AND ".join(clauses)
     bounded = f"SELECT 1 FROM embedding_bits AS b WHERE {where} LIMIT ?"
@@ -290,16 +344,15 @@ def nearest(tx: Tx, space_id: int, query: Vector, wanted: Filter, limit: int) ->
     return _ranked(tx, space_id, query, chosen, values, limit)
 
 
-def cosines(tx: Tx, space_id: int, query: Vector, ids: Sequence[MemoryId]) -> dict[MemoryId, float]:
+def cosines(tx: Tx, space_id: int, query: Vector, ids: Sequence[int]) -> dict[int, float]:
     """The cosine of each of these memories that has an embedding."""
     chosen = "SELECT value FROM json_each(?)"
-    hits = _ranked(tx, space_id, query, chosen, [memories.as_json(list(ids))], len(ids))
-    return {hit.id: hit.cosine for hit in hits}
+    return _ranked(tx, space_id, query, chosen, [memories.as_json(list(ids))], len(ids))
 
 
 def _ranked(
     tx: Tx, space_id: int, query: Vector, chosen: str, values: list[Value], limit: int
-) -> list[MeaningHit]:
+) -> dict[int, float]:
     """Rounded, so that both vector engines put equal memories in equal order."""
     rows = tx.rows(
         f"""
@@ -311,7 +364,7 @@ def _ranked(
         """,
         (as_blob(query), space_id, *values, limit),
     )
-    return [MeaningHit(MemoryId(id), cosine) for id, cosine in rows]
+    return dict(rows)
 
 
 def _conditions(space_id: int, wanted: Filter) -> tuple[list[str], list[Value]]:
@@ -326,10 +379,11 @@ def _conditions(space_id: int, wanted: Filter) -> tuple[list[str], list[Value]]:
     if wanted.min_importance is not None:
         clauses.append("b.importance >= ?")
         values.append(wanted.min_importance)
-    if wanted.tags:
-        tagged, tag_values = memories.conditions(Filter(tags=wanted.tags))
-        clauses.append(f"b.memory_id IN (SELECT m.id FROM memories AS m WHERE {tagged[0]})")
-        values += tag_values
+    rest = Filter(tags=wanted.tags, since=wanted.since, until=wanted.until)
+    if rest != Filter():
+        others, other_values = memories.conditions(rest)
+        clauses.append(f"b.memory_id IN (SELECT m.id FROM memories AS m WHERE {' AND '.join(others)})")
+        values += other_values
     return clauses, values
 
 
@@ -338,7 +392,7 @@ def as_blob(vector: Vector) -> bytes:
     return np.ascontiguousarray(vector, dtype="<f4").tobytes()
 
 
-def vector_of(tx: Tx, space_id: int, id: MemoryId) -> Vector | None:
+def vector_of(tx: Tx, space_id: int, id: int) -> Vector | None:
     """The vector of a memory, of shape (dimensions,); None where it has none yet."""
     blob = tx.value("SELECT vector FROM embeddings WHERE space_id = ? AND memory_id = ?", (space_id, id))
     return None if blob is None else np.frombuffer(blob, dtype="<f4")

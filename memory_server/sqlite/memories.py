@@ -17,17 +17,18 @@ ROWS = (
         "memories",
         (
             "content", "type", "project", "tags", "metadata", "created_at", "updated_at", "accessed_at", "created_by",
-            "session",
+            "session", "occurred_at",
         ),
-        moments=("created_at", "updated_at", "accessed_at"),
+        moments=("created_at", "updated_at", "accessed_at", "occurred_at"),
         json=("tags", "metadata"),
     ),
     Rows("memory_history", ("content", "reason", "replaced_at"), moments=("replaced_at",)),
+    Rows("memory_parts", ()),
 )  # fmt: skip
 
 _COLUMNS = """
     id, content, type, project, tags, importance, metadata,
-    access_count, created_at, updated_at, accessed_at, created_by,
+    access_count, created_at, updated_at, accessed_at, created_by, ifnull(occurred_at, created_at),
     (
         SELECT source_id
         FROM edges
@@ -52,7 +53,8 @@ def _memory(row: tuple[Any, ...]) -> Memory:
         updated_at=row[9],
         accessed_at=row[10],
         created_by=row[11],
-        superseded_by=row[12],
+        occurred_at=row[12],
+        superseded_by=row[13],
     )
 
 
@@ -73,8 +75,11 @@ def insert(tx: WriteTx, draft: MemoryDraft, caller: Caller) -> Memory:
     row = tx.one(
         f"""
         INSERT INTO memories
-            (content, type, project, tags, importance, metadata, created_at, updated_at, created_by, session)
-        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+            (
+                content, type, project, tags, importance, metadata, created_at, updated_at, created_by, session,
+                occurred_at
+            )
+        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
         RETURNING {_COLUMNS}
         """,
         (
@@ -87,7 +92,8 @@ def insert(tx: WriteTx, draft: MemoryDraft, caller: Caller) -> Memory:
             tx.now,
             tx.now,
             caller.client,
-            caller.session,
+            draft.session or caller.session,
+            draft.occurred_at,
         ),
     )
     return _memory(row)
@@ -165,6 +171,22 @@ def replace(tx: WriteTx, memory: Memory, reason: str) -> Memory:
     return _memory(row)
 
 
+def newest(tx: Tx, wanted: Filter, limit: int, offset: int) -> list[Memory]:
+    """The memories that a filter lets pass, by the moment at which they occurred, the latest first."""
+    clauses, values = conditions(wanted)
+    rows = tx.rows(
+        f"""
+        SELECT m.id
+        FROM memories AS m
+        WHERE {" AND ".join(["1", *clauses])}
+        ORDER BY julianday(ifnull(m.occurred_at, m.created_at)) DESC, m.id DESC
+        LIMIT ? OFFSET ?
+        """,
+        (*values, limit, offset),
+    )
+    return select(tx, [MemoryId(id) for (id,) in rows])
+
+
 def mark_accessed(tx: WriteTx, ids: Sequence[MemoryId]) -> None:
     """A hit in a search is one access; `updated_at` stays."""
     tx.execute(
@@ -223,6 +245,10 @@ def conditions(wanted: Filter) -> tuple[list[str], list[Value]]:
             "EXISTS (SELECT 1 FROM json_each(m.tags) AS t JOIN json_each(?) AS w ON lower(t.value) = lower(w.value))"
         )
         values.append(as_json(wanted.tags))
+    for sign, moment in ((">=", wanted.since), ("<", wanted.until)):
+        if moment is not None:
+            clauses.append(f"julianday(ifnull(m.occurred_at, m.created_at)) {sign} julianday(?)")
+            values.append(moment)
     return clauses, values
 
 
@@ -260,7 +286,7 @@ def most_important(tx: Tx, project: str, limit: int) -> list[Memory]:
         WHERE ifnull(project, '') = ?
         ORDER BY
             importance * log2(access_count + 2)
-            * exp(-CASE type {rates} END * max(0, julianday(?) - julianday(created_at))) DESC,
+            * exp(-CASE type {rates} END * max(0, julianday(?) - julianday(ifnull(occurred_at, created_at)))) DESC,
             id DESC
         LIMIT ?
         """,

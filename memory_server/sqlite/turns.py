@@ -5,17 +5,15 @@ from collections.abc import Sequence
 from typing import Any
 
 from memory_server.domain.caller import Caller
-from memory_server.domain.embedding import Vector
-from memory_server.domain.turn import Turn
-from memory_server.sqlite.embeddings import as_blob
+from memory_server.domain.turn import Turn, TurnDraft
 from memory_server.sqlite.rows import Rows
 from memory_server.sqlite.tx import Tx, WriteTx
 
 ROWS = (
     Rows(
         "turns",
-        ("message", "summary", "project", "session", "created_at", "created_by"),
-        moments=("created_at",),
+        ("message", "summary", "project", "session", "created_at", "created_by", "occurred_at"),
+        moments=("created_at", "occurred_at"),
     ),
 )
 
@@ -24,15 +22,23 @@ def _turn(row: tuple[Any, ...]) -> Turn:
     return Turn(*row)
 
 
-def insert(tx: WriteTx, message: str, summary: str, caller: Caller) -> int:
+def insert(tx: WriteTx, draft: TurnDraft, caller: Caller) -> int:
     """The id of the new turn."""
     row = tx.one(
         """
-        INSERT INTO turns (message, summary, project, session, created_at, created_by)
-        VALUES (?, ?, ?, ?, ?, ?)
+        INSERT INTO turns (message, summary, project, session, created_at, created_by, occurred_at)
+        VALUES (?, ?, ?, ?, ?, ?, ?)
         RETURNING id
         """,
-        (message, summary, caller.project.key, caller.session, tx.now, caller.client),
+        (
+            draft.message,
+            draft.summary,
+            caller.project.key,
+            draft.session or caller.session,
+            tx.now,
+            caller.client,
+            draft.occurred_at,
+        ),
     )
     return int(row[0])
 
@@ -46,7 +52,7 @@ def select(tx: Tx, ids: Sequence[int]) -> list[Turn]:
     """These turns, in the order given."""
     rows = tx.rows(
         """
-        SELECT id, message, summary, project, created_at, created_by
+        SELECT id, message, summary, project, created_at, created_by, ifnull(occurred_at, created_at)
         FROM turns
         WHERE id IN (SELECT value FROM json_each(?))
         """,
@@ -54,21 +60,3 @@ def select(tx: Tx, ids: Sequence[int]) -> list[Turn]:
     )
     found = {row[0]: _turn(row) for row in rows}
     return [found[id] for id in ids if id in found]
-
-
-def cosines(tx: Tx, space_id: int, query: Vector, limit: int, also: Sequence[int]) -> dict[int, float]:
-    """The cosines of the turns nearest in meaning, and of those that the words found."""
-    rows = tx.rows(
-        """
-        WITH all_turns (id, cosine) AS MATERIALIZED (
-            SELECT turn_id, round(1 - vec_distance_cosine(vector, ?), 5)
-            FROM turn_embeddings
-            WHERE space_id = ?
-        )
-        SELECT id, cosine FROM (SELECT id, cosine FROM all_turns ORDER BY cosine DESC, id DESC LIMIT ?)
-        UNION
-        SELECT id, cosine FROM all_turns WHERE id IN (SELECT value FROM json_each(?))
-        """,
-        (as_blob(query), space_id, limit, json.dumps(list(also))),
-    )
-    return dict(rows)

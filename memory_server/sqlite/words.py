@@ -21,13 +21,13 @@ class WordHit:
     share: float
 
 
-def _quoted(term: str) -> str:
+def quoted(term: str) -> str:
     """One term as an FTS5 phrase: whatever it holds, it is text and never syntax."""
     return '"' + term.replace('"', '""').replace("\0", " ") + '"'
 
 
 def any_of(terms: Sequence[str]) -> str:
-    return " OR ".join(map(_quoted, terms))
+    return " OR ".join(map(quoted, terms))
 
 
 def _counts(tx: Tx, index: str, terms: Sequence[str]) -> dict[str, int]:
@@ -37,7 +37,7 @@ def _counts(tx: Tx, index: str, terms: Sequence[str]) -> dict[str, int]:
         SELECT key, (SELECT count(*) FROM {index} WHERE {index} MATCH value)
         FROM json_each(?)
         """,
-        (json.dumps([_quoted(term) for term in terms]),),
+        (json.dumps([quoted(term) for term in terms]),),
     )
     return {terms[place]: number for place, number in rows}
 

@@ -1,0 +1,63 @@
+"""A long text has parts: each is embedded and found on its own. The trigger `memories_inserted` splits in the same way.
+
+A test holds both equal.
+"""
+
+import re
+
+LONG = 5_000
+"""Characters of the longest text that is one part. The longest message of an assistant has seldom more."""
+
+PART = 2_000
+"""Characters of a part: about as much as the bundled embedder reads at once (512 tokens)."""
+
+STEP = 1_800
+"""Characters from the start of a part to the start of the next: a sentence at the border is whole in one of them."""
+
+NUMBERED = 40
+"""The id of a part is the memory's id + its number x 2^40. The first part has number 0."""
+
+_SENTENCE_END = re.compile(r"[.!?]\s+|[。！？\n]\s*")
+
+_SEARCHED = PART - STEP
+"""Characters at each end of a part in which a sentence may begin or end: the next part has them too."""
+
+
+def starts(length: int) -> range:
+    """Where the parts of a text with so many characters begin, from 0."""
+    if length <= LONG:
+        return range(1)
+    return range(0, length - (PART - STEP), STEP)
+
+
+def split(text: str) -> list[str]:
+    """The parts of a text; a text that is not long is one part."""
+    if len(text) <= LONG:
+        return [text]
+    return [text[start : start + PART] for start in starts(len(text))]
+
+
+def number_of(id: int) -> int:
+    """The number of the part with this id; 0 is the first, which has the memory's id."""
+    return id >> NUMBERED
+
+
+def memory_of(id: int) -> int:
+    """The id of the memory to which the part with this id belongs."""
+    return id & ((1 << NUMBERED) - 1)
+
+
+def id_of(memory: int, number: int) -> int:
+    return memory + (number << NUMBERED)
+
+
+def shown(text: str, number: int) -> str:
+    """A part of a long text for readers: it begins and ends with a sentence, where one does in the overlap."""
+    start = number * STEP
+    part = text[start : start + PART]
+    if number and (begins := _SENTENCE_END.search(part, 0, _SEARCHED)):
+        part = part[begins.end() :]
+    ends = [found.end() for found in _SENTENCE_END.finditer(part) if found.end() > len(part) - _SEARCHED]
+    if ends and start + PART < len(text):
+        part = part[: ends[-1]]
+    return part.strip()

@@ -1,0 +1,241 @@
+"""How well texts answer a question: shared words, meaning, what stands beside a text, and what the question asks for.
+
+The recipe and its constants were measured on development sets of dialogues and notes in both languages; docs/search.md
+says what each piece gives. All arrays are over the candidates of one search; `NOWHERE` stands for a neighbour that is
+not there.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date
+from math import log
+
+import numpy as np
+from numpy.typing import NDArray
+
+from memory_server.language.dates import Span
+from memory_server.language.question import Question
+
+Numbers = NDArray[np.float64]
+Places = NDArray[np.int64]
+
+REACH = 3
+"""So many texts of the same session before and after a text are read with it."""
+
+LEND = {-3: 0.2, -2: 0.4, -1: 0.6, 1: 0.6, 2: 0.4, 3: 0.2}
+"""What a neighbour at this distance lends of its score for a word that a text lacks."""
+
+ANSWER = 0.9
+"""The same for the text before, where that ends in a question mark: a reply seldom repeats the words of its question."""
+
+WIDEN = {-2: 0.25, -1: 0.5, 1: 0.5, 2: 0.25}
+"""Weights of the neighbours' vectors in what widens a vector."""
+
+WIDENED = 0.5
+"""The length of what widens a vector, whose own length is 1."""
+
+BACKGROUND = 60
+"""So many texts of ordinary language are added to the counts of a store. In a small store two of five texts may hold a
+word that is rare in general: it must still count."""
+
+UNSEEN = 0.0004
+"""Share of ordinary texts that hold a word which the background does not know."""
+
+NAMED = 0.15
+"""Added where a text begins with the name of a speaker that the question names (`Name: …`)."""
+
+OWN_WORDS = 0.07
+"""Added to the user's own words (`user: …`) where the question says I, my or 我."""
+
+DATED = 0.15
+"""Added where a text is of the time that the question names; half where only the month fits."""
+
+ONLY_ASKS = 0.05
+"""Taken from a text that ends in a question mark: it asks, and seldom answers."""
+
+SAYS_WHEN = 0.05
+"""Added where the question asks when, and the text names a time."""
+
+SAYS_NUMBER = 0.02
+"""Added where the question asks how many, and the text has a number."""
+
+_MONTHS = "jan|feb|mar|apr|june?|july?|aug|sept?|oct|nov|dec"
+_A_TIME = re.compile(
+    rf"\b(?:yesterday|today|tonight|tomorrow|ago|last|next|week(?:end)?s?|month|year|(?:{_MONTHS})(?:[a-z]+)?|may"
+    r"|(?:mon|tues|wednes|thurs|fri|satur|sun)day|20\d\d|morning|since)\b"
+    r"|\d+[月日号]|昨天|今天|明天|[上下]个?[周月]|[去今明]年|周[一二三四五六日末]|星期|[天年]前|最近|\d+[:：]\d\d|点"
+)
+_A_NUMBER = re.compile(
+    r"\d|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|twice|once|couple|several|dozen)\b"
+    r"|[一二两三四五六七八九十百千万几]+[个只本次岁位年天条张件名元块]"
+)
+_SPEAKER = re.compile(r"\s*([^:：\n]{1,30})[:：]")
+_ASSISTANTS = frozenset(["user", "assistant", "system", "human", "ai"])
+
+
+def speaker_of(folded: str) -> str:
+    """Who says a text that begins with `Name:`; '' where it does not."""
+    found = _SPEAKER.match(folded)
+    return found[1].strip() if found else ""
+
+
+def only_asks(text: str) -> bool:
+    return text.rstrip().endswith(("?", "？"))
+
+
+@dataclass(frozen=True, slots=True)
+class Term:
+    """A term of the question: which texts hold it and the part of their BM25 that does not depend on its rarity.
+
+    `everywhere` is the number of texts of the store that hold it, `usual` the share of ordinary texts that do.
+    """
+
+    held: Mapping[int, float]
+    everywhere: int
+    usual: float
+
+    def weight(self, texts: int) -> float:
+        """Its inverse document frequency in a store of so many texts, smoothed by ordinary language."""
+        total, holding = texts + BACKGROUND, self.everywhere + BACKGROUND * self.usual
+        return log(1 + (total - holding + 0.5) / (holding + 0.5))
+
+
+@dataclass(frozen=True, slots=True)
+class Beside:
+    """The neighbours of each candidate: their ids by distance, 0 where there is none; and which of them only ask."""
+
+    ids: Mapping[int, Mapping[int, int]]
+    asking: frozenset[int]
+
+
+@dataclass(frozen=True, slots=True)
+class Shares:
+    """What a candidate has of a full match; `cover` is the share of the terms' weight that it holds itself."""
+
+    share: Numbers
+    cover: Numbers
+    full: float
+    """The weight of all terms together."""
+
+
+def shares(terms: Sequence[Term], texts: int, ids: Sequence[int], beside: Beside) -> Shares:
+    """The BM25 of each candidate as a share of a full match, with the words that its neighbours lend.
+
+    A full match has each term once in a text of average length.
+    """
+    total, cover, full = np.zeros(len(ids)), np.zeros(len(ids)), 0.0
+    for term in terms:
+        weight = term.weight(texts)
+        full += weight
+        if not term.held:
+            continue
+        own = np.array([term.held.get(id, 0.0) for id in ids])
+        cover += weight * (own > 0)
+        lent = np.array([_lent(term.held, beside, id) for id in ids]) if beside.ids else own
+        total += weight * np.maximum(own, lent)
+    if not full:
+        return Shares(total, cover, full)
+    return Shares(np.minimum(1.0, total / full), cover / full, full)
+
+
+def _lent(held: Mapping[int, float], beside: Beside, id: int) -> float:
+    """The most that a neighbour lends."""
+    best = 0.0
+    for distance, other in beside.ids.get(id, {}).items():
+        score = held.get(other)
+        if score is None:
+            continue
+        lend = ANSWER if distance == -1 and other in beside.asking else LEND[distance]
+        best = max(best, lend * score)
+    return best
+
+
+def widened(
+    vectors: Mapping[int, NDArray[np.float32]], ids: Sequence[int], beside: Beside
+) -> NDArray[np.float32]:
+    """The vectors of the candidates, each drawn towards its neighbours: (candidates, dimensions), of length 1.
+
+    A candidate without a vector has zeros.
+    """
+    size = len(next(iter(vectors.values()))) if vectors else 1
+    zero = np.zeros(size, np.float32)
+    wide = np.array([vectors.get(id, zero) for id in ids]).reshape(len(ids), size)
+    rows, others, weights = [], [], []
+    for row, id in enumerate(ids):
+        for distance, other in beside.ids.get(id, {}).items():
+            if distance in WIDEN and other in vectors and id in vectors:
+                rows.append(row)
+                others.append(other)
+                weights.append(WIDEN[distance])
+    if not rows:
+        return wide
+    around = np.zeros_like(wide)
+    np.add.at(around, rows, np.array([vectors[id] for id in others]) * np.array(weights, np.float32)[:, None])
+    lengths = np.linalg.norm(around, axis=1, keepdims=True)
+    wide = wide + WIDENED * around / np.maximum(lengths, 1e-9)
+    result: NDArray[np.float32] = wide / np.maximum(np.linalg.norm(wide, axis=1, keepdims=True), 1e-9)
+    return result
+
+
+@dataclass(frozen=True, slots=True)
+class Boost:
+    """What is added to the score of a text beyond words and meaning, and the reasons."""
+
+    amount: float
+    reasons: tuple[str, ...]
+    named: bool
+    other_named: bool
+
+
+def boost(question: Question, spans: Sequence[Span], names: "Names", folded: str, day: date | None) -> Boost:
+    """What the question asks for and a text has: a name, the user's own words, a date, a number."""
+    speaker = speaker_of(folded)
+    amount, reasons = -ONLY_ASKS * only_asks(folded), []
+    if speaker in names.named:
+        amount += NAMED
+        reasons.append("speaker")
+    if question.mine and speaker == "user":
+        amount += OWN_WORDS
+        reasons.append("own words")
+    fits = max((span.fits(day) for span in spans), default=0.0) if day else 0.0
+    if fits:
+        amount += DATED * fits
+        reasons.append("date")
+    if question.when and _A_TIME.search(folded):
+        amount += SAYS_WHEN
+        reasons.append("says when")
+    if question.how_many and _A_NUMBER.search(folded):
+        amount += SAYS_NUMBER
+        reasons.append("says how many")
+    return Boost(
+        amount, tuple(reasons), speaker in names.named, bool(names.named) and speaker not in names.named
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Names:
+    """The speakers that a question names, unless it names all of them."""
+
+    named: frozenset[str]
+
+    @classmethod
+    def of(cls, folded_question: str, speakers: set[str]) -> "Names":
+        there = {name for name in speakers if name and name not in _ASSISTANTS}
+        named = {
+            name for name in there if re.search(rf"(?<![a-z]){re.escape(name)}(?![a-z])", folded_question)
+        }
+        return cls(frozenset(named if len(named) < len(speakers - {""}) else ()))
+
+
+def best_places(scores: Sequence[Numbers]) -> tuple[Places, Places]:
+    """The order of the candidates by their best place in any list, and in which list each has it.
+
+    The last list, that of the whole question, counts half a place behind.
+    """
+    places = np.empty((len(scores), len(scores[0])))
+    for row, score in zip(places, scores, strict=True):
+        row[np.argsort(-score, kind="stable")] = np.arange(len(score))
+    if len(scores) > 1:
+        places[-1] += 0.5
+    return np.argsort(places.min(axis=0), kind="stable"), places.argmin(axis=0)

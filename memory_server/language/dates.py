@@ -1,0 +1,221 @@
+"""The dates that a question names, as spans of days: "in May 2023", "last week", 去年五月, 三天前."""
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from datetime import date, timedelta
+
+MONTHS = (
+    "january", "february", "march", "april", "may", "june", "july", "august", "september", "october", "november",
+    "december",
+)  # fmt: skip
+_WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
+
+_MONTH = "|".join(f"{name[:3]}(?:{name[3:]})?" if name != "may" else "may" for name in MONTHS) + "|sept"
+_YEAR = r"(?:19|20)\d\d"
+_DAY = r"(?:3[01]|[12]\d|0?[1-9])"
+_NUMBER = r"\d{1,3}|an?|one|two|three|four|five|six|seven|eight|nine|ten|a couple of|a few"
+_HAN_NUMBER = r"\d{1,3}|十[一二三四五六七八九]?|[一二两三四五六七八九几]"
+_HAN_MONTH = r"1[0-2]|0?[1-9]|十[一二]?|[一二三四五六七八九]"
+
+_WORDS = {
+    "a": 1, "an": 1, "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8,
+    "nine": 9, "ten": 10, "a couple of": 2, "a few": 3,
+}  # fmt: skip
+_HAN = {"一": 1, "二": 2, "两": 2, "三": 3, "四": 4, "五": 5, "六": 6, "七": 7, "八": 8, "九": 9, "几": 3}
+
+SLACK = timedelta(days=3)
+"""What is told of a day is often told some days later, or named some days off."""
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """The days from `first` to `last`. `year` is false where only the month is known: then each year's fits."""
+
+    first: date
+    last: date
+    year: bool = True
+
+    def fits(self, day: date) -> float:
+        """1 in the span and a few days around it, .5 elsewhere in its months, else 0."""
+        if not self.year:
+            return self._fits_in_any_year(day)
+        if self.first - SLACK <= day <= self.last + SLACK:
+            return 1.0
+        months = (self.first.year, self.first.month), (self.last.year, self.last.month)
+        return 0.5 if self._short() and months[0] <= (day.year, day.month) <= months[1] else 0.0
+
+    def _fits_in_any_year(self, day: date) -> float:
+        if day.month != self.first.month:
+            return 0.0
+        near = abs(day.day - self.first.day) <= SLACK.days
+        return 1.0 if near or not self._short() else 0.5
+
+    def _short(self) -> bool:
+        return self.last - self.first < timedelta(days=8)
+
+
+def named(text: str, today: date) -> list[Span]:
+    """The spans that a folded question names, relative ones from `today` on back."""
+    found = []
+    for pattern, read in _READERS:
+        for match in pattern.finditer(text):
+            try:
+                found.append(read(match, today))
+            except ValueError:  # the 31st of June
+                continue
+        text = pattern.sub(" ", text)
+    return found
+
+
+def _day(year: int, month: int, day: int) -> Span:
+    return Span(date(year, month, day), date(year, month, day))
+
+
+def _month(year: int, month: int) -> Span:
+    first = date(year, month, 1)
+    after = date(year + month // 12, month % 12 + 1, 1)
+    return Span(first, after - timedelta(days=1))
+
+
+def _month_or_day(match: re.Match[str], today: date) -> Span:
+    """A month with or without day and year."""
+    month = _month_number(match["month"])
+    year = _year(match, today)
+    span = _day(year or 2000, month, int(match["day"])) if match["day"] else _month(year or today.year, month)
+    return span if year else Span(span.first, span.last, year=False)
+
+
+def _year(match: re.Match[str], today: date) -> int | None:
+    groups = match.groupdict()
+    if groups.get("year"):
+        return int(groups["year"])
+    relative = {"去年": -1, "前年": -2, "今年": 0, "last year": -1, "this year": 0}.get(
+        groups.get("relative") or ""
+    )
+    return None if relative is None else today.year + relative
+
+
+def _month_number(text: str) -> int:
+    if text[0].isdigit():
+        return int(text)
+    if text[0] == "十":
+        return 10 + _HAN.get(text[1:], 0)
+    if text in _HAN:
+        return _HAN[text]
+    return next(number for number, name in enumerate(MONTHS, 1) if name.startswith(text[:3]))
+
+
+def _count(text: str) -> int:
+    if text[0].isdigit():
+        return int(text)
+    if text[0] == "十":
+        return 10 + _HAN.get(text[1:], 0)
+    return _WORDS.get(text, 0) or _HAN.get(text, 1)
+
+
+def _ago(match: re.Match[str], today: date) -> Span:
+    count, unit = _count(match["count"]), match["unit"]
+    if unit.startswith(("day", "天", "日")):
+        return _days(today - timedelta(days=count), 1)
+    if unit.startswith(("week", "周", "星", "礼")):
+        return _days(today - timedelta(weeks=count) - timedelta(days=3), 7)
+    if unit.startswith(("month", "月")):
+        months = today.year * 12 + today.month - 1 - count
+        return _month(months // 12, months % 12 + 1)
+    return _whole_year(today.year - count)
+
+
+def _days(first: date, count: int) -> Span:
+    return Span(first, first + timedelta(days=count - 1))
+
+
+def _whole_year(year: int) -> Span:
+    return Span(date(year, 1, 1), date(year, 12, 31))
+
+
+def _week(today: date, back: int) -> Span:
+    return _days(today - timedelta(days=today.weekday() + 7 * back), 7)
+
+
+def _relative(match: re.Match[str], today: date) -> Span:
+    """Last week, 上个月 and the like."""
+    back = {"this": 0, "这": 0, "本": 0, "今": 0, "上上": 2, "前": 2}.get(match["which"], 1)
+    unit = match["unit"]
+    if unit in ("week", "周", "星期", "礼拜"):
+        return _week(today, back)
+    if unit == "weekend":
+        return _days(_week(today, back).first + timedelta(days=4), 3)
+    if unit in ("month", "月"):
+        months = today.year * 12 + today.month - 1 - back
+        return _month(months // 12, months % 12 + 1)
+    return _whole_year(today.year - back)
+
+
+def _weekday(match: re.Match[str], today: date) -> Span:
+    """The last such day before today."""
+    wanted = _WEEKDAYS.index(match["weekday"])
+    return _days(today - timedelta(days=(today.weekday() - wanted - 1) % 7 + 1), 1)
+
+
+def _weekday_of_week(match: re.Match[str], today: date) -> Span:
+    """A day of a week that is named: 上周三 is the Wednesday of last week."""
+    back = {"上上": 2, "上": 1}.get(match["which"], 0)
+    day = min("一二三四五六日天".index(match["weekday"]), 6)
+    return _days(_week(today, back).first + timedelta(days=day), 1)
+
+
+_NEAR = {"today": 0, "tonight": 0, "yesterday": 1, "今天": 0, "昨天": 1, "昨晚": 1, "前天": 2, "大前天": 3}
+
+_READERS: tuple[tuple[re.Pattern[str], Callable[[re.Match[str], date], Span]], ...] = tuple(
+    (re.compile(pattern), read)
+    for pattern, read in (
+        (
+            rf"(?<!\d)(?P<year>{_YEAR})[-/.](?P<month>1[0-2]|0?[1-9])[-/.](?P<day>{_DAY})(?!\d)",
+            _month_or_day,
+        ),
+        (rf"(?<!\d)(?P<year>{_YEAR})[-/](?P<month>1[0-2]|0[1-9])(?P<day>)(?![-/\d])", _month_or_day),
+        (
+            rf"(?:(?P<year>{_YEAR})\s*年的?|(?P<relative>去年|今年|前年)的?)?\s*"
+            rf"(?P<month>{_HAN_MONTH})月(?:份)?(?:(?P<day>{_DAY})[日号])?",
+            _month_or_day,
+        ),
+        (
+            rf"\b(?P<month>{_MONTH})\.? (?P<day>{_DAY})(?:st|nd|rd|th)?\b(?:,? (?P<year>{_YEAR}))?\b",
+            _month_or_day,
+        ),
+        (
+            rf"\b(?P<day>{_DAY})(?:st|nd|rd|th)?(?: of)? (?P<month>{_MONTH})\b\.?(?:,? (?P<year>{_YEAR}))?\b",
+            _month_or_day,
+        ),
+        (
+            rf"\b(?<!you )(?:(?P<relative>last year|this year),? )?(?:in |during |of |since |by |early |late |mid-? ?)"
+            rf"(?P<month>{_MONTH})\b\.?(?P<day>)(?:,? (?:of )?(?P<year>{_YEAR}))?\b",
+            _month_or_day,
+        ),
+        (rf"\b(?P<month>{_MONTH})\b\.?(?P<day>),? (?:of )?(?P<year>{_YEAR})\b", _month_or_day),
+        (
+            rf"\b(?P<count>{_NUMBER}) (?P<unit>days?|weeks?|months?|years?) ago\b",
+            _ago,
+        ),
+        (rf"(?P<count>{_HAN_NUMBER})(?:个)?(?P<unit>天|日|周|星期|礼拜|月|年)(?:以)?前", _ago),
+        (r"\b(?P<which>last|this|past) (?P<unit>weekend|week|month|year)\b", _relative),
+        (r"(?P<which>上上|上|这|本)(?:个)?(?P<unit>周|星期|礼拜|月)(?![一二三四五六日天末])", _relative),
+        (r"(?P<which>去|今|前)(?P<unit>年)", _relative),
+        (rf"\b(?:last|on|this|past) (?P<weekday>{'|'.join(_WEEKDAYS)})\b", _weekday),
+        (r"(?P<which>上上|上|这|本)(?:个)?(?:周|星期|礼拜)(?P<weekday>[一二三四五六日天])", _weekday_of_week),
+        (
+            r"\b(?P<near>today|tonight|yesterday)\b|(?P<han>大前天|前天|昨天|昨晚|今天)",
+            lambda match, today: _days(today - timedelta(days=_NEAR[match["near"] or match["han"]]), 1),
+        ),
+        (
+            rf"\b(?:in|during|since|of|year) (?P<year>{_YEAR})\b|(?P<han>{_YEAR})年",
+            lambda match, today: _whole_year(int(match["year"] or match["han"])),
+        ),
+    )
+)
+
+
+def spans(text: str, today: date) -> Iterator[Span]:
+    """The same, each once."""
+    yield from dict.fromkeys(named(text, today))
