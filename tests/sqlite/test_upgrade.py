@@ -221,7 +221,8 @@ def test_vectors_and_what_waits_for_one_stay_through_the_upgrade(any_file: Path,
     Database(any_file, clock).open()
     after = content(any_file)
     for table in VECTORS & set(before):
-        assert before[table] and after[table] == before[table]
+        assert before[table]
+        assert after[table] == before[table]
 
 
 def test_an_upgrade_of_a_file_that_another_program_holds_waits_for_it(tmp_path: Path, clock: Clock) -> None:
