@@ -202,7 +202,7 @@ def test_a_file_of_the_newest_schema_is_left_as_it_is(tmp_path: Path, clock: Clo
     database.open()
     database.close()
     assert path.read_bytes() == before
-    assert database.left_over() == []
+    assert database.copies() == []
 
 
 def test_a_checked_copy_of_the_earlier_file_lies_beside_it(old: Path, clock: Clock) -> None:
