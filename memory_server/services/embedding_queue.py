@@ -41,8 +41,8 @@ AT_ONCE = 200
 PATIENCE = 2.0
 """Seconds that a search waits for the embedder while the server warms up: the bundled model takes about 0.5 s."""
 
-MOMENT = 0.2
-"""Seconds that the first batch waits for other processes to write: the first search waits behind it."""
+MOMENT = 1.0
+"""Seconds that the first batch waits for other writes: the first search waits behind it, PATIENCE at most in all."""
 
 _LOADING = Problem("the embedder is still loading")
 
@@ -130,6 +130,7 @@ class EmbeddingQueue:
         if self._wanted is None and not self._give_up:
             try:
                 self._load_wanted()
+                self._answer()  # from now on stores embed their own text
                 self._embed_first()
             finally:
                 self._ready.set()
@@ -197,10 +198,15 @@ class EmbeddingQueue:
         It is the one that answered last, or with `anew` what the file says: a transaction tells whether the space
         is in use still, and `work` looks often.
         """
+        ready = self._ready.wait(PATIENCE)
         if self._last is not None and not anew:
             return self._last
-        if not self._ready.wait(PATIENCE):
+        if not ready:
             return Unanswered(_LOADING)
+        return self._answer()
+
+    def _answer(self) -> Answering | Unanswered:
+        """The first space in use whose embedder is here, as the file says now."""
         if self._wanted is None:
             return Unanswered(self._problem)
         with self._database.read() as tx:
