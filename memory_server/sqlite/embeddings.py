@@ -300,7 +300,9 @@ def cosines(tx: Tx, space_id: int, query: Vector, ids: Sequence[MemoryId]) -> di
 def _ranked(
     tx: Tx, space_id: int, query: Vector, chosen: str, values: list[Value], limit: int
 ) -> list[MeaningHit]:
-    """Rounded, so that both vector engines put equal memories in equal order."""
+    """Rounded, so that both vector engines put equal memories in equal order. A vector that holds no numbers, as in a
+    damaged row, has no cosine, and is left out.
+    """
     rows = tx.rows(
         f"""
         SELECT e.memory_id, round(1 - vec_distance_cosine(e.vector, ?), 5)
@@ -311,7 +313,7 @@ def _ranked(
         """,
         (as_blob(query), space_id, *values, limit),
     )
-    return [MeaningHit(MemoryId(id), cosine) for id, cosine in rows]
+    return [MeaningHit(MemoryId(id), cosine) for id, cosine in rows if cosine is not None]
 
 
 def _conditions(space_id: int, wanted: Filter) -> tuple[list[str], list[Value]]:

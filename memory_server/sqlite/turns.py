@@ -71,4 +71,4 @@ def cosines(tx: Tx, space_id: int, query: Vector, limit: int, also: Sequence[int
         """,
         (as_blob(query), space_id, limit, json.dumps(list(also))),
     )
-    return dict(rows)
+    return {id: cosine for id, cosine in rows if cosine is not None}

@@ -42,9 +42,11 @@ AT_ONCE = 500
 
 SPACE = HashingEmbedder().space
 
+VECTOR = embeddings.as_blob(HashingEmbedder().embed_documents(["the same for all: only its size matters"])[0])
+
 _VECTORS = f"""
     INSERT INTO embeddings (space_id, memory_id, vector, created_at)
-    SELECT 1, id, randomblob({4 * SPACE.dimensions}), created_at FROM memories WHERE id > :last;
+    SELECT 1, id, :vector, created_at FROM memories WHERE id > :last;
     INSERT INTO embedding_bits (space_id, project, memory_id, type, importance, bits)
     SELECT 1, '', id, type, importance, randomblob({SPACE.dimensions // 8}) FROM memories WHERE id > :last;
     DELETE FROM embedding_queue;
@@ -104,7 +106,7 @@ def _insert(tx: WriteTx, what: str, numbers: range, said: list[str], chance: ran
                 (f"k.{number}", text),
             )
     if what == "memories":
-        tx.connection.execute(_VECTORS, {"last": numbers.start})
+        tx.connection.execute(_VECTORS, {"last": numbers.start, "vector": VECTOR})
 
 
 def _measured(db: Path, what: str, number: int) -> list[str]:
