@@ -27,7 +27,7 @@ from mcp_types import Implementation
 from memory_server import __version__
 from memory_server.app import clock
 from memory_server.errors import Invalid
-from memory_server.settings import Settings
+from memory_server.settings import EMBEDDER_KEY, Settings
 
 DEMO_LOG = Path(__file__).with_name("demo_worklog.jsonl")
 """The log without an argument: six weeks of notes of an invented software team, and questions about them."""
@@ -381,7 +381,7 @@ def started(db: Path, settings: Settings, name: str = "demo", *flags: str) -> Cl
     parameters = StdioServerParameters(
         command=sys.executable,
         args=[*arguments, *flags],
-        env={"MEMORY_SERVER_EMBEDDER_KEY": key} if key else None,
+        env={EMBEDDER_KEY: key} if key else None,
     )
     about = Implementation(name=name, version=__version__)
     return Client(stdio_client(parameters), read_timeout_seconds=PATIENCE, client_info=about)

@@ -12,6 +12,9 @@ from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 from memory_server.project import NONE, Project, project_of
 
+EMBEDDER_KEY = "MEMORY_SERVER_EMBEDDER_KEY"
+"""The variable that holds the key of the embedder. There is no flag for it: others can see the flags of a process."""
+
 
 def _split(value: object) -> object:
     return (
@@ -66,7 +69,8 @@ class Settings(BaseSettings):
     embedder_url: Annotated[str, AfterValidator(_address)] = Field(
         default="https://api.openai.com/v1",
         description="Where the model of `openai:MODEL` is: any endpoint that speaks OpenAI's embeddings API. "
-        "All texts that are stored and searched go there. Its key comes from `MEMORY_SERVER_EMBEDDER_KEY` alone.",
+        "The texts that are stored and searched go there. Its key comes from the environment: "
+        "`MEMORY_SERVER_EMBEDDER_KEY`, for OpenAI also `OPENAI_API_KEY`.",
     )
     toolsets: Names = Field(default=(), description="Offer only these toolsets, separated by commas.")
     tools: Names = Field(default=(), description="Offer only these tools.")
@@ -103,11 +107,8 @@ class Settings(BaseSettings):
 
     @property
     def embedder_key(self) -> str | None:
-        """The key of the endpoint. No flag sets it: others see the flags of a process.
-
-        The key that people have for OpenAI goes to OpenAI alone.
-        """
-        names = ["MEMORY_SERVER_EMBEDDER_KEY", *(["OPENAI_API_KEY"] if self.asks_openai else [])]
+        """The key of the endpoint. The one that people have for OpenAI goes to OpenAI alone."""
+        names = [EMBEDDER_KEY, *(["OPENAI_API_KEY"] if self.asks_openai else [])]
         return next(filter(None, (os.environ.get(name, "").strip() for name in names)), None)
 
     @property

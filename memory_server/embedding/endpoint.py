@@ -114,8 +114,8 @@ class Endpoint:
             except _Passing as passing:
                 wait = pause if passing.pause is None else passing.pause
                 # Somebody who waits gets a second try only where the connection had been closed meanwhile.
-                most = MOST_PAUSE if seconds == inf else 0.0
-                if ours or tries == TRIES or wait > most:
+                again = wait <= MOST_PAUSE if seconds == inf else passing.pause == 0.0
+                if ours or tries == TRIES or not again or time.monotonic() >= ends:
                     raise passing.failure from passing.__cause__
             self._pause(wait)
             tries, pause = tries + 1, 2 * pause

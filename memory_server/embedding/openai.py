@@ -37,8 +37,8 @@ CHECK = 60.0
 BATCH = 32
 """Texts in one request: what text-embeddings-inference takes unless told otherwise."""
 
-BATCH_CHARACTERS = 16_000
-"""Characters in one request: on a slow CPU some 20 s of work."""
+BATCH_CHARACTERS = 8_000
+"""Characters in one request: on a slow CPU some 10 s of work. A question may have to wait behind it."""
 
 SHORTEST = 200
 """Characters of a text that is refused and not shortened any further."""

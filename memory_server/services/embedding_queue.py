@@ -130,6 +130,7 @@ class EmbeddingQueue:
         self._last: Answering | None = None
         self._give_up = False
         self._waited = False
+        self._failed_a_call = False
         self._problem = _LOADING
 
     def stop(self) -> None:
@@ -168,6 +169,7 @@ class EmbeddingQueue:
             self._give_up = True
             embedder = self._choose(known)
             self._give_up = False
+            self._refuse_slow(embedder)
             if not self._database.read_only:
                 self._open(embedder.space, known)
             self._embedders = {
@@ -188,6 +190,13 @@ class EmbeddingQueue:
         except Exception as error:
             self._problem = Problem(f"the embedder cannot be loaded ({type(error).__name__}: {error})")
             raise
+
+    def _refuse_slow(self, embedder: Embedder) -> None:
+        """After it failed a call, an embedder must show that it is fast enough: else each call would wait in vain."""
+        if self._failed_a_call:
+            with deadline.within(PATIENCE):
+                embedder.embed_query("ready")
+            self._failed_a_call = False
 
     def _embed_first(self) -> None:
         """Embed what was stored before the embedder was ready, where that is little: the first search waits for it."""
@@ -275,15 +284,16 @@ class EmbeddingQueue:
         return Meaning(answering.space_id, embedder.space, vector)
 
     def embed_in_time(
-        self, embedder: Embedder, embed: Callable[[], Answer], seconds: float = PATIENCE
+        self, embedder: Embedder, embed: Callable[[], Answer], seconds: float | None = None
     ) -> Answer | Problem:
-        """What `embed` gives while somebody waits, or why it gives nothing. An endpoint gets so many seconds."""
-        seconds = deadline.left(seconds)
+        """What `embed` gives while somebody waits, or why it gives nothing. An endpoint gets `seconds`, or PATIENCE."""
+        seconds = deadline.left(PATIENCE if seconds is None else seconds)
         try:
             with deadline.within(seconds):
                 return embed()
         except Unreachable as error:
             if seconds >= FAIR:
+                self._failed_a_call = True
                 self._lose(embedder, error.problem)
             return error.problem
 

@@ -180,6 +180,31 @@ def test_a_stalling_endpoint_costs_one_search_two_seconds_and_the_next_ones_noth
     assert one.search("lighthouse").degraded == ()
 
 
+def test_an_endpoint_that_is_too_slow_for_searches_is_waited_for_once(
+    window: Open, local: Local, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It answers, but later than a search can wait: each search would wait in vain."""
+    monkeypatch.setattr(embedding_queue, "PATIENCE", 0.7)
+    one = window()
+    one.queue.work()
+    one.store("The harbour opens at noon")
+
+    def slow(local: Local, asked: Asked) -> tuple[int, dict[str, str], bytes]:
+        local.ended.wait(1.0)
+        return embedded(local, asked)
+
+    local.answer = slow
+    one.search("harbour")
+    with pytest.raises(Unreachable, match="did not answer within"):
+        one.queue.work()
+    asked = len(local.asked)
+    assert "did not answer within" in why(one.search("harbour"))
+    assert len(local.asked) == asked
+    local.answer = embedded
+    one.queue.work()
+    assert one.search("harbour").degraded == ()
+
+
 def test_a_store_waits_two_seconds_at_most_and_queues_its_text(window: Open, local: Local) -> None:
     one = window()
     one.queue.work()
