@@ -4,7 +4,7 @@ import logging
 import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from math import inf
 from threading import Thread
 
@@ -32,10 +32,11 @@ ALIKE = 0.99
 the fourth decimal from call to call. Two models are far below."""
 
 CHECK = 60.0
-"""Seconds after which a request takes the probe along once more: another model under the same name is noticed."""
+"""Seconds after which a question takes the probe along once more: another model under the same name is noticed. What is
+kept is always checked, so that no vector of another model is written."""
 
-BATCH = 32
-"""Texts in one request: what text-embeddings-inference takes unless told otherwise."""
+BATCH = 16
+"""Texts in one request, the probe not counted: half of what text-embeddings-inference takes unless told otherwise."""
 
 BATCH_CHARACTERS = 8_000
 """Characters in one request: on a slow CPU some 10 s of work. A question may have to wait behind it."""
@@ -47,6 +48,14 @@ STAND_IN = "(empty)"
 """What is sent for an empty text, which endpoints refuse, and for one that is refused in any length."""
 
 logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class _Call:
+    """When a call must have ended, and whether its vectors are kept."""
+
+    ends: float
+    kept: bool
 
 
 class OpenAIEmbedder:
@@ -66,49 +75,50 @@ class OpenAIEmbedder:
         return self._space
 
     def embed_query(self, text: str) -> Vector:
-        return self._embed(self._space.query_prompt, [text])[0]
+        return self._embed(self._space.query_prompt, [text], kept=False)[0]
 
     def embed_documents(self, texts: Sequence[str]) -> list[Vector]:
-        return self._embed(self._space.document_prompt, texts)
+        return self._embed(self._space.document_prompt, texts, kept=True)
 
-    def _embed(self, prompt: str, texts: Sequence[str]) -> list[Vector]:
+    def _embed(self, prompt: str, texts: Sequence[str], *, kept: bool) -> list[Vector]:
         sent = [prompt + (well_formed(text).strip() or STAND_IN) for text in texts]
 
         def embed(ends: float) -> list[Vector]:
-            return [vector for batch in _batches(sent) for vector in self._batch(batch, ends)]
+            call = _Call(ends, kept)
+            return [vector for batch in _batches(sent) for vector in self._batch(batch, call)]
 
         return _in_time(embed, self._endpoint.url) if deadline.is_set() else embed(inf)
 
-    def _batch(self, texts: list[str], ends: float) -> list[Vector]:
+    def _batch(self, texts: list[str], call: _Call) -> list[Vector]:
         try:
-            return self._ask(texts, ends)
+            return self._ask(texts, call)
         except Refused:
             # Either the endpoint refuses these texts, or it refuses everything: then this raises, and says why.
-            self._ask([STAND_IN], ends, ours=True)
-            return self._in_parts(texts, ends)
+            self._ask([STAND_IN], call, ours=True)
+            return self._in_parts(texts, call)
 
-    def _in_parts(self, texts: list[str], ends: float) -> list[Vector]:
+    def _in_parts(self, texts: list[str], call: _Call) -> list[Vector]:
         """The vectors of texts of which one or all together are refused: each half alone, then each text shorter."""
         if len(texts) == 1:
-            return [self._shortened(texts[0], ends)]
+            return [self._shortened(texts[0], call)]
         middle = len(texts) // 2
         return [
-            vector for half in (texts[:middle], texts[middle:]) for vector in self._ask_or_part(half, ends)
+            vector for half in (texts[:middle], texts[middle:]) for vector in self._ask_or_part(half, call)
         ]
 
-    def _ask_or_part(self, texts: list[str], ends: float) -> list[Vector]:
+    def _ask_or_part(self, texts: list[str], call: _Call) -> list[Vector]:
         try:
-            return self._ask(texts, ends)
+            return self._ask(texts, call)
         except Refused:
-            return self._in_parts(texts, ends)
+            return self._in_parts(texts, call)
 
-    def _shortened(self, text: str, ends: float) -> Vector:
+    def _shortened(self, text: str, call: _Call) -> Vector:
         """The vector of as much of a text as the endpoint takes; of the stand-in where it takes nothing of it."""
         characters = len(text)
         while len(text) > SHORTEST:
             text = text[: len(text) // 2]
             try:
-                return self._ask([text], ends)[0]
+                return self._ask([text], call)[0]
             except Refused:
                 continue
         logger.warning(
@@ -116,9 +126,9 @@ class OpenAIEmbedder:
             self._endpoint.url,
             characters,
         )
-        return self._ask([STAND_IN], ends, ours=True)[0]
+        return self._ask([STAND_IN], call, ours=True)[0]
 
-    def _ask(self, texts: list[str], ends: float, *, ours: bool = False) -> list[Vector]:
+    def _ask(self, texts: list[str], call: _Call, *, ours: bool = False) -> list[Vector]:
         """The vectors of texts, after a look whether the model is still the same.
 
         Raises:
@@ -126,9 +136,9 @@ class OpenAIEmbedder:
             Unreachable: it does not answer, or with another model.
         """
         now = time.monotonic()
-        due = now > self._checked + CHECK
+        due = call.kept or now > self._checked + CHECK
         sent = [PROBE, *texts] if due else texts
-        vectors = self._endpoint.vectors(self._space.model, sent, ends - now, ours=ours)
+        vectors = self._endpoint.vectors(self._space.model, sent, call.ends - now, ours=ours)
         for vector in vectors:
             if len(vector) != self._space.dimensions:
                 self._another(f"its vectors have {len(vector)} numbers, not {self._space.dimensions}")

@@ -83,7 +83,7 @@ def test_a_request_has_the_form_of_openais_api(local: Local, make: Make) -> None
     (asked,) = local.asked
     assert asked.path == "/v1/embeddings"
     assert asked.headers["Authorization"] == f"Bearer {KEY}"
-    assert asked.body == {"model": "some-model", "input": ["one", "two"], "encoding_format": "float"}
+    assert asked.body == {"model": "some-model", "input": [PROBE, "one", "two"], "encoding_format": "float"}
 
 
 def test_without_a_key_no_header_tells_one(local: Local, make: Make) -> None:
@@ -95,7 +95,7 @@ def test_the_prompts_of_a_known_model_stand_before_its_texts(local: Local, make:
     embedder = make("nomic-embed-text:v1.5")
     embedder.embed_query("when")
     embedder.embed_documents(["then"])
-    assert local.texts == [["search_query: when"], ["search_document: then"]]
+    assert local.texts == [["search_query: when"], [PROBE, "search_document: then"]]
     assert (embedder.space.query_prompt, embedder.space.document_prompt) == (
         "search_query: ",
         "search_document: ",
@@ -123,7 +123,8 @@ def test_prompts_are_known_by_the_names_that_endpoints_use(name: str, query: str
 def test_texts_go_in_batches_of_few_texts_and_few_characters(local: Local, make: Make) -> None:
     texts = [f"text {n}" for n in range(2 * BATCH + 1)] + ["x" * BATCH_CHARACTERS, "y", "z"]
     vectors = make().embed_documents(texts)
-    assert [len(batch) for batch in local.texts] == [BATCH, BATCH, 1, 1, 2]
+    assert [len(batch) - 1 for batch in local.texts] == [BATCH, BATCH, 1, 1, 2]
+    assert {batch[0] for batch in local.texts} == {PROBE}
     assert_same(vectors, of(local, *texts))
 
 
@@ -148,7 +149,7 @@ def test_the_index_of_an_answer_says_which_text_a_vector_belongs_to(local: Local
 
 def test_without_an_index_the_order_of_the_answer_counts(local: Local, make: Make) -> None:
     embedder = make()
-    local.answers.append(says(data(*({"embedding": local.vector(text)} for text in ("one", "two")))))
+    local.answers.append(says(data(*({"embedding": local.vector(text)} for text in (PROBE, "one", "two")))))
     assert_same(embedder.embed_documents(["one", "two"]), of(local, "one", "two"))
 
 
@@ -179,7 +180,7 @@ def test_an_answer_that_is_none_is_an_error_and_no_vector(local: Local, make: Ma
     embedder = make()
     local.answers.append(says(body))
     with pytest.raises(Unreachable, match="no list of 2 embeddings") as error:
-        embedder.embed_documents([SECRET, "two"])
+        embedder.embed_documents([SECRET])  # and the probe
     assert SECRET not in str(error.value)
     assert len(str(error.value).splitlines()) == 1
 
@@ -192,7 +193,7 @@ def test_what_is_no_vector_is_never_taken_for_one(local: Local, make: Make, row:
     embedder = make()
     local.answer = says(data({"index": 0, "embedding": row}))
     with pytest.raises(Refused, match=r"no vector|no list of numbers"):
-        embedder.embed_documents([SECRET])
+        embedder.embed_query(SECRET)
 
 
 def test_another_number_of_dimensions_is_an_error(local: Local, make: Make) -> None:
@@ -204,16 +205,25 @@ def test_another_number_of_dimensions_is_an_error(local: Local, make: Make) -> N
         embedder.embed_query("one")
 
 
-def test_another_model_with_the_same_dimensions_is_noticed_by_the_probe(
-    local: Local, make: Make, monkeypatch: pytest.MonkeyPatch
+def test_another_model_with_the_same_dimensions_is_noticed_before_a_vector_is_kept(
+    local: Local, make: Make
 ) -> None:
     embedder = make()
-    monkeypatch.setattr(openai, "CHECK", -1.0)
-    assert_same(embedder.embed_documents(["one"]), of(local, "one"))
     local.model = 1
     with pytest.raises(Unreachable, match="another vector for the same text"):
         embedder.embed_documents(["one"])
-    assert local.texts == [[PROBE, "one"], [PROBE, "one"]]
+
+
+def test_questions_look_for_another_model_once_a_minute(
+    local: Local, make: Make, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    embedder = make()
+    local.model = 1
+    embedder.embed_query("one")
+    monkeypatch.setattr(openai, "CHECK", -1.0)
+    with pytest.raises(Unreachable, match="another vector for the same text"):
+        embedder.embed_query("two")
+    assert local.texts == [["one"], [PROBE, "two"]]
 
 
 # The space
