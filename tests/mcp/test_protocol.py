@@ -480,7 +480,7 @@ def python(code: str, server: Servers, *messages: object) -> tuple[list[dict[str
     return [json.loads(each) for each in done.stdout.splitlines()], done.stderr.decode()
 
 
-HEAVY = ("torch", "transformers", "sentence_transformers", "jieba")
+HEAVY = ("torch", "transformers", "sentence_transformers", "jieba", "memory_server.embedding.endpoint")
 
 
 def test_starting_imports_no_heavy_library(server: Servers) -> None:
