@@ -8,13 +8,13 @@ from math import log
 
 import numpy as np
 import snowballstemmer
-from quality.data import Memory, Question
-from quality.doors import Answer
-from quality.measures import FIRST
 
 from memory_server.embedding import Embedder
 from memory_server.language.query import CHINESE_STOP_WORDS, ENGLISH_STOP_WORDS, STOP_CHARACTERS
 from memory_server.language.text import HAN, fold
+from quality.data import Memory, Question
+from quality.doors import Answer
+from quality.measures import FIRST
 
 K1 = 1.2
 B = 0.75

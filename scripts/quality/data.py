@@ -1,4 +1,16 @@
-"""Reads the sets of an evaluation: stores of memories, and questions whose answers are known."""
+"""Reads the sets of an evaluation: stores of memories, and questions whose answers are known.
+
+A set is JSON, gzip'd or not; a corpus is one store:
+
+    {"name", "lang", "overall_excludes": [category, …],
+     "corpora": [{"id",
+                  "memories":  [{"id", "text", "time", "session", "type", "project"}],
+                  "questions": [{"id", "text", "category", "gold": [[id, …], …], "stale": [id, …],
+                                 "asked_at", "lang"}]}]}
+
+`gold` lists pieces of evidence, and any one id of a piece will do. `stale` were true once. `lang` of a question,
+`overall_excludes`, `project`, `session`, `stale` and `asked_at` may be left out.
+"""
 
 import gzip
 import json

@@ -16,13 +16,10 @@ from unittest.mock import patch
 from anyio.from_thread import BlockingPortal, start_blocking_portal
 from mcp import Client, StdioServerParameters, stdio_client
 from pydantic import TypeAdapter
-from quality.data import JSON, Memory, Question, Store
-from quality.measures import FIRST
 
 from memory_server import app
 from memory_server.demo import call, embedded
 from memory_server.domain.caller import Caller
-from memory_server.domain.embedding import Vector
 from memory_server.domain.memory import Filter, MemoryDraft, MemoryId, MemoryType, Stored
 from memory_server.domain.memory import Memory as StoredMemory
 from memory_server.domain.moment import timestamp
@@ -30,6 +27,8 @@ from memory_server.embedding import Embedder
 from memory_server.mcp.tools import fields
 from memory_server.services.memories import MemoryService
 from memory_server.settings import Settings
+from quality.data import JSON, Memory, Question, Store
+from quality.measures import FIRST
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -60,22 +59,6 @@ class Door(Protocol):
         ...
 
     def ask(self, question: Question, mode: str) -> Answer: ...
-
-
-class RememberedEmbedder:
-    """An embedder that embeds each text of a memory once in a run; questions it embeds each time."""
-
-    def __init__(self, embedder: Embedder) -> None:
-        self._embedder = embedder
-        self._vectors: dict[str, Vector] = {}
-        self.space = embedder.space
-        self.embed_query = embedder.embed_query
-
-    def embed_documents(self, texts: Sequence[str]) -> list[Vector]:
-        new = [text for text in dict.fromkeys(texts) if text not in self._vectors]
-        if new:
-            self._vectors.update(zip(new, self._embedder.embed_documents(new), strict=True))
-        return [self._vectors[text] for text in texts]
 
 
 class Unmerged(MemoryService):

@@ -1,34 +1,27 @@
 """Prints how well searches find what they should: `python scripts/quality/evaluate.py [DATA ...]`.
 
-DATA are files, or folders of them, in the form that docs/search.md describes; the sets of the repository are always
+DATA are files, or folders of them, in the form that data.py reads; the sets of the repository are always
 asked too. Each store is a database of its own with the bundled embedder. BM25 alone and the cosine alone are the
 baselines.
 """
 
 import argparse
 import sys
+import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
-from datetime import UTC, datetime
 from pathlib import Path
 
 sys.path[:0] = [str(Path(__file__).resolve().parents[up]) for up in (1, 2)]
 
-from quality import data, tables  # noqa: E402
-from quality.baselines import Bm25, Cosine  # noqa: E402
-from quality.data import Question, Store  # noqa: E402
-from quality.doors import (  # noqa: E402
-    Answer,
-    Door,
-    RememberedEmbedder,
-    names_of,
-    through_mcp,
-    through_services,
-)
-from quality.measures import Hit, Result, rank  # noqa: E402
-
 from memory_server.embedding import Embedder  # noqa: E402
 from memory_server.embedding.bundled import BundledEmbedder  # noqa: E402
+from quality import data, own, saved, selection, tables  # noqa: E402
+from quality.baselines import Bm25, Cosine  # noqa: E402
+from quality.data import Question, Store  # noqa: E402
+from quality.doors import Answer, Door, names_of, through_mcp, through_services  # noqa: E402
+from quality.measures import Hit, Result, rank  # noqa: E402
+from quality.vectors import RememberedEmbedder  # noqa: E402
 
 MODES = ("hybrid", "semantic", "keyword")
 BASELINES = ("bm25", "cosine")
@@ -77,22 +70,65 @@ def result(
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("data", nargs="*", type=Path)
-    parser.add_argument("--modes", type=lambda text: text.split(","), default=[*MODES, *BASELINES])
-    parser.add_argument("--mcp", action="store_true")
-    given = parser.parse_args()
-    stores = [store for path in given.data for store in data.read(path)] + [data.demo()]
-    embedder = RememberedEmbedder(BundledEmbedder())
+    given = _arguments()
+    if given.compare:
+        before, after = map(saved.load, given.compare)
+        print(*saved.compared(before, after, given.verbose), sep="\n")
+        return
+    embedder = RememberedEmbedder(BundledEmbedder(), given.vectors)
     opened: Opened = through_mcp if given.mcp else through_services
     results: list[Result] = []
-    for store in stores:
-        began = datetime.now(UTC)
+    for store in _stores(given):
+        began = time.perf_counter()
         results += evaluated(store, given.modes, opened, embedder)
-        took = (datetime.now(UTC) - began).total_seconds()
-        print(f"{store.set} {store.name}: {took:.0f} s", file=sys.stderr)
-    print(*tables.whole(results), sep="\n")
-    print(*tables.by_category(results), sep="\n")
+        print(f"{store.set} {store.name}: {time.perf_counter() - began:.0f} s", file=sys.stderr, flush=True)
+        embedder.save()
+    if given.save:
+        saved.save(given.save, results)
+    print(f"python scripts/quality/evaluate.py {' '.join(sys.argv[1:])}\n")
+    print(*tables.whole(results), "", *tables.by_category(results), sep="\n")
+
+
+def _stores(given: argparse.Namespace) -> list[Store]:
+    every = [store for path in given.data for store in data.read(path)]
+    every += [*own.stores(held=given.held), data.demo()]
+    chosen = selection.only(every, given.only)
+    if given.half:
+        chosen = selection.half(chosen, given.half)
+    if given.cut:
+        chosen = [cut for store in chosen for cut in selection.cuts(store, given.cut)]
+    return chosen
+
+
+def _arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    add = parser.add_argument
+    add(
+        "data",
+        nargs="*",
+        type=Path,
+        help="files or folders of sets; those of the repository are always there",
+    )
+    add("--only", nargs="+", default=[], metavar="SET[:0,1]", help="these sets, or these stores of them")
+    add("--half", choices=["first", "second"], help="every other store: fit on one half, report the other")
+    add("--held", action="store_true", help="the part of the own set that was put aside, and only it")
+    add("--cut", type=int, metavar="N", help="stores cut to N memories around the evidence")
+    add("--modes", type=_modes, default=[*MODES, *BASELINES], help=f"of {','.join([*MODES, *BASELINES])}")
+    add("--mcp", action="store_true", help="through a server over stdio, not through the services")
+    add("--vectors", type=Path, metavar="FILE", help="keep the vectors of memories there for the next run")
+    add("--save", type=Path, metavar="FILE", help="write the result of each question as a line of JSON")
+    add("--compare", nargs=2, type=Path, metavar=("BEFORE", "AFTER"), help="two saved runs; asks nothing")
+    add("--verbose", action="store_true", help="with --compare: the questions that changed most")
+    return parser.parse_args()
+
+
+def _modes(text: str) -> list[str]:
+    modes = text.split(",")
+    if unknown := set(modes) - {*MODES, *BASELINES}:
+        raise argparse.ArgumentTypeError(f"no mode {', '.join(sorted(unknown))}")
+    return modes
 
 
 if __name__ == "__main__":

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Sequence
 from itertools import chain
 
 import numpy as np
+
 from quality.measures import (
     Result,
     brier,
@@ -56,7 +57,9 @@ def _line(name: str, category: str, mode: str, results: Sequence[Result]) -> str
     stale = [_mean(map(stale_share, outdated)), _mean(map(old_first, outdated))]
     shown = f"{sum(len(result.hits) for result in results) / len(results):.1f}"
     times = [_percentiles([r.cpu for r in results if r.cpu]), _percentiles([r.wall for r in results])]
-    return _row([name, category, mode, str(len(answered)), *means, *stale, shown, *_calibration(results), *times])
+    return _row(
+        [name, category, mode, str(len(answered)), *means, *stale, shown, *_calibration(results), *times]
+    )
 
 
 def _calibration(results: Sequence[Result]) -> tuple[str, str]:
