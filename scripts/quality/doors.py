@@ -70,14 +70,21 @@ class Unmerged(MemoryService):
         return None, ()
 
 
+class NoSegmenter:
+    """The dictionary serves only the search for near-duplicates; to load it takes a second for each store."""
+
+    def segment(self, text: str) -> list[str]:
+        return [text]
+
+
 class ServicesDoor:
     """The services on a database of their own. Their clock stands at the moment that a question is asked."""
 
     def __init__(self, services: app.Services, set_clock: Callable[[datetime], None]) -> None:
         self._services = services
         self._set_clock = set_clock
-        own = services.memories
-        self._memories = Unmerged(*(getattr(own, each.name) for each in dataclasses.fields(own)))
+        own = {each.name: getattr(services.memories, each.name) for each in dataclasses.fields(MemoryService)}
+        self._memories = Unmerged(**{**own, "segmenter": NoSegmenter()})
         self._last = datetime.now(UTC)
 
     def store(self, memories: Sequence[Memory]) -> list[int]:
