@@ -75,6 +75,9 @@ def main() -> None:
         before, after = map(saved.load, given.compare)
         print(*saved.compared(before, after, given.verbose), sep="\n")
         return
+    if given.show:
+        _print(saved.load(given.show))
+        return
     embedder = RememberedEmbedder(BundledEmbedder(), given.vectors)
     opened: Opened = through_mcp if given.mcp else through_services
     results: list[Result] = []
@@ -86,6 +89,10 @@ def main() -> None:
     if given.save:
         saved.save(given.save, results)
     print(f"python scripts/quality/evaluate.py {' '.join(sys.argv[1:])}\n")
+    _print(results)
+
+
+def _print(results: Sequence[Result]) -> None:
     print(*tables.whole(results), "", *tables.by_category(results), sep="\n")
 
 
@@ -119,6 +126,7 @@ def _arguments() -> argparse.Namespace:
     add("--mcp", action="store_true", help="through a server over stdio, not through the services")
     add("--vectors", type=Path, metavar="FILE", help="keep the vectors of memories there for the next run")
     add("--save", type=Path, metavar="FILE", help="write the result of each question as a line of JSON")
+    add("--show", type=Path, metavar="FILE", help="the tables of a saved run; asks nothing")
     add("--compare", nargs=2, type=Path, metavar=("BEFORE", "AFTER"), help="two saved runs; asks nothing")
     add("--verbose", action="store_true", help="with --compare: the questions that changed most")
     return parser.parse_args()

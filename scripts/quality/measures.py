@@ -84,7 +84,7 @@ def old_first(result: Result) -> bool:
 
 def calibration_error(hits: Sequence[Hit]) -> float:
     """The mean difference between scores and the share that is right, over bins of equal size."""
-    ordered = np.array(sorted((hit.score, float(hit.right)) for hit in hits))
+    ordered = np.array([(hit.score, hit.right) for hit in sorted(hits, key=lambda hit: hit.score)])
     bins = [part for part in np.array_split(ordered, BINS) if len(part)]
     return float(sum(abs(part[:, 0].mean() - part[:, 1].mean()) * len(part) for part in bins) / len(ordered))
 
