@@ -125,7 +125,8 @@ def moment(text: str | None) -> datetime | None:
     if not text:
         return None
     if found := _CHINESE.match(text):
-        return datetime(*(int(part or 0) for part in found.groups()), tzinfo=UTC)  # type: ignore[misc,arg-type]
+        year, month, day, hour, minute = (int(part or 0) for part in found.groups())
+        return datetime(year, month, day, hour, minute, tzinfo=UTC)
     for form in _FORMS:
         try:
             return datetime.strptime(text, form).replace(tzinfo=UTC)

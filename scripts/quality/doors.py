@@ -90,10 +90,10 @@ class ServicesDoor:
     def store(self, memories: Sequence[Memory]) -> list[int]:
         self._last = max((each.time for each in memories if each.time), default=self._last) + LATER
         self._set_clock(self._last)
-        ids = [stored(self._memories, memory).memory.id for memory in memories]
+        ids: list[int] = [stored(self._memories, memory).memory.id for memory in memories]
         self._services.queue.warm_up()
         self._services.queue.drain()
-        return list(ids)
+        return ids
 
     def ask(self, question: Question, mode: str) -> Answer:
         self._set_clock(question.asked_at or self._last)
@@ -105,16 +105,13 @@ class ServicesDoor:
 
 def stored(service: MemoryService, memory: Memory) -> Stored:
     """Store one memory of a set, with its time and session where a draft has them."""
-    session, time = memory.session, memory.time and timestamp(memory.time)
-    draft: dict[str, Any] = {"session": session, "occurred_at": time}
+    occurred = memory.time and timestamp(memory.time)
+    optional: dict[str, Any] = {"session": memory.session, "occurred_at": occurred}
     known = {each.name for each in dataclasses.fields(MemoryDraft)}
-    given = {name: value for name, value in draft.items() if name in known}
+    given = {name: value for name, value in optional.items() if name in known}
     text = memory.text[:LONGEST_TEXT]
-    return service.store(
-        MemoryDraft(text, memory_type(memory), project=memory.project, **given),
-        None,
-        Caller("evaluate", session),
-    )
+    draft = MemoryDraft(text, memory_type(memory), project=memory.project, **given)
+    return service.store(draft, None, Caller("evaluate", memory.session))
 
 
 def memory_type(memory: Memory) -> MemoryType:
@@ -166,8 +163,8 @@ class McpDoor:
 
     def _arguments(self, memory: Memory) -> JSON:
         """What `memory_store` gets: the time and the session where the tool takes them."""
-        time = memory.time and timestamp(memory.time)
-        optional = {"session": memory.session, "occurred_at": time, "occurredAt": time}
+        occurred = memory.time and timestamp(memory.time)
+        optional = {"session": memory.session, "occurred_at": occurred, "occurredAt": occurred}
         given = {name: value for name, value in optional.items() if value and name in self._known}
         return {
             "content": memory.text[:LONGEST_TEXT],
@@ -188,7 +185,7 @@ def through_mcp(_: Embedder) -> Iterator[Door]:
     """A server of this checkout over stdio, on a temporary database."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith(("MEMORY_", "CLAUDE_"))}
     with TemporaryDirectory(prefix="memory-server-evaluate-") as folder, start_blocking_portal() as portal:
-        flags = ["--db", f"{folder}/memory.db", "--embedder", "bundled", "--allow-secrets"]
+        flags = ["--db", f"{folder}/memory.db", "--embedder", "bundled", "--allow-secrets", "--project", ""]
         server = StdioServerParameters(
             command=sys.executable,
             args=["-m", "memory_server", *flags],

@@ -2,11 +2,11 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from typing import Literal
 
 from quality.data import Question, Store
 
-Half = str
-"""`first` or `second`."""
+Half = Literal["first", "second"]
 
 
 def only(stores: Iterable[Store], wanted: Sequence[str]) -> list[Store]:

@@ -1,6 +1,7 @@
 """The tables of an evaluation, in Markdown."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from itertools import chain
 
 import numpy as np
@@ -21,6 +22,14 @@ TITLES = (
     "set", "questions of", "mode", "questions", "r@1", "r@5", "r@10", "MRR", "nDCG@10", "stale@10", "old first",
     "hits", "calibration error", "Brier", "CPU ms p50 / p95", "wall ms p50 / p95",
 )  # fmt: skip
+
+MEASURES: tuple[Callable[[Result], float], ...] = (
+    partial(recall, first=1),
+    partial(recall, first=5),
+    partial(recall, first=10),
+    reciprocal_rank,
+    ndcg,
+)
 
 
 def whole(results: Sequence[Result]) -> Iterable[str]:
@@ -50,10 +59,7 @@ def _head() -> list[str]:
 def _line(name: str, category: str, mode: str, results: Sequence[Result]) -> str:
     answered = [result for result in results if result.ranks]
     outdated = [result for result in answered if result.stale]
-    means = [
-        _mean(measure(result) for result in answered)
-        for measure in (lambda r: recall(r, 1), lambda r: recall(r, 5), lambda r: recall(r, 10), reciprocal_rank, ndcg)
-    ]  # fmt: skip
+    means = [_mean(map(measure, answered)) for measure in MEASURES]
     stale = [_mean(map(stale_share, outdated)), _mean(map(old_first, outdated))]
     shown = f"{sum(len(result.hits) for result in results) / len(results):.1f}"
     times = [_percentiles([r.cpu for r in results if r.cpu]), _percentiles([r.wall for r in results])]
