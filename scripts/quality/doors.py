@@ -78,10 +78,14 @@ class NoSegmenter:
 
 
 class ServicesDoor:
-    """The services on a database of their own. Their clock stands at the moment that a question is asked."""
+    """The services on a database of their own. Their clock stands at the moment that a question is asked.
+
+    Accesses are not counted, so that no question changes what the next one finds.
+    """
 
     def __init__(self, services: app.Services, set_clock: Callable[[datetime], None]) -> None:
-        self._services = services
+        self._queue = services.queue
+        self._search = dataclasses.replace(services.search, count_access=False)
         self._set_clock = set_clock
         own = {each.name: getattr(services.memories, each.name) for each in dataclasses.fields(MemoryService)}
         self._memories = Unmerged(**{**own, "segmenter": NoSegmenter()})
@@ -91,14 +95,14 @@ class ServicesDoor:
         self._last = max((each.time for each in memories if each.time), default=self._last) + LATER
         self._set_clock(self._last)
         ids: list[int] = [stored(self._memories, memory).memory.id for memory in memories]
-        self._services.queue.warm_up()
-        self._services.queue.drain()
+        self._queue.warm_up()
+        self._queue.drain()
         return ids
 
     def ask(self, question: Question, mode: str) -> Answer:
         self._set_clock(question.asked_at or self._last)
         cpu, wall = time.process_time(), time.perf_counter()
-        found = self._services.search.search(question.text[:LONGEST_QUESTION], Filter(), FIRST, mode)
+        found = self._search.search(question.text[:LONGEST_QUESTION], Filter(), FIRST, mode)
         cpu, wall = time.process_time() - cpu, time.perf_counter() - wall
         return Answer([(hit.memory.id, hit.score) for hit in found.hits], 1000 * cpu, 1000 * wall)
 
@@ -141,7 +145,7 @@ def through_services(embedder: Embedder) -> Iterator[Door]:
 
 
 class McpDoor:
-    """A server process, called by the official client. Its clock is the real one."""
+    """A server process, called by the official client. Its clock is the real one, and it counts accesses."""
 
     def __init__(self, portal: BlockingPortal, client: Client) -> None:
         self._portal = portal
