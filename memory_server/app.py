@@ -5,13 +5,14 @@ import random
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from typing import TYPE_CHECKING
 
 from memory_server.domain.deadline import CALL
 from memory_server.domain.embedding import Space
 from memory_server.embedding import Embedder
 from memory_server.embedding.hashing import HashingEmbedder
 from memory_server.embedding.sentence_transformers import SentenceTransformersEmbedder
-from memory_server.errors import Mend, Unavailable
+from memory_server.errors import Hint, Mend, Unavailable
 from memory_server.nlp.jieba import JiebaSegmenter
 from memory_server.nlp.keywords import JiebaKeywords
 from memory_server.services.background import Background, Job
@@ -43,9 +44,14 @@ except ImportError as missing:
 else:
     _NO_BUNDLED = None
 
+if TYPE_CHECKING:
+    from memory_server.embedding.endpoint import Endpoint
+
 logger = logging.getLogger(__name__)
 
 SENTENCE_TRANSFORMERS = "sentence-transformers"
+
+OPENAI = "openai"
 
 WARM_UP_DELAY = 0.25
 """Seconds before the embedder is loaded: the client's first questions come first."""
@@ -107,7 +113,9 @@ def build(settings: Settings) -> Services:
     database = Database(settings.db, clock, make_folders="db" not in settings.model_fields_set)
     segmenter = JiebaSegmenter(settings.cache)
     secrets, counts = settings.allow_secrets, not settings.read_only
-    queue = EmbeddingQueue(database, lambda known: choose(settings, known), load, clock)
+    queue = EmbeddingQueue(
+        database, lambda known: choose(settings, known), lambda space: load(space, settings), clock
+    )
     triggers = LazyEngine(lambda: _two_tiers(settings, queue))
     facts = FactService(database, secrets, counts)
     short_term = ShortTermService(database, JiebaKeywords(segmenter), random.random, secrets, counts)
@@ -152,27 +160,34 @@ def choose(settings: Settings, known: Sequence[Space]) -> Embedder:
     """The embedder that the settings ask for.
 
     `auto` stays with a sentence-transformers model that the file already uses: another window was told
-    to use it, and two windows must not move the file to and fro. Else bundled, else hashing.
+    to use it, and two windows must not move the file to and fro. For the same reason it takes no other embedder
+    where the file uses an endpoint; but it does not ask the endpoint, because texts leave this machine only where
+    the settings say so. Else bundled, else hashing.
 
     Raises:
         Unavailable: it is not installed here, or cannot be loaded.
+        Unreachable: the endpoint does not answer now.
     """
     match settings.embedder.partition(":"):
         case ("auto", _, _):
-            if known and known[0].provider == SENTENCE_TRANSFORMERS:
-                return load(known[0])
+            if known and known[0].provider in (SENTENCE_TRANSFORMERS, OPENAI):
+                return load(known[0], settings)
             return _bundled_or_hashing()
         case ("bundled", _, _):
             return _bundled()
         case ("hashing", _, _):
             return HashingEmbedder()
+        case ("openai", _, model):
+            from memory_server.embedding.openai import connected
+
+            return connected(_endpoint(settings), model, known)
         case (_, _, model):
             name, _, revision = model.partition("@")
             return SentenceTransformersEmbedder(name, revision or None)
 
 
-def load(space: Space) -> Embedder:
-    """The embedder of a space that a file has.
+def load(space: Space, settings: Settings) -> Embedder:
+    """The embedder of a space that a file has. An endpoint is asked only where the settings name one.
 
     Raises:
         Unavailable: it is not installed here, or is another version.
@@ -182,6 +197,16 @@ def load(space: Space) -> Embedder:
             embedder: Embedder = _bundled()
         case "hashing":
             embedder = HashingEmbedder()
+        case "openai":
+            if not settings.embedder.startswith(f"{OPENAI}:"):
+                raise Unavailable(
+                    f"{space.model} is behind an endpoint, and no text leaves this machine unless the settings "
+                    "name the endpoint.",
+                    Hint(Mend.NAME_ENDPOINT_MODEL, {"model": space.model}),
+                )
+            from memory_server.embedding.openai import OpenAIEmbedder
+
+            embedder = OpenAIEmbedder(_endpoint(settings), space)
         case _:
             # A model that the file knows is looked for on this machine only: a hub out of reach takes a minute to fail.
             try:
@@ -193,6 +218,15 @@ def load(space: Space) -> Embedder:
     if embedder.space.fingerprint != space.fingerprint:
         raise Unavailable(f"{space.model} is installed here in another version.")
     return embedder
+
+
+def _endpoint(settings: Settings) -> "Endpoint":
+    from memory_server.embedding.endpoint import Endpoint
+
+    key = settings.embedder_key
+    if key is None and settings.asks_openai:
+        raise Unavailable(f"{settings.embedder_url} needs a key, and none is set.", Mend.SET_ENDPOINT_KEY)
+    return Endpoint(settings.embedder_url, key)
 
 
 def _two_tiers(settings: Settings, queue: EmbeddingQueue) -> TriggerEngine:

@@ -27,7 +27,7 @@ from mcp_types import Implementation
 from memory_server import __version__
 from memory_server.app import clock
 from memory_server.errors import Invalid
-from memory_server.settings import Settings
+from memory_server.settings import EMBEDDER_KEY, Settings
 
 DEMO_LOG = Path(__file__).with_name("demo_worklog.jsonl")
 """The log without an argument: six weeks of notes of an invented software team, and questions about them."""
@@ -375,8 +375,14 @@ class Refused(Exception):
 def started(db: Path, settings: Settings, name: str = "demo", *flags: str) -> Client:
     """`async with started(…) as server` starts a server process, called by a client of this name, and ends it."""
     arguments = ["-m", "memory_server", "--db", str(db), "--embedder", settings.embedder]
-    arguments += ["--log-level", settings.log_level, *(["--allow-secrets"] if settings.allow_secrets else [])]
-    parameters = StdioServerParameters(command=sys.executable, args=[*arguments, *flags])
+    arguments += ["--embedder-url", settings.embedder_url, "--log-level", settings.log_level]
+    arguments += ["--allow-secrets"] if settings.allow_secrets else []
+    key = settings.embedder_key  # a client hands on few variables
+    parameters = StdioServerParameters(
+        command=sys.executable,
+        args=[*arguments, *flags],
+        env={EMBEDDER_KEY: key} if key else None,
+    )
     about = Implementation(name=name, version=__version__)
     return Client(stdio_client(parameters), read_timeout_seconds=PATIENCE, client_info=about)
 

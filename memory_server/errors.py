@@ -32,6 +32,10 @@ class Mend(StrEnum):
     RESTORE = "restore a backup"
     USE_SAME_EMBEDDER = "use the embedder of the other window"
     USE_ANOTHER_EMBEDDER = "name a model that is on this machine, or another embedder"
+    NAME_ENDPOINT_MODEL = "name the model of the file and its endpoint"
+    CHECK_ENDPOINT = "start the endpoint, or correct its address or its model"
+    SET_ENDPOINT_KEY = "set the key of the endpoint"
+    ENCRYPT_ENDPOINT = "use an encrypted address, or no key"
     INSTALL_SENTENCE_TRANSFORMERS = "install the extra for sentence-transformers models"
     UPGRADE = "upgrade the program"
     TRY_AGAIN = "try the same again"
@@ -102,3 +106,7 @@ class Unavailable(MemoryServerError):
     """Something that is needed is not available: the database, its disk, the embedder."""
 
     code = "unavailable"
+
+
+class Unreachable(Unavailable):
+    """What another program must do is not done now, and may be later without a change here: it is tried again."""

@@ -4,12 +4,16 @@ import os
 import re
 from pathlib import Path
 from typing import Annotated, Literal
+from urllib.parse import urlsplit
 
 from platformdirs import user_cache_path, user_data_path
 from pydantic import AfterValidator, AliasChoices, BeforeValidator, Field
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 from memory_server.project import NONE, Project, project_of
+
+EMBEDDER_KEY = "MEMORY_SERVER_EMBEDDER_KEY"
+"""The variable that holds the key of the embedder. There is no flag for it: others can see the flags of a process."""
 
 
 def _split(value: object) -> object:
@@ -19,9 +23,22 @@ def _split(value: object) -> object:
 
 
 def _known_embedder(name: str) -> str:
-    if name not in ("auto", "bundled", "hashing") and not re.match("sentence-transformers:.", name):
-        raise ValueError("must be auto, bundled, hashing or sentence-transformers:NAME")
+    if name not in ("auto", "bundled", "hashing") and not re.match("(sentence-transformers|openai):.", name):
+        raise ValueError("must be auto, bundled, hashing, sentence-transformers:NAME or openai:MODEL")
     return name
+
+
+def _address(url: str) -> str:
+    """The address above `/embeddings`, however it was given."""
+    url = url.strip().rstrip("/").removesuffix("/embeddings").rstrip("/")
+    try:
+        parts = urlsplit(url)
+        right = parts.scheme in ("http", "https") and parts.hostname and parts.port != 0
+    except ValueError:
+        right = False
+    if not right:
+        raise ValueError("must be an address such as http://localhost:11434/v1")
+    return url
 
 
 Names = Annotated[tuple[str, ...], NoDecode, BeforeValidator(_split)]
@@ -46,8 +63,14 @@ class Settings(BaseSettings):
     )
     embedder: Annotated[str, AfterValidator(_known_embedder)] = Field(
         default="auto",
-        description="`auto` (the one that the file uses, else bundled, else hashing), `bundled`, `hashing`, or "
-        "`sentence-transformers:NAME_OR_PATH[@revision]`.",
+        description="`auto` (the one that the file uses, else bundled, else hashing), `bundled`, `hashing`, "
+        "`sentence-transformers:NAME_OR_PATH[@revision]`, or `openai:MODEL`: a model behind an endpoint.",
+    )
+    embedder_url: Annotated[str, AfterValidator(_address)] = Field(
+        default="https://api.openai.com/v1",
+        description="Where the model of `openai:MODEL` is: any endpoint that speaks OpenAI's embeddings API. "
+        "The texts that are stored and searched go there. Its key comes from the environment: "
+        "`MEMORY_SERVER_EMBEDDER_KEY`, for OpenAI also `OPENAI_API_KEY`.",
     )
     toolsets: Names = Field(default=(), description="Offer only these toolsets, separated by commas.")
     tools: Names = Field(default=(), description="Offer only these tools.")
@@ -75,6 +98,18 @@ class Settings(BaseSettings):
         except FileNotFoundError:  # it was deleted
             folder = Path.home()
         return project_of(self.project, folder)
+
+    @property
+    def asks_openai(self) -> bool:
+        """Whether the address of the embedder is OpenAI's own service."""
+        host = urlsplit(self.embedder_url).hostname or ""
+        return host == "api.openai.com" or host.endswith(".api.openai.com")
+
+    @property
+    def embedder_key(self) -> str | None:
+        """The key of the endpoint. The one that people have for OpenAI goes to OpenAI alone."""
+        names = [EMBEDDER_KEY, *(["OPENAI_API_KEY"] if self.asks_openai else [])]
+        return next(filter(None, (os.environ.get(name, "").strip() for name in names)), None)
 
     @property
     def time_zone(self) -> str | None:

@@ -24,7 +24,7 @@ from mcp import Client
 from mcp_types import CallToolResult, TextContent
 
 from memory_server import __version__
-from memory_server.settings import Settings
+from memory_server.settings import EMBEDDER_KEY, Settings
 from memory_server.sqlite.database import Database
 from tests.conftest import ROOT, Servers, call, eventually
 from tests.fences import KINDS, Fence, calls, commands, fences, fits, same_text, without_fences
@@ -221,7 +221,7 @@ def test_flags_of_the_program_exist() -> None:
 
 
 def test_settings_in_the_text_exist() -> None:
-    known: set[str] = set()
+    known = {EMBEDDER_KEY}
     for setting, field in Settings.model_fields.items():
         aliases = getattr(field.validation_alias, "choices", None) or [f"MEMORY_SERVER_{setting.upper()}"]
         known |= {str(alias) for alias in aliases}
@@ -400,6 +400,9 @@ def test_the_manifest_for_registries_fits_its_format_and_the_program() -> None:
     assert package["identifier"] == project["name"]
     assert package["transport"] == {"type": "stdio"}
     for variable in package["environmentVariables"]:
+        assert variable.get("isSecret", False) == (variable["name"] == EMBEDDER_KEY)
+        if variable["name"] == EMBEDDER_KEY:
+            continue
         setting = variable["name"].removeprefix("MEMORY_SERVER_").lower()
         assert setting in Settings.model_fields
 

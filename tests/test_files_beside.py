@@ -1,16 +1,20 @@
 """What lies beside a database: backups that follow no link, and copies, leftovers and open doors that doctor names."""
 
 import os
+import time
 from pathlib import Path
 
 import pytest
 
 from memory_server.cli.main import main
+from memory_server.sqlite import migrate
 from memory_server.sqlite.database import Database
+from memory_server.sqlite.files import UNFINISHED
 from tests.conftest import Clock, Sqlite, damage
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="modes and links of POSIX")
 
+DAY = 86_400
 SECRET = b"the victim's own text"
 
 
@@ -23,6 +27,12 @@ def path(tmp_path: Path, clock: Clock) -> Path:
         tx.execute("INSERT INTO memories (content, type) VALUES ('kept', 'error')")
     database.close()
     return path
+
+
+def written(path: Path, seconds: float) -> None:
+    """Let a file be written so long ago."""
+    then = time.time() - seconds
+    os.utime(path, (then, then))
 
 
 def run(path: Path, *arguments: str) -> int:
@@ -145,27 +155,59 @@ def test_doctor_names_what_lies_beside_the_file_and_mends_what_needs_no_decision
     path: Path, capsys: pytest.CaptureFixture[str], name: str
 ) -> None:
     path = path.rename(path.with_name(name))
-    beside = [
-        f"{name}.before-0006",
-        f"{name}.rescued-20260314T092653Z",
-        f"{name}.rescued-20260314T092653Z-2",
-        f"{name}.4711.tmp",
-        f"{name}.before-0009.abcdefgh.tmp",
-    ]
-    for file in (*beside, "other.db.before-0009", f"{name}x", "notes.tmp"):
+    beside = {
+        f"{name}.before-0006": 12.5 * DAY,
+        f"{name}.rescued-20260314T092653Z": 1.5 * DAY,
+        f"{name}.rescued-20260314T092653Z-2": 5400,
+        f"{name}.4711.tmp": UNFINISHED + 60,
+        f"{name}.before-0009.abcdefgh.tmp": 99 * DAY,
+        f"{name}.copy.abcdefgh.tmp": UNFINISHED - 30,
+    }
+    others = dict.fromkeys(["other.db.before-0009", f"{name}x", "notes.tmp"], DAY)
+    for file, age in {**beside, **others}.items():
         path.with_name(file).write_text("private")
         path.with_name(file).chmod(0o600)
-    open_one = path.with_name(beside[1])
+        written(path.with_name(file), age)
+    open_one = path.with_name(f"{name}.rescued-20260314T092653Z")
     open_one.chmod(0o644)
     assert run(path, "doctor") == 1
     report = told(capsys)
-    assert report["copies"] == ", ".join(sorted(beside))
+    assert report["copies"] == (
+        f"{name}.4711.tmp (unfinished, 1 hour old), {name}.before-0006 (12 days old), "
+        f"{name}.before-0009.abcdefgh.tmp (unfinished, 99 days old), "
+        f"{name}.copy.abcdefgh.tmp (unfinished, 59 minutes old)"
+    )
+    assert report["rescued"] == (
+        f"{name}.rescued-20260314T092653Z (1 day old), {name}.rescued-20260314T092653Z-2 (1 hour old). "
+        "May hold what was purged since. Delete it when you have all that you need of it."
+    )
     assert report["told"] == f"{open_one} can be read by others than its owner"
     assert run(path, "doctor", "--fix") == 0
     left = {file.name for file in path.parent.iterdir()}
-    assert left == {name, *beside[:3], "other.db.before-0009", f"{name}x", "notes.tmp"}
+    assert left == {name, *beside, *others} - {f"{name}.4711.tmp", f"{name}.before-0009.abcdefgh.tmp"}
     assert open_one.stat().st_mode & 0o777 == 0o600
     assert open_one.read_text() == "private"
+
+
+def test_fixing_leaves_a_backup_alone_that_is_being_written(
+    path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Doctor runs when the copy is whole and not yet in its place."""
+    target, flush = path.with_name("memory.db.copy"), migrate._flush
+    codes = []
+
+    def meanwhile(written: Path) -> None:
+        flush(written)
+        if written.suffix == ".tmp":
+            codes.append(run(path, "doctor", "--fix"))
+
+    monkeypatch.setattr(migrate, "_flush", meanwhile)
+    assert run(path, "backup", str(target)) == 0
+    assert codes == [0]
+    report = told(capsys)
+    assert report["copies"].endswith(".tmp (unfinished, just written)")
+    assert "fixed" not in report
+    assert damage(target) == []
 
 
 def test_doctor_says_what_is_wrong_beside_what_it_has_mended(

@@ -22,6 +22,7 @@ from memory_server.errors import Hint, Mend, Unavailable
 from memory_server.mcp.toolsets import chosen, toolsets
 from memory_server.settings import Settings
 from tests.conftest import Servers, Sqlite, call, damage
+from tests.endpoint import local_endpoint
 
 MEMORIES = ["memory_store", "memory_search", "memory_get", "memory_update", "memory_delete", "memory_stats"]
 GRAPH = ["graph_connect", "graph_explore", "memory_related"]
@@ -106,6 +107,7 @@ def test_every_setting_has_a_default() -> None:
     settings = Settings()
     assert settings.db.name == "memory.db"
     assert settings.embedder == "auto"
+    assert settings.embedder_url == "https://api.openai.com/v1"
     assert (settings.toolsets, settings.tools, settings.exclude_tools) == ((), (), ())
     assert (settings.read_only, settings.allow_secrets, settings.log_level) == (False, False, "WARNING")
     assert settings.session is None
@@ -116,6 +118,7 @@ def test_the_environment_sets_what_no_flag_does(monkeypatch: pytest.MonkeyPatch)
         "DB": "/data/a.db",
         "PROJECT": "env",
         "EMBEDDER": "hashing",
+        "EMBEDDER_URL": "http://localhost:11434/v1",
         "TOOLSETS": "memories",
         "TOOLS": "memory_get, memory_stats,",
         "EXCLUDE_TOOLS": "memory_delete",
@@ -133,6 +136,7 @@ def test_the_environment_sets_what_no_flag_does(monkeypatch: pytest.MonkeyPatch)
     assert settings.exclude_tools == ("memory_delete",)
     assert (settings.read_only, settings.allow_secrets) == (True, True)
     assert (settings.embedder, settings.log_level, settings.session) == ("hashing", "ERROR", "s1")
+    assert settings.embedder_url == "http://localhost:11434/v1"
     assert set(given) == {name.upper() for name in Settings.model_fields}
 
 
@@ -288,6 +292,11 @@ def test_tools_that_do_not_exist_are_refused_with_the_nearest_name(
         (["--log-level", "LOUD"], "log_level"),
         (["--embedder", "word2vec"], "embedder"),
         (["--embedder", "sentence-transformers:"], "embedder"),
+        (["--embedder", "openai:"], "embedder"),
+        (["--embedder-url", "localhost:11434/v1"], "embedder_url"),
+        (["--embedder-url", "ftp://host/v1"], "embedder_url"),
+        (["--embedder-url", "http://"], "embedder_url"),
+        (["--embedder-url", "http://host:99999/v1"], "embedder_url"),
     ],
 )
 def test_a_wrong_value_is_said_in_one_line(program: Program, arguments: list[str], message: str) -> None:
@@ -328,11 +337,75 @@ def test_a_file_whose_embedder_is_not_installed_says_how_to_install_it_or_to_use
     monkeypatch.setitem(sys.modules, "sentence_transformers", None)
     theirs = Space("sentence-transformers", "some/model", "", 384, "", "", "", False, False, "sha256")
     with pytest.raises(Unavailable, match="some/model") as refused:
-        app.load(theirs)
+        app.load(theirs, Settings())
     assert refused.value.problem.hints == (
         Hint(Mend.INSTALL_SENTENCE_TRANSFORMERS),
         Hint(Mend.USE_SAME_EMBEDDER),
     )
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        "http://localhost:11434/v1",
+        "http://localhost:11434/v1/",
+        "http://localhost:11434/v1/embeddings",
+        " http://localhost:11434/v1/embeddings/ ",
+    ],
+)
+def test_the_address_of_an_endpoint_is_taken_as_people_give_it(given: str) -> None:
+    assert Settings(embedder_url=given).embedder_url == "http://localhost:11434/v1"
+
+
+@pytest.mark.parametrize(
+    ("url", "own", "openais", "key"),
+    [
+        ("https://api.openai.com/v1", None, "sk-openai", "sk-openai"),
+        ("https://eu.api.openai.com/v1", None, "sk-openai", "sk-openai"),
+        ("https://API.OpenAI.com/v1", " sk-own ", "sk-openai", "sk-own"),
+        ("https://api.openai.com.evil.example/v1", None, "sk-openai", None),
+        ("https://notapi.openai.com/v1", None, "sk-openai", None),
+        ("http://localhost:11434/v1", None, "sk-openai", None),
+        ("http://localhost:11434/v1", "sk-own", "sk-openai", "sk-own"),
+        ("https://api.openai.com/v1", "", " ", None),
+    ],
+)
+def test_the_key_for_openai_goes_to_openai_alone(
+    monkeypatch: pytest.MonkeyPatch, url: str, own: str | None, openais: str, key: str | None
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", openais)
+    if own is not None:
+        monkeypatch.setenv("MEMORY_SERVER_EMBEDDER_KEY", own)
+    settings = Settings(embedder_url=url)
+    assert settings.embedder_key == key
+    assert "sk-" not in repr(settings)
+
+
+def test_a_key_is_no_flag(program: Program) -> None:
+    assert "unknown flag --embedder-key" in program("--embedder-key", "sk-own").err
+
+
+def test_openai_without_a_key_is_not_asked(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    with pytest.raises(Unavailable, match="needs a key") as refused:
+        app.choose(Settings(embedder="openai:text-embedding-3-small"), [])
+    assert refused.value.problem.hints == (Hint(Mend.SET_ENDPOINT_KEY),)
+
+
+@pytest.mark.parametrize("embedder", ["auto", "bundled", "hashing", "sentence-transformers:some/model"])
+def test_an_endpoint_is_asked_only_where_the_settings_name_one(embedder: str) -> None:
+    """Though the file uses it: another window was told to, this one was not."""
+    theirs = Space("openai", "some-model", "", 384, "", "", "", False, False, "sha256")
+    with local_endpoint() as local:
+        settings = Settings(embedder=embedder, embedder_url=local.url)
+        with pytest.raises(Unavailable, match="no text leaves this machine") as refused:
+            app.load(theirs, settings)
+        assert refused.value.problem.hints == (Hint(Mend.NAME_ENDPOINT_MODEL, {"model": "some-model"}),)
+        if embedder == "auto":
+            with pytest.raises(Unavailable, match="no text leaves this machine"):
+                app.choose(settings, [theirs])
+        assert local.asked == []
+        assert app.load(theirs, Settings(embedder="openai:other", embedder_url=local.url)).space == theirs
 
 
 # Where the database is

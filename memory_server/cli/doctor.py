@@ -6,6 +6,8 @@ from memory_server.errors import Invalid, told
 from memory_server.mcp.toolsets import chosen, toolsets
 from memory_server.settings import Settings
 
+_RESCUED = "May hold what was purged since. Delete it when you have all that you need of it."
+
 
 def doctor(settings: Settings, fix: bool) -> int:
     """Print what is in use and what is wrong. Returns 1 if something is wrong. Creates no file.
@@ -36,7 +38,8 @@ def doctor(settings: Settings, fix: bool) -> int:
         "embeddings": f"{coverage.embedded} ready, {coverage.waiting} waiting",
         "project": settings.here.key or "(none)",
         "tools": ", ".join(tool.name for tool in chosen(toolsets(services), settings)),
-        "copies": ", ".join(health.beside) or "none",
+        "copies": ", ".join(health.copies) or "none",
+        **({"rescued": f"{', '.join(health.rescues)}. {_RESCUED}"} if health.rescues else {}),
         "problems": "none" if not problems else f"{len(problems)}",
     }
     for name, value in report.items():

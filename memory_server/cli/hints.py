@@ -28,6 +28,13 @@ WORDS = {
     Mend.USE_SAME_EMBEDDER: "Use the same --embedder as the assistant that chose it.",
     Mend.USE_ANOTHER_EMBEDDER: "With --embedder, name a sentence-transformers folder, a model that has been "
     "downloaded, or another embedder.",
+    Mend.NAME_ENDPOINT_MODEL: "To use it, start memory-server with --embedder openai:{model} and, unless the model is "
+    "OpenAI's own, with --embedder-url.",
+    Mend.CHECK_ENDPOINT: "Check that it runs, that it has the model of --embedder, and the address of --embedder-url: "
+    "most end with /v1.",
+    Mend.SET_ENDPOINT_KEY: "Set the environment variable MEMORY_SERVER_EMBEDDER_KEY to the key, or OPENAI_API_KEY for "
+    "OpenAI's own service.",
+    Mend.ENCRYPT_ENDPOINT: "Name an https address with --embedder-url, or take away MEMORY_SERVER_EMBEDDER_KEY.",
     Mend.INSTALL_SENTENCE_TRANSFORMERS: 'Install it with: pip install "memory-server[sentence-transformers]".',
     Mend.UPGRADE: "Upgrade memory-server (pipx upgrade memory-server), then try again.",
     Mend.TRY_AGAIN: "Then run the command again.",

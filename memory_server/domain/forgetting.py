@@ -23,19 +23,21 @@ class Kind(StrEnum):
 class Forgotten:
     """What became of a wish to forget: `number` things were deleted, or erased for good.
 
-    `undo_until` is the moment until which they can be brought back; None where they were erased.
+    `undo_until` is the moment until which they can be brought back; None where they were erased. `elsewhere` are the
+    files that may hold what was erased still, and are not the server's to remove.
     """
 
     number: int
     undo_until: str | None
+    elsewhere: tuple[str, ...] = ()
 
 
 def deleted(number: int, now: str) -> Forgotten:
     return Forgotten(number, timestamp(datetime.fromisoformat(now) + KEPT) if number else None)
 
 
-def erased(number: int) -> Forgotten:
-    return Forgotten(number, None)
+def erased(number: int, elsewhere: tuple[str, ...] = ()) -> Forgotten:
+    return Forgotten(number, None, elsewhere)
 
 
 def expired_before(now: str) -> str:

@@ -1,9 +1,7 @@
 """The embedder for a model that the user names, run by sentence-transformers (an extra of this package)."""
 
 import hashlib
-import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
 from threading import Lock
@@ -16,6 +14,7 @@ from memory_server.domain.embedding import Space, Vector
 from memory_server.embedding.chinese import understands_chinese
 from memory_server.embedding.compat import hub_commit
 from memory_server.embedding.fingerprint import digest_of_files, fingerprinted
+from memory_server.embedding.prompts import Prompts, by_name
 from memory_server.embedding.unicode import well_formed
 from memory_server.errors import Mend, Unavailable
 
@@ -24,25 +23,6 @@ if TYPE_CHECKING:
 
 _MODEL_FILES = {".safetensors", ".bin", ".json", ".txt", ".model"}
 """Suffixes of weights, settings and vocabularies: the files that decide a model's vectors, and so its fingerprint."""
-
-
-@dataclass(frozen=True, slots=True)
-class Prompts:
-    """The texts that are put before a question and before a stored text."""
-
-    query: str
-    document: str
-
-
-_PROMPTS_BY_NAME = (
-    (re.compile(r"\be5-(?!.*instruct)"), Prompts("query: ", "passage: ")),
-    (
-        re.compile(r"\bbge-(small|base|large)-en"),
-        Prompts("Represent this sentence for searching relevant passages: ", ""),
-    ),
-    (re.compile(r"\bbge-(small|base|large)-zh"), Prompts("为这个句子生成表示以用于检索相关文章\uff1a", "")),
-)
-"""Prompts of models that were trained with them but do not name them in their settings (from their model cards)."""
 
 
 class SentenceTransformersEmbedder:
@@ -154,8 +134,7 @@ def _prompts(model: "SentenceTransformer", name_or_path: str) -> Prompts:
     document = own.get("document") or own.get("passage") or ""
     if own.get("query") or document:
         return Prompts(own.get("query") or "", document)
-    name = Path(name_or_path).name.lower()
-    return next((prompts for pattern, prompts in _PROMPTS_BY_NAME if pattern.search(name)), Prompts("", ""))
+    return by_name(name_or_path)
 
 
 def _digest_of_weights(model: "SentenceTransformer") -> str:

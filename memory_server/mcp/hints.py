@@ -28,6 +28,14 @@ WORDS = {
     Mend.USE_SAME_EMBEDDER: "The user can start memory-server with the same --embedder as the other window.",
     Mend.USE_ANOTHER_EMBEDDER: "The user can start memory-server with --embedder and a sentence-transformers folder, "
     "a model that has been downloaded, or another embedder.",
+    Mend.NAME_ENDPOINT_MODEL: "To use it, the user must start memory-server with --embedder openai:{model} and, unless "
+    "the model is OpenAI's own, with --embedder-url.",
+    Mend.CHECK_ENDPOINT: "The user can check that it runs, that it has the model of --embedder, and the address of "
+    "--embedder-url: most end with /v1.",
+    Mend.SET_ENDPOINT_KEY: "The user must set the environment variable MEMORY_SERVER_EMBEDDER_KEY to the key, or "
+    "OPENAI_API_KEY for OpenAI's own service.",
+    Mend.ENCRYPT_ENDPOINT: "The user must name an https address with --embedder-url, or take away "
+    "MEMORY_SERVER_EMBEDDER_KEY.",
     Mend.INSTALL_SENTENCE_TRANSFORMERS: 'The user can install it: pip install "memory-server[sentence-transformers]".',
     Mend.UPGRADE: "The user must upgrade memory-server, then restart it.",
     Mend.TRY_AGAIN: "Then call again.",

@@ -45,6 +45,9 @@ READ_ONLY_INSTRUCTIONS = (
 CLIENT_NAME = 100
 """Characters of a client's name that are stored, once for each row that it writes."""
 
+SDK_LOG = logging.WARNING
+"""The SDK says at INFO and DEBUG what was refused, with the words of the client; a log must not repeat those."""
+
 logger = logging.getLogger(__name__)
 
 
@@ -65,6 +68,7 @@ class MemoryServer(MCPServer[Any]):
 
         `caller` makes the Caller of a call from the client's own name.
         """
+        logging.getLogger("mcp").setLevel(max(SDK_LOG, logging.getLevelNamesMapping()[log_level]))
         super().__init__(
             "memory-server",
             version=__version__,
@@ -93,8 +97,10 @@ class MemoryServer(MCPServer[Any]):
                 async with self._trigger_slots if tool.evaluates else nullcontext(), self._slots:
                     return await tool.call(arguments, caller)
         except MemoryServerError as error:
+            logger.info("%s was refused: %s", name, type(error).__name__)
             raise ToolError(visible(told([error.problem], WORDS) or "")) from error
-        except ToolError as error:  # with its cause: where that is a ValidationError, the SDK logs no values
+        except ToolError as error:  # with its cause: where that is a ValidationError, the arguments are wrong
+            logger.info("%s was refused: %s", name, type(error.__cause__ or error).__name__)
             raise ToolError(visible(str(error))) from error.__cause__
         except MCPError:
             raise

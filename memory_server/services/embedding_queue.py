@@ -2,6 +2,7 @@
 
 import logging
 import threading
+import time
 import uuid
 from collections.abc import Callable, Sequence
 from contextlib import suppress
@@ -12,11 +13,12 @@ from typing import TypeVar
 
 import numpy as np
 
+from memory_server.domain import deadline
 from memory_server.domain.deadline import CALL
 from memory_server.domain.embedding import Embedded, Space, Vector
 from memory_server.domain.moment import timestamp
 from memory_server.embedding import Embedder
-from memory_server.errors import MemoryServerError, Problem, Unavailable
+from memory_server.errors import MemoryServerError, Problem, Unavailable, Unreachable
 from memory_server.language.tokens import estimate
 from memory_server.sqlite import embeddings
 from memory_server.sqlite.database import Database
@@ -40,10 +42,14 @@ AT_ONCE = 200
 """Tokens of a text that is embedded before it is stored: about 40 ms on two quiet cores. A longer text is queued."""
 
 PATIENCE = 2.0
-"""Seconds that a search waits for the embedder while the server warms up: the bundled model takes about 0.5 s."""
+"""Seconds that a search waits for the embedder: while the server warms up, which takes the bundled model about 0.5 s,
+and for an endpoint that embeds the question. A store waits as long for the endpoint."""
 
-MOMENT = 0.2
-"""Seconds that the first batch waits for other processes to write: the first search waits behind it."""
+FAIR = 0.5
+"""Seconds that an endpoint must have had before its silence counts as a failure."""
+
+MOMENT = 1.0
+"""Seconds that the first batch waits for other writes: the first search waits behind it, PATIENCE at most in all."""
 
 _LOADING = Problem("the embedder is still loading")
 
@@ -97,6 +103,9 @@ class EmbeddingQueue:
     `choose` gives the embedder that this process wants, knowing the file's spaces; `load` gives the
     embedder of a space that the file has, or raises Unavailable where it is not installed.
     `filled` is set when there is something new in the queue.
+
+    An embedder that raises Unreachable is not asked again by searches and stores, which say why and go on without it.
+    `work` chooses anew until it answers: another process may have brought it back, or another model in its place.
     """
 
     def __init__(
@@ -115,11 +124,14 @@ class EmbeddingQueue:
         self._ready = threading.Event()
         self._stopping = threading.Event()
         self._embedding = threading.Lock()
+        self._changing = threading.Lock()
         self._embedders: dict[str, Embedder | Problem] = {}
         self._wanted: Space | None = None
         self._leased: int | None = None
         self._last: Answering | None = None
         self._give_up = False
+        self._waited = False
+        self._failed_a_call = False
         self._problem = _LOADING
 
     def stop(self) -> None:
@@ -127,10 +139,15 @@ class EmbeddingQueue:
         self._stopping.set()
 
     def work(self) -> None:
-        """Load the embedder, once, and embed what waits."""
+        """Load the embedder, once and after it was lost, and embed what waits.
+
+        Raises:
+            Unreachable: it does not answer now.
+        """
         if self._wanted is None and not self._give_up:
             try:
                 self._load_wanted()
+                self._answer()  # from now on stores embed their own text
                 self._embed_first()
             finally:
                 self._ready.set()
@@ -142,7 +159,8 @@ class EmbeddingQueue:
         While the database cannot be opened this can be called again; an embedder that cannot be loaded stays away.
         """
         try:
-            self._load_wanted()
+            with suppress(Unreachable):
+                self._load_wanted()
         finally:
             self._ready.set()
 
@@ -153,18 +171,34 @@ class EmbeddingQueue:
             self._give_up = True
             embedder = self._choose(known)
             self._give_up = False
-            self._embedders[embedder.space.fingerprint] = embedder
+            self._refuse_slow(embedder)
             if not self._database.read_only:
                 self._open(embedder.space, known)
-            if known:
+            self._embedders = {
+                key: each for key, each in self._embedders.items() if not isinstance(each, Problem)
+            }
+            if known and known[0] != embedder.space:
                 self._embedder_of(known[0])
-            self._wanted = embedder.space
+            with self._changing:
+                self._embedders[embedder.space.fingerprint] = embedder
+                self._wanted = embedder.space
+        except Unreachable as error:
+            self._give_up = False
+            self._problem = error.problem
+            raise
         except MemoryServerError as error:
             self._problem = error.problem
             logger.error("no embedder: %s", error)
         except Exception as error:
             self._problem = Problem(f"the embedder cannot be loaded ({type(error).__name__}: {error})")
             raise
+
+    def _refuse_slow(self, embedder: Embedder) -> None:
+        """After it failed a call, an embedder must show that it is fast enough: else each call would wait in vain."""
+        if self._failed_a_call:
+            with deadline.within(PATIENCE):
+                embedder.embed_query("ready")
+            self._failed_a_call = False
 
     def _embed_first(self) -> None:
         """Embed what was stored before the embedder was ready, where that is little: the first search waits for it."""
@@ -198,10 +232,15 @@ class EmbeddingQueue:
         It is the one that answered last, or with `anew` what the file says: a transaction tells whether the space
         is in use still, and `work` looks often.
         """
+        self._wait()
         if self._last is not None and not anew:
             return self._last
-        if not self._ready.wait(PATIENCE):
+        if not self._ready.is_set():
             return Unanswered(_LOADING)
+        return self._answer()
+
+    def _answer(self) -> Answering | Unanswered:
+        """The first space in use whose embedder is here, as the file says now."""
         if self._wanted is None:
             return Unanswered(self._problem)
         with self._database.read() as tx:
@@ -216,34 +255,82 @@ class EmbeddingQueue:
             problem = found
         return Unanswered(problem)
 
-    def read(self, texts: Sequence[str], ask: Callable[[Tx, Meaning | Unanswered], Answer]) -> Answer:
-        """One read of the file by meaning: `ask` gets the transaction and the questions' vectors, or why there are none.
+    def _wait(self) -> float:
+        """Wait a moment while the server warms up; the seconds that it took."""
+        began = time.monotonic()
+        # Once is enough where it is in vain: an endpoint may take a minute.
+        if not self._ready.wait(0.0 if self._waited else PATIENCE):
+            self._waited = True
+        return time.monotonic() - began
 
-        The questions are embedded before the transaction. Where the space has been retired meanwhile, it is asked again.
+    def read(self, texts: Sequence[str], ask: Callable[[Tx, Meaning | Unanswered], Answer]) -> Answer:
+        """One read of the file by meaning: `ask` gets the transaction and the vectors of questions, or why none.
+
+        The questions are embedded before the transaction. Where the space has been retired meanwhile, they are again.
         """
+        ends = time.monotonic() + PATIENCE
         for anew in (False, True):
-            meaning = self._meaning(texts, anew)
+            meaning = self._meaning(texts, anew, max(FAIR, ends - time.monotonic()))
             with self._database.read() as tx:
                 if anew or isinstance(meaning, Unanswered) or embeddings.in_use(tx, meaning.space_id):
                     return ask(tx, meaning)
         raise AssertionError("the second try always answers")
 
-    def _meaning(self, texts: Sequence[str], anew: bool) -> Meaning | Unanswered:
+    def _meaning(self, texts: Sequence[str], anew: bool, seconds: float) -> Meaning | Unanswered:
+        waited = self._wait()
         answering = self.answering(anew=anew)
         if isinstance(answering, Unanswered):
             return answering
         embedder = answering.embedder
-        return Meaning(answering.space_id, embedder.space, tuple(map(embedder.embed_query, texts)))
+        vectors: tuple[Vector, ...] | Problem = ()
+        if texts:
+            vectors = self.embed_in_time(
+                embedder, lambda: tuple(map(embedder.embed_query, texts)), seconds - waited
+            )
+        if isinstance(vectors, Problem):
+            return Unanswered(vectors)
+        return Meaning(answering.space_id, embedder.space, vectors)
+
+    def embed_in_time(
+        self, embedder: Embedder, embed: Callable[[], Answer], seconds: float | None = None
+    ) -> Answer | Problem:
+        """What `embed` gives while somebody waits, or why it gives nothing. An endpoint gets `seconds`, or PATIENCE."""
+        seconds = deadline.left(PATIENCE if seconds is None else seconds)
+        try:
+            with deadline.within(seconds):
+                return embed()
+        except Unreachable as error:
+            if seconds >= FAIR:
+                self._failed_a_call = True
+                self._lose(embedder, error.problem)
+            return error.problem
+
+    def _lose(self, embedder: Embedder, problem: Problem) -> None:
+        """Ask an embedder that does not answer no more, until `work` has found that it does."""
+        with self._changing:
+            if self._last is not None and self._last.embedder is embedder:
+                self._last = None
+            if self._embedders.get(embedder.space.fingerprint) is not embedder:
+                return  # it was lost before, and perhaps there is another one now
+            self._embedders[embedder.space.fingerprint] = problem
+            if embedder.space == self._wanted:
+                self._wanted, self._problem = None, problem
+        logger.warning("%s is not asked for now: %s", name(embedder.space), problem.text)
+        self.filled.set()
 
     def embed_now(self, text: str) -> Fresh | None:
         """The vector of a text about to be stored. None where that would take long or the embedder is not ready.
 
         It is of the space that answered last. A space that has been retired since takes no vector.
         """
-        if self._last is None or estimate(text) > AT_ONCE:
+        answering = self._last
+        if answering is None or estimate(text) > AT_ONCE:
             return None
-        (vector,) = self._last.embedder.embed_documents([text])
-        return Fresh(self._last.space_id, text, np.asarray(vector, dtype=np.float32))
+        embedder = answering.embedder
+        vectors = self.embed_in_time(embedder, lambda: embedder.embed_documents([text]))
+        if isinstance(vectors, Problem):
+            return None
+        return Fresh(answering.space_id, text, np.asarray(vectors[0], dtype=np.float32))
 
     def coverage(self, project: str | None = None) -> Coverage:
         """How far the embeddings of the answering space are."""
@@ -324,7 +411,11 @@ class EmbeddingQueue:
                 batch = _first_texts(embeddings.waiting(tx, space_id, kind, BATCH))
             if not batch:
                 return 0
-            vectors = iter(embedder.embed_documents([text for each in batch for text in each.texts]))
+            try:
+                vectors = iter(embedder.embed_documents([text for each in batch for text in each.texts]))
+            except Unreachable as error:
+                self._lose(embedder, error.problem)
+                raise
             with self._database.write(patience) as tx:
                 for each in batch:
                     own = [np.asarray(next(vectors), dtype=np.float32) for _ in each.texts]

@@ -153,8 +153,7 @@ class FactService:
                     break
             else:
                 return None, forgetting.erased(0)
-        self.database.drop_copies()
-        return place.scope, forgetting.erased(1)
+        return place.scope, forgetting.erased(1, self.database.drop_copies())
 
     def undelete(self, key: str, scope: Scope | None, caller: Caller) -> Fact:
         """Bring back what was deleted last under this key, as a new version that expires when the old one would have.

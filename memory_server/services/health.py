@@ -12,7 +12,7 @@ from memory_server.sqlite.database import Database
 class Health:
     """`problems` has a line for each thing that is wrong, `jobs` those of background jobs; `size` is in bytes.
 
-    `beside` are the files next to the database that hold its content too: copies, rescues, broken-off backups.
+    `copies` and `rescues` are the files next to the database that hold its content too, each with its age.
     """
 
     libraries: Mapping[str, str]
@@ -21,7 +21,8 @@ class Health:
     coverage: Coverage
     problems: tuple[str, ...]
     jobs: Mapping[str, str]
-    beside: tuple[str, ...]
+    copies: tuple[str, ...]
+    rescues: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +42,8 @@ class HealthService:
                 coverage,
                 (*self.database.exposed(), *health.problems(tx, self.database.migrations)),
                 job_problems.select(tx),
-                tuple(path.name for path in self.database.left_over()),
+                tuple(self.database.copies()),
+                tuple(self.database.rescues()),
             )
 
     def mend(self) -> list[str]:

@@ -155,8 +155,7 @@ class LongTermService:
             if not purge:
                 return forgetting.deleted(1, tx.now)
             trash.erase(tx, [each.id for each in _in_trash(tx, conversation, name)])
-        self.database.drop_copies()
-        return forgetting.erased(1)
+        return forgetting.erased(1, self.database.drop_copies())
 
     def restore(self, name: str, conversation: str) -> LongTermMemory:
         """Bring back what was deleted last under a name.

@@ -130,8 +130,7 @@ class MemoryService:
             if not purge:
                 return forgetting.deleted(there, tx.now)
             trash.erase(tx, [each.id for each in deleted])
-        self.database.drop_copies()
-        return forgetting.erased(1)
+        return forgetting.erased(1, self.database.drop_copies())
 
     def restore(self, id: MemoryId) -> Detailed:
         """Bring back a memory that was deleted, as it was.

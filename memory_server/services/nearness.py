@@ -8,6 +8,7 @@ import numpy as np
 
 from memory_server.domain.embedding import Vector
 from memory_server.embedding import Embedder
+from memory_server.errors import Problem
 from memory_server.services.embedding_queue import EmbeddingQueue, Unanswered
 
 KEPT = 4096
@@ -27,13 +28,15 @@ class Nearness:
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def __call__(self, one: str, other: str) -> float | None:
-        """The cosine of two texts, both embedded as questions; None while there is no embedder."""
+        """The cosine of two texts, both embedded as questions; None while no embedder answers."""
         answering = self.queue.answering()
         if isinstance(answering, Unanswered):
             return None
-        return float(np.dot(self._vector(answering.embedder, one), self._vector(answering.embedder, other)))
+        a = self._vector(answering.embedder, one)
+        b = None if a is None else self._vector(answering.embedder, other)
+        return None if a is None or b is None else float(np.dot(a, b))
 
-    def _vector(self, embedder: Embedder, text: str) -> Vector:
+    def _vector(self, embedder: Embedder, text: str) -> Vector | None:
         if len(text) > 2 * PART:
             text = f"{text[:PART]}\n{text[-PART:]}"
         key = (embedder.space.fingerprint, text)
@@ -41,7 +44,9 @@ class Nearness:
             if key in self._vectors:
                 self._vectors.move_to_end(key)
                 return self._vectors[key]
-        vector = embedder.embed_query(text)
+        vector = self.queue.embed_in_time(embedder, lambda: embedder.embed_query(text))
+        if isinstance(vector, Problem):
+            return None
         with self._lock:
             self._vectors[key] = vector
             if len(self._vectors) > KEPT:

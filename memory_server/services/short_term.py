@@ -212,8 +212,7 @@ class ShortTermService:
             if not found:
                 return matching, forgetting.erased(0)
             trash.erase(tx, [each.id for each in found])
-        self.database.drop_copies()
-        return matching, forgetting.erased(len(found))
+        return matching, forgetting.erased(len(found), self.database.drop_copies())
 
     def restore(self, pattern: Pattern, conversation: str) -> int:
         """Bring back the memories of a conversation that were deleted and that the pattern is found in; how many.

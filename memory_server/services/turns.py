@@ -101,8 +101,7 @@ class TurnService:
             if not purge:
                 return forgetting.deleted(there, tx.now)
             trash.erase(tx, [each.id for each in deleted])
-        self.database.drop_copies()
-        return forgetting.erased(1)
+        return forgetting.erased(1, self.database.drop_copies())
 
     def restore(self, id: int) -> Turn:
         """Bring back a turn that was deleted.

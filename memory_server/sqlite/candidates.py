@@ -149,7 +149,7 @@ def passing(tx: Tx, kind: Embedded, ids: Sequence[int], wanted: Filter) -> set[i
 
 
 def vectors(tx: Tx, kind: Embedded, space_id: int, ids: Iterable[int]) -> dict[int, Vector]:
-    """The vector of each of these texts that has one."""
+    """The vector of each of these texts that has one. One that holds no numbers, as in a damaged row, is left out."""
     tables = _TABLES[kind]
     wanted = json.dumps(list(ids))
     sql = f"""
@@ -164,4 +164,5 @@ def vectors(tx: Tx, kind: Embedded, space_id: int, ids: Iterable[int]) -> dict[i
             WHERE space_id = ? AND part_id IN (SELECT value FROM json_each(?))
         """
         values += [space_id, wanted]
-    return {id: np.frombuffer(blob, dtype="<f4") for id, blob in tx.rows(sql, values)}
+    found = {id: np.frombuffer(blob, dtype="<f4") for id, blob in tx.rows(sql, values)}
+    return {id: vector for id, vector in found.items() if np.isfinite(vector.sum())}

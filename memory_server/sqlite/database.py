@@ -148,20 +148,24 @@ class Database:
         """Which of the files others than their owner can read, a line each."""
         if self.path is None:
             return []
-        own = [self.path, *files.left_over(self.path)]
+        own = [self.path, *self._left_over()]
         return [f"{path} can be read by others than its owner" for path in own if files.exposed(path)]
 
-    def left_over(self) -> list[Path]:
-        """The files beside the database that hold its content too."""
-        return [] if self.path is None else files.left_over(self.path)
+    def copies(self) -> list[str]:
+        """The files beside the database that hold its content too, a line each with its age; rescues are told apart."""
+        return [self._with_age(path) for path in self._left_over() if files.RESCUED not in path.name]
+
+    def rescues(self) -> list[str]:
+        """The files in which content was saved when the database went away, a line each with its age."""
+        return [self._with_age(path) for path in self._left_over() if files.RESCUED in path.name]
 
     def tidy(self) -> list[str]:
         """Let only their owner read the files, and remove copies that were broken off; what was done, a line each."""
         if self.path is None:
             return []
         done = []
-        for path in [self.path, *files.left_over(self.path)]:
-            if path.suffix == files.TEMPORARY:
+        for path in [self.path, *self._left_over()]:
+            if files.is_broken_off(path, self._clock()):
                 path.unlink()
                 done.append(f"removed {path}, a copy that was broken off")
             elif files.exposed(path):
@@ -169,10 +173,11 @@ class Database:
                 done.append(f"{path} can be read by its owner only now")
         return done
 
-    def drop_copies(self, older_than: str | None = None) -> None:
+    def drop_copies(self, older_than: str | None = None) -> tuple[str, ...]:
         """Remove the copies that migrations made: what is erased must not live on in them.
 
-        With a moment only those that are older, once the file itself has been found sound.
+        With a moment only those that are older, once the file itself has been found sound. The paths of the files that
+        stay and may hold what is erased: what was rescued is the user's.
         """
         copies = [] if self.path is None else files.copies(self.path, older_than)
         if older_than is not None and copies:
@@ -180,6 +185,7 @@ class Database:
                 checks.refuse_damaged(tx.connection, self.path)
         for copy in copies:
             copy.unlink(missing_ok=True)
+        return tuple(str(path) for path in self._left_over() if files.RESCUED in path.name)
 
     def erase(self) -> int:
         """Overwrite the bytes of the file that belong to nothing: all that was deleted. How many bytes were written.
@@ -210,6 +216,13 @@ class Database:
             self._handles = None
         self._writing.leave()
         return True
+
+    def _left_over(self) -> list[Path]:
+        return [] if self.path is None else files.left_over(self.path)
+
+    def _with_age(self, path: Path) -> str:
+        unfinished = "unfinished, " if path.suffix == files.TEMPORARY else ""
+        return f"{path.name} ({unfinished}{files.age(path, self._clock())})"
 
     # Connections
 

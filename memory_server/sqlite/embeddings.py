@@ -284,44 +284,32 @@ def nearest(
 ) -> dict[int, float]:
     """The texts nearest in meaning, best first, each with its cosine (from -1 to 1); parts of long texts among them."""
     if kind is Embedded.TURNS:
-        return _nearest_turns(tx, space_id, query, wanted, limit)
-    found = _nearest_memories(tx, space_id, query, wanted, limit) | _nearest_parts(
-        tx, space_id, query, wanted, limit
-    )
+        return _nearest(tx, _TURNS, "e.turn_id", space_id, query, wanted, limit)
+    found = _nearest_memories(tx, space_id, query, wanted, limit)
+    found |= _nearest(tx, _PARTS, "e.part_id", space_id, query, wanted, limit)
     return dict(sorted(found.items(), key=lambda each: (-each[1], -each[0]))[:limit])
 
 
-def _nearest_parts(tx: Tx, space_id: int, query: Vector, wanted: Filter, limit: int) -> dict[int, float]:
+_PARTS = "part_embeddings AS e JOIN memory_parts AS p ON p.id = e.part_id JOIN memories AS m ON m.id = p.memory_id"
+_TURNS = "turn_embeddings AS e JOIN turns AS m ON m.id = e.turn_id"
+
+
+def _nearest(
+    tx: Tx, source: str, id: str, space_id: int, query: Vector, wanted: Filter, limit: int
+) -> dict[int, float]:
+    """Every vector of `source` is compared."""
     clauses, values = memories.conditions(wanted)
     rows = tx.rows(
         f"""
-        SELECT e.part_id, round(1 - vec_distance_cosine(e.vector, ?), 5)
-        FROM part_embeddings AS e
-        JOIN memory_parts AS p ON p.id = e.part_id
-        JOIN memories AS m ON m.id = p.memory_id
+        SELECT {id}, round(1 - vec_distance_cosine(e.vector, ?), 5)
+        FROM {source}
         WHERE {" AND ".join(["e.space_id = ?", *clauses])}
         ORDER BY 2 DESC, 1 DESC
         LIMIT ?
         """,
         (as_blob(query), space_id, *values, limit),
     )
-    return dict(rows)
-
-
-def _nearest_turns(tx: Tx, space_id: int, query: Vector, wanted: Filter, limit: int) -> dict[int, float]:
-    clauses, values = memories.conditions(wanted)
-    rows = tx.rows(
-        f"""
-        SELECT e.turn_id, round(1 - vec_distance_cosine(e.vector, ?), 5)
-        FROM turn_embeddings AS e
-        JOIN turns AS m ON m.id = e.turn_id
-        WHERE {" AND ".join(["e.space_id = ?", *clauses])}
-        ORDER BY 2 DESC, 1 DESC
-        LIMIT ?
-        """,
-        (as_blob(query), space_id, *values, limit),
-    )
-    return dict(rows)
+    return {id: cosine for id, cosine in rows if cosine is not None}
 
 
 def _nearest_memories(tx: Tx, space_id: int, query: Vector, wanted: Filter, limit: int) -> dict[int, float]:
@@ -353,7 +341,9 @@ def cosines(tx: Tx, space_id: int, query: Vector, ids: Sequence[int]) -> dict[in
 def _ranked(
     tx: Tx, space_id: int, query: Vector, chosen: str, values: list[Value], limit: int
 ) -> dict[int, float]:
-    """Rounded, so that both vector engines put equal memories in equal order."""
+    """Rounded, so that both vector engines put equal memories in equal order. A vector that holds no numbers, as in a
+    damaged row, has no cosine, and is left out.
+    """
     rows = tx.rows(
         f"""
         SELECT e.memory_id, round(1 - vec_distance_cosine(e.vector, ?), 5)
@@ -364,7 +354,7 @@ def _ranked(
         """,
         (as_blob(query), space_id, *values, limit),
     )
-    return dict(rows)
+    return {id: cosine for id, cosine in rows if cosine is not None}
 
 
 def _conditions(space_id: int, wanted: Filter) -> tuple[list[str], list[Value]]:

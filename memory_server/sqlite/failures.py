@@ -59,8 +59,9 @@ def moved(error: apsw.Error) -> bool:
 
 def busy(path: Path | None, seconds: float) -> Unavailable:
     """Other calls of this process had every connection until the call's time was over."""
+    waited = f"{seconds:.0f}" if seconds >= 0.5 else f"{seconds:.1f}"
     return Unavailable(
-        f"Other calls have kept {path} busy for {seconds:.0f} s. Nothing was written. "
+        f"Other calls have kept {path} busy for {waited} s. Nothing was written. "
         "Often another program holds the file locked, such as an open sqlite3 transaction.",
         Mend.TRY_AGAIN,
     )

@@ -19,6 +19,12 @@ TEMPORARY = ".tmp"
 RESCUED = ".rescued-"
 """What stands between the name of a database and the moment at which its content was rescued."""
 
+UNFINISHED = 3600
+"""Seconds after which a temporary file to which nothing more is written is one of a copy that was broken off.
+
+A copy is written without a pause and then only read, to check it: some minutes for the largest files.
+"""
+
 
 @dataclass(frozen=True, slots=True)
 class Identity:
@@ -84,6 +90,21 @@ def left_over(path: Path) -> list[Path]:
     return sorted(
         {found for pattern in patterns for found in _beside(path, pattern) if not found.is_symlink()}
     )
+
+
+def is_broken_off(path: Path, now: datetime) -> bool:
+    """Whether it is a temporary file that nobody writes any more: a younger one may be of a backup that runs now."""
+    return path.suffix == TEMPORARY and now.timestamp() - path.lstat().st_mtime > UNFINISHED
+
+
+def age(path: Path, now: datetime) -> str:
+    """How long ago a file was written, for people."""
+    seconds = max(0, now.timestamp() - path.lstat().st_mtime)
+    for unit, length in (("day", 86_400), ("hour", 3600), ("minute", 60)):
+        number = int(seconds // length)
+        if number:
+            return f"{number} {unit}{'s' if number > 1 else ''} old"
+    return "just written"
 
 
 def copies(path: Path, older_than: str | None = None) -> list[Path]:

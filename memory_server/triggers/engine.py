@@ -5,6 +5,7 @@ import time
 from collections.abc import Sequence
 from typing import Protocol
 
+from memory_server.domain import deadline
 from memory_server.domain.situation import Situation
 from memory_server.errors import TriggerRejected
 from memory_server.language.text import visible
@@ -90,9 +91,11 @@ class TwoTierEngine:
         ends = time.monotonic() + SIMPLE_BUDGET
         # A single trigger is being tested, so a false one is explained too; of many, only the true ones are.
         explain = len(triggers) == 1
-        outcomes = [
-            _simple(trigger, scene, explain) if time.monotonic() < ends else Skipped() for trigger in triggers
-        ]
+        with deadline.within(SIMPLE_BUDGET):  # an endpoint may embed the texts of `similar`
+            outcomes = [
+                _simple(trigger, scene, explain) if time.monotonic() < ends else Skipped()
+                for trigger in triggers
+            ]
         others = [index for index, outcome in enumerate(outcomes) if outcome is None]
         if others:
             last = sum(index >= len(triggers) - doubtful for index in others)
@@ -114,7 +117,8 @@ class TwoTierEngine:
     def _check_simple(self, trigger: str, node: Node) -> Checked:
         scene = Scene(SAMPLE, self._nearness)
         try:
-            holds = truthy(node.value(scene))
+            with deadline.within(SIMPLE_BUDGET):
+                holds = truthy(node.value(scene))
         except (TooLong, Undecided):
             if is_json(trigger):
                 raise TriggerRejected("The condition cannot be evaluated on a sample conversation.") from None

@@ -7,6 +7,7 @@ Edges between memories picked at random show what careless connecting costs.
 
 import json
 import random
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -14,17 +15,20 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from search import MODES, Question, measures
+sys.path[:0] = [str(Path(__file__).resolve().parents[up]) for up in (1, 2)]
 
-from memory_server.app import build
-from memory_server.demo import DEMO_LOG
-from memory_server.domain import ranking
-from memory_server.domain.caller import Caller
-from memory_server.domain.edge import Edge, Relation
-from memory_server.domain.memory import Filter, MemoryDraft, MemoryId, MemoryType
-from memory_server.services.search import SearchService
-from memory_server.settings import Settings
-from memory_server.sqlite import edges, memories
+from memory_server.app import build  # noqa: E402
+from memory_server.demo import DEMO_LOG  # noqa: E402
+from memory_server.domain import ranking  # noqa: E402
+from memory_server.domain.caller import Caller  # noqa: E402
+from memory_server.domain.edge import Edge, Relation  # noqa: E402
+from memory_server.domain.memory import Filter, MemoryDraft, MemoryId, MemoryType  # noqa: E402
+from memory_server.services.search import SearchService  # noqa: E402
+from memory_server.settings import Settings  # noqa: E402
+from memory_server.sqlite import edges, memories  # noqa: E402
+from quality.data import Question  # noqa: E402
+from quality.evaluate import MODES  # noqa: E402
+from quality.measures import rank  # noqa: E402
 
 DATA = Path(__file__).with_suffix(".json")
 WEIGHTS = (0.0, 0.5, 0.6, 0.7, 0.8)
@@ -46,13 +50,15 @@ def read() -> Log:
     data = json.loads(DATA.read_text(encoding="utf-8"))
     questions = []
     for line in (line for line in lines if "ask" in line):
-        gold = {
-            str(n) for n, entry in entries.items() if any(part in entry["content"] for part in line["expect"])
-        }
-        questions.append(Question(line["ask"], "direct", [gold], set()))
+        gold = [n for n, entry in entries.items() if any(part in entry["content"] for part in line["expect"])]
+        questions.append(_question("direct", line["ask"], gold))
     for kind in ("past", "indirect"):
-        questions += [Question(q["ask"], kind, [set(map(str, q["lines"]))], set()) for q in data[kind]]
+        questions += [_question(kind, each["ask"], each["lines"]) for each in data[kind]]
     return Log(entries, [tuple(edge) for edge in data["edges"]], questions)
+
+
+def _question(kind: str, text: str, lines: Sequence[int]) -> Question:
+    return Question(text, text, kind, (frozenset(map(str, lines)),))
 
 
 def measured(
@@ -89,15 +95,16 @@ def _rows(
     service: SearchService, names: dict[MemoryId, str], questions: list[Question], mode: str, name: str
 ) -> None:
     for kind in ("direct", "past", "indirect"):
-        rows = []
-        for question in (each for each in questions if each.kind == kind):
+        ranks, numbers = [], []
+        for question in (each for each in questions if each.category == kind):
             hits = service.search(question.text, Filter(), 10, mode).hits
-            rows.append(measures(question, [names[hit.memory.id] for hit in hits]))
-        recall_1, recall_5, recall_10, rank, _, number = [
-            sum(column) / len(rows) for column in zip(*rows, strict=True)
-        ]
-        cells = " | ".join(f"{value:.3f}" for value in (recall_1, recall_5, recall_10, rank))
-        print(f"| {name} | {mode} | {kind} | {len(rows)} | {cells} | {number:.1f} |", flush=True)
+            ranks.append(rank([[names[hit.memory.id]] for hit in hits], question.wanted))
+            numbers.append(len(hits))
+        recalls = [sum(place is not None and place <= first for place in ranks) for first in (1, 5, 10)]
+        figures = [*recalls, sum(1 / place for place in ranks if place), sum(numbers)]
+        *means, number = [figure / len(ranks) for figure in figures]
+        cells = " | ".join(f"{mean:.3f}" for mean in means)
+        print(f"| {name} | {mode} | {kind} | {len(ranks)} | {cells} | {number:.1f} |", flush=True)
 
 
 def main() -> None:

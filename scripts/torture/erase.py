@@ -52,6 +52,10 @@ Write = tuple[int, bytes]
 Found = list[str]
 
 
+def no_rest(_: float) -> None:
+    """A thousand histories would take hours."""
+
+
 def clock() -> datetime:
     return datetime.now(UTC)
 
@@ -69,7 +73,7 @@ def erase(made: History) -> None:
     """Half the time as small files are erased, half the time in the many short steps of large ones."""
     erasing.LOOKS = made.chance.choice([0, 2])  # 0: as where others write all the time
     small, pages = made.chance.choice([(1000, 128), (0, made.chance.choice([1, 3, 20]))])
-    ErasureService(made.database, lambda index: Removal(index, small, pages)).erase()
+    ErasureService(made.database, lambda index: Removal(index, small, pages), no_rest).erase()
 
 
 def judge(made: History, path: Path, what: str) -> Found:
@@ -121,7 +125,7 @@ def child_erases(path: Path) -> None:
     print("ready", flush=True)
     sys.stdin.readline()
     with recorded(pause=0.001):  # else it is done before a kill comes
-        ErasureService(database, partial(Removal, small=0, pages=5)).erase()
+        ErasureService(database, partial(Removal, small=0, pages=5), no_rest).erase()
     print("done", flush=True)
 
 
@@ -291,7 +295,7 @@ def leave_traces(made: History, path: Path) -> None:
             made.step()
         made.forget(0.5)
         for index in COLUMNS:
-            ErasureService(made.database).remove_words(Removal(index))
+            ErasureService(made.database, rest=no_rest).remove_words(Removal(index))
         if made.traces(path):
             return
 

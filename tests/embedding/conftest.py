@@ -8,8 +8,11 @@ import pytest
 
 from memory_server.embedding import Embedder
 from memory_server.embedding.bundled import BundledEmbedder
+from memory_server.embedding.endpoint import Endpoint
 from memory_server.embedding.hashing import HashingEmbedder
+from memory_server.embedding.openai import connected
 from memory_server.embedding.sentence_transformers import SentenceTransformersEmbedder
+from tests.endpoint import local_endpoint
 
 
 @pytest.fixture(scope="session")
@@ -31,10 +34,18 @@ def minilm_folder() -> Path:
 
 @pytest.fixture(
     scope="session",
-    params=["bundled", "hashing", pytest.param("minilm", marks=pytest.mark.sentence_transformers)],
+    params=[
+        "bundled",
+        "hashing",
+        "endpoint",
+        pytest.param("minilm", marks=pytest.mark.sentence_transformers),
+    ],
 )
 def embedder(request: pytest.FixtureRequest) -> Iterator[Embedder]:
     if request.param == "hashing":
         yield HashingEmbedder()
+    elif request.param == "endpoint":
+        with local_endpoint() as local:
+            yield connected(Endpoint(local.url), "some-model", [])
     else:
         yield request.getfixturevalue(request.param)

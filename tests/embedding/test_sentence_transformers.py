@@ -13,7 +13,8 @@ from memory_server.embedding import Embedder
 from memory_server.embedding.bundled import BundledEmbedder
 from memory_server.embedding.chinese import understands_chinese
 from memory_server.embedding.hashing import HashingEmbedder
-from memory_server.embedding.sentence_transformers import Prompts, SentenceTransformersEmbedder
+from memory_server.embedding.prompts import Prompts
+from memory_server.embedding.sentence_transformers import SentenceTransformersEmbedder
 from memory_server.errors import Hint, Mend, Unavailable, told
 from memory_server.mcp import hints as mcp
 from tests.embedding.conftest import minilm_folder

@@ -256,3 +256,22 @@ async def test_an_answer_says_the_same_as_text_and_as_structure(server: Servers)
         (block,) = result.content
         assert isinstance(block, TextContent)
         assert json.loads(block.text) == {"deleted": True, "purged": True}
+
+
+async def test_a_purge_tells_of_the_rescued_files_that_may_hold_the_thing_and_leaves_them(
+    server: Servers,
+) -> None:
+    """They are the user's: perhaps the only copy of something else."""
+    async with server("--project", "shop") as client:
+        await make(client)
+        rescued = server.db.with_name("memory.db.rescued-20260314T092653Z")
+        rescued.write_text(TOKEN)
+        for tool, arguments in DELETIONS:
+            answer = await call(client, tool, **arguments)
+            assert "note" not in answer
+            answer = await call(client, tool, **arguments, purge=True)
+            assert answer["note"] == (
+                f"Saved when the database went away, and may still hold it: {rescued}. "
+                "Tell the user, who can delete that."
+            )
+    assert rescued.read_text() == TOKEN

@@ -69,6 +69,10 @@ def initialize(version: str = HANDSHAKES[0]) -> dict[str, Any]:
     return request("initialize", id=0, protocolVersion=version, capabilities={}, clientInfo=info)
 
 
+def notification(method: str, **params: Any) -> dict[str, Any]:
+    return {"jsonrpc": "2.0", "method": f"notifications/{method}", "params": params}
+
+
 INITIALIZED = {"jsonrpc": "2.0", "method": "notifications/initialized"}
 
 
@@ -418,6 +422,48 @@ def test_only_the_protocol_reaches_stdout_and_no_contents_the_log(server: Server
     assert "Traceback" not in log
 
 
+@pytest.mark.parametrize("level", ["INFO", "DEBUG"])
+@pytest.mark.parametrize("era", ["handshake", "modern", "nothing said before"])
+def test_no_log_repeats_what_was_refused_wherever_it_stood(server: Servers, level: str, era: str) -> None:
+    """The word names an argument, a tool, a memory, a resource, a method: answers repeat it, the log does not."""
+    first = [initialize(), INITIALIZED] if era == "handshake" else []
+    calls = [
+        tool("memory_store", 1, content="x", type="learning", **{MARK: 1}),
+        tool(MARK, 2),
+        tool("delete_long_term_memory", 3, name=MARK),
+        tool("write_memory", 4, key=f"a b {MARK}", value=1),
+        tool("memory_search", 5, query="x", type=MARK),
+        request("resources/read", id=6, uri=f"x://{MARK}"),
+        request(
+            "completion/complete", id=7, ref={"type": "ref/prompt", "name": MARK}, argument={"name": MARK}
+        ),
+        request(MARK, id=8),
+    ]
+    if era == "modern":
+        calls = [modern(call) for call in calls]
+    others = [
+        notification(MARK, content=MARK),
+        notification("cancelled", requestId=MARK, reason=MARK),
+        notification("progress", progressToken=MARK, progress=MARK),
+        {"jsonrpc": "2.0", "id": MARK, "result": {"content": MARK}},
+        {"jsonrpc": "2.0", "id": MARK, "error": {"code": 1, "message": MARK}},
+    ]
+    with server.process("--log-level", level) as process:
+        wire = Wire(process)
+        wire.send(*first, *others, *calls)
+        waiting = {str(message["id"]) for message in (*first, *calls) if "id" in message}
+        while waiting:
+            waiting.discard(str(wire.answer()["id"]))
+        assert process.stdin is not None
+        assert process.stderr is not None
+        process.stdin.close()
+        log = process.stderr.read().decode()
+    assert MARK not in log
+    if era != "nothing said before":
+        assert "memory-server: INFO: memory_store was refused: ValidationError\n" in log
+        assert "memory-server: INFO: delete_long_term_memory was refused: NotFound\n" in log
+
+
 # The start
 
 
@@ -434,7 +480,7 @@ def python(code: str, server: Servers, *messages: object) -> tuple[list[dict[str
     return [json.loads(each) for each in done.stdout.splitlines()], done.stderr.decode()
 
 
-HEAVY = ("torch", "transformers", "sentence_transformers", "jieba")
+HEAVY = ("torch", "transformers", "sentence_transformers", "jieba", "memory_server.embedding.endpoint")
 
 
 def test_starting_imports_no_heavy_library(server: Servers) -> None:

@@ -157,6 +157,39 @@ def test_the_first_search_does_not_wait_for_what_waits_while_another_program_wri
     database.close()
 
 
+def test_a_store_embeds_its_own_text_while_the_first_batch_is_being_embedded(
+    tmp_path: Path,
+    embedder: Embedder,
+    segmenter: JiebaSegmenter,
+    clock: Clock,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    database = Database(tmp_path / "memory.db", clock)
+    EmbeddingQueue(database, lambda known: embedder, lambda space: embedder, clock).warm_up()
+    queue = EmbeddingQueue(database, lambda known: embedder, lambda space: embedder, clock)
+    memories = MemoryService(database, queue, segmenter)
+    assert store(memories, SHORT).embedding_queued
+    embedding, stored = threading.Event(), threading.Event()
+    embed = embedder.embed_documents
+
+    def slowly(texts: list[str]) -> object:
+        if texts == [SHORT]:
+            embedding.set()
+            stored.wait(PATIENCE)
+        return embed(texts)
+
+    monkeypatch.setattr(embedder, "embed_documents", slowly)
+    work = threading.Thread(target=queue.work)
+    work.start()
+    embedding.wait(PATIENCE)
+    queued = store(memories, "Orchids need little water").embedding_queued
+    stored.set()
+    work.join()
+    assert not queued
+    assert waiting(database)["embedding_queue"] == []
+    database.close()
+
+
 def test_an_update_embeds_its_own_text_and_keeps_the_vector_of_an_unchanged_one(
     memories: MemoryService, search: SearchService, database: Database
 ) -> None:

@@ -61,6 +61,19 @@ def test_a_hit_counts_one_access_and_leaves_the_moment_of_the_last_change(
     assert one(memories, 1) == replace(before, access_count=1, accessed_at="2026-03-16T09:26:53.589Z")
 
 
+def test_a_vector_that_holds_no_numbers_costs_only_itself(
+    service: SearchService, store: Store, queue: EmbeddingQueue
+) -> None:
+    store(TEXT)
+    store("The billing service speaks to the ledger")
+    queue.work()
+    with service.database.write() as tx:
+        size = tx.value("SELECT length(vector) FROM embeddings WHERE memory_id = 1")
+        tx.execute("UPDATE embeddings SET vector = ? WHERE memory_id = 1", (b"\xff" * size,))
+    assert found(service, "billing service", mode="semantic") == [2]
+    assert set(found(service, "billing service")) == {1, 2}
+
+
 def test_a_memory_that_is_not_among_the_results_counts_no_access(
     service: SearchService, store: Store
 ) -> None:

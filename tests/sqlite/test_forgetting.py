@@ -3,8 +3,10 @@
 import random
 import subprocess
 import sys
+from functools import partial
 from pathlib import Path
 
+import apsw
 import pytest
 from torture.histories import History
 
@@ -118,6 +120,27 @@ def test_what_one_process_leaves_due_the_next_one_erases(tmp_path: Path) -> None
     assert due(history.database) == set()
     assert history.traces(path) == set()
     history.database.close()
+
+
+def test_between_the_steps_of_the_erasing_another_program_can_write_without_waiting(
+    file_database: Database, tmp_path: Path
+) -> None:
+    history = History(file_database, random.Random(5))
+    for _ in range(30):
+        history.step()
+    history.forget(0.3)
+    other, rests = apsw.Connection(str(tmp_path / "memory.db")), []
+
+    def rest(seconds: float) -> None:
+        other.execute("UPDATE erasures SET done = done")  # raises where it would have to wait
+        rests.append(seconds)
+
+    ErasureService(file_database, partial(Removal, small=0, pages=1), rest).erase()
+    other.close()
+    assert len(rests) > 10
+    assert min(rests) > 0
+    assert due(file_database) == set()
+    assert history.traces(tmp_path / "memory.db") == set()
 
 
 def test_a_reader_that_stays_makes_it_wait_for_the_next_look(

@@ -26,7 +26,7 @@ from memory_server.triggers.javascript import child, sandbox, trial
 from memory_server.triggers.javascript.child import Child
 from memory_server.triggers.javascript.sandbox import Sandbox
 from memory_server.triggers.javascript.trial import Report, Run, check
-from tests.conftest import ROOT, until
+from tests.conftest import PATIENCE, ROOT, until
 from tests.triggers.vectors import ERRORS, VECTORS
 
 SITUATION = Situation(
@@ -425,16 +425,26 @@ def test_threads_share_the_worker(engine: Sandbox) -> None:
     assert results == [[True] * 20] * 6
 
 
-@pytest.mark.usefixtures("hurried")
-def test_a_search_need_not_wait_for_a_check(engine: Sandbox) -> None:
-    slow = "for (let i = 0; i < 5e5; i++); messages.length > 1"
-    checker = threading.Thread(target=engine.check, args=(slow,))
+def test_a_search_need_not_wait_for_a_check(engine: Sandbox, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It uses the worker between two runs of the check, which here goes on only when the searches are done."""
+    between, searched = threading.Event(), threading.Event()
+    run_once = engine._try
+
+    def paused(*arguments: Any) -> Any:
+        report = run_once(*arguments)
+        between.set()
+        assert searched.wait(PATIENCE)
+        return report
+
+    monkeypatch.setattr(engine, "_try", paused)
+    checker = threading.Thread(target=engine.check, args=("messages.length > 1",))
     checker.start()
+    assert between.wait(PATIENCE)
     outcomes = [engine.run(["true"], SITUATION, 5) for _ in range(5)]
-    still_checking = checker.is_alive()
+    assert checker.is_alive()
+    searched.set()
     checker.join()
     assert [holds(outcome) for outcome in outcomes] == [[True]] * 5
-    assert still_checking
 
 
 # ---------------------------------------------------------------- the life of the worker

@@ -77,11 +77,12 @@ def rounded(digits: int) -> BeforeValidator:
 
 
 class Deletion(Answer):
-    """`undo_until`: it can be restored until then; `purged`: it was erased for good."""
+    """`undo_until`: it can be restored until then; `purged`: it was erased for good; `note`: but not from these files."""
 
     deleted: bool
     undo_until: OptionalText = None
     purged: Annotated[bool | None, OPTIONAL] = None
+    note: OptionalText = None
 
     @classmethod
     def told(cls, forgotten: Forgotten, purge: bool) -> dict[str, Any]:
@@ -90,7 +91,18 @@ class Deletion(Answer):
             "deleted": bool(forgotten.number),
             "undo_until": forgotten.undo_until,
             "purged": True if purge and forgotten.number else None,
+            "note": also_in(forgotten),
         }
+
+
+def also_in(forgotten: Forgotten) -> str | None:
+    """The note for what was erased and may be in other files still."""
+    if not forgotten.elsewhere:
+        return None
+    return (
+        f"Saved when the database went away, and may still hold it: {', '.join(forgotten.elsewhere)}. "
+        "Tell the user, who can delete that."
+    )
 
 
 def refuse_both(**wishes: bool) -> None:

@@ -15,6 +15,7 @@ from memory_server.mcp.tools.answers import (
     Degraded,
     OptionalNumber,
     OptionalText,
+    also_in,
     degraded,
     elsewhere,
     refuse_both,
@@ -227,7 +228,7 @@ class ShortTermTools:
             deleted=0 if purge else forgotten.number,
             undo_until=forgotten.undo_until,
             purged=forgotten.number if purge else None,
-            note=None if forgotten.number else _why_none(found),
+            note=also_in(forgotten) if forgotten.number else _why_none(found),
             degraded=degraded(found.degraded),
         )
 

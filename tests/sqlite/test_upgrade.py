@@ -1,0 +1,363 @@
+"""Files of every earlier schema, with data of every kind, become files of the newest one, and nothing is lost."""
+
+import shutil
+from pathlib import Path
+from typing import Any
+
+import apsw
+import pytest
+
+from memory_server.domain import deadline
+from memory_server.domain.caller import Caller
+from memory_server.domain.forgetting import Kind
+from memory_server.domain.message import Message
+from memory_server.embedding.hashing import HashingEmbedder
+from memory_server.errors import Unavailable
+from memory_server.services.embedding_queue import EmbeddingQueue
+from memory_server.services.erasure import ErasureService
+from memory_server.services.facts import FactService
+from memory_server.services.long_term import LongTermService
+from memory_server.services.turns import TurnService
+from memory_server.sqlite import erasures, trash
+from memory_server.sqlite.database import Database
+from memory_server.triggers.engine import TwoTierEngine
+from memory_server.triggers.javascript.sandbox import Sandbox
+from tests.conftest import ROOT, Clock, Holder, Sqlite, damage, problems
+
+MIGRATIONS = ROOT / "migrations"
+NEWEST = len(list(MIGRATIONS.glob("*.sql")))
+CLAUDE = Caller("Claude", "s1")
+
+DATA = {
+    1: """
+        INSERT INTO memories (content, type, project, tags, importance, metadata, access_count, created_by, session)
+        VALUES ('The harbour opens at noon', 'learning', 'shop', '["sea"]', 8, '{"a": 1.5}', 3, 'Claude', 's1'),
+            ('兰花需要很少的水', 'decision', NULL, '[]', 5, '{}', 0, NULL, NULL);
+        UPDATE memories SET content = 'The harbour opens at one' WHERE id = 1;
+        INSERT INTO memory_history (memory_id, content, reason, replaced_at)
+        VALUES (1, 'Harbours open', 'merged', '2026-01-02T03:04:05.000Z');
+        INSERT INTO edges (source_id, target_id, relation, strength) VALUES (1, 2, 'causes', 0.25);
+    """,
+    2: """
+        INSERT INTO facts (scope, owner, key, value, tags) VALUES ('global', '', 'a.key', '{"b": [1, "两"]}', '["t"]');
+        UPDATE facts SET value = '2', version = 2 WHERE key = 'a.key';
+        INSERT INTO facts (scope, owner, key, value) VALUES ('session', 's1', 'gone.key', '"gone"');
+        DELETE FROM facts WHERE key = 'gone.key';
+        INSERT INTO facts (scope, key, value, expires_at)
+        VALUES ('global', 'old.key', '"old"', '2026-01-01T00:00:00.000Z');
+        INSERT INTO turns (message, summary, project, session, created_by)
+        VALUES ('We spoke about lighthouses', 'On the sea', 'shop', 's1', 'Claude'),
+            ('说到兰花', '关于花', '', NULL, NULL);
+    """,
+    4: """
+        INSERT INTO conversations (name, removed) VALUES ('talk', 7), ('empty', 0);
+        INSERT INTO short_term_memories (conversation_id, text, said_at, score)
+        VALUES (1, 'user: orchids and 兰花', '2026-01-02T03:04:05.678Z', 3.25);
+        INSERT INTO short_term_keywords (conversation_id, word, memory_id, weight) VALUES (1, 'orchid', 1, 2.5);
+        UPDATE short_term_memories SET keyed = 1;
+        INSERT INTO short_term_memories (conversation_id, text) VALUES (1, 'user: written by hand');
+    """,
+    5: """
+        INSERT INTO long_term_memories
+            (conversation_id, name, prompt, "trigger", created_context, fired_at, fired_count, error, failures,
+             quarantined_until, skipped)
+        VALUES (1, 'ready', 'p', 'true', 'c', '2026-01-02T03:04:05.000Z', 4, NULL, 0, NULL, 0),
+            (1, 'skipped', 'p', '(() => messages.length > 0)()', NULL, NULL, 0, NULL, 0, NULL, 1),
+            (1, 'failing', 'p', 'nobody()', NULL, NULL, 0, 'it is broken', 2, NULL, 1),
+            (1, 'resting', 'p', 'true', NULL, NULL, 0, 'it takes too long', 3, '2099-01-01T00:00:00.000Z', 0);
+    """,
+    6: "INSERT INTO job_problems (job, process, problem, at) VALUES ('j', 'p', 'x', '2026-01-02T03:04:05.000Z');",
+    8: """
+        INSERT INTO trash (kind, item_id, conversation, parts)
+        VALUES ('turn', 9, NULL, '{"turns": [{"id": 9, "message": "m", "summary": "s", "project": "",
+            "session": null, "created_at": "2026-01-02T03:04:05.000Z", "created_by": null}]}');
+    """,
+    10: "UPDATE erasures SET asked = 7, done = 5 WHERE what = 'file';",
+}
+"""What a file can hold from a version on."""
+
+Content = dict[str, list[dict[str, Any]]]
+
+
+def at(version: int, tmp_path: Path, clock: Clock) -> Path:
+    """A closed file of a schema, filled by hand."""
+    folder = tmp_path / f"migrations-{version}"
+    folder.mkdir()
+    for file in sorted(MIGRATIONS.glob("*.sql"))[:version]:
+        shutil.copy(file, folder)
+    path = tmp_path / "memory.db"
+    database = Database(path, clock, folder)
+    with database.write() as tx:
+        for since, sql in DATA.items():
+            if since <= version:
+                tx.connection.execute(sql if version < 9 else sql.replace("skipped)", "slow)"))
+    database.close()
+    return path
+
+
+def content(path: Path) -> Content:
+    """Every row of every ordinary table, by the names of its columns."""
+    connection = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READONLY)
+    try:
+        tables = connection.execute(
+            """
+            SELECT name FROM pragma_table_list
+            WHERE schema = 'main' AND type = 'table' AND name NOT LIKE 'sqlite%' AND name <> 'migrations'
+            """
+        ).fetchall()
+        found: Content = {}
+        for (table,) in tables:
+            columns = connection.execute(f"SELECT name FROM pragma_table_info('{table}')").fetchall()
+            names = [str(name) for (name,) in columns]
+            listed = ", ".join(f'"{name}"' for name in names)
+            rows = connection.execute(f"SELECT {listed} FROM {table}").fetchall()
+            found[str(table)] = [dict(zip(names, row, strict=True)) for row in sorted(rows, key=repr)]
+        return found
+    finally:
+        connection.close()
+
+
+VECTORS = {
+    "spaces",
+    "embeddings",
+    "embedding_bits",
+    "embedding_queue",
+    "turn_embeddings",
+    "turn_embedding_queue",
+}
+
+
+def vectors(path: Path) -> None:
+    """Give the first memory and the first turn a vector; the second ones wait for theirs."""
+    space = HashingEmbedder().space
+    columns = list(space.__dataclass_fields__)
+    connection = apsw.Connection(str(path))
+    connection.execute(
+        f"""
+        INSERT INTO spaces (state, created_at, {", ".join(columns)})
+        VALUES ('active', '2026-01-01T00:00:00.000Z', {", ".join("?" for _ in columns)})
+        """,
+        [getattr(space, name) for name in columns],
+    )
+    connection.execute(
+        """
+        INSERT INTO embeddings (space_id, memory_id, vector, created_at) VALUES (1, 1, x'00000000', '2026-01-01');
+        INSERT INTO embedding_bits (space_id, project, memory_id, type, importance, bits)
+        VALUES (1, 'shop', 1, 'learning', 8, x'80');
+        INSERT INTO embedding_queue (space_id, memory_id) VALUES (1, 2);
+        """
+    )
+    if connection.table_exists(None, "turns"):
+        connection.execute(
+            """
+            INSERT INTO turn_embeddings (space_id, turn_id, vector, created_at)
+            VALUES (1, 1, x'00000000', '2026-01-01');
+            INSERT INTO turn_embedding_queue (space_id, turn_id) VALUES (1, 2);
+            """
+        )
+    connection.close()
+
+
+def only(columns: set[str], rows: list[dict[str, Any]]) -> list[list[tuple[str, Any]]]:
+    """The rows with these columns alone, in an order that does not depend on the others."""
+    return sorted(([(name, row[name]) for name in sorted(columns)] for row in rows), key=repr)
+
+
+@pytest.fixture(params=range(1, NEWEST))
+def old(request: pytest.FixtureRequest, tmp_path: Path, clock: Clock) -> Path:
+    """A file of each earlier schema."""
+    return at(request.param, tmp_path, clock)
+
+
+@pytest.fixture(params=range(1, NEWEST + 1))
+def any_file(request: pytest.FixtureRequest, tmp_path: Path, clock: Clock) -> Path:
+    """A file of each schema, the newest included."""
+    return at(request.param, tmp_path, clock)
+
+
+def test_every_row_is_kept_as_it_was(any_file: Path, clock: Clock) -> None:
+    before = content(any_file)
+    database = Database(any_file, clock)
+    database.open()
+    assert problems(database) == []
+    database.close()
+    after = content(any_file)
+    for table, rows in before.items():
+        columns = set(rows[0]) - {"skipped"} if rows else set[str]()
+        assert only(columns, after[table]) == only(columns, rows)
+    assert damage(any_file) == []
+
+
+def test_every_table_of_the_newest_schema_has_a_row_to_keep(tmp_path: Path, clock: Clock) -> None:
+    """A migration that adds a table adds a row of it to DATA. Vectors have a test of their own."""
+    path = at(NEWEST, tmp_path, clock)
+    vectors(path)
+    assert [table for table, rows in content(path).items() if not rows] == []
+
+
+def test_a_file_of_the_newest_schema_is_left_as_it_is(tmp_path: Path, clock: Clock) -> None:
+    path = at(NEWEST, tmp_path, clock)
+    before = path.read_bytes()
+    database = Database(path, clock)
+    database.open()
+    database.close()
+    assert path.read_bytes() == before
+    assert database.copies() == []
+
+
+def test_a_checked_copy_of_the_earlier_file_lies_beside_it(old: Path, clock: Clock) -> None:
+    before = content(old)
+    Database(old, clock).open()
+    copy = old.with_name(f"memory.db.before-{NEWEST:04d}")
+    assert content(copy) == before
+    assert damage(copy) == []
+    assert copy.stat().st_mode & 0o077 == 0
+    assert [file.name for file in old.parent.iterdir() if file.suffix == ".tmp"] == []
+
+
+def test_vectors_and_what_waits_for_one_stay_through_the_upgrade(any_file: Path, clock: Clock) -> None:
+    vectors(any_file)
+    before = content(any_file)
+    Database(any_file, clock).open()
+    after = content(any_file)
+    for table in VECTORS & set(before):
+        assert before[table]
+        assert after[table] == before[table]
+
+
+def test_an_upgrade_of_a_file_that_another_program_holds_waits_for_it(tmp_path: Path, clock: Clock) -> None:
+    path = at(5, tmp_path, clock)
+    database = Database(path, clock)
+    with Holder(path, "UPDATE memories SET importance = 1"), deadline.within(0.3), pytest.raises(Unavailable):
+        database.open()
+    assert not path.with_name(f"memory.db.before-{NEWEST:04d}").exists()
+    database.open()
+    assert problems(database) == []
+    database.close()
+
+
+# 0007
+
+
+@pytest.mark.parametrize("version", [2, 4, 5, 6])
+def test_the_turns_of_an_earlier_file_are_found_by_their_words(
+    tmp_path: Path, clock: Clock, version: int
+) -> None:
+    database = Database(at(version, tmp_path, clock), clock)
+    queue = EmbeddingQueue(database, lambda known: HashingEmbedder(), lambda space: HashingEmbedder(), clock)
+    turns = TurnService(database, queue, FactService(database))
+    queue.stop()
+    queue.warm_up()
+    for query, expected in (("lighthouse", 1), ("sea", 1), ("兰花", 2), ("蘭花", 2)):
+        assert [turn.id for turn, _ in turns.retrieve(query, 5, CLAUDE).turns] == [expected]
+    database.close()
+
+
+# 0008
+
+
+def test_what_lay_in_the_trash_of_an_earlier_file_can_be_brought_back(tmp_path: Path, clock: Clock) -> None:
+    database = Database(at(8, tmp_path, clock), clock)
+    with database.write() as tx:
+        deleted = trash.find_last(tx, Kind.TURN, 9)
+        assert deleted is not None
+        trash.restore(tx, Kind.TURN, deleted)
+        assert tx.value("SELECT message FROM turns WHERE id = 9") == "m"
+    database.close()
+
+
+def test_everything_of_an_earlier_file_can_be_deleted_and_brought_back(any_file: Path, clock: Clock) -> None:
+    database = Database(any_file, clock)
+    database.open()
+    before = content(any_file)
+    kinds = {
+        Kind.MEMORY: "memories",
+        Kind.TURN: "turns",
+        Kind.SHORT_TERM: "short_term_memories",
+        Kind.LONG_TERM: "long_term_memories",
+    }
+    with database.write() as tx:
+        ids = {kind: [row["id"] for row in before[table]] for kind, table in kinds.items()}
+        for kind in kinds:
+            assert trash.put(tx, kind, ids[kind], CLAUDE) == len(ids[kind])
+        assert all(tx.value(f"SELECT count(*) FROM {table}") == 0 for table in kinds.values())
+        for kind in kinds:
+            for id in ids[kind]:
+                deleted = trash.find_last(tx, kind, id)
+                assert deleted is not None
+                trash.restore(tx, kind, deleted)
+    # What lay in the trash for a moment is to be overwritten; nothing else may differ.
+    assert {**content(any_file), "erasures": []} == {**before, "erasures": []}
+    assert problems(database) == []
+    database.close()
+
+
+# 0009
+
+
+def test_triggers_that_were_skipped_or_failed_are_evaluated_after_the_upgrade(
+    tmp_path: Path, clock: Clock, sqlite: Sqlite
+) -> None:
+    path = at(5, tmp_path, clock)
+    database = Database(path, clock)
+    engine = TwoTierEngine(Sandbox(), lambda one, other: None)
+    service = LongTermService(database, engine, lambda: 0.5)
+    found = service.search([Message("user", "hello")], "talk", {})
+    engine.close()
+    assert {woken.name for woken in found.activated} == {"ready", "skipped"}
+    assert [name for name, _ in found.errors] == ["failing"]
+    assert [name for name, _ in found.skipped] == ["resting"]
+    database.close()
+    states = sqlite(path, "SELECT name, state FROM readable_long_term_memories ORDER BY name").splitlines()
+    assert states[0].startswith("failing|error: ")
+    assert states[1:] == [
+        "ready|ready",
+        "resting|quarantined until 2099-01-01 00:00",
+        "skipped|ready",
+    ]
+    sqlite(path, "UPDATE long_term_memories SET \"trigger\" = 'false' WHERE name IN ('failing', 'resting')")
+    changed = sqlite(
+        path,
+        "SELECT error IS NULL, failures, quarantined_until IS NULL, slow, judged_at IS NULL "
+        "FROM long_term_memories WHERE name IN ('failing', 'resting')",
+    )
+    assert changed.splitlines() == ["1|0|1|0|1", "1|0|1|0|1"]
+
+
+def test_an_earlier_program_refuses_an_upgraded_file_and_changes_nothing(
+    tmp_path: Path, clock: Clock
+) -> None:
+    path = at(5, tmp_path, clock)
+    Database(path, clock).open()
+    before = path.read_bytes()
+    with pytest.raises(Unavailable, match=f"schema version {NEWEST}"):
+        Database(path, clock, tmp_path / "migrations-5").open()
+    assert path.read_bytes() == before
+
+
+# 0010
+
+
+def test_what_was_deleted_from_an_earlier_file_is_overwritten_after_the_upgrade(
+    any_file: Path, clock: Clock
+) -> None:
+    connection = apsw.Connection(str(any_file))
+    connection.pragma("secure_delete", False)
+    connection.execute(
+        """
+        INSERT INTO memories (content, type) VALUES ('The password of the old lighthouse', 'learning');
+        DELETE FROM memories WHERE content LIKE '%old lighthouse%';
+        """
+    )
+    connection.close()
+    assert b"old lighthouse" in any_file.read_bytes()
+    database = Database(any_file, clock)
+    database.open()
+    before = content(any_file)
+    ErasureService(database).erase()
+    with database.read() as tx:
+        assert erasures.due(tx) == {}
+    assert {**content(any_file), "erasures": []} == {**before, "erasures": []}
+    assert problems(database) == []
+    database.close()
+    assert b"old lighthouse" not in any_file.read_bytes()
