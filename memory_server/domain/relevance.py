@@ -27,7 +27,7 @@ LEND = {-3: 0.2, -2: 0.4, -1: 0.6, 1: 0.6, 2: 0.4, 3: 0.2}
 """What a neighbour at this distance lends of its score for a word that a text lacks."""
 
 ANSWER = 0.9
-"""The same for the text before, where that ends in a question mark: a reply seldom repeats the words of its question."""
+"""The same for the text before, where that ends in a question mark: a reply seldom repeats the words of a question."""
 
 WIDEN = {-2: 0.25, -1: 0.5, 1: 0.5, 2: 0.25}
 """Weights of the neighbours' vectors in what widens a vector."""
@@ -38,9 +38,6 @@ WIDENED = 0.5
 BACKGROUND = 60
 """So many texts of ordinary language are added to the counts of a store. In a small store two of five texts may hold a
 word that is rare in general: it must still count."""
-
-UNSEEN = 0.0004
-"""Share of ordinary texts that hold a word which the background does not know."""
 
 NAMED = 0.15
 """Added where a text begins with the name of a speaker that the question names (`Name: …`)."""

@@ -1,6 +1,11 @@
-"""How common words are in ordinary texts: a small store cannot tell by itself."""
+"""How common words are in ordinary texts: a small store cannot tell by itself.
 
+`scripts/quality/background.py` counts them in public sets of dialogues, notes and passages, in both languages.
+"""
+
+import json
 from functools import cache
+from importlib.resources import files
 
 UNSEEN = 0.0004
 """Share of ordinary texts that hold a word which is not listed."""
@@ -13,4 +18,6 @@ def share(term: str) -> float:
 
 @cache
 def _shares() -> dict[str, float]:
-    return {}
+    text = files("memory_server.language").joinpath("background.json").read_text(encoding="utf-8")
+    found: dict[str, float] = json.loads(text)
+    return found

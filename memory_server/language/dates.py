@@ -134,6 +134,10 @@ def _whole_year(year: int) -> Span:
     return Span(date(year, 1, 1), date(year, 12, 31))
 
 
+def _named_year(match: re.Match[str], _: date) -> Span:
+    return _whole_year(int(match["year"] or match["han"]))
+
+
 def _week(today: date, back: int) -> Span:
     return _days(today - timedelta(days=today.weekday() + 7 * back), 7)
 
@@ -210,7 +214,7 @@ _READERS: tuple[tuple[re.Pattern[str], Callable[[re.Match[str], date], Span]], .
         ),
         (
             rf"\b(?:in|during|since|of|year) (?P<year>{_YEAR})\b|(?P<han>{_YEAR})年",
-            lambda match, today: _whole_year(int(match["year"] or match["han"])),
+            _named_year,
         ),
     )
 )

@@ -176,7 +176,8 @@ def _cosines(
     others = [each for each in also if each not in found]
     left = embeddings.count_waiting(tx, meaning.space_id, Embedded.MEMORIES)
     problems = [Problem(f"{left} memories are not embedded yet")] if left else []
-    return found | embeddings.cosines(tx, meaning.space_id, vector, others), problems
+    by_edge = embeddings.cosines(tx, meaning.space_id, vector, others)
+    return found | {MemoryId(other): cosine for other, cosine in by_edge.items()}, problems
 
 
 def _refuse_circle(tx: Tx, edge: Edge) -> None:

@@ -1,13 +1,14 @@
 """The one search: it ranks memories or turns for a question, by words, meaning, neighbours and what is asked for."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import date
 from typing import Generic, TypeVar
 
 import numpy as np
 
-from memory_server.domain import parts, ranking, relevance
+from memory_server.domain import confidence, parts, ranking, relevance
+from memory_server.domain.confidence import Signals
 from memory_server.domain.embedding import Embedded
 from memory_server.domain.memory import Filter
 from memory_server.domain.moment import parse
@@ -69,29 +70,18 @@ class Asked(Generic[Thing]):
 
 
 @dataclass(frozen=True, slots=True)
-class Signals:
-    """What a text has of the answer. `full` is the weight of all terms of the question, `terms` their number."""
-
-    share: float
-    cover: float
-    cosine: float
-    distinct: float
-    """How far the cosine lies above those of the other candidates, in standard deviations."""
-    boost: Boost
-    only_asks: bool
-    full: float
-    terms: int
-
-
-@dataclass(frozen=True, slots=True)
 class Ranked(Generic[Thing]):
-    """A text found; of a long one `part` is the number of the part that answers best."""
+    """A text found; of a long one `part` is the number of the part that answers best.
+
+    `score` orders the texts, `probability` is how likely it is that this one answers.
+    """
 
     id: int
     item: Item[Thing]
     part: int
     score: float
     signals: Signals
+    probability: float = 0.0
 
 
 def questions(text: str) -> tuple[str, ...]:
@@ -248,26 +238,34 @@ class _Search(Generic[Thing]):
         ]
         order, lists_of = relevance.best_places(lists)
         spread = [_spread(each.cosine) for each in scores]
+        far = [float(np.sort(each)[-min(confidence.FAR, len(each))]) for each in lists]
         ranked: dict[int, Ranked[Thing]] = {}
         least = np.inf
         for row in order.tolist():
-            number, id, place = lists_of[row], ids[best[row]], best[row]
-            each = scores[number]
+            number, id, place = int(lists_of[row]), ids[best[row]], best[row]
+            each, own = scores[number], float(lists[number][row])
             signals = Signals(
-                float(each.share[place]),
-                float(each.cover[place]),
-                float(each.cosine[place]),
-                float((each.cosine[place] - spread[number][0]) / spread[number][1]),
-                boosts[row],
-                relevance.only_asks(texts[row]),
-                each.full,
-                len(self.queries[number].terms),
+                share=float(each.share[place]),
+                cover=float(each.cover[place]),
+                cosine=float(each.cosine[place]),
+                distinct=float((each.cosine[place] - spread[number][0]) / spread[number][1]),
+                score=own,
+                far=far[number],
+                boost=boosts[row],
+                only_asks=relevance.only_asks(texts[row]),
+                full=each.full,
+                terms=len(self.queries[number].terms),
             )
             # Of several questions, each has its own best score: the order is that of the places.
-            least = min(lists[number][row], least)
-            found = Ranked(parts.memory_of(id), seen[row], parts.number_of(id), float(least), signals)
+            least = min(own, least)
+            found = Ranked(parts.memory_of(id), seen[row], parts.number_of(id), least, signals)
             ranked.setdefault(found.id, found)
-        return list(ranked.values())
+        return self._with_probabilities(list(ranked.values()))
+
+    def _with_probabilities(self, ranked: list[Ranked[Thing]]) -> list[Ranked[Thing]]:
+        meaning = self.meaning is not None and not self.meaning.space.lexical and self.asked.mode != "keyword"
+        found = confidence.probabilities([each.signals for each in ranked], meaning)
+        return [replace(each, probability=one) for each, one in zip(ranked, found, strict=True)]
 
     def _boosts(self, texts: Sequence[str], seen: Sequence[Item[Thing]]) -> list[Boost]:
         folded = fold(self.question.core)

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from memory_server.domain import confidence, parts, ranking, scoring
+from memory_server.domain import parts, ranking, scoring
 from memory_server.domain.caller import Caller
 from memory_server.domain.embedding import Embedded
 from memory_server.domain.memory import Filter, Memory, MemoryId
@@ -62,7 +62,7 @@ class SearchService:
 
         def ask(tx: Tx, meaning: Meaning | Unanswered | None) -> Found:
             known = meaning if isinstance(meaning, Meaning) else None
-            asked = Asked(Embedded.MEMORIES, _load, wanted, limit + offset, mode if known else "keyword", own)
+            asked = Asked(Embedded.MEMORIES, load, wanted, limit + offset, mode if known else "keyword", own)
             hits = _hits(tx, text, asked, known)[offset : offset + limit]
             problems = [*_without_meaning(tx, meaning), *tx.skipped]
             return Found(hits, name(known.space) if known else "none", tuple(problems))
@@ -103,7 +103,7 @@ def _without_meaning(tx: Tx, meaning: Meaning | Unanswered | None) -> list[Probl
 def _hits(tx: Tx, text: str, asked: Asked[Memory], meaning: Meaning | None) -> list[Hit]:
     """All hits that are worth showing, in order, with what edges say of them."""
     ranked = retrieval.rank(tx, text, asked, meaning)
-    candidates = _with_probabilities(tx, ranked, asked, meaning)
+    candidates = [_hit(tx, each) for each in ranked]
     if not candidates:
         return []
     successors = edges.successors(tx, [hit.memory.id for hit in candidates])
@@ -119,22 +119,12 @@ def _hits(tx: Tx, text: str, asked: Asked[Memory], meaning: Meaning | None) -> l
     return ranking.shown(ranking.with_linked(hits, linked))
 
 
-def _with_probabilities(
-    tx: Tx, ranked: Sequence[Ranked[Memory]], asked: Asked[Memory], meaning: Meaning | None
-) -> list[Hit]:
-    hits = []
-    for each in ranked:
-        memory = each.item.thing
-        long = len(memory.content) > parts.LONG
-        why = Why(
-            each.signals.share,
-            each.signals.cosine,
-            scoring.decayed_score(memory, tx.now),
-            each.signals.boost.reasons,
-        )
-        part = parts.shown(memory.content, each.part) if long else None
-        hits.append(Hit(memory, each.score, confidence.probability(each.score), why, part))
-    return hits
+def _hit(tx: Tx, ranked: Ranked[Memory]) -> Hit:
+    memory, signals = ranked.item.thing, ranked.signals
+    decayed = scoring.decayed_score(memory, tx.now)
+    part = parts.shown(memory.content, ranked.part) if len(memory.content) > parts.LONG else None
+    why = Why(signals.share, signals.cosine, decayed, signals.boost.reasons)
+    return Hit(memory, ranked.score, ranked.probability, why, part)
 
 
 def _joining(tx: Tx, ids: Sequence[MemoryId], asked: Asked[Memory]) -> list[Hit]:
@@ -146,7 +136,8 @@ def _joining(tx: Tx, ids: Sequence[MemoryId], asked: Asked[Memory]) -> list[Hit]
     ]
 
 
-def _load(tx: Tx, ids: Sequence[int]) -> dict[int, Item[Memory]]:
+def load(tx: Tx, ids: Sequence[int]) -> dict[int, Item[Memory]]:
+    """These memories as the ranking reads them."""
     found = memories.select(tx, [MemoryId(id) for id in ids])
     return {
         memory.id: Item(

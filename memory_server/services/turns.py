@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from memory_server.domain import confidence, forgetting
+from memory_server.domain import forgetting
 from memory_server.domain.caller import Caller
 from memory_server.domain.embedding import Embedded
 from memory_server.domain.fact import Fact, FactDraft, Scope, homes
@@ -81,7 +81,7 @@ class TurnService:
             mode = "hybrid" if known else "keyword"
             search = Asked(Embedded.TURNS, _load, wanted, limit, mode, caller.project.key or None)
             ranked = retrieval.rank(tx, text, search, known)[:limit]
-            found = [(each.item.thing, confidence.probability(each.score)) for each in ranked]
+            found = [(each.item.thing, each.probability) for each in ranked]
             named = facts.mentioned(tx, homes(None, caller), asked.terms, MENTIONED) if asked.terms else []
             return Recalled(found, named, (*_without_meaning(tx, meaning), *tx.skipped))
 

@@ -290,7 +290,9 @@ def nearest(
     return dict(sorted(found.items(), key=lambda each: (-each[1], -each[0]))[:limit])
 
 
-_PARTS = "part_embeddings AS e JOIN memory_parts AS p ON p.id = e.part_id JOIN memories AS m ON m.id = p.memory_id"
+_PARTS = (
+    "part_embeddings AS e JOIN memory_parts AS p ON p.id = e.part_id JOIN memories AS m ON m.id = p.memory_id"
+)
 _TURNS = "turn_embeddings AS e JOIN turns AS m ON m.id = e.turn_id"
 
 

@@ -20,13 +20,19 @@ from pydantic import TypeAdapter
 from memory_server import app
 from memory_server.demo import call, embedded
 from memory_server.domain.caller import Caller
+from memory_server.domain.confidence import Signals
+from memory_server.domain.embedding import Embedded
 from memory_server.domain.memory import Filter, MemoryDraft, MemoryId, MemoryType, Stored
 from memory_server.domain.memory import Memory as StoredMemory
 from memory_server.domain.moment import timestamp
 from memory_server.embedding import Embedder
 from memory_server.mcp.tools import fields
+from memory_server.services import retrieval, search
+from memory_server.services.embedding_queue import Meaning, Unanswered
 from memory_server.services.memories import MemoryService
+from memory_server.services.retrieval import Asked
 from memory_server.settings import Settings
+from memory_server.sqlite.tx import Tx
 from quality.data import JSON, Memory, Question, Store
 from quality.measures import FIRST
 
@@ -105,6 +111,19 @@ class ServicesDoor:
         found = self._search.search(question.text[:LONGEST_QUESTION], Filter(), FIRST, mode)
         cpu, wall = time.process_time() - cpu, time.perf_counter() - wall
         return Answer([(hit.memory.id, hit.score) for hit in found.hits], 1000 * cpu, 1000 * wall)
+
+    def signals(self, question: Question, mode: str) -> list[tuple[int, Signals]]:
+        """What the ranking knows of each candidate, best first."""
+        self._set_clock(question.asked_at or self._last)
+        text = question.text[:LONGEST_QUESTION]
+        asked = Asked(Embedded.MEMORIES, search.load, Filter(), FIRST, mode, None)
+
+        def ask(tx: Tx, meaning: Meaning | Unanswered) -> list[tuple[int, Signals]]:
+            assert isinstance(meaning, Meaning)
+            ranked = retrieval.rank(tx, text, asked, meaning if mode == "hybrid" else None)
+            return [(each.id, each.signals) for each in ranked]
+
+        return self._queue.read(retrieval.questions(text), ask)
 
 
 def stored(service: MemoryService, memory: Memory) -> Stored:
