@@ -63,6 +63,8 @@ Chosen on the development sets."""
 _LETTER = rf"[^\W{SPACELESS}]"
 """A letter, digit or _ in scripts that put spaces between words."""
 
+_A_LETTER = re.compile(_LETTER)
+
 _MARKED = re.compile(rf"{_LETTER}+(?:[.\-_/:@+#]+{_LETTER}+)+[+#]*|{_LETTER}+[+#]+|{SYMBOL.pattern}")
 """A token with marks in it, such as `C++` or `pve-01`, or a symbol such as 🚀."""
 
@@ -139,15 +141,9 @@ def in_order(hits: Iterable[Hit], successors: Mapping[MemoryId, MemoryId] = _NON
     return _ordered(_below_successors(_handed_on(list(hits), successors), successors))
 
 
-def shown(hits: Sequence[Hit]) -> list[Hit]:
-    """The hits that are likely enough to answer, at least the best; no score is higher than one before it."""
-    kept: list[Hit] = []
-    for hit in hits:
-        score = min(hit.score, kept[-1].score) if kept else hit.score
-        if kept and score < LEAST:
-            break
-        kept.append(replace(hit, score=score))
-    return kept
+def likely(hits: Sequence[Hit]) -> list[Hit]:
+    """The best hit, and those that are likely enough to answer."""
+    return [hit for place, hit in enumerate(hits) if place == 0 or hit.score >= LEAST]
 
 
 def _ordered(hits: Iterable[Hit]) -> list[Hit]:
@@ -234,21 +230,35 @@ class Literal:
 
     def __init__(self, query: str) -> None:
         folded = fold(query).strip()
-        self._whole = _as_words(folded)
+        self._whole = _Words(folded)
         tokens = _MARKED.findall(folded) if any(map(str.isspace, folded)) or has_han(folded) else [folded]
-        self._tokens = [_as_words(token) for token in tokens]
+        self._tokens = [_Words(token) for token in tokens]
 
     def within(self, folded: str) -> bool:
         """Whether a folded text contains the whole query."""
-        return self._whole.search(folded) is not None
+        return self._whole.within(folded)
 
     def share(self, folded: str) -> float:
         """1 where a folded text contains every such token, INEXACT where it lacks one."""
-        return 1.0 if all(token.search(folded) for token in self._tokens) else INEXACT
+        return 1.0 if all(token.within(folded) for token in self._tokens) else INEXACT
 
 
-def _as_words(text: str) -> re.Pattern[str]:
-    """Matches the text where no letter stands directly before or after it, in scripts that put spaces between words."""
-    left = f"(?<!{_LETTER})" if re.match(_LETTER, text) else ""
-    right = f"(?!{_LETTER})" if re.search(f"{_LETTER}$", text) else ""
-    return re.compile(left + re.escape(text) + right)
+class _Words:
+    """A text that is found where no letter stands directly before or after it, in scripts that put spaces between words.
+
+    A regular expression would be compiled for each question: that takes longer than the search with it.
+    """
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self._first = _A_LETTER.match(text[:1]) is not None
+        self._last = _A_LETTER.match(text[-1:]) is not None
+
+    def within(self, folded: str) -> bool:
+        place = folded.find(self._text)
+        while place >= 0:
+            before, after = folded[max(0, place - 1) : place], folded[place + len(self._text) :][:1]
+            if not (self._first and _A_LETTER.match(before)) and not (self._last and _A_LETTER.match(after)):
+                return True
+            place = folded.find(self._text, place + 1)
+        return False

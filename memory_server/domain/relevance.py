@@ -14,6 +14,7 @@ from math import log
 import numpy as np
 from numpy.typing import NDArray
 
+from memory_server.domain.embedding import Vector
 from memory_server.language.dates import Span
 from memory_server.language.question import Question
 
@@ -85,10 +86,12 @@ def only_asks(text: str) -> bool:
 class Term:
     """A term of the question: which texts hold it and the part of their BM25 that does not depend on its rarity.
 
-    `everywhere` is the number of texts of the store that hold it, `usual` the share of ordinary texts that do.
+    `ids` ascend. `everywhere` is the number of texts of the store that hold it, `usual` the share of ordinary texts
+    that do.
     """
 
-    held: Mapping[int, float]
+    ids: Places
+    scores: Numbers
     everywhere: int
     usual: float
 
@@ -97,13 +100,27 @@ class Term:
         total, holding = texts + BACKGROUND, self.everywhere + BACKGROUND * self.usual
         return log(1 + (total - holding + 0.5) / (holding + 0.5))
 
+    def over(self, ids: Places) -> Numbers:
+        """The score of each of these texts, 0 where it does not hold the term; one 0 more at the end."""
+        found = np.zeros(len(ids) + 1)
+        if len(self.ids):
+            places = np.minimum(np.searchsorted(self.ids, ids), len(self.ids) - 1)
+            found[:-1] = np.where(self.ids[places] == ids, self.scores[places], 0.0)
+        return found
+
 
 @dataclass(frozen=True, slots=True)
-class Beside:
-    """The neighbours of each candidate: their ids by distance, 0 where there is none; and which of them only ask."""
+class Hood:
+    """The candidates of a search and what stands beside them.
 
-    ids: Mapping[int, Mapping[int, int]]
-    asking: frozenset[int]
+    `ids` are all these texts, ascending. `rows` has the place in `ids` of each candidate, `near` by distance the place of
+    its neighbour, or the length of `ids` where it has none. `asks`: the text ends in a question mark; one False more.
+    """
+
+    ids: Places
+    rows: Places
+    near: Mapping[int, Places]
+    asks: NDArray[np.bool_]
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,63 +133,56 @@ class Shares:
     """The weight of all terms together."""
 
 
-def shares(terms: Sequence[Term], texts: int, ids: Sequence[int], beside: Beside) -> Shares:
+def shares(terms: Sequence[Term], texts: int, hood: Hood) -> Shares:
     """The BM25 of each candidate as a share of a full match, with the words that its neighbours lend.
 
     A full match has each term once in a text of average length.
     """
-    total, cover, full = np.zeros(len(ids)), np.zeros(len(ids)), 0.0
+    total, cover, full = np.zeros(len(hood.rows)), np.zeros(len(hood.rows)), 0.0
     for term in terms:
         weight = term.weight(texts)
         full += weight
-        if not term.held:
-            continue
-        own = np.array([term.held.get(id, 0.0) for id in ids])
-        cover += weight * (own > 0)
-        lent = np.array([_lent(term.held, beside, id) for id in ids]) if beside.ids else own
-        total += weight * np.maximum(own, lent)
+        held = term.over(hood.ids)
+        best = held[hood.rows]
+        cover += weight * (best > 0)
+        for distance, lend in LEND.items():
+            np.maximum(best, lend * held[hood.near[distance]], out=best)
+        before = hood.near[-1]
+        np.maximum(best, ANSWER * held[before] * hood.asks[before], out=best)
+        total += weight * best
     if not full:
         return Shares(total, cover, full)
     return Shares(np.minimum(1.0, total / full), cover / full, full)
 
 
-def _lent(held: Mapping[int, float], beside: Beside, id: int) -> float:
-    """The most that a neighbour lends."""
-    best = 0.0
-    for distance, other in beside.ids.get(id, {}).items():
-        score = held.get(other)
-        if score is None:
-            continue
-        lend = ANSWER if distance == -1 and other in beside.asking else LEND[distance]
-        best = max(best, lend * score)
-    return best
-
-
-def widened(
-    vectors: Mapping[int, NDArray[np.float32]], ids: Sequence[int], beside: Beside
-) -> NDArray[np.float32]:
+def widened(vectors: NDArray[np.float32], hood: Hood) -> NDArray[np.float32]:
     """The vectors of the candidates, each drawn towards its neighbours: (candidates, dimensions), of length 1.
 
-    A candidate without a vector has zeros.
+    `vectors` has a row for each of `hood.ids` and one of zeros. A candidate without a vector has zeros.
     """
-    size = len(next(iter(vectors.values()))) if vectors else 1
-    zero = np.zeros(size, np.float32)
-    wide = np.array([vectors.get(id, zero) for id in ids]).reshape(len(ids), size)
-    rows, others, weights = [], [], []
-    for row, id in enumerate(ids):
-        for distance, other in beside.ids.get(id, {}).items():
-            if distance in WIDEN and other in vectors and id in vectors:
-                rows.append(row)
-                others.append(other)
-                weights.append(WIDEN[distance])
-    if not rows:
-        return wide
+    wide = vectors[hood.rows]
+    there = wide.any(axis=1, keepdims=True)
     around = np.zeros_like(wide)
-    np.add.at(around, rows, np.array([vectors[id] for id in others]) * np.array(weights, np.float32)[:, None])
-    lengths = np.linalg.norm(around, axis=1, keepdims=True)
-    wide = wide + WIDENED * around / np.maximum(lengths, 1e-9)
-    result: NDArray[np.float32] = wide / np.maximum(np.linalg.norm(wide, axis=1, keepdims=True), 1e-9)
-    return result
+    for distance, weight in WIDEN.items():
+        around += np.float32(weight) * vectors[hood.near[distance]]
+    wide = wide + WIDENED * _unit(around) * there
+    return _unit(wide)
+
+
+def cosines(vectors: NDArray[np.float32], question: Vector) -> Numbers:
+    """The cosine of each row with the question, at least 0. Without BLAS, whose threads wait busily afterwards."""
+    return np.maximum(0.0, np.einsum("ij,j->i", vectors, question)).astype(np.float64)
+
+
+def middle(vectors: Sequence[Vector]) -> Vector:
+    """The direction between vectors: it stands for a question whose parts have these."""
+    return _unit(np.sum(vectors, axis=0, dtype=np.float32)[None, :])[0]
+
+
+def _unit(rows: NDArray[np.float32]) -> NDArray[np.float32]:
+    lengths = np.sqrt(np.einsum("ij,ij->i", rows, rows))[:, None]
+    unit: NDArray[np.float32] = rows / np.maximum(lengths, np.float32(1e-9))
+    return unit
 
 
 @dataclass(frozen=True, slots=True)

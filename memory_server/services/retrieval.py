@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import date
+from datetime import UTC, date, datetime
 from typing import Generic, TypeVar
 
 import numpy as np
@@ -13,7 +13,7 @@ from memory_server.domain.embedding import Embedded
 from memory_server.domain.memory import Filter
 from memory_server.domain.moment import parse
 from memory_server.domain.ranking import Literal
-from memory_server.domain.relevance import Beside, Boost, Names, Numbers, Term
+from memory_server.domain.relevance import Boost, Hood, Names, Numbers, Places, Term
 from memory_server.language import background, dates, query, question
 from memory_server.language.query import Query
 from memory_server.language.text import fold
@@ -21,14 +21,21 @@ from memory_server.services.embedding_queue import Meaning
 from memory_server.sqlite import candidates, embeddings
 from memory_server.sqlite.tx import Tx
 
-BY_WORDS = 200
+BY_WORDS = 100
 """Texts that the words of a question propose, the best by BM25."""
 
-BY_MEANING = 100
+BY_MEANING = 80
 """Texts that its meaning proposes, or as many as are wanted where that is more."""
 
-LOOKED_AT = 200
+LOOKED_AT = 100
 """Texts, the best by words and meaning, that are read to see whether they have what the question asks for."""
+
+OF_A_PART = 40
+"""The same where a question has several parts."""
+
+WHOLE = 150
+"""Characters of a question of several parts up to which it is embedded whole too: a long one takes 20 ms and is mostly
+small talk; then the middle of its parts stands for it."""
 
 SYMBOL_SHARE = 0.5
 """What an emoji of the query counts, of a full match of its words, where a text has it."""
@@ -37,8 +44,8 @@ OTHER_PROJECT = 0.7
 """Share of its score that a text of another project keeps."""
 
 NEWNESS = 0.03
-"""Share of its score that the oldest text loses; the newest loses nothing. A later text often corrects an earlier one.
-With .1 the search found less where the order means nothing."""
+"""Share of its score that the oldest candidate loses; the newest loses nothing, the others in proportion to their time.
+A later text often corrects an earlier one. With .1 the search found less where the order means nothing."""
 
 SAME_TALK = 600
 """Seconds between two texts of a session that still belong together, where no speaker is named."""
@@ -85,13 +92,15 @@ class Ranked(Generic[Thing]):
 
 
 def questions(text: str) -> tuple[str, ...]:
-    """The texts that are searched for: the parts of a question, and the whole last."""
-    return (*question.read(text).parts, text)
+    """The texts that are embedded for a search: the parts of a question, and the whole unless it is long."""
+    found = question.read(text).parts
+    return (*found, text) if not found or len(text) <= WHOLE else found
 
 
 def rank(tx: Tx, text: str, asked: Asked[Thing], meaning: Meaning | None) -> list[Ranked[Thing]]:
     """The candidates, best first. `meaning` has a vector for each of `questions`; without it words alone answer."""
-    search = _Search(tx, question.read(text), tuple(map(query.parse, questions(text))), asked, meaning)
+    found = question.read(text)
+    search = _Search(tx, found, tuple(map(query.parse, (*found.parts, text))), asked, meaning)
     return search.ranked()
 
 
@@ -118,46 +127,48 @@ class _Search(Generic[Thing]):
 
     def ranked(self) -> list[Ranked[Thing]]:
         self._total = candidates.count(self.tx, self.asked.kind)
-        proposed = self._proposed()
-        beside = self._beside(proposed)
-        ids = self._passing(sorted({*proposed, *beside.ids}, reverse=True))  # the newest first among equals
-        if not ids:
+        hood = self._hood(self._proposed())
+        if not len(hood.rows):
             return []
-        scores = self._scores(ids, beside)
+        scores = self._scores(hood)
         best, _ = relevance.best_places([each.base for each in scores])
-        return self._looked_at(ids, scores, best[:LOOKED_AT].tolist())
+        return self._looked_at(hood.ids[hood.rows].tolist(), scores, best[:LOOKED_AT].tolist())
 
     def _proposed(self) -> list[int]:
         """The texts that the words or the meaning of any part of the question propose."""
         found: dict[int, None] = {}
-        for place, asked in enumerate(self.queries):
+        for asked in self.queries:
             if self.asked.mode != "semantic":
                 found |= dict.fromkeys(self._by_words(asked))
-            if self.meaning is not None and self.meaning.vectors:
-                near = embeddings.nearest(
-                    self.tx,
-                    self.asked.kind,
-                    self.meaning.space_id,
-                    self.meaning.vectors[place],
-                    self.asked.wanted,
-                    max(self.asked.limit, BY_MEANING),
-                )
-                found |= dict.fromkeys(near)
+        for vector in self.meaning.vectors if self.meaning else ():
+            near = embeddings.nearest(
+                self.tx,
+                self.asked.kind,
+                self.meaning.space_id,
+                vector,
+                self.asked.wanted,
+                max(self.asked.limit, BY_MEANING if len(self.queries) == 1 else OF_A_PART),
+            )
+            found |= dict.fromkeys(near)
         return list(found)
 
     def _by_words(self, asked: Query) -> list[int]:
-        totals: dict[int, float] = {}
-        for text in asked.terms:
-            term = self._term(text)
-            weight = term.weight(self._total)
-            for id, score in term.held.items():
-                totals[id] = totals.get(id, 0.0) + weight * score
-        if not asked.terms:
-            totals |= dict.fromkeys(self._containing(asked.text), 1.0)
-        for symbol in asked.symbols:
-            totals |= {id: totals.get(id, 0.0) + SYMBOL_SHARE for id in self._containing(symbol)}
-        passing = self._passing(list(totals))
-        return sorted(passing, key=lambda id: (-totals[id], -id))[:BY_WORDS]
+        """The texts that hold the rarest and most words of a question."""
+        terms = [self._term(text) for text in asked.terms]
+        symbols = [self._containing(symbol) for symbol in asked.symbols]
+        if not terms:
+            symbols.append(self._containing(asked.text))
+        ids = np.concatenate([np.zeros(0, np.int64), *(term.ids for term in terms), *symbols]).astype(
+            np.int64
+        )
+        weights = [term.weight(self._total) * term.scores for term in terms]
+        weights += [np.full(len(found), SYMBOL_SHARE) for found in symbols]
+        different, places = np.unique(ids, return_inverse=True)
+        totals = np.bincount(places, np.concatenate([np.zeros(0), *weights]), len(different))
+        passing = np.isin(different, self._passing(different.tolist()))
+        order = np.lexsort((-different, -totals))
+        best: list[int] = different[order][passing[order]][:BY_WORDS].tolist()
+        return best
 
     def _containing(self, text: str) -> list[int]:
         return candidates.containing(self.tx, self.asked.kind, text, BY_WORDS)
@@ -166,8 +177,8 @@ class _Search(Generic[Thing]):
         if text not in self._terms:
             posting = candidates.posting(self.tx, self.asked.kind, text)
             rarity = ranking.fts5_idf(posting.everywhere, self._total)
-            held = {id: score / rarity for id, score in posting.scores.items()}
-            self._terms[text] = Term(held, posting.everywhere, background.share(text))
+            scores = posting.scores / rarity
+            self._terms[text] = Term(posting.ids, scores, posting.everywhere, background.share(text))
         return self._terms[text]
 
     def _passing(self, ids: list[int]) -> list[int]:
@@ -177,32 +188,68 @@ class _Search(Generic[Thing]):
         passing = candidates.passing(self.tx, self.asked.kind, ids, self.asked.wanted)
         return [id for id in ids if parts.memory_of(id) in passing]
 
-    def _beside(self, proposed: Sequence[int]) -> Beside:
-        """What was said in the same talk around the candidates, and around what stands within their reach."""
+    def _hood(self, proposed: Sequence[int]) -> Hood:
+        """The candidates: what is proposed and what was said around it in the same talk; with their neighbours."""
         reach = relevance.REACH
-        windows = candidates.around(self.tx, self.asked.kind, proposed, 2 * reach)
-        said = candidates.said(self.tx, self.asked.kind, {id for ids, _ in windows for id in ids})
-        near: dict[int, dict[int, int]] = {}
-        for ids, centre in windows:
-            for place in range(max(0, centre - reach), min(len(ids), centre + reach + 1)):
-                if ids[place] in said and ids[place] not in near:
-                    near[ids[place]] = _neighbours(ids, place, said)
-        return Beside(near, frozenset(id for id, each in said.items() if relevance.only_asks(each.end)))
+        lines = candidates.around(self.tx, self.asked.kind, proposed, 2 * reach)
+        beside, first = np.unique(lines[:, reach : -reach or None], return_index=True)
+        near = {
+            distance: lines[:, reach + distance : lines.shape[1] - reach + distance].ravel()[first]
+            for distance in relevance.LEND
+        }
+        # The newest first among equals.
+        ids = np.array(sorted({*proposed, *beside.tolist()} - {0}, reverse=True), np.int64)
+        ids = ids[np.isin(ids, self._passing(ids.tolist()))]
+        places = np.minimum(np.searchsorted(beside, ids), max(0, len(beside) - 1))
+        there = beside[places] == ids if len(beside) else np.zeros(len(ids), bool)
+        own = {
+            distance: np.where(there, found[places], 0) if len(beside) else np.zeros_like(ids)
+            for distance, found in near.items()
+        }
+        return self._joined(ids, own)
 
-    def _scores(self, ids: Sequence[int], beside: Beside) -> list[_Scores]:
+    def _joined(self, ids: Places, near: Mapping[int, Places]) -> Hood:
+        """The candidates and those of their neighbours that belong to the same talk."""
+        every = np.unique(np.concatenate([ids, *near.values()]))
+        every = every[every > 0]
+        said = candidates.said(
+            self.tx, self.asked.kind, [id for id in every.tolist() if not parts.number_of(id)]
+        )
+        places = np.searchsorted(every, [each.id for each in said])
+        seconds, speaks, asks = np.zeros(len(every) + 1), *np.zeros((2, len(every) + 1), bool)
+        seconds[places] = [each.seconds for each in said]
+        speaks[places] = [bool(relevance.speaker_of(each.start)) for each in said]
+        asks[places] = [relevance.only_asks(each.end) for each in said]
+        rows = np.searchsorted(every, ids)
+        found = {}
+        for distance, other in near.items():
+            place = np.where(other > 0, np.searchsorted(every, other), len(every))
+            apart = np.abs(seconds[rows] - seconds[place])
+            together = (other > 0) & ((speaks[rows] & speaks[place]) | (apart <= SAME_TALK))
+            found[distance] = np.where(together, place, len(every))
+        return Hood(every, rows, found, asks)
+
+    def _scores(self, hood: Hood) -> list[_Scores]:
         """The scores of each part of the question."""
-        near = {id for id in ids for id in (id, *beside.ids.get(id, {}).values())}
+        ids = hood.ids[hood.rows].tolist()
         meaning = self.meaning if self.meaning is not None and self.meaning.vectors else None
-        vectors = candidates.vectors(self.tx, self.asked.kind, meaning.space_id, near) if meaning else {}
-        wide = relevance.widened(vectors, ids, beside)
+        wide = None
+        if meaning:
+            dimensions = len(meaning.vectors[0])
+            vectors = meaning.vectors
+            if len(vectors) < len(self.queries):  # the whole is too long
+                vectors = (*vectors, relevance.middle(vectors))
+            wide = relevance.widened(
+                candidates.vectors(self.tx, self.asked.kind, meaning.space_id, hood.ids, dimensions), hood
+            )
         found = []
         for place, asked in enumerate(self.queries):
             terms = [] if self.asked.mode == "semantic" else [self._term(text) for text in asked.terms]
-            shares = relevance.shares(terms, self._total, ids, beside)
+            shares = relevance.shares(terms, self._total, hood)
             share = self._with_symbols(asked, ids, shares.share)
             cosine = np.zeros(len(ids))
-            if meaning and vectors:
-                cosine = np.maximum(0.0, wide @ meaning.vectors[place]).astype(np.float64)
+            if meaning and wide is not None:
+                cosine = relevance.cosines(wide, vectors[place])
             weight = ranking.meaning_weight(
                 meaning.space if meaning else None, self.asked.mode, asked.chinese
             )
@@ -279,36 +326,16 @@ class _Search(Generic[Thing]):
     def _keeps(self, texts: Sequence[str], seen: Sequence[Item[Thing]]) -> Numbers:
         """What share of its score each text keeps: of its marks, its age among the candidates, decay and project."""
         literal = Literal(self.question.text)
-        newest_first = sorted(range(len(seen)), key=lambda row: seen[row].occurred_at, reverse=True)
-        age = {row: rank / len(seen) for rank, row in enumerate(newest_first)}
-        return np.array(
+        days = np.array([_seconds(item.occurred_at) for item in seen])
+        age = (days.max() - days) / max(1e-3, float(days.max() - days.min()))
+        own = np.array(
             [
-                literal.share(text)
-                * (1 - NEWNESS * age[row])
-                * item.prior
-                * (1.0 if self.asked.own is None or item.project in ("", self.asked.own) else OTHER_PROJECT)
-                for row, (text, item) in enumerate(zip(texts, seen, strict=True))
+                1.0 if self.asked.own is None or item.project in ("", self.asked.own) else OTHER_PROJECT
+                for item in seen
             ]
         )
-
-
-def _neighbours(ids: Sequence[int], place: int, said: Mapping[int, candidates.Said]) -> dict[int, int]:
-    """The texts of the same talk by their distance."""
-    return {
-        distance: ids[place + distance]
-        for distance in relevance.LEND
-        if 0 <= place + distance < len(ids) and _same_talk(said, ids[place], ids[place + distance])
-    }
-
-
-def _same_talk(said: Mapping[int, candidates.Said], one: int, other: int) -> bool:
-    """Whether two texts of a session belong together: both begin with a speaker, or little time lies between them."""
-    if one not in said or other not in said:
-        return False
-    here, there = said[one], said[other]
-    if relevance.speaker_of(here.start) and relevance.speaker_of(there.start):
-        return True
-    return abs(here.seconds - there.seconds) <= SAME_TALK
+        marks = np.array([literal.share(text) for text in texts])
+        return marks * (1 - NEWNESS * age) * own * np.array([item.prior for item in seen])
 
 
 def _part(text: str, id: int) -> str:
@@ -320,9 +347,13 @@ def _spread(values: Numbers) -> tuple[float, float]:
     return float(values.mean()), max(1e-3, float(values.std()))
 
 
-def _day(moment: str) -> date | None:
-    """The day of a moment; a hand edit can leave a text that is none."""
+def _day(moment: str) -> date:
+    return datetime.fromtimestamp(_seconds(moment), UTC).date()
+
+
+def _seconds(moment: str) -> float:
+    """Seconds since 1970; 0 for a text that is no moment, as a hand edit can leave it."""
     try:
-        return parse(moment).date()
+        return parse(moment).timestamp()
     except ValueError:
-        return None
+        return 0.0

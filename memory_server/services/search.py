@@ -19,6 +19,9 @@ from memory_server.sqlite.tx import Tx
 LINKED_CONTENT = 80
 """Characters of a linked memory that a hit shows."""
 
+SPARE = 20
+"""Candidates beyond twice the limit that can still come in: those behind superseded or linked memories."""
+
 EVERYTHING = ("", "*")
 """Queries that list the newest memories."""
 
@@ -48,12 +51,13 @@ class SearchService:
         mode: str,
         *,
         offset: int = 0,
+        likely: bool = False,
         caller: Caller = Caller(),  # noqa: B008 - it is frozen
     ) -> Found:
         """The memories that answer a question best, each counted as accessed once.
 
         `mode` is hybrid, semantic or keyword. Where meaning cannot answer, words do, and `degraded` says why.
-        Memories of other projects than the caller's come later than others; a caller without a project has no others.
+        With `likely` those are left out that hardly answer, but for the best. Memories of other projects than the caller's come later than others; a caller without a project has no others.
         An empty text or `*` lists the newest memories; then the score is 1.
         """
         if text.strip() in EVERYTHING:
@@ -63,7 +67,8 @@ class SearchService:
         def ask(tx: Tx, meaning: Meaning | Unanswered | None) -> Found:
             known = meaning if isinstance(meaning, Meaning) else None
             asked = Asked(Embedded.MEMORIES, load, wanted, limit + offset, mode if known else "keyword", own)
-            hits = _hits(tx, text, asked, known)[offset : offset + limit]
+            hits = _hits(tx, text, asked, known)
+            hits = (ranking.likely(hits) if likely else hits)[offset : offset + limit]
             problems = [*_without_meaning(tx, meaning), *tx.skipped]
             return Found(hits, name(known.space) if known else "none", tuple(problems))
 
@@ -103,7 +108,7 @@ def _without_meaning(tx: Tx, meaning: Meaning | Unanswered | None) -> list[Probl
 def _hits(tx: Tx, text: str, asked: Asked[Memory], meaning: Meaning | None) -> list[Hit]:
     """All hits that are worth showing, in order, with what edges say of them."""
     ranked = retrieval.rank(tx, text, asked, meaning)
-    candidates = [_hit(tx, each) for each in ranked]
+    candidates = [_hit(tx, each) for each in ranked[: 2 * asked.limit + SPARE]]
     if not candidates:
         return []
     successors = edges.successors(tx, [hit.memory.id for hit in candidates])
@@ -116,7 +121,7 @@ def _hits(tx: Tx, text: str, asked: Asked[Memory], meaning: Meaning | None) -> l
     unseen = [id for edge in near for id in (edge.source, edge.target) if id not in there]
     hits = ranking.with_neighbours(hits, near, [*candidates, *_joining(tx, unseen, asked)])
     linked = edges.answering(tx, [hit.memory.id for hit in hits[: asked.limit]], LINKED_CONTENT)
-    return ranking.shown(ranking.with_linked(hits, linked))
+    return ranking.with_linked(hits, linked)
 
 
 def _hit(tx: Tx, ranked: Ranked[Memory]) -> Hit:

@@ -4,13 +4,14 @@ Memories (with the parts of long ones) and turns are searched in the same way; a
 """
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from memory_server.domain import parts
-from memory_server.domain.embedding import Embedded, Vector
+from memory_server.domain.embedding import Embedded
 from memory_server.domain.memory import Filter
 from memory_server.sqlite import memories
 from memory_server.sqlite.tx import Tx, Value
@@ -39,16 +40,18 @@ _TABLES = {
 
 @dataclass(frozen=True, slots=True)
 class Posting:
-    """The texts that hold a term, each with its BM25; `everywhere` is how many there are."""
+    """The texts that hold a term, their ids ascending, each with its BM25; `everywhere` is how many there are."""
 
-    scores: Mapping[int, float]
+    ids: NDArray[np.int64]
+    scores: NDArray[np.float64]
     everywhere: int
 
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """How a text begins (in lower case) and ends, and when it was said, in seconds of the julian day."""
+    """A text: the first characters in lower case, the last, and when it was said, in seconds of the julian day."""
 
+    id: int
     start: str
     end: str
     seconds: float
@@ -75,19 +78,20 @@ def posting(tx: Tx, kind: Embedded, term: str) -> Posting:
     everywhere = len(rows)
     if everywhere == MOST_ROWS:
         everywhere = int(tx.value(f"SELECT count(*) FROM {index} WHERE {index} MATCH ?", (quoted(term),)))
-    return Posting(dict(rows), everywhere)
+    found = np.array(rows[::-1], dtype=np.float64).reshape(len(rows), 2)
+    return Posting(found[:, 0].astype(np.int64), found[:, 1], everywhere)
 
 
-def around(tx: Tx, kind: Embedded, ids: Iterable[int], reach: int) -> list[tuple[list[int], int]]:
-    """For each of these texts that was said in a session: that and so many before and after it, in order; its place.
+def around(tx: Tx, kind: Embedded, ids: Iterable[int], reach: int) -> NDArray[np.int64]:
+    """For each of these texts that was said in a session: so many before it, itself, and so many after it, in order.
 
-    Parts of long texts stand for themselves.
+    A row each, with 0 where there is none. Parts of long texts stand for themselves.
     """
     source = _TABLES[kind].source
 
     def side(sign: str, direction: str) -> str:
         return f"""(
-            SELECT json_group_array(id) FROM (
+            SELECT group_concat(id) FROM (
                 SELECT id FROM {source}
                 WHERE session = here.session AND id {sign} here.id
                 ORDER BY id {direction} LIMIT ?
@@ -102,15 +106,20 @@ def around(tx: Tx, kind: Embedded, ids: Iterable[int], reach: int) -> list[tuple
         """,
         (reach, reach, json.dumps([id for id in ids if not parts.number_of(id)])),
     )
-    found = []
-    for id, before, after in rows:
-        earlier = json.loads(before)[::-1]
-        found.append(([*earlier, id, *json.loads(after)], len(earlier)))
+    found = np.zeros((len(rows), 2 * reach + 1), np.int64)
+    for line, (id, before, after) in zip(found, rows, strict=True):
+        line[reach] = id
+        if before:
+            earlier = before.split(",")[::-1]
+            line[reach - len(earlier) : reach] = earlier
+        if after:
+            later = after.split(",")
+            line[reach + 1 : reach + 1 + len(later)] = later
     return found
 
 
-def said(tx: Tx, kind: Embedded, ids: Iterable[int]) -> dict[int, Said]:
-    """The first and last characters of these texts, and when they were said."""
+def said(tx: Tx, kind: Embedded, ids: Sequence[int]) -> list[Said]:
+    """How these texts begin and end, and when they were said, by ascending id."""
     tables = _TABLES[kind]
     rows = tx.rows(
         f"""
@@ -118,10 +127,11 @@ def said(tx: Tx, kind: Embedded, ids: Iterable[int]) -> dict[int, Said]:
             86400 * ifnull(julianday(ifnull(occurred_at, created_at)), 0)
         FROM {tables.source}
         WHERE id IN (SELECT value FROM json_each(?))
+        ORDER BY id
         """,
-        (json.dumps(list(ids)),),
+        (json.dumps(ids),),
     )
-    return {id: Said(start, end, seconds) for id, start, end, seconds in rows}
+    return [Said(*row) for row in rows]
 
 
 def containing(tx: Tx, kind: Embedded, text: str, limit: int) -> list[int]:
@@ -148,10 +158,15 @@ def passing(tx: Tx, kind: Embedded, ids: Sequence[int], wanted: Filter) -> set[i
     return {id for (id,) in rows}
 
 
-def vectors(tx: Tx, kind: Embedded, space_id: int, ids: Iterable[int]) -> dict[int, Vector]:
-    """The vector of each of these texts that has one. One that holds no numbers, as in a damaged row, is left out."""
+def vectors(
+    tx: Tx, kind: Embedded, space_id: int, ids: NDArray[np.int64], dimensions: int
+) -> NDArray[np.float32]:
+    """The vectors of these texts, whose ids ascend: a row each and one of zeros.
+
+    A text that has none yet has zeros, and so has one whose vector holds no numbers, as in a damaged row.
+    """
     tables = _TABLES[kind]
-    wanted = json.dumps(list(ids))
+    wanted = json.dumps(ids.tolist())
     sql = f"""
         SELECT {tables.id}, vector FROM {tables.vectors}
         WHERE space_id = ? AND {tables.id} IN (SELECT value FROM json_each(?))
@@ -164,5 +179,10 @@ def vectors(tx: Tx, kind: Embedded, space_id: int, ids: Iterable[int]) -> dict[i
             WHERE space_id = ? AND part_id IN (SELECT value FROM json_each(?))
         """
         values += [space_id, wanted]
-    found = {id: np.frombuffer(blob, dtype="<f4") for id, blob in tx.rows(sql, values)}
-    return {id: vector for id, vector in found.items() if np.isfinite(vector.sum())}
+    rows = [(id, blob) for id, blob in tx.rows(sql, values) if len(blob) == 4 * dimensions]
+    found = np.zeros((len(ids) + 1, dimensions), np.float32)
+    if rows:
+        places = np.searchsorted(ids, [id for id, _ in rows])
+        found[places] = np.frombuffer(b"".join([blob for _, blob in rows]), "<f4").reshape(-1, dimensions)
+        found[~np.isfinite(found.sum(axis=1))] = 0.0
+    return found
