@@ -68,6 +68,11 @@ class Memory:
     occurred_at: str
     superseded_by: MemoryId | None = None
 
+    @property
+    def occurred_before(self) -> str | None:
+        """`occurred_at` where that is not simply when it was stored."""
+        return None if self.occurred_at == self.created_at else self.occurred_at
+
 
 @dataclass(frozen=True, slots=True)
 class Stored:

@@ -53,6 +53,9 @@ CUT = 0.3
 LEAST = 0.05
 """Probability below which a hit is left out, unless it is the best: that keeps 86 to 100 % of the answers."""
 
+LIKELY = 0.15
+"""Probability of the best hit below which the answer says that nothing is likely to answer."""
+
 _NONE: Mapping[MemoryId, MemoryId] = MappingProxyType({})
 """No memory is superseded."""
 
@@ -96,20 +99,16 @@ class Linked:
 class Hit:
     """A memory found. `rank` orders the hits; `score` is the probability that the memory answers.
 
-    `part` is the part of a long memory that answers best; None where the memory is short.
+    `content` is the text that is shown: of a long memory the part that answers best, and `part` says which it is.
     """
 
     memory: Memory
     rank: float
     score: float
     why: Why
+    content: str
     part: str | None = None
     linked: tuple[Linked, ...] = ()
-
-    @property
-    def content(self) -> str:
-        """The text that is shown."""
-        return self.part or self.memory.content
 
 
 def meaning_weight(space: Space | None, mode: str, chinese: bool) -> float:
@@ -244,7 +243,7 @@ class Literal:
 
 
 class _Words:
-    """A text that is found where no letter stands directly before or after it, in scripts that put spaces between words.
+    """A text that is found where no letter stands directly before or after it, in scripts with spaces between words.
 
     A regular expression would be compiled for each question: that takes longer than the search with it.
     """

@@ -113,8 +113,9 @@ class Term:
 class Hood:
     """The candidates of a search and what stands beside them.
 
-    `ids` are all these texts, ascending. `rows` has the place in `ids` of each candidate, `near` by distance the place of
-    its neighbour, or the length of `ids` where it has none. `asks`: the text ends in a question mark; one False more.
+    `ids` are all these texts, ascending. `rows` has the place in `ids` of each candidate, `near` by distance the place
+    of its neighbour, or the length of `ids` where it has none. `asks`: the text ends in a question mark; one False
+    more.
     """
 
     ids: Places
@@ -171,12 +172,14 @@ def widened(vectors: NDArray[np.float32], hood: Hood) -> NDArray[np.float32]:
 
 def cosines(vectors: NDArray[np.float32], question: Vector) -> Numbers:
     """The cosine of each row with the question, at least 0. Without BLAS, whose threads wait busily afterwards."""
-    return np.maximum(0.0, np.einsum("ij,j->i", vectors, question)).astype(np.float64)
+    found: Numbers = np.maximum(0.0, np.einsum("ij,j->i", vectors, question)).astype(np.float64)
+    return found
 
 
 def middle(vectors: Sequence[Vector]) -> Vector:
     """The direction between vectors: it stands for a question whose parts have these."""
-    return _unit(np.sum(vectors, axis=0, dtype=np.float32)[None, :])[0]
+    found: Vector = _unit(np.array([np.sum(vectors, axis=0)], np.float32))[0]
+    return found
 
 
 def _unit(rows: NDArray[np.float32]) -> NDArray[np.float32]:

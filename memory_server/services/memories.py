@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from memory_server.domain import forgetting
+from memory_server.domain import forgetting, parts
 from memory_server.domain import memory as domain
 from memory_server.domain.caller import Caller
 from memory_server.domain.consolidation import THRESHOLD, Likeness, Text, compare, prepare
@@ -71,7 +71,7 @@ class MemoryService:
             NotFound: `related_to` does not exist.
         """
         self._refuse_secrets(draft.content, draft.project, draft.tags, draft.metadata)
-        text = prepare(draft.content, self.segmenter.segment)
+        text = self._prepared(draft.content)
         fresh = self.queue.embed_now(draft.content)
         with self.database.write() as tx:
             if related_to is not None:
@@ -169,12 +169,22 @@ class MemoryService:
         where = Filter(type=draft.type, project=draft.project or "")
         phrases = list(map(query.index_phrase, text.words))
         for peer in memories.select(tx, words.peers(tx, phrases, THRESHOLD, where, PEERS)):
-            likeness = compare(text, prepare(peer.content, self.segmenter.segment))
+            likeness = self._likeness(draft, text, peer)
             if likeness is Likeness.RESTATEMENT and twin is None:
                 twin = peer
             elif likeness is not Likeness.DIFFERENT:
                 similar.append(peer.id)
         return twin, tuple(similar)
+
+    def _prepared(self, content: str) -> Text:
+        """A text to compare: of a long one the first part."""
+        return prepare(parts.split(content)[0], self.segmenter.segment)
+
+    def _likeness(self, draft: MemoryDraft, text: Text, peer: Memory) -> Likeness:
+        """A long text restates another one only if it is the same: to compare all of it would take seconds."""
+        if len(draft.content) <= parts.LONG and len(peer.content) <= parts.LONG:
+            return compare(text, self._prepared(peer.content))
+        return Likeness.RESTATEMENT if draft.content == peer.content else Likeness.DIFFERENT
 
     def _merge(self, tx: WriteTx, twin: Memory, draft: MemoryDraft) -> Memory:
         merged = memories.replace(tx, domain.merge(twin, draft), "merged")

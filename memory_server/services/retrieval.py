@@ -43,6 +43,9 @@ SYMBOL_SHARE = 0.5
 OTHER_PROJECT = 0.7
 """Share of its score that a text of another project keeps."""
 
+EVERYWHERE = "*"
+"""The project that stands for all, none of them first."""
+
 NEWNESS = 0.03
 """Share of its score that the oldest candidate loses; the newest loses nothing, the others in proportion to their time.
 A later text often corrects an earlier one. With .1 the search found less where the order means nothing."""
@@ -136,20 +139,15 @@ class _Search(Generic[Thing]):
 
     def _proposed(self) -> list[int]:
         """The texts that the words or the meaning of any part of the question propose."""
-        found: dict[int, None] = {}
+        found: dict[int, object] = {}
         for asked in self.queries:
             if self.asked.mode != "semantic":
                 found |= dict.fromkeys(self._by_words(asked))
-        for vector in self.meaning.vectors if self.meaning else ():
-            near = embeddings.nearest(
-                self.tx,
-                self.asked.kind,
-                self.meaning.space_id,
-                vector,
-                self.asked.wanted,
-                max(self.asked.limit, BY_MEANING if len(self.queries) == 1 else OF_A_PART),
-            )
-            found |= dict.fromkeys(near)
+        if self.meaning is not None:
+            most = max(self.asked.limit, BY_MEANING if len(self.queries) == 1 else OF_A_PART)
+            space = self.meaning.space_id
+            for vector in self.meaning.vectors:
+                found |= embeddings.nearest(self.tx, self.asked.kind, space, vector, self.asked.wanted, most)
         return list(found)
 
     def _by_words(self, asked: Query) -> list[int]:
@@ -335,7 +333,8 @@ class _Search(Generic[Thing]):
             ]
         )
         marks = np.array([literal.share(text) for text in texts])
-        return marks * (1 - NEWNESS * age) * own * np.array([item.prior for item in seen])
+        keeps: Numbers = marks * (1 - NEWNESS * age) * own * np.array([item.prior for item in seen])
+        return keeps
 
 
 def _part(text: str, id: int) -> str:

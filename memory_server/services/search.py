@@ -11,7 +11,7 @@ from memory_server.domain.ranking import Hit, Why
 from memory_server.errors import Problem
 from memory_server.services import retrieval
 from memory_server.services.embedding_queue import EmbeddingQueue, Meaning, Unanswered, name
-from memory_server.services.retrieval import Asked, Item, Ranked
+from memory_server.services.retrieval import EVERYWHERE, Asked, Item, Ranked
 from memory_server.sqlite import edges, embeddings, memories
 from memory_server.sqlite.database import Database
 from memory_server.sqlite.tx import Tx
@@ -22,17 +22,20 @@ LINKED_CONTENT = 80
 SPARE = 20
 """Candidates beyond twice the limit that can still come in: those behind superseded or linked memories."""
 
+NOT_LIKELY = "No memory is likely to answer this."
+
 EVERYTHING = ("", "*")
 """Queries that list the newest memories."""
 
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """What a search answers; `degraded` says why it is less than it could be."""
+    """What a search answers; `degraded` says why it is less than it could be, `note` what a reader should know."""
 
     hits: list[Hit]
     embedder: str
     degraded: tuple[Problem, ...]
+    note: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,13 +59,16 @@ class SearchService:
     ) -> Found:
         """The memories that answer a question best, each counted as accessed once.
 
-        `mode` is hybrid, semantic or keyword. Where meaning cannot answer, words do, and `degraded` says why.
-        With `likely` those are left out that hardly answer, but for the best. Memories of other projects than the caller's come later than others; a caller without a project has no others.
-        An empty text or `*` lists the newest memories; then the score is 1.
+        `mode` is hybrid, semantic or keyword. Where meaning cannot answer, words do, and `degraded` says why. With
+        `likely`, those that hardly answer are left out, but for the best. Memories of other projects than the caller's
+        come later; not where the project is `*`, or the caller has none. An empty text or `*` lists the newest
+        memories, with score 1.
         """
+        own = None if wanted.project == EVERYWHERE else caller.project.name or None
+        wanted = replace(wanted, project=None) if wanted.project == EVERYWHERE else wanted
+
         if text.strip() in EVERYTHING:
             return self._newest(wanted, limit, offset)
-        own = caller.project.name or None
 
         def ask(tx: Tx, meaning: Meaning | Unanswered | None) -> Found:
             known = meaning if isinstance(meaning, Meaning) else None
@@ -70,7 +76,13 @@ class SearchService:
             hits = _hits(tx, text, asked, known)
             hits = (ranking.likely(hits) if likely else hits)[offset : offset + limit]
             problems = [*_without_meaning(tx, meaning), *tx.skipped]
-            return Found(hits, name(known.space) if known else "none", tuple(problems))
+            unlikely = hits and not offset and hits[0].score < ranking.LIKELY
+            return Found(
+                hits,
+                name(known.space) if known else "none",
+                tuple(problems),
+                NOT_LIKELY if unlikely else None,
+            )
 
         if mode == "keyword":
             with self.database.read() as tx:
@@ -84,7 +96,7 @@ class SearchService:
         with self.database.read() as tx:
             newest = memories.newest(tx, wanted, limit, offset)
             hits = [
-                Hit(memory, 1.0, 1.0, Why(0.0, 0.0, scoring.decayed_score(memory, tx.now)))
+                Hit(memory, 1.0, 1.0, Why(0.0, 0.0, scoring.decayed_score(memory, tx.now)), *_shown(memory))
                 for memory in newest
             ]
             return Found(hits, "none", tuple(tx.skipped))
@@ -127,16 +139,24 @@ def _hits(tx: Tx, text: str, asked: Asked[Memory], meaning: Meaning | None) -> l
 def _hit(tx: Tx, ranked: Ranked[Memory]) -> Hit:
     memory, signals = ranked.item.thing, ranked.signals
     decayed = scoring.decayed_score(memory, tx.now)
-    part = parts.shown(memory.content, ranked.part) if len(memory.content) > parts.LONG else None
     why = Why(signals.share, signals.cosine, decayed, signals.boost.reasons)
-    return Hit(memory, ranked.score, ranked.probability, why, part)
+    content, part = _shown(memory, ranked.part)
+    return Hit(memory, ranked.score, ranked.probability, why, content, part)
+
+
+def _shown(memory: Memory, number: int = 0) -> tuple[str, str | None]:
+    """The text of a memory that is shown, and which part of a long one that is."""
+    count = len(parts.starts(len(memory.content)))
+    if count == 1:
+        return memory.content, None
+    return parts.shown(memory.content, number), f"{number + 1} of {count}"
 
 
 def _joining(tx: Tx, ids: Sequence[MemoryId], asked: Asked[Memory]) -> list[Hit]:
     """Memories that join a search over an edge, where its filter lets them."""
     passing = memories.passing(tx, ids, asked.wanted) if ids else []
     return [
-        Hit(memory, 0.0, 0.0, Why(0.0, 0.0, scoring.decayed_score(memory, tx.now)))
+        Hit(memory, 0.0, 0.0, Why(0.0, 0.0, scoring.decayed_score(memory, tx.now)), *_shown(memory))
         for memory in memories.select(tx, passing)
     ]
 

@@ -17,7 +17,7 @@ from memory_server.language import query
 from memory_server.services import retrieval
 from memory_server.services.embedding_queue import EmbeddingQueue, Meaning, Unanswered
 from memory_server.services.facts import FactService
-from memory_server.services.retrieval import Asked, Item
+from memory_server.services.retrieval import EVERYWHERE, Asked, Item
 from memory_server.sqlite import embeddings, facts, trash, turns
 from memory_server.sqlite.database import Database
 from memory_server.sqlite.tx import Tx
@@ -71,15 +71,20 @@ class TurnService:
         text: str,
         limit: int,
         caller: Caller,
-        wanted: Filter = Filter(),  # noqa: B008 - it is frozen
+        project: str | None = None,
     ) -> Recalled:
-        """The turns that answer a question best, and the facts that it names. Turns of other projects come later."""
+        """The turns that answer a question best, and the facts that it names. Turns of other projects come later.
+
+        `project` is a name, a path or '*', with which all projects are equal.
+        """
         asked = query.parse(text)
+        own = None if project == EVERYWHERE else caller.project.key or None
 
         def ask(tx: Tx, meaning: Meaning | Unanswered) -> Recalled:
             known = meaning if isinstance(meaning, Meaning) else None
             mode = "hybrid" if known else "keyword"
-            search = Asked(Embedded.TURNS, _load, wanted, limit, mode, caller.project.key or None)
+            wanted = Filter(project=_key(tx, project, caller))
+            search = Asked(Embedded.TURNS, _load, wanted, limit, mode, own)
             ranked = retrieval.rank(tx, text, search, known)[:limit]
             found = [(each.item.thing, each.probability) for each in ranked]
             named = facts.mentioned(tx, homes(None, caller), asked.terms, MENTIONED) if asked.terms else []
@@ -117,6 +122,15 @@ class TurnService:
             (turn,) = turns.select(tx, [id])
         self.queue.wake()
         return turn
+
+
+def _key(tx: Tx, project: str | None, caller: Caller) -> str | None:
+    """The key under which the turns of a project are stored, from its name or path; None for all projects."""
+    if project is None or project == EVERYWHERE:
+        return None
+    if project in (caller.project.name, caller.project.key):
+        return caller.project.key
+    return turns.find_project(tx, project) or project
 
 
 def _without_meaning(tx: Tx, meaning: Meaning | Unanswered) -> list[Problem]:

@@ -1,6 +1,7 @@
 """The table `turns`, and the search in their embeddings."""
 
 import json
+import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -60,3 +61,12 @@ def select(tx: Tx, ids: Sequence[int]) -> list[Turn]:
     )
     found = {row[0]: _turn(row) for row in rows}
     return [found[id] for id in ids if id in found]
+
+
+def find_project(tx: Tx, name: str) -> str | None:
+    """The project of the newest turn whose project is a folder of this name."""
+    row = tx.row(
+        "SELECT project FROM turns WHERE project LIKE '%/' || ? ESCAPE '!' ORDER BY id DESC LIMIT 1",
+        (re.sub("[!%_]", r"!\g<0>", name),),
+    )
+    return None if row is None else str(row[0])

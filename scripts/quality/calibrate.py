@@ -1,7 +1,7 @@
 """Fits what a score means: `python scripts/quality/calibrate.py DATA ... [--half first] [--write]`.
 
-The model of memory_server/domain/confidence.py is fitted on the hits of every question, and, at a quarter of the weight,
-on what is found for the same question where its evidence is not in the store. Each set has the same weight.
+The model of memory_server/domain/confidence.py is fitted on the hits of every question, and, at a quarter of the
+weight, on what is found for the same question where its evidence is not in the store. Each set has the same weight.
 """
 
 import argparse
@@ -21,7 +21,7 @@ from memory_server.domain.confidence import Signals  # noqa: E402
 from memory_server.domain.relevance import Numbers  # noqa: E402
 from memory_server.embedding.bundled import BundledEmbedder  # noqa: E402
 from quality import data, own, selection  # noqa: E402
-from quality.data import Question, Store  # noqa: E402
+from quality.data import Store  # noqa: E402
 from quality.doors import ServicesDoor, names_of, through_services  # noqa: E402
 from quality.vectors import RememberedEmbedder  # noqa: E402
 

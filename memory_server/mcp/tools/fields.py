@@ -68,7 +68,7 @@ def each_text(change: Callable[[str], str], value: Any) -> Any:
 Id = Annotated[int, Field(ge=1, le=2**63 - 1, strict=True), INTEGER]
 Ids = Annotated[list[Id], Field(min_length=1, max_length=20)]
 RelatedTo = Annotated[Id | None, Field(alias="relatedTo", description="id of a related memory")]
-Content = Annotated[str, Field(min_length=1, max_length=5000), AfterValidator(not_blank)]
+Content = Annotated[str, Field(min_length=1, max_length=100_000), AfterValidator(not_blank)]
 Type = Annotated[MemoryType, Field()]
 Project = Annotated[str, Field(max_length=MAX_PROJECT), AfterValidator(clean)]
 Tag = Annotated[str, Field(min_length=1, max_length=50), AfterValidator(not_blank)]
@@ -79,6 +79,12 @@ Limit = Annotated[int, Field(ge=1, le=50, strict=True)]
 Importance = Annotated[int, Field(ge=1, le=10, strict=True)]
 Metadata = Annotated[dict[str, JsonValue], AfterValidator(small(MAX_METADATA))]
 QueryText = Annotated[str, Field(min_length=1, max_length=500), AfterValidator(not_blank)]
+SearchText = Annotated[str, Field(max_length=500), AfterValidator(clean)]
+"""A query that may be empty."""
+
 
 Moment = Annotated[str, BeforeValidator(read_moment), TEXT]
+Occurred = Annotated[Moment, WithJsonSchema({"type": "string", "description": "ISO time; default: now"})]
+Session = Annotated[str, Field(min_length=1, max_length=200), AfterValidator(not_blank), TEXT]
+Since = Annotated[Moment, WithJsonSchema({"type": "string", "description": "ISO time"})]
 AsOf = Annotated[Moment, WithJsonSchema({"type": "string", "description": "ISO time: edges valid then"})]

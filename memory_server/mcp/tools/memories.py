@@ -28,10 +28,13 @@ from memory_server.mcp.tools.fields import (
     Importance,
     Limit,
     Metadata,
+    Occurred,
     Project,
     Purge,
-    QueryText,
     RelatedTo,
+    SearchText,
+    Session,
+    Since,
     Tags,
     Type,
     Undo,
@@ -57,10 +60,17 @@ class StoredMemory(Answer):
 
 
 class WhyFound(Answer):
-    words: Annotated[float, rounded(3)]
-    meaning: Annotated[float, rounded(3)]
+    words: Annotated[float, rounded(2)]
+    meaning: Annotated[float, rounded(2)]
     decay: Annotated[float, rounded(2)]
+    also: Annotated[list[str], Field(default_factory=list, exclude_if=absent)]
     edge: OptionalText = None
+
+
+class LinkedMemory(Answer):
+    id: int
+    relation: str
+    content: str
 
 
 class ShownMemory(MemoryAnswer):
@@ -68,17 +78,22 @@ class ShownMemory(MemoryAnswer):
     project: Annotated[str | None, _of_memory("project")]
     importance: Annotated[int, _of_memory("importance")]
     created_at: Annotated[str, _of_memory("created_at")]
+    occurred_at: Annotated[OptionalText, _of_memory("occurred_before")] = None
 
 
 class FoundMemory(ShownMemory):
-    score: Annotated[float, rounded(4)]
+    content: str
+    part: OptionalText = None
+    score: Annotated[float, rounded(2)]
     why: WhyFound
     superseded_by: SupersededBy = None
+    linked: Annotated[list[LinkedMemory], Field(default_factory=list, exclude_if=absent)]
 
 
 class SearchResults(Answer):
     results: Annotated[list[FoundMemory], Field(validation_alias="hits")]
     embedder: str
+    note: OptionalText = None
     degraded: Degraded = None
 
 
@@ -121,6 +136,9 @@ class MemoryStats(Answer):
     ]
 
 
+DEFAULT_LIMIT = 10
+
+
 @dataclass(frozen=True, slots=True)
 class MemoryTools:
     """Typed knowledge: store it, find it by words and meaning, delete it."""
@@ -147,28 +165,49 @@ class MemoryTools:
         importance: Importance = 5,
         related_to: RelatedTo = None,
         metadata: Metadata | None = None,
+        occurred_at: Occurred | None = None,
+        session: Session | None = None,
         *,
         caller: Caller,
     ) -> StoredMemory:
         """Store one piece of knowledge. If a memory of the same project and type says the same, both are merged (consolidated). `similar` lists ids of memories with similar words and another meaning: update or delete those that are now outdated."""
         where = caller.project.name if project is None else project
-        draft = MemoryDraft(content, type, where or None, tuple(tags), importance, metadata)
+        draft = MemoryDraft(
+            content, type, where or None, tuple(tags), importance, metadata, occurred_at, session
+        )
         other = None if related_to is None else MemoryId(related_to)
         return StoredMemory.of(self.memories.store(draft, other, caller))
 
     def memory_search(
         self,
-        query: QueryText,
+        query: Annotated[SearchText, Field(description="'' lists the newest")],
         type: Type | None = None,
-        project: Annotated[Project | None, Field(description="default: all; '' = none")] = None,
+        project: Annotated[
+            Project | None,
+            Field(description="default: all, the current one first; '*' = all equally; '' = none"),
+        ] = None,
         tags: Annotated[Tags, Field(description="any of these")] = [],  # noqa: B006 - never changed
         min_importance: Annotated[Importance | None, Field(alias="minImportance")] = None,
-        limit: Limit = 10,
+        limit: Annotated[Limit | None, Field(description="default: up to 10 likely ones")] = None,
         mode: Literal["hybrid", "semantic", "keyword"] = "hybrid",
+        since: Since | None = None,
+        until: Since | None = None,
+        offset: Annotated[int, Field(ge=0, le=100_000, strict=True)] = 0,
+        *,
+        caller: Caller,
     ) -> SearchResults:
-        """Find memories by words and meaning, best first. Query and memories may be in English or Chinese. A result with a score below 0.15 is seldom an answer."""
-        wanted = Filter(type, project, tuple(tags), min_importance)
-        return SearchResults.of(self.search.search(query, wanted, limit, mode))
+        """Find memories by words and meaning, best first. Ask in your own words, in English or Chinese; several questions in one are answered together. score: the probability that the memory answers."""
+        wanted = Filter(type, project, tuple(tags), min_importance, since, until)
+        found = self.search.search(
+            query,
+            wanted,
+            limit or DEFAULT_LIMIT,
+            mode,
+            offset=offset,
+            likely=limit is None,
+            caller=caller,
+        )
+        return SearchResults.of(found)
 
     def memory_get(self, ids: Ids) -> MemoriesRead:
         """Read whole memories by id, with the earlier texts of those that were merged or rewritten."""

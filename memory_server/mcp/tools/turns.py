@@ -6,7 +6,7 @@ from typing import Annotated, Any
 from pydantic import AfterValidator, Field, ValidatorFunctionWrapHandler, WrapValidator
 
 from memory_server.domain.caller import Caller
-from memory_server.domain.turn import Turn
+from memory_server.domain.turn import Turn, TurnDraft
 from memory_server.mcp.tool import DESTROYS, READS, WRITES, Tool
 from memory_server.mcp.tools.answers import (
     Answer,
@@ -19,7 +19,19 @@ from memory_server.mcp.tools.answers import (
 )
 from memory_server.mcp.tools.fact_answers import FactRead
 from memory_server.mcp.tools.fact_fields import Key, Value
-from memory_server.mcp.tools.fields import OBJECT, TEXT, Id, Limit, Purge, QueryText, Undo, not_blank
+from memory_server.mcp.tools.fields import (
+    OBJECT,
+    TEXT,
+    Id,
+    Limit,
+    Occurred,
+    Project,
+    Purge,
+    QueryText,
+    Session,
+    Undo,
+    not_blank,
+)
 from memory_server.services.turns import TurnService
 
 MessageText = Annotated[str, Field(min_length=1, max_length=20_000), AfterValidator(not_blank), TEXT]
@@ -46,6 +58,7 @@ class RecalledTurn(Answer):
     summary: str
     project: OptionalText = None
     created_at: str
+    occurred_at: OptionalText = None
     created_by: str | None
     score: float
 
@@ -57,8 +70,9 @@ class RecalledTurn(Answer):
             summary=turn.summary,
             project=turn.project or None,
             created_at=turn.created_at,
+            occurred_at=None if turn.occurred_at == turn.created_at else turn.occurred_at,
             created_by=turn.created_by,
-            score=round(score, 4),
+            score=round(score, 2),
         )
 
 
@@ -86,14 +100,31 @@ class TurnTools:
         ]
 
     def register_memory(
-        self, message: MessageText, summary: Summary, facts: Facts | None = None, *, caller: Caller
+        self,
+        message: MessageText,
+        summary: Summary,
+        facts: Facts | None = None,
+        occurred_at: Occurred | None = None,
+        session: Session | None = None,
+        *,
+        caller: Caller,
     ) -> Registered:
         """Store one turn of the conversation, with a summary and the facts in it (an object of key: value)."""
-        return Registered(id=self.turns.register(message, summary, facts or {}, caller))
+        turn = TurnDraft(message, summary, occurred_at, session)
+        return Registered(id=self.turns.register(turn, facts or {}, caller))
 
-    def retrieve_memories(self, query: QueryText, limit: Limit = 5, *, caller: Caller) -> Retrieved:
+    def retrieve_memories(
+        self,
+        query: QueryText,
+        limit: Limit = 5,
+        project: Annotated[
+            Project | None, Field(description="default: all, the current one first; '*' = all equally")
+        ] = None,
+        *,
+        caller: Caller,
+    ) -> Retrieved:
         """Find earlier turns by words and meaning, best first, and facts whose key or value contains words of the query."""
-        found = self.turns.retrieve(query, limit, caller)
+        found = self.turns.retrieve(query, limit, caller, project)
         return Retrieved(
             memories=[RecalledTurn.with_score(turn, score) for turn, score in found.turns],
             facts=[FactRead.listed(fact) for fact in found.facts],
