@@ -18,6 +18,13 @@ from memory_server.language.text import SPACELESS, fold, has_han
 MEANING_WEIGHT = 0.8
 """Share of the cosine in a score, from 0 to 1; the words have the rest. No development set loses by it."""
 
+TALK_WEIGHT = 0.5
+"""The same where most candidates are what people say to each other: neighbours lend the words that a text lacks, so
+words tell more. Recall at 10 of dialogues rose from .79 to .82 in English and from .77 to .80 in Chinese."""
+
+TALK = 0.7
+"""Share of the candidates that begin with the name of a speaker, from which on they are a dialogue."""
+
 LEXICAL_WEIGHT = 0.3
 """The same for an embedder that knows spelling only: low, because it adds little to the words."""
 
@@ -111,15 +118,17 @@ class Hit:
     linked: tuple[Linked, ...] = ()
 
 
-def meaning_weight(space: Space | None, mode: str, chinese: bool) -> float:
-    """Share of the cosine in a score, from 0 to 1."""
+def meaning_weight(space: Space | None, mode: str, chinese: bool, talk: float = 0.0) -> float:
+    """Share of the cosine in a score, from 0 to 1. `talk` is the share of the candidates that name their speaker."""
     if space is None or mode == "keyword":
         return 0.0
     if mode == "semantic":
         return 1.0
     if chinese and not space.chinese:
         return BLIND_WEIGHT
-    return LEXICAL_WEIGHT if space.lexical else MEANING_WEIGHT
+    if space.lexical:
+        return LEXICAL_WEIGHT
+    return TALK_WEIGHT if talk > TALK else MEANING_WEIGHT
 
 
 def fts5_idf(holding: int, texts: int) -> float:

@@ -78,6 +78,11 @@ def speaker_of(folded: str) -> str:
     return found[1].strip() if found else ""
 
 
+def is_name(speaker: str) -> bool:
+    """Whether a speaker is a person with a name."""
+    return bool(speaker) and speaker not in _ASSISTANTS
+
+
 def only_asks(text: str) -> bool:
     return text.rstrip().endswith(("?", "？"))
 
@@ -122,6 +127,8 @@ class Hood:
     rows: Places
     near: Mapping[int, Places]
     asks: NDArray[np.bool_]
+    talk: float
+    """Share of the candidates that begin with the name of a speaker."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,8 +14,11 @@ _WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday",
 _MONTH = "|".join(f"{name[:3]}(?:{name[3:]})?" if name != "may" else "may" for name in MONTHS) + "|sept"
 _YEAR = r"(?:19|20)\d\d"
 _DAY = r"(?:3[01]|[12]\d|0?[1-9])"
+_NO_VERSION = r"(?!\.\d)"
 _NUMBER = r"\d{1,3}|an?|one|two|three|four|five|six|seven|eight|nine|ten|a couple of|a few"
-_HAN_NUMBER = r"\d{1,3}|十[一二三四五六七八九]?|[一二两三四五六七八九几]"
+_HAN_NUMBER = (
+    r"(?<![\d十百千万零])(?:\d{1,3}|[二三四五六七八九]?十[一二三四五六七八九]?|[一二两三四五六七八九几])"
+)
 _HAN_MONTH = r"1[0-2]|0?[1-9]|十[一二]?|[一二三四五六七八九]"
 
 _WORDS = {
@@ -109,8 +112,9 @@ def _month_number(text: str) -> int:
 def _count(text: str) -> int:
     if text[0].isdigit():
         return int(text)
-    if text[0] == "十":
-        return 10 + _HAN.get(text[1:], 0)
+    if "十" in text:
+        tens, _, ones = text.partition("十")
+        return 10 * _HAN.get(tens, 1) + _HAN.get(ones, 0)
     return _WORDS.get(text, 0) or _HAN.get(text, 1)
 
 
@@ -181,11 +185,11 @@ _READERS: tuple[tuple[re.Pattern[str], Callable[[re.Match[str], date], Span]], .
         (rf"(?<!\d)(?P<year>{_YEAR})[-/](?P<month>1[0-2]|0[1-9])(?P<day>)(?![-/\d])", _month_or_day),
         (
             rf"(?:(?P<year>{_YEAR})\s*年的?|(?P<relative>去年|今年|前年)的?)?\s*"
-            rf"(?P<month>{_HAN_MONTH})月(?:份)?(?:(?P<day>{_DAY})[日号])?",
+            rf"(?<!\d)(?P<month>{_HAN_MONTH})月(?:份)?(?:(?P<day>{_DAY})[日号])?",
             _month_or_day,
         ),
         (
-            rf"\b(?P<month>{_MONTH})\.? (?P<day>{_DAY})(?:st|nd|rd|th)?\b(?:,? (?P<year>{_YEAR}))?\b",
+            rf"\b(?P<month>{_MONTH})\.? (?P<day>{_DAY})(?:st|nd|rd|th)?\b{_NO_VERSION}(?:,? (?P<year>{_YEAR}))?\b",
             _month_or_day,
         ),
         (
@@ -204,8 +208,14 @@ _READERS: tuple[tuple[re.Pattern[str], Callable[[re.Match[str], date], Span]], .
         ),
         (rf"(?P<count>{_HAN_NUMBER})(?:个)?(?P<unit>天|日|周|星期|礼拜|月|年)(?:以)?前", _ago),
         (r"\b(?P<which>last|this|past) (?P<unit>weekend|week|month|year)\b", _relative),
-        (r"(?P<which>上上|上|这|本)(?:个)?(?P<unit>周|星期|礼拜|月)(?![一二三四五六日天末])", _relative),
-        (r"(?P<which>去|今|前)(?P<unit>年)", _relative),
+        (
+            r"(?P<which>上上|上|这|(?<![基日])本)(?:个)?(?P<unit>周|星期|礼拜|月)(?![一二三四五六日天末])",
+            _relative,
+        ),
+        (
+            r"(?P<which>(?<!过)去|(?<!如)今|(?<![目以之])前)(?P<unit>年)",
+            _relative,
+        ),  # not 目前年龄, 如今年轻人
         (rf"\b(?:last|on|this|past) (?P<weekday>{'|'.join(_WEEKDAYS)})\b", _weekday),
         (r"(?P<which>上上|上|这|本)(?:个)?(?:周|星期|礼拜)(?P<weekday>[一二三四五六日天])", _weekday_of_week),
         (
@@ -213,7 +223,7 @@ _READERS: tuple[tuple[re.Pattern[str], Callable[[re.Match[str], date], Span]], .
             lambda match, today: _days(today - timedelta(days=_NEAR[match["near"] or match["han"]]), 1),
         ),
         (
-            rf"\b(?:in|during|since|of|year) (?P<year>{_YEAR})\b|(?P<han>{_YEAR})年",
+            rf"\b(?:in|during|since|of|year) (?P<year>{_YEAR})\b{_NO_VERSION}|(?P<han>{_YEAR})年",
             _named_year,
         ),
     )

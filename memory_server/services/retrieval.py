@@ -214,9 +214,11 @@ class _Search(Generic[Thing]):
             self.tx, self.asked.kind, [id for id in every.tolist() if not parts.number_of(id)]
         )
         places = np.searchsorted(every, [each.id for each in said])
-        seconds, speaks, asks = np.zeros(len(every) + 1), *np.zeros((2, len(every) + 1), bool)
+        seconds, (speaks, people, asks) = np.zeros(len(every) + 1), np.zeros((3, len(every) + 1), bool)
+        speakers = [relevance.speaker_of(each.start) for each in said]
         seconds[places] = [each.seconds for each in said]
-        speaks[places] = [bool(relevance.speaker_of(each.start)) for each in said]
+        speaks[places] = [bool(each) for each in speakers]
+        people[places] = [relevance.is_name(each) for each in speakers]
         asks[places] = [relevance.only_asks(each.end) for each in said]
         rows = np.searchsorted(every, ids)
         found = {}
@@ -225,7 +227,8 @@ class _Search(Generic[Thing]):
             apart = np.abs(seconds[rows] - seconds[place])
             together = (other > 0) & ((speaks[rows] & speaks[place]) | (apart <= SAME_TALK))
             found[distance] = np.where(together, place, len(every))
-        return Hood(every, rows, found, asks)
+        talk = float(people[rows].mean()) if len(rows) else 0.0
+        return Hood(every, rows, found, asks, talk)
 
     def _scores(self, hood: Hood) -> list[_Scores]:
         """The scores of each part of the question."""
@@ -249,7 +252,7 @@ class _Search(Generic[Thing]):
             if meaning and wide is not None:
                 cosine = relevance.cosines(wide, vectors[place])
             weight = ranking.meaning_weight(
-                meaning.space if meaning else None, self.asked.mode, asked.chinese
+                meaning.space if meaning else None, self.asked.mode, asked.chinese, hood.talk
             )
             base = (1 - weight) * share + weight * cosine
             found.append(_Scores(share, shares.cover, cosine, shares.full, base))
