@@ -5,6 +5,8 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Any, NewType
 
+from memory_server.domain import parts
+
 MemoryId = NewType("MemoryId", int)
 
 
@@ -67,6 +69,13 @@ class Memory:
     created_by: str | None
     occurred_at: str
     superseded_by: MemoryId | None = None
+
+    @property
+    def excerpt(self) -> str:
+        """The text; of a long one the first part."""
+        if len(self.content) <= parts.LONG:
+            return self.content
+        return f"{parts.shown(self.content, 0)} … ({len(self.content):,} characters)"
 
     @property
     def occurred_before(self) -> str | None:

@@ -15,6 +15,8 @@ _MONTH = "|".join(f"{name[:3]}(?:{name[3:]})?" if name != "may" else "may" for n
 _YEAR = r"(?:19|20)\d\d"
 _DAY = r"(?:3[01]|[12]\d|0?[1-9])"
 _NO_VERSION = r"(?!\.\d)"
+"""2023.1 and 5.7 are versions."""
+
 _NUMBER = r"\d{1,3}|an?|one|two|three|four|five|six|seven|eight|nine|ten|a couple of|a few"
 _HAN_NUMBER = (
     r"(?<![\d十百千万零])(?:\d{1,3}|[二三四五六七八九]?十[一二三四五六七八九]?|[一二两三四五六七八九几])"

@@ -48,7 +48,7 @@ class MemoryAnswer(Answer):
     """What every answer says of a memory that it shows."""
 
     id: Annotated[int, part("memory", "id")]
-    content: Annotated[str, part("memory", "content")]
+    content: Annotated[str, part("memory", "excerpt")]
     type: Annotated[str, part("memory", "type")]
 
 

@@ -98,6 +98,7 @@ class SearchResults(Answer):
 
 
 class WholeMemory(ShownMemory):
+    content: Annotated[str, _of_memory("content")]
     metadata: Annotated[dict[str, Any], _of_memory("metadata")]
     access_count: Annotated[int, _of_memory("access_count")]
     updated_at: Annotated[str, _of_memory("updated_at")]
