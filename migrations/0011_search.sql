@@ -40,8 +40,18 @@ CREATE TRIGGER memories_inserted AFTER INSERT ON memories BEGIN
     -- An INSERT OR REPLACE removes the old row without waking the delete trigger.
     DELETE FROM embeddings WHERE memory_id = NEW.id;
     DELETE FROM embedding_bits WHERE memory_id = NEW.id;
+    -- Its foreign keys may have removed the old parts already, but not their words: those are found by their ids.
     DELETE FROM memory_words
-    WHERE rowid = NEW.id OR rowid IN (SELECT id FROM memory_parts WHERE memory_id = NEW.id);
+    WHERE rowid IN (
+        WITH RECURSIVE old (id) AS (
+            SELECT NEW.id
+            UNION ALL
+            SELECT id + (1 << 40)
+            FROM old
+            WHERE EXISTS (SELECT 1 FROM memory_words_docsize AS size WHERE size.id = old.id + (1 << 40))
+        )
+        SELECT id FROM old
+    );
     DELETE FROM part_embeddings WHERE part_id IN (SELECT id FROM memory_parts WHERE memory_id = NEW.id);
     DELETE FROM memory_parts WHERE memory_id = NEW.id;
     INSERT INTO memory_parts (id, memory_id, start, length)

@@ -1,0 +1,113 @@
+"""Probabilities that texts answer: within bounds, and more where a text has more of the answer."""
+
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memory_server.domain import confidence
+from memory_server.domain.confidence import Signals
+from memory_server.domain.ranking import LEAST, LIKELY
+from memory_server.domain.relevance import ONLY_ASKS, Boost
+
+NOTHING = Boost(0.0, (), False, False)
+SHARES = st.floats(0, 1)
+
+BOOSTS = st.builds(Boost, st.floats(-0.05, 0.45), st.just(()), st.booleans(), st.booleans())
+SIGNALS = st.builds(
+    Signals,
+    share=SHARES,
+    cover=SHARES,
+    cosine=SHARES,
+    distinct=st.floats(-8, 30),
+    score=st.floats(-0.05, 1.45),
+    far=st.floats(-0.05, 1.45),
+    boost=BOOSTS,
+    only_asks=st.booleans(),
+    full=st.floats(0, 400),
+    terms=st.integers(0, 300),
+)
+
+
+def sure(score: float = 0.9) -> Signals:
+    """A text that has every word of a question of three and is near in meaning."""
+    return Signals(1.0, 1.0, 0.9, 3.0, score, 0.2, NOTHING, False, 12.0, 3)
+
+
+def unsure() -> Signals:
+    """A text without any word of the question, and far in meaning."""
+    return Signals(0.0, 0.0, 0.06, 0.0, 0.05, 0.05, NOTHING, False, 12.0, 3)
+
+
+@given(st.lists(SIGNALS, max_size=30), st.booleans())
+def test_each_text_has_a_probability(ranked: list[Signals], meaning: bool) -> None:
+    found = confidence.probabilities(ranked, meaning)
+    assert len(found) == len(ranked)
+    assert all(0 <= each <= 1 for each in found)
+
+
+@pytest.mark.parametrize("meaning", [True, False])
+def test_an_empty_ranking_has_none(meaning: bool) -> None:
+    assert confidence.probabilities([], meaning) == []
+
+
+@given(SIGNALS, st.tuples(SHARES, SHARES))
+def test_a_text_nearer_in_meaning_is_likelier_all_else_equal(
+    signals: Signals, cosines: tuple[float, float]
+) -> None:
+    less, more = (
+        confidence.probabilities([replace(signals, cosine=cosine)], True)[0] for cosine in sorted(cosines)
+    )
+    assert more >= less
+
+
+@given(SIGNALS, st.tuples(SHARES, SHARES))
+def test_without_meaning_the_cosine_counts_nothing(signals: Signals, cosines: tuple[float, float]) -> None:
+    first, second = (
+        confidence.probabilities([replace(signals, cosine=cosine)], False)[0] for cosine in cosines
+    )
+    assert first == second
+
+
+@pytest.mark.parametrize("meaning", [True, False])
+def test_a_text_with_all_that_is_asked_is_likely_and_those_with_nothing_are_not(meaning: bool) -> None:
+    likely, *unlikely = confidence.probabilities([sure(), *[unsure()] * 9], meaning)
+    assert likely > 0.5
+    assert all(each < LIKELY for each in unlikely)
+    assert max(unlikely) < likely / 5
+    assert unlikely[-2] < LEAST
+    without, *_ = confidence.probabilities([unsure()] * 10, meaning)
+    assert without < LIKELY
+
+
+@pytest.mark.parametrize("meaning", [True, False])
+def test_of_equal_texts_the_earlier_is_likelier(meaning: bool) -> None:
+    found = confidence.probabilities([sure()] * 6, meaning)[:-1]
+    assert found == sorted(found, reverse=True)
+    assert found[0] > found[-1]
+
+
+@pytest.mark.parametrize("meaning", [True, False])
+def test_a_text_that_only_asks_is_less_likely(meaning: bool) -> None:
+    """Its score is lowered, and that lowers its probability too."""
+    lower = replace(NOTHING, amount=-ONLY_ASKS)
+    asking, telling = (
+        confidence.probabilities([each, *[unsure()] * 9], meaning)[0]
+        for each in (replace(sure(0.9 - ONLY_ASKS), boost=lower, only_asks=True), sure())
+    )
+    assert asking < telling
+
+
+@pytest.mark.parametrize("meaning", [True, False])
+def test_a_better_score_is_likelier_all_else_equal(meaning: bool) -> None:
+    found = [confidence.probabilities([sure(score)], meaning)[0] for score in (0.3, 0.5, 0.7, 0.9)]
+    assert found == sorted(found)
+    assert found[0] < found[-1]
+
+
+def test_the_inputs_are_a_row_for_each_text_with_two_more_columns_where_meaning_is_known() -> None:
+    ranked = [sure(), unsure()]
+    with_meaning, by_words = (confidence.inputs(ranked, meaning) for meaning in (True, False))
+    assert with_meaning.shape == (2, by_words.shape[1] + 2)
+    assert with_meaning[:, -2:].tolist() == [[0.9, 3.0], [0.06, 0.0]]
