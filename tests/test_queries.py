@@ -216,10 +216,16 @@ def test_a_memory_is_found_by_its_own_text(store: Store, text: str) -> None:
             store.memories.forget(id, True, Caller())
 
 
-@pytest.mark.parametrize("token", [clean(text) for text in HARD if clean(text)])
+@pytest.mark.parametrize("token", [clean(text) for text in HARD if clean(text) not in ("", "*")])
 def test_a_hard_token_is_found_among_all_the_others(store: Store, token: str) -> None:
     contents = [memory.content for memory in store.hits(token, "keyword", "hard")]
     assert any(f": {token} was seen" in content for content in contents), contents
+
+
+def test_an_asterisk_alone_lists_the_newest(store: Store) -> None:
+    assert store.found("*", "keyword", "hard") == store.found("", "hybrid", "hard")
+    last = [clean(text) for text in HARD if clean(text)][-1]
+    assert f": {last} was seen" in store.hits("*", "keyword", "hard")[0].content
 
 
 # An exact token is first among what looks like it
@@ -309,4 +315,4 @@ async def test_exact_tokens_and_hard_queries_through_the_real_server_with_the_bu
             result = await client.call_tool(
                 "memory_search", {"query": query.encode(errors="replace").decode()}
             )
-            assert result.is_error == (not clean(query)), query
+            assert not result.is_error, query

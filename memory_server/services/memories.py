@@ -70,7 +70,7 @@ class MemoryService:
             Invalid: it looks like a credential.
             NotFound: `related_to` does not exist.
         """
-        self._refuse_secrets(draft.content, draft.project, draft.tags, draft.metadata)
+        self._refuse_secrets(draft.content, draft.project, draft.tags, draft.metadata, draft.session)
         text = self._prepared(draft.content)
         fresh = self.queue.embed_now(draft.content)
         with self.database.write() as tx:

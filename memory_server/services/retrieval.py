@@ -40,6 +40,9 @@ small talk; then the middle of its parts stands for it."""
 SYMBOL_SHARE = 0.5
 """What an emoji of the query counts, of a full match of its words, where a text has it."""
 
+EXACT = 0.1
+"""Added where a text holds the whole query letter by letter: `TODO: x` comes before `x TODO`."""
+
 OTHER_PROJECT = 0.7
 """Share of its score that a text of another project keeps."""
 
@@ -281,7 +284,9 @@ class _Search(Generic[Thing]):
         boosts = self._boosts(texts, seen)
         keeps = self._keeps(texts, seen)
         lists = [
-            np.array([each.base[place] for place in best]) * keeps + [boost.amount for boost in boosts]
+            np.array([each.base[place] for place in best]) * keeps
+            + [boost.amount for boost in boosts]
+            + self._exact(texts)
             for each in scores
         ]
         order, lists_of = relevance.best_places(lists)
@@ -323,6 +328,12 @@ class _Search(Generic[Thing]):
             relevance.boost(self.question, spans, names, text, _day(item.occurred_at) if spans else None)
             for text, item in zip(texts, seen, strict=True)
         ]
+
+    def _exact(self, texts: Sequence[str]) -> Numbers:
+        """What is added to each text for holding the whole query."""
+        literal = Literal(self.question.text)
+        words = self.asked.mode != "semantic"
+        return np.array([EXACT * (words and literal.within(text)) for text in texts])
 
     def _keeps(self, texts: Sequence[str], seen: Sequence[Item[Thing]]) -> Numbers:
         """What share of its score each text keeps: of its marks, its age among the candidates, decay and project."""

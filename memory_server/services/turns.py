@@ -53,7 +53,7 @@ class TurnService:
         for draft in drafts:
             self.facts.check(draft)
         if not self.facts.allow_secrets:
-            refuse_secrets(turn.message, turn.summary, known)
+            refuse_secrets(turn.message, turn.summary, known, turn.session)
         fresh = self.queue.embed_now(turns.embedded_text(turn.message, turn.summary))
         with self.database.write() as tx:
             id = turns.insert(tx, turn, caller)

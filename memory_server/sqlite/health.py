@@ -93,8 +93,9 @@ def _bad(tx: Tx, rows: Rows) -> Iterator[str]:
                 yield f"row {_shown(id)} of {rows.table}: {column} is JSON that clients cannot read"
 
 
-def _shown(id: bytes) -> str:
-    return id.decode(errors="replace")
+def _shown(id: bytes | None) -> str:
+    """A damaged file has rows without an id."""
+    return "?" if id is None else id.decode(errors="replace")
 
 
 def is_readable_json(text: bytes) -> bool:

@@ -38,6 +38,7 @@ PLACES: dict[tuple[str, str], Callable[[str], Any]] = {
     ("memory_store", "project"): str,
     ("memory_store", "tags"): lambda secret: ["a", secret],
     ("memory_store", "metadata"): lambda secret: {"deep": [{"k": secret}]},
+    ("memory_store", "session"): str,
     ("memory_update", "content"): lambda secret: f"it is {secret}",
     ("memory_update", "project"): str,
     ("memory_update", "tags"): lambda secret: [secret],
@@ -48,6 +49,7 @@ PLACES: dict[tuple[str, str], Callable[[str], Any]] = {
     ("register_memory", "message"): lambda secret: f"it is {secret}",
     ("register_memory", "summary"): lambda secret: f"it is {secret}",
     ("register_memory", "facts"): lambda secret: {"a": 1, "b": {"c": secret}},
+    ("register_memory", "session"): str,
     ("add_short_term_memory", "messages"): lambda secret: [{"role": "user", "content": f"it is {secret}"}],
     ("add_short_term_memory", "conversation_id"): str,
     ("add_long_term_memory", "name"): str,
@@ -65,13 +67,14 @@ PLACES: dict[tuple[str, str], Callable[[str], Any]] = {
 
 NOT_KEPT = {
     ("memory_store", "type"), ("memory_update", "type"), ("graph_connect", "relation"), ("write_memory", "scope"),
+    ("memory_store", "occurred_at"), ("register_memory", "occurred_at"),
     ("add_short_term_memory", "roleWeights"), ("update_long_term_memory", "name"),
     ("update_long_term_memory", "conversation_id"), ("delete_memory", "key"), ("delete_memory", "scope"),
     ("delete_short_term_memories", "pattern"), ("delete_short_term_memories", "conversation_id"),
     ("cleanup_memories", "conversation_id"), ("delete_long_term_memory", "name"),
     ("delete_long_term_memory", "conversation_id"),
 }  # fmt: skip
-"""One of a closed list, or what is looked for and not written."""
+"""One of a closed list, a moment, or what is looked for and not written."""
 
 OTHERS: dict[str, tuple[str, Arguments]] = {
     "a token cut over two messages": (
