@@ -20,7 +20,7 @@ NUMBERED = 40
 _SENTENCE_END = re.compile(r"[.!?]\s+|[。！？\n]\s*")
 
 _SEARCHED = PART - STEP
-"""Characters at each end of a part in which a sentence may begin or end: the next part has them too."""
+"""Characters before and after a part in which its first sentence may begin and its last may end."""
 
 
 def starts(length: int) -> range:
@@ -52,12 +52,12 @@ def id_of(memory: int, number: int) -> int:
 
 
 def shown(text: str, number: int) -> str:
-    """A part of a long text for readers: it begins and ends with a sentence, where one does in the overlap."""
-    start = number * STEP
-    part = text[start : start + PART]
-    if number and (begins := _SENTENCE_END.search(part, 0, _SEARCHED)):
-        part = part[begins.end() :]
-    ends = [found.end() for found in _SENTENCE_END.finditer(part) if found.end() > len(part) - _SEARCHED]
-    if ends and start + PART < len(text):
-        part = part[: ends[-1]]
-    return part.strip()
+    """A part of a long text for readers, with the whole of the sentences at its borders, unless these are long."""
+    start, end = number * STEP, number * STEP + PART
+    before = text[max(0, start - _SEARCHED) : start]
+    begins = [found.end() for found in _SENTENCE_END.finditer(before)]
+    if begins:
+        start += begins[-1] - len(before)
+    # It may end with a sentence already.
+    ends = _SENTENCE_END.search(text, end - 2, end + _SEARCHED)
+    return text[start : ends.end() if ends else end].strip()
