@@ -21,7 +21,7 @@ def fact(key: str, value: Any, scope: Scope = Scope.PROJECT) -> Fact:
 
 
 def memory(content: str, type: MemoryType = MemoryType.DECISION, id: int = 1) -> Memory:
-    return Memory(MemoryId(id), content, type, "shop", (), 5, {}, 0, NOW, NOW, None, None)
+    return Memory(MemoryId(id), content, type, "shop", (), 5, {}, 0, NOW, NOW, None, None, NOW)
 
 
 def said(key: str, value: Any, scope: Scope = Scope.PROJECT) -> tuple[Urgency, str]:

@@ -145,13 +145,13 @@ def test_a_search_embeds_nothing_of_what_waits(
 
     def waiting(tx: Tx, meaning: Meaning | Unanswered) -> int:
         assert isinstance(meaning, Meaning)
-        assert meaning.vector is not None
+        assert len(meaning.vectors) == 1
         return embeddings.count_waiting(tx, meaning.space_id, Embedded.MEMORIES)
 
-    assert queue.read("text", waiting) == number
+    assert queue.read(["text"], waiting) == number
     assert embedder.batches == []
     queue.drain()
-    assert queue.read("text", waiting) == 0
+    assert queue.read(["text"], waiting) == 0
 
 
 def test_a_search_begun_in_a_space_that_is_retired_meanwhile_is_asked_again_in_the_new_one(

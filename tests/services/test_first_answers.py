@@ -14,6 +14,7 @@ from memory_server.domain.embedding import Space
 from memory_server.domain.fact import FactDraft, Scope
 from memory_server.domain.memory import Filter, MemoryChange, MemoryDraft, MemoryType, Stored
 from memory_server.domain.message import Message
+from memory_server.domain.turn import TurnDraft
 from memory_server.embedding import Embedder
 from memory_server.embedding.hashing import HashingEmbedder
 from memory_server.errors import Unavailable
@@ -246,10 +247,10 @@ def vars_of(space: Space) -> dict[str, Any]:
 
 def test_a_turn_embeds_its_own_text_and_a_long_one_waits(database: Database, warm: EmbeddingQueue) -> None:
     turns = TurnService(database, warm, FactService(database))
-    turns.register("We spoke about orchids", "On orchids", {}, CLAUDE)
+    turns.register(TurnDraft("We spoke about orchids", "On orchids"), {}, CLAUDE)
     assert waiting(database)["turn_embedding_queue"] == []
     assert turns.retrieve("orchid", 5, CLAUDE).degraded == ()
-    long = turns.register(LONG, "On the weather", {}, CLAUDE)
+    long = turns.register(TurnDraft(LONG, "On the weather"), {}, CLAUDE)
     assert waiting(database)["turn_embedding_queue"] == [long]
     recalled = turns.retrieve("lighthouse keeper", 5, CLAUDE)
     assert recalled.turns[0][0].id == long
@@ -305,7 +306,7 @@ def test_words_answer_where_the_model_takes_too_long_to_load(
     facts = FactService(database)
     turns = TurnService(database, queue, facts)
     id = store(MemoryService(database, queue, segmenter), SHORT).memory.id
-    turn = turns.register("We spoke about the harbour", "On harbours", {"harbour": "noon"}, CLAUDE)
+    turn = turns.register(TurnDraft("We spoke about the harbour", "On harbours"), {"harbour": "noon"}, CLAUDE)
     answer = SearchService(database, queue).search("harbour", Filter(), 10, "hybrid")
     assert [hit.memory.id for hit in answer.hits] == [id]
     assert [problem.text for problem in answer.degraded] == [
@@ -329,8 +330,8 @@ def test_turns_are_found_by_words_in_both_languages_without_any_model(
     queue = EmbeddingQueue(database, none, none, clock)
     queue.work()
     turns = TurnService(database, queue, FactService(database))
-    english = turns.register("We talked", "Releases happen on Tuesdays", {}, CLAUDE)
-    chinese = turns.register("兰花需要很少的水", "关于兰花", {}, CLAUDE)
+    english = turns.register(TurnDraft("We talked", "Releases happen on Tuesdays"), {}, CLAUDE)
+    chinese = turns.register(TurnDraft("兰花需要很少的水", "关于兰花", session="s2"), {}, CLAUDE)
     for query, expected in (("release tuesday", english), ("兰花", chinese), ("蘭花", chinese)):
         recalled = turns.retrieve(query, 5, CLAUDE)
         assert [turn.id for turn, _ in recalled.turns] == [expected]
@@ -371,7 +372,7 @@ def test_hand_edited_turns_index_themselves(tmp_path: Path, clock: Clock, sqlite
     queue = EmbeddingQueue(database, lambda known: HashingEmbedder(), lambda space: HashingEmbedder(), clock)
     queue.work()
     turns = TurnService(database, queue, FactService(database))
-    turns.register("We spoke about orchids", "On plants", {}, CLAUDE)
+    turns.register(TurnDraft("We spoke about orchids", "On plants"), {}, CLAUDE)
     sqlite(
         path,
         "UPDATE turns SET message = 'We spoke about lighthouses' WHERE id = 1",

@@ -23,6 +23,7 @@ from memory_server.domain.long_term import LongTermDraft
 from memory_server.domain.memory import Filter, MemoryChange, MemoryDraft, MemoryId, MemoryType
 from memory_server.domain.message import Message
 from memory_server.domain.moment import timestamp
+from memory_server.domain.turn import TurnDraft
 from memory_server.embedding import Embedder
 from memory_server.embedding.hashing import HashingEmbedder
 from memory_server.errors import Conflict, Hint, MemoryServerError, Mend, NotFound, Unavailable
@@ -175,7 +176,7 @@ def make_fact(world: World) -> None:
 
 
 def make_turn(world: World) -> None:
-    world.turns.register(f"{TOKEN} 说了很多话 about it", f"Summary of {TOKEN}", {}, CLAUDE)
+    world.turns.register(TurnDraft(f"{TOKEN} 说了很多话 about it", f"Summary of {TOKEN}"), {}, CLAUDE)
     world.queue.work()
 
 

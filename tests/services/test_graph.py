@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from memory_server.domain.caller import Caller
 from memory_server.domain.edge import Direction, Edge, Explored, Relation, Walk
 from memory_server.domain.memory import Filter, MemoryChange, MemoryDraft, MemoryId, MemoryType
-from memory_server.domain.ranking import NEIGHBOUR_WEIGHT, Hit
+from memory_server.domain.ranking import NEIGHBOUR_WEIGHT, Hit, Linked
 from memory_server.embedding import Embedder
 from memory_server.errors import Conflict, Hint, Invalid, Mend, NotFound, Problem, Unavailable
 from memory_server.nlp.jieba import JiebaSegmenter
@@ -57,10 +57,10 @@ def search(database: Database, queue: EmbeddingQueue) -> SearchService:
 
 @pytest.fixture
 def remember(service: MemoryService) -> Remember:
-    """Stores a decision of project p; its id."""
+    """Stores a decision of project p in a session of its own, where it stands beside nothing; its id."""
 
     def remember(content: str, related_to: int | None = None, project: str = "p") -> int:
-        draft = MemoryDraft(content, MemoryType.DECISION, project)
+        draft = MemoryDraft(content, MemoryType.DECISION, project, session=content)
         return service.store(draft, None if related_to is None else MemoryId(related_to), CALLER).memory.id
 
     return remember
@@ -558,6 +558,11 @@ def test_a_memory_with_thousands_of_edges_gives_its_strongest_neighbours(graph: 
 # Superseding
 
 
+def seen(found: list[Hit]) -> set[int]:
+    """The memories of an answer, and what is shown inside them."""
+    return {hit.memory.id for hit in found} | {each.id for hit in found for each in hit.linked}
+
+
 OLD = "The webhook sender runs on the host bramble"
 NEW = "From November the callbacks leave from thistle"
 
@@ -720,7 +725,7 @@ def test_a_circle_made_by_hand_hinders_nothing(
     with graph.database.write() as tx:
         for new, old in [(one, two), (two, one)]:
             edges.connect(tx, edge(new, old, SUPERSEDES), CALLER)
-    assert {hit.memory.id for hit in hits(search, "webhook sender")} == {one, two, three}
+    assert seen(hits(search, "webhook sender")) == {one, two, three}
     assert distances(explore(graph, one)) == {one: 0, two: 1}
     connect(three, one, SUPERSEDES)
     assert hits(search, OLD)[0].memory.id == three
@@ -745,18 +750,43 @@ def test_the_best_hit_brings_its_neighbour_and_why_names_the_edge(
         remember(f"The payout report number {number} is late", project=f"p{number}")
     assert runbook not in {hit.memory.id for hit in hits(search, "LGR-2207", mode)}
     ends = (hang, runbook) if outwards else (runbook, hang)
-    connect(*ends, Relation.SOLVES)
+    connect(*ends, Relation.CAUSES)
     found = hits(search, "LGR-2207", mode)
     assert [hit.memory.id for hit in found[:2]] == [hang, runbook]
-    assert (found[0].why.edge, found[1].why.edge) == (None, f"{ends[0]} solves {ends[1]}")
-    assert found[1].score == pytest.approx(NEIGHBOUR_WEIGHT * found[0].score)
+    assert (found[0].why.edge, found[1].why.edge) == (None, f"{ends[0]} causes {ends[1]}")
+    assert found[1].rank == pytest.approx(NEIGHBOUR_WEIGHT * found[0].rank)
+    assert 0 < found[1].score < found[0].score <= 1
+
+
+@pytest.mark.parametrize("mode", ["hybrid", "semantic", "keyword"])
+@pytest.mark.parametrize("relation", [Relation.SOLVES, Relation.CONTRADICTS])
+def test_what_solves_or_contradicts_a_hit_is_shown_inside_it_and_takes_no_rank(
+    graph: GraphService,
+    search: SearchService,
+    remember: Remember,
+    connect: Connect,
+    mode: str,
+    relation: Relation,
+) -> None:
+    hang, runbook = remember(HANG), remember(RUNBOOK + " " * 40 + "for as long as it takes")
+    others = [
+        remember(f"The payout report number {number} is late", project=f"p{number}") for number in (1, 2)
+    ]
+    connect(runbook, hang, relation)
+    found = hits(search, "LGR-2207 payout", mode)
+    assert found[0].memory.id == hang
+    assert found[0].linked == (Linked(MemoryId(runbook), relation, (RUNBOOK + " " * 40)[:80]),)
+    assert sorted(hit.memory.id for hit in found[1:]) == others
+    assert seen(hits(search, RUNBOOK, mode)[:1]) == {runbook}  # a hit of its own where it ranks first
+    graph.end(edge(runbook, hang, relation))
+    assert not any(hit.linked for hit in hits(search, "LGR-2207 payout", mode))
 
 
 def test_a_neighbour_that_the_filter_keeps_out_does_not_join(
     search: SearchService, remember: Remember, connect: Connect
 ) -> None:
     hang, runbook = remember(HANG, project="p"), remember(RUNBOOK, project="q")
-    connect(runbook, hang, Relation.SOLVES)
+    connect(runbook, hang)
     assert [hit.memory.id for hit in hits(search, "LGR-2207", "keyword", project="p")] == [hang]
     assert [hit.memory.id for hit in hits(search, "LGR-2207", "keyword")] == [hang, runbook]
 
@@ -765,13 +795,13 @@ def test_neither_a_weak_nor_an_ended_edge_nor_a_superseded_neighbour_joins(
     graph: GraphService, search: SearchService, remember: Remember, connect: Connect
 ) -> None:
     hang, runbook, newer = remember(HANG), remember(RUNBOOK), remember("Since May nobody has to do anything")
-    connect(runbook, hang, Relation.SOLVES, 0.4)
+    connect(runbook, hang, strength=0.4)
     assert [hit.memory.id for hit in hits(search, "LGR-2207", "keyword")] == [hang]
-    connect(runbook, hang, Relation.SOLVES)
+    connect(runbook, hang)
     connect(newer, runbook, SUPERSEDES)
     assert [hit.memory.id for hit in hits(search, "LGR-2207", "keyword")] == [hang]
     graph.end(edge(newer, runbook, SUPERSEDES))
-    graph.end(edge(runbook, hang, Relation.SOLVES))
+    graph.end(edge(runbook, hang))
     assert [hit.memory.id for hit in hits(search, "LGR-2207", "keyword")] == [hang]
 
 
@@ -804,7 +834,7 @@ def test_what_joins_counts_as_accessed_like_any_hit(
     service: MemoryService, search: SearchService, remember: Remember, connect: Connect
 ) -> None:
     hang, runbook = remember(HANG), remember(RUNBOOK)
-    connect(runbook, hang, Relation.SOLVES)
+    connect(runbook, hang)
     hits(search, "LGR-2207", "keyword")
     assert [each.memory.access_count for each in service.get([MemoryId(hang), MemoryId(runbook)]).found] == [
         1,

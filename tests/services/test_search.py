@@ -5,11 +5,14 @@ from dataclasses import replace
 
 import pytest
 
+from memory_server.domain import parts
 from memory_server.domain.caller import Caller
 from memory_server.domain.memory import Filter, Memory, MemoryDraft, MemoryId, MemoryType
+from memory_server.domain.ranking import LEAST
 from memory_server.embedding import Embedder
 from memory_server.errors import Hint, Mend, Problem, Unavailable
 from memory_server.nlp.jieba import JiebaSegmenter
+from memory_server.project import Project
 from memory_server.services.embedding_queue import EmbeddingQueue
 from memory_server.services.memories import MemoryService
 from memory_server.services.search import SearchService
@@ -115,6 +118,86 @@ def test_a_search_stays_inside_its_filter(
     store("billing gamma", project="q", importance=9)
     store("billing delta", project=None)
     assert set(found(service, "billing", wanted, mode)) == expected
+
+
+def test_hits_are_in_the_order_of_their_rank_and_likely_ones_alone_are_shown_on_demand(
+    service: SearchService, store: Store
+) -> None:
+    store(TEXT)
+    for number in range(30):
+        store(
+            f"On gardens, note {number} of {number * 7}: water the roses on day {number}",
+            session=f"s{number}",
+        )
+    text = "When do we deploy the billing service?"
+    every = service.search(text, Filter(), 20, "hybrid").hits
+    assert every[0].memory.id == 1
+    assert [hit.rank for hit in every] == sorted((hit.rank for hit in every), reverse=True)
+    assert all(0 <= hit.score <= 1 for hit in every)
+    assert len(every) == 20
+    some = service.search(text, Filter(), 20, "hybrid", likely=True).hits
+    assert [hit.memory.id for hit in some] == [
+        hit.memory.id for hit in every if hit.memory.id == 1 or hit.score >= LEAST
+    ]
+    assert len(some) < len(every)
+
+
+def test_pages_follow_one_another(service: SearchService, store: Store) -> None:
+    for number in range(7):
+        store(f"billing note number {number} " + "x " * number)
+    for text in ("billing", "*", ""):
+        whole = [hit.memory.id for hit in service.search(text, Filter(), 7, "hybrid").hits]
+        pages = [service.search(text, Filter(), 3, "hybrid", offset=offset).hits for offset in (0, 3, 6, 9)]
+        assert [[hit.memory.id for hit in page] for page in pages] == [whole[:3], whole[3:6], whole[6:], []]
+
+
+@pytest.mark.parametrize("text", ["", "*", " * ", "\n"])
+@pytest.mark.parametrize("mode", ["hybrid", "keyword", "semantic"])
+def test_an_empty_text_lists_what_occurred_last_and_counts_no_access(
+    service: SearchService, memories: MemoryService, store: Store, text: str, mode: str
+) -> None:
+    store("stored first")
+    store("told of long ago", occurred_at="2020-01-02T03:04:05.000Z")
+    store("stored last", project=None)
+    answer = service.search(text, Filter(), 10, mode)
+    assert [hit.memory.id for hit in answer.hits] == [3, 1, 2]
+    assert [hit.score for hit in answer.hits] == [1.0] * 3
+    assert found(service, text, Filter(since="2021-01-01T00:00:00.000Z", project="p"), mode) == [1]
+    assert found(service, text, Filter(until="2021-01-01T00:00:00.000Z"), mode) == [2]
+    assert one(memories, 1).access_count == 0
+
+
+def test_memories_of_the_own_project_come_first_unless_all_are_asked_for(
+    service: SearchService, store: Store
+) -> None:
+    store("The billing service runs on the host bramble, as it always has", project="own", session="a")
+    store("billing service host", project="other", session="b")
+
+    def projects(caller: Caller, project: str | None = None) -> list[str | None]:
+        hits = service.search(
+            "billing service host", Filter(project=project), 10, "hybrid", caller=caller
+        ).hits
+        return [hit.memory.project for hit in hits]
+
+    own = Caller(project=Project("/srv/own", "own"))
+    assert projects(Caller()) == projects(own, "*") == ["other", "own"]
+    assert projects(Caller(project=Project("/srv/other", "other"))) == ["other", "own"]
+    assert projects(own, "other") == ["other"]
+
+
+def test_what_is_shown_of_a_long_memory_is_the_part_that_answers(
+    service: SearchService, store: Store, queue: EmbeddingQueue
+) -> None:
+    store("The garden needs water. " * 300 + "The billing service runs on bramble. " + "Roses bloom. " * 300)
+    store("The weather is fine today", session="s2")
+    queue.drain()
+    for mode in ("hybrid", "keyword", "semantic"):
+        hit, *_ = service.search("On which host does the billing service run?", Filter(), 10, mode).hits
+        assert hit.memory.id == 1
+        assert "billing service runs on bramble" in hit.content
+        assert len(hit.content) <= parts.PART
+        assert hit.part in {f"{place} of {len(parts.split(hit.memory.content))}" for place in (4, 5)}
+        assert len(hit.memory.content) > parts.LONG
 
 
 # Degraded answers

@@ -6,6 +6,7 @@ import pytest
 
 from memory_server.domain.caller import Caller
 from memory_server.domain.fact import FactDraft, Scope
+from memory_server.domain.turn import TurnDraft
 from memory_server.errors import Hint, Invalid, MemoryServerError, Mend, Problem
 from memory_server.project import Project
 from memory_server.services.embedding_queue import EmbeddingQueue
@@ -39,7 +40,7 @@ def counts(database: Database) -> tuple[int, int, int]:
 
 
 def register(conversation: TurnService, summary: str, **known: Any) -> int:
-    return conversation.register(f"We talked: {summary}", summary, known, CLAUDE)
+    return conversation.register(TurnDraft(f"We talked: {summary}", summary), known, CLAUDE)
 
 
 def retrieve(conversation: TurnService, query: str, limit: int = 5) -> Recalled:
@@ -60,10 +61,10 @@ def test_a_turn_is_kept_with_its_facts_in_the_project(
 def test_a_secret_in_any_fact_keeps_all_of_it_out(conversation: TurnService, database: Database) -> None:
     for known in ({"a": 1, "b": {"c": TOKEN}}, {"a": 1, TOKEN: 2}):
         with pytest.raises(Invalid):
-            conversation.register("message", "summary", known, CLAUDE)
+            conversation.register(TurnDraft("message", "summary"), known, CLAUDE)
     for message, summary in ((TOKEN, "summary"), ("message", f"see\n{TOKEN}")):
         with pytest.raises(Invalid):
-            conversation.register(message, summary, {"a": 1}, CLAUDE)
+            conversation.register(TurnDraft(message, summary), {"a": 1}, CLAUDE)
     assert counts(database) == (0, 0, 0)
 
 
@@ -95,6 +96,39 @@ def test_the_best_turns_come_first_with_their_score(conversation: TurnService) -
     assert len(scores) == 2
     assert 0.2 < scores[0] <= 1
     assert recalled.degraded == ()
+
+
+def test_a_turn_keeps_the_moment_and_the_session_that_were_given(
+    conversation: TurnService, database: Database
+) -> None:
+    conversation.register(TurnDraft("told", "then", "2020-01-02T03:04:05.000Z", "s2"), {}, CLAUDE)
+    conversation.register(TurnDraft("told", "now"), {}, CLAUDE)
+    with database.read() as tx:
+        now = tx.value("SELECT created_at FROM turns WHERE id = 2")
+        assert tx.rows("SELECT session FROM turns ORDER BY id") == [("s2",), ("s1",)]
+    occurred = {turn.summary: turn.occurred_at for turn, _ in retrieve(conversation, "then now told").turns}
+    assert occurred == {"then": "2020-01-02T03:04:05.000Z", "now": now}
+
+
+def test_a_turn_beside_one_with_the_words_is_found_with_it(conversation: TurnService) -> None:
+    ask = register(conversation, "When did the harbour open?")
+    reply = register(conversation, "In the first week of spring")
+    conversation.register(TurnDraft("Of other things", "Bananas are cheap", session="s2"), {}, CLAUDE)
+    assert {turn.id for turn, _ in retrieve(conversation, "harbour open", 2).turns} == {ask, reply}
+
+
+def test_turns_of_the_own_project_come_first_unless_all_are_asked_for(conversation: TurnService) -> None:
+    def summaries(project: str | None) -> list[str]:
+        recalled = conversation.retrieve("release day", 5, CLAUDE, project)
+        return [turn.summary for turn, _ in recalled.turns]
+
+    for summary, caller in (("Own release day of the shop", CLAUDE), ("The release day", ELSEWHERE)):
+        conversation.register(TurnDraft("Told", summary, session=summary), {}, caller)
+    assert summaries(None) == ["Own release day of the shop", "The release day"]
+    assert summaries("*") == ["The release day", "Own release day of the shop"]
+    assert summaries("blog") == ["The release day"]
+    assert summaries("shop") == summaries("/srv/shop") == ["Own release day of the shop"]
+    assert summaries("nowhere") == []
 
 
 def test_five_at_most_come_back_unless_told_otherwise(conversation: TurnService) -> None:
@@ -153,7 +187,7 @@ def test_without_an_embedder_words_find_turns_and_facts_and_the_answer_says_why(
     queue.warm_up()
     conversation = TurnService(database, queue, facts)
     kept = register(conversation, "the port is kept all the same", port=5433)
-    register(conversation, "something else")
+    conversation.register(TurnDraft("Of other things", "something else", session="s2"), {}, CLAUDE)
     recalled = retrieve(conversation, "port")
     assert [turn.id for turn, _ in recalled.turns] == [kept]
     assert [fact.value for fact in recalled.facts] == [5433]

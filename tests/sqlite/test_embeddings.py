@@ -50,7 +50,7 @@ def put(
 
 def embed_all(tx: WriteTx, space_id: int) -> None:
     for waiting in embeddings.waiting(tx, space_id, Embedded.MEMORIES, 100_000):
-        embeddings.insert(tx, space_id, waiting, vector_of(waiting.text))
+        embeddings.insert(tx, space_id, waiting, list(map(vector_of, waiting.texts)))
 
 
 def filled(database: Database, number: int) -> int:
@@ -64,7 +64,7 @@ def filled(database: Database, number: int) -> int:
 
 
 def ids(tx: Tx, space_id: int, query: Vector, wanted: Filter = Filter(), limit: int = 10) -> list[int]:  # noqa: B008
-    return [hit.id for hit in embeddings.nearest(tx, space_id, query, wanted, limit)]
+    return list(embeddings.nearest(tx, Embedded.MEMORIES, space_id, query, wanted, limit))
 
 
 # The two engines
@@ -203,10 +203,10 @@ def test_the_queue_is_always_the_memories_without_a_current_vector(
             elif kind == "embed":
                 late = embeddings.waiting(tx, first, Embedded.MEMORIES, 2)
                 for waiting in late:
-                    embeddings.insert(tx, first, waiting, vector_of(waiting.text))
+                    embeddings.insert(tx, first, waiting, list(map(vector_of, waiting.texts)))
             else:  # vectors of texts that may have changed meanwhile
                 for waiting in late:
-                    embeddings.insert(tx, first, waiting, vector_of(waiting.text))
+                    embeddings.insert(tx, first, waiting, list(map(vector_of, waiting.texts)))
         for space in embeddings.spaces(tx):
             queued = {
                 id
@@ -255,10 +255,10 @@ def test_the_stock_program_keeps_the_queue(file_database: Database, sqlite: Sqli
         "UPDATE memories SET project = 'moved' WHERE id = 4",
     )
     with file_database.write() as tx:
-        assert [w.text for w in embeddings.waiting(tx, space_id, Embedded.MEMORIES, 9)] == [
-            "other",
-            "replaced",
-            "new",
+        assert [w.texts for w in embeddings.waiting(tx, space_id, Embedded.MEMORIES, 9)] == [
+            ["other"],
+            ["replaced"],
+            ["new"],
         ]
         assert embeddings.count_embedded(tx, space_id) == 1
         assert embeddings.count_embedded(tx, space_id, "moved") == 1
@@ -328,7 +328,7 @@ def test_a_vector_that_comes_after_its_space_was_retired_is_dropped(database: Da
     with database.write() as tx:
         late = Waiting(Embedded.MEMORIES, put(tx, "slow to embed"), b"slow to embed")
         embeddings.activate(tx, embeddings.open_space(tx, SECOND).id)
-        embeddings.insert(tx, first_id, late, vector_of("slow to embed"))
+        embeddings.insert(tx, first_id, late, [vector_of("slow to embed")])
         assert tx.value("SELECT count(*) FROM embeddings WHERE space_id = ?", (first_id,)) == 0
 
 

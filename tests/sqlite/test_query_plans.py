@@ -6,12 +6,24 @@ from typing import Any
 import numpy as np
 import pytest
 
+from memory_server.domain import parts
 from memory_server.domain.caller import Caller
 from memory_server.domain.embedding import Embedded, Space
 from memory_server.domain.forgetting import Kind
 from memory_server.domain.memory import Filter, MemoryDraft, MemoryId, MemoryType
 from memory_server.domain.short_term import Keyword, ShortTermId, ShortTermMemory
-from memory_server.sqlite import conversations, embeddings, memories, short_term, trash, words
+from memory_server.domain.turn import TurnDraft
+from memory_server.sqlite import (
+    candidates,
+    conversations,
+    edges,
+    embeddings,
+    memories,
+    short_term,
+    trash,
+    turns,
+    words,
+)
 from memory_server.sqlite.conversations import ConversationId
 from memory_server.sqlite.database import Database
 from memory_server.sqlite.embeddings import Waiting
@@ -19,6 +31,10 @@ from memory_server.sqlite.tx import WriteTx
 
 SPACE = Space("hashing", "m", "1", 8, "", "", "", True, True, "f")
 VECTOR = np.ones(8, np.float32)
+LONG = "long text " * 600
+LONG_PART = parts.id_of(6, 1)
+IDS = np.array([1, 2, LONG_PART], np.int64)
+WANTED = Filter(project="p", since="2020-01-01T00:00:00.000Z")
 
 
 def delete_and_restore(tx: WriteTx, kind: Kind, id: int) -> None:
@@ -37,13 +53,25 @@ ASKED: dict[str, Callable[[WriteTx], Any]] = {
     "what was deleted": lambda tx: trash.find_last(tx, Kind.MEMORY, 1),
     "restore": lambda tx: delete_and_restore(tx, Kind.MEMORY, 1),
     "long deleted": lambda tx: trash.older(tx, tx.now, 10),
-    "word search": lambda tx: words.search(tx, ["text"], Filter(project="p"), 10),
+    "texts": lambda tx: candidates.count(tx, Embedded.MEMORIES),
+    "posting": lambda tx: candidates.posting(tx, Embedded.MEMORIES, "text"),
+    "posting of turns": lambda tx: candidates.posting(tx, Embedded.TURNS, "text"),
+    "around": lambda tx: candidates.around(tx, Embedded.MEMORIES, [2, 3], 6),
+    "around turns": lambda tx: candidates.around(tx, Embedded.TURNS, [2, 3], 6),
+    "said": lambda tx: candidates.said(tx, Embedded.MEMORIES, [1, 2]),
+    "said in turns": lambda tx: candidates.said(tx, Embedded.TURNS, [1, 2]),
+    "passing": lambda tx: candidates.passing(tx, Embedded.MEMORIES, [1, LONG_PART], WANTED),
+    "passing turns": lambda tx: candidates.passing(tx, Embedded.TURNS, [1, 2], Filter(project="p")),
+    "vectors": lambda tx: candidates.vectors(tx, Embedded.MEMORIES, 1, IDS, 8),
+    "vectors of turns": lambda tx: candidates.vectors(tx, Embedded.TURNS, 1, IDS, 8),
+    "linked": lambda tx: edges.answering(tx, [MemoryId(1), MemoryId(2)], 80),
     "peers": lambda tx: words.peers(tx, ["text"], 0.6, Filter(type=MemoryType.ERROR, project="p"), 10),
-    "meaning": lambda tx: embeddings.nearest(tx, 1, VECTOR, Filter(project="p"), 10),
+    "meaning": lambda tx: embeddings.nearest(tx, Embedded.MEMORIES, 1, VECTOR, Filter(project="p"), 10),
+    "meaning of turns": lambda tx: embeddings.nearest(tx, Embedded.TURNS, 1, VECTOR, Filter(), 10),
     "cosines": lambda tx: embeddings.cosines(tx, 1, VECTOR, [MemoryId(1)]),
     "waiting": lambda tx: embeddings.waiting(tx, 1, Embedded.MEMORIES, 10),
     "keep a vector": lambda tx: embeddings.insert(
-        tx, 1, Waiting(Embedded.MEMORIES, MemoryId(1), b"text 1"), VECTOR
+        tx, 1, Waiting(Embedded.MEMORIES, 6, LONG.encode()), [VECTOR] * len(parts.split(LONG))
     ),
     "coverage": lambda tx: embeddings.count_embedded(tx, 1),
 }
@@ -89,6 +117,8 @@ def test_no_query_reads_a_whole_table(database: Database, asked: Callable[[Write
             memories.insert(tx, MemoryDraft(f"text {number}", MemoryType.ERROR, "p"), Caller())
             place = conversations.find_or_insert(tx, f"c{number % 2}")
             short_term.insert(tx, place, f"text {number}", tx.now, ASKED_WORDS, Caller())
+            turns.insert(tx, TurnDraft(f"text {number}", "a summary"), Caller(session="s"))
+        memories.insert(tx, MemoryDraft(LONG, MemoryType.ERROR, "p"), Caller())
         seen: list[tuple[str, Any]] = []
 
         def trace(_: object, sql: str, values: Any) -> bool:

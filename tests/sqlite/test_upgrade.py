@@ -73,6 +73,12 @@ DATA = {
             "session": null, "created_at": "2026-01-02T03:04:05.000Z", "created_by": null}]}');
     """,
     10: "UPDATE erasures SET asked = 7, done = 5 WHERE what = 'file';",
+    11: """
+        INSERT INTO memories (content, type, occurred_at, session)
+        VALUES (printf('%5001s', 'The lighthouse keeper'), 'learning', '2020-01-02T03:04:05.000Z', 's2');
+        INSERT INTO turns (message, summary, occurred_at, session)
+        VALUES ('Of the year before', 'On a year', '2020-01-02T03:04:05.000Z', 's2');
+    """,
 }
 """What a file can hold from a version on."""
 
@@ -122,6 +128,7 @@ VECTORS = {
     "embeddings",
     "embedding_bits",
     "embedding_queue",
+    "part_embeddings",
     "turn_embeddings",
     "turn_embedding_queue",
 }
@@ -147,6 +154,14 @@ def vectors(path: Path) -> None:
         INSERT INTO embedding_queue (space_id, memory_id) VALUES (1, 2);
         """
     )
+    if connection.table_exists(None, "memory_parts"):
+        connection.execute(
+            """
+            INSERT INTO embeddings (space_id, memory_id, vector, created_at)
+            SELECT 1, memory_id, x'00000000', '2026-01-01' FROM memory_parts GROUP BY memory_id;
+            INSERT INTO part_embeddings (space_id, part_id, vector) SELECT 1, id, x'00000000' FROM memory_parts;
+            """
+        )
     if connection.table_exists(None, "turns"):
         connection.execute(
             """
