@@ -58,6 +58,6 @@ def shown(text: str, number: int) -> str:
     begins = [found.end() for found in _SENTENCE_END.finditer(before)]
     if begins:
         start += begins[-1] - len(before)
-    # It may end with a sentence already.
-    ends = _SENTENCE_END.search(text, end - 2, end + _SEARCHED)
-    return text[start : ends.end() if ends else end].strip()
+    # It may end with a sentence and a space already.
+    ends = [found.end() for found in _SENTENCE_END.finditer(text, end - 2, end + _SEARCHED)]
+    return text[start : next((place for place in ends if place >= end), end)].strip()

@@ -1,4 +1,4 @@
-"""A long text in parts: nothing is lost, a sentence at a border is whole in one part, and parts show whole sentences."""
+"""A long text in parts: nothing is lost, and each part is shown with whole sentences."""
 
 import pytest
 from hypothesis import given
@@ -75,15 +75,26 @@ def test_every_sentence_is_shown_whole_in_a_part() -> None:
         assert any(f"Sentence {number:05} says that its number is this one." in each for each in shown)
 
 
-@pytest.mark.parametrize("unit", ["x", "数据", "a\n", "?", " ", ". "])
+@pytest.mark.parametrize("number", range(1, 5))
+@pytest.mark.parametrize("offset", [-40, -1, 0, 1, PART - 40, PART - 1, PART])
+def test_a_sentence_at_the_border_of_a_part_is_shown_whole_with_each_part_that_has_its_words(
+    number: int, offset: int
+) -> None:
+    text, deep = sentences(20_000), "The lighthouse was sold to Ingrid. "
+    place = number * STEP + offset
+    begins = text.rindex("Sentence", 0, place)
+    text = text[:begins] + deep + text[begins:]
+    for each, part in enumerate(parts.split(text)):
+        if "Ingrid" in part or "lighthouse" in part:
+            assert deep.strip() in parts.shown(text, each)
+
+
+@pytest.mark.parametrize("unit", ["x", "数据", "a\n", "\na", "?", " ", ". ", "b. "])
 @pytest.mark.parametrize("length", [LONG + 1, 6_800, 100_000])
 def test_a_part_is_shown_of_any_text(unit: str, length: int) -> None:
     text = (unit * length)[:length]
     for number, part in enumerate(parts.split(text)):
         shown = parts.shown(text, number)
-        assert shown in part
-        assert (
-            len(shown) >= PART - 2 * (PART - STEP)
-            or not part.strip()
-            or number == len(parts.starts(length)) - 1
-        )
+        assert part.strip() in shown
+        assert shown in text
+        assert len(shown) <= PART + 2 * (PART - STEP)
