@@ -37,11 +37,11 @@ class Signals:
     terms: int
 
 
-def probabilities(ranked: Sequence[Signals], meaning: bool) -> list[float]:
-    """For each text of a ranking the probability that it answers. Without `meaning` only words were searched."""
+def probabilities(ranked: Sequence[Signals], meaning: bool, words: bool = True) -> list[float]:
+    """For each text of a ranking the probability that it answers. `meaning` and `words` tell what was searched."""
     if not ranked:
         return []
-    intercept, *weights = _coefficients()["hybrid" if meaning else "words"]
+    intercept, *weights = _coefficients()["words" if not meaning else "hybrid" if words else "meaning"]
     logits = inputs(ranked, meaning) @ np.array(weights) + intercept
     found: list[float] = (1 / (1 + np.exp(-logits))).tolist()
     return found

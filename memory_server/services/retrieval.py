@@ -317,7 +317,8 @@ class _Search(Generic[Thing]):
 
     def _with_probabilities(self, ranked: list[Ranked[Thing]]) -> list[Ranked[Thing]]:
         meaning = self.meaning is not None and not self.meaning.space.lexical and self.asked.mode != "keyword"
-        found = confidence.probabilities([each.signals for each in ranked], meaning)
+        words = self.asked.mode != "semantic"
+        found = confidence.probabilities([each.signals for each in ranked], meaning, words)
         return [replace(each, probability=one) for each, one in zip(ranked, found, strict=True)]
 
     def _boosts(self, texts: Sequence[str], seen: Sequence[Item[Thing]]) -> list[Boost]:

@@ -47,14 +47,19 @@ class Sample:
     weight: float
 
 
-def samples(store: Store, embedder: RememberedEmbedder, meaning: bool) -> Iterator[Sample]:
+MODES = {"hybrid": "hybrid", "meaning": "semantic", "words": "keyword"}
+"""The names of the models and the modes of search."""
+
+
+def samples(store: Store, embedder: RememberedEmbedder, mode: str) -> Iterator[Sample]:
+    meaning = mode != "keyword"
     with through_services(embedder) as door:
         assert isinstance(door, ServicesDoor)
         names = names_of(store, door.store(store.memories))
         for question in store.questions:
             if not question.counts or not question.gold:
                 continue
-            ranked = door.signals(question, "hybrid" if meaning else "keyword")
+            ranked = door.signals(question, mode)
             found = [(signals, not question.wanted.isdisjoint(names[id])) for id, signals in ranked]
             yield _sample(store, found, meaning, 1.0)
             yield _sample(store, [each for each in found if not each[1]], meaning, ABSENT)
@@ -100,8 +105,8 @@ def main() -> None:
         every = selection.half(every, given.half)
     embedder = RememberedEmbedder(BundledEmbedder(), given.vectors)
     coefficients = {}
-    for name, meaning in (("hybrid", True), ("words", False)):
-        found = [sample for store in every for sample in samples(store, embedder, meaning)]
+    for name, mode in MODES.items():
+        found = [sample for store in every for sample in samples(store, embedder, mode)]
         coefficients[name] = [round(value, 4) for value in fit(found).tolist()]
         print(name, coefficients[name])
     embedder.save()

@@ -120,7 +120,7 @@ class ServicesDoor:
 
         def ask(tx: Tx, meaning: Meaning | Unanswered) -> list[tuple[int, Signals]]:
             assert isinstance(meaning, Meaning)
-            ranked = retrieval.rank(tx, text, asked, meaning if mode == "hybrid" else None)
+            ranked = retrieval.rank(tx, text, asked, None if mode == "keyword" else meaning)
             return [(each.id, each.signals) for each in ranked]
 
         return self._queue.read(retrieval.questions(text), ask)
