@@ -451,6 +451,8 @@ def show_answers(question: str, found: JSON, shown: int = FIRST) -> None:
         replaced = f", superseded by #{hit['superseded_by']}" if "superseded_by" in hit else ""
         score = f"score {hit['score']:.2f}, words {why['words']:.2f}, meaning {why['meaning']:.2f}"
         say(f"   #{hit['id']}, {score}{edge}{replaced}")
+        for each in hit.get("linked", []):
+            one_line(f"   #{each['id']} {each['relation']} #{hit['id']}: ", each["content"])
     if not found["results"]:
         say("A  nothing found")
     if found.get("degraded"):

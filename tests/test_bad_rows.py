@@ -180,7 +180,11 @@ async def test_background_work_goes_on(server: Servers, sqlite: Sqlite) -> None:
 ASKED: dict[str, tuple[str, dict[str, Any], str, list[object], list[str]]] = {
     "a search": (
         "memory_search", {"query": "zebra", "limit": 50}, "results.content",
-        ["A zebra escaped from the zoo at night", "The keeper caught it at the gate"], ["memories", "edges"],
+        ["A zebra escaped from the zoo at night"], ["memories", "edges"],
+    ),
+    "what solves a hit": (
+        "memory_search", {"query": "zebra", "limit": 50}, "results.linked",
+        [[{"id": 2, "relation": "solves", "content": "The keeper caught it at the gate"}]], ["memories", "edges"],
     ),
     "memories whole": (
         "memory_get", {"ids": [1, 2, 90]}, "memories.earlier",

@@ -60,7 +60,9 @@ async def test_searches_go_on_by_words_while_the_endpoint_is_away_and_by_meaning
 
         local.stop()
         began = time.monotonic()
-        second = await call(client, "memory_store", content="The lighthouse is white", type="learning")
+        second = await call(
+            client, "memory_store", content="The lighthouse is white", type="learning", session="other"
+        )
         found = await call(client, "memory_search", query="lighthouse")
         assert time.monotonic() - began < PATIENCE
         assert [hit["id"] for hit in found["results"]] == [second["id"]]

@@ -17,10 +17,12 @@ STORED = ["用户身份需要确认", "The server pve-01 runs the backups", "We 
 
 @asynccontextmanager
 async def filled(server: Servers) -> AsyncIterator[Client]:
-    """A live server whose memories are stored and embedded."""
+    """A live server whose memories are stored, each in a session of its own, and embedded."""
     async with server("--project", "p") as client:
         for content in STORED:
-            await call(client, "memory_store", content=content, type="decision", tags=["a", "标签"])
+            await call(
+                client, "memory_store", content=content, type="decision", tags=["a", "标签"], session=content
+            )
         await embedded(client, len(STORED))
         yield client
 
@@ -137,7 +139,7 @@ async def test_vacuum_integrity_check_and_a_plain_copy_work_while_the_server_ser
         assert sqlite(server.db, "PRAGMA integrity_check") == "ok"
         assert sqlite(server.db, "PRAGMA foreign_key_check") == ""
         assert await found(client, "身份", "keyword") == [STORED[0]]
-        await call(client, "memory_store", content="Written after a vacuum", type="learning")
+        await call(client, "memory_store", content="Written after a vacuum", type="learning", session="other")
         assert await found(client, "vacuum", "keyword") == ["Written after a vacuum"]
         backup = tmp_path / "backup.db"
         shutil.copyfile(server.db, backup)

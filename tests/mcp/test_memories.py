@@ -66,6 +66,110 @@ async def test_search_answers_the_keys_of_its_contract(client: Client, project: 
     assert found["embedder"].startswith("hashing:")
 
 
+async def test_search_shows_when_a_memory_occurred_and_what_else_the_question_asks_for(
+    client: Client, project: str
+) -> None:
+    await call(client, "memory_store", **NOTE, project=project, occurred_at="2023-05-08T14:00:00+02:00")
+    found = await call(client, "memory_search", query="staging proxy in May 2023", project=project)
+    (hit,) = found["results"]
+    assert hit["occurred_at"] == "2023-05-08T12:00:00.000Z"
+    assert "date" in hit["why"]["also"]
+    assert 0 <= hit["score"] <= 1
+
+
+async def test_search_shows_what_solves_a_hit_inside_it(client: Client, project: str) -> None:
+    error = await call(
+        client, "memory_store", content="npm install fails with EACCES", type="error", project=project
+    )
+    text = (
+        "The folder belonged to root: take it over with chown, then npm install works as before for all users"
+    )
+    fix = await call(client, "memory_store", content=text, type="learning", project=project)
+    await call(client, "graph_connect", sourceId=fix["id"], targetId=error["id"], relation="solves")
+    found = await call(client, "memory_search", query="npm install fails with EACCES", project=project)
+    assert [hit["id"] for hit in found["results"]] == [error["id"]]
+    assert found["results"][0]["linked"] == [{"id": fix["id"], "relation": "solves", "content": text[:80]}]
+
+
+async def test_search_shows_the_part_of_a_long_memory_that_fits(client: Client, project: str) -> None:
+    filler = "Nothing of interest happened, and the day went by as others do. "
+    content = f"{filler * 60}The staging proxy listens on port 8443. {filler * 60}"
+    stored = await call(client, "memory_store", content=content, type="learning", project=project)
+    found = await call(client, "memory_search", query="staging proxy port", project=project)
+    (hit,) = found["results"]
+    assert (hit["id"], hit["part"]) == (stored["id"], "3 of 5")
+    assert "The staging proxy listens on port 8443." in hit["content"]
+    assert len(hit["content"]) <= 2_200
+    (memory,) = (await call(client, "memory_get", ids=[stored["id"]]))["memories"]
+    assert memory["content"] == content.strip()
+
+
+async def test_an_empty_query_lists_the_newest_page_by_page(client: Client, project: str) -> None:
+    days = ("2024-02-01", "2024-03-01", "2024-01-01")
+    ids = [
+        (
+            await call(
+                client, "memory_store", content=each, type="learning", project=project, occurred_at=each
+            )
+        )["id"]
+        for each in days
+    ]
+
+    async def listed(**wanted: Any) -> list[int]:
+        found = await call(client, "memory_search", **{"query": "", "project": project, **wanted})
+        return [hit["id"] for hit in found["results"]]
+
+    assert await listed() == [ids[1], ids[0], ids[2]]
+    assert await listed(query="*", limit=2) == [ids[1], ids[0]]
+    assert await listed(limit=2, offset=2) == [ids[2]]
+    assert await listed(since="2024-01-15", until="2024-02-15") == [ids[0]]
+    assert await listed(type="error") == []
+
+
+async def test_a_limit_shows_unlikely_memories_too_and_without_one_they_are_left_out(
+    client: Client, project: str
+) -> None:
+    things = (
+        "cat",
+        "violin",
+        "tea",
+        "rain",
+        "bread",
+        "clock",
+        "lamp",
+        "boat",
+        "chess",
+        "moss",
+        "salt",
+        "wool",
+    )
+    for thing in things:
+        await call(
+            client,
+            "memory_store",
+            content=f"Notes on {thing}",
+            type="learning",
+            project=project,
+            session=thing,
+        )
+    question = {"query": "violin", "project": project}
+    likely = (await call(client, "memory_search", **question))["results"]
+    assert likely[0]["content"] == "Notes on violin"
+    assert all(hit["score"] >= 0.05 for hit in likely[1:])
+    every = (await call(client, "memory_search", **question, limit=12))["results"]
+    assert len(likely) < len(every) == 12
+    assert every[0]["id"] == likely[0]["id"]
+
+
+async def test_an_answer_says_that_nothing_in_it_is_likely(server: Servers) -> None:
+    async with server() as client:
+        await call(client, "memory_store", content="The cat is grey", type="learning")
+        found = await call(client, "memory_search", query="kernel version")
+        assert len(found["results"]) == 1
+        assert found["note"] == "No memory is likely to answer this."
+        assert "note" not in await call(client, "memory_search", query="grey cat")
+
+
 async def test_get_answers_memories_in_the_order_asked_and_the_ids_that_are_missing(
     client: Client, project: str
 ) -> None:
@@ -205,6 +309,7 @@ async def test_filters_narrow_a_search(client: Client, project: str) -> None:
         return {hit["id"] for hit in result["results"]} & set(ids)
 
     assert await found() == set(ids)
+    assert await found(project="*") == set(ids)
     assert await found(project=project) == set(ids[:2])
     assert await found(project="") == set()
     assert await found(type="error", project=project) == {ids[1]}
@@ -213,7 +318,7 @@ async def test_filters_narrow_a_search(client: Client, project: str) -> None:
     assert await found(minImportance=8, project=project) == {ids[1]}
     assert len(await found(limit=1)) <= 1
     for mode in ("hybrid", "semantic", "keyword"):
-        assert await found(mode=mode, project=project) == set(ids[:2])
+        assert await found(mode=mode, project=project, limit=10) == set(ids[:2])
 
 
 async def test_a_search_counts_one_access_and_reading_counts_none(client: Client, project: str) -> None:
@@ -235,9 +340,9 @@ def _tags(number: int, length: int = 3) -> list[str]:
 
 ACCEPTED: list[tuple[str, dict[str, Any]]] = [
     ("memory_store", {"content": "x"}),
-    ("memory_store", {"content": "x" * 5000}),
-    ("memory_store", {"content": "𠮷" * 5000}),
-    ("memory_store", {"content": f"  {'x' * 4990} \n"}),
+    ("memory_store", {"content": "x" * 100_000}),
+    ("memory_store", {"content": "𠮷" * 100_000}),
+    ("memory_store", {"content": f"  {'x' * 99_990} \n"}),
     ("memory_store", {"tags": []}),
     ("memory_store", {"tags": _tags(10)}),
     ("memory_store", {"tags": _tags(1, 50)}),
@@ -247,10 +352,18 @@ ACCEPTED: list[tuple[str, dict[str, Any]]] = [
     ("memory_store", {"metadata": {}}),
     ("memory_store", {"metadata": {"a": "x" * (10_000 - len('{"a": ""}'))}}),
     ("memory_store", {"metadata": {"a": "\n" * 4_000}}),
+    ("memory_store", {"occurred_at": "2023-05-08"}),
+    ("memory_store", {"session": "s" * 200}),
+    ("memory_search", {"query": ""}),
+    ("memory_search", {"query": " "}),
+    ("memory_search", {"query": "*"}),
     ("memory_search", {"query": "x"}),
     ("memory_search", {"query": "x" * 500}),
     ("memory_search", {"limit": 1}),
     ("memory_search", {"limit": 50}),
+    ("memory_search", {"offset": 0}),
+    ("memory_search", {"offset": 100_000}),
+    ("memory_search", {"since": "2023-05-08", "until": "2023-05-09T12:00:00+02:00"}),
     ("memory_search", {"minImportance": 1}),
     ("memory_search", {"minImportance": 10}),
     ("memory_get", {"ids": [1]}),
@@ -284,8 +397,8 @@ REFUSED: list[tuple[str, dict[str, Any], str]] = [
     ),
     ("memory_store", {"content": " \n\t"}, 'content: has no visible character, got " \\n\\t"'),
     ("memory_store", {"content": "\u200b\u202e\x00"}, "content: has no visible character"),
-    ("memory_store", {"content": "x" * 5001}, "content: String should have at most 5000 characters"),
-    ("memory_store", {"content": "𠮷" * 5001}, "content: String should have at most 5000 characters"),
+    ("memory_store", {"content": "x" * 100_001}, "content: String should have at most 100000 characters"),
+    ("memory_store", {"content": "𠮷" * 100_001}, "content: String should have at most 100000 characters"),
     ("memory_store", {"content": 5}, "content: Input should be a valid string, got 5"),
     ("memory_store", {"content": None}, "content: Input should be a valid string, got null"),
     ("memory_store", {"content": ["a"]}, 'content: Input should be a valid string, got ["a"]'),
@@ -314,6 +427,14 @@ REFUSED: list[tuple[str, dict[str, Any], str]] = [
     ("memory_store", {"importance": "5"}, 'importance: Input should be a valid integer, got "5"'),
     ("memory_store", {"importance": [5]}, "importance: Input should be a valid integer, got [5]"),
     ("memory_store", {"importance": 10**30}, "importance: Input should be less than or equal to 10"),
+    (
+        "memory_store",
+        {"occurred_at": "yesterday"},
+        "occurred_at: is not a date or time: write it as 2026-03-14",
+    ),
+    ("memory_store", {"session": ""}, 'session: String should have at least 1 character, got ""'),
+    ("memory_store", {"session": "s" * 201}, "session: String should have at most 200 characters"),
+    ("memory_store", {"session": "\u200b"}, "session: has no visible character"),
     ("memory_store", {"relatedTo": 0}, "relatedTo: Input should be greater than or equal to 1, got 0"),
     ("memory_store", {"relatedTo": "1"}, 'relatedTo: Input should be a valid integer, got "1"'),
     ("memory_store", {"metadata": "x"}, 'metadata: Input should be a valid dictionary, got "x"'),
@@ -323,12 +444,18 @@ REFUSED: list[tuple[str, dict[str, Any], str]] = [
         {"metadata": {"a": "x" * (10_001 - len('{"a": ""}'))}},
         "metadata: has more than 10,000 characters of JSON",
     ),
-    ("memory_search", {"query": ""}, 'query: String should have at least 1 character, got ""'),
-    ("memory_search", {"query": " "}, 'query: has no visible character, got " "'),
     ("memory_search", {"query": "x" * 501}, "query: String should have at most 500 characters"),
     ("memory_search", {"query": None}, "query: Input should be a valid string, got null"),
     ("memory_search", {"limit": 0}, "limit: Input should be greater than or equal to 1, got 0"),
     ("memory_search", {"limit": 51}, "limit: Input should be less than or equal to 50, got 51"),
+    ("memory_search", {"offset": -1}, "offset: Input should be greater than or equal to 0, got -1"),
+    (
+        "memory_search",
+        {"offset": 100_001},
+        "offset: Input should be less than or equal to 100000, got 100001",
+    ),
+    ("memory_search", {"since": "last week"}, "since: is not a date or time: write it as 2026-03-14"),
+    ("memory_search", {"until": True}, "until: is not a date or time"),
     ("memory_search", {"limit": True}, "limit: Input should be a valid integer, got true"),
     ("memory_search", {"limit": "9"}, 'limit: Input should be a valid integer, got "9"'),
     (
@@ -361,8 +488,8 @@ REFUSED: list[tuple[str, dict[str, Any], str]] = [
     ("memory_update", {"id": 1, "content": ""}, 'content: String should have at least 1 character, got ""'),
     (
         "memory_update",
-        {"id": 1, "content": "x" * 5001},
-        "content: String should have at most 5000 characters",
+        {"id": 1, "content": "x" * 100_001},
+        "content: String should have at most 100000 characters",
     ),
     ("memory_update", {"id": 1, "tags": _tags(11)}, "tags: List should have at most 10 items"),
     (
@@ -376,7 +503,8 @@ REFUSED: list[tuple[str, dict[str, Any], str]] = [
     (
         "memory_store",
         {"colour": "red"},
-        "colour: unknown argument. There are: content, type, project, tags, importance, relatedTo, metadata.",
+        "colour: unknown argument. There are: content, type, project, tags, importance, relatedTo, metadata, "
+        "occurred_at, session.",
     ),
     (
         "memory_search",
@@ -416,10 +544,10 @@ async def test_each_bad_field_has_a_line_of_its_own(client: Client) -> None:
 
 
 async def test_null_means_not_given_where_a_parameter_is_optional(client: Client, project: str) -> None:
-    optional = dict.fromkeys(["tags", "importance", "relatedTo", "metadata"])
+    optional = dict.fromkeys(["tags", "importance", "relatedTo", "metadata", "occurred_at", "session"])
     stored = await call(client, "memory_store", **NOTE, **optional, project=project)
     assert stored["importance"] == 5
-    optional = dict.fromkeys(["type", "tags", "minImportance", "limit", "mode"])
+    optional = dict.fromkeys(["type", "tags", "minImportance", "limit", "mode", "since", "until", "offset"])
     found = await call(client, "memory_search", query="staging proxy", project=project, **optional)
     assert [hit["id"] for hit in found["results"]] == [stored["id"]]
 

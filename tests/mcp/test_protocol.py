@@ -316,14 +316,14 @@ def test_mending_replaces_lone_surrogates_and_nothing_else(text: str) -> None:
     assert mended(json.dumps(text, ensure_ascii=False)) == json.dumps(text, ensure_ascii=False)
 
 
-@pytest.mark.parametrize("length", [10_000, 1_000_000])
+@pytest.mark.parametrize("length", [100_001, 1_000_000])
 @pytest.mark.parametrize("letter", ["x", "🚀", '"', "\\"])
 def test_a_long_query_or_content_gets_a_short_error(wire: Wire, length: int, letter: str) -> None:
     text = text_of(wire.ask(tool("memory_search", query=letter * length)))
     assert text.startswith("query: String should have at most 500 characters")
     assert len(text) < 400
     text = text_of(wire.ask(tool("memory_store", content=letter * length, type="error")))
-    assert text.startswith("content: String should have at most 5000 characters")
+    assert text.startswith("content: String should have at most 100000 characters")
     assert len(text) < 400
     assert wire.is_alive()
 

@@ -24,18 +24,18 @@ jsonschema: Any = importlib.import_module("jsonschema")  # has no types; `mcp` b
 
 LIMITS = ("minimum", "maximum", "minLength", "maxLength", "minItems", "maxItems", "default")
 
-ALL_TOOLS = 3_350
+ALL_TOOLS = 3_500
 """Tokens of what a model reads of every tool together; comparable servers take 8,000 to 10,000."""
 
 GRAPH = ("graph_connect", "graph_explore", "memory_related")
 GRAPH_SHARE = 380
 
-MEMORIES = 950
+MEMORIES = 1_020
 """The share of the toolset `memories` in it."""
 
 FACTS = ("write_memory", "read_memory", "list_memories", "delete_memory", "smart_resume")
 CONVERSATION = ("register_memory", "retrieve_memories", "delete_turn")
-FACTS_AND_CONVERSATION = 950
+FACTS_AND_CONVERSATION = 970
 """The share of these two toolsets."""
 
 SHORT_TERM = (
@@ -58,11 +58,19 @@ ANSWERS: dict[str, list[dict[str, Any]]] = {
             "tags": ["cache"],
             "metadata": {"a": None},
         },
+        {
+            "content": "All is quiet. " * 400,
+            "type": "observation",
+            "occurred_at": "2023-05-08",
+            "session": "s",
+        },
     ],
     "memory_search": [
         {"query": "warm cache"},
         {"query": "warm cache", "mode": "keyword"},
         {"query": "zebra", "limit": 1},
+        {"query": "quiet in May 2023", "project": "*", "since": "2023-05-01", "until": "2023-06-01"},
+        {"query": "", "offset": 1},
     ],
     "memory_get": [{"ids": [1, 2, 999]}],
     "memory_update": [{"id": 1, "content": "The cache is warm after 39 s", "project": ""}],
@@ -101,8 +109,14 @@ ANSWERS: dict[str, list[dict[str, Any]]] = {
     "register_memory": [
         {"message": "m", "summary": "s"},
         {"message": "m", "summary": "s", "facts": {"k": 1}},
+        {"message": "m", "summary": "s", "occurred_at": "2023-05-08", "session": "s"},
     ],
-    "retrieve_memories": [{"query": "s k"}, {"query": "zebra", "limit": 1}],
+    "retrieve_memories": [
+        {"query": "s k"},
+        {"query": "zebra", "limit": 1},
+        {"query": "s", "project": "*"},
+        {"query": "s", "project": "nowhere"},
+    ],
     "delete_turn": [{"id": 1}, {"id": 1, "undo": True}, {"id": 1, "purge": True}],
     "add_short_term_memory": [
         {"messages": [{"role": "user", "content": "m", "timestamp": 0}], "conversation_id": "c"},
@@ -278,7 +292,7 @@ async def test_all_tools_together_cost_a_model_few_tokens(
     for name, number in {**cost, "all": sum(cost.values()), "tools/list": listed}.items():
         record_property(name, number)
     print({**cost, "all": sum(cost.values()), "tools/list": listed})
-    assert sum(cost.values()) < ALL_TOOLS, cost
+    assert sum(cost.values()) <= ALL_TOOLS, cost
     assert sum(cost[name] for name in GRAPH) <= GRAPH_SHARE, cost
     memories = [name for name in cost if name.startswith("memory_") and name not in GRAPH]
     assert sum(cost[name] for name in memories) <= MEMORIES, cost

@@ -33,6 +33,31 @@ async def test_a_turn_and_its_facts_are_found_again(client: Client) -> None:
     assert [fact["value"] for fact in chinese["facts"]] == ["周二"]
 
 
+async def test_a_turn_says_when_it_occurred_where_that_is_not_when_it_was_stored(client: Client) -> None:
+    stored = await call(
+        client,
+        "register_memory",
+        message="The lighthouse opens again",
+        summary="Lighthouse opens",
+        occurred_at="2023-05-08T14:00:00+02:00",
+        session="harbour",
+    )
+    (turn,) = (await call(client, "retrieve_memories", query="lighthouse in May 2023", limit=1))["memories"]
+    assert (turn["id"], turn["occurred_at"]) == (stored["id"], "2023-05-08T12:00:00.000Z")
+
+
+async def test_a_project_narrows_what_is_retrieved(client: Client) -> None:
+    stored = await call(client, "register_memory", message="Sails are mended", summary="Sails are mended")
+
+    async def found(**wanted: Any) -> list[int]:
+        turns = await call(client, "retrieve_memories", query="who mends sails", **wanted)
+        return [turn["id"] for turn in turns["memories"]]
+
+    assert stored["id"] in await found()
+    assert stored["id"] in await found(project="*")
+    assert await found(project="nowhere") == []
+
+
 async def test_the_best_five_come_back_best_first(client: Client) -> None:
     for number in range(7):
         await call(client, "register_memory", message=f"Message {number}", summary=f"Summary {number}")
@@ -67,6 +92,8 @@ async def test_facts_are_written_all_or_not_at_all(client: Client, project: str)
         ({"message": "m" * 20_001, "summary": "s"}, "message: String should have at most 20000 characters"),
         ({"message": "m", "summary": "s" * 2_001}, "summary: String should have at most 2000 characters"),
         ({"message": "m", "summary": "s", "facts": [1]}, "facts: Input should be a valid dictionary"),
+        ({"message": "m", "summary": "s", "occurred_at": "today"}, "occurred_at: is not a date or time"),
+        ({"message": "m", "summary": "s", "session": ""}, "session: String should have at least 1 character"),
     ],
 )
 async def test_what_is_no_turn_is_refused(client: Client, arguments: dict[str, Any], complaint: str) -> None:
