@@ -305,8 +305,9 @@ def test_what_occurred_long_ago_has_decayed(store: Store, search: Search) -> Non
 def test_of_two_equal_texts_the_one_that_occurred_later_comes_first_whatever_was_stored_first(
     store: Store, search: Search
 ) -> None:
-    later = store("The printer stands on floor 4", occurred_at="2025-06-01", type=MemoryType.DECISION)
-    earlier = store("The printer stands on floor 3", occurred_at="2025-01-01", type=MemoryType.DECISION)
+    """Both have decayed to nothing."""
+    later = store("The printer stands on floor 4", occurred_at="2016-06-01", project="shop")
+    earlier = store("The printer stands on floor 4", occurred_at="2015-01-01", project="blog")
     assert ids(search("Where does the printer stand?")) == [later, earlier]
 
 
@@ -339,6 +340,19 @@ def test_in_a_store_of_two_the_rarer_word_decides(store: Store, search: Search, 
     found = search("When does the ledger need orders?", mode=mode)
     assert ids(found)[0] == ledger
     assert all(hit.why.words > 0 for hit in found.hits)
+
+
+@pytest.mark.parametrize("mode", ["hybrid", "keyword"])
+def test_in_a_small_store_a_word_that_is_rare_in_general_outweighs_a_usual_one(
+    store: Store, search: Search, mode: str
+) -> None:
+    usual = store("They like tea and long walks")
+    rare = {store("The ledger is kept in the cellar"), store("The harbour office wants a ledger")}
+    store("Bicycles go into the garage")
+    store("The market opens at seven")
+    found = ids(search("ledger like", mode=mode))
+    assert set(found[:2]) == rare
+    assert found[2] == usual
 
 
 # Scores
