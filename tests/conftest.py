@@ -153,10 +153,21 @@ class Holder:
     """Another process with the file open and a transaction that `sql` began; leaving the block ends it."""
 
     def __init__(self, path: Path, sql: str) -> None:
-        program = (
-            "import apsw, sys; c = apsw.Connection(sys.argv[1]); c.set_busy_timeout(9000);"
-            "c.execute('BEGIN'); c.execute(sys.argv[2]).fetchall(); print('held', flush=True); sys.stdin.read()"
-        )
+        # SQLite does not wait with a lock for reading while another process is about to write: try again.
+        program = """if True:
+            import apsw, sys
+            connection = apsw.Connection(sys.argv[1])
+            connection.set_busy_timeout(9000)
+            for _ in range(100):
+                try:
+                    connection.execute("BEGIN")
+                    connection.execute(sys.argv[2]).fetchall()
+                    break
+                except apsw.BusyError:
+                    connection.execute("ROLLBACK")
+            print("held", flush=True)
+            sys.stdin.read()
+        """
         self.process = subprocess.Popen(
             [sys.executable, "-c", program, str(path), sql], stdin=subprocess.PIPE, stdout=subprocess.PIPE
         )

@@ -49,7 +49,7 @@ def probabilities(ranked: Sequence[Signals], meaning: bool, words: bool = True) 
 
 def inputs(ranked: Sequence[Signals], meaning: bool) -> Numbers:
     """The inputs of the model, a row for each text of a ranking."""
-    following = [each.score for each in ranked[1:]] + [0.0]
+    following = [each.score for each in (*ranked[1:], ranked[-1])]
     rows = [
         [
             each.share,

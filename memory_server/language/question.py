@@ -1,7 +1,6 @@
 """What a question asks for: its parts, where it is several in one, and the kind of answer that it wants."""
 
 import re
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 MOST_PARTS = 4
@@ -10,15 +9,21 @@ MOST_PARTS = 4
 _LEAST = 5
 """Letters and digits of the shortest piece that asks for something."""
 
-_JOINT = r"另外|此外|还有|顺便问一下|and also\b|also,|in addition,|additionally,|by the way,"
-"""Words that begin another question."""
+_JOINT = re.compile(
+    r"[,，]?\s*(?:\b(?:and also\b|also,|in addition,|additionally,|by the way,)"
+    r"|(?<![^\s,，.。?？!！;；…])(?:另外|此外|还有|顺便问一下))[,，:：]?\s*",
+    re.IGNORECASE,
+)
+"""Words that begin another question. The Chinese ones do so at the start of a clause: 还有多少 asks what is left."""
 
-_CUT = re.compile(rf"(?<=[?？!！。;；\n…])|(?<=[.])\s+(?=[A-Z])|(?:{_JOINT})[,，:：]?\s*", re.IGNORECASE)
-_SEVERAL = re.compile(rf"[?？].*[?？]|{_JOINT}", re.IGNORECASE | re.DOTALL)
+_CUT = re.compile(r"(?<=[?？!！。;；\n…])|(?<=\w{3}[.])\s+(?=[A-Z])")
+"""Ends of sentences. A full stop after one or two letters belongs to a title such as `Dr.`"""
+
 _PREAMBLE = re.compile(
     r"^.{0,12}?(?:想(?:要)?(?:问|了解|知道|搞清楚)(?:一下)?的?(?:问题)?(?:其实)?(?:是|就是)?(?:这个)?)[：:，,]?\s*"
     r"|^(?:(?:等等|诶|哎呀?|抱歉|不好意思|对了|不对|哦豁?|嗯)[哈啊呀]?[，,]\s*)+"
 )
+_ENDS = tuple(".。?？!！;；…")
 _EDGES = " ，,。.、:："
 
 _WHEN = re.compile(
@@ -49,13 +54,16 @@ class Question:
 def read(text: str) -> Question:
     """Read a question as it was typed. What is told before it asks for nothing."""
     pieces = _pieces(text)
-    asking = [piece for piece in pieces if piece.endswith(("?", "？"))] or pieces
+    marked = [piece for piece in pieces if piece.endswith(("?", "？"))]
+    asking = marked or pieces
     core = " ".join(asking) if len(pieces) > 1 else text
     folded = core.casefold()
+    # Many pieces before one question are an approach to it.
+    several = len(pieces) > 1 and (len(marked) > 1 or len(pieces) > 2 or _JOINT.search(text) is not None)
     return Question(
         text,
         core,
-        _parts(text, pieces, asking),
+        tuple(dict.fromkeys(asking))[:MOST_PARTS] if several else (),
         _WHEN.search(folded) is not None,
         _HOW_MANY.search(folded) is not None,
         _MINE.search(folded) is not None,
@@ -63,17 +71,14 @@ def read(text: str) -> Question:
 
 
 def _pieces(text: str) -> list[str]:
-    """The sentences that say something."""
-    pieces = [_without_preamble(piece) for piece in _CUT.split(text)]
+    """The sentences that say something. A word that joins two questions ends the first of them."""
+    pieces = [_without_preamble(piece) for piece in _CUT.split(_JOINT.sub(_ended, text))]
     return [piece for piece in pieces if sum(map(str.isalnum, piece)) >= _LEAST]
 
 
-def _parts(text: str, pieces: Sequence[str], asking: Sequence[str]) -> tuple[str, ...]:
-    """The questions in a text that is plainly several: it has two question marks, a word that joins, or many pieces."""
-    if len(pieces) < 2:
-        return ()
-    several = _SEVERAL.search(text) is not None or len(asking) >= 3 or (len(pieces) >= 3 and len(asking) == 1)
-    return tuple(dict.fromkeys(asking))[:MOST_PARTS] if several else ()
+def _ended(joint: re.Match[str]) -> str:
+    before = joint.string[: joint.start()].rstrip()
+    return "\n" if before.endswith(_ENDS) or not before else "?"
 
 
 def _without_preamble(piece: str) -> str:

@@ -138,6 +138,8 @@ class _Search(Generic[Thing]):
             return []
         scores = self._scores(hood)
         best, _ = relevance.best_places([each.base for each in scores])
+        if self.meaning is None:  # what only stands beside a text has no word
+            best = best[np.max([each.base for each in scores], axis=0)[best] > 0]
         return self._looked_at(hood.ids[hood.rows].tolist(), scores, best[:LOOKED_AT].tolist())
 
     def _proposed(self) -> list[int]:
@@ -277,6 +279,8 @@ class _Search(Generic[Thing]):
         self, ids: Sequence[int], scores: Sequence[_Scores], best: Sequence[int]
     ) -> list[Ranked[Thing]]:
         """The best candidates with all that the question asks for, in the order of the answer."""
+        if not best:
+            return []
         items = self.asked.load(self.tx, list(dict.fromkeys(parts.memory_of(ids[place]) for place in best)))
         best = [place for place in best if parts.memory_of(ids[place]) in items]
         seen = [items[parts.memory_of(ids[place])] for place in best]

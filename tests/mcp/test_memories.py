@@ -165,7 +165,7 @@ async def test_an_answer_says_that_nothing_in_it_is_likely(server: Servers) -> N
     async with server() as client:
         await call(client, "memory_store", content="The cat is grey", type="learning")
         found = await call(client, "memory_search", query="kernel version")
-        assert len(found["results"]) == 1
+        assert all(hit["score"] < 0.15 for hit in found["results"])
         assert found["note"] == "No memory is likely to answer this."
         assert "note" not in await call(client, "memory_search", query="grey cat")
 
