@@ -76,7 +76,7 @@ class SearchService:
             hits = _hits(tx, text, asked, known)
             hits = (ranking.likely(hits) if likely else hits)[offset : offset + limit]
             problems = [*_without_meaning(tx, meaning), *tx.skipped]
-            unlikely = not offset and (not hits or hits[0].score < ranking.LIKELY)
+            unlikely = hits and not offset and hits[0].score < ranking.LIKELY
             return Found(
                 hits,
                 name(known.space) if known else "none",
