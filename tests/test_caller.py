@@ -41,9 +41,9 @@ async def write_everything(client: Client) -> None:
 
 
 def written(server: Servers, sqlite: Sqlite, column: str) -> list[str | None]:
-    """The values of a column such as `memories.session`, each once."""
+    """The values of a column such as `memories.session`, each once, in the order of the rows."""
     table, _, name = column.partition(".")
-    found = sqlite(server.db, f"SELECT json_group_array(DISTINCT {name}) FROM {table}")
+    found = sqlite(server.db, f"SELECT json_group_array(DISTINCT {name}) FROM {table} NOT INDEXED")
     values: list[str | None] = json.loads(found)
     return values
 
