@@ -140,6 +140,6 @@ def test_any_text_is_read_and_its_parts_are_said_in_it(text: str) -> None:
     assert read.text == text
     assert len(read.parts) <= MOST_PARTS
     assert len(set(read.parts)) == len(read.parts)
-    # A word that joins two questions ends the first, which gets a question mark: so only letters and digits are compared.
+    # A word that joins two questions ends the first, which gets a question mark: letters and digits are compared.
     said = "".join(filter(str.isalnum, text))
     assert all(part and "".join(filter(str.isalnum, part)) in said for part in read.parts)
