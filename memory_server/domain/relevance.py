@@ -1,8 +1,7 @@
 """How well texts answer a question: shared words, meaning, what stands beside a text, and what the question asks for.
 
 The recipe and its constants were measured on development sets of dialogues and notes in both languages; docs/search.md
-says what each piece gives. All arrays are over the candidates of one search; `NOWHERE` stands for a neighbour that is
-not there.
+says what each piece gives. All arrays are over the candidates of one search.
 """
 
 import re
@@ -238,7 +237,7 @@ class Names:
 
     @classmethod
     def of(cls, folded_question: str, speakers: set[str]) -> "Names":
-        there = {name for name in speakers if name and name not in _ASSISTANTS}
+        there = filter(is_name, speakers)
         named = {
             name for name in there if re.search(rf"(?<![a-z]){re.escape(name)}(?![a-z])", folded_question)
         }

@@ -91,6 +91,11 @@ def _month_or_day(match: re.Match[str], today: date) -> Span:
     return span if year else Span(span.first, span.last, year=False)
 
 
+def _months_ago(today: date, count: int) -> Span:
+    months = today.year * 12 + today.month - 1 - count
+    return _month(months // 12, months % 12 + 1)
+
+
 def _year(match: re.Match[str], today: date) -> int | None:
     groups = match.groupdict()
     if groups.get("year"):
@@ -127,8 +132,7 @@ def _ago(match: re.Match[str], today: date) -> Span:
     if unit.startswith(("week", "周", "星", "礼")):
         return _days(today - timedelta(weeks=count) - timedelta(days=3), 7)
     if unit.startswith(("month", "月")):
-        months = today.year * 12 + today.month - 1 - count
-        return _month(months // 12, months % 12 + 1)
+        return _months_ago(today, count)
     return _whole_year(today.year - count)
 
 
@@ -157,8 +161,7 @@ def _relative(match: re.Match[str], today: date) -> Span:
     if unit == "weekend":
         return _days(_week(today, back).first + timedelta(days=4), 3)
     if unit in ("month", "月"):
-        months = today.year * 12 + today.month - 1 - back
-        return _month(months // 12, months % 12 + 1)
+        return _months_ago(today, back)
     return _whole_year(today.year - back)
 
 

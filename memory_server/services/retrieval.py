@@ -14,10 +14,11 @@ from memory_server.domain.memory import Filter
 from memory_server.domain.moment import parse
 from memory_server.domain.ranking import Literal
 from memory_server.domain.relevance import Boost, Hood, Names, Numbers, Places, Term
+from memory_server.errors import Problem
 from memory_server.language import background, dates, query, question
 from memory_server.language.query import Query
 from memory_server.language.text import fold
-from memory_server.services.embedding_queue import Meaning
+from memory_server.services.embedding_queue import Meaning, Unanswered
 from memory_server.sqlite import candidates, embeddings
 from memory_server.sqlite.tx import Tx
 
@@ -27,11 +28,11 @@ BY_WORDS = 100
 BY_MEANING = 80
 """Texts that its meaning proposes, or as many as are wanted where that is more."""
 
+OF_A_PART = 40
+"""Texts that the meaning of one part proposes where a question has several."""
+
 LOOKED_AT = 100
 """Texts, the best by words and meaning, that are read to see whether they have what the question asks for."""
-
-OF_A_PART = 40
-"""The same where a question has several parts."""
 
 WHOLE = 150
 """Characters of a question of several parts up to which it is embedded whole too: a long one takes 20 ms and is mostly
@@ -113,6 +114,15 @@ def rank(tx: Tx, text: str, asked: Asked[Thing], meaning: Meaning | None) -> lis
     return search.ranked()
 
 
+def without_meaning(tx: Tx, kind: Embedded, meaning: Meaning | Unanswered | None) -> list[Problem]:
+    """Why meaning did not find all that it could."""
+    if isinstance(meaning, Unanswered):
+        what = "turns were found" if kind is Embedded.TURNS else "found"
+        return [Problem(f"{what} by words only: {meaning.problem.text}", meaning.problem.hints)]
+    left = embeddings.count_waiting(tx, meaning.space_id, kind) if meaning else 0
+    return [Problem(f"{left} {kind} are not embedded yet and were found by words only")] if left else []
+
+
 @dataclass(frozen=True, slots=True)
 class _Scores:
     """Of one part of the question, for each candidate."""
@@ -132,6 +142,7 @@ class _Search(Generic[Thing]):
     asked: Asked[Thing]
     meaning: Meaning | None
     _terms: dict[str, Term] = field(default_factory=dict)
+    _holding: dict[str, list[int]] = field(default_factory=dict)
     _total: int = 0
 
     def ranked(self) -> list[Ranked[Thing]]:
@@ -177,7 +188,10 @@ class _Search(Generic[Thing]):
         return best
 
     def _containing(self, text: str) -> list[int]:
-        return candidates.containing(self.tx, self.asked.kind, text, BY_WORDS)
+        """The newest texts that hold this; each text of the store is looked through, so only once."""
+        if text not in self._holding:
+            self._holding[text] = candidates.containing(self.tx, self.asked.kind, text, BY_WORDS)
+        return self._holding[text]
 
     def _term(self, text: str) -> Term:
         if text not in self._terms:
@@ -289,11 +303,12 @@ class _Search(Generic[Thing]):
         seen = [items[parts.memory_of(ids[place])] for place in best]
         texts = [fold(_part(item.text, ids[place])) for item, place in zip(seen, best, strict=True)]
         boosts = self._boosts(texts, seen)
-        keeps = self._keeps(texts, seen)
+        literal = Literal(self.question.text)
+        keeps = self._keeps(texts, seen, literal)
         lists = [
             np.array([each.base[place] for place in best]) * keeps
             + [boost.amount for boost in boosts]
-            + self._exact(texts)
+            + self._exact(texts, literal)
             for each in scores
         ]
         order, lists_of = relevance.best_places(lists)
@@ -337,17 +352,15 @@ class _Search(Generic[Thing]):
             for text, item in zip(texts, seen, strict=True)
         ]
 
-    def _exact(self, texts: Sequence[str]) -> Numbers:
+    def _exact(self, texts: Sequence[str], literal: Literal) -> Numbers:
         """What is added to each text for holding the whole query."""
-        literal = Literal(self.question.text)
         words = self.asked.mode != "semantic"
         return np.array([EXACT * (words and literal.within(text)) for text in texts])
 
-    def _keeps(self, texts: Sequence[str], seen: Sequence[Item[Thing]]) -> Numbers:
-        """What share of its score each text keeps: of its marks, its age among the candidates, decay and project."""
-        literal = Literal(self.question.text)
-        days = np.array([_seconds(item.occurred_at) for item in seen])
-        age = (days.max() - days) / max(1e-3, float(days.max() - days.min()))
+    def _keeps(self, texts: Sequence[str], seen: Sequence[Item[Thing]], literal: Literal) -> Numbers:
+        """What share of its score each text keeps, by its marks, its age among the candidates, decay and project."""
+        moments = np.array([_seconds(item.occurred_at) for item in seen])
+        age = (moments.max() - moments) / max(1e-3, float(moments.max() - moments.min()))
         own = np.array(
             [
                 1.0 if self.asked.own is None or item.project in ("", self.asked.own) else OTHER_PROJECT

@@ -12,7 +12,7 @@ from memory_server.errors import Problem
 from memory_server.services import retrieval
 from memory_server.services.embedding_queue import EmbeddingQueue, Meaning, Unanswered, name
 from memory_server.services.retrieval import EVERYWHERE, Asked, Item, Ranked
-from memory_server.sqlite import edges, embeddings, memories
+from memory_server.sqlite import candidates, edges, memories
 from memory_server.sqlite.database import Database
 from memory_server.sqlite.tx import Tx
 
@@ -75,7 +75,7 @@ class SearchService:
             asked = Asked(Embedded.MEMORIES, load, wanted, limit + offset, mode if known else "keyword", own)
             hits = _hits(tx, text, asked, known)
             hits = (ranking.likely(hits) if likely else hits)[offset : offset + limit]
-            problems = [*_without_meaning(tx, meaning), *tx.skipped]
+            problems = [*retrieval.without_meaning(tx, Embedded.MEMORIES, meaning), *tx.skipped]
             unlikely = hits and not offset and hits[0].score < ranking.LIKELY
             return Found(
                 hits,
@@ -109,29 +109,21 @@ class SearchService:
         return problem and Problem(f"accesses were not counted: {problem.text}", problem.hints)
 
 
-def _without_meaning(tx: Tx, meaning: Meaning | Unanswered | None) -> list[Problem]:
-    """Why meaning did not find all that it could."""
-    if isinstance(meaning, Unanswered):
-        return [Problem(f"found by words only: {meaning.problem.text}", meaning.problem.hints)]
-    left = embeddings.count_waiting(tx, meaning.space_id, Embedded.MEMORIES) if meaning else 0
-    return [Problem(f"{left} memories are not embedded yet and were found by words only")] if left else []
-
-
 def _hits(tx: Tx, text: str, asked: Asked[Memory], meaning: Meaning | None) -> list[Hit]:
     """All hits that are worth showing, in order, with what edges say of them."""
     ranked = retrieval.rank(tx, text, asked, meaning)
-    candidates = [_hit(tx, each) for each in ranked[: 2 * asked.limit + SPARE]]
-    if not candidates:
+    known = [_hit(tx, each) for each in ranked[: 2 * asked.limit + SPARE]]
+    if not known:
         return []
-    successors = edges.successors(tx, [hit.memory.id for hit in candidates])
-    there = {hit.memory.id for hit in candidates}
+    successors = edges.successors(tx, [hit.memory.id for hit in known])
+    there = {hit.memory.id for hit in known}
     holding = [id for id in successors.values() if id not in successors and id not in there]
-    candidates += _joining(tx, holding, asked)
-    hits = ranking.in_order(candidates, successors)
+    known += _joining(tx, holding, asked)
+    hits = ranking.in_order(known, successors)
     near = edges.strongest(tx, hits[0].memory.id, ranking.NEIGHBOURS)
-    there = {hit.memory.id for hit in candidates}
+    there = {hit.memory.id for hit in known}
     unseen = [id for edge in near for id in (edge.source, edge.target) if id not in there]
-    hits = ranking.with_neighbours(hits, near, [*candidates, *_joining(tx, unseen, asked)])
+    hits = ranking.with_neighbours(hits, near, [*known, *_joining(tx, unseen, asked)])
     linked = edges.answering(tx, [hit.memory.id for hit in hits[: asked.limit]], LINKED_CONTENT)
     return ranking.with_linked(hits, linked)
 
@@ -154,10 +146,10 @@ def _shown(memory: Memory, number: int = 0) -> tuple[str, str | None]:
 
 def _joining(tx: Tx, ids: Sequence[MemoryId], asked: Asked[Memory]) -> list[Hit]:
     """Memories that join a search over an edge, where its filter lets them."""
-    passing = memories.passing(tx, ids, asked.wanted) if ids else []
+    passing = candidates.passing(tx, asked.kind, ids, asked.wanted) if ids else set()
     return [
         Hit(memory, 0.0, 0.0, Why(0.0, 0.0, scoring.decayed_score(memory, tx.now)), *_shown(memory))
-        for memory in memories.select(tx, passing)
+        for memory in memories.select(tx, [id for id in ids if id in passing])
     ]
 
 

@@ -88,7 +88,9 @@ class TurnService:
             ranked = retrieval.rank(tx, text, search, known)[:limit]
             found = [(each.item.thing, each.probability) for each in ranked]
             named = facts.mentioned(tx, homes(None, caller), asked.terms, MENTIONED) if asked.terms else []
-            return Recalled(found, named, (*_without_meaning(tx, meaning), *tx.skipped))
+            return Recalled(
+                found, named, (*retrieval.without_meaning(tx, Embedded.TURNS, meaning), *tx.skipped)
+            )
 
         return self.queue.read(retrieval.questions(text), ask)
 
@@ -131,15 +133,6 @@ def _key(tx: Tx, project: str | None, caller: Caller) -> str | None:
     if project in (caller.project.name, caller.project.key):
         return caller.project.key
     return turns.find_project(tx, project) or project
-
-
-def _without_meaning(tx: Tx, meaning: Meaning | Unanswered) -> list[Problem]:
-    """Why meaning did not find all that it could."""
-    if isinstance(meaning, Unanswered):
-        cause = meaning.problem
-        return [Problem(f"turns were found by words only: {cause.text}", cause.hints)]
-    left = embeddings.count_waiting(tx, meaning.space_id, Embedded.TURNS)
-    return [Problem(f"{left} turns are not embedded yet and were found by words only")] if left else []
 
 
 def _load(tx: Tx, ids: Sequence[int]) -> dict[int, Item[Turn]]:

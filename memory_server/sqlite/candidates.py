@@ -14,28 +14,12 @@ from memory_server.domain import parts
 from memory_server.domain.embedding import Embedded
 from memory_server.domain.memory import Filter
 from memory_server.sqlite import memories
+from memory_server.sqlite.embeddings import TABLES
 from memory_server.sqlite.tx import Tx, Value
 from memory_server.sqlite.words import quoted
 
 MOST_ROWS = 20_000
 """Rows of one term that are read, the newest: 20 ms. A word that more texts hold decides little."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Tables:
-    words: str
-    source: str
-    text: str
-    vectors: str
-    id: str
-
-
-_TABLES = {
-    Embedded.MEMORIES: _Tables("memory_words", "memories", "content", "embeddings", "memory_id"),
-    Embedded.TURNS: _Tables(
-        "turn_words", "turns", "summary || char(10) || message", "turn_embeddings", "turn_id"
-    ),
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,12 +43,12 @@ class Said:
 
 def count(tx: Tx, kind: Embedded) -> int:
     """How many texts the word index of a kind has."""
-    return int(tx.value(f"SELECT count(*) FROM {_TABLES[kind].words}_docsize"))
+    return int(tx.value(f"SELECT count(*) FROM {TABLES[kind].words}_docsize"))
 
 
 def posting(tx: Tx, kind: Embedded, term: str) -> Posting:
     """The newest texts that hold a term."""
-    index = _TABLES[kind].words
+    index = TABLES[kind].words
     rows = tx.rows(
         f"""
         SELECT rowid, -bm25({index})
@@ -87,7 +71,7 @@ def around(tx: Tx, kind: Embedded, ids: Iterable[int], reach: int) -> NDArray[np
 
     A row each, with 0 where there is none. Parts of long texts stand for themselves.
     """
-    source = _TABLES[kind].source
+    source = TABLES[kind].source
 
     def side(sign: str, direction: str) -> str:
         return f"""(
@@ -120,7 +104,7 @@ def around(tx: Tx, kind: Embedded, ids: Iterable[int], reach: int) -> NDArray[np
 
 def said(tx: Tx, kind: Embedded, ids: Sequence[int]) -> list[Said]:
     """How these texts begin and end, and when they were said, by ascending id."""
-    tables = _TABLES[kind]
+    tables = TABLES[kind]
     rows = tx.rows(
         f"""
         SELECT id, lower(substr({tables.text}, 1, 40)), substr({tables.text}, -3),
@@ -136,7 +120,7 @@ def said(tx: Tx, kind: Embedded, ids: Sequence[int]) -> list[Said]:
 
 def containing(tx: Tx, kind: Embedded, text: str, limit: int) -> list[int]:
     """The newest texts that hold this letter by letter: for queries without any word, such as an emoji."""
-    tables = _TABLES[kind]
+    tables = TABLES[kind]
     rows = tx.rows(
         f"SELECT id FROM {tables.source} WHERE instr({tables.text}, ?) > 0 ORDER BY id DESC LIMIT ?",
         (text, limit),
@@ -150,7 +134,7 @@ def passing(tx: Tx, kind: Embedded, ids: Sequence[int], wanted: Filter) -> set[i
     rows = tx.rows(
         f"""
         SELECT m.id
-        FROM {_TABLES[kind].source} AS m
+        FROM {TABLES[kind].source} AS m
         WHERE {" AND ".join(["m.id IN (SELECT value FROM json_each(?))", *clauses])}
         """,
         (json.dumps([parts.memory_of(id) for id in ids]), *values),
@@ -165,7 +149,7 @@ def vectors(
 
     A text that has none yet has zeros, and so has one whose vector holds no numbers, as in a damaged row.
     """
-    tables = _TABLES[kind]
+    tables = TABLES[kind]
     wanted = json.dumps(ids.tolist())
     sql = f"""
         SELECT {tables.id}, vector FROM {tables.vectors}

@@ -38,20 +38,31 @@ _SPACE_COLUMNS = ", ".join(_SPACE_FIELDS)
 
 
 @dataclass(frozen=True, slots=True)
-class _Tables:
-    """The table of the texts, and those of their vectors and of what waits. `text` is an expression, `id` a column."""
+class Tables:
+    """The table of the texts, and those of their words, their vectors and of what waits.
+
+    `text` is an expression, `id` a column.
+    """
 
     source: str
+    words: str
     text: str
     id: str
     vectors: str
     queue: str
 
 
-_TABLES = {
-    Embedded.MEMORIES: _Tables("memories", "content", "memory_id", "embeddings", "embedding_queue"),
-    Embedded.TURNS: _Tables(
-        "turns", "summary || char(10) || message", "turn_id", "turn_embeddings", "turn_embedding_queue"
+TABLES = {
+    Embedded.MEMORIES: Tables(
+        "memories", "memory_words", "content", "memory_id", "embeddings", "embedding_queue"
+    ),
+    Embedded.TURNS: Tables(
+        "turns",
+        "turn_words",
+        "summary || char(10) || message",
+        "turn_id",
+        "turn_embeddings",
+        "turn_embedding_queue",
     ),
 }
 
@@ -118,7 +129,7 @@ def open_space(tx: WriteTx, space: Space) -> KnownSpace:
         (state, tx.now, *astuple(space)),
     )
     id = int(tx.value("SELECT id FROM spaces WHERE fingerprint = ?", (space.fingerprint,)))
-    for tables in _TABLES.values():
+    for tables in TABLES.values():
         tx.execute(
             f"""
             INSERT OR REPLACE INTO {tables.queue} (space_id, {tables.id}, queued_at)
@@ -172,7 +183,7 @@ def abandon(tx: WriteTx) -> None:
 
 
 def _retire(tx: WriteTx, id: int) -> None:
-    for tables in _TABLES.values():
+    for tables in TABLES.values():
         tx.execute(f"DELETE FROM {tables.vectors} WHERE space_id = ?", (id,))
         tx.execute(f"DELETE FROM {tables.queue} WHERE space_id = ?", (id,))
     for table in ("embedding_bits", "part_embeddings"):
@@ -187,7 +198,7 @@ def in_use(tx: Tx, space_id: int) -> bool:
 
 def waiting(tx: Tx, space_id: int, kind: Embedded, limit: int) -> list[Waiting]:
     """What waits for its embedding, oldest first."""
-    tables = _TABLES[kind]
+    tables = TABLES[kind]
     rows = tx.rows(
         f"""
         SELECT source.id, CAST({tables.text} AS BLOB)
@@ -205,7 +216,7 @@ def waiting(tx: Tx, space_id: int, kind: Embedded, limit: int) -> list[Waiting]:
 def count_waiting(tx: Tx, space_id: int, *kinds: Embedded) -> int:
     """How many wait: of these kinds, or of all."""
     counts = (
-        tx.value(f"SELECT count(*) FROM {_TABLES[kind].queue} WHERE space_id = ?", (space_id,))
+        tx.value(f"SELECT count(*) FROM {TABLES[kind].queue} WHERE space_id = ?", (space_id,))
         for kind in kinds or Embedded
     )
     return sum(map(int, counts))
@@ -224,7 +235,7 @@ def count_embedded(tx: Tx, space_id: int, project: str | None = None) -> int:
 
 def insert(tx: WriteTx, space_id: int, embedded: Waiting, vectors: Sequence[Vector]) -> bool:
     """Keep the vectors of its parts; false where the text was deleted or changed, or the space retired by now."""
-    tables, blob = _TABLES[embedded.kind], as_blob(vectors[0])
+    tables, blob = TABLES[embedded.kind], as_blob(vectors[0])
     wanted = tx.value(
         f"""
         SELECT 1

@@ -121,20 +121,6 @@ def select(tx: Tx, ids: Sequence[MemoryId]) -> list[Memory]:
     return [found[id] for id in ids if id in found]
 
 
-def passing(tx: Tx, ids: Sequence[MemoryId], wanted: Filter) -> list[MemoryId]:
-    """Those of the memories that a filter lets pass."""
-    clauses, values = conditions(wanted)
-    rows = tx.rows(
-        f"""
-        SELECT m.id
-        FROM memories AS m
-        WHERE {" AND ".join(["m.id IN (SELECT value FROM json_each(?))", *clauses])}
-        """,
-        (json.dumps(list(ids)), *values),
-    )
-    return [MemoryId(id) for (id,) in rows]
-
-
 def replace(tx: WriteTx, memory: Memory, reason: str) -> Memory:
     """Write every field that a caller may change, and the moment.
 
