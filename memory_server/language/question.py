@@ -19,12 +19,22 @@ _JOINT = re.compile(
 _CUT = re.compile(r"(?<=[?？!！。;；\n…])|(?<=\w{3}[.])\s+(?=[A-Z])")
 """Ends of sentences. A full stop after one or two letters belongs to a title such as `Dr.`"""
 
-_PREAMBLE = re.compile(
-    r"^.{0,12}?(?:想(?:要)?(?:问|了解|知道|搞清楚)(?:一下)?的?(?:问题)?(?:其实)?(?:是|就是)?(?:这个)?)[：:，,]?\s*"
-    r"|^(?:(?:等等|诶|哎呀?|抱歉|不好意思|对了|不对|哦豁?|嗯)[哈啊呀]?[，,]\s*)+"
+_QUOTED = re.compile(r'"[^"\n]*"|“[^”\n]*”|「[^」\n]*」|《[^》\n]*》')
+"""What somebody else said, or a title: a sentence that ends in it does not end the sentence around it."""
+
+_AT_LAST = re.compile(
+    r"(?:^|[，,]).{0,12}?(?:想(?:要)?(?:问|说|了解|知道|搞清楚)(?:一下)?的?(?:问题)?(?:其实)?(?:是|就是)?(?:这个)?"
+    r"|(?:我|真正)的?那?个?问题(?:其实)?是(?:这个)?)[：:，,]?\s*"
+    r"|\bwhat i (?:really|actually) (?:want|wanted|meant) to (?:ask|know|say)(?: is| was)?[:,]?\s*"
+    r"|\bmy (?:real|actual) question is[:,]?\s*",
+    re.IGNORECASE,
 )
+"""Words with which a person comes to the question at last: what was said before them was small talk."""
+
+_PREAMBLE = re.compile(r"^(?:(?:等等|诶|哎呀?|抱歉|不好意思|对了|不对|哦豁?|嗯)[哈啊呀]?[，,]\s*)+")
 _ENDS = tuple(".。?？!！;；…")
 _EDGES = " ，,。.、:："
+_BREAK = "\x1e"
 
 _WHEN = re.compile(
     r"\bwhen\b|what (?:date|day|month|year|time)|how long|which (?:day|month|year|week)"
@@ -53,13 +63,14 @@ class Question:
 
 def read(text: str) -> Question:
     """Read a question as it was typed. What is told before it asks for nothing."""
-    pieces = _pieces(text)
-    marked = [piece for piece in pieces if piece.endswith(("?", "？"))]
-    asking = marked or pieces
-    core = " ".join(asking) if len(pieces) > 1 else text
+    blocks = [_sentences(block) for block in _JOINT.sub(_ended, text).split(_BREAK)]
+    asking = [piece for block in blocks for piece in _asking(block)]
+    sentences = sum(map(len, blocks))
+    core = " ".join(asking) if sentences > 1 else text
     folded = core.casefold()
-    # Many pieces before one question are an approach to it.
-    several = len(pieces) > 1 and (len(marked) > 1 or len(pieces) > 2 or _JOINT.search(text) is not None)
+    marked = sum(_is_marked(sentence) for block in blocks for sentence in block)
+    # Many sentences before one question are an approach to it.
+    several = sentences > 1 and (marked > 1 or sentences > 2 or len(blocks) > 1)
     return Question(
         text,
         core,
@@ -70,18 +81,42 @@ def read(text: str) -> Question:
     )
 
 
-def _pieces(text: str) -> list[str]:
-    """The sentences that say something. A word that joins two questions ends the first of them."""
-    pieces = [_without_preamble(piece) for piece in _CUT.split(_JOINT.sub(_ended, text))]
-    return [piece for piece in pieces if sum(map(str.isalnum, piece)) >= _LEAST]
-
-
 def _ended(joint: re.Match[str]) -> str:
     before = joint.string[: joint.start()].rstrip()
-    return "\n" if before.endswith(_ENDS) or not before else "?"
+    return _BREAK if before.endswith(_ENDS) or not before else f"?{_BREAK}"
 
 
-def _without_preamble(piece: str) -> str:
-    piece = piece.strip(_EDGES)
-    shorter = _PREAMBLE.sub("", piece, count=1).strip(_EDGES)
-    return shorter if sum(map(str.isalnum, shorter)) >= _LEAST else piece
+def _sentences(text: str) -> list[str]:
+    quoted = [found.span() for found in _QUOTED.finditer(text)]
+    ends = [found.span() for found in _CUT.finditer(text)]
+    ends = [end for end in ends if not any(first < end[0] < last for first, last in quoted)]
+    starts = [0, *(end for _, end in ends)]
+    cut = (
+        text[start:end].strip(_EDGES)
+        for start, end in zip(starts, [*(end for end, _ in ends), None], strict=True)
+    )
+    return list(filter(_says, cut))
+
+
+def _asking(sentences: list[str]) -> list[str]:
+    """Those that ask, else all; from the one on that comes to the question at last."""
+    for number in range(len(sentences) - 1, -1, -1):
+        sentence = sentences[number]
+        if (cue := _AT_LAST.search(sentence)) and _says(rest := sentence[cue.end() :].strip(_EDGES)):
+            sentences = [rest, *sentences[number + 1 :]]
+            break
+    pieces = list(map(_without_preamble, sentences))
+    return list(filter(_is_marked, pieces)) or pieces
+
+
+def _is_marked(piece: str) -> bool:
+    return piece.endswith(("?", "？"))
+
+
+def _without_preamble(sentence: str) -> str:
+    shorter = _PREAMBLE.sub("", sentence, count=1).strip(_EDGES)
+    return shorter if _says(shorter) else sentence
+
+
+def _says(text: str) -> bool:
+    return sum(map(str.isalnum, text)) >= _LEAST
