@@ -95,7 +95,7 @@ class Local:
 
     def vector(self, text: str) -> list[float]:
         """Spelling, hashed: like texts have like vectors. Not of length 1."""
-        vector = np.roll(HashingEmbedder().embed_query(text), 5 * self.model)[: self.dimensions]
+        vector = np.roll(HashingEmbedder().embed_questions([text])[0], 5 * self.model)[: self.dimensions]
         return [float(number) for number in 3 * vector]
 
     def start(self) -> None:

@@ -12,8 +12,8 @@ class Embedder(Protocol):
     @property
     def space(self) -> Space: ...
 
-    def embed_query(self, text: str) -> Vector:
-        """The vector of a question, of shape (dimensions,)."""
+    def embed_questions(self, texts: Sequence[str]) -> list[Vector]:
+        """The vectors of questions, in order, each of shape (dimensions,)."""
         ...
 
     def embed_documents(self, texts: Sequence[str]) -> list[Vector]:

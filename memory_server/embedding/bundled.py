@@ -73,8 +73,8 @@ class BundledEmbedder:
     def space(self) -> Space:
         return self._space
 
-    def embed_query(self, text: str) -> Vector:
-        return self._embed(QUERY_PROMPT, [text])[0]
+    def embed_questions(self, texts: Sequence[str]) -> list[Vector]:
+        return self._embed(QUERY_PROMPT, texts)
 
     def embed_documents(self, texts: Sequence[str]) -> list[Vector]:
         return self._embed(DOCUMENT_PROMPT, texts)

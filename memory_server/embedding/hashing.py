@@ -49,8 +49,8 @@ class HashingEmbedder:
     def space(self) -> Space:
         return self._space
 
-    def embed_query(self, text: str) -> Vector:
-        return _vector(text)
+    def embed_questions(self, texts: Sequence[str]) -> list[Vector]:
+        return [_vector(text) for text in texts]
 
     def embed_documents(self, texts: Sequence[str]) -> list[Vector]:
         return [_vector(text) for text in texts]

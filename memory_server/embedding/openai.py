@@ -74,8 +74,8 @@ class OpenAIEmbedder:
     def space(self) -> Space:
         return self._space
 
-    def embed_query(self, text: str) -> Vector:
-        return self._embed(self._space.query_prompt, [text], kept=False)[0]
+    def embed_questions(self, texts: Sequence[str]) -> list[Vector]:
+        return self._embed(self._space.query_prompt, texts, kept=False)
 
     def embed_documents(self, texts: Sequence[str]) -> list[Vector]:
         return self._embed(self._space.document_prompt, texts, kept=True)

@@ -46,8 +46,8 @@ class SentenceTransformersEmbedder:
     def space(self) -> Space:
         return self._space
 
-    def embed_query(self, text: str) -> Vector:
-        return self._embed(self._prompts.query, [text])[0]
+    def embed_questions(self, texts: Sequence[str]) -> list[Vector]:
+        return self._embed(self._prompts.query, texts)
 
     def embed_documents(self, texts: Sequence[str]) -> list[Vector]:
         return self._embed(self._prompts.document, texts)
@@ -73,7 +73,7 @@ class SentenceTransformersEmbedder:
             provider="sentence-transformers",
             model=folder.resolve().name if folder.is_dir() else name_or_path,
             revision=commit or revision or "",
-            dimensions=len(self.embed_query("")),
+            dimensions=len(self.embed_questions([""])[0]),
             query_prompt=self._prompts.query,
             document_prompt=self._prompts.document,
             transform=f"first {self._model.max_seq_length} tokens",

@@ -197,7 +197,7 @@ class EmbeddingQueue:
         """After it failed a call, an embedder must show that it is fast enough: else each call would wait in vain."""
         if self._failed_a_call:
             with deadline.within(PATIENCE):
-                embedder.embed_query("ready")
+                embedder.embed_questions(["ready"])
             self._failed_a_call = False
 
     def _embed_first(self) -> None:
@@ -285,7 +285,7 @@ class EmbeddingQueue:
         vectors: tuple[Vector, ...] | Problem = ()
         if texts:
             vectors = self.embed_in_time(
-                embedder, lambda: tuple(map(embedder.embed_query, texts)), seconds - waited
+                embedder, lambda: tuple(embedder.embed_questions(texts)), seconds - waited
             )
         if isinstance(vectors, Problem):
             return Unanswered(vectors)

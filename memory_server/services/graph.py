@@ -3,13 +3,14 @@
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
-from memory_server.domain import parts
 from memory_server.domain.caller import Caller
 from memory_server.domain.edge import Edge, Explored, Reached, Relation, Walk
 from memory_server.domain.embedding import Embedded
 from memory_server.domain.memory import Filter, Memory, MemoryId
 from memory_server.errors import Conflict, Hint, Invalid, Mend, NotFound, Problem
+from memory_server.services import retrieval, search
 from memory_server.services.embedding_queue import EmbeddingQueue, Meaning, Unanswered
+from memory_server.services.retrieval import Asked
 from memory_server.sqlite import edges, embeddings, memories
 from memory_server.sqlite.database import Database
 from memory_server.sqlite.tx import Tx
@@ -20,16 +21,20 @@ REACH = 100
 
 @dataclass(frozen=True, slots=True)
 class Neighbour:
-    """A memory near another: by edges, by meaning (`cosine`), or by both."""
+    """A memory near another: by edges, by what it says, or by both.
+
+    `score` is that of the search, from 0 to 1, where the text of the other memory is the question.
+    """
 
     memory: Memory
     edges: tuple[Edge, ...]
     cosine: float | None
+    score: float = 0.0
 
     @property
     def nearness(self) -> float:
-        """The strength of the strongest edge, or the cosine where that is more."""
-        return max([edge.strength for edge in self.edges] + [self.cosine or 0.0])
+        """The strength of the strongest edge, or the score where that is more."""
+        return max([edge.strength for edge in self.edges] + [self.score])
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,11 +127,16 @@ class GraphService:
             )
 
         def ask(tx: Tx, meaning: Meaning | Unanswered | None) -> Related:
-            memories.get(tx, id)
+            memory = memories.get(tx, id)
             by_edge = _strongest(tx, id, limit) if graph else {}
-            cosines, problems = _cosines(tx, meaning, id, limit, by_edge)
+            scores, cosines, problems = _alike(tx, meaning, memory, limit, by_edge)
             near = [
-                Neighbour(memory, tuple(by_edge.get(memory.id, ())), cosines.get(memory.id))
+                Neighbour(
+                    memory,
+                    tuple(by_edge.get(memory.id, ())),
+                    cosines.get(memory.id),
+                    scores.get(memory.id, cosines.get(memory.id, 0.0)),
+                )
                 for memory in memories.select(tx, list({**by_edge, **cosines}))
             ]
             near.sort(key=lambda each: (-each.nearness, -each.memory.id))
@@ -156,28 +166,29 @@ def _strongest(tx: Tx, id: MemoryId, limit: int) -> dict[MemoryId, list[Edge]]:
     return found
 
 
-def _cosines(
-    tx: Tx, meaning: Meaning | Unanswered | None, id: MemoryId, limit: int, also: Iterable[MemoryId]
-) -> tuple[dict[MemoryId, float], list[Problem]]:
-    """The cosines of the nearest memories and of those that edges have found; and why some may be missing."""
+def _alike(
+    tx: Tx, meaning: Meaning | Unanswered | None, memory: Memory, limit: int, also: Iterable[MemoryId]
+) -> tuple[dict[MemoryId, float], dict[MemoryId, float], list[Problem]]:
+    """The scores of the memories that say the most alike; their cosines and those of what edges have found.
+
+    And why some may be missing.
+    """
     if meaning is None:
-        return {}, []
+        return {}, {}, []
     if isinstance(meaning, Unanswered):
         cause = meaning.problem
-        return {}, [Problem(f"meaning did not answer: {cause.text}", cause.hints)]
-    vector = embeddings.vector_of(tx, meaning.space_id, id)
+        return {}, {}, [Problem(f"meaning did not answer: {cause.text}", cause.hints)]
+    vector = embeddings.vector_of(tx, meaning.space_id, memory.id)
     if vector is None:
-        return {}, [Problem(f"meaning did not answer: memory {id} is not embedded yet")]
-    nearest = embeddings.nearest(tx, Embedded.MEMORIES, meaning.space_id, vector, Filter(), limit + 1)
-    found: dict[MemoryId, float] = {}
-    for text, cosine in nearest.items():  # best first: of a long memory the nearest part counts
-        found.setdefault(MemoryId(parts.memory_of(text)), cosine)
-    found.pop(id, None)
-    others = [each for each in also if each not in found]
+        return {}, {}, [Problem(f"meaning did not answer: memory {memory.id} is not embedded yet")]
+    asked = Asked(Embedded.MEMORIES, search.load, Filter(), limit + 1, "hybrid", memory.project)
+    found = retrieval.alike(tx, memory.content, asked, replace(meaning, vectors=(vector,)))
+    scores = {each.item.thing.id: min(1.0, each.score) for each in found if each.id != memory.id}
+    scores = dict(list(scores.items())[:limit])
     left = embeddings.count_waiting(tx, meaning.space_id, Embedded.MEMORIES)
     problems = [Problem(f"{left} memories are not embedded yet")] if left else []
-    by_edge = embeddings.cosines(tx, meaning.space_id, vector, others)
-    return found | {MemoryId(other): cosine for other, cosine in by_edge.items()}, problems
+    cosines = embeddings.cosines(tx, meaning.space_id, vector, [*scores, *also])
+    return scores, {MemoryId(id): cosine for id, cosine in cosines.items()}, problems
 
 
 def _refuse_circle(tx: Tx, edge: Edge) -> None:

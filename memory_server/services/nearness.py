@@ -44,7 +44,7 @@ class Nearness:
             if key in self._vectors:
                 self._vectors.move_to_end(key)
                 return self._vectors[key]
-        vector = self.queue.embed_in_time(embedder, lambda: embedder.embed_query(text))
+        vector = self.queue.embed_in_time(embedder, lambda: embedder.embed_questions([text])[0])
         if isinstance(vector, Problem):
             return None
         with self._lock:

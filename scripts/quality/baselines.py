@@ -73,7 +73,7 @@ class Cosine:
 
     def ask(self, question: Question) -> Answer:
         cpu, wall = time.process_time(), time.perf_counter()
-        cosines = self._vectors @ self._embedder.embed_query(question.text)
+        cosines = self._vectors @ self._embedder.embed_questions([question.text])[0]
         best = np.argsort(-cosines, kind="stable")[:FIRST].tolist()
         hits = [(place, float(cosines[place])) for place in best]
         return Answer(hits, 1000 * (time.process_time() - cpu), 1000 * (time.perf_counter() - wall))

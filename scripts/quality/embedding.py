@@ -42,7 +42,7 @@ from memory_server.embedding.{module} import {adapter}
 imported = time.perf_counter()
 embedder = {adapter}({argument})
 loaded = time.perf_counter()
-embedder.embed_query("Which port does the database use?")
+embedder.embed_questions(["Which port does the database use?"])[0]
 print(f"import {{imported - start:.2f}} s, load {{loaded - imported:.2f}} s, "
       f"first vector after {{time.perf_counter() - start:.2f}} s")
 """
@@ -141,7 +141,7 @@ def print_speed(embedder: Embedder, texts: Sequence[str]) -> None:
     took = []
     for text in short[:200]:
         start = time.perf_counter()
-        embedder.embed_query(text[:60])
+        embedder.embed_questions([text[:60]])[0]
         took.append(time.perf_counter() - start)
     print(f"one query: {1000 * statistics.median(took):.1f} ms (median of {len(took)})")
     for title, chosen in (("at most 200 characters", short), ("all lengths", list(texts)[::2])):
@@ -157,7 +157,7 @@ def print_quality(embedder: Embedder, store: Store) -> None:
     memories = np.array(embedder.embed_documents(store.memories))
     recalls, ranks = [], []
     for question in store.questions:
-        order = np.argsort(-(memories @ embedder.embed_query(question.text)), kind="stable")
+        order = np.argsort(-(memories @ embedder.embed_questions([question.text])[0]), kind="stable")
         recalls.append(_recall(question, order[:TOP]))
         golden = set().union(*question.gold)
         ranks.append(1 / (1 + next(rank for rank, place in enumerate(order.tolist()) if place in golden)))

@@ -22,7 +22,7 @@ class RememberedEmbedder:
                 self._vectors = dict(zip(kept["keys"].tolist(), kept["vectors"], strict=True))
         self._kept = len(self._vectors)
         self.space = embedder.space
-        self.embed_query = embedder.embed_query
+        self.embed_questions = embedder.embed_questions
 
     def embed_documents(self, texts: Sequence[str]) -> list[Vector]:
         keys = [self._key(text) for text in texts]

@@ -31,7 +31,7 @@ opened = []
 sys.addaudithook(lambda event, _: opened.append(event) if event.startswith("socket.") else None)
 from memory_server.embedding.bundled import BundledEmbedder
 embedder = BundledEmbedder()
-embedder.embed_query("端口是什么")
+embedder.embed_questions(["端口是什么"])[0]
 embedder.embed_documents(["a", "b" * 3000])
 heavy = {"torch", "scipy", "sentence_transformers", "transformers", "onnx", "wordfreq"} & set(sys.modules)
 print(sorted(heavy), opened, file=sys.stderr)
@@ -68,14 +68,14 @@ def test_the_runtime_neither_reports_its_use_nor_keeps_a_device_id(tmp_path: Pat
 
 def test_a_question_and_a_document_are_told_apart(bundled: BundledEmbedder) -> None:
     assert bundled.space.query_prompt != bundled.space.document_prompt
-    question, document = bundled.embed_query("backup"), bundled.embed_documents(["backup"])[0]
+    question, document = bundled.embed_questions(["backup"])[0], bundled.embed_documents(["backup"])[0]
     assert float(question @ document) < 0.9999
 
 
 def test_the_end_of_a_text_longer_than_the_model_still_counts(bundled: BundledEmbedder) -> None:
     filler = "The weather was fine and nothing else happened on that day. " * 60
     with_end, without = bundled.embed_documents([filler + "The cat is called Mimi." * 20, filler])
-    question = bundled.embed_query("What is the name of the cat?")
+    question = bundled.embed_questions(["What is the name of the cat?"])[0]
     assert float(question @ with_end) > float(question @ without) + 0.05
 
 
@@ -108,7 +108,7 @@ def test_questions_find_memories_in_a_store_of_both_languages(
     rows = json.loads(MIXED_STORE.read_text(encoding="utf-8"))
     memories = np.array(bundled.embed_documents([row["memory"] for row in rows]))
     found = [
-        place in np.argsort(-(memories @ bundled.embed_query(row[asked])))[:TOP]
+        place in np.argsort(-(memories @ bundled.embed_questions([row[asked]])[0]))[:TOP]
         for place, row in enumerate(rows)
         if row["language"] == stored
     ]

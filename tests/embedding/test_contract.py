@@ -46,13 +46,13 @@ def assert_vector(vector: Vector, embedder: Embedder) -> None:
 
 
 def test_every_vector_has_length_one_and_the_dimensions_of_the_space(embedder: Embedder) -> None:
-    for vector in [embedder.embed_query(TEXTS[0]), *embedder.embed_documents(TEXTS)]:
+    for vector in [embedder.embed_questions([TEXTS[0]])[0], *embedder.embed_documents(TEXTS)]:
         assert_vector(vector, embedder)
 
 
 @pytest.mark.parametrize("text", HARD_TEXTS.values(), ids=HARD_TEXTS)
 def test_any_text_has_a_vector_as_question_and_as_document(embedder: Embedder, text: str) -> None:
-    assert_vector(embedder.embed_query(text), embedder)
+    assert_vector(embedder.embed_questions([text])[0], embedder)
     for vector in embedder.embed_documents([text, "ok"]):
         assert_vector(vector, embedder)
 
@@ -62,7 +62,7 @@ def test_no_documents_have_no_vectors(embedder: Embedder) -> None:
 
 
 def test_the_same_call_gives_the_same_vector(embedder: Embedder) -> None:
-    assert cosine(embedder.embed_query(TEXTS[1]), embedder.embed_query(TEXTS[1])) >= SAME
+    assert cosine(embedder.embed_questions([TEXTS[1]])[0], embedder.embed_questions([TEXTS[1]])[0]) >= SAME
 
 
 def test_a_vector_does_not_depend_on_its_batch_mates(embedder: Embedder) -> None:
@@ -103,7 +103,7 @@ def test_the_space_is_described_and_has_a_sha256_for_fingerprint(embedder: Embed
 
 
 def test_a_text_is_nearer_to_a_text_like_it_than_to_another(embedder: Embedder) -> None:
-    query = embedder.embed_query("when is the next dentist appointment")
+    query = embedder.embed_questions(["when is the next dentist appointment"])[0]
     like, other = embedder.embed_documents(
         ["The next dentist appointment is on Tuesday.", "The staging database runs in Frankfurt."]
     )

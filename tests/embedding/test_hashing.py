@@ -20,7 +20,7 @@ def test_its_vectors_are_the_same_on_every_machine() -> None:
     code = zlib.crc32("c好".encode())
     expected = np.zeros(DIMENSIONS, np.float32)
     expected[code % DIMENSIONS] = 1.0 if code & DIMENSIONS else -1.0
-    np.testing.assert_array_equal(EMBEDDER.embed_query("好"), expected)
+    np.testing.assert_array_equal(EMBEDDER.embed_questions(["好"])[0], expected)
 
 
 @pytest.mark.parametrize(
@@ -28,7 +28,7 @@ def test_its_vectors_are_the_same_on_every_machine() -> None:
     [("\uff30\uff39\uff34\uff28\uff2f\uff2e", "python"), ("Backup NOW", "backup now"), ("ﾃﾞｰﾀ", "データ")],
 )
 def test_width_and_case_do_not_matter(a: str, b: str) -> None:
-    np.testing.assert_array_equal(EMBEDDER.embed_query(a), EMBEDDER.embed_query(b))
+    np.testing.assert_array_equal(EMBEDDER.embed_questions([a])[0], EMBEDDER.embed_questions([b])[0])
 
 
 @pytest.mark.parametrize(
@@ -40,6 +40,6 @@ def test_width_and_case_do_not_matter(a: str, b: str) -> None:
     ],
 )
 def test_shared_spelling_brings_texts_together(query: str, near: str, far: str) -> None:
-    question = EMBEDDER.embed_query(query)
+    question = EMBEDDER.embed_questions([query])[0]
     likes, differs = EMBEDDER.embed_documents([near, far])
     assert float(question @ likes) > float(question @ differs)

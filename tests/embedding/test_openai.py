@@ -54,7 +54,7 @@ def make(local: Local, pauses: list[float]) -> Make:
 
     def make(model: str = "some-model", key: str | None = None, known: Any = ()) -> OpenAIEmbedder:
         embedder = connected(Endpoint(local.url, key, pauses.append), model, known)
-        embedder.embed_query("the first request takes the probe along")
+        embedder.embed_questions(["the first request takes the probe along"])[0]
         local.asked.clear()
         return embedder
 
@@ -87,13 +87,13 @@ def test_a_request_has_the_form_of_openais_api(local: Local, make: Make) -> None
 
 
 def test_without_a_key_no_header_tells_one(local: Local, make: Make) -> None:
-    make().embed_query("one")
+    make().embed_questions(["one"])[0]
     assert "Authorization" not in local.asked[0].headers
 
 
 def test_the_prompts_of_a_known_model_stand_before_its_texts(local: Local, make: Make) -> None:
     embedder = make("nomic-embed-text:v1.5")
-    embedder.embed_query("when")
+    embedder.embed_questions(["when"])[0]
     embedder.embed_documents(["then"])
     assert local.texts == [["search_query: when"], [PROBE, "search_document: then"]]
     assert (embedder.space.query_prompt, embedder.space.document_prompt) == (
@@ -193,7 +193,7 @@ def test_what_is_no_vector_is_never_taken_for_one(local: Local, make: Make, row:
     embedder = make()
     local.answer = says(data({"index": 0, "embedding": row}))
     with pytest.raises(Refused, match=r"no vector|no list of numbers"):
-        embedder.embed_query(SECRET)
+        embedder.embed_questions([SECRET])[0]
 
 
 def test_another_number_of_dimensions_is_an_error(local: Local, make: Make) -> None:
@@ -202,7 +202,7 @@ def test_another_number_of_dimensions_is_an_error(local: Local, make: Make) -> N
     with pytest.raises(Unreachable, match=r"another model .* 256 numbers, not 512"):
         embedder.embed_documents(["one"])
     with pytest.raises(Unreachable, match="another model"):
-        embedder.embed_query("one")
+        embedder.embed_questions(["one"])[0]
 
 
 def test_another_model_with_the_same_dimensions_is_noticed_before_a_vector_is_kept(
@@ -219,10 +219,10 @@ def test_questions_look_for_another_model_once_a_minute(
 ) -> None:
     embedder = make()
     local.model = 1
-    embedder.embed_query("one")
+    embedder.embed_questions(["one"])[0]
     monkeypatch.setattr(openai, "CHECK", -1.0)
     with pytest.raises(Unreachable, match="another vector for the same text"):
-        embedder.embed_query("two")
+        embedder.embed_questions(["two"])[0]
     assert local.texts == [["one"], [PROBE, "two"]]
 
 
@@ -263,10 +263,10 @@ def test_an_embedder_of_a_known_space_asks_nothing_before_it_embeds_and_then_che
     space = make().space
     embedder = OpenAIEmbedder(Endpoint(local.url), space)
     assert local.asked == []
-    assert_same(embedder.embed_query("one"), of(local, "one")[0])
+    assert_same(embedder.embed_questions(["one"])[0], of(local, "one")[0])
     assert local.texts == [[PROBE, "one"]]
     with pytest.raises(Unreachable, match="another vector"):
-        OpenAIEmbedder(Endpoint(local.url), replace(space, revision="01" * 32)).embed_query("one")
+        OpenAIEmbedder(Endpoint(local.url), replace(space, revision="01" * 32)).embed_questions(["one"])[0]
 
 
 # Failures
@@ -310,7 +310,7 @@ def test_nobody_waits_for_a_second_try(local: Local, make: Make, pauses: list[fl
     embedder = make()
     local.answer = status(429)
     with deadline.within(5), pytest.raises(Unreachable):
-        embedder.embed_query("one")
+        embedder.embed_questions(["one"])[0]
     assert (len(local.asked), pauses) == (1, [])
 
 
@@ -318,7 +318,7 @@ def test_a_connection_that_was_closed_meanwhile_is_opened_again_at_once(local: L
     embedder = make()
     local.answers.append(broken)
     with deadline.within(5):
-        assert_same(embedder.embed_query("one"), of(local, "one")[0])
+        assert_same(embedder.embed_questions(["one"])[0], of(local, "one")[0])
 
 
 @pytest.mark.parametrize(
@@ -405,7 +405,7 @@ def test_a_question_that_is_too_long_is_shortened_too(local: Local, make: Make) 
     embedder = make()
     local.answer = refusing(lambda texts: max(map(len, texts)) > 1000)
     with deadline.within(5):
-        assert_same(embedder.embed_query("x" * 1600), of(local, "x" * 800)[0])
+        assert_same(embedder.embed_questions(["x" * 1600])[0], of(local, "x" * 800)[0])
 
 
 def test_too_many_texts_at_once_are_asked_in_halves(local: Local, make: Make) -> None:
@@ -453,7 +453,7 @@ def test_a_call_for_which_somebody_waits_ends_in_time_though_the_endpoint_stalls
 ) -> None:
     embedder = make()
     local.answer = stall
-    assert 0.3 <= took(lambda: embedder.embed_query("one"), 0.3) < 2.0
+    assert 0.3 <= took(lambda: embedder.embed_questions(["one"])[0], 0.3) < 2.0
     assert took(lambda: embedder.embed_documents(["one"]), 0.0) < 1.0
 
 
@@ -476,7 +476,7 @@ def test_a_call_ends_in_time_though_the_answer_comes_byte_by_byte(local: Local, 
         dripping = threading.Thread(target=drip)
         dripping.start()
         slow = OpenAIEmbedder(Endpoint(url), embedder.space)
-        assert took(lambda: slow.embed_query("one"), 0.3) < 2.0
+        assert took(lambda: slow.embed_questions(["one"])[0], 0.3) < 2.0
         end.set()
         dripping.join()
 
@@ -494,7 +494,7 @@ def test_a_call_ends_in_time_though_a_name_cannot_be_looked_up(
     monkeypatch.setattr(socket, "getaddrinfo", look_up)
     far = OpenAIEmbedder(Endpoint("https://embeddings.invalid/v1"), embedder.space)
     try:
-        assert took(lambda: far.embed_query("one"), 0.3) < 2.0
+        assert took(lambda: far.embed_questions(["one"])[0], 0.3) < 2.0
     finally:
         end.set()
 
@@ -553,7 +553,7 @@ def test_what_goes_to_this_machine_goes_through_no_proxy(
     with local_endpoint() as proxy:
         for name in ("HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"):
             monkeypatch.setenv(name, proxy.url.removesuffix("/v1"))
-        make().embed_query("one")
+        make().embed_questions(["one"])[0]
         assert proxy.asked == []
 
 

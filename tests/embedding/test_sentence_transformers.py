@@ -93,5 +93,5 @@ def test_without_the_package_the_message_says_how_to_install_it(monkeypatch: pyt
 
 @needs_library
 def test_loading_and_embedding_print_nothing(capfd: pytest.CaptureFixture[str]) -> None:
-    SentenceTransformersEmbedder(str(minilm_folder()), local_files_only=True).embed_query("hello")
+    SentenceTransformersEmbedder(str(minilm_folder()), local_files_only=True).embed_questions(["hello"])[0]
     assert capfd.readouterr().out == ""

@@ -152,9 +152,10 @@ async def test_related_answers_neighbours_by_edge_and_by_meaning(client: Client,
     }  # fmt: skip
     assert second == {
         "id": like, "content": "The zeppelin docks badly in rain", "type": "decision",
-        "nearness": second["meaning"], "meaning": second["meaning"],
+        "nearness": second["nearness"], "meaning": second["meaning"],
     }  # fmt: skip
     assert second["meaning"] > 0.5
+    assert 0 < second["nearness"] < 1
     by_edge = await call(client, "memory_related", memoryId=error, includeSemantic=False)
     assert [each["id"] for each in by_edge["related"]] == [fix]
     assert "meaning" not in by_edge["related"][0]

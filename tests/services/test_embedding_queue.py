@@ -128,7 +128,7 @@ def test_a_text_is_embedded_before_it_is_stored_unless_that_takes_long_or_the_em
     answering = queue.answering()
     assert isinstance(answering, Answering)
     assert (fresh.space_id, fresh.text) == (answering.space_id, "text")
-    np.testing.assert_array_equal(fresh.vector, embedder.embed_query("text"))
+    np.testing.assert_array_equal(fresh.vector, embedder.embed_questions(["text"])[0])
     assert queue.embed_now("word " * 10 * AT_ONCE) is None
     assert embedder.batches == [1]
 
@@ -199,7 +199,7 @@ def test_a_text_that_changes_while_it_is_embedded_is_embedded_again(
     assert states(database) == [("other", "active", 1, 0)]
     with database.read() as tx:
         vector = np.frombuffer(tx.value("SELECT vector FROM embeddings"), "<f4")
-    np.testing.assert_array_equal(vector, embedder.embed_query("new text"))
+    np.testing.assert_array_equal(vector, embedder.embed_questions(["new text"])[0])
 
 
 def test_the_old_space_answers_until_the_new_one_is_whole(

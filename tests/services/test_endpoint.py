@@ -358,6 +358,8 @@ def test_a_search_that_had_little_time_does_not_count_as_a_failure_of_the_endpoi
     assert isinstance(answering, embedding_queue.Answering)
     local.answer = stall
     embedder = answering.embedder
-    assert isinstance(one.queue.embed_in_time(embedder, lambda: embedder.embed_query("x"), 0.1), Problem)
+    assert isinstance(
+        one.queue.embed_in_time(embedder, lambda: embedder.embed_questions(["x"])[0], 0.1), Problem
+    )
     local.answer = embedded
     assert one.search("x").degraded == ()

@@ -463,7 +463,18 @@ def test_neighbours_by_meaning_need_no_edge_and_come_nearest_first(
     answer = graph.related(MemoryId(start), 10, graph=True, semantic=True)
     assert [(each.memory.id, each.edges) for each in answer.near] == [(like, ()), (unlike, ())]
     assert answer.degraded == ()
-    assert answer.near[0].nearness == answer.near[0].cosine
+    assert answer.near[0].nearness == answer.near[0].score
+
+
+def test_of_two_that_are_equally_alike_the_one_of_the_same_project_is_nearer(
+    graph: GraphService, remember: Remember
+) -> None:
+    start = remember("The payout queue hangs when a worker dies")
+    own = remember("The payout queue hangs when the disk is full")
+    other = remember("The payout queue hangs when the disk is full", project="q")
+    near = graph.related(MemoryId(start), 10, graph=True, semantic=True).near
+    assert [each.memory.id for each in near] == [own, other]
+    assert near[0].cosine == near[1].cosine
 
 
 def test_a_weak_edge_does_not_hide_how_near_the_meaning_is(
@@ -480,7 +491,8 @@ def test_a_weak_edge_does_not_hide_how_near_the_meaning_is(
     (at_last,) = [
         each for each in graph.related(MemoryId(start), 10, graph=True, semantic=True).near if each.edges
     ]
-    assert (at_last.memory.id, at_last.nearness) == (linked, at_last.cosine)
+    assert (at_last.memory.id, at_last.nearness) == (linked, at_last.score)
+    assert at_last.score > 0.01
 
 
 @pytest.mark.parametrize(
