@@ -29,17 +29,16 @@ BY_MEANING = 80
 """Texts that its meaning proposes, or as many as are wanted where that is more."""
 
 OF_A_PART = 40
-"""Texts that the meaning of one part proposes where a question has several."""
+"""Texts that the words and the meaning of one part propose each, where a question has several."""
 
 LOOKED_AT = 100
 """Texts, the best by words and meaning, that are read to see whether they have what the question asks for."""
 
-WHOLE = 150
-"""Characters of a question of several parts up to which it is embedded whole too: a long one takes 20 ms and is mostly
-small talk; then the middle of its parts stands for it."""
-
 TELLING = 12
 """Terms of a text, the rarest in ordinary language, by which texts alike are found: each takes some 0.3 ms."""
+
+OPENING = 300
+"""Characters of a text whose terms are looked at for that."""
 
 SYMBOL_SHARE = 0.5
 """What an emoji of the query counts, of a full match of its words, where a text has it."""
@@ -105,9 +104,8 @@ class Ranked(Generic[Thing]):
 
 
 def questions(text: str) -> tuple[str, ...]:
-    """The texts that are embedded for a search: the parts of a question, and the whole unless it is long."""
-    found = question.read(text).parts
-    return (*found, text) if not found or len(text) <= WHOLE else found
+    """The texts that are embedded for a search: the parts of a question, or the whole where it has none."""
+    return question.read(text).parts or (text,)
 
 
 def rank(tx: Tx, text: str, asked: Asked[Thing], meaning: Meaning | None) -> list[Ranked[Thing]]:
@@ -119,11 +117,10 @@ def rank(tx: Tx, text: str, asked: Asked[Thing], meaning: Meaning | None) -> lis
 
 def alike(tx: Tx, text: str, asked: Asked[Thing], meaning: Meaning) -> list[Ranked[Thing]]:
     """What says the most alike to a text, best first. `meaning` has the vector of the text."""
-    plain = query.parse(text[:WHOLE])
-    telling = tuple(sorted(plain.terms, key=background.share)[:TELLING])
-    terms = replace(plain, terms=telling)
-    statement = question.Question(terms.text, terms.text, (), when=False, how_many=False, mine=False)
-    return _Search(tx, statement, (terms,), asked, meaning).ranked()
+    plain = query.parse(text[:OPENING])
+    telling = replace(plain, terms=tuple(sorted(plain.terms, key=background.share)[:TELLING]))
+    statement = question.Question(plain.text, plain.text, (), when=False, how_many=False, mine=False)
+    return _Search(tx, statement, (telling,), asked, meaning).ranked()
 
 
 def without_meaning(tx: Tx, kind: Embedded, meaning: Meaning | Unanswered | None) -> list[Problem]:
@@ -171,9 +168,10 @@ class _Search(Generic[Thing]):
     def _proposed(self) -> list[int]:
         """The texts that the words or the meaning of any part of the question propose."""
         found: dict[int, object] = {}
-        for asked in self.queries:
+        several = len(self.queries) > 1
+        for asked in self.queries[: len(self.queries) - several]:
             if self.asked.mode != "semantic":
-                found |= dict.fromkeys(self._by_words(asked))
+                found |= dict.fromkeys(self._by_words(asked)[: OF_A_PART if several else BY_WORDS])
         if self.meaning is not None:
             most = max(self.asked.limit, BY_MEANING if len(self.queries) == 1 else OF_A_PART)
             space = self.meaning.space_id
@@ -272,7 +270,7 @@ class _Search(Generic[Thing]):
         if meaning:
             dimensions = len(meaning.vectors[0])
             vectors = meaning.vectors
-            if len(vectors) < len(self.queries):  # the whole is too long
+            if len(vectors) < len(self.queries):  # the middle of its parts stands for the whole
                 vectors = (*vectors, relevance.middle(vectors))
             wide = relevance.widened(
                 candidates.vectors(self.tx, self.asked.kind, meaning.space_id, hood.ids, dimensions), hood
