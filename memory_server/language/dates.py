@@ -96,6 +96,10 @@ def _months_ago(today: date, count: int) -> Span:
     return _month(months // 12, months % 12 + 1)
 
 
+def _about_months_ago(today: date, count: int) -> Span:
+    return Span(_months_ago(today, count + 1).first, _months_ago(today, count - 1).last)
+
+
 def _year(match: re.Match[str], today: date) -> int | None:
     groups = match.groupdict()
     if groups.get("year"):
@@ -158,7 +162,7 @@ def _relative(match: re.Match[str], today: date) -> Span:
     unit = match["unit"]
     if unit in ("week", "周", "星期", "礼拜"):
         return _week(today, back)
-    if unit == "weekend":
+    if unit in ("weekend", "周末"):
         return _days(_week(today, back).first + timedelta(days=4), 3)
     if unit in ("month", "月"):
         return _months_ago(today, back)
@@ -184,9 +188,12 @@ _READERS: tuple[tuple[re.Pattern[str], Callable[[re.Match[str], date], Span]], .
     (re.compile(pattern), read)
     for pattern, read in (
         (
-            rf"(?<!\d)(?P<year>{_YEAR})[-/.](?P<month>1[0-2]|0?[1-9])[-/.](?P<day>{_DAY})(?!\d)",
+            rf"(?<![\da-z.])(?P<year>{_YEAR})[-/.](?P<month>1[0-2]|0?[1-9])[-/.](?P<day>{_DAY})(?!\d)",
             _month_or_day,
         ),
+        (rf"(?<![\da-z.])(?P<day>{_DAY})\.(?P<month>1[0-2]|0?[1-9])\.(?P<year>{_YEAR})(?!\d)", _month_or_day),
+        (rf"(?<![\d/])(?P<month>1[0-2]|0?[1-9])/(?P<day>{_DAY})/(?P<year>{_YEAR})(?![\d/])", _month_or_day),
+        (rf"(?<![\d/])(?P<day>{_DAY})/(?P<month>1[0-2]|0?[1-9])/(?P<year>{_YEAR})(?![\d/])", _month_or_day),
         (rf"(?<!\d)(?P<year>{_YEAR})[-/](?P<month>1[0-2]|0[1-9])(?P<day>)(?![-/\d])", _month_or_day),
         (
             rf"(?:(?P<year>{_YEAR})\s*年的?|(?P<relative>去年|今年|前年)的?)?\s*"
@@ -207,12 +214,14 @@ _READERS: tuple[tuple[re.Pattern[str], Callable[[re.Match[str], date], Span]], .
             _month_or_day,
         ),
         (rf"\b(?P<month>{_MONTH})\b\.?(?P<day>),? (?:of )?(?P<year>{_YEAR})\b", _month_or_day),
+        (r"半年(?:以)?前|\bhalf a year ago\b", lambda _, today: _about_months_ago(today, 6)),
         (
             rf"\b(?P<count>{_NUMBER}) (?P<unit>days?|weeks?|months?|years?) ago\b",
             _ago,
         ),
         (rf"(?P<count>{_HAN_NUMBER})(?:个)?(?P<unit>天|日|周|星期|礼拜|月|年)(?:以)?前", _ago),
         (r"\b(?P<which>last|this|past) (?P<unit>weekend|week|month|year)\b", _relative),
+        (r"(?P<which>上上|上|这|(?<![基日])本)(?:个)?(?P<unit>周末)", _relative),
         (
             r"(?P<which>上上|上|这|(?<![基日])本)(?:个)?(?P<unit>周|星期|礼拜|月)(?![一二三四五六日天末])",
             _relative,

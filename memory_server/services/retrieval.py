@@ -28,7 +28,7 @@ BY_WORDS = 100
 BY_MEANING = 80
 """Texts that its meaning proposes, or as many as are wanted where that is more."""
 
-OF_A_PART = 40
+OF_A_PART = 25
 """Texts that the words and the meaning of one part propose each, where a question has several."""
 
 LOOKED_AT = 100
@@ -168,12 +168,13 @@ class _Search(Generic[Thing]):
     def _proposed(self) -> list[int]:
         """The texts that the words or the meaning of any part of the question propose."""
         found: dict[int, object] = {}
-        several = len(self.queries) > 1
-        for asked in self.queries[: len(self.queries) - several]:
-            if self.asked.mode != "semantic":
-                found |= dict.fromkeys(self._by_words(asked)[: OF_A_PART if several else BY_WORDS])
+        several = len(self.queries) > 1  # then the last is the whole, which proposes nothing of its own
+        if self.asked.mode != "semantic":
+            most = max(self.asked.limit, OF_A_PART) if several else BY_WORDS
+            for asked in self.queries[: len(self.queries) - several]:
+                found |= dict.fromkeys(self._by_words(asked)[:most])
         if self.meaning is not None:
-            most = max(self.asked.limit, BY_MEANING if len(self.queries) == 1 else OF_A_PART)
+            most = max(self.asked.limit, OF_A_PART if several else BY_MEANING)
             space = self.meaning.space_id
             for vector in self.meaning.vectors:
                 found |= embeddings.nearest(self.tx, self.asked.kind, space, vector, self.asked.wanted, most)

@@ -143,3 +143,26 @@ def test_any_text_is_read_and_its_parts_are_said_in_it(text: str) -> None:
     # A word that joins two questions ends the first, which gets a question mark: letters and digits are compared.
     said = "".join(filter(str.isalnum, text))
     assert all(part and "".join(filter(str.isalnum, part)) in said for part in read.parts)
+
+
+@pytest.mark.parametrize(
+    ("text", "parts"),
+    [
+        (
+            "How was your day? It rained here. What I really wanted to ask is: who maintains billing?",
+            ("who maintains billing?",),
+        ),
+        (
+            "最近太忙了，不知道周末能不能休息？其实我真正想问的是，谁负责支付服务？另外，发布日是哪天？",
+            ("谁负责支付服务？", "发布日是哪天？"),
+        ),
+        (
+            "I want to know what time it is. And also, who is Bob?",
+            ("I want to know what time it is", "who is Bob?"),
+        ),
+        ('Who wrote "Fail early. Fail loudly." on the board, and also who erased it?',
+         ('Who wrote "Fail early. Fail loudly." on the board?', "who erased it?")),
+    ],
+)  # fmt: skip
+def test_what_comes_at_last_is_asked_and_a_quotation_is_not_cut(text: str, parts: tuple[str, ...]) -> None:
+    assert question.read(text).parts == parts
