@@ -10,7 +10,7 @@ from memory_server.domain.memory import Filter, Memory, MemoryId
 from memory_server.errors import Conflict, Hint, Invalid, Mend, NotFound, Problem
 from memory_server.services import retrieval, search
 from memory_server.services.embedding_queue import EmbeddingQueue, Meaning, Unanswered
-from memory_server.services.retrieval import Asked
+from memory_server.services.gathering import Asked
 from memory_server.sqlite import edges, embeddings, memories
 from memory_server.sqlite.database import Database
 from memory_server.sqlite.tx import Tx

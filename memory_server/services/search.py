@@ -11,7 +11,8 @@ from memory_server.domain.ranking import Hit, Why
 from memory_server.errors import Problem
 from memory_server.services import retrieval
 from memory_server.services.embedding_queue import EmbeddingQueue, Meaning, Unanswered, name
-from memory_server.services.retrieval import EVERYWHERE, Asked, Item, Ranked
+from memory_server.services.gathering import Asked, Item
+from memory_server.services.retrieval import EVERYWHERE, Ranked
 from memory_server.sqlite import candidates, edges, memories
 from memory_server.sqlite.database import Database
 from memory_server.sqlite.tx import Tx

@@ -17,7 +17,8 @@ from memory_server.language import query
 from memory_server.services import retrieval
 from memory_server.services.embedding_queue import EmbeddingQueue, Meaning, Unanswered
 from memory_server.services.facts import FactService
-from memory_server.services.retrieval import EVERYWHERE, Asked, Item
+from memory_server.services.gathering import Asked, Item
+from memory_server.services.retrieval import EVERYWHERE
 from memory_server.sqlite import embeddings, facts, trash, turns
 from memory_server.sqlite.database import Database
 from memory_server.sqlite.tx import Tx

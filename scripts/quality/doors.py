@@ -29,8 +29,8 @@ from memory_server.embedding import Embedder
 from memory_server.mcp.tools import fields
 from memory_server.services import retrieval, search
 from memory_server.services.embedding_queue import Meaning, Unanswered
+from memory_server.services.gathering import Asked
 from memory_server.services.memories import MemoryService
-from memory_server.services.retrieval import Asked
 from memory_server.settings import Settings
 from memory_server.sqlite.tx import Tx
 from quality.data import JSON, Memory, Question, Store

@@ -1,0 +1,271 @@
+"""What can answer a question among the texts of one kind, each with its scores by words, meaning and neighbours."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Generic, TypeVar
+
+import numpy as np
+
+from memory_server.domain import parts, ranking, relevance
+from memory_server.domain.embedding import Embedded
+from memory_server.domain.memory import Filter
+from memory_server.domain.relevance import Hood, Numbers, Places, Term
+from memory_server.language import background
+from memory_server.language.query import Query
+from memory_server.services.embedding_queue import Meaning
+from memory_server.sqlite import candidates, embeddings
+from memory_server.sqlite.tx import Tx
+
+BY_WORDS = 100
+"""Texts that the words of a question propose, the best by BM25."""
+
+BY_MEANING = 80
+"""Texts that its meaning proposes, or as many as are wanted where that is more."""
+
+OF_A_PART = 25
+"""Texts that the words and the meaning of one part propose each, where a question has several."""
+
+SYMBOL_SHARE = 0.5
+"""What an emoji of the query counts, of a full match of its words, where a text has it."""
+
+SAME_TALK = 600
+"""Seconds between two texts of a session that still belong together, where no speaker is named."""
+
+Thing = TypeVar("Thing")
+
+
+@dataclass(frozen=True, slots=True)
+class Item(Generic[Thing]):
+    """A memory or the like as the ranking reads it.
+
+    `prior` is the share of its score that it keeps for its own sake, `bonus` what is added to that.
+    """
+
+    thing: Thing
+    text: str
+    project: str
+    occurred_at: str
+    prior: float = 1.0
+    bonus: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Asked(Generic[Thing]):
+    """What is searched, and how. `own` is the project that comes first; None: all are equal."""
+
+    kind: Embedded
+    load: Callable[[Tx, Sequence[int]], Mapping[int, Item[Thing]]]
+    wanted: Filter
+    limit: int
+    mode: str
+    own: str | None
+
+
+@dataclass(slots=True)
+class Words:
+    """The terms of a question over all kinds that are searched: a word is as rare in one kind as in another."""
+
+    tx: Tx
+    kinds: tuple[Embedded, ...]
+    total: int = field(init=False)
+    _postings: dict[str, dict[Embedded, candidates.Posting]] = field(default_factory=dict)
+    _sizes: dict[Embedded, int] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._sizes = {kind: candidates.count(self.tx, kind) for kind in self.kinds}
+        self.total = sum(self._sizes.values())
+
+    def term(self, kind: Embedded, text: str) -> Term:
+        """Which texts of a kind hold a term."""
+        if text not in self._postings:
+            self._postings[text] = {each: candidates.posting(self.tx, each, text) for each in self.kinds}
+        found = self._postings[text]
+        posting, everywhere = found[kind], sum(each.everywhere for each in found.values())
+        rarity = ranking.fts5_idf(posting.everywhere, self._sizes[kind])
+        return Term(posting.ids, posting.scores / rarity, everywhere, background.share(text))
+
+
+@dataclass(frozen=True, slots=True)
+class Scores:
+    """Of one part of the question, for each candidate."""
+
+    share: Numbers
+    cover: Numbers
+    cosine: Numbers
+    full: float
+    base: Numbers
+
+
+@dataclass(frozen=True, slots=True)
+class Gathered:
+    """The candidates of a kind, by their ids, and their scores for each part of the question."""
+
+    ids: list[int]
+    scores: list[Scores]
+
+
+def joined(kinds: Sequence[list[Scores]]) -> list[Scores]:
+    """The scores of the candidates of several kinds, one after the other."""
+    return [
+        Scores(
+            np.concatenate([each.share for each in part]),
+            np.concatenate([each.cover for each in part]),
+            np.concatenate([each.cosine for each in part]),
+            part[0].full,
+            np.concatenate([each.base for each in part]),
+        )
+        for part in zip(*kinds, strict=True)
+    ]
+
+
+@dataclass(slots=True)
+class Gathering(Generic[Thing]):
+    """`queries` are the parts of the question and at last the whole."""
+
+    words: Words
+    queries: tuple[Query, ...]
+    asked: Asked[Thing]
+    meaning: Meaning | None
+    _holding: dict[str, list[int]] = field(default_factory=dict)
+
+    def gathered(self) -> Gathered:
+        """What the words or the meaning of a part propose, and what was said around it in the same talk."""
+        hood = self._hood(self._proposed())
+        return Gathered(hood.ids[hood.rows].tolist(), self._scores(hood) if len(hood.rows) else [])
+
+    @property
+    def tx(self) -> Tx:
+        return self.words.tx
+
+    def _proposed(self) -> list[int]:
+        """The texts that the words or the meaning of any part of the question propose."""
+        found: dict[int, object] = {}
+        several = len(self.queries) > 1  # then the last is the whole, which proposes nothing of its own
+        if self.asked.mode != "semantic":
+            most = max(self.asked.limit, OF_A_PART) if several else BY_WORDS
+            for asked in self.queries[: len(self.queries) - several]:
+                found |= dict.fromkeys(self._by_words(asked)[:most])
+        if self.meaning is not None:
+            most = max(self.asked.limit, OF_A_PART if several else BY_MEANING)
+            space = self.meaning.space_id
+            for vector in self.meaning.vectors:
+                found |= embeddings.nearest(self.tx, self.asked.kind, space, vector, self.asked.wanted, most)
+        return list(found)
+
+    def _by_words(self, asked: Query) -> list[int]:
+        """The texts that hold the rarest and most words of a question."""
+        terms = [self._term(text) for text in asked.terms]
+        symbols = [self._containing(symbol) for symbol in asked.symbols]
+        if not terms:
+            symbols.append(self._containing(asked.text))
+        ids = np.concatenate([np.zeros(0, np.int64), *(term.ids for term in terms), *symbols]).astype(
+            np.int64
+        )
+        weights = [term.weight(self.words.total) * term.scores for term in terms]
+        weights += [np.full(len(found), SYMBOL_SHARE) for found in symbols]
+        different, places = np.unique(ids, return_inverse=True)
+        totals = np.bincount(places, np.concatenate([np.zeros(0), *weights]), len(different))
+        passing = np.isin(different, self._passing(different.tolist()))
+        order = np.lexsort((-different, -totals))
+        best: list[int] = different[order][passing[order]][:BY_WORDS].tolist()
+        return best
+
+    def _containing(self, text: str) -> list[int]:
+        """The newest texts that hold this; each text of the store is looked through, so only once."""
+        if text not in self._holding:
+            self._holding[text] = candidates.containing(self.tx, self.asked.kind, text, BY_WORDS)
+        return self._holding[text]
+
+    def _term(self, text: str) -> Term:
+        return self.words.term(self.asked.kind, text)
+
+    def _passing(self, ids: list[int]) -> list[int]:
+        """Those that the filter lets pass."""
+        if self.asked.wanted == Filter():
+            return ids
+        passing = candidates.passing(self.tx, self.asked.kind, ids, self.asked.wanted)
+        return [id for id in ids if parts.memory_of(id) in passing]
+
+    def _hood(self, proposed: Sequence[int]) -> Hood:
+        """The candidates: what is proposed and what was said around it in the same talk; with their neighbours."""
+        reach = relevance.REACH
+        lines = candidates.around(self.tx, self.asked.kind, proposed, 2 * reach)
+        beside, first = np.unique(lines[:, reach : -reach or None], return_index=True)
+        near = {
+            distance: lines[:, reach + distance : lines.shape[1] - reach + distance].ravel()[first]
+            for distance in relevance.LEND
+        }
+        # The newest first among equals.
+        ids = np.array(sorted({*proposed, *beside.tolist()} - {0}, reverse=True), np.int64)
+        ids = ids[np.isin(ids, self._passing(ids.tolist()))]
+        places = np.minimum(np.searchsorted(beside, ids), max(0, len(beside) - 1))
+        there = beside[places] == ids if len(beside) else np.zeros(len(ids), bool)
+        own = {
+            distance: np.where(there, found[places], 0) if len(beside) else np.zeros_like(ids)
+            for distance, found in near.items()
+        }
+        return self._joined(ids, own)
+
+    def _joined(self, ids: Places, near: Mapping[int, Places]) -> Hood:
+        """The candidates and those of their neighbours that belong to the same talk."""
+        every = np.unique(np.concatenate([ids, *near.values()]))
+        every = every[every > 0]
+        said = candidates.said(
+            self.tx, self.asked.kind, [id for id in every.tolist() if not parts.number_of(id)]
+        )
+        places = np.searchsorted(every, [each.id for each in said])
+        seconds, (speaks, people, asks) = np.zeros(len(every) + 1), np.zeros((3, len(every) + 1), bool)
+        speakers = [relevance.speaker_of(each.start) for each in said]
+        seconds[places] = [each.seconds for each in said]
+        speaks[places] = [bool(each) for each in speakers]
+        people[places] = [relevance.is_name(each) for each in speakers]
+        asks[places] = [relevance.only_asks(each.end) for each in said]
+        rows = np.searchsorted(every, ids)
+        found = {}
+        for distance, other in near.items():
+            place = np.where(other > 0, np.searchsorted(every, other), len(every))
+            apart = np.abs(seconds[rows] - seconds[place])
+            together = (other > 0) & ((speaks[rows] & speaks[place]) | (apart <= SAME_TALK))
+            found[distance] = np.where(together, place, len(every))
+        talk = float(people[rows].mean()) if len(rows) else 0.0
+        return Hood(every, rows, found, asks, talk)
+
+    def _scores(self, hood: Hood) -> list[Scores]:
+        """The scores of each part of the question."""
+        ids = hood.ids[hood.rows].tolist()
+        meaning = self.meaning if self.meaning is not None and self.meaning.vectors else None
+        wide = None
+        if meaning:
+            dimensions = len(meaning.vectors[0])
+            vectors = meaning.vectors
+            if len(vectors) < len(self.queries):  # the middle of its parts stands for the whole
+                vectors = (*vectors, relevance.middle(vectors))
+            wide = relevance.widened(
+                candidates.vectors(self.tx, self.asked.kind, meaning.space_id, hood.ids, dimensions), hood
+            )
+        found = []
+        for place, asked in enumerate(self.queries):
+            terms = [] if self.asked.mode == "semantic" else [self._term(text) for text in asked.terms]
+            shares = relevance.shares(terms, self.words.total, hood)
+            share = self._with_symbols(asked, ids, shares.share)
+            cosine = np.zeros(len(ids))
+            if meaning and wide is not None:
+                cosine = relevance.cosines(wide, vectors[place])
+            weight = ranking.meaning_weight(
+                meaning.space if meaning else None, self.asked.mode, asked.chinese, hood.talk
+            )
+            base = (1 - weight) * share + weight * cosine
+            found.append(Scores(share, shares.cover, cosine, shares.full, base))
+        return found
+
+    def _with_symbols(self, asked: Query, ids: Sequence[int], share: Numbers) -> Numbers:
+        """The shares, and those of texts that hold a symbol of the query, or the query itself where it has no word."""
+        if self.asked.mode == "semantic":
+            return share
+        for symbol in asked.symbols:
+            holding = set(self._containing(symbol))
+            share = np.maximum(share, [SYMBOL_SHARE * (id in holding) for id in ids])
+        if not asked.terms:
+            holding = set(self._containing(asked.text))
+            share = np.maximum(share, [1.0 * (id in holding) for id in ids])
+        return share
