@@ -26,6 +26,7 @@ from memory_server.services.health import HealthService
 from memory_server.services.long_term import LongTermService
 from memory_server.services.memories import MemoryService
 from memory_server.services.nearness import Nearness
+from memory_server.services.recall import RecallService
 from memory_server.services.resume import ResumeService
 from memory_server.services.search import SearchService
 from memory_server.services.short_term import ShortTermService
@@ -90,6 +91,7 @@ class Services:
     facts: FactService
     resume: ResumeService
     turns: TurnService
+    recall: RecallService
     short_term: ShortTermService
     long_term: LongTermService
     health: HealthService
@@ -119,6 +121,7 @@ def build(settings: Settings) -> Services:
     triggers = LazyEngine(lambda: _two_tiers(settings, queue))
     facts = FactService(database, secrets, counts)
     short_term = ShortTermService(database, JiebaKeywords(segmenter), random.random, secrets, counts)
+    long_term = LongTermService(database, triggers, random.random, None, secrets, counts)
     jobs = [
         Job("open the database", database.open, ONCE),
         Job("embed what is new", queue.work, LOOK, WARM_UP_DELAY, queue.filled, queue.release),
@@ -146,8 +149,9 @@ def build(settings: Settings) -> Services:
         facts,
         ResumeService(database),
         TurnService(database, queue, facts),
+        RecallService(database, queue, long_term, counts),
         short_term,
-        LongTermService(database, triggers, random.random, None, secrets, counts),
+        long_term,
         HealthService(database, queue),
     )
 

@@ -38,3 +38,5 @@ class Embedded(StrEnum):
 
     MEMORIES = "memories"
     TURNS = "turns"
+    FACTS = "facts"
+    SHORT_TERM = "short-term memories"

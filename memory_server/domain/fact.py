@@ -83,6 +83,18 @@ class FactDraft:
     expected_version: int | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class FactFilter:
+    """Which facts a search wants: of these homes, of which the narrowest has a key's value; None: of all homes.
+
+    `since` and `until` are moments: written then.
+    """
+
+    homes: tuple[Home, ...] | None = None
+    since: str | None = None
+    until: str | None = None
+
+
 class Action(StrEnum):
     WRITTEN = "written"
     DELETED = "deleted"

@@ -163,7 +163,7 @@ def _handed_on(hits: list[Hit], successors: Mapping[MemoryId, MemoryId]) -> list
     handed = {hit.memory.id: hit for hit in hits}
     for hit in sorted(hits, key=lambda hit: hit.rank, reverse=True):
         old = hit.memory.id
-        for id in _line(old, successors):
+        for id in line_of(old, successors):
             above = handed.get(id)
             if above is not None and above.rank < hit.rank:
                 why = replace(above.why, edge=f"{id} supersedes {old}")
@@ -174,7 +174,7 @@ def _handed_on(hits: list[Hit], successors: Mapping[MemoryId, MemoryId]) -> list
 
 def _below_successors(hits: list[Hit], successors: Mapping[MemoryId, MemoryId]) -> list[Hit]:
     """Superseded memories get a lower rank, and a lower one than their nearest successor among the hits."""
-    lines = {hit.memory.id: _line(hit.memory.id, successors) for hit in hits}
+    lines = {hit.memory.id: line_of(hit.memory.id, successors) for hit in hits}
     ranks: dict[MemoryId, float] = {}
     for hit in sorted(hits, key=lambda hit: len(lines[hit.memory.id])):
         line = lines[hit.memory.id]
@@ -218,7 +218,7 @@ def with_linked(hits: Sequence[Hit], linked: Mapping[MemoryId, Sequence[Linked]]
     return kept
 
 
-def _line(id: MemoryId, successors: Mapping[MemoryId, MemoryId]) -> list[MemoryId]:
+def line_of(id: MemoryId, successors: Mapping[MemoryId, MemoryId]) -> list[MemoryId]:
     """The successor of a memory, its successor, and so on. In a circle, made by hand, each memory comes once."""
     line: list[MemoryId] = []
     seen = {id}

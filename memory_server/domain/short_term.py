@@ -127,6 +127,15 @@ class ShortTermMemory:
 
 
 @dataclass(frozen=True, slots=True)
+class SaidFilter:
+    """Which short-term memories a search wants: of these conversations, by their names; None: of all. Said then."""
+
+    conversations: tuple[str, ...] | None = None
+    since: str | None = None
+    until: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Recollection:
     """A memory's relevance to some keywords, with its parts: relevance = words - penalty + score.
 

@@ -10,6 +10,7 @@ from memory_server.mcp.tools.facts import FactTools
 from memory_server.mcp.tools.graph import GraphTools
 from memory_server.mcp.tools.long_term import LongTermTools
 from memory_server.mcp.tools.memories import MemoryTools
+from memory_server.mcp.tools.recall import RecallTools
 from memory_server.mcp.tools.short_term import ShortTermTools
 from memory_server.mcp.tools.turns import TurnTools
 from memory_server.settings import Settings
@@ -18,6 +19,7 @@ from memory_server.settings import Settings
 def toolsets(services: Services) -> dict[str, list[Tool]]:
     """The toolsets under the names that `--toolsets` takes, in the order in which tools are listed."""
     return {
+        "recall": RecallTools(services.recall).tools(),
         "memories": MemoryTools(services.memories, services.search).tools(),
         "graph": GraphTools(services.graph).tools(),
         "facts": FactTools(services.facts, services.resume).tools(),

@@ -14,6 +14,7 @@ from memory_server.language import background
 from memory_server.language.query import Query
 from memory_server.services.embedding_queue import Meaning
 from memory_server.sqlite import candidates, embeddings
+from memory_server.sqlite.embeddings import Wanted
 from memory_server.sqlite.tx import Tx
 
 BY_WORDS = 100
@@ -55,7 +56,7 @@ class Asked(Generic[Thing]):
 
     kind: Embedded
     load: Callable[[Tx, Sequence[int]], Mapping[int, Item[Thing]]]
-    wanted: Filter
+    wanted: Wanted
     limit: int
     mode: str
     own: str | None

@@ -94,13 +94,18 @@ def alike(tx: Tx, text: str, asked: Asked[Thing], meaning: Meaning) -> list[Rank
     return _Search(tx, statement, (telling,), (asked,), meaning).ranked()
 
 
-def without_meaning(tx: Tx, kind: Embedded, meaning: Meaning | Unanswered | None) -> list[Problem]:
+def without_meaning(tx: Tx, kinds: Sequence[Embedded], meaning: Meaning | Unanswered | None) -> list[Problem]:
     """Why meaning did not find all that it could."""
     if isinstance(meaning, Unanswered):
-        what = "turns were found" if kind is Embedded.TURNS else "found"
-        return [Problem(f"{what} by words only: {meaning.problem.text}", meaning.problem.hints)]
-    left = embeddings.count_waiting(tx, meaning.space_id, kind) if meaning else 0
-    return [Problem(f"{left} {kind} are not embedded yet and were found by words only")] if left else []
+        return [Problem(f"found by words only: {meaning.problem.text}", meaning.problem.hints)]
+    if meaning is None:
+        return []
+    left = {kind: embeddings.count_waiting(tx, meaning.space_id, kind) for kind in kinds}
+    return [
+        Problem(f"{number} {kind} are not embedded yet and were found by words only")
+        for kind, number in left.items()
+        if number
+    ]
 
 
 @dataclass(frozen=True, slots=True)

@@ -76,7 +76,7 @@ class SearchService:
             asked = Asked(Embedded.MEMORIES, load, wanted, limit + offset, mode if known else "keyword", own)
             hits = _hits(tx, text, asked, known)
             hits = (ranking.likely(hits) if likely else hits)[offset : offset + limit]
-            problems = [*retrieval.without_meaning(tx, Embedded.MEMORIES, meaning), *tx.skipped]
+            problems = [*retrieval.without_meaning(tx, [Embedded.MEMORIES], meaning), *tx.skipped]
             unlikely = hits and not offset and hits[0].score < ranking.LIKELY
             return Found(
                 hits,
@@ -97,7 +97,7 @@ class SearchService:
         with self.database.read() as tx:
             newest = memories.newest(tx, wanted, limit, offset)
             hits = [
-                Hit(memory, 1.0, 1.0, Why(0.0, 0.0, scoring.decayed_score(memory, tx.now)), *_shown(memory))
+                Hit(memory, 1.0, 1.0, Why(0.0, 0.0, scoring.decayed_score(memory, tx.now)), *shown(memory))
                 for memory in newest
             ]
             return Found(hits, "none", tuple(tx.skipped))
@@ -133,11 +133,11 @@ def _hit(tx: Tx, ranked: Ranked[Memory]) -> Hit:
     memory, signals = ranked.item.thing, ranked.signals
     decayed = scoring.decayed_score(memory, tx.now)
     why = Why(signals.share, signals.cosine, decayed, signals.boost.reasons)
-    content, part = _shown(memory, ranked.part)
+    content, part = shown(memory, ranked.part)
     return Hit(memory, ranked.score, ranked.probability, why, content, part)
 
 
-def _shown(memory: Memory, number: int = 0) -> tuple[str, str | None]:
+def shown(memory: Memory, number: int = 0) -> tuple[str, str | None]:
     """The text of a memory that is shown, and which part of a long one that is."""
     count = len(parts.starts(len(memory.content)))
     if count == 1:
@@ -149,7 +149,7 @@ def _joining(tx: Tx, ids: Sequence[MemoryId], asked: Asked[Memory]) -> list[Hit]
     """Memories that join a search over an edge, where its filter lets them."""
     passing = candidates.passing(tx, asked.kind, ids, asked.wanted) if ids else set()
     return [
-        Hit(memory, 0.0, 0.0, Why(0.0, 0.0, scoring.decayed_score(memory, tx.now)), *_shown(memory))
+        Hit(memory, 0.0, 0.0, Why(0.0, 0.0, scoring.decayed_score(memory, tx.now)), *shown(memory))
         for memory in memories.select(tx, [id for id in ids if id in passing])
     ]
 

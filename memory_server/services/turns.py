@@ -85,12 +85,12 @@ class TurnService:
             known = meaning if isinstance(meaning, Meaning) else None
             mode = "hybrid" if known else "keyword"
             wanted = Filter(project=_key(tx, project, caller))
-            search = Asked(Embedded.TURNS, _load, wanted, limit, mode, own)
+            search = Asked(Embedded.TURNS, load, wanted, limit, mode, own)
             ranked = retrieval.rank(tx, text, search, known)[:limit]
             found = [(each.item.thing, each.probability) for each in ranked]
             named = facts.mentioned(tx, homes(None, caller), asked.terms, MENTIONED) if asked.terms else []
             return Recalled(
-                found, named, (*retrieval.without_meaning(tx, Embedded.TURNS, meaning), *tx.skipped)
+                found, named, (*retrieval.without_meaning(tx, [Embedded.TURNS], meaning), *tx.skipped)
             )
 
         return self.queue.read(retrieval.questions(text), ask)
@@ -136,7 +136,7 @@ def _key(tx: Tx, project: str | None, caller: Caller) -> str | None:
     return turns.find_project(tx, project) or project
 
 
-def _load(tx: Tx, ids: Sequence[int]) -> dict[int, Item[Turn]]:
+def load(tx: Tx, ids: Sequence[int]) -> dict[int, Item[Turn]]:
     return {
         turn.id: Item(turn, turns.embedded_text(turn.message, turn.summary), turn.project, turn.occurred_at)
         for turn in turns.select(tx, ids)

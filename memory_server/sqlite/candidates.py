@@ -1,6 +1,6 @@
 """What a search reads of the file: which texts hold its words, what stands beside them, and their vectors.
 
-Memories (with the parts of long ones) and turns are searched in the same way; an id is a rowid of their word index.
+All kinds are searched in the same way; an id is a rowid of the word index, also of a part of a long memory.
 """
 
 import json
@@ -12,9 +12,7 @@ from numpy.typing import NDArray
 
 from memory_server.domain import parts
 from memory_server.domain.embedding import Embedded
-from memory_server.domain.memory import Filter
-from memory_server.sqlite import memories
-from memory_server.sqlite.embeddings import TABLES
+from memory_server.sqlite.embeddings import TABLES, Wanted, conditions
 from memory_server.sqlite.tx import Tx, Value
 from memory_server.sqlite.words import quoted
 
@@ -72,6 +70,8 @@ def around(tx: Tx, kind: Embedded, ids: Iterable[int], reach: int) -> NDArray[np
     A row each, with 0 where there is none. Parts of long texts stand for themselves.
     """
     source = TABLES[kind].source
+    if not TABLES[kind].follows:
+        return np.zeros((0, 2 * reach + 1), np.int64)
 
     def side(sign: str, direction: str) -> str:
         return f"""(
@@ -108,7 +108,7 @@ def said(tx: Tx, kind: Embedded, ids: Sequence[int]) -> list[Said]:
     rows = tx.rows(
         f"""
         SELECT id, lower(substr({tables.text}, 1, 40)), substr({tables.text}, -3),
-            86400 * ifnull(julianday(ifnull(occurred_at, created_at)), 0)
+            86400 * ifnull(julianday({tables.moment}), 0)
         FROM {tables.source}
         WHERE id IN (SELECT value FROM json_each(?))
         ORDER BY id
@@ -128,9 +128,9 @@ def containing(tx: Tx, kind: Embedded, text: str, limit: int) -> list[int]:
     return [id for (id,) in rows]
 
 
-def passing(tx: Tx, kind: Embedded, ids: Sequence[int], wanted: Filter) -> set[int]:
-    """Those of the memories or turns of these texts that a filter lets pass."""
-    clauses, values = memories.conditions(wanted)
+def passing(tx: Tx, kind: Embedded, ids: Sequence[int], wanted: Wanted) -> set[int]:
+    """Those of the memories (or turns, or facts) of these texts that a filter lets pass."""
+    clauses, values = conditions(wanted, tx.now)
     rows = tx.rows(
         f"""
         SELECT m.id

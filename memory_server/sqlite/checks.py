@@ -6,7 +6,7 @@ import apsw
 
 from memory_server.errors import Mend, Unavailable
 
-_INDEXES = ("memory_words", "fact_words", "turn_words")
+_INDEXES = ("memory_words", "fact_words", "turn_words", "short_term_words")
 
 
 def damage(connection: apsw.Connection, *, quick: bool = False) -> list[str]:

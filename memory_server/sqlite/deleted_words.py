@@ -13,7 +13,12 @@ from memory_server.sqlite import erasures
 from memory_server.sqlite.free_bytes import varint
 from memory_server.sqlite.tx import WriteTx
 
-COLUMNS = {"memory_words": "content", "fact_words": "key", "turn_words": "summary"}
+COLUMNS = {
+    "memory_words": "content",
+    "fact_words": "key",
+    "turn_words": "summary",
+    "short_term_words": "text",
+}
 """A column of each word index."""
 
 SMALL = 1000

@@ -2,14 +2,16 @@
 
 from collections.abc import Sequence
 from dataclasses import astuple, dataclass, fields
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
-from memory_server.domain import parts
+from memory_server.domain import fact_text, parts
 from memory_server.domain.embedding import Embedded, Space, Vector
+from memory_server.domain.fact import FactFilter
 from memory_server.domain.memory import Filter
-from memory_server.sqlite import memories
+from memory_server.domain.short_term import SaidFilter
+from memory_server.sqlite import facts, memories, short_term
 from memory_server.sqlite.rows import Rows
 from memory_server.sqlite.tx import Tx, Value, WriteTx
 
@@ -28,6 +30,10 @@ ROWS = (
     Rows("embedding_queue", ("queued_at",), moments=("queued_at",), id="memory_id"),
     Rows("turn_embeddings", ("created_at",), moments=("created_at",), id="turn_id"),
     Rows("turn_embedding_queue", ("queued_at",), moments=("queued_at",), id="turn_id"),
+    Rows("fact_embeddings", ("created_at",), moments=("created_at",), id="fact_id"),
+    Rows("fact_embedding_queue", ("queued_at",), moments=("queued_at",), id="fact_id"),
+    Rows("short_term_embeddings", ("created_at",), moments=("created_at",), id="memory_id"),
+    Rows("short_term_embedding_queue", ("queued_at",), moments=("queued_at",), id="memory_id"),
 )  # fmt: skip
 
 EXACT_BELOW = 5_000
@@ -37,11 +43,16 @@ _SPACE_FIELDS = [field.name for field in fields(Space)]
 _SPACE_COLUMNS = ", ".join(_SPACE_FIELDS)
 
 
+Wanted: TypeAlias = Filter | FactFilter | SaidFilter
+"""Which texts of a kind a search wants: each kind has its own filter."""
+
+
 @dataclass(frozen=True, slots=True)
 class Tables:
     """The table of the texts, and those of their words, their vectors and of what waits.
 
-    `text` is an expression, `id` a column.
+    `text` and `moment`, when it was said, are expressions; `id` is a column. Kinds whose texts follow each other in a
+    session have neighbours.
     """
 
     source: str
@@ -50,6 +61,8 @@ class Tables:
     id: str
     vectors: str
     queue: str
+    moment: str = "ifnull(occurred_at, created_at)"
+    follows: bool = True
 
 
 TABLES = {
@@ -64,7 +77,37 @@ TABLES = {
         "turn_embeddings",
         "turn_embedding_queue",
     ),
+    Embedded.FACTS: Tables(
+        "facts",
+        "fact_words",
+        "key || char(10) || value",
+        "fact_id",
+        "fact_embeddings",
+        "fact_embedding_queue",
+        "updated_at",
+        follows=False,
+    ),
+    Embedded.SHORT_TERM: Tables(
+        "short_term_memories",
+        "short_term_words",
+        "text",
+        "memory_id",
+        "short_term_embeddings",
+        "short_term_embedding_queue",
+        "said_at",
+    ),
 }
+
+
+def conditions(wanted: Wanted, now: str) -> tuple[list[str], list[Value]]:
+    """A filter as clauses on the table of its kind AS m, beside their values."""
+    match wanted:
+        case FactFilter():
+            return facts.conditions(wanted, now)
+        case SaidFilter():
+            return short_term.conditions(wanted)
+        case Filter():
+            return memories.conditions(wanted)
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +131,13 @@ class Waiting:
     def texts(self) -> list[str]:
         """Its parts. What is no UTF-8 is replaced by marks: the rest of the text is embedded all the same."""
         text = self.content.decode(errors="replace")
-        return parts.split(text) if self.kind is Embedded.MEMORIES else [text]
+        match self.kind:
+            case Embedded.MEMORIES:
+                return parts.split(text)
+            case Embedded.FACTS:
+                return [fact_text.of_row(text)]
+            case _:
+                return [text]
 
 
 def _known(row: tuple[Any, ...]) -> KnownSpace:
@@ -291,11 +340,13 @@ def keep(tx: WriteTx, space_id: int, kind: Embedded, id: int, text: str, vector:
 
 
 def nearest(
-    tx: Tx, kind: Embedded, space_id: int, query: Vector, wanted: Filter, limit: int
+    tx: Tx, kind: Embedded, space_id: int, query: Vector, wanted: Wanted, limit: int
 ) -> dict[int, float]:
     """The texts nearest in meaning, best first, each with its cosine (from -1 to 1); parts of long texts among them."""
-    if kind is Embedded.TURNS:
-        return _nearest(tx, _TURNS, "e.turn_id", space_id, query, wanted, limit)
+    if not isinstance(wanted, Filter) or kind is not Embedded.MEMORIES:
+        tables = TABLES[kind]
+        source = f"{tables.vectors} AS e JOIN {tables.source} AS m ON m.id = e.{tables.id}"
+        return _nearest(tx, source, f"e.{tables.id}", space_id, query, wanted, limit)
     found = _nearest_memories(tx, space_id, query, wanted, limit)
     found |= _nearest(tx, _PARTS, "e.part_id", space_id, query, wanted, limit)
     return dict(sorted(found.items(), key=lambda each: (-each[1], -each[0]))[:limit])
@@ -304,14 +355,13 @@ def nearest(
 _PARTS = (
     "part_embeddings AS e JOIN memory_parts AS p ON p.id = e.part_id JOIN memories AS m ON m.id = p.memory_id"
 )
-_TURNS = "turn_embeddings AS e JOIN turns AS m ON m.id = e.turn_id"
 
 
 def _nearest(
-    tx: Tx, source: str, id: str, space_id: int, query: Vector, wanted: Filter, limit: int
+    tx: Tx, source: str, id: str, space_id: int, query: Vector, wanted: Wanted, limit: int
 ) -> dict[int, float]:
     """Every vector of `source` is compared."""
-    clauses, values = memories.conditions(wanted)
+    clauses, values = conditions(wanted, tx.now)
     rows = tx.rows(
         f"""
         SELECT {id}, round(1 - vec_distance_cosine(e.vector, ?), 5)

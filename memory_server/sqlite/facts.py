@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from memory_server.domain.caller import Caller
-from memory_server.domain.fact import Action, Fact, FactDraft, Headline, Home, Scope, tagged
+from memory_server.domain.fact import Action, Fact, FactDraft, FactFilter, Headline, Home, Scope, tagged
 from memory_server.sqlite import fact_history
 from memory_server.sqlite.fact_history import tags_of, value_of
 from memory_server.sqlite.rows import Rows
@@ -233,6 +233,35 @@ def mentioned(tx: Tx, homes: Sequence[Home], terms: Sequence[str], limit: int) -
         (any_of(terms), *values, tx.now, limit),
     )
     return [_fact(row) for row in rows]
+
+
+def conditions(wanted: FactFilter, now: str) -> tuple[list[str], list[Value]]:
+    """The filter as clauses on `facts AS m`, beside their values; what has expired never passes."""
+    clauses: list[str] = ["(m.expires_at IS NULL OR m.expires_at > ?)"]
+    values: list[Value] = [now]
+    if wanted.homes is not None:
+        # With min() the other columns are those of the row that has it: sqlite.org/lang_select.html#bareagg
+        clauses.append(
+            """
+            m.id IN (
+                SELECT id
+                FROM (
+                    SELECT f.id, min(h.key)
+                    FROM json_each(?) AS h
+                    JOIN facts AS f
+                        ON f.scope = json_extract(h.value, '$[0]') AND f.owner = json_extract(h.value, '$[1]')
+                    WHERE f.expires_at IS NULL OR f.expires_at > ?
+                    GROUP BY f.key
+                )
+            )
+            """
+        )
+        values += [as_json([[home.scope.value, home.owner] for home in wanted.homes]), now]
+    for sign, moment in ((">=", wanted.since), ("<", wanted.until)):
+        if moment is not None:
+            clauses.append(f"julianday(m.updated_at) {sign} julianday(?)")
+            values.append(moment)
+    return clauses, values
 
 
 def _within(homes: Sequence[Home]) -> tuple[str, list[Value]]:

@@ -16,12 +16,13 @@ from memory_server.domain.short_term import (
     THRESHOLD,
     Keyword,
     Recollection,
+    SaidFilter,
     ShortTermId,
     ShortTermMemory,
 )
 from memory_server.sqlite.conversations import ConversationId
 from memory_server.sqlite.rows import Rows
-from memory_server.sqlite.tx import Tx, WriteTx
+from memory_server.sqlite.tx import Tx, Value, WriteTx
 
 ROWS = (
     Rows(
@@ -219,6 +220,22 @@ def select(tx: Tx, ids: Iterable[ShortTermId]) -> dict[ShortTermId, ShortTermMem
         (json.dumps(list(ids)),),
     )
     return {row[0]: _memory(row) for row in rows}
+
+
+def conditions(wanted: SaidFilter) -> tuple[list[str], list[Value]]:
+    """The filter as clauses on `short_term_memories AS m`, beside their values."""
+    clauses: list[str] = []
+    values: list[Value] = []
+    if wanted.conversations is not None:
+        clauses.append(
+            "m.conversation_id IN (SELECT id FROM conversations WHERE name IN (SELECT value FROM json_each(?)))"
+        )
+        values.append(json.dumps(wanted.conversations))
+    for sign, moment in ((">=", wanted.since), ("<", wanted.until)):
+        if moment is not None:
+            clauses.append(f"julianday(m.said_at) {sign} julianday(?)")
+            values.append(moment)
+    return clauses, values
 
 
 def count_settled(tx: Tx, conversation: ConversationId, before: str) -> int:

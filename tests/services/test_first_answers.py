@@ -317,7 +317,7 @@ def test_words_answer_where_the_model_takes_too_long_to_load(
     assert recalled.turns[0][1] > 0
     assert [fact.key for fact in recalled.facts] == ["harbour"]
     assert [problem.text for problem in recalled.degraded] == [
-        "turns were found by words only: the embedder is still loading"
+        "found by words only: the embedder is still loading"
     ]
 
 
@@ -336,7 +336,7 @@ def test_turns_are_found_by_words_in_both_languages_without_any_model(
         recalled = turns.retrieve(query, 5, CLAUDE)
         assert [turn.id for turn, _ in recalled.turns] == [expected]
         assert [problem.text for problem in recalled.degraded] == [
-            "turns were found by words only: No model is installed here."
+            "found by words only: No model is installed here."
         ]
     assert turns.retrieve("nothing alike", 5, CLAUDE).turns == []
 
@@ -363,7 +363,7 @@ async def test_the_real_server_finds_turns_and_memories_without_its_model(
         assert found["degraded"].startswith("found by words only: ")
         recalled = await call(client, "retrieve_memories", query="harbour")
         assert [turn["summary"] for turn in recalled["memories"]] == ["On harbours that open"]
-        assert recalled["degraded"].startswith("turns were found by words only: ")
+        assert recalled["degraded"].startswith("found by words only: ")
 
 
 def test_hand_edited_turns_index_themselves(tmp_path: Path, clock: Clock, sqlite: Sqlite) -> None:

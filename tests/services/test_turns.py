@@ -192,5 +192,5 @@ def test_without_an_embedder_words_find_turns_and_facts_and_the_answer_says_why(
     assert [turn.id for turn, _ in recalled.turns] == [kept]
     assert [fact.value for fact in recalled.facts] == [5433]
     assert recalled.degraded == (
-        Problem("turns were found by words only: it is not installed", (Hint(Mend.USE_SAME_EMBEDDER),)),
+        Problem("found by words only: it is not installed", (Hint(Mend.USE_SAME_EMBEDDER),)),
     )

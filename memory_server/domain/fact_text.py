@@ -1,0 +1,38 @@
+"""What a fact says in words: "release day: Friday". So it is embedded, and so it is read in an answer."""
+
+import json
+import re
+from typing import Any
+
+from memory_server.domain import clauses
+from memory_server.language.text import fold
+
+
+def of(key: str, value: Any) -> str:
+    """The key as words, and the value as a person would write it."""
+    return f"{clauses.words(key)}: {value_of(value)}"
+
+
+def value_of(value: Any) -> str:
+    return " ".join(clauses.parts(value))
+
+
+def is_named(key: str, folded_question: str) -> bool:
+    """Whether a folded question has the key, or its last part as words: `project.release_day` in "release day"."""
+    last = fold(clauses.words(key.rpartition(".")[2]))
+    return _has(folded_question, fold(key)) or (len(last) > 1 and _has(folded_question, last))
+
+
+def _has(folded: str, words: str) -> bool:
+    """As whole words, where the script puts spaces between words."""
+    edge = r"(?<![a-z0-9_.]){}(?![a-z0-9_])"
+    return re.search(edge.format(re.escape(words)), folded) is not None
+
+
+def of_row(text: str) -> str:
+    """The same of a row as the file has it: the key, a line end and the value as JSON."""
+    key, _, value = text.partition("\n")
+    try:
+        return of(key, json.loads(value))
+    except ValueError:  # a damaged row
+        return f"{clauses.words(key)}: {value}"

@@ -1,0 +1,176 @@
+"""The answer of a recall: what was found in all stores, a line each, within a limit of tokens."""
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from memory_server.language import background, query, sentences
+from memory_server.language.text import fold
+from memory_server.language.tokens import weigh
+
+
+class Recallable(StrEnum):
+    """The kinds of what a recall finds."""
+
+    MEMORY = "memory"
+    FACT = "fact"
+    TURN = "turn"
+    SHORT_TERM = "short_term"
+    WOKEN = "woken"
+
+
+LEAST = 0.02
+"""Probability below which a text is no part of an answer."""
+
+LIKELY = 0.1
+"""Probability of the best text below which there is no answer: the least bad one would be noise."""
+
+HEADROOM = 0.9
+"""Share of the token limit that the estimate may fill. The real count is up to 10 % higher and must keep the limit."""
+
+FRAME = 45
+"""Tokens of an answer besides its lines and items: the names of its fields, the counts of what was left out."""
+
+PER_ITEM = 14
+"""Tokens of an item besides its handle: its kind and its score."""
+
+LONG = 60
+"""Tokens. Of a longer text the answer has the sentences that fit the question best."""
+
+OF_PROMPTS = 0.25
+"""Share of the token limit that prompts whose trigger holds may take."""
+
+SAME = 0.9
+"""Share of the terms of a text that another one has, from which on both say the same."""
+
+_NUMBER = re.compile(r"\d+")
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A text that may answer. `ref` is its handle, as `m42`; `said` what it says, `was` what it supersedes said.
+
+    `day` is when it was (YYYY-MM-DD), `project` its project where that is another one than the caller's.
+    """
+
+    kind: Recallable
+    ref: str
+    said: str
+    day: str | None
+    score: float
+    project: str | None = None
+    was: str | None = None
+    why: str | None = None
+    id: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """`tokens` is the estimate for the whole; `left_out` counts by kind what is likely too but did not fit."""
+
+    text: str
+    items: tuple[Found, ...]
+    tokens: int
+    left_out: dict[str, int]
+
+
+@dataclass(slots=True)
+class _Page:
+    """The lines so far and what they cost."""
+
+    room: float
+    lines: list[str] = field(default_factory=list)
+    items: list[Found] = field(default_factory=list)
+    cost: float = 0.0
+
+    def take(self, found: Found, lines: Sequence[str], room: float | None = None) -> bool:
+        """Add the first of these lines that fits; false where none does."""
+        for line in lines:
+            cost = weigh(line) + 1 + weigh(found.ref) + PER_ITEM + (weigh(found.why) if found.why else 0)
+            if self.cost + cost <= (self.room if room is None else room):
+                self.lines.append(line)
+                self.items.append(found)
+                self.cost += cost
+                return True
+        return False
+
+
+def compose(question: str, woken: Sequence[Found], found: Sequence[Found], max_tokens: int) -> Answer:
+    """The prompts that are due and then the best of what was found, each in whole sentences."""
+    room = HEADROOM * max_tokens - FRAME
+    page = _Page(room)
+    left_out: Counter[str] = Counter()
+    for prompt in woken:
+        if not page.take(prompt, [_line(prompt, prompt.said)], OF_PROMPTS * room):
+            left_out[prompt.kind] += 1
+    terms = query.parse(question).terms
+    likely = [each for each in found if each.score >= LEAST] if found and found[0].score >= LIKELY else []
+    told: list[frozenset[str]] = []
+    for each in likely:
+        words = _words(each.said)
+        if any(_same(words, other) for other in told):
+            continue
+        said = excerpt(each.said, terms, LONG)
+        lines = [_line(each, said)]
+        if each.was:
+            lines.insert(0, _line(each, f"{said} (was: {excerpt(each.was, terms, LONG / 2)})"))
+        if page.take(each, lines):
+            told.append(words)
+        else:
+            left_out[each.kind] += 1
+    text = "\n".join(page.lines)
+    return Answer(text, tuple(page.items), round(page.cost + FRAME), dict(left_out))
+
+
+def excerpt(text: str, terms: Sequence[str], most: float) -> str:
+    """The text on one line; of a longer one the whole sentences that have most of the terms, with … for the others.
+
+    The best sentence is there whole, also where it alone is longer.
+    """
+    pieces = sentences.split(text)
+    if len(pieces) < 2 or weigh(text) <= most:
+        return sentences.line(text)
+    values = [_value(fold(piece), terms) for piece in pieces]
+    first = last = max(range(len(pieces)), key=lambda place: values[place])
+    cost = weigh(pieces[first])
+    while True:
+        beside = [place for place in (last + 1, first - 1) if 0 <= place < len(pieces)]
+        fitting = [place for place in beside if cost + weigh(pieces[place]) <= most]
+        if not fitting:
+            break
+        place = max(fitting, key=lambda place: values[place])
+        cost += weigh(pieces[place])
+        first, last = min(first, place), max(last, place)
+    said = " ".join(pieces[first : last + 1])
+    return f"{'… ' if first else ''}{said}{' …' if last < len(pieces) - 1 else ''}"
+
+
+def _value(folded: str, terms: Sequence[str]) -> float:
+    """How much of the question a sentence has: a rare word counts more. A stem is enough."""
+    return sum(1 - background.share(term) for term in terms if _stem(term) in folded)
+
+
+def _stem(term: str) -> str:
+    plain = term.replace(" ", "")
+    return plain[: max(4, len(plain) - 2)] if plain.isascii() and plain.isalpha() else plain
+
+
+def _line(found: Found, said: str) -> str:
+    day = f"{found.day}: " if found.day else ""
+    project = f" (project {found.project})" if found.project else ""
+    return f"{day}{said}{project} [{found.ref}]"
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset([*query.parse(text).terms, *_NUMBER.findall(text)])
+
+
+def _same(words: frozenset[str], other: frozenset[str]) -> bool:
+    """Whether a text adds nothing to another one."""
+    return bool(words) and len(words & other) >= SAME * len(words) and _numbers(words) <= _numbers(other)
+
+
+def _numbers(words: frozenset[str]) -> set[str]:
+    return {word for word in words if word.isdigit()}

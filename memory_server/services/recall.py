@@ -1,0 +1,218 @@
+"""One question to all stores: memories, facts, turns, short-term memories, and the prompts that are due."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from memory_server.domain import fact_text, ranking, recall
+from memory_server.domain.caller import Caller
+from memory_server.domain.embedding import Embedded
+from memory_server.domain.fact import Fact, FactFilter, homes
+from memory_server.domain.long_term import DEFAULT_CONVERSATION
+from memory_server.domain.memory import Filter, Memory, MemoryId
+from memory_server.domain.message import Message
+from memory_server.domain.recall import Answer, Found, Recallable
+from memory_server.domain.short_term import SaidFilter, ShortTermId, ShortTermMemory
+from memory_server.domain.turn import Turn
+from memory_server.errors import Problem
+from memory_server.language import question
+from memory_server.language.text import fold
+from memory_server.services import retrieval, search, turns
+from memory_server.services.embedding_queue import EmbeddingQueue, Meaning, Unanswered
+from memory_server.services.gathering import Asked, Item
+from memory_server.services.long_term import LongTermService
+from memory_server.services.retrieval import EVERYWHERE, Ranked
+from memory_server.sqlite import edges, facts, memories, short_term
+from memory_server.sqlite.database import Database
+from memory_server.sqlite.tx import Tx, WriteTx
+
+WANTED = 50
+"""Texts of each kind that a question looks for: more than the longest answer has."""
+
+KEY = 0.5
+"""Added to a fact whose key, or the last part of it, the question has: `current.task`, "release day"."""
+
+NOTHING = "Nothing that is stored is likely to answer this."
+
+
+@dataclass(frozen=True, slots=True)
+class RecallWish:
+    """What a recall wants: these kinds, of a project (`*`: all, equally), of that time."""
+
+    kinds: frozenset[Recallable] = frozenset(Recallable)
+    project: str | None = None
+    since: str | None = None
+    until: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Recalled:
+    """`degraded` says why the answer is less than it could be, `note` what a reader should know."""
+
+    answer: Answer
+    note: str | None
+    degraded: tuple[Problem, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class RecallService:
+    """`count_access` is off where the server was started read-only."""
+
+    database: Database
+    queue: EmbeddingQueue
+    long_term: LongTermService
+    count_access: bool = True
+
+    def recall(
+        self, text: str, messages: Sequence[Message], max_tokens: int, wish: RecallWish, caller: Caller
+    ) -> Recalled:
+        """What answers a question, in all stores, best first. What is shown is counted as accessed once.
+
+        Prompts whose trigger holds for the messages come first.
+        """
+        woken = self._woken(messages, wish)
+
+        def ask(tx: Tx, meaning: Meaning | Unanswered) -> tuple[list[Found], tuple[Problem, ...]]:
+            known = meaning if isinstance(meaning, Meaning) else None
+            asked = tuple(_asked(text, wish, caller, "hybrid" if known else "keyword"))
+            found = list(_found(tx, retrieval.rank_all(tx, text, asked, known), caller)) if asked else []
+            kinds = [each.kind for each in asked]
+            return found, (*retrieval.without_meaning(tx, kinds, meaning), *tx.skipped)
+
+        found, problems = self.queue.read(retrieval.questions(text), ask)
+        answer = recall.compose(text, woken, found, max_tokens)
+        not_counted = self._count_accesses(answer.items)
+        return Recalled(
+            answer,
+            None if answer.items or answer.left_out else NOTHING,
+            (*problems, *([not_counted] if not_counted else [])),
+        )
+
+    def _woken(self, messages: Sequence[Message], wish: RecallWish) -> list[Found]:
+        if not messages or Recallable.WOKEN not in wish.kinds:
+            return []
+        due = self.long_term.search(messages, DEFAULT_CONVERSATION, {}).activated
+        return [
+            Found(Recallable.WOKEN, f"w {each.name}", each.prompt, None, 1.0, why=each.why) for each in due
+        ]
+
+    def _count_accesses(self, shown: Sequence[Found]) -> Problem | None:
+        known = [each.id for each in shown if each.kind is Recallable.MEMORY]
+        read = [each.id for each in shown if each.kind is Recallable.FACT]
+        if not (known or read) or not self.count_access:
+            return None
+
+        def mark(tx: WriteTx) -> None:
+            memories.mark_accessed(tx, [MemoryId(id) for id in known])
+            facts.mark_accessed(tx, read)
+
+        problem = self.database.record(mark)
+        return problem and Problem(f"accesses were not counted: {problem.text}", problem.hints)
+
+
+def _asked(text: str, wish: RecallWish, caller: Caller, mode: str) -> Iterator[Asked[Any]]:
+    """What is searched of each kind that is wanted."""
+    everywhere = wish.project == EVERYWHERE
+    project = None if everywhere else wish.project
+    own = None if everywhere else caller.project.name or None
+    since, until = wish.since, wish.until
+    wanted = Filter(project=project, since=since, until=until)
+    if Recallable.MEMORY in wish.kinds:
+        yield Asked(Embedded.MEMORIES, search.load, wanted, WANTED, mode, own)
+    if Recallable.TURN in wish.kinds:
+        yield Asked(Embedded.TURNS, turns.load, wanted, WANTED, mode, own)
+    if Recallable.FACT in wish.kinds:
+        visible = None if everywhere else tuple(homes(None, caller))
+        yield Asked(Embedded.FACTS, _facts_for(text), FactFilter(visible, since, until), WANTED, mode, own)
+    if Recallable.SHORT_TERM in wish.kinds:
+        conversations = None if everywhere else (DEFAULT_CONVERSATION,)
+        yield Asked(
+            Embedded.SHORT_TERM, _load_said, SaidFilter(conversations, since, until), WANTED, mode, own
+        )
+
+
+def _facts_for(text: str) -> Any:
+    """Loads facts; those whose key the question has get the bonus."""
+    asked = fold(question.read(text).core)
+
+    def load(tx: Tx, ids: Sequence[int]) -> dict[int, Item[Fact]]:
+        return {
+            fact.id: Item(
+                fact,
+                f"{fact.key}: {fact_text.value_of(fact.value)}",
+                "",
+                fact.updated_at,
+                bonus=KEY * fact_text.is_named(fact.key, asked),
+            )
+            for fact in facts.select(tx, ids)
+        }
+
+    return load
+
+
+def _load_said(tx: Tx, ids: Sequence[int]) -> Mapping[int, Item[ShortTermMemory]]:
+    found = short_term.select(tx, [ShortTermId(id) for id in ids])
+    return {id: Item(each, each.text, "", each.said_at) for id, each in found.items()}
+
+
+def _found(tx: Tx, ranked: Sequence[Ranked[Any]], caller: Caller) -> Iterator[Found]:
+    """What was found as an answer shows it. What supersedes a memory stands in its place; what solves it, behind it."""
+    known = [MemoryId(each.id) for each in ranked if each.kind is Embedded.MEMORIES]
+    line = edges.successors(tx, known)
+    newest = {id: ranking.line_of(id, line)[-1] for id in known if id in line}
+    fixes = edges.answering(tx, [*known, *newest.values()], 1)
+    solving = {id: [each.id for each in linked if each.relation == "solves"] for id, linked in fixes.items()}
+    others = {*newest.values(), *(id for ids in solving.values() for id in ids)} - set(known)
+    items = search.load(tx, sorted(others)) | {
+        each.id: each.item for each in ranked if each.kind is Embedded.MEMORIES
+    }
+    shown: set[int] = set()
+    for each in ranked:
+        if each.kind is not Embedded.MEMORIES:
+            yield _of(each, caller)
+            continue
+        id = newest.get(MemoryId(each.id), each.id)
+        was = each.item.thing.content if id != each.id else None
+        for one in (id, *solving.get(MemoryId(id), ())):
+            if one in items and one not in shown:
+                shown.add(one)
+                part = each.part if one == each.id else 0
+                yield _of_memory(items[one].thing, part, each.probability, was if one == id else None, caller)
+
+
+def _of(ranked: Ranked[Any], caller: Caller) -> Found:
+    thing, score = ranked.item.thing, ranked.probability
+    match thing:
+        case Turn():
+            other = thing.project if thing.project not in ("", caller.project.key) else None
+            return Found(
+                Recallable.TURN,
+                f"t{thing.id}",
+                turn_text(thing),
+                thing.occurred_at[:10],
+                score,
+                other and other.rsplit("/", 1)[-1],
+                id=thing.id,
+            )
+        case Fact():
+            said = fact_text.value_of(thing.value)
+            return Found(Recallable.FACT, f"f {thing.key}", said, thing.updated_at[:10], score, id=thing.id)
+        case _:
+            return Found(
+                Recallable.SHORT_TERM, f"s{thing.id}", thing.text, thing.said_at[:10], score, id=thing.id
+            )
+
+
+def _of_memory(memory: Memory, part: int, score: float, was: str | None, caller: Caller) -> Found:
+    other = memory.project if memory.project not in (None, "", caller.project.name) else None
+    said, _ = search.shown(memory, part)
+    return Found(
+        Recallable.MEMORY, f"m{memory.id}", said, memory.occurred_at[:10], score, other, was, id=memory.id
+    )
+
+
+def turn_text(turn: Turn) -> str:
+    """The summary, and the message where that says more."""
+    if fold(turn.summary) in fold(turn.message):
+        return turn.message
+    return f"{turn.summary}\n{turn.message}"
