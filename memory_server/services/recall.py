@@ -71,6 +71,17 @@ class RecallService:
         Prompts whose trigger holds for the messages come first.
         """
         woken = self._woken(messages, wish)
+        found, problems = self.find(text, wish, caller)
+        answer = recall.compose(text, woken, found, max_tokens)
+        not_counted = self._count_accesses(answer.items)
+        return Recalled(
+            answer,
+            None if answer.items or answer.left_out else NOTHING,
+            (*problems, *([not_counted] if not_counted else [])),
+        )
+
+    def find(self, text: str, wish: RecallWish, caller: Caller) -> tuple[list[Found], tuple[Problem, ...]]:
+        """All that may answer, best first, and why that is less than it could be."""
 
         def ask(tx: Tx, meaning: Meaning | Unanswered) -> tuple[list[Found], tuple[Problem, ...]]:
             known = meaning if isinstance(meaning, Meaning) else None
@@ -79,14 +90,7 @@ class RecallService:
             kinds = [each.kind for each in asked]
             return found, (*retrieval.without_meaning(tx, kinds, meaning), *tx.skipped)
 
-        found, problems = self.queue.read(retrieval.questions(text), ask)
-        answer = recall.compose(text, woken, found, max_tokens)
-        not_counted = self._count_accesses(answer.items)
-        return Recalled(
-            answer,
-            None if answer.items or answer.left_out else NOTHING,
-            (*problems, *([not_counted] if not_counted else [])),
-        )
+        return self.queue.read(retrieval.questions(text), ask)
 
     def _woken(self, messages: Sequence[Message], wish: RecallWish) -> list[Found]:
         if not messages or Recallable.WOKEN not in wish.kinds:

@@ -83,6 +83,12 @@ class NoSegmenter:
         return [text]
 
 
+def unmerged(service: MemoryService) -> MemoryService:
+    """The same service, which merges nothing."""
+    own = {each.name: getattr(service, each.name) for each in dataclasses.fields(MemoryService)}
+    return Unmerged(**{**own, "segmenter": NoSegmenter()})
+
+
 class ServicesDoor:
     """The services on a database of their own. Their clock stands at the moment that a question is asked.
 
@@ -93,8 +99,7 @@ class ServicesDoor:
         self._queue = services.queue
         self._search = dataclasses.replace(services.search, count_access=False)
         self._set_clock = set_clock
-        own = {each.name: getattr(services.memories, each.name) for each in dataclasses.fields(MemoryService)}
-        self._memories = Unmerged(**{**own, "segmenter": NoSegmenter()})
+        self._memories = unmerged(services.memories)
         self._last = datetime.now(UTC)
 
     def store(self, memories: Sequence[Memory]) -> list[int]:
@@ -143,8 +148,8 @@ def memory_type(memory: Memory) -> MemoryType:
 
 
 @contextmanager
-def through_services(embedder: Embedder) -> Iterator[Door]:
-    """The services on a temporary database."""
+def built(embedder: Embedder) -> Iterator[tuple[app.Services, Callable[[datetime], None]]]:
+    """The services on a temporary database, and what sets their clock."""
     now = datetime.now(UTC)
 
     def set_clock(moment: datetime) -> None:
@@ -158,9 +163,16 @@ def through_services(embedder: Embedder) -> Iterator[Door]:
     ):
         services = app.build(Settings(db=Path(folder) / "memory.db", embedder="bundled", allow_secrets=True))
         try:
-            yield ServicesDoor(services, set_clock)
+            yield services, set_clock
         finally:
             services.close(-1)
+
+
+@contextmanager
+def through_services(embedder: Embedder) -> Iterator[Door]:
+    """The services on a temporary database."""
+    with built(embedder) as (services, set_clock):
+        yield ServicesDoor(services, set_clock)
 
 
 class McpDoor:
