@@ -17,6 +17,8 @@ CREATE TABLE fact_embedding_queue (
     PRIMARY KEY (space_id, fact_id)
 ) STRICT, WITHOUT ROWID;
 
+CREATE INDEX fact_embedding_queue_by_fact ON fact_embedding_queue (fact_id);
+
 -- A fact is embedded anew with each value that is written; an INSERT OR REPLACE removes the old row, which had another
 -- id, without waking the delete trigger.
 CREATE TRIGGER facts_embedded AFTER INSERT ON fact_history WHEN NEW.action = 'written' BEGIN
@@ -51,6 +53,8 @@ CREATE TABLE short_term_embedding_queue (
     queued_at TEXT NOT NULL DEFAULT (strftime('%Y-%m-%dT%H:%M:%fZ', 'now')),
     PRIMARY KEY (space_id, memory_id)
 ) STRICT, WITHOUT ROWID;
+
+CREATE INDEX short_term_embedding_queue_by_memory ON short_term_embedding_queue (memory_id);
 
 CREATE TRIGGER short_term_memories_embedded AFTER INSERT ON short_term_memories BEGIN
     DELETE FROM short_term_embeddings WHERE memory_id = NEW.id;

@@ -50,9 +50,15 @@ class Tool(SdkTool):
     """
 
     def __init__(
-        self, method: Callable[..., BaseModel], effect: ToolAnnotations, *, evaluates: bool = False
+        self,
+        method: Callable[..., BaseModel],
+        effect: ToolAnnotations,
+        *,
+        evaluates: bool = False,
+        always: bool = False,
     ) -> None:
-        """`evaluates`: a call evaluates triggers, which may take seconds."""
+        """`evaluates`: a call evaluates triggers, which may take seconds. `always`: a client that loads tools only when
+        they are needed should load this one at once (the key in `_meta` is Claude Code's)."""
         signature = inspect.signature(method)
         model = _arguments(method.__name__, signature)
         super().__init__(
@@ -70,6 +76,7 @@ class Tool(SdkTool):
             is_async=False,
             context_kwarg=None,
             annotations=effect,
+            meta={"anthropic/alwaysLoad": True} if always else None,
         )
         self._wants_caller = _CALLER in signature.parameters
         self._evaluates = evaluates

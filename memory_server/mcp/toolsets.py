@@ -15,6 +15,13 @@ from memory_server.mcp.tools.short_term import ShortTermTools
 from memory_server.mcp.tools.turns import TurnTools
 from memory_server.settings import Settings
 
+CORE = "core"
+"""The toolset of the few tools that most sessions need. They belong to another toolset too."""
+
+IN_CORE = frozenset(
+    ["recall", "smart_resume", "memory_store", "memory_update", "memory_delete", "write_memory"]
+)
+
 
 def toolsets(services: Services) -> dict[str, list[Tool]]:
     """The toolsets under the names that `--toolsets` takes, in the order in which tools are listed."""
@@ -36,13 +43,17 @@ def chosen(known: Mapping[str, Sequence[Tool]], settings: Settings) -> list[Tool
         Invalid: a setting names an unknown toolset or tool, or no tool is left.
     """
     names = [tool.name for tools in known.values() for tool in tools]
-    _refuse_unknown("toolset", settings.toolsets, list(known))
+    _refuse_unknown("toolset", settings.toolsets, [CORE, *known])
     _refuse_unknown("tool", [*settings.tools, *settings.exclude_tools], names)
     left = [
         tool
         for toolset, tools in known.items()
         for tool in tools
-        if (not settings.toolsets or toolset in settings.toolsets)
+        if (
+            not settings.toolsets
+            or toolset in settings.toolsets
+            or (CORE in settings.toolsets and tool.name in IN_CORE)
+        )
         and (not settings.tools or tool.name in settings.tools)
         and tool.name not in settings.exclude_tools
         and (tool.reads_only or not settings.read_only)

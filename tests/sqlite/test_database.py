@@ -382,11 +382,11 @@ def test_a_full_database_keeps_what_it_has(file_database: Database) -> None:
 
 @pytest.fixture
 def tiny_disk(tmp_path: Path) -> Iterator[Path]:
-    """A real disk of 600 kB."""
+    """A real disk of 900 kB."""
     disk = tmp_path / "disk"
     disk.mkdir()
     made = subprocess.run(
-        ["mount", "-t", "tmpfs", "-o", "size=600k", "tmpfs", str(disk)], capture_output=True, check=False
+        ["mount", "-t", "tmpfs", "-o", "size=900k", "tmpfs", str(disk)], capture_output=True, check=False
     ) if shutil.which("mount") and os.geteuid() == 0 else None  # fmt: skip
     if made is None or made.returncode != 0:
         pytest.skip("mounting a small disk needs root")

@@ -9,9 +9,10 @@ import pytest
 from memory_server.domain import parts
 from memory_server.domain.caller import Caller
 from memory_server.domain.embedding import Embedded, Space
+from memory_server.domain.fact import FactFilter, Home, Scope
 from memory_server.domain.forgetting import Kind
 from memory_server.domain.memory import Filter, MemoryDraft, MemoryId, MemoryType
-from memory_server.domain.short_term import Keyword, ShortTermId, ShortTermMemory
+from memory_server.domain.short_term import Keyword, SaidFilter, ShortTermId, ShortTermMemory
 from memory_server.domain.turn import TurnDraft
 from memory_server.sqlite import (
     candidates,
@@ -37,6 +38,9 @@ IDS = np.array([1, 2, LONG_PART], np.int64)
 WANTED = Filter(project="p", since="2020-01-01T00:00:00.000Z")
 
 
+HOME = Home(Scope.GLOBAL, "")
+
+
 def delete_and_restore(tx: WriteTx, kind: Kind, id: int) -> None:
     trash.put(tx, kind, [id], Caller())
     trashed = trash.find_last(tx, kind, id)
@@ -56,6 +60,15 @@ ASKED: dict[str, Callable[[WriteTx], Any]] = {
     "texts": lambda tx: candidates.count(tx, Embedded.MEMORIES),
     "posting": lambda tx: candidates.posting(tx, Embedded.MEMORIES, "text"),
     "posting of turns": lambda tx: candidates.posting(tx, Embedded.TURNS, "text"),
+    "posting of facts": lambda tx: candidates.posting(tx, Embedded.FACTS, "text"),
+    "posting of short-term memories": lambda tx: candidates.posting(tx, Embedded.SHORT_TERM, "text"),
+    "around short-term memories": lambda tx: candidates.around(tx, Embedded.SHORT_TERM, [2, 3], 6),
+    "said in short-term memories": lambda tx: candidates.said(tx, Embedded.SHORT_TERM, [1, 2]),
+    "passing facts": lambda tx: candidates.passing(tx, Embedded.FACTS, [1, 2], FactFilter((HOME,))),
+    "passing short-term memories": lambda tx: candidates.passing(
+        tx, Embedded.SHORT_TERM, [1, 2], SaidFilter(("talk",))
+    ),
+    "vectors of facts": lambda tx: candidates.vectors(tx, Embedded.FACTS, 1, IDS, 8),
     "around": lambda tx: candidates.around(tx, Embedded.MEMORIES, [2, 3], 6),
     "around turns": lambda tx: candidates.around(tx, Embedded.TURNS, [2, 3], 6),
     "said": lambda tx: candidates.said(tx, Embedded.MEMORIES, [1, 2]),

@@ -131,6 +131,10 @@ VECTORS = {
     "part_embeddings",
     "turn_embeddings",
     "turn_embedding_queue",
+    "fact_embeddings",
+    "fact_embedding_queue",
+    "short_term_embeddings",
+    "short_term_embedding_queue",
 }
 
 
@@ -170,6 +174,17 @@ def vectors(path: Path) -> None:
             INSERT INTO turn_embedding_queue (space_id, turn_id) VALUES (1, 2);
             """
         )
+    if connection.table_exists(None, "fact_embeddings"):
+        connection.execute(
+            """
+            INSERT INTO fact_embeddings (space_id, fact_id, vector, created_at)
+            SELECT 1, min(id), x'00000000', '2026-01-01' FROM facts;
+            INSERT INTO fact_embedding_queue (space_id, fact_id) SELECT 1, max(id) FROM facts;
+            INSERT INTO short_term_embeddings (space_id, memory_id, vector, created_at)
+            VALUES (1, 1, x'00000000', '2026-01-01');
+            INSERT INTO short_term_embedding_queue (space_id, memory_id) VALUES (1, 2);
+            """
+        )
     connection.close()
 
 
@@ -199,7 +214,10 @@ def test_every_row_is_kept_as_it_was(any_file: Path, clock: Clock) -> None:
     after = content(any_file)
     for table, rows in before.items():
         columns = set(rows[0]) - {"skipped"} if rows else set[str]()
-        assert only(columns, after[table]) == only(columns, rows)
+        kept = after[table]
+        if table == "erasures":  # a migration may add an index, whose words are to be erased too
+            kept = [row for row in kept if row["what"] in {each["what"] for each in rows}]
+        assert only(columns, kept) == only(columns, rows)
     assert damage(any_file) == []
 
 

@@ -47,7 +47,7 @@ class FactTools:
             Tool(self.read_memory, READS),
             Tool(self.list_memories, READS),
             Tool(self.delete_memory, DESTROYS),
-            Tool(self.smart_resume, READS),
+            Tool(self.smart_resume, READS, always=True),
         ]
 
     def write_memory(

@@ -149,7 +149,7 @@ class MemoryTools:
 
     def tools(self) -> list[Tool]:
         return [
-            Tool(self.memory_store, WRITES),
+            Tool(self.memory_store, WRITES, always=True),
             Tool(self.memory_search, READS),
             Tool(self.memory_get, READS),
             Tool(self.memory_update, DESTROYS),

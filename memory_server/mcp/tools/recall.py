@@ -39,7 +39,7 @@ class RecallTools:
     recalls: RecallService
 
     def tools(self) -> list[Tool]:
-        return [Tool(self.recall, READS)]
+        return [Tool(self.recall, READS, evaluates=True, always=True)]
 
     def recall(
         self,
