@@ -1,0 +1,114 @@
+"""The answer of a recall: lines within a limit of tokens."""
+
+import importlib
+import json
+import random
+import warnings
+from typing import Any
+
+import pytest
+
+from memory_server.domain import recall
+from memory_server.domain.recall import Answer, Found, Recallable
+from tests.language.test_tokens import NOTES
+
+LIMITS = (100, 250, 400, 800, 2400)
+
+
+def memory(number: int, said: str, score: float = 0.5, **more: Any) -> Found:
+    return Found(Recallable.MEMORY, f"m{number}", said, "2026-03-14", score, id=number, **more)
+
+
+def compose(*found: Found, question: str = "who?", woken: tuple[Found, ...] = (), limit: int = 800) -> Answer:
+    return recall.compose(question, woken, found, limit)
+
+
+def tokens(answer: Answer) -> int:
+    """Of the whole answer as a tool sends it."""
+    items = [{"ref": each.ref, "kind": each.kind, "score": round(each.score, 2)} for each in answer.items]
+    sent = {"answer": answer.text, "items": items, "tokens": answer.tokens, "left_out": answer.left_out}
+    with warnings.catch_warnings(action="ignore", category=DeprecationWarning):
+        bpe: Any = importlib.import_module("bpe_openai")
+        return len(bpe.get_encoding("o200k_base").encode(json.dumps(sent, ensure_ascii=False)))
+
+
+def test_a_line_has_the_day_the_text_and_the_handle() -> None:
+    answer = compose(memory(42, "We release on Fridays."))
+    assert answer.text == "2026-03-14: We release on Fridays. [m42]"
+    assert [each.ref for each in answer.items] == ["m42"]
+    assert answer.left_out == {}
+
+
+def test_another_project_and_what_was_superseded_are_told() -> None:
+    answer = compose(memory(1, "We release on Fridays.", project="atlas", was="We release on Mondays."))
+    assert answer.text == (
+        "2026-03-14: We release on Fridays. (was: We release on Mondays.) (project atlas) [m1]"
+    )
+
+
+def test_what_is_unlikely_is_left_out_and_where_nothing_is_likely_the_answer_is_empty() -> None:
+    assert [each.ref for each in compose(memory(1, "Tea."), memory(2, "Noise.", 0.005)).items] == ["m1"]
+    answer = compose(memory(1, "Tea is served.", 0.05), memory(2, "Coffee.", 0.04))
+    assert (answer.text, answer.items, answer.left_out) == ("", (), {})
+
+
+def test_of_two_that_say_the_same_the_better_is_shown() -> None:
+    turn = Found(Recallable.TURN, "t7", "The standup moved to 9:30", "2026-03-13", 0.4)
+    assert [each.ref for each in compose(memory(1, "The standup moved to 9:30."), turn).items] == ["m1"]
+    later = Found(Recallable.TURN, "t8", "The standup moved to 10:30", "2026-03-13", 0.4)
+    assert [each.ref for each in compose(memory(1, "The standup moved to 9:30."), later).items] == [
+        "m1",
+        "t8",
+    ]
+    assert [
+        each.ref for each in compose(memory(1, "评审会改到周三。"), memory(2, "评审会改到周四。")).items
+    ] == [
+        "m1",
+        "m2",
+    ]
+
+
+def test_of_a_long_text_whole_sentences_that_fit_the_question_are_shown() -> None:
+    filler = " ".join(
+        f"The lamp number {number} hangs in the hall beside the old window." for number in range(12)
+    )
+    text = f"{filler} The billing service moved to Postgres in May. {filler}"
+    said = recall.excerpt(text, ("billing", "postgres"), 40)
+    assert said.startswith("… ")
+    assert said.endswith(" …")
+    assert "The billing service moved to Postgres in May." in said
+    assert all(piece in text for piece in said.strip("… ").split(". "))
+
+
+def test_a_sentence_that_does_not_fit_is_counted_not_cut() -> None:
+    long = "这是一个没有句号的很长的句子" * 60
+    answer = compose(memory(1, "短句子。", 0.9), memory(2, long, 0.8), limit=200)
+    assert [each.ref for each in answer.items] == ["m1"]
+    assert answer.left_out == {"memory": 1}
+
+
+def test_prompts_that_are_due_come_first_and_take_at_most_a_quarter() -> None:
+    due = tuple(
+        Found(Recallable.WOKEN, f"w check-{number}", "Remind the user of the checklist. " * 3, None, 1.0)
+        for number in range(20)
+    )
+    answer = compose(memory(1, "We release on Fridays."), woken=due, limit=800)
+    kinds = [each.kind for each in answer.items]
+    assert kinds[0] == Recallable.WOKEN
+    assert kinds[-1] == Recallable.MEMORY
+    alone = compose(woken=due, limit=800)
+    assert alone.tokens - recall.FRAME <= 200
+    assert answer.left_out["woken"] == 20 - kinds.count(Recallable.WOKEN)
+
+
+@pytest.mark.parametrize("limit", LIMITS)
+@pytest.mark.parametrize("seed", range(40))
+def test_the_limit_holds_by_the_real_tokenizer(limit: int, seed: int) -> None:
+    chance = random.Random(seed)
+    found = [
+        memory(number, " ".join(chance.sample(NOTES, chance.randint(1, 6))), 0.9 - number / 100)
+        for number in range(60)
+    ]
+    answer = compose(*found, question=chance.choice(NOTES), limit=limit)
+    assert tokens(answer) <= limit
+    assert len({each.ref for each in answer.items}) == len(answer.items)

@@ -1,0 +1,153 @@
+"""The tool `recall` as an assistant calls it: a real process, the official client."""
+
+from collections.abc import AsyncIterator
+from typing import Any
+
+import pytest
+from mcp import Client
+
+from memory_server.demo import embedded
+from tests.conftest import call
+from tests.mcp.conftest import Servers, refusal
+
+pytestmark = pytest.mark.anyio
+
+TRIGGER = "match_keys(messages, ['ship'])"
+
+
+async def filled(client: Client) -> None:
+    await call(
+        client,
+        "memory_store",
+        content="The lighthouse is painted white, because ships see it best.",
+        type="decision",
+    )
+    await call(client, "memory_store", content="灯塔由王磊负责维护。", type="learning", project="")
+    await call(client, "write_memory", key="project.paint_day", value="Friday")
+    await call(
+        client,
+        "register_memory",
+        message="The keeper asked for a new lamp of 900 watts",
+        summary="Keeper wants a lamp",
+    )
+    said = [{"role": "user", "content": "The foghorn of the lighthouse is broken since the storm"}]
+    await call(client, "add_short_term_memory", messages=said, conversation_id="default")
+    await call(
+        client, "add_long_term_memory", name="ship-check", prompt="Check the tide table.", trigger=TRIGGER
+    )
+    await embedded(client)
+
+
+@pytest.fixture
+async def full(server: Servers) -> AsyncIterator[Client]:
+    async with server() as client:
+        await filled(client)
+        yield client
+
+
+def refs(answer: dict[str, Any]) -> list[str]:
+    return [item["ref"] for item in answer["items"]]
+
+
+async def test_one_question_finds_each_kind(server: Servers, era: str) -> None:
+    async with server(mode=era) as full:
+        await filled(full)
+        await each_kind(full)
+
+
+async def each_kind(full: Client) -> None:
+    for question, kind, word in (
+        ("Why is the lighthouse white?", "memory", "ships see it best"),
+        ("谁维护灯塔？", "memory", "王磊"),
+        ("When is the paint day?", "fact", "Friday"),
+        ("What did the keeper ask for?", "turn", "900 watts"),
+        ("What happened to the foghorn?", "short_term", "storm"),
+    ):
+        answer = await call(full, "recall", query=question)
+        first = answer["items"][0]
+        assert first["kind"] == kind, (question, answer)
+        assert 0 < first["score"] <= 1
+        line = answer["answer"].splitlines()[0]
+        assert word in line
+        assert line.endswith(f"[{first['ref']}]")
+        assert answer["left_out"] == {}
+        assert "why" not in first
+
+
+async def test_several_stores_answer_one_question_and_the_text_is_there_once(full: Client) -> None:
+    answer = await call(
+        full, "recall", query="Why is the lighthouse white? And what is broken there? When is paint day?"
+    )
+    kinds = {item["kind"] for item in answer["items"]}
+    assert {"memory", "fact", "short_term"} <= kinds
+    assert len(refs(answer)) == len(set(refs(answer))) == len(answer["answer"].splitlines())
+    assert set(answer["items"][0]) == {"ref", "kind", "score"}
+
+
+async def test_prompts_whose_trigger_holds_come_first(full: Client) -> None:
+    said = [{"role": "user", "content": "When does the ship leave?"}]
+    answer = await call(full, "recall", query="When is the paint day?", messages=said)
+    assert answer["answer"].splitlines()[0] == "Check the tide table. [w ship-check]"
+    assert answer["items"][0]["kind"] == "woken"
+    assert answer["items"][0]["why"]
+    asleep = await call(
+        full, "recall", query="When is the paint day?", messages=[{"role": "user", "content": "Hi"}]
+    )
+    assert all(item["kind"] != "woken" for item in asleep["items"])
+
+
+async def test_kinds_and_times_narrow_what_is_recalled(full: Client) -> None:
+    answer = await call(full, "recall", query="lighthouse", kinds=["short_term", "turn"])
+    assert {item["kind"] for item in answer["items"]} <= {"short_term", "turn"}
+    assert answer["items"]
+    nothing = await call(full, "recall", query="lighthouse", until="2020-01-01")
+    assert (nothing["answer"], nothing["items"]) == ("", [])
+    assert "Nothing" in nothing["note"]
+
+
+async def test_what_superseded_a_memory_stands_in_its_place(full: Client) -> None:
+    old = await call(full, "memory_store", content="The harbour gate opens at 6:00.", type="decision")
+    new = await call(
+        full, "memory_store", content="The harbour gate opens at 7:30 since the strike.", type="decision"
+    )
+    await call(full, "graph_connect", sourceId=new["id"], targetId=old["id"], relation="supersedes")
+    answer = await call(full, "recall", query="When does the harbour gate open?")
+    assert refs(answer)[0] == f"m{new['id']}"
+    assert f"m{old['id']}" not in refs(answer)
+    assert "(was: The harbour gate opens at 6:00.)" in answer["answer"]
+
+
+async def test_what_solves_an_error_stands_behind_it(full: Client) -> None:
+    error = await call(full, "memory_store", content="The lamp relay fails with code 17.", type="error")
+    fix = await call(full, "memory_store", content="Tighten the third screw.", type="pattern")
+    await call(full, "graph_connect", sourceId=fix["id"], targetId=error["id"], relation="solves")
+    answer = await call(full, "recall", query="lamp relay code 17")
+    assert refs(answer)[:2] == [f"m{error['id']}", f"m{fix['id']}"]
+
+
+async def test_what_is_shown_counts_as_accessed(full: Client) -> None:
+    (first,) = refs(await call(full, "recall", query="Why is the lighthouse white?", max_tokens=100))[:1]
+    (memory,) = (await call(full, "memory_get", ids=[int(first[1:])]))["memories"]
+    assert memory["access_count"] == 1
+
+
+@pytest.mark.parametrize(
+    ("wrong", "words"),
+    [
+        ({"query": "x", "max_tokens": 10}, "max_tokens"),
+        ({"query": ""}, "query"),
+        ({"query": "x", "kinds": ["dream"]}, "'memory'"),
+    ],
+)
+async def test_a_wrong_call_is_refused_with_the_mend(full: Client, wrong: dict[str, Any], words: str) -> None:
+    assert words in await refusal(full, "recall", **wrong)
+
+
+async def test_core_offers_six_tools_that_are_loaded_at_once(server: Servers) -> None:
+    async with server("--toolsets", "core") as client:
+        tools = (await client.list_tools()).tools
+        assert [tool.name for tool in tools] == [
+            *("recall", "memory_store", "memory_update", "memory_delete", "write_memory", "smart_resume")
+        ]
+        always = {tool.name for tool in tools if (tool.meta or {}).get("anthropic/alwaysLoad")}
+        assert always == {"recall", "memory_store", "smart_resume"}
