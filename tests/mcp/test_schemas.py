@@ -50,6 +50,10 @@ LONG_TERM = (
 LONG_TERM_SHARE = 700
 
 ANSWERS: dict[str, list[dict[str, Any]]] = {
+    "recall": [
+        {"query": "When is the cache warm?"},
+        {"query": "cache", "messages": [{"role": "user", "content": "hi"}], "max_tokens": 200, "kinds": ["fact"]},
+    ],
     "memory_store": [
         {"content": "The cache is warm after 40 s", "type": "learning"},
         {
