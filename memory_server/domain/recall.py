@@ -39,6 +39,9 @@ PER_ITEM = 14
 LONG = 60
 """Tokens. Of a longer text the answer has the sentences that fit the question best."""
 
+SHORTEST = 25
+"""Tokens: no line and its item take less, so that an answer with less room is full."""
+
 OF_PROMPTS = 0.25
 """Share of the token limit that prompts whose trigger holds may take."""
 
@@ -109,6 +112,9 @@ def compose(question: str, woken: Sequence[Found], found: Sequence[Found], max_t
     likely = [each for each in found if each.score >= LEAST] if found and found[0].score >= LIKELY else []
     told: list[frozenset[str]] = []
     for each in likely:
+        if page.room - page.cost < SHORTEST:
+            left_out[each.kind] += 1
+            continue
         words = _words(each.said)
         if any(_same(words, other) for other in told):
             continue
