@@ -35,8 +35,16 @@ _COLUMNS = """
         WHERE target_id = memories.id AND relation = 'supersedes' AND valid_to IS NULL
         ORDER BY julianday(valid_from) DESC, edges.id DESC
         LIMIT 1
-    )
+    ),
+    session
 """
+
+_CURRENT = """
+    id NOT IN (SELECT target_id FROM edges WHERE relation = 'supersedes' AND valid_to IS NULL)
+    AND (metadata = '{}' OR julianday(json_extract(metadata, '$.expires_at')) IS NULL
+        OR julianday(json_extract(metadata, '$.expires_at')) > julianday(:now))
+"""
+"""What no other memory supersedes, and what has not ended: `expires_at` in its metadata."""
 
 
 def _memory(row: tuple[Any, ...]) -> Memory:
@@ -55,6 +63,7 @@ def _memory(row: tuple[Any, ...]) -> Memory:
         created_by=row[11],
         occurred_at=row[12],
         superseded_by=row[13],
+        session=row[14],
     )
 
 
@@ -262,20 +271,47 @@ def _count(tx: Tx, project: str | None, column: str) -> dict[str, int]:
     return {str(name): int(number) for name, number in rows}
 
 
-def most_important(tx: Tx, project: str, limit: int) -> list[Memory]:
-    """The memories of a project with the highest decayed score, the newest first among equals."""
+def most_important(tx: Tx, project: str, limit: int, least: int = 1) -> list[Memory]:
+    """The current memories of a project ('' is none) with the highest decayed score, the newest first among equals.
+
+    `least` is the lowest importance.
+    """
     rates = " ".join(f"WHEN '{type.value}' THEN {rate}" for type, rate in DECAY_PER_DAY.items())
     rows = tx.rows(
         f"""
-        SELECT {_COLUMNS}
+        SELECT id
         FROM memories
-        WHERE ifnull(project, '') = ?
+        WHERE project IS :project AND importance >= :least AND {_CURRENT}
         ORDER BY
             importance * log2(access_count + 2)
-            * exp(-CASE type {rates} END * max(0, julianday(?) - julianday(ifnull(occurred_at, created_at)))) DESC,
+            * exp(-CASE type {rates} END * max(0, julianday(:now) - julianday(ifnull(occurred_at, created_at)))) DESC,
             id DESC
-        LIMIT ?
+        LIMIT :limit
         """,
-        (project, tx.now, limit),
+        {"project": project or None, "least": least, "now": tx.now, "limit": limit},
     )
-    return [_memory(row) for row in rows]
+    return select(tx, [MemoryId(id) for (id,) in rows])
+
+
+def newest_current(tx: Tx, project: str, type: MemoryType, limit: int) -> list[Memory]:
+    """The current memories of a project and type, by the moment at which they occurred, the latest first."""
+    rows = tx.rows(
+        f"""
+        SELECT id
+        FROM memories
+        WHERE project IS :project AND type = :type AND {_CURRENT}
+        ORDER BY julianday(ifnull(occurred_at, created_at)) DESC, id DESC
+        LIMIT :limit
+        """,
+        {"project": project or None, "type": type.value, "now": tx.now, "limit": limit},
+    )
+    return select(tx, [MemoryId(id) for (id,) in rows])
+
+
+def count_current(tx: Tx, project: str) -> int:
+    """How many current memories a project has."""
+    row = tx.one(
+        f"SELECT count(*) FROM memories WHERE project IS :project AND {_CURRENT}",
+        {"project": project or None, "now": tx.now},
+    )
+    return int(row[0])

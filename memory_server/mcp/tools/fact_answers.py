@@ -1,18 +1,20 @@
 """The answers of the toolset `facts`."""
 
 import json
+from collections.abc import Sequence
 from typing import Annotated, Any, Self
 
 from pydantic import (
     AliasChoices,
     AliasPath,
     Field,
-    JsonValue,
     SerializerFunctionWrapHandler,
     model_serializer,
 )
 
 from memory_server.domain.fact import Fact, FactChange
+from memory_server.errors import Problem
+from memory_server.language.tokens import weigh
 from memory_server.mcp.tools.answers import (
     OPTIONAL,
     Answer,
@@ -129,23 +131,31 @@ class FactDeleted(Deletion):
     restored: Annotated[FactRead | None, OPTIONAL] = None
 
 
-class ResumeContext(Answer):
-    project: dict[str, JsonValue]
-    current: dict[str, JsonValue]
-    shared: dict[str, JsonValue]
+class Said(Answer):
+    value: AnyJson
+    by: OptionalText = None
+    at: str
 
 
 class Resume(Answer):
     briefing: str
-    context: ResumeContext
+    context: Annotated[dict[str, dict[str, Said]] | None, OPTIONAL] = None
     token_count: int
     degraded: Degraded = None
 
     @classmethod
     def of(cls, resumed: Resumed) -> Self:
+        parts = None if resumed.context is None else resumed.context.parts
         return cls(
             briefing=resumed.briefing.text,
-            context=ResumeContext.of(resumed),
-            token_count=resumed.briefing.token_count,
+            context=parts
+            and {part: {key: Said.of(each) for key, each in facts.items()} for part, facts in parts.items()},
+            token_count=resumed.token_count,
             degraded=degraded(resumed.degraded),
         )
+
+    @staticmethod
+    def overhead(problems: Sequence[Problem]) -> float:
+        """The tokens of an answer without the briefing."""
+        empty = Resume(briefing="", token_count=8000, degraded=degraded(problems))
+        return weigh(empty.model_dump_json(by_alias=True))

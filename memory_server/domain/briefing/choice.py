@@ -1,0 +1,263 @@
+"""Chooses what a briefing says: what matters most, shortened rather than left out, in few tokens."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from enum import IntEnum
+from itertools import count
+
+from memory_server.domain.fact import Fact
+from memory_server.language import query
+from memory_server.language.tokens import weigh, weigh_json
+
+
+class Heading(IntEnum):
+    """The headings in their order: blockers and current work first."""
+
+    BLOCKED = 0
+    TASK = 1
+    UNDER_WAY = 2
+    OLDER = 3
+    LAST_SESSION = 4
+    DECIDED = 5
+    FOUND_OUT = 6
+    SHARED = 7
+    CONVENTIONS = 8
+    EVERYWHERE = 9
+    OTHER = 10
+
+
+TITLES = {
+    Heading.BLOCKED: "Blocked",
+    Heading.TASK: "Current task",
+    Heading.UNDER_WAY: "Under way",
+    Heading.OLDER: "Older, perhaps done",
+    Heading.LAST_SESSION: "Last session",
+    Heading.DECIDED: "Decided",
+    Heading.FOUND_OUT: "Found out",
+    Heading.SHARED: "Shared",
+    Heading.CONVENTIONS: "Conventions",
+    Heading.EVERYWHERE: "In all projects",
+    Heading.OTHER: "Also known",
+}
+
+URGENCY = {
+    Heading.BLOCKED: 12.0,
+    Heading.TASK: 12.0,
+    Heading.UNDER_WAY: 6.0,
+    Heading.OLDER: 2.0,
+    Heading.LAST_SESSION: 4.0,
+    Heading.DECIDED: 6.0,
+    Heading.FOUND_OUT: 4.0,
+    Heading.SHARED: 4.0,
+    Heading.CONVENTIONS: 4.0,
+    Heading.EVERYWHERE: 4.0,
+    Heading.OTHER: 1.5,
+}
+"""How much an item under a heading counts beside one of the same age and importance under another one."""
+
+CROWDED = 0.25
+"""The second item of a heading counts 1 / (1 + CROWDED) of what it would alone, the third 1 / (1 + 2 x CROWDED): so no
+heading takes the room of all others."""
+
+SHARES = (0.5, 0.75, 0.95, 1.0)
+"""The share of an item's worth that each of its forms has: its first words, clauses, sentence, sentences."""
+
+HEADROOM = 0.88
+"""Share of the token limit that the estimate may fill. The real count is up to 12 % higher and must keep the limit."""
+
+SMALLEST = 6.0
+"""Tokens of the shortest items: more than fit if all were so short are not looked at."""
+
+LONGEST_NAME = 20
+"""Tokens of the line with the project's name. A longer line becomes "This project.": a briefing may have only 50."""
+
+POINTED = 250
+"""Tokens of the smallest answer that says how to read what was left out, and who wrote it."""
+
+TIMELESS = frozenset([Heading.CONVENTIONS, Heading.EVERYWHERE])
+"""Headings that say first what is most important, not what is newest. An age is not told there."""
+
+SAID_TWICE = 0.9
+"""An item so much of whose words another one has said is not said again."""
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """Something to say, in up to three lengths, the shortest first. `worth`: importance x recency.
+
+    `at` is the moment of it; `leads`: it may be the one that its heading says at least. `fact` is the fact that it says. `closing`: said after all others of its heading.
+    `counted` is false where it is neither a fact nor a memory of its own.
+    """
+
+    heading: Heading
+    forms: tuple[str, ...]
+    worth: float
+    at: str
+    leads: bool = True
+    fact: Fact | None = None
+    closing: bool = False
+    counted: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """What stands around the items.
+
+    `total` counts the facts and memories that could be said, `pointer` says how to read them, `author` wrote what names
+    nobody else, and `titles` replaces titles.
+    """
+
+    project: str
+    total: int
+    pointer: str
+    author: str | None = None
+    titles: dict[Heading, str] = field(default_factory=dict)
+
+    def opening(self) -> str:
+        """The line that names the project."""
+        named = f"Project {self.project}." if self.project else "No project."
+        return named if weigh(named) <= LONGEST_NAME else "This project."
+
+    def title(self, heading: Heading) -> str:
+        return self.titles.get(heading, TITLES[heading])
+
+
+@dataclass(frozen=True, slots=True)
+class Briefing:
+    """`cost` is the estimate for `text` in an answer; `said` are the items in it, `left_out` is the number of others."""
+
+    text: str
+    cost: float
+    said: tuple[Item, ...]
+    left_out: int
+
+
+def brief(items: Sequence[Item], frame: Frame, room: float) -> Briefing:
+    """What matters most, in at most `room` tokens of a JSON text. The same items give the same text.
+
+    First the newest item of each heading gets its shortest form. Then each item gets the form that says most for its
+    tokens, until the room is used.
+    """
+    if room < POINTED:
+        frame = replace(frame, pointer="", author=None)
+    leading, others = _ordered(items)
+    ordered = [*leading, *others][: max(1, int(room / SMALLEST))]
+    room -= weigh_json(_text(frame, [], frame.total))
+    lengths = _chosen(ordered, len(leading), frame, room)
+    said = [(item, lengths[number]) for number, (item, _) in enumerate(ordered) if number in lengths]
+    left = frame.total - sum(item.counted for item, _ in said)
+    text = _text(frame, said, left)
+    return Briefing(text, weigh_json(text), tuple(item for item, _ in said), left)
+
+
+def _ordered(items: Sequence[Item]) -> tuple[list[tuple[Item, float]], list[tuple[Item, float]]]:
+    """The items with what each counts: those that lead a heading, and the others, those that count most first."""
+    by_worth = sorted(range(len(items)), key=lambda number: -items[number].worth)
+    ranks = {heading: count() for heading in Heading}
+    values = {
+        number: URGENCY[items[number].heading]
+        * items[number].worth
+        / (1 + CROWDED * next(ranks[items[number].heading]))
+        for number in by_worth
+    }
+    leading = _leading(items, by_worth)
+    others = sorted(values.keys() - set(leading), key=lambda number: (-values[number], number))
+    return [(items[at], values[at]) for at in leading], [(items[at], values[at]) for at in others]
+
+
+def _leading(items: Sequence[Item], by_worth: Sequence[int]) -> list[int]:
+    """What each heading says at least: the newest item that may lead; the most important one where time is no matter;
+    and what closes it."""
+    leading: list[int] = []
+    for heading in Heading:
+        here = [number for number in by_worth if items[number].heading is heading]
+        open_ones = [number for number in here if not items[number].closing]
+        able = [number for number in open_ones if items[number].leads] or open_ones
+        if able:
+            leading.append(able[0] if heading in TIMELESS else max(able, key=lambda number: items[number].at))
+        leading += [number for number in here if items[number].closing]
+    return leading
+
+
+def _chosen(ordered: Sequence[tuple[Item, float]], leading: int, frame: Frame, room: float) -> dict[int, int]:
+    """Which form each item gets that is said."""
+    lengths: dict[int, int] = {}
+    headed: set[Heading] = set()
+    heard = _Heard()
+    for number, length in _offers(ordered, leading):
+        item = ordered[number][0]
+        before = lengths.get(number)
+        if before is not None and before >= length:
+            continue
+        cost = _cost(item.forms[length]) - (0.0 if before is None else _cost(item.forms[before]))
+        if item.heading not in headed:
+            cost += weigh_json(f"\n{frame.title(item.heading)}:")
+        if cost > room or (before is None and heard.has(item)):
+            continue
+        room -= cost
+        lengths[number] = length
+        headed.add(item.heading)
+        if before is None:
+            heard.add(item)
+    return lengths
+
+
+def _offers(ordered: Sequence[tuple[Item, float]], leading: int) -> Iterator[tuple[int, int]]:
+    """The forms to try, in order: the shortest of what leads, then what says most for its tokens."""
+    yield from ((number, 0) for number in range(min(leading, len(ordered))))
+    densities = [
+        (-density, number, length)
+        for number, (item, value) in enumerate(ordered)
+        for length, density in _densities(item, value)
+    ]
+    for _, number, length in sorted(densities):
+        yield number, length
+
+
+def _densities(item: Item, value: float) -> Iterator[tuple[int, float]]:
+    """What each form adds to the one before it, for each token."""
+    last = len(item.forms) - 1
+    cost, share = 0.0, 0.0
+    for length, form in enumerate(item.forms):
+        now = 1.0 if length == last else SHARES[length]
+        more = max(_cost(form) - cost, 0.1)
+        yield length, value * (now - share) / more
+        cost, share = _cost(form), now
+
+
+def _cost(form: str) -> float:
+    return weigh_json(f" {form}")
+
+
+class _Heard:
+    """The words of what was said, so that nothing is said twice."""
+
+    def __init__(self) -> None:
+        self._said: list[frozenset[str]] = []
+
+    def has(self, item: Item) -> bool:
+        terms = _terms(item)
+        return len(terms) > 1 and any(len(terms & said) >= SAID_TWICE * len(terms) for said in self._said)
+
+    def add(self, item: Item) -> None:
+        self._said.append(_terms(item))
+
+
+def _terms(item: Item) -> frozenset[str]:
+    return frozenset(query.parse(item.forms[min(1, len(item.forms) - 1)]).terms)
+
+
+def _text(frame: Frame, said: Sequence[tuple[Item, int]], left: int) -> str:
+    lines = [f"{frame.opening()} By {frame.author} unless named." if frame.author else frame.opening()]
+    for heading in Heading:
+        here = [each for each in said if each[0].heading is heading]
+        here.sort(key=lambda each: each[0].closing)
+        if here:
+            lines.append(
+                " ".join([f"{frame.title(heading)}:", *(item.forms[length] for item, length in here)])
+            )
+    if not said and not left:
+        lines.append("Nothing is stored for it yet.")
+    if left:
+        lines.append(f"Left out: {left} more" + (f" ({frame.pointer})." if frame.pointer else "."))
+    return "\n".join(lines)

@@ -1,0 +1,76 @@
+"""How an item of a briefing is worded: in up to four lengths, with its age and its author."""
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from memory_server.domain.scoring import age_in_days
+from memory_server.language import sentences
+from memory_server.language.text import has_han
+from memory_server.language.tokens import weigh
+
+WORDS, CLAUSE, SENTENCE, WHOLE = 10, 18, 45, 90
+"""Tokens of an item's lengths: its first words, clauses, sentence, sentences."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reader:
+    """For whom and when it is said: the client and the name of its project.
+
+    `usual` wrote most of it: the opening names it, and the items name the others.
+    """
+
+    now: str
+    client: str | None = None
+    project: str = ""
+    usual: str | None = None
+
+    def age(self, at: str) -> float:
+        """Days."""
+        return age_in_days(at, self.now)
+
+    def marks(self, at: str, author: str | None, more: str = "") -> str:
+        """Age, author and more, in brackets."""
+        named = f"by {author}" if author and author != (self.usual or self.client) else ""
+        told = ", ".join(filter(None, [ago(self.age(at)), named, more]))
+        return f" ({told})" if told else ""
+
+
+def usual_author(authors: Iterable[str | None]) -> str | None:
+    """Who wrote at least half of it."""
+    known = list(authors)
+    most = Counter(each for each in known if each).most_common(1)
+    return most[0][0] if most and 2 * most[0][1] >= len(known) else None
+
+
+def ago(days: float) -> str:
+    """An age in words; nothing where it is of today. Two thirds of a day: after a night it is yesterday."""
+    if days < 2 / 3:
+        return ""
+    if days < 5 / 3:
+        return "yesterday"
+    if days < 60:
+        return f"{round(days)} days ago"
+    return f"{round(days / 30.44)} months ago" if days < 700 else f"{round(days / 365.25)} years ago"
+
+
+def forms(label: str, said: Sequence[str], marks: str, short_marks: str = "") -> tuple[str, ...]:
+    """The lengths of an item, equal ones once: its first words and clauses, with the short marks; its first sentence,
+    and more sentences."""
+    whole = [sentences.shortened(said[0], WHOLE)]
+    for part in said[1:]:
+        if weigh(" ".join([*whole, part])) > WHOLE:
+            whole[-1] += " …"
+            break
+        whole.append(part)
+    lengths = (
+        _marked(label + sentences.shortened(said[0], WORDS), short_marks),
+        _marked(label + sentences.shortened(said[0], CLAUSE), short_marks),
+        _marked(label + sentences.shortened(said[0], SENTENCE), marks),
+        _marked(label + ("" if has_han(whole[0]) else " ").join(whole), marks),
+    )
+    return tuple(dict.fromkeys(lengths))
+
+
+def _marked(text: str, marks: str) -> str:
+    return sentences.ended(text.rstrip(".。") + marks) if marks else sentences.ended(text)

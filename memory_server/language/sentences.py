@@ -1,0 +1,73 @@
+"""Cuts a text into sentences, and shortens one to so many tokens."""
+
+import re
+from bisect import bisect_right
+
+from memory_server.language.text import HAN, SPACELESS
+from memory_server.language.tokens import weigh
+
+_END = re.compile(
+    r"(?<=[。！？])(?![”’」』）。！？])"
+    r"|(?<=[.!?…])(?<!\b\w\.)(?<!\betc\.)(?<!\bvs\.)\s+(?=[^a-z])"  # not after e.g. or 1.
+    r"|\s*\n\s*"
+)
+"""The end of a sentence in English or Chinese, or of a line."""
+
+_BULLET = re.compile(r"\s*(?:#+|[-*•])\s+")
+"""What opens a line of a list or a title."""
+
+_CLAUSE_END = re.compile(
+    r"[,;](?=\s)|[，；、]|\s+(?=[(（–—])|(?<=\S)——"
+    r"|\s+(?=(?:because|since|so that|which|while|but|although|unless)\b)"
+)
+"""Where a clause ends. A comma between two digits ends none."""
+
+_WORD_END = re.compile(rf"\s+|(?<=[{SPACELESS}])|(?=[{SPACELESS}])")
+
+_ENDS_IN_HAN = re.compile(f"[{HAN}\u3041-\u30ff]$")
+"""A text that ends in Chinese or Japanese: its full stop is 。."""
+
+_STOPS = (".", "!", "?", "。", "！", "？", "…")
+
+_NEAR = 0.6
+"""A clause that ends before this share of the tokens is too short: the text is cut at a word, later."""
+
+_PER_TOKEN = 12
+"""Characters: no token of prose is longer on average, so more of a text need not be looked at."""
+
+
+def split(text: str) -> list[str]:
+    """The sentences, each on one line: a second line could look like a heading."""
+    parts = (_BULLET.sub("", line(part), count=1) for part in _END.split(text.strip()))
+    return [part for part in parts if part.strip()]
+
+
+def line(text: str) -> str:
+    """The text on one line."""
+    return " ".join(text.split())
+
+
+def shortened(text: str, most: float) -> str:
+    """The text, or its first clauses, or words where a clause is longer; with … where something is left out."""
+    text, beginning = line(text), line(text[: int(most * _PER_TOKEN)])
+    if len(text) == len(beginning) and weigh(text) <= most:
+        return text
+    clauses = [found.start() for found in _CLAUSE_END.finditer(beginning)]
+    end = _last(beginning, clauses, most)
+    if end is None or weigh(beginning[:end]) < _NEAR * most:
+        words = [found.start() for found in _WORD_END.finditer(beginning) if found.start()]
+        end = _last(beginning, words, most) or end or int(most * 2)
+    return beginning[:end].rstrip(" ,;:，；：、.。-–—(（") + "…"
+
+
+def _last(text: str, ends: list[int], most: float) -> int | None:
+    """The last of these places up to which the text has at most so many tokens."""
+    fitting = bisect_right(ends, most, key=lambda end: weigh(text[:end]))
+    return ends[fitting - 1] if fitting else None
+
+
+def ended(text: str) -> str:
+    """The text with a full stop, unless it ends with one."""
+    if text.endswith(_STOPS):
+        return text
+    return text + ("。" if _ENDS_IN_HAN.search(text) else ".")
