@@ -25,7 +25,7 @@ from memory_server.sqlite import edges, fact_history, facts, memories, turns
 from memory_server.sqlite.database import Database
 from memory_server.sqlite.tx import Tx
 
-PER_ITEM = 10
+PER_ITEM = 15
 """Tokens of a short item: more of one heading than fit are not looked at."""
 
 CONSIDERED = 200
@@ -69,7 +69,7 @@ class Resumed:
 
 @dataclass(frozen=True, slots=True)
 class _Known:
-    """The facts to say, the tasks that nobody has touched for long with their number, and how many more facts there are."""
+    """The facts to say, the tasks that nobody has touched for long with their number, and how many more there are."""
 
     facts: list[Fact]
     older: list[Fact]

@@ -39,12 +39,17 @@ _COLUMNS = """
     session
 """
 
-_CURRENT = """
-    id NOT IN (SELECT target_id FROM edges WHERE relation = 'supersedes' AND valid_to IS NULL)
-    AND (metadata = '{}' OR julianday(json_extract(metadata, '$.expires_at')) IS NULL
-        OR julianday(json_extract(metadata, '$.expires_at')) > julianday(:now))
+_UNREPLACED = "id NOT IN (SELECT target_id FROM edges WHERE relation = 'supersedes' AND valid_to IS NULL)"
+"""What no other memory supersedes."""
+
+_CURRENT = f"""
+    {_UNREPLACED}
+    AND (
+        metadata = '{{}}'
+        OR ifnull(julianday(json_extract(metadata, '$.expires_at')) > julianday(:now), 1)
+    )
 """
-"""What no other memory supersedes, and what has not ended: `expires_at` in its metadata."""
+"""And what has not ended: `expires_at` in its metadata."""
 
 
 def _memory(row: tuple[Any, ...]) -> Memory:
@@ -300,7 +305,7 @@ def newest_current(tx: Tx, project: str, type: MemoryType, limit: int) -> list[M
         SELECT id
         FROM memories
         WHERE project IS :project AND type = :type AND {_CURRENT}
-        ORDER BY julianday(ifnull(occurred_at, created_at)) DESC, id DESC
+        ORDER BY ifnull(occurred_at, created_at) DESC, id DESC
         LIMIT :limit
         """,
         {"project": project or None, "type": type.value, "now": tx.now, "limit": limit},
@@ -309,9 +314,6 @@ def newest_current(tx: Tx, project: str, type: MemoryType, limit: int) -> list[M
 
 
 def count_current(tx: Tx, project: str) -> int:
-    """How many current memories a project has."""
-    row = tx.one(
-        f"SELECT count(*) FROM memories WHERE project IS :project AND {_CURRENT}",
-        {"project": project or None, "now": tx.now},
-    )
+    """How many memories of a project no other one supersedes."""
+    row = tx.one(f"SELECT count(*) FROM memories WHERE project IS ? AND {_UNREPLACED}", (project or None,))
     return int(row[0])

@@ -73,7 +73,7 @@ def newest(tx: Tx, project: str, limit: int) -> list[Turn]:
         SELECT {_COLUMNS}
         FROM turns
         WHERE project = ?
-        ORDER BY julianday(ifnull(occurred_at, created_at)) DESC, id DESC
+        ORDER BY ifnull(occurred_at, created_at) DESC, id DESC
         LIMIT ?
         """,
         (project, limit),

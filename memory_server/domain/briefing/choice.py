@@ -1,6 +1,6 @@
 """Chooses what a briefing says: what matters most, shortened rather than left out, in few tokens."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from enum import IntEnum
 from itertools import count
@@ -65,8 +65,8 @@ SHARES = (0.5, 0.75, 0.95, 1.0)
 HEADROOM = 0.88
 """Share of the token limit that the estimate may fill. The real count is up to 12 % higher and must keep the limit."""
 
-SMALLEST = 6.0
-"""Tokens of the shortest items: more than fit if all were so short are not looked at."""
+SMALLEST = 12.0
+"""Tokens of a short item: more items than would fit if all were so short are not looked at."""
 
 LONGEST_NAME = 20
 """Tokens of the line with the project's name. A longer line becomes "This project.": a briefing may have only 50."""
@@ -83,20 +83,31 @@ SAID_TWICE = 0.9
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """Something to say, in up to three lengths, the shortest first. `worth`: importance x recency.
+    """Something to say. `worth`: importance x recency; `at` is the moment of it.
 
-    `at` is the moment of it; `leads`: it may be the one that its heading says at least. `fact` is the fact that it says. `closing`: said after all others of its heading.
-    `counted` is false where it is neither a fact nor a memory of its own.
+    `worded` gives up to four lengths of it, the shortest first: that takes time, and not all items are looked at.
+    `leads`: it may be what its heading says at least. `closing`: said after all others of its heading. `fact`: the fact
+    that it says. `counted` is false where it is neither a fact nor a memory of its own.
     """
 
     heading: Heading
-    forms: tuple[str, ...]
+    worded: Callable[[], tuple[str, ...]]
     worth: float
     at: str
     leads: bool = True
     fact: Fact | None = None
     closing: bool = False
     counted: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class _Candidate:
+    """An item that is looked at: what it counts in its place, its lengths, and the tokens of each."""
+
+    item: Item
+    value: float
+    forms: tuple[str, ...]
+    costs: tuple[float, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,7 +135,7 @@ class Frame:
 
 @dataclass(frozen=True, slots=True)
 class Briefing:
-    """`cost` is the estimate for `text` in an answer; `said` are the items in it, `left_out` is the number of others."""
+    """`cost` is the estimate for `text` in an answer; `said` are the items in it, `left_out` counts the others."""
 
     text: str
     cost: float
@@ -135,23 +146,23 @@ class Briefing:
 def brief(items: Sequence[Item], frame: Frame, room: float) -> Briefing:
     """What matters most, in at most `room` tokens of a JSON text. The same items give the same text.
 
-    First the newest item of each heading gets its shortest form. Then each item gets the form that says most for its
-    tokens, until the room is used.
+    First what leads each heading gets its shortest form. Then each item gets the form that says most for its tokens,
+    until the room is used.
     """
     if room < POINTED:
         frame = replace(frame, pointer="", author=None)
     leading, others = _ordered(items)
-    ordered = [*leading, *others][: max(1, int(room / SMALLEST))]
-    room -= weigh_json(_text(frame, [], frame.total))
-    lengths = _chosen(ordered, len(leading), frame, room)
-    said = [(item, lengths[number]) for number, (item, _) in enumerate(ordered) if number in lengths]
-    left = frame.total - sum(item.counted for item, _ in said)
+    looked_at = [*leading, *others][: max(1, int(room / SMALLEST))]
+    candidates = [_candidate(items[number], value) for number, value in looked_at]
+    lengths = _chosen(candidates, len(leading), frame, room - weigh_json(_text(frame, [], frame.total)))
+    said = [(each, lengths[number]) for number, each in enumerate(candidates) if number in lengths]
+    left = frame.total - sum(each.item.counted for each, _ in said)
     text = _text(frame, said, left)
-    return Briefing(text, weigh_json(text), tuple(item for item, _ in said), left)
+    return Briefing(text, weigh_json(text), tuple(each.item for each, _ in said), left)
 
 
-def _ordered(items: Sequence[Item]) -> tuple[list[tuple[Item, float]], list[tuple[Item, float]]]:
-    """The items with what each counts: those that lead a heading, and the others, those that count most first."""
+def _ordered(items: Sequence[Item]) -> tuple[list[tuple[int, float]], list[tuple[int, float]]]:
+    """The items by number, with what each counts: those that lead a heading, and the others, what counts most first."""
     by_worth = sorted(range(len(items)), key=lambda number: -items[number].worth)
     ranks = {heading: count() for heading in Heading}
     values = {
@@ -162,7 +173,7 @@ def _ordered(items: Sequence[Item]) -> tuple[list[tuple[Item, float]], list[tupl
     }
     leading = _leading(items, by_worth)
     others = sorted(values.keys() - set(leading), key=lambda number: (-values[number], number))
-    return [(items[at], values[at]) for at in leading], [(items[at], values[at]) for at in others]
+    return [(number, values[number]) for number in leading], [(number, values[number]) for number in others]
 
 
 def _leading(items: Sequence[Item], by_worth: Sequence[int]) -> list[int]:
@@ -179,54 +190,53 @@ def _leading(items: Sequence[Item], by_worth: Sequence[int]) -> list[int]:
     return leading
 
 
-def _chosen(ordered: Sequence[tuple[Item, float]], leading: int, frame: Frame, room: float) -> dict[int, int]:
-    """Which form each item gets that is said."""
+def _candidate(item: Item, value: float) -> _Candidate:
+    forms = item.worded()
+    return _Candidate(item, value, forms, tuple(weigh_json(f" {form}") for form in forms))
+
+
+def _chosen(candidates: Sequence[_Candidate], leading: int, frame: Frame, room: float) -> dict[int, int]:
+    """Which length each candidate gets that is said, by their numbers."""
     lengths: dict[int, int] = {}
     headed: set[Heading] = set()
     heard = _Heard()
-    for number, length in _offers(ordered, leading):
-        item = ordered[number][0]
-        before = lengths.get(number)
+    for number, length in _offers(candidates, leading):
+        each, before = candidates[number], lengths.get(number)
         if before is not None and before >= length:
             continue
-        cost = _cost(item.forms[length]) - (0.0 if before is None else _cost(item.forms[before]))
-        if item.heading not in headed:
-            cost += weigh_json(f"\n{frame.title(item.heading)}:")
-        if cost > room or (before is None and heard.has(item)):
+        cost = each.costs[length] - (0.0 if before is None else each.costs[before])
+        if each.item.heading not in headed:
+            cost += weigh_json(f"\n{frame.title(each.item.heading)}:")
+        if cost > room or (before is None and heard.has(each)):
             continue
         room -= cost
         lengths[number] = length
-        headed.add(item.heading)
+        headed.add(each.item.heading)
         if before is None:
-            heard.add(item)
+            heard.add(each)
     return lengths
 
 
-def _offers(ordered: Sequence[tuple[Item, float]], leading: int) -> Iterator[tuple[int, int]]:
-    """The forms to try, in order: the shortest of what leads, then what says most for its tokens."""
-    yield from ((number, 0) for number in range(min(leading, len(ordered))))
+def _offers(candidates: Sequence[_Candidate], leading: int) -> Iterator[tuple[int, int]]:
+    """The lengths to try, in order: the shortest of what leads, then what says most for its tokens."""
+    yield from ((number, 0) for number in range(min(leading, len(candidates))))
     densities = [
         (-density, number, length)
-        for number, (item, value) in enumerate(ordered)
-        for length, density in _densities(item, value)
+        for number, each in enumerate(candidates)
+        for length, density in _densities(each)
     ]
     for _, number, length in sorted(densities):
         yield number, length
 
 
-def _densities(item: Item, value: float) -> Iterator[tuple[int, float]]:
-    """What each form adds to the one before it, for each token."""
-    last = len(item.forms) - 1
-    cost, share = 0.0, 0.0
-    for length, form in enumerate(item.forms):
+def _densities(candidate: _Candidate) -> Iterator[tuple[int, float]]:
+    """What each length adds to the one before it, for each token."""
+    last = len(candidate.forms) - 1
+    before, share = 0.0, 0.0
+    for length, cost in enumerate(candidate.costs):
         now = 1.0 if length == last else SHARES[length]
-        more = max(_cost(form) - cost, 0.1)
-        yield length, value * (now - share) / more
-        cost, share = _cost(form), now
-
-
-def _cost(form: str) -> float:
-    return weigh_json(f" {form}")
+        yield length, candidate.value * (now - share) / max(cost - before, 0.1)
+        before, share = cost, now
 
 
 class _Heard:
@@ -235,27 +245,26 @@ class _Heard:
     def __init__(self) -> None:
         self._said: list[frozenset[str]] = []
 
-    def has(self, item: Item) -> bool:
-        terms = _terms(item)
+    def has(self, candidate: _Candidate) -> bool:
+        terms = _terms(candidate)
         return len(terms) > 1 and any(len(terms & said) >= SAID_TWICE * len(terms) for said in self._said)
 
-    def add(self, item: Item) -> None:
-        self._said.append(_terms(item))
+    def add(self, candidate: _Candidate) -> None:
+        self._said.append(_terms(candidate))
 
 
-def _terms(item: Item) -> frozenset[str]:
-    return frozenset(query.parse(item.forms[min(1, len(item.forms) - 1)]).terms)
+def _terms(candidate: _Candidate) -> frozenset[str]:
+    return frozenset(query.parse(candidate.forms[min(1, len(candidate.forms) - 1)]).terms)
 
 
-def _text(frame: Frame, said: Sequence[tuple[Item, int]], left: int) -> str:
+def _text(frame: Frame, said: Sequence[tuple[_Candidate, int]], left: int) -> str:
     lines = [f"{frame.opening()} By {frame.author} unless named." if frame.author else frame.opening()]
     for heading in Heading:
-        here = [each for each in said if each[0].heading is heading]
-        here.sort(key=lambda each: each[0].closing)
+        here = [each for each in said if each[0].item.heading is heading]
+        here.sort(key=lambda each: each[0].item.closing)
         if here:
-            lines.append(
-                " ".join([f"{frame.title(heading)}:", *(item.forms[length] for item, length in here)])
-            )
+            sentences = [candidate.forms[length] for candidate, length in here]
+            lines.append(" ".join([f"{frame.title(heading)}:", *sentences]))
     if not said and not left:
         lines.append("Nothing is stored for it yet.")
     if left:

@@ -29,12 +29,6 @@ class Reader:
         """Days."""
         return age_in_days(at, self.now)
 
-    def marks(self, at: str, author: str | None, more: str = "") -> str:
-        """Age, author and more, in brackets."""
-        named = f"by {author}" if author and author != (self.usual or self.client) else ""
-        told = ", ".join(filter(None, [ago(self.age(at)), named, more]))
-        return f" ({told})" if told else ""
-
 
 def usual_author(authors: Iterable[str | None]) -> str | None:
     """Who wrote at least half of it."""
@@ -54,23 +48,41 @@ def ago(days: float) -> str:
     return f"{round(days / 30.44)} months ago" if days < 700 else f"{round(days / 365.25)} years ago"
 
 
+def marked(age: float, author: str | None, reader: Reader, more: str = "") -> str:
+    """Age, author and more, in brackets."""
+    named = f"by {author}" if author and author != (reader.usual or reader.client) else ""
+    told = ", ".join(filter(None, [ago(age), named, more]))
+    return f" ({told})" if told else ""
+
+
 def forms(label: str, said: Sequence[str], marks: str, short_marks: str = "") -> tuple[str, ...]:
     """The lengths of an item, equal ones once: its first words and clauses, with the short marks; its first sentence,
     and more sentences."""
-    whole = [sentences.shortened(said[0], WHOLE)]
-    for part in said[1:]:
-        if weigh(" ".join([*whole, part])) > WHOLE:
-            whole[-1] += " …"
-            break
-        whole.append(part)
+    weight = weigh(said[0])
+    words, clause, sentence, first = (
+        sentences.shortened(said[0], most) if weight > most else said[0]
+        for most in (WORDS, CLAUSE, SENTENCE, WHOLE)
+    )
     lengths = (
-        _marked(label + sentences.shortened(said[0], WORDS), short_marks),
-        _marked(label + sentences.shortened(said[0], CLAUSE), short_marks),
-        _marked(label + sentences.shortened(said[0], SENTENCE), marks),
-        _marked(label + ("" if has_han(whole[0]) else " ").join(whole), marks),
+        _closed(label + words, short_marks),
+        _closed(label + clause, short_marks),
+        _closed(label + sentence, marks),
+        _closed(label + _more(first, said[1:], WHOLE - weight), marks),
     )
     return tuple(dict.fromkeys(lengths))
 
 
-def _marked(text: str, marks: str) -> str:
+def _more(first: str, following: Sequence[str], room: float) -> str:
+    """The sentences that fit, with … where others do not."""
+    whole = [first]
+    for sentence in following:
+        room -= weigh(sentence)
+        if room < 0:
+            whole[-1] += " …"
+            break
+        whole.append(sentence)
+    return ("" if has_han(first) else " ").join(whole)
+
+
+def _closed(text: str, marks: str) -> str:
     return sentences.ended(text.rstrip(".。") + marks) if marks else sentences.ended(text)

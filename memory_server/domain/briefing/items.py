@@ -2,11 +2,12 @@
 
 import re
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 from memory_server.domain.briefing.choice import TIMELESS, Heading, Item
 from memory_server.domain.briefing.clauses import parts, words
-from memory_server.domain.briefing.forms import Reader, forms
+from memory_server.domain.briefing.forms import Reader, forms, marked
 from memory_server.domain.briefing.settled import still_open
 from memory_server.domain.fact import Fact, Scope
 from memory_server.domain.memory import Memory, MemoryId, MemoryType
@@ -120,22 +121,17 @@ def of_fact(fact: Fact, reader: Reader) -> list[Item]:
     value = still_open(fact.value) if heading <= Heading.UNDER_WAY else fact.value
     if _is_empty(value):
         return []
-    several = isinstance(value, list) and heading in (Heading.BLOCKED, Heading.TASK) and len(value) <= APART
-    marks = "" if heading in TIMELESS else reader.marks(fact.updated_at, fact.updated_by)
     age = reader.age(fact.updated_at)
-    old = (heading in DATED and age >= WEEK) or (heading is Heading.DECIDED and age >= LONG_AGO)
-    importance = ABOUT if _tail(fact.key) in OVERVIEWS else ORDINARY
-    worth = _worth(heading, importance, fact.updated_at, reader)
-    label = _label(fact.key, heading)
+    worth = _worth(heading, ABOUT if _tail(fact.key) in OVERVIEWS else ORDINARY, age)
+    several = isinstance(value, list) and heading in (Heading.BLOCKED, Heading.TASK) and len(value) <= APART
+
+    def worded(said: Any) -> tuple[str, ...]:
+        marks = "" if heading in TIMELESS else marked(age, fact.updated_by, reader)
+        old = (heading in DATED and age >= WEEK) or (heading is Heading.DECIDED and age >= LONG_AGO)
+        return forms(_label(fact.key, heading), parts(said), marks, marks if old else "")
+
     return [
-        Item(
-            heading,
-            forms(label, parts(each), marks, marks if old else ""),
-            worth,
-            fact.updated_at,
-            fact=fact,
-            counted=number == 0,
-        )
+        Item(heading, partial(worded, each), worth, fact.updated_at, fact=fact, counted=number == 0)
         for number, each in enumerate(value if several else [value])
     ]
 
@@ -145,27 +141,34 @@ def of_memory(memory: Memory, contradicting: Sequence[MemoryId], reader: Reader)
     heading = OF_TYPE.get(memory.type, Heading.FOUND_OUT)
     if (memory.project or "") != reader.project:
         heading = Heading.EVERYWHERE
-    disputed = f"contradicted by {', '.join(f'#{id}' for id in contradicting)}" if contradicting else ""
-    marks = short = f" ({disputed})" if disputed else ""
-    if heading not in TIMELESS:
-        marks = reader.marks(memory.occurred_at, memory.created_by, disputed)
-    if heading is Heading.DECIDED and reader.age(memory.occurred_at) >= LONG_AGO:
-        short = marks
-    said = forms("", sentences.split(memory.content), marks, short)
-    worth = _worth(heading, memory.importance, memory.occurred_at, reader)
-    return Item(heading, said, worth, memory.occurred_at, leads=memory.importance >= ORDINARY)
+    age = reader.age(memory.occurred_at)
+
+    def worded() -> tuple[str, ...]:
+        disputed = f"contradicted by {', '.join(f'#{id}' for id in contradicting)}" if contradicting else ""
+        marks = short = f" ({disputed})" if disputed else ""
+        if heading not in TIMELESS:
+            marks = marked(age, memory.created_by, reader, disputed)
+        if heading is Heading.DECIDED and age >= LONG_AGO:
+            short = marks
+        return forms("", sentences.split(memory.content), marks, short)
+
+    worth = _worth(heading, memory.importance, age)
+    return Item(heading, worded, worth, memory.occurred_at, leads=memory.importance >= ORDINARY)
 
 
 def of_older(count: int, newest: Sequence[Item]) -> Item:
     """The tasks that nobody has touched for long: their number; named only where there is no newer work."""
-    named = "; ".join(item.forms[0].rstrip(".。") for item in newest[:OLDER_NAMED])
-    said = (f"{count}.", f"{count}, the last: {named}.") if newest else (f"{count}.",)
-    return Item(Heading.OLDER, said, 1.0, newest[0].at if newest else "", counted=False)
+
+    def worded() -> tuple[str, ...]:
+        named = "; ".join(item.worded()[0].rstrip(".。") for item in newest[:OLDER_NAMED])
+        return (f"{count}.", f"{count}, the last: {named}.") if newest else (f"{count}.",)
+
+    return Item(Heading.OLDER, worded, 1.0, newest[0].at if newest else "", counted=False)
 
 
-def _worth(heading: Heading, importance: int, at: str, reader: Reader) -> float:
+def _worth(heading: Heading, importance: int, age: float) -> float:
     """Importance x recency: 1 for what is ordinary and new."""
-    return importance / ORDINARY / (1 + reader.age(at) / HALF[heading])
+    return importance / ORDINARY / (1 + age / HALF[heading])
 
 
 def _label(key: str, heading: Heading) -> str:

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from memory_server.domain.briefing.choice import TITLES, Heading, Item
-from memory_server.domain.briefing.forms import Reader, forms
+from memory_server.domain.briefing.forms import Reader, forms, marked
 from memory_server.domain.memory import MemoryId
 from memory_server.domain.scoring import age_in_days
 from memory_server.language import sentences
@@ -75,28 +75,26 @@ def next_step(text: str) -> tuple[str, str | None]:
 def of_session(last: LastSession, reader: Reader) -> list[Item]:
     """The events, then what was to come next. Those of a session before the last have their age."""
     newest = last.events[0]
+
+    def item(said: str, event: Event, worth: float, label: str = "") -> Item:
+        def worded() -> tuple[str, ...]:
+            marks = "" if event.session == newest.session else marked(reader.age(event.at), event.by, reader)
+            return forms(label, sentences.split(said), marks)
+
+        leads = event is last.next[1] if last.next else event.importance >= ORDINARY
+        counted = event.memory is not None and not label
+        return Item(
+            Heading.LAST_SESSION, worded, worth, event.at, leads=leads, closing=bool(label), counted=counted
+        )
+
     items = []
     for event in last.events:
         before, following = next_step(event.text)
-        said = sentences.split(before if following else event.text)
-        if not said:
-            continue
-        ends = last.next is not None and last.next[1] is event
-        worth = NEXT if ends else event.importance / ORDINARY
-        items.append(
-            Item(
-                Heading.LAST_SESSION,
-                forms("", said, _marks(event, newest, reader)),
-                worth / (1 + age_in_days(event.at, newest.at) / HALF),
-                event.at,
-                leads=ends if last.next else event.importance >= ORDINARY,
-                counted=event.memory is not None,
-            )
-        )
+        worth = NEXT if last.next and event is last.next[1] else event.importance / ORDINARY
+        if said := before if following else event.text:
+            items.append(item(said, event, worth / (1 + age_in_days(event.at, newest.at) / HALF)))
     if last.next is not None:
-        step, event = last.next
-        said_next = forms("Next: ", [step], _marks(event, newest, reader))
-        items.append(Item(Heading.LAST_SESSION, said_next, NEXT, event.at, closing=True, counted=False))
+        items.append(item(*last.next, NEXT, "Next: "))
     return items
 
 
@@ -104,9 +102,4 @@ def title(last: LastSession, reader: Reader, own: str | None) -> str:
     """The heading: when the session was, and whose; `own` is the reader's own session."""
     newest = last.events[0]
     name = "This session" if own and newest.session == own else TITLES[Heading.LAST_SESSION]
-    return name + reader.marks(newest.at, newest.by)
-
-
-def _marks(event: Event, newest: Event, reader: Reader) -> str:
-    """The marks of an event, unless the heading has them: those of the newest one."""
-    return "" if event.session == newest.session else reader.marks(event.at, event.by)
+    return name + marked(reader.age(newest.at), newest.by, reader)

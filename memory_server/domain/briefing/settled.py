@@ -8,7 +8,8 @@ _WHEN = r"(?: (?:yet|now|right now|currently|at the moment|so far|left|remaining
 _NONE = re.compile(
     r"(?:currently |目前|暂时|当前|现在)?(?:"
     rf"(?:none|nothing|nil|null|n/a|na|no|nope|empty|clear){_WHEN}"
-    rf"|(?:no|nothing) (?:open |current |known |active |more |further )?(?:blockers?|blocking(?: issues?)?|tasks?){_WHEN}"
+    r"|(?:no|nothing) (?:open |current |known |active |more |further )?"
+    rf"(?:blockers?|blocking(?: issues?)?|tasks?){_WHEN}"
     rf"|not blocked{_WHEN}|unblocked"
     "|无|没有|沒有|暂无|無|空|没了|(?:无|没有|暂无)(?:任何)?(?:阻塞|阻碍|障碍|卡点|任务|待办|问题)(?:项)?"
     r"|[-—–/]+|\[\]|\{\}|)"

@@ -12,6 +12,7 @@ from pydantic import (
     model_serializer,
 )
 
+from memory_server.domain.briefing.context import Context
 from memory_server.domain.fact import Fact, FactChange
 from memory_server.errors import Problem
 from memory_server.language.tokens import weigh
@@ -145,11 +146,9 @@ class Resume(Answer):
 
     @classmethod
     def of(cls, resumed: Resumed) -> Self:
-        parts = None if resumed.context is None else resumed.context.parts
         return cls(
             briefing=resumed.briefing.text,
-            context=parts
-            and {part: {key: Said.of(each) for key, each in facts.items()} for part, facts in parts.items()},
+            context=_parts(resumed.context),
             token_count=resumed.token_count,
             degraded=degraded(resumed.degraded),
         )
@@ -159,3 +158,11 @@ class Resume(Answer):
         """The tokens of an answer without the briefing."""
         empty = Resume(briefing="", token_count=8000, degraded=degraded(problems))
         return weigh(empty.model_dump_json(by_alias=True))
+
+
+def _parts(context: Context | None) -> dict[str, dict[str, Said]] | None:
+    if context is None:
+        return None
+    return {
+        part: {key: Said.of(each) for key, each in facts.items()} for part, facts in context.parts.items()
+    }
