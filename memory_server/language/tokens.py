@@ -42,6 +42,21 @@ def weigh(text: str) -> float:
     return sum(_WEIGHT[str(match.lastgroup)](len(match[0])) for match in _PARTS.finditer(text))
 
 
+def cumulated(text: str) -> tuple[list[int], list[float]]:
+    """Places in a text where it can be cut for its weight, and the estimated tokens up to each."""
+    ends, sums, total = [0], [0.0], 0.0
+    for match in _PARTS.finditer(text):
+        kind, start, end = str(match.lastgroup), match.start(), match.end()
+        if kind == "cjk":
+            for place in range(start + 1, end):
+                ends.append(place)
+                sums.append(total + _WEIGHT[kind](place - start))
+        total += _WEIGHT[kind](end - start)
+        ends.append(end)
+        sums.append(total)
+    return ends, sums
+
+
 def weigh_json(text: str) -> float:
     """The same of a text as a string in JSON, without its quotes."""
     escaped = json.dumps(text.replace("\n", " "), ensure_ascii=False)[1:-1]

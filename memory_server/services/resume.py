@@ -9,6 +9,7 @@ from memory_server.domain.briefing.forms import Reader, usual_author
 from memory_server.domain.briefing.items import (
     UNTOUCHED,
     heading_of,
+    is_overview,
     is_progress,
     of_fact,
     of_memory,
@@ -25,8 +26,8 @@ from memory_server.sqlite import edges, fact_history, facts, memories, turns
 from memory_server.sqlite.database import Database
 from memory_server.sqlite.tx import Tx
 
-PER_ITEM = 15
-"""Tokens of a short item: more of one heading than fit are not looked at."""
+PER_ITEM = 25
+"""Tokens: of each heading so many facts and memories are looked at as items of this length would fill the answer."""
 
 CONSIDERED = 200
 """Nor more than so many, which fill the longest briefing."""
@@ -120,7 +121,8 @@ def _facts(tx: Tx, caller: Caller, limit: int) -> _Known:
     of_heading: dict[Heading, list[int]] = {heading: [] for heading in Heading}
     for each in there:
         heading = heading_of(each.key, each.home.scope)
-        of_heading[Heading.OLDER if stale(each, heading) else heading].append(each.id)
+        ids = of_heading[Heading.OLDER if stale(each, heading) else heading]
+        ids.insert(0 if is_overview(each.key) else len(ids), each.id)
     older = of_heading.pop(Heading.OLDER)
     chosen = facts.select(tx, [id for ids in of_heading.values() for id in ids[:limit]])
     waiting = [fact for fact in facts.select(tx, older[:CONSIDERED]) if still_open(fact.value) is not None]

@@ -1,5 +1,6 @@
 """Chooses what a briefing says: what matters most, shortened rather than left out, in few tokens."""
 
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from enum import IntEnum
@@ -207,13 +208,11 @@ def _chosen(candidates: Sequence[_Candidate], leading: int, frame: Frame, room: 
         cost = each.costs[length] - (0.0 if before is None else each.costs[before])
         if each.item.heading not in headed:
             cost += weigh_json(f"\n{frame.title(each.item.heading)}:")
-        if cost > room or (before is None and heard.has(each)):
+        if cost > room or (before is None and heard.tells(each.forms[min(1, len(each.forms) - 1)])):
             continue
         room -= cost
         lengths[number] = length
         headed.add(each.item.heading)
-        if before is None:
-            heard.add(each)
     return lengths
 
 
@@ -243,18 +242,19 @@ class _Heard:
     """The words of what was said, so that nothing is said twice."""
 
     def __init__(self) -> None:
-        self._said: list[frozenset[str]] = []
+        self._by_term: defaultdict[str, list[int]] = defaultdict(list)
+        self._count = count()
 
-    def has(self, candidate: _Candidate) -> bool:
-        terms = _terms(candidate)
-        return len(terms) > 1 and any(len(terms & said) >= SAID_TWICE * len(terms) for said in self._said)
-
-    def add(self, candidate: _Candidate) -> None:
-        self._said.append(_terms(candidate))
-
-
-def _terms(candidate: _Candidate) -> frozenset[str]:
-    return frozenset(query.parse(candidate.forms[min(1, len(candidate.forms) - 1)]).terms)
+    def tells(self, form: str) -> bool:
+        """Whether another sentence had these words; if not, they count as said from now on."""
+        terms = frozenset(query.parse(form).terms)
+        shared = Counter(number for term in terms for number in self._by_term.get(term, ()))
+        if len(terms) > 1 and shared and max(shared.values()) >= SAID_TWICE * len(terms):
+            return True
+        number = next(self._count)
+        for term in terms:
+            self._by_term[term].append(number)
+        return False
 
 
 def _text(frame: Frame, said: Sequence[tuple[_Candidate, int]], left: int) -> str:

@@ -58,23 +58,19 @@ def marked(age: float, author: str | None, reader: Reader, more: str = "") -> st
 def forms(label: str, said: Sequence[str], marks: str, short_marks: str = "") -> tuple[str, ...]:
     """The lengths of an item, equal ones once: its first words and clauses, with the short marks; its first sentence,
     and more sentences."""
-    weight = weigh(said[0])
-    words, clause, sentence, first = (
-        sentences.shortened(said[0], most) if weight > most else said[0]
-        for most in (WORDS, CLAUSE, SENTENCE, WHOLE)
-    )
+    words, clause, sentence, first = sentences.lengths(said[0], (WORDS, CLAUSE, SENTENCE, WHOLE))
     lengths = (
         _closed(label + words, short_marks),
         _closed(label + clause, short_marks),
         _closed(label + sentence, marks),
-        _closed(label + _more(first, said[1:], WHOLE - weight), marks),
+        _closed(label + _more(first, said[1:]), marks),
     )
     return tuple(dict.fromkeys(lengths))
 
 
-def _more(first: str, following: Sequence[str], room: float) -> str:
+def _more(first: str, following: Sequence[str]) -> str:
     """The sentences that fit, with … where others do not."""
-    whole = [first]
+    whole, room = [first], WHOLE - weigh(first) if following else 0.0
     for sentence in following:
         room -= weigh(sentence)
         if room < 0:

@@ -115,6 +115,11 @@ def is_progress(key: str) -> bool:
     return what in PROGRESS or re.match(r"task[._]", what) is not None
 
 
+def is_overview(key: str) -> bool:
+    """Whether a fact says what the project is."""
+    return key.rpartition(".")[2].casefold() in OVERVIEWS
+
+
 def of_fact(fact: Fact, reader: Reader) -> list[Item]:
     """A fact, each of several blockers or tasks apart; none where it says nothing, or that something is over."""
     heading = heading_of(fact.key, fact.home.scope)
@@ -122,7 +127,7 @@ def of_fact(fact: Fact, reader: Reader) -> list[Item]:
     if _is_empty(value):
         return []
     age = reader.age(fact.updated_at)
-    worth = _worth(heading, ABOUT if _tail(fact.key) in OVERVIEWS else ORDINARY, age)
+    worth = _worth(heading, ABOUT if is_overview(fact.key) else ORDINARY, age)
     several = isinstance(value, list) and heading in (Heading.BLOCKED, Heading.TASK) and len(value) <= APART
 
     def worded(said: Any) -> tuple[str, ...]:
@@ -183,10 +188,6 @@ def _label(key: str, heading: Heading) -> str:
         rest = rest.partition(".")[2] or rest
     known = head in ("current", "discovered", "project", "shared")
     return f"{words(rest if known and rest else key)}: "
-
-
-def _tail(key: str) -> str:
-    return key.rpartition(".")[2].casefold()
 
 
 def _is_empty(value: Any) -> bool:
