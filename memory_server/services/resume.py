@@ -90,22 +90,21 @@ class ResumeService:
             learnt = _memories(tx, caller.project.name, considered)
             disputes = edges.contradicting(tx, [memory.id for memory in learnt])
             events = _events(tx, caller)
-            more = memories.count_current(tx, caller.project.name) + known.more
+            total = memories.count_current(tx, caller.project.name) + known.more
             now, skipped = tx.now, tuple(tx.skipped)
         reader = Reader(now, caller.client, caller.project.name, _usual(known.facts, learnt))
         session = last_session(events)
+        of_facts = _of_facts(known, reader)
+        total += sum(item.counted for item in of_facts)
+        total += sum((memory.project or "") != caller.project.name for memory in learnt)
         items = [
-            *_of_facts(known, reader),
+            *of_facts,
             *_of_memories(learnt, session, disputes, reader),
             *(of_session(session, reader) if session else []),
         ]
-        frame = Frame(
-            caller.project.name,
-            more + sum(item.counted for item in items) - sum(memory.project is not None for memory in learnt),
-            wording.more,
-            None if reader.usual == caller.client else reader.usual,
-            {Heading.LAST_SESSION: title(session, reader, caller.session)} if session else {},
-        )
+        titles = {Heading.LAST_SESSION: title(session, reader, caller.session)} if session else {}
+        author = None if reader.usual == caller.client else reader.usual
+        frame = Frame(caller.project.name, total, wording.more, author, titles)
         overhead = wording.overhead(skipped)
         room = HEADROOM * max_tokens - overhead
         briefing = brief(items, frame, room / 2 if include else room)
@@ -158,13 +157,22 @@ def _memories(tx: Tx, project: str, limit: int) -> list[Memory]:
 def _events(tx: Tx, caller: Caller) -> list[Event]:
     """The newest turns and observations of the project."""
     seen = memories.newest_current(tx, caller.project.name, MemoryType.OBSERVATION, EVENTS)
+    disputes = edges.contradicting(tx, [each.id for each in seen])
     return [
         *(
             Event(turn.summary.strip() or turn.message, turn.occurred_at, turn.session, turn.created_by, TURN)
             for turn in turns.newest(tx, caller.project.key, EVENTS)
         ),
         *(
-            Event(each.content, each.occurred_at, each.session, each.created_by, each.importance, each.id)
+            Event(
+                each.content,
+                each.occurred_at,
+                each.session,
+                each.created_by,
+                each.importance,
+                each.id,
+                tuple(disputes.get(each.id, ())),
+            )
             for each in seen
         ),
     ]

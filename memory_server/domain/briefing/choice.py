@@ -67,13 +67,17 @@ HEADROOM = 0.88
 """Share of the token limit that the estimate may fill. The real count is up to 12 % higher and must keep the limit."""
 
 SMALLEST = 12.0
-"""Tokens of a short item: more items than would fit if all were so short are not looked at."""
+LOOKED_AT = 10
+"""Tokens of a short item: not many more items are looked at than would fit if all were so short."""
 
 LONGEST_NAME = 20
 """Tokens of the line with the project's name. A longer line becomes "This project.": a briefing may have only 50."""
 
 POINTED = 250
-"""Tokens of the smallest answer that says how to read what was left out, and who wrote it."""
+"""Tokens of the smallest briefing that says how to read what was left out."""
+
+SIGNED = 70
+"""Tokens of the smallest briefing that says who wrote it."""
 
 TIMELESS = frozenset([Heading.CONVENTIONS, Heading.EVERYWHERE])
 """Headings that say first what is most important, not what is newest. An age is not told there."""
@@ -150,10 +154,13 @@ def brief(items: Sequence[Item], frame: Frame, room: float) -> Briefing:
     First what leads each heading gets its shortest form. Then each item gets the form that says most for its tokens,
     until the room is used.
     """
-    if room < POINTED:
-        frame = replace(frame, pointer="", author=None)
+    frame = replace(
+        frame,
+        pointer=frame.pointer if room >= POINTED else "",
+        author=frame.author if room >= SIGNED else None,
+    )
     leading, others = _ordered(items)
-    looked_at = [*leading, *others][: max(1, int(room / SMALLEST))]
+    looked_at = [*leading, *others][: LOOKED_AT + int(max(room, 0) / SMALLEST)]
     candidates = [_candidate(items[number], value) for number, value in looked_at]
     lengths = _chosen(candidates, len(leading), frame, room - weigh_json(_text(frame, [], frame.total)))
     said = [(each, lengths[number]) for number, each in enumerate(candidates) if number in lengths]

@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from memory_server.domain.memory import MemoryId
 from memory_server.domain.scoring import age_in_days
 from memory_server.language import sentences
 from memory_server.language.text import has_han
@@ -11,6 +12,9 @@ from memory_server.language.tokens import weigh
 
 WORDS, CLAUSE, SENTENCE, WHOLE = 10, 18, 45, 90
 """Tokens of an item's lengths: its first words, clauses, sentence, sentences."""
+
+A_FEW = 3
+"""Items of one author: to name the author once costs fewer tokens than to name it with each of so many."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,10 +35,10 @@ class Reader:
 
 
 def usual_author(authors: Iterable[str | None]) -> str | None:
-    """Who wrote at least half of it."""
+    """Who wrote at least half of it, and more than a few things."""
     known = list(authors)
     most = Counter(each for each in known if each).most_common(1)
-    return most[0][0] if most and 2 * most[0][1] >= len(known) else None
+    return most[0][0] if most and most[0][1] >= max(A_FEW, len(known) / 2) else None
 
 
 def ago(days: float) -> str:
@@ -53,6 +57,11 @@ def marked(age: float, author: str | None, reader: Reader, more: str = "") -> st
     named = f"by {author}" if author and author != (reader.usual or reader.client) else ""
     told = ", ".join(filter(None, [ago(age), named, more]))
     return f" ({told})" if told else ""
+
+
+def disputed(contradicting: Sequence[MemoryId]) -> str:
+    """What contradicts a memory; nothing where nothing does."""
+    return f"contradicted by {', '.join(f'#{id}' for id in contradicting)}" if contradicting else ""
 
 
 def forms(label: str, said: Sequence[str], marks: str, short_marks: str = "") -> tuple[str, ...]:

@@ -7,7 +7,7 @@ from typing import Any
 
 from memory_server.domain.briefing.choice import TIMELESS, Heading, Item
 from memory_server.domain.briefing.clauses import parts, words
-from memory_server.domain.briefing.forms import Reader, forms, marked
+from memory_server.domain.briefing.forms import Reader, disputed, forms, marked
 from memory_server.domain.briefing.settled import still_open
 from memory_server.domain.fact import Fact, Scope
 from memory_server.domain.memory import Memory, MemoryId, MemoryType
@@ -149,10 +149,10 @@ def of_memory(memory: Memory, contradicting: Sequence[MemoryId], reader: Reader)
     age = reader.age(memory.occurred_at)
 
     def worded() -> tuple[str, ...]:
-        disputed = f"contradicted by {', '.join(f'#{id}' for id in contradicting)}" if contradicting else ""
-        marks = short = f" ({disputed})" if disputed else ""
+        told = disputed(contradicting)
+        marks = short = f" ({told})" if told else ""
         if heading not in TIMELESS:
-            marks = marked(age, memory.created_by, reader, disputed)
+            marks = marked(age, memory.created_by, reader, told)
         if heading is Heading.DECIDED and age >= LONG_AGO:
             short = marks
         return forms("", sentences.split(memory.content), marks, short)

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from memory_server.domain.briefing.choice import TITLES, Heading, Item
-from memory_server.domain.briefing.forms import Reader, forms, marked
+from memory_server.domain.briefing.forms import Reader, disputed, forms, marked
 from memory_server.domain.memory import MemoryId
 from memory_server.domain.scoring import age_in_days
 from memory_server.language import sentences
@@ -36,7 +36,7 @@ _NEXT = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """A turn (`memory` is None) or an observation."""
+    """A turn (`memory` is None) or an observation, with the memories that contradict it."""
 
     text: str
     at: str
@@ -44,6 +44,7 @@ class Event:
     by: str | None
     importance: int
     memory: MemoryId | None = None
+    contradicting: tuple[MemoryId, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,8 +79,11 @@ def of_session(last: LastSession, reader: Reader) -> list[Item]:
 
     def item(said: str, event: Event, worth: float, label: str = "") -> Item:
         def worded() -> tuple[str, ...]:
-            marks = "" if event.session == newest.session else marked(reader.age(event.at), event.by, reader)
-            return forms(label, sentences.split(said), marks)
+            told = disputed(event.contradicting)
+            marks = short = f" ({told})" if told else ""
+            if event.session != newest.session:
+                marks = marked(reader.age(event.at), event.by, reader, told)
+            return forms(label, sentences.split(said), marks, short)
 
         leads = event is last.next[1] if last.next else event.importance >= ORDINARY
         counted = event.memory is not None and not label

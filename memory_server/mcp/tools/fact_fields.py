@@ -59,5 +59,5 @@ FactTags = Annotated[
     AfterValidator(unique),
     WithJsonSchema({"type": "array", "items": {"type": "string"}}),
 ]
-Parts = Annotated[list[Part], Field(max_length=3)]
+Parts = Annotated[list[Part], Field()]
 PathOrId = Annotated[str, Field(max_length=4096), AfterValidator(clean), TEXT]

@@ -72,7 +72,7 @@ class FactTools:
 
     def read_memory(
         self,
-        key: Annotated[Key | None, Field(description="or a pattern: * = any text")] = None,
+        key: Annotated[Key | None, Field(description="* = any text")] = None,
         pattern: Pattern | None = None,
         scope: Scope | None = None,
         tags: FactTags = [],  # noqa: B006 - never changed
@@ -81,7 +81,7 @@ class FactTools:
         *,
         caller: Caller,
     ) -> FactsRead:
-        """Read the value of a key, or all values whose key fits a pattern or that are in a scope. Without scope: searches session, project, shared, global, in this order, and returns the first that has the key."""
+        """Read the value of a key, or list those of a pattern, scope or tags. Without scope: the first of session, project, shared, global that has the key."""
         if key is not None and pattern is None and (WILDCARD not in key or history or at is not None):
             return self._read_key(key, scope, tuple(tags), history, at, caller)
         if (key is not None and pattern is not None) or not (key or pattern or scope or tags):
@@ -154,7 +154,7 @@ class FactTools:
         *,
         caller: Caller,
     ) -> Resume:
-        """Call this first in a session: it reports blockers, current work, the last session, decisions, discoveries and conventions."""
+        """Call this first in a session: blockers, current work, last session, decisions, discoveries, conventions."""
         project = project_of(project_path, Path()) if project_path else caller.project
         asked = replace(caller, project=project, session=session_id or caller.session)
         return Resume.of(self.resume.resume(max_tokens, frozenset(include_context), WORDING, asked))
