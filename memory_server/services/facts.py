@@ -249,7 +249,7 @@ def _refuse_pattern(tx: Tx, key: str, scope: Scope | None, caller: Caller) -> No
     """A deletion takes one key; where a file has a key with a wildcard from before, also that."""
     if WILDCARD not in key or any(fact_history.find_last(tx, place, key) for place in homes(scope, caller)):
         return
-    names = [f"`{each.key}`" for each in _fitting(tx, key, scope, (), caller)]
+    names = list(dict.fromkeys(f"`{each.key}`" for each in _fitting(tx, key, scope, (), caller)))
     fits = f"fits {len(names)}: {', '.join(names[:NAMED])}" if names else "fits none"
     raise Invalid(
         f"`{key}` is a pattern: a deletion takes one key. It {fits}{', …' if len(names) > NAMED else ''}. "

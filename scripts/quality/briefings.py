@@ -108,6 +108,9 @@ def _carry_out(services: app.Services, event: JSON, project: str, named: dict[st
             services.facts.write(draft_fact, Scope(given.get("scope", "project")), caller)
         case "delete_memory":
             services.facts.delete(given["key"], Scope(given["scope"]), caller)
+        case "graph_connect":
+            edge = Edge(named[given["source"]], named[given["target"]], Relation(given["relation"]))
+            services.graph.connect(edge, caller)
         case "register_memory":
             services.turns.register(TurnDraft(given["message"], given["summary"]), {}, caller)
 

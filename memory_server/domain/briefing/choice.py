@@ -45,7 +45,7 @@ URGENCY = {
     Heading.BLOCKED: 12.0,
     Heading.TASK: 12.0,
     Heading.UNDER_WAY: 6.0,
-    Heading.OLDER: 2.0,
+    Heading.OLDER: 6.0,
     Heading.LAST_SESSION: 4.0,
     Heading.DECIDED: 6.0,
     Heading.FOUND_OUT: 4.0,
@@ -181,6 +181,7 @@ def _ordered(items: Sequence[Item]) -> tuple[list[tuple[int, float]], list[tuple
     }
     leading = _leading(items, by_worth)
     others = sorted(values.keys() - set(leading), key=lambda number: (-values[number], number))
+    leading.sort(key=lambda number: -values[number])
     return [(number, values[number]) for number in leading], [(number, values[number]) for number in others]
 
 

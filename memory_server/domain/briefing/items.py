@@ -133,7 +133,8 @@ def of_fact(fact: Fact, reader: Reader) -> list[Item]:
     def worded(said: Any) -> tuple[str, ...]:
         marks = "" if heading in TIMELESS else marked(age, fact.updated_by, reader)
         old = (heading in DATED and age >= WEEK) or (heading is Heading.DECIDED and age >= LONG_AGO)
-        return forms(_label(fact.key, heading), parts(said), marks, marks if old else "")
+        told = forms(_label(fact.key, heading), parts(said), marks, marks if old else "")
+        return told[1:] if len(told) > 2 and heading in DATED else told
 
     return [
         Item(heading, partial(worded, each), worth, fact.updated_at, fact=fact, counted=number == 0)
