@@ -39,8 +39,10 @@ _COLUMNS = """
     session
 """
 
-_UNREPLACED = "id NOT IN (SELECT target_id FROM edges WHERE relation = 'supersedes' AND valid_to IS NULL)"
-"""What no other memory supersedes."""
+_UNREPLACED = """
+    id NOT IN (SELECT target_id FROM edges WHERE relation IN ('supersedes', 'summarizes') AND valid_to IS NULL)
+"""
+"""What no other memory supersedes or stands for."""
 
 _CURRENT = f"""
     {_UNREPLACED}
@@ -317,6 +319,6 @@ def newest_current(tx: Tx, project: str, type: MemoryType, limit: int) -> list[M
 
 
 def count_current(tx: Tx, project: str) -> int:
-    """How many memories of a project no other one supersedes."""
+    """How many memories of a project no other one supersedes or stands for."""
     row = tx.one(f"SELECT count(*) FROM memories WHERE project IS ? AND {_UNREPLACED}", (project or None,))
     return int(row[0])

@@ -67,12 +67,15 @@ def select(tx: Tx, ids: Sequence[int]) -> list[Turn]:
 
 
 def newest(tx: Tx, project: str, limit: int) -> list[Turn]:
-    """The turns of a project, the latest first."""
+    """The turns of a project for which no digest stands, the latest first."""
     rows = tx.rows(
         f"""
         SELECT {_COLUMNS}
         FROM turns
         WHERE project = ?
+            AND id NOT IN (
+                SELECT item_id FROM digested JOIN memories ON memories.id = digest_id WHERE kind = 'turn'
+            )
         ORDER BY ifnull(occurred_at, created_at) DESC, id DESC
         LIMIT ?
         """,

@@ -5,7 +5,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-
 from quality import briefings
 
 HISTORIES = Path(briefings.__file__).with_name("histories")
