@@ -17,6 +17,7 @@ from memory_server.nlp.jieba import JiebaSegmenter
 from memory_server.nlp.keywords import JiebaKeywords
 from memory_server.services.background import Background, Job
 from memory_server.services.dictionary import DictionaryService
+from memory_server.services.digests import DigestService
 from memory_server.services.embedding_queue import EmbeddingQueue
 from memory_server.services.erasure import ErasureService
 from memory_server.services.facts import FactService
@@ -71,6 +72,9 @@ ONCE = 86_400.0
 
 PURGING = 3600.0
 """Seconds between two looks for what was deleted 30 days ago."""
+
+DIGESTING = 3600.0
+"""Seconds between two looks for observations and turns that have faded."""
 
 CLEANUP = 60.0
 """Seconds between two looks for conversations whose daily cleanup is due."""
@@ -136,6 +140,12 @@ def build(settings: Settings) -> Services:
         Job("purge what was deleted long ago", ForgettingService(database).purge_due, PURGING, LOOK),
         Job("erase what was deleted", ErasureService(database).erase_at_rest, LOOK, LOOK),
         Job("clean up short-term memories", short_term.clean_up_due, CLEANUP, LOOK),
+        Job(
+            "digest what has faded",
+            DigestService(database, queue, not settings.no_digests).make_due,
+            DIGESTING,
+            CLEANUP,
+        ),
     ]
     return Services(
         settings,

@@ -79,6 +79,10 @@ class Settings(BaseSettings):
         default=False, description="Offer only tools that do not write, and do not count accesses."
     )
     allow_secrets: bool = Field(default=False, description="Store text even if it looks like a credential.")
+    no_digests: bool = Field(
+        default=False,
+        description="Make no digests of observations and turns that have faded.",
+    )
     log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = Field(
         default="WARNING", description="The lowest level of messages that are written to standard error."
     )

@@ -16,6 +16,7 @@ class Relation(StrEnum):
     EXTENDS = "extends"
     EXAMPLE_OF = "example_of"
     SUPERSEDES = "supersedes"
+    SUMMARIZES = "summarizes"
 
 
 class Direction(StrEnum):

@@ -51,6 +51,7 @@ class Headline:
     id: int
     key: str
     home: Home
+    updated_at: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,11 +163,15 @@ def depth(value: Any) -> int:
     return deepest
 
 
+WILDCARD = "*"
+"""Stands for any text in a pattern. No key that is written holds it; one from before may."""
+
+
 def matches(key: str, pattern: str) -> bool:
     """Whether a key fits a pattern; `*` stands for any text, every other character for itself. Takes linear time."""
-    if "*" not in pattern:
+    if WILDCARD not in pattern:
         return key == pattern
-    first, *middle, last = pattern.split("*")
+    first, *middle, last = pattern.split(WILDCARD)
     if len(key) < len(first) + len(last) or not key.startswith(first) or not key.endswith(last):
         return False
     position, end = len(first), len(key) - len(last)

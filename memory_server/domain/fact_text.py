@@ -4,7 +4,7 @@ import json
 import re
 from typing import Any
 
-from memory_server.domain import clauses
+from memory_server.domain.briefing import clauses
 from memory_server.language.text import fold
 
 

@@ -69,6 +69,7 @@ class Memory:
     created_by: str | None
     occurred_at: str
     superseded_by: MemoryId | None = None
+    session: str | None = None
 
     @property
     def excerpt(self) -> str:

@@ -1,6 +1,7 @@
 """The score of a memory that does not depend on a query: importance, decay and accesses."""
 
 from datetime import datetime
+from functools import lru_cache
 from math import exp, log2
 
 from memory_server.domain.memory import Memory, MemoryType
@@ -26,6 +27,7 @@ def age_in_days(occurred_at: str, now: str) -> float:
     return max(0.0, seconds / SECONDS_PER_DAY)
 
 
+@lru_cache(maxsize=4096)
 def _moment(text: str, otherwise: str = "") -> datetime:
     """Read a moment. A person may have written a text that is not one: then `otherwise` is read."""
     try:

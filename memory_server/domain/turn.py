@@ -14,6 +14,7 @@ class Turn:
     created_at: str
     created_by: str | None
     occurred_at: str
+    session: str | None
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,9 +2,10 @@
 
 import re
 from bisect import bisect_right
+from collections.abc import Callable, Sequence
 
 from memory_server.language.text import HAN, SPACELESS
-from memory_server.language.tokens import weigh
+from memory_server.language.tokens import cumulated
 
 _END = re.compile(
     r"(?<=[。！？])(?![”’」』）。！？])"
@@ -35,6 +36,9 @@ _NEAR = 0.6
 _PER_TOKEN = 12
 """Characters: no token of prose is longer on average, so more of a text need not be looked at."""
 
+_LEFT_AT_END = " ,;:，；：、.。-–—(（"
+"""Marks that do not stand before …."""
+
 
 def split(text: str) -> list[str]:
     """The sentences, each on one line: a second line could look like a heading."""
@@ -49,20 +53,37 @@ def line(text: str) -> str:
 
 def shortened(text: str, most: float) -> str:
     """The text, or its first clauses, or words where a clause is longer; with … where something is left out."""
-    text, beginning = line(text), line(text[: int(most * _PER_TOKEN)])
-    if len(text) == len(beginning) and weigh(text) <= most:
-        return text
-    clauses = [found.start() for found in _CLAUSE_END.finditer(beginning)]
-    end = _last(beginning, clauses, most)
-    if end is None or weigh(beginning[:end]) < _NEAR * most:
-        words = [found.start() for found in _WORD_END.finditer(beginning) if found.start()]
-        end = _last(beginning, words, most) or end or int(most * 2)
-    return beginning[:end].rstrip(" ,;:，；：、.。-–—(（") + "…"
+    return lengths(text, (most,))[0]
 
 
-def _last(text: str, ends: list[int], most: float) -> int | None:
+def lengths(text: str, limits: Sequence[float]) -> list[str]:
+    """The text shortened to each of several limits in tokens."""
+    text = line(text)
+    looked_at = text[: int(max(limits) * _PER_TOKEN)]
+    places, sums = cumulated(looked_at)
+
+    def weight(end: int) -> float:
+        return sums[bisect_right(places, end) - 1]
+
+    if len(looked_at) == len(text) and sums[-1] <= min(limits):
+        return [text] * len(limits)
+    clauses = [found.start() for found in _CLAUSE_END.finditer(looked_at)]
+    words = [found.start() for found in _WORD_END.finditer(looked_at) if found.start()]
+
+    def cut(most: float) -> str:
+        if len(looked_at) == len(text) and sums[-1] <= most:
+            return text
+        end = _last(clauses, most, weight)
+        if end is None or weight(end) < _NEAR * most:
+            end = _last(words, most, weight) or end or int(most * 2)
+        return looked_at[:end].rstrip(_LEFT_AT_END) + "…"
+
+    return [cut(most) for most in limits]
+
+
+def _last(ends: list[int], most: float, weight: Callable[[int], float]) -> int | None:
     """The last of these places up to which the text has at most so many tokens."""
-    fitting = bisect_right(ends, most, key=lambda end: weigh(text[:end]))
+    fitting = bisect_right(ends, most, key=weight)
     return ends[fitting - 1] if fitting else None
 
 

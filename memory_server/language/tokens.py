@@ -1,5 +1,6 @@
 """Estimates how many tokens a text costs a model, without the model's tokenizer."""
 
+import json
 import re
 from collections.abc import Callable
 
@@ -15,6 +16,7 @@ _PARTS = re.compile(
 PER_CJK, PER_CJK_RUN, PER_WORD, PER_LETTER_OVER_7 = 0.74, 0.59, 1.13, 0.32
 PER_3_DIGITS, PER_SPACE_BEFORE_DIGITS, PER_MARK, PER_WIDE_MARK = 1.21, 0.95, 0.44, 0.90
 PER_OTHER_LETTER, PER_PICTURE = 0.40, 2.0
+PER_ESCAPED_LINE_END = 1.3
 """Tokens per character, run, word, letter and so on. Fitted by least squares to the tokenizer o200k on 700 English,
 Chinese and mixed notes, and tested on 700 others.
 
@@ -38,6 +40,27 @@ _WEIGHT: dict[str, Callable[[int], float]] = {
 def weigh(text: str) -> float:
     """Estimated tokens of a text, not rounded: the values of two texts with a line end between them can be added."""
     return sum(_WEIGHT[str(match.lastgroup)](len(match[0])) for match in _PARTS.finditer(text))
+
+
+def cumulated(text: str) -> tuple[list[int], list[float]]:
+    """Places in a text where it can be cut for its weight, and the estimated tokens up to each."""
+    ends, sums, total = [0], [0.0], 0.0
+    for match in _PARTS.finditer(text):
+        kind, start, end = str(match.lastgroup), match.start(), match.end()
+        if kind == "cjk":
+            for place in range(start + 1, end):
+                ends.append(place)
+                sums.append(total + _WEIGHT[kind](place - start))
+        total += _WEIGHT[kind](end - start)
+        ends.append(end)
+        sums.append(total)
+    return ends, sums
+
+
+def weigh_json(text: str) -> float:
+    """The same of a text as a string in JSON, without its quotes."""
+    escaped = json.dumps(text.replace("\n", " "), ensure_ascii=False)[1:-1]
+    return weigh(escaped) + PER_ESCAPED_LINE_END * text.count("\n")
 
 
 def estimate(text: str) -> int:

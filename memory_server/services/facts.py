@@ -9,10 +9,12 @@ from datetime import datetime, timedelta
 from memory_server.domain import forgetting
 from memory_server.domain.caller import Caller
 from memory_server.domain.fact import (
+    WILDCARD,
     Action,
     Fact,
     FactChange,
     FactDraft,
+    Headline,
     Scope,
     home,
     homes,
@@ -22,7 +24,7 @@ from memory_server.domain.fact import (
 from memory_server.domain.forgetting import Forgotten
 from memory_server.domain.moment import timestamp
 from memory_server.domain.secrets import refuse_secrets
-from memory_server.errors import Conflict, Hint, Mend, NotFound, Problem
+from memory_server.errors import Conflict, Hint, Invalid, Mend, NotFound, Problem
 from memory_server.sqlite import fact_history, facts
 from memory_server.sqlite.database import Database
 from memory_server.sqlite.tx import Tx, WriteTx
@@ -31,6 +33,9 @@ logger = logging.getLogger(__name__)
 
 AT_ONCE = 500
 """Expired facts that leave in one transaction: about 20 ms, so that a write waits little."""
+
+NAMED = 10
+"""Keys that a refused pattern names."""
 
 SHOWN = 300
 """Characters of a current value that a Conflict shows."""
@@ -78,7 +83,7 @@ class FactService:
 
         Raises:
             Conflict: `expected_version` is not the current one.
-            Invalid: it looks like a credential.
+            Invalid: it looks like a credential, or the key is a pattern.
         """
         self.check(draft)
         with self.database.write() as tx:
@@ -86,6 +91,10 @@ class FactService:
 
     def check(self, draft: FactDraft) -> None:
         """Raises Invalid."""
+        if WILDCARD in draft.key:
+            raise Invalid(
+                f"`{draft.key}` holds `{WILDCARD}`, which is for patterns. No key may hold it. Nothing was written."
+            )
         if not self.allow_secrets:
             refuse_secrets({draft.key: draft.value}, draft.tags)
 
@@ -129,15 +138,19 @@ class FactService:
     ) -> FactsFound:
         """The facts whose key fits the pattern, by key."""
         with self.database.read() as tx:
-            there = facts.headlines(tx, homes(scope, caller), pattern.partition("*")[0], tags)
-            fitting = [each.id for each in there if matches(each.key, pattern)]
+            fitting = [each.id for each in _fitting(tx, pattern, scope, tags, caller)]
             found = facts.select(tx, fitting[:limit])
             return FactsFound(found, max(0, len(fitting) - limit), tuple(tx.skipped))
 
     def delete(self, key: str, scope: Scope | None, caller: Caller) -> tuple[Fact | None, Forgotten]:
         """Delete the fact that a read without scope would give; None where there is none. It can be brought back for
-        30 days."""
+        30 days.
+
+        Raises:
+            Invalid: the key is a pattern.
+        """
         with self.database.write() as tx:
+            _refuse_pattern(tx, key, scope, caller)
             found = _find(tx, key, scope, caller)
             if found is not None:
                 facts.delete(tx, found, caller)
@@ -145,8 +158,13 @@ class FactService:
 
     def purge(self, key: str, scope: Scope | None, caller: Caller) -> tuple[Scope | None, Forgotten]:
         """Erase a key with its value and its history for good: in the scope that a read finds, else in the first that
-        knows the key. The scope, None where none knows it."""
+        knows the key. The scope, None where none knows it.
+
+        Raises:
+            Invalid: the key is a pattern.
+        """
         with self.database.write() as tx:
+            _refuse_pattern(tx, key, scope, caller)
             found = _find(tx, key, scope, caller)
             for place in [found.home] if found else homes(scope, caller):
                 if facts.erase(tx, place, key):
@@ -218,6 +236,25 @@ class FactService:
 def _find(tx: Tx, key: str, scope: Scope | None, caller: Caller) -> Fact | None:
     found = (facts.find(tx, place, key) for place in homes(scope, caller))
     return next((fact for fact in found if fact is not None), None)
+
+
+def _fitting(
+    tx: Tx, pattern: str, scope: Scope | None, tags: tuple[str, ...], caller: Caller
+) -> list[Headline]:
+    there = facts.headlines(tx, homes(scope, caller), pattern.partition(WILDCARD)[0], tags)
+    return [each for each in there if matches(each.key, pattern)]
+
+
+def _refuse_pattern(tx: Tx, key: str, scope: Scope | None, caller: Caller) -> None:
+    """A deletion takes one key; where a file has a key with a wildcard from before, also that."""
+    if WILDCARD not in key or any(fact_history.find_last(tx, place, key) for place in homes(scope, caller)):
+        return
+    names = list(dict.fromkeys(f"`{each.key}`" for each in _fitting(tx, key, scope, (), caller)))
+    fits = f"fits {len(names)}: {', '.join(names[:NAMED])}" if names else "fits none"
+    raise Invalid(
+        f"`{key}` is a pattern: a deletion takes one key. It {fits}{', …' if len(names) > NAMED else ''}. "
+        "Nothing was deleted."
+    )
 
 
 def _nothing_to_undo(key: str, current: Fact | None) -> Conflict | NotFound:

@@ -7,7 +7,7 @@ from memory_server.domain import forgetting, parts
 from memory_server.domain import memory as domain
 from memory_server.domain.caller import Caller
 from memory_server.domain.consolidation import THRESHOLD, Likeness, Text, compare, prepare
-from memory_server.domain.edge import Edge
+from memory_server.domain.edge import Edge, Relation
 from memory_server.domain.embedding import Embedded
 from memory_server.domain.forgetting import Forgotten, Kind
 from memory_server.domain.memory import Filter, Memory, MemoryChange, MemoryDraft, MemoryId, Stored
@@ -63,23 +63,34 @@ class MemoryService:
     segmenter: Segmenter
     allow_secrets: bool = False
 
-    def store(self, draft: MemoryDraft, related_to: MemoryId | None, caller: Caller) -> Stored:
+    def store(
+        self,
+        draft: MemoryDraft,
+        related_to: MemoryId | None,
+        caller: Caller,
+        summarizes: Sequence[MemoryId] = (),
+    ) -> Stored:
         """Keep a memory, or merge it into its twin: one that says the same in the same project and type.
+
+        Briefings say it instead of the memories that it `summarizes`.
 
         Raises:
             Invalid: it looks like a credential.
-            NotFound: `related_to` does not exist.
+            NotFound: `related_to`, or one that it summarizes, does not exist.
         """
         self._refuse_secrets(draft.content, draft.project, draft.tags, draft.metadata, draft.session)
         text = self._prepared(draft.content)
         fresh = self.queue.embed_now(draft.content)
         with self.database.write() as tx:
-            if related_to is not None:
-                memories.get(tx, related_to)
+            for id in filter(None, (related_to, *summarizes)):
+                memories.get(tx, id)
             twin, similar = self._twin(tx, draft, text)
             stored = memories.insert(tx, draft, caller) if twin is None else self._merge(tx, twin, draft)
             if related_to is not None and related_to != stored.id:
                 edges.connect(tx, Edge(stored.id, related_to), caller)
+            for id in dict.fromkeys(summarizes):
+                if id != stored.id:
+                    edges.connect(tx, Edge(stored.id, id, Relation.SUMMARIZES), caller)
             changed = twin is None or twin.content != stored.content
             queued = changed and not _keep(tx, fresh, stored)
         if queued:

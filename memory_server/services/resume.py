@@ -1,87 +1,204 @@
 """What an assistant should know when it opens a session, in a few hundred tokens."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
-from memory_server.domain import resume
+from memory_server.domain.briefing.choice import HEADROOM, Briefing, Frame, Heading, Item, brief
+from memory_server.domain.briefing.context import Context, Part, context_of
+from memory_server.domain.briefing.forms import Reader, usual_author
+from memory_server.domain.briefing.items import (
+    UNTOUCHED,
+    heading_of,
+    is_overview,
+    is_progress,
+    of_fact,
+    of_memory,
+    of_older,
+)
+from memory_server.domain.briefing.session import Event, LastSession, last_session, of_session, title
+from memory_server.domain.briefing.settled import still_open
 from memory_server.domain.caller import Caller
-from memory_server.domain.fact import Fact, homes, narrowest
-from memory_server.domain.memory import Memory
-from memory_server.domain.resume import Briefing, Pointers, Urgency
+from memory_server.domain.fact import Fact, Headline, Scope, home, homes, narrowest
+from memory_server.domain.memory import Memory, MemoryId, MemoryType
+from memory_server.domain.scoring import age_in_days
 from memory_server.errors import Problem
-from memory_server.sqlite import facts, memories
+from memory_server.sqlite import edges, fact_history, facts, memories, turns
 from memory_server.sqlite.database import Database
 from memory_server.sqlite.tx import Tx
 
-PER_ITEM = 10
-"""Tokens of a short item: more of one urgency than fit are not looked at."""
+PER_ITEM = 25
+"""Tokens: of each heading so many facts and memories are looked at as items of this length would fill the answer."""
 
 CONSIDERED = 200
 """Nor more than so many, which fill the longest briefing."""
 
+NEWEST = 5
+"""Memories of each type that are considered because they are new, whatever their importance."""
+
+EVENTS = 40
+"""Turns, and observations, among which the last session is looked for."""
+
+TURN = 6
+"""The importance of a turn of the last session beside the observations there."""
+
+HIGH = 7
+"""The least importance of the memories of no project that each briefing considers."""
+
+TASK = "current.task"
+
+
+@dataclass(frozen=True, slots=True)
+class Wording:
+    """How a face words its answer: how to read what is left out, and the tokens of an answer that says nothing."""
+
+    more: str
+    overhead: Callable[[Sequence[Problem]], float]
+
 
 @dataclass(frozen=True, slots=True)
 class Resumed:
-    """The briefing, and the facts that it says, as key and value, by what they are about.
+    """The briefing, the tokens of the whole answer, and the parts of the context that were asked for.
 
     `degraded` names the rows that could not be read.
     """
 
     briefing: Briefing
-    project: dict[str, Any]
-    current: dict[str, Any]
-    shared: dict[str, Any]
+    token_count: int
+    context: Context | None
     degraded: tuple[Problem, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Known:
+    """The facts to say, the tasks that nobody has touched for long with their number, and how many more there are."""
+
+    facts: list[Fact]
+    older: list[Fact]
+    older_count: int
+    more: int
 
 
 @dataclass(frozen=True, slots=True)
 class ResumeService:
     database: Database
 
-    def resume(self, max_tokens: int, pointers: Pointers, caller: Caller) -> Resumed:
-        """Brief on the caller's project and session. Reads only."""
+    def resume(self, max_tokens: int, include: frozenset[Part], wording: Wording, caller: Caller) -> Resumed:
+        """Brief on the caller's project and session, in an answer of at most so many tokens. Reads only."""
         considered = min(max_tokens // PER_ITEM, CONSIDERED)
         with self.database.read() as tx:
-            known, more_facts = _facts(tx, caller, considered)
-            matter, more_memories = _memories(tx, caller.project.name, considered)
-        facts = [item for item in (resume.of_fact(fact, pointers) for fact in known) if item is not None]
-        learnt = [resume.of_memory(memory, pointers) for memory in matter]
-        more = more_facts + more_memories
-        briefing = resume.brief(caller.project.name, facts, learnt, more, max_tokens, pointers)
-        return _sorted_out(briefing, tx.skipped)
+            known = _facts(tx, caller, considered)
+            learnt = _memories(tx, caller.project.name, considered)
+            disputes = edges.contradicting(tx, [memory.id for memory in learnt])
+            events = _events(tx, caller)
+            total = memories.count_current(tx, caller.project.name) + known.more
+            now, skipped = tx.now, tuple(tx.skipped)
+        reader = Reader(now, caller.client, caller.project.name, _usual(known.facts, learnt))
+        session = last_session(events)
+        of_facts = _of_facts(known, reader)
+        total += sum(item.counted for item in of_facts)
+        total += sum((memory.project or "") != caller.project.name for memory in learnt)
+        items = [
+            *of_facts,
+            *_of_memories(learnt, session, disputes, reader),
+            *(of_session(session, reader) if session else []),
+        ]
+        titles = {Heading.LAST_SESSION: title(session, reader, caller.session)} if session else {}
+        author = None if reader.usual == caller.client else reader.usual
+        frame = Frame(caller.project.name, total, wording.more, author, titles)
+        overhead = wording.overhead(skipped)
+        room = HEADROOM * max_tokens - overhead
+        briefing = brief(items, frame, room / 2 if include else room)
+        context = context_of(briefing.said, include, room - briefing.cost) if include else None
+        tokens = overhead + briefing.cost + (context.cost if context else 0)
+        return Resumed(briefing, round(tokens), context, skipped)
 
 
-def _facts(tx: Tx, caller: Caller, limit: int) -> tuple[list[Fact], int]:
-    """So many facts of each urgency, the last written first; how many there are besides."""
+def _facts(tx: Tx, caller: Caller, limit: int) -> _Known:
+    """So many facts of each heading, the last written first."""
     there = narrowest(facts.headlines(tx, homes(None, caller), newest_first=True))
-    of_urgency: dict[Urgency, list[int]] = {urgency: [] for urgency in Urgency}
+    stale = _stale(tx, there, caller)
+    of_heading: dict[Heading, list[int]] = {heading: [] for heading in Heading}
     for each in there:
-        of_urgency[resume.urgency_of(each.key, each.home.scope)].append(each.id)
-    chosen = facts.select(tx, [id for ids in of_urgency.values() for id in ids[:limit]])
-    return chosen, len(there) - len(chosen)
+        heading = heading_of(each.key, each.home.scope)
+        ids = of_heading[Heading.OLDER if stale(each, heading) else heading]
+        ids.insert(0 if is_overview(each.key) else len(ids), each.id)
+    older = of_heading.pop(Heading.OLDER)
+    chosen = facts.select(tx, [id for ids in of_heading.values() for id in ids[:limit]])
+    waiting = [fact for fact in facts.select(tx, older[:CONSIDERED]) if still_open(fact.value) is not None]
+    unread = max(0, len(older) - CONSIDERED)
+    return _Known(chosen, waiting, len(waiting) + unread, len(there) - len(chosen) - len(older))
 
 
-def _memories(tx: Tx, project: str, limit: int) -> tuple[list[Memory], int]:
-    """The memories that matter most now; how many there are besides."""
-    chosen = memories.most_important(tx, project, limit)
-    total = sum(memories.count_by_type(tx, project).values())
-    return chosen, total - len(chosen)
+def _stale(tx: Tx, there: Sequence[Headline], caller: Caller) -> Callable[[Headline, Heading], bool]:
+    """Whether a fact of current work is older than a month, or is the progress of a task that was another one."""
+    task = next((each.home for each in there if each.key == TASK), home(Scope.PROJECT, caller))
+    changed = fact_history.changed_at(tx, task, TASK)
+
+    def stale(each: Headline, heading: Heading) -> bool:
+        if heading not in (Heading.TASK, Heading.UNDER_WAY):
+            return False
+        if changed and each.updated_at < changed and is_progress(each.key):
+            return True
+        return age_in_days(each.updated_at, tx.now) > UNTOUCHED
+
+    return stale
 
 
-def _sorted_out(briefing: Briefing, skipped: Sequence[Problem]) -> Resumed:
-    about: dict[str, dict[str, Any]] = {"project": {}, "current": {}, "shared": {}}
-    for item in briefing.said:
-        if item.key is not None:
-            about[_subject(item.urgency)][item.key] = item.value
-    return Resumed(briefing, **about, degraded=tuple(skipped))
+def _memories(tx: Tx, project: str, limit: int) -> list[Memory]:
+    """The memories that matter most now, the newest of each type, and what matters most in all projects."""
+    found = memories.most_important(tx, project, limit)
+    for type in MemoryType:
+        found += memories.newest_current(tx, project, type, NEWEST)
+    if project:
+        found += memories.most_important(tx, "", limit, HIGH)
+    return list({memory.id: memory for memory in found}.values())
 
 
-def _subject(urgency: Urgency) -> str:
-    match urgency:
-        case Urgency.BLOCKER | Urgency.TASK | Urgency.CURRENT:
-            return "current"
-        case Urgency.SHARED:
-            return "shared"
-        case _:
-            return "project"
+def _events(tx: Tx, caller: Caller) -> list[Event]:
+    """The newest turns and observations of the project."""
+    seen = memories.newest_current(tx, caller.project.name, MemoryType.OBSERVATION, EVENTS)
+    disputes = edges.contradicting(tx, [each.id for each in seen])
+    return [
+        *(
+            Event(turn.summary.strip() or turn.message, turn.occurred_at, turn.session, turn.created_by, TURN)
+            for turn in turns.newest(tx, caller.project.key, EVENTS)
+        ),
+        *(
+            Event(
+                each.content,
+                each.occurred_at,
+                each.session,
+                each.created_by,
+                each.importance,
+                each.id,
+                tuple(disputes.get(each.id, ())),
+            )
+            for each in seen
+        ),
+    ]
+
+
+def _usual(known: Sequence[Fact], learnt: Sequence[Memory]) -> str | None:
+    return usual_author([*(fact.updated_by for fact in known), *(memory.created_by for memory in learnt)])
+
+
+def _of_facts(known: _Known, reader: Reader) -> list[Item]:
+    items = [item for fact in known.facts for item in of_fact(fact, reader)]
+    if known.older_count:
+        fresh = any(item.heading in (Heading.TASK, Heading.UNDER_WAY) for item in items)
+        named = [] if fresh else [item for fact in known.older for item in of_fact(fact, reader)]
+        items.append(of_older(known.older_count, named))
+    return items
+
+
+def _of_memories(
+    learnt: Sequence[Memory],
+    session: LastSession | None,
+    disputes: dict[MemoryId, list[MemoryId]],
+    reader: Reader,
+) -> list[Item]:
+    """Without those that the last session tells."""
+    told = {event.memory for event in session.events} if session else set()
+    return [
+        of_memory(memory, disputes.get(memory.id, []), reader) for memory in learnt if memory.id not in told
+    ]

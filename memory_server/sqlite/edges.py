@@ -149,6 +149,31 @@ def answering(tx: Tx, ids: Collection[MemoryId], length: int) -> dict[MemoryId, 
     return found
 
 
+def contradicting(tx: Tx, ids: Collection[MemoryId]) -> dict[MemoryId, list[MemoryId]]:
+    """What contradicts each of these memories, or is contradicted by it, and is not superseded itself."""
+    ways = " UNION ".join(
+        f"SELECT {here}, {there} FROM edges "
+        f"WHERE {here} IN (SELECT value FROM json_each(:ids)) AND relation = 'contradicts' AND valid_to IS NULL"
+        for here, there in (_OUT, _IN)
+    )
+    rows = tx.rows(
+        f"""
+        WITH ways (here, there) AS ({ways})
+        SELECT here, there
+        FROM ways
+        WHERE NOT EXISTS (
+            SELECT 1 FROM edges WHERE target_id = there AND relation = 'supersedes' AND valid_to IS NULL
+        )
+        ORDER BY here, there
+        """,
+        {"ids": json.dumps(list(ids))},
+    )
+    found: dict[MemoryId, list[MemoryId]] = {}
+    for here, there in rows:
+        found.setdefault(MemoryId(here), []).append(MemoryId(there))
+    return found
+
+
 def successors(tx: Tx, ids: Collection[MemoryId], at: str | None = None) -> dict[MemoryId, MemoryId]:
     """Each of these memories that is superseded, with what did so last; then the same of that, and so on."""
     conditions, values = _conditions(Relation.SUPERSEDES, at)

@@ -93,6 +93,26 @@ def find_last(tx: Tx, home: Home, key: str, until: str | None = None) -> FactCha
     return None if row is None else _change(row)
 
 
+def changed_at(tx: Tx, home: Home, key: str) -> str | None:
+    """When a key got the value that it has now, or lost its value; None where it never had another one."""
+    row = tx.row(
+        """
+        WITH steps (id, action, value, changed_at) AS (
+            SELECT id, action, value, changed_at
+            FROM fact_history
+            WHERE scope = ? AND owner = ? AND key = ?
+        ),
+        last (action, value) AS (SELECT action, value FROM steps ORDER BY id DESC LIMIT 1),
+        before (id) AS (
+            SELECT max(steps.id) FROM steps, last WHERE steps.action <> last.action OR steps.value <> last.value
+        )
+        SELECT min(changed_at) FROM steps, before WHERE steps.id > before.id
+        """,
+        (home.scope.value, home.owner, key),
+    )
+    return None if row is None or row[0] is None else str(row[0])
+
+
 def blank(tx: WriteTx, home: Home, key: str) -> None:
     """Take the values out of a key's history: what has expired leaves none behind. The steps stay."""
     tx.execute(

@@ -175,7 +175,7 @@ def headlines(
     where, values = _within(homes)
     rows = tx.rows(
         f"""
-        SELECT id, key, scope, owner, tags
+        SELECT id, key, scope, owner, updated_at, tags
         FROM facts
         WHERE {where} AND {_ALIVE} AND substr(key, 1, ?) = ?
         ORDER BY {"updated_at DESC, id DESC" if newest_first else "key, scope"}
@@ -184,9 +184,9 @@ def headlines(
     )
     known = {(home.scope.value, home.owner): home for home in homes}
     return [
-        Headline(row[0], row[1], known[row[2], row[3]])
+        Headline(row[0], row[1], known[row[2], row[3]], row[4])
         for row in rows
-        if not tags or tagged(tags_of(row[4]), tags)
+        if not tags or tagged(tags_of(row[5]), tags)
     ]
 
 

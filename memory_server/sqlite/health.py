@@ -9,6 +9,7 @@ from memory_server.domain.fact import is_plain
 from memory_server.sqlite import (
     checks,
     conversations,
+    digests,
     edges,
     embeddings,
     erasures,
@@ -30,6 +31,7 @@ from memory_server.sqlite.tx import Tx
 TABLES: tuple[Rows, ...] = (
     *memories.ROWS,
     *edges.ROWS,
+    *digests.ROWS,
     *facts.ROWS,
     *fact_history.ROWS,
     *turns.ROWS,

@@ -35,8 +35,23 @@ _COLUMNS = """
         WHERE target_id = memories.id AND relation = 'supersedes' AND valid_to IS NULL
         ORDER BY julianday(valid_from) DESC, edges.id DESC
         LIMIT 1
+    ),
+    session
+"""
+
+_UNREPLACED = """
+    id NOT IN (SELECT target_id FROM edges WHERE relation IN ('supersedes', 'summarizes') AND valid_to IS NULL)
+"""
+"""What no other memory supersedes or stands for."""
+
+_CURRENT = f"""
+    {_UNREPLACED}
+    AND (
+        metadata = '{{}}'
+        OR ifnull(julianday(json_extract(metadata, '$.expires_at')) > julianday(:now), 1)
     )
 """
+"""And what has not ended: `expires_at` in its metadata."""
 
 
 def _memory(row: tuple[Any, ...]) -> Memory:
@@ -55,6 +70,7 @@ def _memory(row: tuple[Any, ...]) -> Memory:
         created_by=row[11],
         occurred_at=row[12],
         superseded_by=row[13],
+        session=row[14],
     )
 
 
@@ -262,20 +278,47 @@ def _count(tx: Tx, project: str | None, column: str) -> dict[str, int]:
     return {str(name): int(number) for name, number in rows}
 
 
-def most_important(tx: Tx, project: str, limit: int) -> list[Memory]:
-    """The memories of a project with the highest decayed score, the newest first among equals."""
+def most_important(tx: Tx, project: str, limit: int, least: int = 1) -> list[Memory]:
+    """The current memories of a project ('' is none) with the highest decayed score, the newest first among equals.
+
+    `least` is the lowest importance. Of a project all rows of the table are read: by the index, it takes twice as long
+    where the project has most of them.
+    """
     rates = " ".join(f"WHEN '{type.value}' THEN {rate}" for type, rate in DECAY_PER_DAY.items())
     rows = tx.rows(
         f"""
-        SELECT {_COLUMNS}
+        SELECT id
         FROM memories
-        WHERE ifnull(project, '') = ?
+        WHERE {"ifnull(project, '') = :project" if project else "project IS NULL"}
+            AND importance >= :least
+            AND {_CURRENT}
         ORDER BY
             importance * log2(access_count + 2)
-            * exp(-CASE type {rates} END * max(0, julianday(?) - julianday(ifnull(occurred_at, created_at)))) DESC,
+            * exp(-CASE type {rates} END * max(0, julianday(:now) - julianday(ifnull(occurred_at, created_at)))) DESC,
             id DESC
-        LIMIT ?
+        LIMIT :limit
         """,
-        (project, tx.now, limit),
+        {"project": project, "least": least, "now": tx.now, "limit": limit},
     )
-    return [_memory(row) for row in rows]
+    return select(tx, [MemoryId(id) for (id,) in rows])
+
+
+def newest_current(tx: Tx, project: str, type: MemoryType, limit: int) -> list[Memory]:
+    """The current memories of a project and type, by the moment at which they occurred, the latest first."""
+    rows = tx.rows(
+        f"""
+        SELECT id
+        FROM memories
+        WHERE project IS :project AND type = :type AND {_CURRENT}
+        ORDER BY ifnull(occurred_at, created_at) DESC, id DESC
+        LIMIT :limit
+        """,
+        {"project": project or None, "type": type.value, "now": tx.now, "limit": limit},
+    )
+    return select(tx, [MemoryId(id) for (id,) in rows])
+
+
+def count_current(tx: Tx, project: str) -> int:
+    """How many memories of a project no other one supersedes or stands for."""
+    row = tx.one(f"SELECT count(*) FROM memories WHERE project IS ? AND {_UNREPLACED}", (project or None,))
+    return int(row[0])

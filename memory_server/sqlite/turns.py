@@ -19,6 +19,9 @@ ROWS = (
 )
 
 
+_COLUMNS = "id, message, summary, project, created_at, created_by, ifnull(occurred_at, created_at), session"
+
+
 def _turn(row: tuple[Any, ...]) -> Turn:
     return Turn(*row)
 
@@ -52,8 +55,8 @@ def embedded_text(message: str, summary: str) -> str:
 def select(tx: Tx, ids: Sequence[int]) -> list[Turn]:
     """These turns, in the order given."""
     rows = tx.rows(
-        """
-        SELECT id, message, summary, project, created_at, created_by, ifnull(occurred_at, created_at)
+        f"""
+        SELECT {_COLUMNS}
         FROM turns
         WHERE id IN (SELECT value FROM json_each(?))
         """,
@@ -61,6 +64,24 @@ def select(tx: Tx, ids: Sequence[int]) -> list[Turn]:
     )
     found = {row[0]: _turn(row) for row in rows}
     return [found[id] for id in ids if id in found]
+
+
+def newest(tx: Tx, project: str, limit: int) -> list[Turn]:
+    """The turns of a project for which no digest stands, the latest first."""
+    rows = tx.rows(
+        f"""
+        SELECT {_COLUMNS}
+        FROM turns
+        WHERE project = ?
+            AND id NOT IN (
+                SELECT item_id FROM digested JOIN memories ON memories.id = digest_id WHERE kind = 'turn'
+            )
+        ORDER BY ifnull(occurred_at, created_at) DESC, id DESC
+        LIMIT ?
+        """,
+        (project, limit),
+    )
+    return [_turn(row) for row in rows]
 
 
 def find_project(tx: Tx, name: str) -> str | None:

@@ -84,7 +84,7 @@ def test_a_fact_passes_with_any_of_the_tags_in_upper_or_lower_case(
 
 @given(st.lists(st.tuples(st.sampled_from("abc"), st.sampled_from(Scope)), unique=True))
 def test_of_each_key_the_narrowest_scope_is_left_in_the_order_given(given: list[tuple[str, Scope]]) -> None:
-    headlines = [Headline(id, key, Home(scope, "")) for id, (key, scope) in enumerate(given)]
+    headlines = [Headline(id, key, Home(scope, ""), "") for id, (key, scope) in enumerate(given)]
     left = narrowest(headlines)
     assert [each for each in headlines if each in left] == left
     assert {each.key: each.home.scope for each in left} == {

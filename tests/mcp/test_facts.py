@@ -4,17 +4,18 @@ import json
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
+from unittest.mock import ANY
 
 import anyio
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from mcp import Client
-from mcp_types import CallToolResult
+from mcp_types import CallToolResult, TextContent
 
 from memory_server.language.text import visible
-from memory_server.language.tokens import estimate
-from tests.conftest import ROOT, Servers, call
+from tests.conftest import ROOT, Servers, Sqlite, call
+from tests.language.test_tokens import tokens
 from tests.mcp.conftest import in_30_days, refusal
 
 pytestmark = pytest.mark.anyio
@@ -295,6 +296,59 @@ async def test_a_pattern_of_ten_thousand_characters_is_refused_by_its_length(
     )
 
 
+async def test_a_scope_alone_lists_what_is_in_it(server: Servers) -> None:
+    async with server("--project", "shop") as client:
+        for scope in ("project", "shared", "global"):
+            await call(client, "write_memory", key=f"k.{scope}", value=scope, scope=scope)
+        for scope in ("project", "shared", "global", "session"):
+            listed = await call(client, "read_memory", scope=scope)
+            assert [each["key"] for each in listed["memories"]] == [f"k.{scope}"] * (scope != "session")
+
+
+async def test_a_star_in_a_key_is_a_pattern_for_a_read(client: Client, key: str) -> None:
+    for name in ("a", "b"):
+        await call(client, "write_memory", key=f"{key}.{name}", value=name)
+    for name in ("key", "pattern"):
+        listed = await call(client, "read_memory", **{name: f"{key}.*"})
+        assert [each["value"] for each in listed["memories"]] == ["a", "b"]
+
+
+@pytest.mark.parametrize("how", [{}, {"purge": True}])
+async def test_a_star_in_a_key_deletes_nothing_and_names_what_it_fits(
+    client: Client, key: str, how: dict[str, bool]
+) -> None:
+    for number in range(12):
+        await call(client, "write_memory", key=f"{key}.{number:02}", value=number)
+    refused = await refusal(client, "delete_memory", key=f"{key}.*", **how)
+    assert f"`{key}.*` is a pattern: a deletion takes one key. It fits 12: `{key}.00`, `{key}.01`," in refused
+    assert refused.endswith("…. Nothing was deleted.")
+    assert "It fits none. Nothing" in await refusal(client, "delete_memory", key=f"{key}.x*", **how)
+    assert (await call(client, "list_memories", pattern=f"{key}.*", limit=1))["more"] == 11
+
+
+async def test_a_key_with_a_star_cannot_be_written(client: Client, key: str) -> None:
+    complaint = f"`{key}*` holds `*`, which is for patterns. No key may hold it. Nothing was written."
+    assert await refusal(client, "write_memory", key=f"{key}*", value=1) == complaint
+    assert (
+        await refusal(client, "register_memory", message="m", summary="s", facts={f"{key}*": 1}) == complaint
+    )
+
+
+async def test_a_key_with_a_star_from_before_can_still_be_deleted(server: Servers, sqlite: Sqlite) -> None:
+    async with server("--project", "shop") as client:
+        await call(client, "write_memory", key="a.b", value=1, scope="shared")
+    sqlite(server.db, "INSERT INTO facts (scope, key, value) VALUES ('shared', 'a.*', '2')")
+    async with server("--project", "shop") as client:
+        listed = await call(client, "read_memory", key="a.*")
+        assert [each["key"] for each in listed["memories"]] == ["a.*", "a.b"]
+        assert await call(client, "delete_memory", key="a.*") == {
+            "deleted": True,
+            "scope": "shared",
+            "undo_until": ANY,
+        }
+        assert [each["key"] for each in (await call(client, "list_memories"))["memories"]] == ["a.b"]
+
+
 async def test_a_pattern_of_stars_only_costs_no_time(client: Client, key: str) -> None:
     await call(client, "write_memory", key="a" * 200, value=1)
     assert (await call(client, "list_memories", pattern="*a" * 249 + "*b"))["memories"] == []
@@ -304,8 +358,8 @@ async def test_a_pattern_of_stars_only_costs_no_time(client: Client, key: str) -
 @pytest.mark.parametrize(
     ("arguments", "complaint"),
     [
-        ({}, "Give either `key`, or `pattern` or `tags`. Call `list_memories` to see the keys."),
-        ({"key": "a", "pattern": "b"}, "Give either `key`, or `pattern` or `tags`"),
+        ({}, "Give either `key`, or `pattern`, `scope` or `tags`. Call `list_memories` to see the keys."),
+        ({"key": "a", "pattern": "b"}, "Give either `key`, or `pattern`, `scope` or `tags`"),
         ({"pattern": "a", "history": True}, "`history` and `at` need a `key`"),
         ({"key": "a", "history": True, "at": "2026-01-01"}, "Give either `history` or `at`"),
         (
@@ -333,6 +387,34 @@ async def test_a_briefing_has_its_limits(client: Client, tokens: int) -> None:
     assert "max_tokens: Input should be" in await refusal(client, "smart_resume", max_tokens=tokens)
     for limit in (50, 8000):
         assert (await call(client, "smart_resume", max_tokens=limit))["token_count"] <= limit
+    assert "include_context.0: Input should be 'project', 'current' or 'shared'" in await refusal(
+        client, "smart_resume", include_context=["all"]
+    )
+
+
+@pytest.mark.parametrize("parts", [[], ["project", "current", "shared"]])
+async def test_the_whole_answer_of_a_briefing_keeps_the_limit(server: Servers, parts: list[str]) -> None:
+    async with server("--project", "shop", name="Claude") as client:
+        for number in range(60):
+            await call(
+                client, "write_memory", key=f"current.step{number}", value={"进度": number, "名称": "登录"}
+            )
+            await call(
+                client,
+                "memory_store",
+                content=f'决定{number}: we "quote" and \n escape, 因为缓存在{number}分钟后过期',
+                type="decision",
+            )
+        await call(client, "register_memory", message="m", summary="写完第一步。接下来：写第二步。")
+    async with server("--project", "shop", name="Cursor") as client:
+        for limit in (50, 100, 200, 500, 1500):
+            result = await client.call_tool("smart_resume", {"max_tokens": limit, "include_context": parts})
+            (block,) = result.content
+            assert isinstance(block, TextContent)
+            assert limit / 2 < tokens(block.text) <= limit
+            answer = json.loads(block.text)
+            assert answer["token_count"] == pytest.approx(tokens(block.text), rel=0.1)
+            assert sorted(answer.get("context", {})) == sorted(parts)
 
 
 @pytest.mark.parametrize(
@@ -355,14 +437,14 @@ async def test_another_path_and_session_are_resumed_when_asked_for(server: Serve
         await call(client, "write_memory", key="current.task", value="here")
         for path in (str(other), f"{other}/", str(tmp_path / "link"), "./other"):
             resumed = await call(client, "smart_resume", project_path=path, session_id="s9")
-            assert resumed["context"]["current"] == {
-                "current.task": "other project",
-                "current.step": "other session",
-            }
+            assert resumed["briefing"].split("\n")[1:] == [
+                "Current task: other project.",
+                "Under way: step: other session.",
+            ]
         resumed = await call(client, "smart_resume", project_path=str(other))
-        assert resumed["context"]["current"] == {"current.task": "other project"}
+        assert resumed["briefing"].split("\n")[1:] == ["Current task: other project."]
         resumed = await call(client, "smart_resume")
-        assert resumed["context"]["current"] == {"current.task": "here"}
+        assert resumed["briefing"].split("\n")[1:] == ["Current task: here."]
         resumed = await call(client, "smart_resume", project_path="/no/such/folder")
         assert resumed["briefing"] == "Project folder.\nNothing is stored for it yet."
 
@@ -410,7 +492,7 @@ async def test_scopes_isolate_and_share_between_assistants(assistants: Assistant
         assert [each["key"] for each in listed["memories"]] == seen
     finding = (await call(cursor, "read_memory", key="k.shared"))["memory"]
     assert (finding["created_by"], finding["scope"]) == ("Claude", "shared")
-    assert "Shared: k shared: shared." in (await call(cursor, "smart_resume"))["briefing"]
+    assert "Shared: k shared: shared (by Claude)." in (await call(cursor, "smart_resume"))["briefing"]
     assert await call(cursor, "delete_memory", key="k.project") == {"deleted": False}
     await call(cursor, "write_memory", key="k.project", value="of the blog")
     assert await value_of(claude, "k.project") == "project"
@@ -466,14 +548,17 @@ async def test_a_session_that_ends_is_resumed_by_the_next_one_that_may_only_read
         assert not names & {"write_memory", "delete_memory", "register_memory"}
         resumed = await call(client, "smart_resume", project_path="shop", max_tokens=100)
         assert resumed == {
-            "briefing": "Project shop.\nBlocked: 等小王的密钥。\nCurrent task: 修复登录。\nDecided: We use Flutter.\n"
-            "Shared: finding: retries need a key.",
-            "context": {
-                "project": {},
-                "current": {"current.blockers": ["等小王的密钥"], "current.task": "修复登录"},
-                "shared": {"finding": "retries need a key"},
-            },
-            "token_count": estimate(resumed["briefing"]),
+            "briefing": "Project shop. By Claude unless named.\nBlocked: 等小王的密钥。\nCurrent task: 修复登录。\n"
+            "Decided: We use Flutter.\nShared: finding: retries need a key.",
+            "token_count": resumed["token_count"],
         }
+        asked = {"include_context": ["current"], "max_tokens": 200}
+        resumed = await call(client, "smart_resume", project_path="shop", **asked)
+        current = resumed["context"]["current"]
+        assert {key: (each["value"], each["by"]) for key, each in current.items()} == {
+            "current.blockers": (["等小王的密钥"], "Claude"),
+            "current.task": ("修复登录", "Claude"),
+        }
+        assert list(resumed["context"]) == ["current"]
         for _ in range(2):
             assert (await call(client, "read_memory", key="finding"))["memory"]["access_count"] == 0

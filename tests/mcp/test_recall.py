@@ -7,8 +7,8 @@ import pytest
 from mcp import Client
 
 from memory_server.demo import embedded
-from tests.conftest import call
-from tests.mcp.conftest import Servers, refusal
+from tests.conftest import Servers, call
+from tests.mcp.conftest import refusal
 
 pytestmark = pytest.mark.anyio
 

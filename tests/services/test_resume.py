@@ -1,29 +1,32 @@
 """A session that opens: which project and session it hears of, and what is never in it."""
 
 import random
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from memory_server.domain.briefing.context import Part
 from memory_server.domain.caller import Caller
-from memory_server.domain.fact import FactDraft, Scope
-from memory_server.domain.memory import MemoryDraft, MemoryType
-from memory_server.mcp.tools.facts import POINTERS
-from memory_server.project import Project, project_of
+from memory_server.domain.edge import Edge, Relation
+from memory_server.domain.fact import FactDraft, Scope, home
+from memory_server.domain.memory import MemoryDraft, MemoryId, MemoryType
+from memory_server.domain.turn import TurnDraft
+from memory_server.project import NONE, Project, project_of
 from memory_server.services.facts import FactService
-from memory_server.services.resume import Resumed, ResumeService
-from memory_server.sqlite import memories
+from memory_server.services.resume import Resumed, ResumeService, Wording
+from memory_server.sqlite import edges, fact_history, memories, turns
 from memory_server.sqlite.database import Database
 from tests.conftest import Clock
 
 CLAUDE = Caller("Claude", "s1", Project("/srv/shop", "shop"))
+CURSOR = replace(CLAUDE, client="Cursor", session="s2")
+LATER = replace(CLAUDE, session="s9")
+"""The session that asks."""
 
-
-@pytest.fixture
-def facts(database: Database) -> FactService:
-    return FactService(database)
+WORDING = Wording("`list_memories`, `memory_search`", lambda problems: 12.0)
 
 
 @pytest.fixture
@@ -32,39 +35,56 @@ def service(database: Database) -> ResumeService:
 
 
 def write(
-    facts: FactService,
+    database: Database,
     key: str,
     value: Any,
     scope: Scope = Scope.PROJECT,
     ttl: int | None = None,
     caller: Caller = CLAUDE,
 ) -> None:
-    facts.write(FactDraft(key, value, ttl=ttl), scope, caller)
+    FactService(database).write(FactDraft(key, value, ttl=ttl), scope, caller)
 
 
 def remember(
-    database: Database, content: str, type: MemoryType, importance: int = 5, project: str = "shop"
-) -> None:
+    database: Database,
+    content: str,
+    type: MemoryType = MemoryType.DECISION,
+    importance: int = 5,
+    project: str | None = "shop",
+    caller: Caller = CLAUDE,
+    metadata: dict[str, Any] | None = None,
+) -> MemoryId:
     with database.write() as tx:
-        memories.insert(tx, MemoryDraft(content, type, project, (), importance), CLAUDE)
+        draft = MemoryDraft(content, type, project, (), importance, metadata)
+        return memories.insert(tx, draft, caller).id
 
 
-def resumed(service: ResumeService, max_tokens: int = 500, caller: Caller = CLAUDE) -> Resumed:
-    return service.resume(max_tokens, POINTERS, caller)
+def connect(database: Database, source: MemoryId, relation: Relation, target: MemoryId) -> None:
+    with database.write() as tx:
+        edges.connect(tx, Edge(source, target, relation), CLAUDE)
 
 
-def lines(service: ResumeService, max_tokens: int = 500) -> list[str]:
-    return resumed(service, max_tokens).briefing.text.split("\n")
+def say(database: Database, summary: str, caller: Caller = CLAUDE) -> None:
+    with database.write() as tx:
+        turns.insert(tx, TurnDraft("What now?", summary), caller)
+
+
+def resumed(service: ResumeService, max_tokens: int = 500, caller: Caller = LATER) -> Resumed:
+    return service.resume(max_tokens, frozenset(), WORDING, caller)
+
+
+def lines(service: ResumeService, max_tokens: int = 500, caller: Caller = LATER) -> list[str]:
+    return resumed(service, max_tokens, caller).briefing.text.split("\n")[1:]
 
 
 def test_a_new_session_hears_the_facts_and_memories_of_its_project(
-    service: ResumeService, facts: FactService, database: Database
+    service: ResumeService, database: Database
 ) -> None:
-    write(facts, "current.task", "Fix the login")
-    write(facts, "finding", "retries need a key", Scope.SHARED)
-    remember(database, "We use Flutter", MemoryType.DECISION)
-    remember(database, "Of another project", MemoryType.DECISION, project="blog")
-    assert lines(service) == [
+    write(database, "current.task", "Fix the login")
+    write(database, "finding", "retries need a key", Scope.SHARED)
+    remember(database, "We use Flutter")
+    remember(database, "Of another project", project="blog")
+    assert resumed(service).briefing.text.split("\n") == [
         "Project shop.",
         "Current task: Fix the login.",
         "Decided: We use Flutter.",
@@ -72,43 +92,29 @@ def test_a_new_session_hears_the_facts_and_memories_of_its_project(
     ]
 
 
-def test_the_context_holds_the_values_of_what_is_said_as_they_are(
-    service: ResumeService, facts: FactService
-) -> None:
-    write(facts, "current.blockers", ["a", "b"])
-    write(facts, "project.port", 5433)
-    write(facts, "shared.x", {"n": None})
-    answer = resumed(service)
-    assert (answer.project, answer.current, answer.shared) == (
-        {"project.port": 5433},
-        {"current.blockers": ["a", "b"]},
-        {"shared.x": {"n": None}},
-    )
-
-
 def test_each_caller_hears_of_its_own_project_and_session(
-    service: ResumeService, facts: FactService, tmp_path: Path
+    service: ResumeService, database: Database, tmp_path: Path
 ) -> None:
     def there(path: str, session: str | None = "s1") -> Caller:
         return Caller("Claude", session, project_of(path, Path("/")))
 
-    other = there(str(tmp_path), "s9")
-    write(facts, "current.task", "other project", caller=other)
-    write(facts, "current.step", "other session", Scope.SESSION, caller=other)
+    other = there(str(tmp_path), "s5")
+    write(database, "current.task", "other project", caller=other)
+    write(database, "current.step", "other session", Scope.SESSION, caller=other)
     (tmp_path / "link").symlink_to(tmp_path)
     for path in (str(tmp_path), f"{tmp_path}/", f"{tmp_path}/link"):
-        assert resumed(service, caller=there(path, "s9")).current == {
-            "current.task": "other project",
-            "current.step": "other session",
-        }
-    assert resumed(service, caller=there(str(tmp_path))).current == {"current.task": "other project"}
-    assert resumed(service).current == {}
+        assert lines(service, caller=there(path, "s5")) == [
+            "Current task: other project.",
+            "Under way: step: other session.",
+        ]
+    assert lines(service, caller=there(str(tmp_path))) == ["Current task: other project."]
+    assert lines(service) == ["Nothing is stored for it yet."]
 
 
 def test_a_project_without_facts_and_memories_has_nothing_to_say(
-    service: ResumeService, facts: FactService
+    service: ResumeService, database: Database
 ) -> None:
-    write(facts, "current.task", "here")
+    write(database, "current.task", "here")
     nowhere = replace(CLAUDE, project=project_of("/no/such/folder", Path("/")))
     assert resumed(service, caller=nowhere).briefing.text == (
         "Project folder.\nNothing is stored for it yet."
@@ -116,96 +122,270 @@ def test_a_project_without_facts_and_memories_has_nothing_to_say(
 
 
 def test_what_has_expired_is_neither_said_nor_counted(
-    service: ResumeService, facts: FactService, clock: Clock
+    service: ResumeService, database: Database, clock: Clock
 ) -> None:
-    write(facts, "current.task", "stale", ttl=60)
-    clock.advance(seconds=60)
-    assert lines(service) == ["Project shop.", "Nothing is stored for it yet."]
-    assert resumed(service).briefing.left_out == 0
+    write(database, "current.task", "stale", ttl=60)
+    remember(database, "Staging is frozen", metadata={"expires_at": "2026-03-15"})
+    assert lines(service)[-1] == "Decided: Staging is frozen."
+    clock.advance(days=1)
+    assert lines(service)[0] == "Left out: 1 more (`list_memories`, `memory_search`)."
+    remember(database, "Nobody knows when", metadata={"expires_at": "soon"})
+    assert lines(service)[0] == "Decided: Nobody knows when."
 
 
-def test_a_narrow_value_hides_the_wide_one(service: ResumeService, facts: FactService, clock: Clock) -> None:
-    write(facts, "current.task", "of the session", Scope.SESSION)
+def test_what_is_superseded_is_neither_said_nor_counted_until_that_ends(
+    service: ResumeService, database: Database
+) -> None:
+    kinds = (MemoryType.DECISION, MemoryType.OBSERVATION, MemoryType.ERROR)
+    for type in kinds:
+        old = remember(database, f"The old {type} says one thing", type, 10)
+        connect(
+            database, remember(database, f"Of {type} this is true now", type, 1), Relation.SUPERSEDES, old
+        )
+    (above_all,) = (remember(database, "The old preference", MemoryType.PREFERENCE, 10, project=None),)
+    newer = remember(database, "The new preference", MemoryType.PREFERENCE, 10, project=None)
+    connect(database, newer, Relation.SUPERSEDES, above_all)
+    text = resumed(service, 2000).briefing.text
+    assert "old" not in text
+    assert "Left out" not in text
+    assert "The new preference" in text
+    with database.write() as tx:
+        edges.end(tx, Edge(newer, above_all, Relation.SUPERSEDES))
+    assert "The old preference" in resumed(service, 2000).briefing.text
+
+
+def test_contradictions_are_marked_on_both_sides_until_one_is_superseded(
+    service: ResumeService, database: Database
+) -> None:
+    jenkins = remember(database, "CI runs on Jenkins")
+    github = remember(database, "The builds are on GitHub Actions")
+    connect(database, github, Relation.CONTRADICTS, jenkins)
+    assert lines(service) == [
+        f"Decided: The builds are on GitHub Actions (contradicted by #{jenkins}). "
+        f"CI runs on Jenkins (contradicted by #{github})."
+    ]
+    seen = remember(database, "Jenkins is off", MemoryType.OBSERVATION)
+    connect(database, jenkins, Relation.CONTRADICTS, seen)
+    assert f"Last session: Jenkins is off (contradicted by #{jenkins})." in lines(service)
+    connect(database, github, Relation.SUPERSEDES, jenkins)
+    assert lines(service) == [
+        "Last session: Jenkins is off.",
+        "Decided: The builds are on GitHub Actions.",
+    ]
+
+
+def test_the_last_session_is_told_with_what_comes_next(
+    service: ResumeService, database: Database, clock: Clock
+) -> None:
+    say(database, "Set the project up", CURSOR)
+    clock.advance(days=20)
+    remember(database, "The tests take 6 minutes", MemoryType.OBSERVATION)
+    say(database, "Reproduced the double reminders. Next: call cancelAll() on a new zone.")
+    clock.advance(days=1)
+    assert lines(service) == [
+        "Last session (yesterday): Reproduced the double reminders. The tests take 6 minutes. "
+        "Next: call cancelAll() on a new zone."
+    ]
+    assert lines(service, caller=CLAUDE)[0].startswith("This session (yesterday): Reproduced")
+    assert lines(service, caller=CURSOR)[0].startswith("Last session (yesterday, by Claude): Reproduced")
+
+
+def test_turns_of_another_project_are_not_told(service: ResumeService, database: Database) -> None:
+    say(database, "Talked about the salary", replace(CLAUDE, project=Project("/srv/other", "shop")))
+    assert lines(service) == ["Nothing is stored for it yet."]
+
+
+def test_tasks_that_nobody_has_touched_for_a_month_are_a_number(
+    service: ResumeService, database: Database, clock: Clock
+) -> None:
+    for n in range(8):
+        write(database, f"current.work{n}", f"Old work number {n}")
+    write(database, "current.over", "done")
+    write(database, "current.blockers", "no access")
+    clock.advance(days=31)
+    write(database, "current.task", "Fix the login")
+    assert lines(service) == [
+        "Blocked: no access (31 days ago).",
+        "Current task: Fix the login.",
+        "Older, perhaps done: 8.",
+    ]
+
+
+def test_where_all_work_is_old_the_newest_of_it_is_named(
+    service: ResumeService, database: Database, clock: Clock
+) -> None:
+    write(database, "current.task", "Fix the login")
+    clock.advance(days=50)
+    assert lines(service) == ["Older, perhaps done: 1, the last: Fix the login (50 days ago)."]
+
+
+@pytest.mark.parametrize("how", ["rewritten", "deleted"])
+def test_the_progress_of_the_task_before_does_not_stand_beside_the_new(
+    service: ResumeService, database: Database, clock: Clock, how: str
+) -> None:
+    write(database, "current.task", "Build the reminders")
+    clock.advance(days=1)
+    write(database, "current.progress", "only the sound picker is missing")
+    write(database, "current.branch", "main")
+    write(database, "current.task", "Build the reminders")
+    assert lines(service)[1].startswith("Under way: branch: main. progress: only the sound picker")
+    clock.advance(days=1)
+    if how == "deleted":
+        FactService(database).delete("current.task", None, CLAUDE)
+    else:
+        write(database, "current.task", "Fix the double reminders")
+    assert lines(service)[-2:] == ["Under way: branch: main (yesterday).", "Older, perhaps done: 1."]
+    clock.advance(hours=1)
+    write(database, "current.progress", "reproduced")
+    assert "progress: reproduced." in lines(service)[-1]
+
+
+def test_what_matters_to_the_person_is_in_each_briefing(service: ResumeService, database: Database) -> None:
+    remember(database, "Show the diff before a commit", MemoryType.PREFERENCE, 10, project=None)
+    remember(database, "Of little importance", MemoryType.PREFERENCE, 4, project=None)
+    write(database, "editor", "vim", Scope.GLOBAL)
+    assert lines(service) == ["In all projects: Show the diff before a commit. editor: vim."]
+    assert lines(service, caller=replace(LATER, project=NONE)) == [
+        "Conventions: Show the diff before a commit. Of little importance.",
+        "In all projects: editor: vim.",
+    ]
+
+
+def test_what_the_project_is_comes_before_newer_conventions(
+    service: ResumeService, database: Database, clock: Clock
+) -> None:
+    write(database, "project.overview", "A shop for plants")
+    clock.advance(days=100)
+    for n in range(50):
+        write(database, f"project.rule{n}", f"rule {n} of fifty rules")
+    assert lines(service, 200)[0].startswith("Conventions: overview: A shop for plants. ")
+
+
+def test_a_narrow_value_hides_the_wide_one(service: ResumeService, database: Database, clock: Clock) -> None:
+    write(database, "current.task", "of the session", Scope.SESSION, caller=LATER)
     clock.advance(hours=1)
     for scope in (Scope.PROJECT, Scope.SHARED, Scope.GLOBAL):
-        write(facts, "current.task", f"of {scope}", scope)
-    assert lines(service) == ["Project shop.", "Current task: of the session."]
+        write(database, "current.task", f"of {scope}", scope)
+    assert lines(service) == ["Current task: of the session."]
 
 
 def test_old_blockers_come_before_any_number_of_new_facts(
-    service: ResumeService, facts: FactService, clock: Clock
+    service: ResumeService, database: Database, clock: Clock
 ) -> None:
-    write(facts, "current.blockers", "no key")
-    write(facts, "current.task", "Fix the login")
+    write(database, "current.blockers", "no key")
+    write(database, "current.task", "Fix the login")
     clock.advance(days=30)
-    with facts.database.write() as tx:
+    with database.write() as tx:
         for number in range(1000):
             for key in (f"current.k{number}", f"note{number}"):
-                facts.write_in(tx, FactDraft(key, "some words"), Scope.PROJECT, CLAUDE)
+                FactService(database).write_in(tx, FactDraft(key, "some words"), Scope.PROJECT, CLAUDE)
     said = lines(service)
-    assert said[1:3] == ["Blocked: no key.", "Current task: Fix the login."]
-    left = resumed(service).briefing.left_out
-    assert said[-1] == f"Left out: {left:d} more (`list_memories`, `memory_search`)."
-    assert left + len(resumed(service).briefing.said) == 2002
+    assert said[:2] == ["Blocked: no key (30 days ago).", "Current task: Fix the login (30 days ago)."]
+    briefing = resumed(service).briefing
+    assert said[-1] == f"Left out: {briefing.left_out:d} more (`list_memories`, `memory_search`)."
+    assert briefing.left_out + len(briefing.said) == 2002
 
 
 def test_of_many_memories_those_that_matter_most_are_said(service: ResumeService, database: Database) -> None:
-    chance = random.Random(1)
-    for importance in chance.sample(range(1, 11), 10):
+    for importance in random.Random(1).sample(range(1, 11), 10):
         remember(
             database,
             f"A decision of importance {importance} and some words more",
             MemoryType.DECISION,
             importance,
         )
-    said = lines(service, 80)[1]
-    assert said.startswith(
-        "Decided: A decision of importance 10 and some words more. A decision of importance 9"
-    )
+    decided = next(line for line in lines(service, 90) if line.startswith("Decided: "))
+    assert "A decision of importance 10" in decided
+    assert "A decision of importance 1 " not in decided
 
 
-def test_what_was_seen_long_ago_fades_behind_what_was_decided(
+def test_what_was_seen_long_ago_fades_behind_what_was_learnt(
     service: ResumeService, database: Database, clock: Clock
 ) -> None:
     remember(database, "An old learning", MemoryType.LEARNING, 5)
-    remember(database, "An old observation", MemoryType.OBSERVATION, 9)
-    clock.advance(days=60)
-    assert lines(service)[1] == "Found out: An old learning. An old observation."
+    remember(database, "An old observation", MemoryType.OBSERVATION, 5)
+    clock.advance(days=50)
+    say(database, "Came back")
+    assert lines(service)[1] == (
+        "Found out: An old learning (50 days ago). An old observation (50 days ago)."
+    )
 
 
-def test_the_last_written_fact_comes_first(service: ResumeService, facts: FactService, clock: Clock) -> None:
+def test_the_last_written_fact_comes_first(service: ResumeService, database: Database, clock: Clock) -> None:
     for key in ("a", "b", "c"):
-        write(facts, key, 1)
-        clock.advance(minutes=1)
-    write(facts, "a", 2)
-    assert lines(service)[1] == "Also known: a: 2. c: 1. b: 1."
+        write(database, key, 1)
+        clock.advance(hours=1)
+    write(database, "a", 2)
+    assert lines(service) == ["Also known: a: 2. c: 1. b: 1."]
 
 
 def test_the_same_question_gets_the_same_answer_and_reading_leaves_no_trace(
-    service: ResumeService, facts: FactService, database: Database
+    service: ResumeService, database: Database
 ) -> None:
     for number in range(50):
-        write(facts, f"project.k{number}", "数据库 words")
+        write(database, f"project.k{number}", "数据库 words")
         remember(database, f"Memory {number} of the project", MemoryType.LEARNING)
+        say(database, f"Turn {number}")
     with database.read() as tx:
         before = tx.rows("SELECT sum(access_count), max(updated_at) FROM facts")
-    answers = [resumed(service, limit) for limit in (300, 300)]
+    answers = [resumed(service, limit).briefing.text for limit in (300, 300)]
     assert answers[0] == answers[1]
     with database.read() as tx:
         assert tx.rows("SELECT sum(access_count), max(updated_at) FROM facts") == before
 
 
-@pytest.mark.parametrize("limit", [50, 8000])
-def test_thousands_of_facts_keep_the_limit(service: ResumeService, facts: FactService, limit: int) -> None:
+def test_the_context_holds_what_is_asked_for_with_who_and_when(
+    service: ResumeService, database: Database
+) -> None:
+    write(database, "current.blockers", ["a", "none"])
+    write(database, "project.port", 5433, caller=CURSOR)
+    write(database, "shared.x", {"n": None})
+
+    def parts(*wanted: Part) -> dict[str, dict[str, tuple[Any, str | None, str]]]:
+        context = service.resume(500, frozenset(wanted), WORDING, LATER).context
+        assert context is not None
+        return {
+            part: {key: (each.value, each.by, each.at) for key, each in said.items()}
+            for part, said in context.parts.items()
+        }
+
+    now = "2026-03-14T09:26:53.589Z"
+    assert resumed(service).context is None
+    assert parts(Part.CURRENT, Part.PROJECT) == {
+        "project": {"project.port": (5433, "Cursor", now)},
+        "current": {"current.blockers": (["a", "none"], "Claude", now)},
+    }
+    assert parts(Part.SHARED) == {"shared": {"shared.x": ({"n": None}, "Claude", now)}}
+
+
+@pytest.mark.parametrize("wanted", [(), tuple(Part)])
+@pytest.mark.parametrize("limit", [60, 500, 8000])
+def test_thousands_of_facts_keep_the_limit(
+    service: ResumeService, database: Database, limit: int, wanted: Sequence[Part]
+) -> None:
     chance = random.Random(2)
     prefixes = ["current.", "project.decision.", "discovered.", "shared.", "project.", "ai.Cursor.", ""]
-    with facts.database.write() as tx:
+    with database.write() as tx:
         for number in range(1000):
             draft = FactDraft(
                 f"{chance.choice(prefixes)}k{number}",
-                "登录令牌在十五分钟后过期 and words " * chance.randint(1, 9),
+                f"登录令牌在{number}分钟后过期 and words " * chance.randint(1, 9),
             )
-            facts.write_in(tx, draft, chance.choice(list(Scope)), CLAUDE)
-    briefing = resumed(service, limit).briefing
-    assert limit / 2 < briefing.token_count <= limit
-    assert len(briefing.said) + briefing.left_out == 1000
+            FactService(database).write_in(tx, draft, chance.choice(list(Scope)), LATER)
+    answer = service.resume(limit, frozenset(wanted), WORDING, LATER)
+    assert limit * (0.4 if wanted else 0.7) < answer.token_count <= limit
+    assert len(answer.briefing.said) + answer.briefing.left_out == 1000
+
+
+def test_a_fact_that_never_had_another_value_has_not_changed(database: Database, clock: Clock) -> None:
+    place = home(Scope.PROJECT, CLAUDE)
+    with database.read() as tx:
+        assert fact_history.changed_at(tx, place, "current.task") is None
+    write(database, "current.task", "a")
+    with database.read() as tx:
+        assert fact_history.changed_at(tx, place, "current.task") is None
+    write(database, "current.task", "b")
+    clock.advance(days=1)
+    write(database, "current.task", "b")
+    with database.read() as tx:
+        assert fact_history.changed_at(tx, place, "current.task") == "2026-03-14T09:26:53.589Z"

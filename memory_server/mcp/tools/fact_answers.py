@@ -1,18 +1,21 @@
 """The answers of the toolset `facts`."""
 
 import json
+from collections.abc import Sequence
 from typing import Annotated, Any, Self
 
 from pydantic import (
     AliasChoices,
     AliasPath,
     Field,
-    JsonValue,
     SerializerFunctionWrapHandler,
     model_serializer,
 )
 
+from memory_server.domain.briefing.context import Context
 from memory_server.domain.fact import Fact, FactChange
+from memory_server.errors import Problem
+from memory_server.language.tokens import weigh
 from memory_server.mcp.tools.answers import (
     OPTIONAL,
     Answer,
@@ -129,15 +132,15 @@ class FactDeleted(Deletion):
     restored: Annotated[FactRead | None, OPTIONAL] = None
 
 
-class ResumeContext(Answer):
-    project: dict[str, JsonValue]
-    current: dict[str, JsonValue]
-    shared: dict[str, JsonValue]
+class Said(Answer):
+    value: AnyJson
+    by: OptionalText = None
+    at: str
 
 
 class Resume(Answer):
     briefing: str
-    context: ResumeContext
+    context: Annotated[dict[str, dict[str, Said]] | None, OPTIONAL] = None
     token_count: int
     degraded: Degraded = None
 
@@ -145,7 +148,21 @@ class Resume(Answer):
     def of(cls, resumed: Resumed) -> Self:
         return cls(
             briefing=resumed.briefing.text,
-            context=ResumeContext.of(resumed),
-            token_count=resumed.briefing.token_count,
+            context=_parts(resumed.context),
+            token_count=resumed.token_count,
             degraded=degraded(resumed.degraded),
         )
+
+    @staticmethod
+    def overhead(problems: Sequence[Problem]) -> float:
+        """The tokens of an answer without the briefing."""
+        empty = Resume(briefing="", token_count=8000, degraded=degraded(problems))
+        return weigh(empty.model_dump_json(by_alias=True))
+
+
+def _parts(context: Context | None) -> dict[str, dict[str, Said]] | None:
+    if context is None:
+        return None
+    return {
+        part: {key: Said.of(each) for key, each in facts.items()} for part, facts in context.parts.items()
+    }

@@ -5,6 +5,7 @@ from typing import Annotated, Any
 
 from pydantic import AfterValidator, Field, JsonValue, WithJsonSchema
 
+from memory_server.domain.briefing.context import Part
 from memory_server.domain.fact import MAX_DEPTH, depth
 from memory_server.language.text import clean, visible
 from memory_server.mcp.tools.fields import INTEGER, TEXT, Tag, each_text, not_blank, unique
@@ -58,4 +59,5 @@ FactTags = Annotated[
     AfterValidator(unique),
     WithJsonSchema({"type": "array", "items": {"type": "string"}}),
 ]
+Parts = Annotated[list[Part], Field()]
 PathOrId = Annotated[str, Field(max_length=4096), AfterValidator(clean), TEXT]

@@ -7,8 +7,7 @@ from typing import Annotated
 from pydantic import Field
 
 from memory_server.domain.caller import Caller
-from memory_server.domain.fact import FactDraft, Scope
-from memory_server.domain.resume import Pointers
+from memory_server.domain.fact import WILDCARD, FactDraft, Scope
 from memory_server.errors import Invalid, Mend
 from memory_server.mcp.tool import DESTROYS, READS, WRITES, Tool
 from memory_server.mcp.tools.answers import Deletion, degraded, refuse_both
@@ -21,17 +20,17 @@ from memory_server.mcp.tools.fact_answers import (
     FactWritten,
     Resume,
 )
-from memory_server.mcp.tools.fact_fields import FactTags, Key, PathOrId, Pattern, Ttl, Value, Version
+from memory_server.mcp.tools.fact_fields import FactTags, Key, Parts, PathOrId, Pattern, Ttl, Value, Version
 from memory_server.mcp.tools.fields import Moment, Purge, Undo
 from memory_server.project import project_of
 from memory_server.services.facts import FactService
-from memory_server.services.resume import ResumeService
+from memory_server.services.resume import ResumeService, Wording
 
 LISTED = 100
 """Most facts or versions that a read returns: more would fill a model's context."""
 
-POINTERS = Pointers("`read_memory` {key}", "`memory_get` {id}", "`list_memories`, `memory_search`")
-"""How a briefing says where to read more."""
+WORDING = Wording("`list_memories`, `memory_search`", Resume.overhead)
+"""How a briefing says where to read more, and what its answer costs besides."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,8 +72,8 @@ class FactTools:
 
     def read_memory(
         self,
-        key: Key | None = None,
-        pattern: Annotated[Pattern | None, Field(description="* = any text")] = None,
+        key: Annotated[Key | None, Field(description="* = any text")] = None,
+        pattern: Pattern | None = None,
         scope: Scope | None = None,
         tags: FactTags = [],  # noqa: B006 - never changed
         history: Annotated[bool, Field(description="all versions")] = False,
@@ -82,14 +81,14 @@ class FactTools:
         *,
         caller: Caller,
     ) -> FactsRead:
-        """Read the value of a key, or all values whose key fits a pattern. Without scope: searches session, project, shared, global, in this order, and returns the first that has the key."""
-        if key is not None and pattern is None:
+        """Read the value of a key, or list those of a pattern, scope or tags. Without scope: the first of session, project, shared, global that has the key."""
+        if key is not None and pattern is None and (WILDCARD not in key or history or at is not None):
             return self._read_key(key, scope, tuple(tags), history, at, caller)
-        if key is not None or (pattern is None and not tags):
-            raise Invalid("Give either `key`, or `pattern` or `tags`.", Mend.LIST_FACTS)
+        if (key is not None and pattern is not None) or not (key or pattern or scope or tags):
+            raise Invalid("Give either `key`, or `pattern`, `scope` or `tags`.", Mend.LIST_FACTS)
         if history or at is not None:
             raise Invalid("`history` and `at` need a `key`.")
-        found = self.facts.read_matching(pattern or "*", scope, tuple(tags), LISTED, caller)
+        found = self.facts.read_matching(pattern or key or WILDCARD, scope, tuple(tags), LISTED, caller)
         listed = FactsListed.of(found)
         return FactsRead(memories=listed.memories, more=listed.more, degraded=listed.degraded)
 
@@ -151,10 +150,11 @@ class FactTools:
         project_path: PathOrId | None = None,
         session_id: PathOrId | None = None,
         max_tokens: Annotated[int, Field(ge=50, le=8000, strict=True)] = 500,
+        include_context: Parts = [],  # noqa: B006 - never changed
         *,
         caller: Caller,
     ) -> Resume:
-        """Call this first in a session: it reports blockers, current work, decisions, discoveries and conventions."""
+        """Call this first in a session: blockers, current work, last session, decisions, discoveries, conventions."""
         project = project_of(project_path, Path()) if project_path else caller.project
         asked = replace(caller, project=project, session=session_id or caller.session)
-        return Resume.of(self.resume.resume(max_tokens, POINTERS, asked))
+        return Resume.of(self.resume.resume(max_tokens, frozenset(include_context), WORDING, asked))

@@ -168,6 +168,9 @@ class MemoryTools:
         metadata: Metadata | None = None,
         occurred_at: Occurred | None = None,
         session: Session | None = None,
+        summarizes: Annotated[
+            list[Id], Field(max_length=100, description="ids that it stands for in briefings")
+        ] = [],  # noqa: B006 - never changed
         *,
         caller: Caller,
     ) -> StoredMemory:
@@ -177,7 +180,7 @@ class MemoryTools:
             content, type, where or None, tuple(tags), importance, metadata, occurred_at, session
         )
         other = None if related_to is None else MemoryId(related_to)
-        return StoredMemory.of(self.memories.store(draft, other, caller))
+        return StoredMemory.of(self.memories.store(draft, other, caller, list(map(MemoryId, summarizes))))
 
     def memory_search(
         self,

@@ -1,0 +1,280 @@
+"""Chooses what a briefing says: what matters most, shortened rather than left out, in few tokens."""
+
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from enum import IntEnum
+from itertools import count
+
+from memory_server.domain.fact import Fact
+from memory_server.language import query
+from memory_server.language.tokens import weigh, weigh_json
+
+
+class Heading(IntEnum):
+    """The headings in their order: blockers and current work first."""
+
+    BLOCKED = 0
+    TASK = 1
+    UNDER_WAY = 2
+    OLDER = 3
+    LAST_SESSION = 4
+    DECIDED = 5
+    FOUND_OUT = 6
+    SHARED = 7
+    CONVENTIONS = 8
+    EVERYWHERE = 9
+    OTHER = 10
+
+
+TITLES = {
+    Heading.BLOCKED: "Blocked",
+    Heading.TASK: "Current task",
+    Heading.UNDER_WAY: "Under way",
+    Heading.OLDER: "Older, perhaps done",
+    Heading.LAST_SESSION: "Last session",
+    Heading.DECIDED: "Decided",
+    Heading.FOUND_OUT: "Found out",
+    Heading.SHARED: "Shared",
+    Heading.CONVENTIONS: "Conventions",
+    Heading.EVERYWHERE: "In all projects",
+    Heading.OTHER: "Also known",
+}
+
+URGENCY = {
+    Heading.BLOCKED: 12.0,
+    Heading.TASK: 12.0,
+    Heading.UNDER_WAY: 6.0,
+    Heading.OLDER: 6.0,
+    Heading.LAST_SESSION: 4.0,
+    Heading.DECIDED: 6.0,
+    Heading.FOUND_OUT: 4.0,
+    Heading.SHARED: 4.0,
+    Heading.CONVENTIONS: 4.0,
+    Heading.EVERYWHERE: 4.0,
+    Heading.OTHER: 1.5,
+}
+"""How much an item under a heading counts beside one of the same age and importance under another one."""
+
+CROWDED = 0.25
+"""The second item of a heading counts 1 / (1 + CROWDED) of what it would alone, the third 1 / (1 + 2 x CROWDED): so no
+heading takes the room of all others."""
+
+SHARES = (0.5, 0.75, 0.95, 1.0)
+"""The share of an item's worth that each of its forms has: its first words, clauses, sentence, sentences."""
+
+HEADROOM = 0.88
+"""Share of the token limit that the estimate may fill. The real count is up to 12 % higher and must keep the limit."""
+
+SMALLEST = 12.0
+LOOKED_AT = 10
+"""Tokens of a short item: not many more items are looked at than would fit if all were so short."""
+
+LONGEST_NAME = 20
+"""Tokens of the line with the project's name. A longer line becomes "This project.": a briefing may have only 50."""
+
+POINTED = 250
+"""Tokens of the smallest briefing that says how to read what was left out."""
+
+SIGNED = 70
+"""Tokens of the smallest briefing that says who wrote it."""
+
+TIMELESS = frozenset([Heading.CONVENTIONS, Heading.EVERYWHERE])
+"""Headings that say first what is most important, not what is newest. An age is not told there."""
+
+SAID_TWICE = 0.9
+"""An item so much of whose words another one has said is not said again."""
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """Something to say. `worth`: importance x recency; `at` is the moment of it.
+
+    `worded` gives up to four lengths of it, the shortest first: that takes time, and not all items are looked at.
+    `leads`: it may be what its heading says at least. `closing`: said after all others of its heading. `fact`: the fact
+    that it says. `counted` is false where it is neither a fact nor a memory of its own.
+    """
+
+    heading: Heading
+    worded: Callable[[], tuple[str, ...]]
+    worth: float
+    at: str
+    leads: bool = True
+    fact: Fact | None = None
+    closing: bool = False
+    counted: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class _Candidate:
+    """An item that is looked at: what it counts in its place, its lengths, and the tokens of each."""
+
+    item: Item
+    value: float
+    forms: tuple[str, ...]
+    costs: tuple[float, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """What stands around the items.
+
+    `total` counts the facts and memories that could be said, `pointer` says how to read them, `author` wrote what names
+    nobody else, and `titles` replaces titles.
+    """
+
+    project: str
+    total: int
+    pointer: str
+    author: str | None = None
+    titles: dict[Heading, str] = field(default_factory=dict)
+
+    def opening(self) -> str:
+        """The line that names the project."""
+        named = f"Project {self.project}." if self.project else "No project."
+        return named if weigh(named) <= LONGEST_NAME else "This project."
+
+    def title(self, heading: Heading) -> str:
+        return self.titles.get(heading, TITLES[heading])
+
+
+@dataclass(frozen=True, slots=True)
+class Briefing:
+    """`cost` is the estimate for `text` in an answer; `said` are the items in it, `left_out` counts the others."""
+
+    text: str
+    cost: float
+    said: tuple[Item, ...]
+    left_out: int
+
+
+def brief(items: Sequence[Item], frame: Frame, room: float) -> Briefing:
+    """What matters most, in at most `room` tokens of a JSON text. The same items give the same text.
+
+    First what leads each heading gets its shortest form. Then each item gets the form that says most for its tokens,
+    until the room is used.
+    """
+    frame = replace(
+        frame,
+        pointer=frame.pointer if room >= POINTED else "",
+        author=frame.author if room >= SIGNED else None,
+    )
+    leading, others = _ordered(items)
+    looked_at = [*leading, *others][: LOOKED_AT + int(max(room, 0) / SMALLEST)]
+    candidates = [_candidate(items[number], value) for number, value in looked_at]
+    lengths = _chosen(candidates, len(leading), frame, room - weigh_json(_text(frame, [], frame.total)))
+    said = [(each, lengths[number]) for number, each in enumerate(candidates) if number in lengths]
+    left = frame.total - sum(each.item.counted for each, _ in said)
+    text = _text(frame, said, left)
+    return Briefing(text, weigh_json(text), tuple(each.item for each, _ in said), left)
+
+
+def _ordered(items: Sequence[Item]) -> tuple[list[tuple[int, float]], list[tuple[int, float]]]:
+    """The items by number, with what each counts: those that lead a heading, and the others, what counts most first."""
+    by_worth = sorted(range(len(items)), key=lambda number: -items[number].worth)
+    ranks = {heading: count() for heading in Heading}
+    values = {
+        number: URGENCY[items[number].heading]
+        * items[number].worth
+        / (1 + CROWDED * next(ranks[items[number].heading]))
+        for number in by_worth
+    }
+    leading = _leading(items, by_worth)
+    others = sorted(values.keys() - set(leading), key=lambda number: (-values[number], number))
+    leading.sort(key=lambda number: -values[number])
+    return [(number, values[number]) for number in leading], [(number, values[number]) for number in others]
+
+
+def _leading(items: Sequence[Item], by_worth: Sequence[int]) -> list[int]:
+    """What each heading says at least: the newest item that may lead; the most important one where time is no matter;
+    and what closes it."""
+    leading: list[int] = []
+    for heading in Heading:
+        here = [number for number in by_worth if items[number].heading is heading]
+        open_ones = [number for number in here if not items[number].closing]
+        able = [number for number in open_ones if items[number].leads] or open_ones
+        if able:
+            leading.append(able[0] if heading in TIMELESS else max(able, key=lambda number: items[number].at))
+        leading += [number for number in here if items[number].closing]
+    return leading
+
+
+def _candidate(item: Item, value: float) -> _Candidate:
+    forms = item.worded()
+    return _Candidate(item, value, forms, tuple(weigh_json(f" {form}") for form in forms))
+
+
+def _chosen(candidates: Sequence[_Candidate], leading: int, frame: Frame, room: float) -> dict[int, int]:
+    """Which length each candidate gets that is said, by their numbers."""
+    lengths: dict[int, int] = {}
+    headed: set[Heading] = set()
+    heard = _Heard()
+    for number, length in _offers(candidates, leading):
+        each, before = candidates[number], lengths.get(number)
+        if before is not None and before >= length:
+            continue
+        cost = each.costs[length] - (0.0 if before is None else each.costs[before])
+        if each.item.heading not in headed:
+            cost += weigh_json(f"\n{frame.title(each.item.heading)}:")
+        if cost > room or (before is None and heard.tells(each.forms[min(1, len(each.forms) - 1)])):
+            continue
+        room -= cost
+        lengths[number] = length
+        headed.add(each.item.heading)
+    return lengths
+
+
+def _offers(candidates: Sequence[_Candidate], leading: int) -> Iterator[tuple[int, int]]:
+    """The lengths to try, in order: the shortest of what leads, then what says most for its tokens."""
+    yield from ((number, 0) for number in range(min(leading, len(candidates))))
+    densities = [
+        (-density, number, length)
+        for number, each in enumerate(candidates)
+        for length, density in _densities(each)
+    ]
+    for _, number, length in sorted(densities):
+        yield number, length
+
+
+def _densities(candidate: _Candidate) -> Iterator[tuple[int, float]]:
+    """What each length adds to the one before it, for each token."""
+    last = len(candidate.forms) - 1
+    before, share = 0.0, 0.0
+    for length, cost in enumerate(candidate.costs):
+        now = 1.0 if length == last else SHARES[length]
+        yield length, candidate.value * (now - share) / max(cost - before, 0.1)
+        before, share = cost, now
+
+
+class _Heard:
+    """The words of what was said, so that nothing is said twice."""
+
+    def __init__(self) -> None:
+        self._by_term: defaultdict[str, list[int]] = defaultdict(list)
+        self._count = count()
+
+    def tells(self, form: str) -> bool:
+        """Whether another sentence had these words; if not, they count as said from now on."""
+        terms = frozenset(query.parse(form).terms)
+        shared = Counter(number for term in terms for number in self._by_term.get(term, ()))
+        if len(terms) > 1 and shared and max(shared.values()) >= SAID_TWICE * len(terms):
+            return True
+        number = next(self._count)
+        for term in terms:
+            self._by_term[term].append(number)
+        return False
+
+
+def _text(frame: Frame, said: Sequence[tuple[_Candidate, int]], left: int) -> str:
+    lines = [f"{frame.opening()} By {frame.author} unless named." if frame.author else frame.opening()]
+    for heading in Heading:
+        here = [each for each in said if each[0].item.heading is heading]
+        here.sort(key=lambda each: each[0].item.closing)
+        if here:
+            sentences = [candidate.forms[length] for candidate, length in here]
+            lines.append(" ".join([f"{frame.title(heading)}:", *sentences]))
+    if not said and not left:
+        lines.append("Nothing is stored for it yet.")
+    if left:
+        lines.append(f"Left out: {left} more" + (f" ({frame.pointer})." if frame.pointer else "."))
+    return "\n".join(lines)

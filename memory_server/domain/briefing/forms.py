@@ -1,0 +1,93 @@
+"""How an item of a briefing is worded: in up to four lengths, with its age and its author."""
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from memory_server.domain.memory import MemoryId
+from memory_server.domain.scoring import age_in_days
+from memory_server.language import sentences
+from memory_server.language.text import has_han
+from memory_server.language.tokens import weigh
+
+WORDS, CLAUSE, SENTENCE, WHOLE = 10, 18, 45, 90
+"""Tokens of an item's lengths: its first words, clauses, sentence, sentences."""
+
+A_FEW = 3
+"""Items of one author: to name the author once costs fewer tokens than to name it with each of so many."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reader:
+    """For whom and when it is said: the client and the name of its project.
+
+    `usual` wrote most of it: the opening names it, and the items name the others.
+    """
+
+    now: str
+    client: str | None = None
+    project: str = ""
+    usual: str | None = None
+
+    def age(self, at: str) -> float:
+        """Days."""
+        return age_in_days(at, self.now)
+
+
+def usual_author(authors: Iterable[str | None]) -> str | None:
+    """Who wrote at least half of it, and more than a few things."""
+    known = list(authors)
+    most = Counter(each for each in known if each).most_common(1)
+    return most[0][0] if most and most[0][1] >= max(A_FEW, len(known) / 2) else None
+
+
+def ago(days: float) -> str:
+    """An age in words; nothing where it is of today. Two thirds of a day: after a night it is yesterday."""
+    if days < 2 / 3:
+        return ""
+    if days < 5 / 3:
+        return "yesterday"
+    if days < 60:
+        return f"{round(days)} days ago"
+    return f"{round(days / 30.44)} months ago" if days < 700 else f"{round(days / 365.25)} years ago"
+
+
+def marked(age: float, author: str | None, reader: Reader, more: str = "") -> str:
+    """Age, author and more, in brackets."""
+    named = f"by {author}" if author and author != (reader.usual or reader.client) else ""
+    told = ", ".join(filter(None, [ago(age), named, more]))
+    return f" ({told})" if told else ""
+
+
+def disputed(contradicting: Sequence[MemoryId]) -> str:
+    """What contradicts a memory; nothing where nothing does."""
+    return f"contradicted by {', '.join(f'#{id}' for id in contradicting)}" if contradicting else ""
+
+
+def forms(label: str, said: Sequence[str], marks: str, short_marks: str = "") -> tuple[str, ...]:
+    """The lengths of an item, equal ones once: its first words and clauses, with the short marks; its first sentence,
+    and more sentences."""
+    words, clause, sentence, first = sentences.lengths(said[0], (WORDS, CLAUSE, SENTENCE, WHOLE))
+    lengths = (
+        _closed(label + words, short_marks),
+        _closed(label + clause, short_marks),
+        _closed(label + sentence, marks),
+        _closed(label + _more(first, said[1:]), marks),
+    )
+    return tuple(dict.fromkeys(lengths))
+
+
+def _more(first: str, following: Sequence[str]) -> str:
+    """The sentences that fit, with … where others do not."""
+    whole, room = [first], WHOLE - weigh(first) if following else 0.0
+    for sentence in following:
+        room -= weigh(sentence)
+        if room < 0:
+            whole[-1] += " …"
+            break
+        whole.append(sentence)
+    return ("" if has_han(first) else " ").join(whole)
+
+
+def _closed(text: str, marks: str) -> str:
+    return sentences.ended(text.rstrip(".。") + marks) if marks else sentences.ended(text)

@@ -1,0 +1,195 @@
+"""What a briefing can say of facts and memories: under which heading, and how much it counts."""
+
+import re
+from collections.abc import Sequence
+from functools import partial
+from typing import Any
+
+from memory_server.domain.briefing.choice import TIMELESS, Heading, Item
+from memory_server.domain.briefing.clauses import parts, words
+from memory_server.domain.briefing.forms import Reader, disputed, forms, marked
+from memory_server.domain.briefing.settled import still_open
+from memory_server.domain.fact import Fact, Scope
+from memory_server.domain.memory import Memory, MemoryId, MemoryType
+from memory_server.language import sentences
+
+ORDINARY = 5
+"""The importance of what has none: a fact."""
+
+HALF = {
+    Heading.BLOCKED: 60,
+    Heading.TASK: 30,
+    Heading.UNDER_WAY: 10,
+    Heading.DECIDED: 120,
+    Heading.FOUND_OUT: 45,
+    Heading.SHARED: 60,
+    Heading.CONVENTIONS: 365,
+    Heading.EVERYWHERE: 730,
+    Heading.OTHER: 60,
+}
+"""Days after which an item of a heading counts half of what it did when it was new."""
+
+OLDER_NAMED = 3
+"""Tasks that are named among those that nobody has touched for long."""
+
+OF_TYPE = {
+    MemoryType.DECISION: Heading.DECIDED,
+    MemoryType.PREFERENCE: Heading.CONVENTIONS,
+    MemoryType.PATTERN: Heading.CONVENTIONS,
+}
+"""The heading of memories by type; those of all other types are found out."""
+
+UNTOUCHED = 30
+"""Days after which a task that nobody has touched is perhaps done."""
+
+PROGRESS = frozenset(
+    [
+        *(
+            "progress",
+            "percent",
+            "percentage",
+            "completion",
+            "status",
+            "state",
+            "phase",
+            "stage",
+            "step",
+            "steps",
+        ),
+        *("substep", "subtask", "subtasks", "next", "next_step", "next_steps", "next_action", "next_actions"),
+        *("todo", "todos", "remaining", "completed", "done", "wip"),
+        *("进度", "状态", "阶段", "步骤", "下一步", "待办", "剩余", "完成度"),
+    ]
+)
+"""The words under `current.` that tell how far the task is. What they told of the task before is of no use."""
+
+OVERVIEWS = frozenset(
+    [
+        *("overview", "about", "description", "summary", "purpose", "goal", "what"),
+        *("概述", "简介", "目标", "说明"),
+    ]
+)
+"""Last words of keys that say what the project is."""
+
+ABOUT = 9
+"""The importance of what the project is."""
+
+APART = 5
+"""Blockers and tasks of one list that are told one by one. A longer list is told as one."""
+
+WEEK = 7
+"""Days. The age of what is younger is told only where there is room for the whole sentence."""
+
+LONG_AGO = 90
+"""Days. The age of an older decision is always told: another one may have taken its place without a word."""
+
+DATED = frozenset([Heading.BLOCKED, Heading.TASK, Heading.UNDER_WAY])
+"""Here the age is told with the shortest form too: what was urgent long ago may not be so any more."""
+
+
+def heading_of(key: str, scope: Scope) -> Heading:
+    """The heading of a fact, by the prefix of its key. `ai.NAME.` and the shared scope are what assistants share."""
+    head, _, rest = key.partition(".")
+    match head:
+        case "current" if rest.startswith("block"):
+            return Heading.BLOCKED
+        case "current" if rest.startswith("task"):
+            return Heading.TASK
+        case "current":
+            return Heading.UNDER_WAY
+        case "discovered":
+            return Heading.FOUND_OUT
+        case "project":
+            return Heading.DECIDED if rest.startswith("decision") else Heading.CONVENTIONS
+        case "shared" | "ai":
+            return Heading.SHARED
+        case _ if scope is Scope.SHARED:
+            return Heading.SHARED
+        case _:
+            return Heading.EVERYWHERE if scope is Scope.GLOBAL else Heading.OTHER
+
+
+def is_progress(key: str) -> bool:
+    """Whether a fact of current work tells how far the task is: `current.progress`, `current.task.step`."""
+    what = key.partition(".")[2].casefold()
+    return what in PROGRESS or re.match(r"task[._]", what) is not None
+
+
+def is_overview(key: str) -> bool:
+    """Whether a fact says what the project is."""
+    return key.rpartition(".")[2].casefold() in OVERVIEWS
+
+
+def of_fact(fact: Fact, reader: Reader) -> list[Item]:
+    """A fact, each of several blockers or tasks apart; none where it says nothing, or that something is over."""
+    heading = heading_of(fact.key, fact.home.scope)
+    value = still_open(fact.value) if heading <= Heading.UNDER_WAY else fact.value
+    if _is_empty(value):
+        return []
+    age = reader.age(fact.updated_at)
+    worth = _worth(heading, ABOUT if is_overview(fact.key) else ORDINARY, age)
+    several = isinstance(value, list) and heading in (Heading.BLOCKED, Heading.TASK) and len(value) <= APART
+
+    def worded(said: Any) -> tuple[str, ...]:
+        marks = "" if heading in TIMELESS else marked(age, fact.updated_by, reader)
+        old = (heading in DATED and age >= WEEK) or (heading is Heading.DECIDED and age >= LONG_AGO)
+        told = forms(_label(fact.key, heading), parts(said), marks, marks if old else "")
+        return told[1:] if len(told) > 2 and heading in DATED else told
+
+    return [
+        Item(heading, partial(worded, each), worth, fact.updated_at, fact=fact, counted=number == 0)
+        for number, each in enumerate(value if several else [value])
+    ]
+
+
+def of_memory(memory: Memory, contradicting: Sequence[MemoryId], reader: Reader) -> Item:
+    """A memory; its type decides the heading. What contradicts it is named."""
+    heading = OF_TYPE.get(memory.type, Heading.FOUND_OUT)
+    if (memory.project or "") != reader.project:
+        heading = Heading.EVERYWHERE
+    age = reader.age(memory.occurred_at)
+
+    def worded() -> tuple[str, ...]:
+        told = disputed(contradicting)
+        marks = short = f" ({told})" if told else ""
+        if heading not in TIMELESS:
+            marks = marked(age, memory.created_by, reader, told)
+        if heading is Heading.DECIDED and age >= LONG_AGO:
+            short = marks
+        return forms("", sentences.split(memory.content), marks, short)
+
+    worth = _worth(heading, memory.importance, age)
+    return Item(heading, worded, worth, memory.occurred_at, leads=memory.importance >= ORDINARY)
+
+
+def of_older(count: int, newest: Sequence[Item]) -> Item:
+    """The tasks that nobody has touched for long: their number; named only where there is no newer work."""
+
+    def worded() -> tuple[str, ...]:
+        named = "; ".join(item.worded()[0].rstrip(".。") for item in newest[:OLDER_NAMED])
+        return (f"{count}.", f"{count}, the last: {named}.") if newest else (f"{count}.",)
+
+    return Item(Heading.OLDER, worded, 1.0, newest[0].at if newest else "", counted=False)
+
+
+def _worth(heading: Heading, importance: int, age: float) -> float:
+    """Importance x recency: 1 for what is ordinary and new."""
+    return importance / ORDINARY / (1 + age / HALF[heading])
+
+
+def _label(key: str, heading: Heading) -> str:
+    """The name of a key, before its value. A blocker or the task has none: the heading says it."""
+    if heading in (Heading.BLOCKED, Heading.TASK):
+        return ""
+    head, _, rest = key.partition(".")
+    if head == "ai" and "." in rest:
+        name, _, what = rest.partition(".")
+        return f"{words(name)} says of {words(what)}: "
+    if heading is Heading.DECIDED:
+        rest = rest.partition(".")[2] or rest
+    known = head in ("current", "discovered", "project", "shared")
+    return f"{words(rest if known and rest else key)}: "
+
+
+def _is_empty(value: Any) -> bool:
+    return value is None or value in ([], {}) or (isinstance(value, str) and not value.strip())

@@ -1,0 +1,109 @@
+"""What the last session did, and what it wanted to do next: from the newest turns and observations."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from memory_server.domain.briefing.choice import TITLES, Heading, Item
+from memory_server.domain.briefing.forms import Reader, disputed, forms, marked
+from memory_server.domain.memory import MemoryId
+from memory_server.domain.scoring import age_in_days
+from memory_server.language import sentences
+
+RECENT = 3.0
+"""Days before the last event in which others are told too: the session before the last often says more."""
+
+HALF = 1.0
+"""Days before the newest event after which another one counts half."""
+
+ORDINARY = 5
+"""The importance of an event that counts 1."""
+
+NEXT = 3.0
+"""How much it counts what was to come next, and the event that says it: who says so sums up the session."""
+
+_NEXT = re.compile(
+    r"(?P<before>.*?)(?:^|(?<=[\s,;.:(，；。：（、]))"
+    r"(?:(?:the )?next(?: steps?| up| time| session)?(?: is| are)?\s*[:：\-–—,]\s*(?:to )?"
+    r"|(?:the )?next steps? (?:is|are) (?:to )?"
+    r"|(?:to ?do|remaining|still to do|left to do|still open|tomorrow)\s*[:：]\s*"
+    r"|(?:下一步|接下来|下次|待办|明天)(?:的计划)?(?:是|要|需要|打算|准备)?\s*[:：，,]?\s*)"
+    r"(?P<next>[^\s].*)",
+    re.IGNORECASE | re.DOTALL,
+)
+"""Where a text says what comes next."""
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """A turn (`memory` is None) or an observation, with the memories that contradict it."""
+
+    text: str
+    at: str
+    session: str | None
+    by: str | None
+    importance: int
+    memory: MemoryId | None = None
+    contradicting: tuple[MemoryId, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class LastSession:
+    """Events, the newest first, and the newest word on what comes next, with its event."""
+
+    events: tuple[Event, ...]
+    next: tuple[str, Event] | None
+
+
+def last_session(events: Sequence[Event]) -> LastSession | None:
+    """The newest event and those of a few days before it; None where there is none."""
+    ordered = sorted(events, key=lambda event: event.at, reverse=True)
+    if not ordered:
+        return None
+    recent = [each for each in ordered if age_in_days(each.at, ordered[0].at) <= RECENT]
+    following = ((step, each) for each in recent if (step := next_step(each.text)[1]))
+    return LastSession(tuple(recent), next(following, None))
+
+
+def next_step(text: str) -> tuple[str, str | None]:
+    """A text apart: what it says before it names what comes next, and that, without the words that announce it."""
+    found = _NEXT.fullmatch(text.strip())
+    if found is None:
+        return text, None
+    return found["before"].strip(" ,;:，；：("), sentences.split(found["next"])[0]
+
+
+def of_session(last: LastSession, reader: Reader) -> list[Item]:
+    """The events, then what was to come next. Those of a session before the last have their age."""
+    newest = last.events[0]
+
+    def item(said: str, event: Event, worth: float, label: str = "") -> Item:
+        def worded() -> tuple[str, ...]:
+            told = disputed(event.contradicting)
+            marks = short = f" ({told})" if told else ""
+            if event.session != newest.session:
+                marks = marked(reader.age(event.at), event.by, reader, told)
+            return forms(label, sentences.split(said), marks, short)
+
+        leads = event is last.next[1] if last.next else event.importance >= ORDINARY
+        counted = event.memory is not None and not label
+        return Item(
+            Heading.LAST_SESSION, worded, worth, event.at, leads=leads, closing=bool(label), counted=counted
+        )
+
+    items = []
+    for event in last.events:
+        before, following = next_step(event.text)
+        worth = NEXT if last.next and event is last.next[1] else event.importance / ORDINARY
+        if said := before if following else event.text:
+            items.append(item(said, event, worth / (1 + age_in_days(event.at, newest.at) / HALF)))
+    if last.next is not None:
+        items.append(item(*last.next, NEXT, "Next: "))
+    return items
+
+
+def title(last: LastSession, reader: Reader, own: str | None) -> str:
+    """The heading: when the session was, and whose; `own` is the reader's own session."""
+    newest = last.events[0]
+    name = "This session" if own and newest.session == own else TITLES[Heading.LAST_SESSION]
+    return name + marked(reader.age(newest.at), newest.by, reader)

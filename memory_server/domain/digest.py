@@ -1,0 +1,200 @@
+"""Which observations and turns are digested together, and what their digest says: by rule, without a model."""
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from enum import StrEnum
+from pathlib import PurePosixPath
+
+from memory_server.domain.memory import MemoryDraft, MemoryType
+from memory_server.domain.moment import parse, timestamp
+from memory_server.domain.scoring import age_in_days, decayed
+from memory_server.language import query, sentences
+from memory_server.language.text import has_han
+
+OLD = 30
+"""Days. What is younger is not digested."""
+
+FADED = 1.0
+"""What has a lower decayed score is digested: an observation of importance 5 after 33 days, of 7 after 39, where no
+search has found it."""
+
+IMPORTANT = 8
+"""What is as important is never digested."""
+
+LEAST = 5
+"""So many items at least make a digest."""
+
+MOST = 60
+"""So many items at most: of a longer session the oldest come first."""
+
+SENTENCES = 8
+"""Sentences of a digest at most; a quarter of all of them where that is less, but at least three."""
+
+SENTENCE = 60
+"""Tokens of a sentence."""
+
+ALIKE = 0.6
+"""A sentence that shares so many of its words with one that is in the digest already adds nothing."""
+
+SUBJECT = 0.5
+LEAST_WORDS = 2
+"""The share of words, and the number of them, that two notes of one subject have in common at least."""
+
+LOOKED_AT = 5_000
+"""Notes that are compared for their subject at a time, the oldest: about a second."""
+
+NAMED = 12
+"""Names and numbers at most that are listed from the sentences left out."""
+
+TAG = "digest"
+
+_NAME = re.compile(
+    r"(?<![\w.])(?:[A-Z][\w'’-]+(?: [A-Z][\w'’-]+)+|[A-Za-z][\w.-]*[\d_./-][\w./-]*\w|(?<=[a-z,;] )[A-Z][\w'’-]+)"
+    r"|\d{4}-\d\d-\d\d|\d{1,2}月\d{1,2}[日号]",
+    re.ASCII,
+)
+"""A name: two words with capitals, one inside a sentence, a file, a version; or a date."""
+
+
+class Kind(StrEnum):
+    MEMORY = "memory"
+    TURN = "turn"
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """An observation or a turn. A turn counts as an observation of importance 5 that no search has found."""
+
+    kind: Kind
+    id: int
+    text: str
+    at: str
+    project: str
+    session: str | None
+    tags: tuple[str, ...] = ()
+    importance: int = 5
+    access_count: int = 0
+
+    def faded(self, now: str) -> bool:
+        age = age_in_days(self.at, now)
+        score = decayed(self.importance, MemoryType.OBSERVATION, age, self.access_count)
+        return age > OLD and self.importance < IMPORTANT and score < FADED
+
+
+def before(now: str) -> str:
+    """The moment before which something occurred that can be digested."""
+    return timestamp(parse(now) - timedelta(days=OLD))
+
+
+def groups(notes: Sequence[Note], now: str) -> list[list[Note]]:
+    """The notes that belong together: those of one session, then those of one subject. The oldest first in each."""
+    faded = sorted(
+        (note for note in notes if note.faded(now)), key=lambda note: (note.at, note.kind, note.id)
+    )
+    by_session: defaultdict[tuple[str, str], list[Note]] = defaultdict(list)
+    for note in faded:
+        if note.session:
+            by_session[_name(note.project), note.session].append(note)
+    together = [group[:MOST] for group in by_session.values() if len(group) >= LEAST]
+    grouped = {(note.kind, note.id) for group in together for note in group}
+    alone = [note for note in faded if (note.kind, note.id) not in grouped]
+    return together + [group[:MOST] for group in _by_subject(alone) if len(group) >= LEAST]
+
+
+def _by_subject(notes: Sequence[Note]) -> list[list[Note]]:
+    """Notes of a project that share half of their words with the first one of their group."""
+    found: list[list[Note]] = []
+    firsts: list[frozenset[str]] = []
+    by_term: defaultdict[tuple[str, str], list[int]] = defaultdict(list)
+    for note in notes[:LOOKED_AT]:
+        terms, project = _terms(note.text), _name(note.project)
+        shared = Counter(number for term in terms for number in by_term[project, term])
+        near = [
+            number
+            for number, count in shared.most_common()
+            if count >= max(LEAST_WORDS, SUBJECT * max(len(terms), len(firsts[number])))
+        ]
+        if near:
+            found[near[0]].append(note)
+            continue
+        for term in terms:
+            by_term[project, term].append(len(found))
+        found.append([note])
+        firsts.append(terms)
+    return found
+
+
+def digest(group: Sequence[Note]) -> MemoryDraft:
+    """The most central sentences in their order, then what they were taken from and the names in the others."""
+    every = [(note, sentence) for note in group for sentence in sentences.split(note.text)]
+    chosen = _central([sentence for _, sentence in every])
+    said = [sentences.ended(sentences.shortened(every[number][1], SENTENCE)) for number in sorted(chosen)]
+    left = [sentence for number, (_, sentence) in enumerate(every) if number not in chosen]
+    names = [name for name in _names(left) if not any(name in sentence for sentence in said)][:NAMED]
+    source = f"(Digest of {_counted(group)}, {_days(group)}{'; also: ' + ', '.join(names) if names else ''}.)"
+    return MemoryDraft(
+        ("" if has_han(said[0]) else " ").join(said) + f" {source}",
+        MemoryType.LEARNING,
+        next((note.project for note in group if note.kind is Kind.MEMORY), _name(group[0].project)) or None,
+        tuple(dict.fromkeys([TAG, *_shared_tags(group)])),
+        max(note.importance for note in group),
+        occurred_at=group[-1].at,
+        session=group[-1].session if len({note.session for note in group}) == 1 else None,
+    )
+
+
+def _name(project: str) -> str:
+    """The name of a project: turns of old files have the path of its folder."""
+    return PurePosixPath(project).name if "/" in project else project
+
+
+def _central(every: Sequence[str]) -> set[int]:
+    """The sentences that share most words with the others, none of which repeats another one."""
+    terms = list(map(_terms, every))
+    common = Counter(term for each in terms for term in each)
+    ranks = {
+        number: sum(common[term] - 1 for term in each) / (1 + len(each)) for number, each in enumerate(terms)
+    }
+    chosen: set[int] = set()
+    for number in sorted(ranks, key=lambda number: (-ranks[number], number)):
+        if len(chosen) >= min(SENTENCES, max(3, len(every) // 4)):
+            break
+        if terms[number] and not any(_alike(terms[number], terms[other]) for other in chosen):
+            chosen.add(number)
+    return chosen or {0}
+
+
+def _terms(text: str) -> frozenset[str]:
+    return frozenset(query.parse(text).terms)
+
+
+def _alike(one: frozenset[str], other: frozenset[str]) -> bool:
+    return len(one & other) >= ALIKE * min(len(one), len(other))
+
+
+def _names(left: Sequence[str]) -> list[str]:
+    """The names and dates in sentences, those first that are named most often."""
+    found = Counter(name.strip(".,") for sentence in left for name in _NAME.findall(sentence))
+    return [name for name, _ in found.most_common()]
+
+
+def _shared_tags(group: Sequence[Note]) -> list[str]:
+    return [tag for tag in group[0].tags if all(tag in note.tags for note in group)]
+
+
+def _counted(group: Sequence[Note]) -> str:
+    turns = sum(note.kind is Kind.TURN for note in group)
+    parts = []
+    if len(group) > turns:
+        parts.append(f"{len(group) - turns} observation{'s' if len(group) - turns > 1 else ''}")
+    if turns:
+        parts.append(f"{turns} turn{'s' if turns > 1 else ''}")
+    return " and ".join(parts)
+
+
+def _days(group: Sequence[Note]) -> str:
+    first, last = group[0].at[:10], group[-1].at[:10]
+    return first if first == last else f"{first} to {last}"

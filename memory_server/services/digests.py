@@ -1,0 +1,58 @@
+"""Background work: faded observations and turns that belong together get a digest."""
+
+from dataclasses import dataclass
+
+from memory_server.domain import digest as domain
+from memory_server.domain.caller import Caller
+from memory_server.domain.digest import Kind, Note
+from memory_server.domain.edge import Edge, Relation
+from memory_server.domain.memory import MemoryId
+from memory_server.services.embedding_queue import EmbeddingQueue
+from memory_server.sqlite import digests, edges, memories
+from memory_server.sqlite.database import Database
+from memory_server.sqlite.tx import Tx
+
+AT_ONCE = 20
+"""Digests that one run makes: a large old file gets them bit by bit."""
+
+SERVER = Caller("memory-server")
+"""Who writes a digest."""
+
+
+@dataclass(frozen=True, slots=True)
+class DigestService:
+    """Nothing is changed or deleted: a digest stands beside what it was made from, and to delete it undoes it."""
+
+    database: Database
+    queue: EmbeddingQueue
+    wanted: bool = True
+
+    def make_due(self) -> int:
+        """Make the digests that are due; how many were made."""
+        if not self.wanted or self.database.read_only:
+            return 0
+        with self.database.read() as tx:
+            due = domain.groups(_notes(tx), tx.now)[:AT_ONCE]
+        made = sum(self._make(group) for group in due)
+        if made:
+            self.queue.wake()
+        return made
+
+    def _make(self, group: list[Note]) -> bool:
+        """One digest in a transaction of its own, unless a note has changed or another server has made it."""
+        draft = domain.digest(group)
+        with self.database.write() as tx:
+            if not set(group) <= set(_notes(tx)):
+                return False
+            made = memories.insert(tx, draft, SERVER)
+            for note in group:
+                if note.kind is Kind.MEMORY:
+                    edges.connect(tx, Edge(made.id, MemoryId(note.id), Relation.SUMMARIZES), SERVER)
+            digests.insert(tx, made.id, group)
+        return True
+
+
+def _notes(tx: Tx) -> list[Note]:
+    """What is old enough, but for the last session of each project, which briefings tell."""
+    last = digests.newest_sessions(tx)
+    return [note for note in digests.notes(tx, domain.before(tx.now)) if note.session not in last]

@@ -1,0 +1,80 @@
+"""The table `digested`: the observations and turns for which a digest of the server stands."""
+
+import json
+from collections.abc import Sequence
+
+from memory_server.domain.digest import Kind, Note
+from memory_server.domain.memory import MemoryId
+from memory_server.sqlite.memories import from_json
+from memory_server.sqlite.rows import Rows
+from memory_server.sqlite.tx import Tx, WriteTx
+
+ROWS = (Rows("digested", ("kind",)),)
+
+_NOTES = """
+    SELECT
+        'memory', id, content, ifnull(occurred_at, created_at) AS at, ifnull(project, ''), session, tags, importance,
+        access_count
+    FROM memories
+    WHERE type = 'observation' AND ifnull(occurred_at, created_at) < :before
+        AND id NOT IN (SELECT item_id FROM digested WHERE kind = 'memory')
+        AND id NOT IN (
+            SELECT target_id FROM edges WHERE relation IN ('supersedes', 'summarizes') AND valid_to IS NULL
+        )
+    UNION ALL
+    SELECT 'turn', id, summary, ifnull(occurred_at, created_at), project, session, '[]', 5, 0
+    FROM turns
+    WHERE ifnull(occurred_at, created_at) < :before
+        AND id NOT IN (SELECT item_id FROM digested WHERE kind = 'turn')
+        AND trim(summary) <> ''
+"""
+
+
+def notes(tx: Tx, before: str) -> list[Note]:
+    """The observations and turns from before a moment for which nothing stands and that nothing supersedes."""
+    return [
+        Note(
+            Kind(kind),
+            id,
+            text,
+            at,
+            project,
+            session,
+            tuple(str(tag) for tag in from_json(tags, [])),
+            importance,
+            accesses,
+        )
+        for kind, id, text, at, project, session, tags, importance, accesses in tx.rows(
+            _NOTES, {"before": before}
+        )
+    ]
+
+
+def newest_sessions(tx: Tx) -> set[str]:
+    """The session of the newest turn of each project, and that of its newest observation."""
+    rows = tx.rows(
+        """
+        SELECT project, session, max(at)
+        FROM (
+            SELECT ifnull(project, '') AS project, session, ifnull(occurred_at, created_at) AS at, 'memory' AS kind
+            FROM memories
+            WHERE type = 'observation'
+            UNION ALL
+            SELECT project, session, ifnull(occurred_at, created_at), 'turn' FROM turns
+        )
+        GROUP BY project, kind
+        """
+    )
+    return {session for _, session, _ in rows if session}
+
+
+def insert(tx: WriteTx, digest: MemoryId, group: Sequence[Note]) -> None:
+    """Remember for what a digest stands."""
+    tx.execute(
+        """
+        INSERT INTO digested (kind, item_id, digest_id)
+        SELECT value ->> 0, value ->> 1, ?
+        FROM json_each(?)
+        """,
+        (digest, json.dumps([[note.kind.value, note.id] for note in group])),
+    )

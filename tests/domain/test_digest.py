@@ -1,0 +1,97 @@
+"""Which notes are digested together, and what their digest says."""
+
+from datetime import datetime, timedelta
+
+from memory_server.domain.digest import LEAST, Kind, Note, digest, groups
+from memory_server.domain.memory import MemoryType
+from memory_server.domain.moment import timestamp
+
+NOW = "2026-06-14T09:00:00.000Z"
+
+
+def note(
+    text: str,
+    days: float = 60,
+    session: str | None = "s1",
+    kind: Kind = Kind.MEMORY,
+    id: int = 1,
+    project: str = "shop",
+    importance: int = 5,
+    accesses: int = 0,
+    tags: tuple[str, ...] = (),
+) -> Note:
+    at = timestamp(datetime.fromisoformat(NOW) - timedelta(days=days))
+    return Note(kind, id, text, at, project, session, tags, importance, accesses)
+
+
+def several(count: int, **fields: object) -> list[Note]:
+    return [note(f"Note {n}", days=90 - n, id=n, **fields) for n in range(count)]  # type: ignore[arg-type]
+
+
+def test_five_notes_of_a_session_belong_together_the_oldest_first() -> None:
+    notes = several(LEAST)
+    assert groups(notes[::-1], NOW) == [notes]
+    assert groups(notes[1:], NOW) == []
+
+
+def test_turns_and_observations_of_a_session_belong_together() -> None:
+    notes = [*several(3), *several(3, kind=Kind.TURN, project="/srv/shop")]
+    assert len(groups(notes, NOW)[0]) == 6
+
+
+def test_what_is_young_important_or_often_found_is_not_digested() -> None:
+    for kept in ({"days": 29}, {"importance": 8}, {"days": 31, "importance": 7}, {"accesses": 1000}):
+        notes = [note(f"Note {n}", id=n, **kept) for n in range(9)]  # type: ignore[arg-type]
+        assert groups(notes, NOW) == [], kept
+
+
+def test_notes_of_different_sessions_projects_or_none_belong_together_by_their_words() -> None:
+    apart = [note(f"word{n} other{n}", session=f"s{n}", id=n) for n in range(9)]
+    assert groups(apart, NOW) == []
+    alike = [note(f"Reran the tests of part{n}: {n} passed", session=None, id=n) for n in range(9)]
+    assert [len(group) for group in groups([*apart, *alike], NOW)] == [9]
+    elsewhere = [note(each.text, session=None, id=each.id, project=f"p{each.id}") for each in alike]
+    assert groups(elsewhere, NOW) == []
+
+
+def test_a_digest_says_the_most_central_sentences_in_their_order_and_names_the_rest() -> None:
+    texts = [
+        "The import of old orders stops at the first bad row.",
+        "Oksana looked at import.log.",
+        "Fixed the import: a bad row of old orders is skipped and counted.",
+        "Lunch was late.",
+        "The import of all old orders takes 12 minutes now.",
+        "Called Pia about the printer on 2026-04-02.",
+    ]
+    group = [
+        note(text, days=60 - n, id=n, tags=("import", f"t{n}"), importance=3 + n % 3)
+        for n, text in enumerate(texts)
+    ]
+    draft = digest(group)
+    assert draft.content == (
+        "The import of old orders stops at the first bad row. Oksana looked at import.log. "
+        "The import of all old orders takes 12 minutes now. "
+        "(Digest of 6 observations, 2026-04-15 to 2026-04-20; also: Called Pia, 2026-04-02.)"
+    )
+    assert (draft.type, draft.project, draft.tags) == (MemoryType.LEARNING, "shop", ("digest", "import"))
+    assert (draft.importance, draft.occurred_at, draft.session) == (5, group[-1].at, "s1")
+
+
+def test_a_chinese_digest_counts_turns_too() -> None:
+    group = [
+        *(note(f"缓存{n}分钟后过期，要刷新", id=n) for n in range(4)),
+        *(note(f"订单导入失败{n}次", id=n, kind=Kind.TURN, project="/srv/shop") for n in range(2)),
+    ]
+    draft = digest(group)
+    assert draft.content.endswith("(Digest of 4 observations and 2 turns, 2026-04-15.)")
+    assert draft.project == "shop"
+
+
+def test_a_digest_repeats_no_sentence_and_is_the_same_each_time() -> None:
+    group = [note("The cache is warm after 40 s.", id=n) for n in range(30)]
+    assert digest(group).content.count("The cache") == 1
+    assert digest(group) == digest(group)
+
+
+def test_notes_without_words_make_a_digest_too() -> None:
+    assert digest([note("…", id=n) for n in range(5)]).content.startswith("… (Digest of 5 observations")

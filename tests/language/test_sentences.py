@@ -1,0 +1,65 @@
+"""Texts are cut into sentences, and shortened at the end of a clause or a word."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memory_server.language.sentences import ended, lengths, shortened, split
+from memory_server.language.tokens import weigh
+
+ORDERS = "We store orders in PostgreSQL 16 because it has partial indexes, and the team knows it; Redis caches 1,000 s"
+
+
+@pytest.mark.parametrize(
+    ("text", "parts"),
+    [
+        (
+            "It holds prices, e.g. of books. Nobody clears it.",
+            ["It holds prices, e.g. of books.", "Nobody clears it."],
+        ),
+        ("缓存十分钟后过期。上传之前刷新！", ["缓存十分钟后过期。", "上传之前刷新！"]),
+        ("他说：“不行。”然后走了。", ["他说：“不行。”然后走了。"]),
+        ("- one\n- two\n\n# three", ["one", "two", "three"]),
+        ("  \n ", []),
+    ],
+)
+def test_a_text_is_cut_after_each_sentence_and_line(text: str, parts: list[str]) -> None:
+    assert split(text) == parts
+
+
+@pytest.mark.parametrize(
+    ("most", "short"),
+    [
+        (6, "We store orders in…"),
+        (10, "We store orders in PostgreSQL 16…"),
+        (17, "We store orders in PostgreSQL 16 because it has partial indexes…"),
+        (100, ORDERS),
+    ],
+)
+def test_a_text_is_shortened_to_the_last_clause_or_word_that_fits(most: int, short: str) -> None:
+    assert shortened(ORDERS, most) == short
+
+
+def test_a_chinese_text_is_shortened_between_its_clauses() -> None:
+    text = "登录令牌在十五分钟后过期，上传之前都要刷新，否则会出错"
+    assert shortened(text, 14) == "登录令牌在十五分钟后过期…"
+    assert shortened(text, 100) == text
+
+
+def test_each_of_several_lengths_is_what_it_is_alone() -> None:
+    assert lengths(ORDERS, (6, 10, 100)) == [shortened(ORDERS, most) for most in (6, 10, 100)]
+
+
+def test_a_text_ends_with_the_full_stop_of_its_script() -> None:
+    assert [ended(text) for text in ("done", "完成", "why?", "more…")] == ["done.", "完成。", "why?", "more…"]
+
+
+@given(
+    st.text(alphabet=st.sampled_from("the cache 数据库，端口 5433, x/y_z. 🎉；\n\"'("), max_size=400),
+    st.integers(4, 60),
+)
+def test_a_shortened_text_is_a_beginning_on_one_line_within_its_tokens(text: str, most: int) -> None:
+    short = shortened(text, most)
+    assert " ".join(text.split()).startswith(short.removesuffix("…"))
+    assert weigh(short.removesuffix("…")) <= most + 3
+    assert "\n" not in short

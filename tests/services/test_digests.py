@@ -1,0 +1,204 @@
+"""Faded notes get a digest. Nothing is lost by it, and to delete the digest undoes it."""
+
+from collections.abc import Sequence
+
+import pytest
+
+from memory_server.domain.caller import Caller
+from memory_server.domain.edge import Edge, Relation, Walk
+from memory_server.domain.memory import Filter, MemoryChange, MemoryDraft, MemoryId, MemoryType
+from memory_server.domain.turn import TurnDraft
+from memory_server.errors import NotFound
+from memory_server.nlp.jieba import JiebaSegmenter
+from memory_server.project import Project
+from memory_server.services.digests import DigestService
+from memory_server.services.embedding_queue import EmbeddingQueue
+from memory_server.services.facts import FactService
+from memory_server.services.memories import MemoryService
+from memory_server.services.resume import ResumeService
+from memory_server.services.search import SearchService
+from memory_server.services.turns import TurnService
+from memory_server.sqlite import edges, memories, turns
+from memory_server.sqlite.database import Database
+from tests.conftest import Clock
+from tests.services.test_resume import WORDING
+
+CLAUDE = Caller("Claude", "s1", Project("shop", "shop"))
+PARTS = ("login", "cart", "search", "basket", "stock", "invoice", "mail")
+
+
+@pytest.fixture
+def service(database: Database, queue: EmbeddingQueue) -> DigestService:
+    return DigestService(database, queue)
+
+
+@pytest.fixture
+def store(database: Database, queue: EmbeddingQueue, segmenter: JiebaSegmenter) -> MemoryService:
+    return MemoryService(database, queue, segmenter)
+
+
+@pytest.fixture
+def old(database: Database, clock: Clock) -> list[MemoryId]:
+    """Seven observations of one session 60 days ago, and a turn; and a session of today."""
+    ids = note(database, PARTS)
+    with database.write() as tx:
+        turns.insert(tx, TurnDraft("Why?", "The tests of all parts were slow"), CLAUDE)
+    clock.advance(days=60)
+    with database.write() as tx:
+        today = Caller("Claude", "s2", CLAUDE.project)
+        turns.insert(tx, TurnDraft("Go on", "Went on with the login"), today)
+        memories.insert(tx, MemoryDraft("Seen today", MemoryType.OBSERVATION, "shop"), today)
+    return ids
+
+
+def note(
+    database: Database, parts: Sequence[str], type: MemoryType = MemoryType.OBSERVATION
+) -> list[MemoryId]:
+    with database.write() as tx:
+        return [
+            memories.insert(tx, MemoryDraft(f"The tests of the {part} take long", type, "shop"), CLAUDE).id
+            for part in parts
+        ]
+
+
+def digests(database: Database) -> list[MemoryId]:
+    with database.read() as tx:
+        return [
+            MemoryId(id) for (id,) in tx.rows("SELECT id FROM memories WHERE created_by = 'memory-server'")
+        ]
+
+
+def briefing(database: Database) -> str:
+    return ResumeService(database).resume(2000, frozenset(), WORDING, CLAUDE).briefing.text
+
+
+def test_a_faded_session_gets_one_digest_which_the_briefing_tells_instead(
+    database: Database, service: DigestService, old: list[MemoryId]
+) -> None:
+    before = briefing(database)
+    assert all(f"The tests of the {part} take long" in before for part in PARTS)
+    assert service.make_due() == 1
+    assert service.make_due() == 0
+    (digest,) = digests(database)
+    with database.read() as tx:
+        stored = memories.get(tx, digest)
+        linked = edges.between(tx, [digest, *old], Walk())
+    assert "(Digest of 7 observations and 1 turn, 2026-03-14)" in stored.content.replace(".)", ")")
+    assert [(edge.source, edge.target, edge.relation) for edge in linked] == [
+        (digest, id, Relation.SUMMARIZES) for id in old
+    ]
+    after = briefing(database)
+    assert after.count("take long") < before.count("take long")
+    assert "Digest of 7 observations" in after
+    assert "Left out" not in after
+
+
+def test_a_search_finds_the_digest_and_what_it_was_made_from(
+    database: Database, queue: EmbeddingQueue, service: DigestService, old: list[MemoryId]
+) -> None:
+    service.make_due()
+    queue.drain()
+    found = SearchService(database, queue).search("tests of the basket", Filter(), 20, "hybrid").hits
+    assert {*old, *digests(database)} <= {hit.memory.id for hit in found}
+    recalled = TurnService(database, queue, FactService(database)).retrieve("slow tests", 5, CLAUDE)
+    assert "The tests of all parts were slow" in [turn.summary for turn, _ in recalled.turns]
+
+
+def test_to_delete_a_digest_undoes_it_for_good_and_it_can_be_restored(
+    database: Database, service: DigestService, store: MemoryService, old: list[MemoryId]
+) -> None:
+    before = briefing(database)
+    service.make_due()
+    (digest,) = digests(database)
+    told = briefing(database)
+    store.forget(digest, False, CLAUDE)
+    assert briefing(database) == before
+    assert service.make_due() == 0
+    store.restore(digest)
+    assert briefing(database) == told
+
+
+@pytest.mark.parametrize("how", ["deleted", "purged", "rewritten", "superseded", "turn"])
+def test_a_digest_goes_with_what_it_repeats(
+    database: Database,
+    service: DigestService,
+    store: MemoryService,
+    queue: EmbeddingQueue,
+    old: list[MemoryId],
+    how: str,
+) -> None:
+    service.make_due()
+    (digest,) = digests(database)
+    match how:
+        case "deleted" | "purged":
+            store.forget(old[0], how == "purged", CLAUDE)
+        case "rewritten":
+            store.update(old[0], MemoryChange(content="Another text"))
+        case "superseded":
+            with database.write() as tx:
+                new = memories.insert(tx, MemoryDraft("New", MemoryType.OBSERVATION, "shop"), CLAUDE)
+                edges.connect(tx, Edge(new.id, old[0], Relation.SUPERSEDES), CLAUDE)
+        case "turn":
+            TurnService(database, queue, FactService(database)).forget(1, False, CLAUDE)
+    assert digests(database) == []
+    with pytest.raises(NotFound):
+        store.restore(digest)
+    assert service.make_due() == 1
+    (anew,) = digests(database)
+    with database.read() as tx:
+        text = memories.get(tx, anew).content
+    assert ("1 turn" in text) is (how != "turn")
+    assert f"{7 if how in ('turn', 'rewritten') else 6} observations" in text
+
+
+def test_a_purge_takes_a_deleted_digest_out_of_the_trash(
+    database: Database, service: DigestService, store: MemoryService, old: list[MemoryId]
+) -> None:
+    service.make_due()
+    store.forget(digests(database)[0], False, CLAUDE)
+    store.forget(old[0], True, CLAUDE)
+    with database.read() as tx:
+        assert tx.rows("SELECT id FROM trash") == []
+
+
+def test_a_digest_that_somebody_has_rewritten_stays(
+    database: Database, service: DigestService, store: MemoryService, old: list[MemoryId]
+) -> None:
+    service.make_due()
+    (digest,) = digests(database)
+    store.update(digest, MemoryChange(content="All tests were slow in spring"))
+    store.forget(old[0], False, CLAUDE)
+    with database.read() as tx:
+        assert memories.get(tx, digest).content == "All tests were slow in spring"
+    assert service.make_due() == 0
+
+
+def test_decisions_preferences_and_the_last_session_are_not_digested(
+    database: Database, service: DigestService, clock: Clock
+) -> None:
+    note(database, PARTS)
+    for type in (MemoryType.DECISION, MemoryType.PREFERENCE, MemoryType.LEARNING, MemoryType.ERROR):
+        note(database, [f"{part} {type}" for part in PARTS], type)
+    clock.advance(days=400)
+    assert service.make_due() == 0
+
+
+def test_nothing_is_digested_where_the_settings_say_so(
+    database: Database, queue: EmbeddingQueue, old: list[MemoryId]
+) -> None:
+    assert DigestService(database, queue, wanted=False).make_due() == 0
+    assert digests(database) == []
+
+
+def test_a_model_may_write_a_better_one(
+    database: Database, store: MemoryService, old: list[MemoryId]
+) -> None:
+    draft = MemoryDraft("Everything was slow in March", MemoryType.LEARNING, "shop")
+    stored = store.store(draft, None, CLAUDE, [*old, old[0]]).memory
+    told = briefing(database)
+    assert "Everything was slow in March" in told
+    assert "take long" not in told
+    store.forget(stored.id, False, CLAUDE)
+    assert "take long" in briefing(database)
+    with pytest.raises(NotFound, match="No memory 999"):
+        store.store(draft, None, CLAUDE, [MemoryId(999)])
