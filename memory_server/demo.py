@@ -319,6 +319,15 @@ async def hand_over(db: Path, settings: Settings) -> None:
             one_line("   ", line)
         recalled = await say_whole_call(cursor, "retrieve_memories", query="退款一批多少个？")
         one_line("   ", recalled["memories"][0]["summary"] if recalled["memories"] else "nothing found")
+        say()
+        say("Cursor asks one question of everything: the answer lies in memories, facts and a turn.")
+        asked = "What rate does the bank allow, how large is a batch of refunds, and which queue did we decide on?"
+        await embedded(cursor)
+        answer = await say_whole_call(cursor, "recall", query=asked, max_tokens=500)
+        for line in answer["answer"].splitlines():
+            paragraph(line, "   ", "     ")
+        say(f"   {answer['tokens']} tokens; left out: {answer['left_out'] or 'nothing'}")
+        say()
         finding = "The bank's sandbox sleeps from 22:00 to 06:00 UTC."
         await say_call(cursor, "write_memory", key="shared.bank.sandbox", value=finding, scope="shared")
         async with started(db, settings, "Codex", "--project", "harbor") as codex:

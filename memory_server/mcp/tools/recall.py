@@ -55,7 +55,7 @@ class RecallTools:
         *,
         caller: Caller,
     ) -> Recollection:
-        """Ask everything that is stored (memories, facts, turns, short-term memories) one question, in your own words. Answers in sentences, best first, each with its date and handle: [m42] memory, [f key] fact, [t7] turn, [s3] short-term, [w name] prompt whose trigger holds for `messages`."""
+        """Ask everything that is stored one question. Answers in sentences, best first, each with date and handle: [m42] memory, [f key] fact, [t7] turn, [s3] short-term memory, [w name] prompt whose trigger holds for `messages`."""
         wish = RecallWish(frozenset(kinds or Recallable), project, since, until)
         found = self.recalls.recall(query, as_messages(messages or []), max_tokens, wish, caller)
         return Recollection.of(found)
