@@ -143,7 +143,9 @@ async def ask(server: Client, questions: list[JSON]) -> None:
     began = time.perf_counter()
     for question in questions:
         project = {"project": question["project"]} if question.get("project") else {}
-        found = await call(server, "memory_search", query=question["ask"], limit=FIRST, **project)
+        found = await call(
+            server, "memory_search", query=question["ask"], limit=FIRST, explain=True, **project
+        )
         show_answers(question["ask"] + "".join(f" [{name}]" for name in project.values()), found, shown=1)
         contents = [hit["content"] for hit in found["results"]]
         expect = question.get("expect", [])
@@ -185,7 +187,8 @@ async def open_the_file(server: Client, db: Path) -> None:
     say()
     say(await embedded(server))
     for question in ("Where is the spare key?", "备用钥匙放在哪里？"):
-        show_answers(question, await call(server, "memory_search", query=question, limit=FIRST), shown=1)
+        found = await call(server, "memory_search", query=question, limit=FIRST, explain=True)
+        show_answers(question, found, shown=1)
     sqlite3(db, "PRAGMA integrity_check")
 
 
@@ -212,12 +215,16 @@ async def connect(server: Client) -> None:
         ids[kind] = (await call(server, "memory_store", content=content, type=kind))["id"]
     await embedded(server)
     question = "With what PIN code is the door of the workshop opened?"
-    show_answers(f"Before: {question}", await call(server, "memory_search", query=question, limit=2))
+    show_answers(
+        f"Before: {question}", await call(server, "memory_search", query=question, limit=2, explain=True)
+    )
     say()
     for source, relation, target in EDGES:
         edge = {"sourceId": ids[source], "relation": relation, "targetId": ids[target]}
         await say_call(server, "graph_connect", **edge)
-    show_answers(f"After: {question}", await call(server, "memory_search", query=question, limit=2))
+    show_answers(
+        f"After: {question}", await call(server, "memory_search", query=question, limit=2, explain=True)
+    )
     say()
     explored = await say_call(server, "graph_explore", memoryId=ids["learning"])
     contents = {node["id"]: node["content"] for node in explored["nodes"]}
@@ -403,7 +410,8 @@ async def call(server: Client, tool: str, **arguments: Any) -> JSON:
     except RuntimeError as error:  # so the client reports an answer that breaks the tool's own schema
         raise Refused(str(error).partition("\n")[0]) from error
     if result.is_error:
-        raise Refused(" ".join(block.text for block in result.content if block.type == "text"))
+        said = " ".join(block.text for block in result.content if block.type == "text")
+        raise Refused(said.removeprefix("Error: "))
     answer: JSON = result.structured_content
     return answer
 

@@ -106,7 +106,8 @@ async def _called(client: Client, fence: Fence) -> AsyncIterator[str]:
         assert isinstance(result, CallToolResult)
         said = "".join(part.text for part in result.content if isinstance(part, TextContent))
         if step.shown.startswith("Error: "):
-            if not result.is_error or not same_text(step.shown.removeprefix("Error: "), said):
+            shown = "\n".join(map(str.strip, step.shown.splitlines()))
+            if not result.is_error or not same_text(shown, said):
                 yield f"{step.did} said {said}"
         elif result.is_error:
             yield f"{step.did} failed: {said}"

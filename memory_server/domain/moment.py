@@ -1,9 +1,20 @@
 """Moments: the form in which the file stores them, and the forms in which callers write them."""
 
+import re
 from datetime import UTC, datetime, timedelta, tzinfo
 
 FORM = "is not a date or time: write it as 2026-03-14 or 2026-03-14T09:26:53Z"
 """What an error says of a text that is not a moment, after the name of the argument."""
+
+
+_YEAR_FIRST = re.compile(r"(\d{4})[/.年](\d{1,2})[/.月](\d{1,2})日?(?!\d)")
+"""A date whose year comes first, so that day and month cannot be confused."""
+
+_SINCE_1970 = re.compile(r"\d{10}|\d{13}")
+"""Seconds or milliseconds since 1970 as text: ISO-8601 has no form of so many digits alone."""
+
+_SECONDS_FROM, _SECONDS_TO = 1e9, 1e10
+"""Numbers between these are seconds since 1970, of the years 2001 to 2286; as milliseconds they would be of 1970."""
 
 
 def timestamp(moment: datetime) -> str:
@@ -18,7 +29,7 @@ def parse(text: str, zone: tzinfo | None = UTC) -> datetime:
         ValueError: it is not a moment, or its zone puts it outside the years 1 to 9999.
     """
     try:
-        moment = datetime.fromisoformat(text)
+        moment = datetime.fromisoformat(_YEAR_FIRST.sub(_iso_date, text.strip(), count=1))
         if moment.tzinfo is None and zone is not None:
             return moment.replace(tzinfo=zone)
         for day in (-1, 1):  # no zone is further away
@@ -29,7 +40,7 @@ def parse(text: str, zone: tzinfo | None = UTC) -> datetime:
 
 
 def read(given: object) -> str:
-    """Read what a caller wrote, ISO-8601 text or milliseconds since 1970; the answer is as `timestamp` writes it.
+    """Read what a caller wrote, ISO-8601 text or a time since 1970; the answer is as `timestamp` writes it.
 
     Raises:
         ValueError: it is neither.
@@ -38,18 +49,23 @@ def read(given: object) -> str:
         case bool():
             raise ValueError(FORM)
         case int() | float():
-            return _of_milliseconds(given)
+            return _since_1970(given)
+        case str() if _SINCE_1970.fullmatch(given.strip()):
+            return _since_1970(int(given))
         case str():
             return timestamp(parse(given))
         case _:
             raise ValueError(FORM)
 
 
-def _of_milliseconds(since_1970: float) -> str:
-    """Read milliseconds since 1970, as JavaScript counts."""
-    if 1e9 <= since_1970 < 1e10:
-        raise ValueError("is in seconds: give milliseconds since 1970")
+def _since_1970(number: float) -> str:
+    """Read seconds, as Unix counts, or milliseconds, as JavaScript does."""
+    milliseconds = 1000 * number if _SECONDS_FROM <= number < _SECONDS_TO else number
     try:
-        return timestamp(datetime(1970, 1, 1, tzinfo=UTC) + timedelta(milliseconds=since_1970))
+        return timestamp(datetime(1970, 1, 1, tzinfo=UTC) + timedelta(milliseconds=milliseconds))
     except (ValueError, OverflowError):  # ValueError where it is not a number
-        raise ValueError("is not a number of milliseconds since 1970") from None
+        raise ValueError("is not a number of seconds or milliseconds since 1970") from None
+
+
+def _iso_date(date: re.Match[str]) -> str:
+    return f"{date[1]}-{int(date[2]):02}-{int(date[3]):02}"

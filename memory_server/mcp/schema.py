@@ -5,6 +5,13 @@ from typing import Any
 _NOISE = ("title", "default", "additionalProperties")
 """Keywords that are removed: they do not help a model. A default that does help is added again."""
 
+_PRIVATE = ("x-handle", "x-cut", "x-values", "x-empty")
+"""Keywords of ours for the reading of a call; no client sees them. They say of a parameter: that it is an id, and of
+what; how many characters of a query are kept; which values it takes where no `enum` is listed; that "" is a value."""
+
+_UNSAID: tuple[object, ...] = (None, [], False)
+"""Defaults that a model expects. To say them costs tokens in most tools."""
+
 _LIMITS = (
     ("minimum", "maximum", "{}-{}"),
     ("minLength", "maxLength", "{}-{} chars"),
@@ -22,6 +29,23 @@ def compact(schema: dict[str, Any]) -> dict[str, Any]:
     return _compact(
         {key: value for key, value in schema.items() if key not in ("$defs", "description")}, definitions
     )
+
+
+def public(schema: Any) -> Any:
+    """The schema as clients see it."""
+    match schema:
+        case dict():
+            return {key: public(each) for key, each in schema.items() if key not in _PRIVATE}
+        case list():
+            return [public(each) for each in schema]
+        case _:
+            return schema
+
+
+def with_note(answer: dict[str, Any]) -> dict[str, Any]:
+    """The schema of an answer that may have a note."""
+    note = {"note": {"type": ["string", "null"]}}
+    return {**answer, "properties": {**answer.get("properties", {}), **note}}
 
 
 def compact_answer(schema: dict[str, Any]) -> dict[str, Any]:
@@ -48,7 +72,7 @@ def _compact(schema: dict[str, Any], definitions: dict[str, Any]) -> dict[str, A
     schema = _resolved(schema, definitions)
     short = {key: value for key, value in schema.items() if key not in _NOISE}
     default = schema.get("default")
-    if default not in (None, []):
+    if default not in _UNSAID:
         short["default"] = default
     if "properties" in short:
         short["properties"] = {
@@ -100,4 +124,4 @@ def _each(schema: dict[str, Any]) -> str:
 
 
 def _default(default: object) -> str:
-    return "" if default in (None, []) else f"default {default}"
+    return "" if default in _UNSAID else f"default {default}"

@@ -16,9 +16,10 @@ from memory_server import __version__
 from memory_server.domain import deadline
 from memory_server.domain.caller import Caller
 from memory_server.errors import MemoryServerError, told
-from memory_server.language.nearest import nearest
 from memory_server.language.text import clean, visible
+from memory_server.mcp import meanings
 from memory_server.mcp.hints import WORDS
+from memory_server.mcp.refusals import ArgumentsRefusedError
 from memory_server.mcp.tool import Tool
 
 INSTRUCTIONS = (
@@ -91,7 +92,7 @@ class MemoryServer(MCPServer[Any]):
     ) -> CallToolResult | InputRequiredResult:
         tool = self._tools.get(name)
         if tool is None:
-            raise ToolError(visible(self._why_not(name)))
+            raise _refusal(self._why_not(name, arguments))
         caller = self._caller(_client_name(context))
         try:
             with deadline.within(deadline.CALL):
@@ -99,25 +100,25 @@ class MemoryServer(MCPServer[Any]):
                     return await tool.call(arguments, caller)
         except MemoryServerError as error:
             logger.info("%s was refused: %s", name, type(error).__name__)
-            raise ToolError(visible(told([error.problem], WORDS) or "")) from error
-        except ToolError as error:  # with its cause: where that is a ValidationError, the arguments are wrong
-            logger.info("%s was refused: %s", name, type(error.__cause__ or error).__name__)
-            raise ToolError(visible(str(error))) from error.__cause__
+            raise _refusal(told([error.problem], WORDS) or "") from error
+        except ArgumentsRefusedError as error:
+            logger.info("%s was refused: %s", name, type(error).__name__)
+            raise _refusal(self._mended(tool, error, arguments)) from error
         except MCPError:
             raise
         except MemoryError as error:
-            raise ToolError(
+            raise _refusal(
                 f"The server has no memory left to carry out `{name}`. Nothing was half-written. "
                 "Send less at once; if it happens again, the user must restart the server."
             ) from error
         except Exception as error:
             if isinstance(error, OSError) and error.errno in (errno.EMFILE, errno.ENFILE):
-                raise ToolError(
+                raise _refusal(
                     f"The server has too many files open to carry out `{name}`. Nothing was half-written. "
                     "Call again; if it happens again, the user must raise the limit (ulimit -n)."
                 ) from error
             raise UnexpectedToolError(
-                f"`{name}` failed inside the server, which has logged the cause to its standard error. "
+                f"Error: `{name}` failed inside the server, which has logged the cause to its standard error. "
                 "Nothing was half-written. This is a bug: tell the user."
             ) from error
 
@@ -130,13 +131,35 @@ class MemoryServer(MCPServer[Any]):
         """There are none. The SDK would take the question for a crash, and log it with all that it holds."""
         raise MCPError(INVALID_PARAMS, f"No prompt `{visible(name)}`: this server has tools only.")
 
-    def _why_not(self, name: str) -> str:
+    def _why_not(self, name: str, arguments: dict[str, Any]) -> str:
         if name in self._everything:
             return (
                 f"`{name}` is switched off: the user started memory-server with settings that leave it out "
                 "(--read-only, --tools, --toolsets or --exclude-tools)."
             )
-        return f"No tool `{name}`. {nearest(name, list(self._tools))}"
+        near = meanings.tool_for(name, self._tools)
+        hint = f"Did you mean `{near}`? " if near else ""
+        works = self._working(self._tools[near], arguments) if near else ""
+        return f"No tool `{name}`. {hint}There are: {', '.join(self._tools)}.{works}"
+
+    def _mended(self, tool: Tool, error: ArgumentsRefusedError, arguments: dict[str, Any]) -> str:
+        """The refusal with a call that works, of another tool where that one takes what this one does not know."""
+        other = meanings.elsewhere(tool.name, error.unknown, self._tools)
+        hint = f"\nPerhaps you mean `{other}`." if other else ""
+        return f"{error}{hint}{self._working(self._tools.get(other or '', tool), arguments)}"
+
+    def _working(self, tool: Tool, arguments: dict[str, Any]) -> str:
+        """A line with a call that works; where that would need the id of something, a call that finds it."""
+        works = tool.working(arguments)
+        if works is not None:
+            return f"\nThis call works: {works}"
+        finds = self._tools.get(meanings.finding(tool.name, self._tools) or "")
+        return f"\nThis call finds the id: {finds.working({})}" if finds else ""
+
+
+def _refusal(text: str) -> ToolError:
+    """Many clients do not show a model that a call has failed, so the text says it."""
+    return ToolError(visible(f"Error: {text}"))
 
 
 def _client_name(context: Context[Any, Any] | None) -> str | None:

@@ -2,21 +2,22 @@
 
 import inspect
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
 import anyio.to_thread
-from mcp.server.mcpserver.exceptions import ToolError
 from mcp.server.mcpserver.tools import Tool as SdkTool
 from mcp_types import CallToolResult, TextContent, ToolAnnotations
 from pydantic import BaseModel, ConfigDict, ValidationError, create_model
-from pydantic_core import ErrorDetails, from_json
+from pydantic_core import ErrorDetails
 
 from memory_server.domain.caller import Caller
-from memory_server.language.nearest import nearest
+from memory_server.language.text import visible
+from memory_server.mcp import refusals
 from memory_server.mcp.compat import ArgModelBase, FuncMetadata
-from memory_server.mcp.schema import compact, compact_answer
+from memory_server.mcp.forgiving.calls import Call, understand
+from memory_server.mcp.schema import compact, compact_answer, public, with_note
 
 READS = ToolAnnotations(
     read_only_hint=True, destructive_hint=False, idempotent_hint=True, open_world_hint=False
@@ -44,7 +45,7 @@ class Arguments(ArgModelBase):
 
 
 class Tool(SdkTool):
-    """Validates the arguments, with one line for each error; answers structured content and the same as JSON text.
+    """Understands and validates the arguments; answers structured content and the same as JSON text.
 
     A method with a parameter `caller` gets the Caller. The client does not see this parameter.
     """
@@ -61,16 +62,17 @@ class Tool(SdkTool):
         they are needed should load this one at once (the key in `_meta` is Claude Code's)."""
         signature = inspect.signature(method)
         model = _arguments(method.__name__, signature)
+        schema = compact(model.model_json_schema(by_alias=True))
         super().__init__(
             fn=method,
             name=method.__name__,
             title=None,
             description=inspect.getdoc(method) or "",
-            parameters=compact(model.model_json_schema(by_alias=True)),
+            parameters=public(schema),
             fn_metadata=FuncMetadata(
                 arg_model=model,
-                output_schema=compact_answer(
-                    signature.return_annotation.model_json_schema(mode="serialization")
+                output_schema=with_note(
+                    compact_answer(signature.return_annotation.model_json_schema(mode="serialization"))
                 ),
             ),
             is_async=False,
@@ -80,9 +82,11 @@ class Tool(SdkTool):
         )
         self._wants_caller = _CALLER in signature.parameters
         self._evaluates = evaluates
+        self._schema = schema
 
     _wants_caller: bool = False
     _evaluates: bool = False
+    _schema: dict[str, Any] = {}  # noqa: RUF012 - pydantic makes it an attribute of each tool
 
     @property
     def evaluates(self) -> bool:
@@ -93,40 +97,66 @@ class Tool(SdkTool):
         return bool(self.annotations and self.annotations.read_only_hint)
 
     async def call(self, arguments: dict[str, Any], caller: Caller) -> CallToolResult:
-        """Call the method on a worker thread.
+        """Call the method on a worker thread. A `note` tells what was understood differently from what was written.
 
         Raises:
-            ToolError: the arguments are not what the schema says.
+            ArgumentsRefusedError: the arguments are not what the schema says, or could mean two things.
         """
-        given = self._validated(arguments)
+        call = self._understood(arguments)
+        given = self._validated(call)
         if self._wants_caller:
             given[_CALLER] = caller
         answer: BaseModel = await anyio.to_thread.run_sync(partial(self.fn, **given))
         content = answer.model_dump(mode="json", by_alias=True)
+        if call.notes:
+            note = " ".join(filter(None, (visible(" ".join(call.notes)), content.pop("note", None))))
+            content = {"note": note, **content}
         text = json.dumps(content, ensure_ascii=False, separators=(",", ":"))
         text.encode()  # text that cannot be sent fails here; in the SDK's writer it would end the server
         return CallToolResult(content=[TextContent(type="text", text=text)], structured_content=content)
 
-    def _validated(self, arguments: dict[str, Any]) -> dict[str, Any]:
+    def working(self, arguments: dict[str, Any]) -> str | None:
+        """A call that works: what is right in these arguments, and examples of what is needed besides.
+
+        None where a tool that writes lacks an id: a model may copy the example, and change the wrong thing.
+        """
+        properties, required = self._schema.get("properties", {}), self._schema.get("required", ())
+        meant = self._understood(arguments).arguments
+        shown = {name: refusals.repeated(value) for name, value in meant.items()}
+        for name in {str(error["loc"][0]) for error in self._errors(meant)} & meant.keys():
+            shown[name] = refusals.instead(name, meant[name], properties[name])
+        right = {name: value for name, value in shown.items() if value is not None}
+        needed = refusals.needed(self.name, self._schema, right)
+        full = {**needed, **right}
+        ids = [name for name in required if refusals.is_id(properties[name])]
+        if not self.reads_only and any(shown.get(name) is None for name in ids):
+            return None
+        return refusals.works(self.name, needed if self._errors(full) else full)
+
+    def _understood(self, arguments: dict[str, Any]) -> Call:
+        return understand(self.name, self._schema, arguments, reads=self.reads_only)
+
+    def _validated(self, call: Call) -> dict[str, Any]:
         model = self.fn_metadata.arg_model
-        required = self.parameters.get("required", ())
-        given = {name: value for name, value in arguments.items() if value is not None or name in required}
         try:
-            parsed = model.model_validate(_decoded(given, self.parameters.get("properties", {})))
+            parsed = model.model_validate(call.arguments)
         except ValidationError as error:
-            lines = [self._line(each) for each in error.errors(include_url=False)]
-            raise ToolError("\n".join(lines)) from error
+            raise self._refused(call, error.errors(include_url=False)) from error
+        if call.unknown or call.wrong:
+            raise self._refused(call, [])
         return {name: getattr(parsed, name) for name in model.model_fields}
 
-    def _line(self, error: ErrorDetails) -> str:
-        """One validation error as one line: the argument, what is wrong, the value."""
-        name = ".".join(str(part) for part in error["loc"])
-        if error["type"] == "extra_forbidden":
-            return f"{name}: unknown argument. {nearest(name, list(self.parameters.get('properties', {})))}"
-        if error["type"] == "missing":
-            return f"{name}: missing. `{self.name}` needs it."
-        wrong = error["msg"].removeprefix("Value error, ")
-        return f"{name}: {wrong}, got {_shown(error['input'])}"
+    def _errors(self, arguments: dict[str, Any]) -> Sequence[ErrorDetails]:
+        try:
+            self.fn_metadata.arg_model.model_validate(arguments)
+        except ValidationError as error:
+            return error.errors(include_url=False)
+        return ()
+
+    def _refused(self, call: Call, errors: Sequence[ErrorDetails]) -> refusals.ArgumentsRefusedError:
+        told = [error for error in errors if error["loc"][0] not in call.wrong]
+        lines = refusals.lines(self.name, self._schema, call, told)
+        return refusals.ArgumentsRefusedError(lines, list(call.unknown))
 
 
 def _arguments(name: str, signature: inspect.Signature) -> type[Arguments]:
@@ -136,26 +166,3 @@ def _arguments(name: str, signature: inspect.Signature) -> type[Arguments]:
             default = ... if parameter.default is inspect.Parameter.empty else parameter.default
             fields[parameter.name] = (parameter.annotation, default)
     return create_model(f"{name}_arguments", __base__=Arguments, **fields)
-
-
-def _decoded(arguments: dict[str, Any], properties: dict[str, Any]) -> dict[str, Any]:
-    """The arguments, with lists and objects decoded that a client sent as JSON text, as some clients do."""
-    return {
-        name: _from_json(value) if properties.get(name, {}).get("type") in ("array", "object") else value
-        for name, value in arguments.items()
-    }
-
-
-def _from_json(value: object) -> object:
-    if not isinstance(value, str):
-        return value
-    try:
-        decoded = from_json(value)  # refuses lone surrogates, which cannot be sent, and very deep nesting
-    except ValueError:
-        return value
-    return decoded if isinstance(decoded, list | dict) else value
-
-
-def _shown(value: object) -> str:
-    shown = json.dumps(value, ensure_ascii=False, default=str)
-    return shown if len(shown) <= 80 else f"{shown[:60]}… ({len(shown)} characters)"

@@ -81,7 +81,7 @@ def _first_semantic_search(db: Path, size: int) -> Iterator[tuple[str, str]]:
     """Start to the first search that meaning answers."""
     with started(db) as server:
         while True:
-            facts = server.call("memory_search", {"query": corpus.questions(1)[0]})
+            facts = server.call("memory_search", {"query": corpus.questions(1)[0], "explain": True})
             if "degraded" not in facts and any(hit["why"]["meaning"] > 0 for hit in facts["results"]):
                 break
             time.sleep(0.01)

@@ -103,7 +103,7 @@ class Local:
 
     def call(self, tool: str, arguments: dict[str, Any]) -> Answer:
         found = self._tools[tool]
-        given = found._validated(arguments)
+        given = found._validated(found._understood(arguments))
         if found._wants_caller:
             given["caller"] = self._caller
         try:

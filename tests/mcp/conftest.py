@@ -1,6 +1,9 @@
 """One server for a whole module, in each wire era; and what a model reads when a call is refused."""
 
+import importlib
+import json
 import subprocess
+import warnings
 from collections.abc import AsyncIterator, Mapping
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -39,14 +42,15 @@ def project(request: pytest.FixtureRequest) -> str:
 
 
 async def refusal(client: Client, tool: str, /, **arguments: object) -> str:
-    """The text of the error that a call answers; fails the test when it succeeds."""
+    """What a call is told that is refused, behind `Error: `; fails the test when it succeeds."""
     result = await client.call_tool(tool, arguments)
     assert isinstance(result, CallToolResult)
     assert result.is_error, result.content
     assert result.structured_content is None
     (block,) = result.content
     assert isinstance(block, TextContent)
-    return block.text
+    assert block.text.startswith("Error: ")
+    return block.text.removeprefix("Error: ")
 
 
 def in_30_days(answer: Mapping[str, Any]) -> str:
@@ -70,6 +74,14 @@ async def erased(server: Servers, *texts: str) -> None:
         return not any(traces(server, text) for text in texts)
 
     await eventually(gone, f"nothing of {', '.join(texts)} is in the file")
+
+
+def tokens(shown: object) -> int:
+    """What a text, or an answer as compact JSON, costs a model: counted offline by the tokenizer of GPT-4o."""
+    text = shown if isinstance(shown, str) else json.dumps(shown, ensure_ascii=False, separators=(",", ":"))
+    with warnings.catch_warnings(action="ignore", category=DeprecationWarning):
+        bpe: Any = importlib.import_module("bpe_openai")
+        return len(bpe.get_encoding("o200k_base").encode_ordinary(text))
 
 
 def schema_folder() -> Path:

@@ -223,8 +223,8 @@ async def test_bad_arguments_are_named(client: Client, here: dict[str, str]) -> 
     message = await refusal(client, "add_long_term_memory", **long, **here)
     assert "name:" in message
     assert "prompt:" in message
-    message = await refusal(client, "search_long_term_memories", messages=[{"role": "user", "text": "x"}])
-    assert "unknown part `text`" in message
+    message = await refusal(client, "search_long_term_memories", messages=[{"role": "user", "name": "x"}])
+    assert "messages.0.content: missing" in message
     message = await refusal(client, "update_long_term_memory", name="n", **here)
     assert "Nothing to change" in message
 

@@ -82,8 +82,10 @@ def tool(name: str, number: int = 1, /, **arguments: Any) -> dict[str, Any]:
 
 
 def text_of(answer: dict[str, Any]) -> str:
+    """The text of an answer; what is refused begins with `Error: `, which is left out here."""
     text: str = answer["result"]["content"][0]["text"]
-    return text
+    assert text.startswith("Error: ") == answer["result"]["isError"]
+    return text.removeprefix("Error: ")
 
 
 def modern(message: dict[str, Any]) -> dict[str, Any]:
@@ -318,10 +320,12 @@ def test_mending_replaces_lone_surrogates_and_nothing_else(text: str) -> None:
 
 @pytest.mark.parametrize("length", [100_001, 1_000_000])
 @pytest.mark.parametrize("letter", ["x", "🚀", '"', "\\"])
-def test_a_long_query_or_content_gets_a_short_error(wire: Wire, length: int, letter: str) -> None:
-    text = text_of(wire.ask(tool("memory_search", query=letter * length)))
-    assert text.startswith("query: String should have at most 500 characters")
-    assert len(text) < 400
+def test_a_long_query_or_content_gets_a_short_answer(wire: Wire, length: int, letter: str) -> None:
+    note = json.loads(text_of(wire.ask(tool("memory_search", query=letter * length))))["note"]
+    assert note.startswith(
+        f"query: of {length:,} characters (at most 500) this part was used: {letter * 100}…"
+    )
+    assert len(note) < 250
     text = text_of(wire.ask(tool("memory_store", content=letter * length, type="error")))
     assert text.startswith("content: String should have at most 100000 characters")
     assert len(text) < 400
@@ -460,7 +464,7 @@ def test_no_log_repeats_what_was_refused_wherever_it_stood(server: Servers, leve
         log = process.stderr.read().decode()
     assert MARK not in log
     if era != "nothing said before":
-        assert "memory-server: INFO: memory_store was refused: ValidationError\n" in log
+        assert "memory-server: INFO: memory_store was refused: ArgumentsRefusedError\n" in log
         assert "memory-server: INFO: delete_long_term_memory was refused: NotFound\n" in log
 
 

@@ -58,7 +58,10 @@ REFUSED: tuple[tuple[str, dict[str, Any]], ...] = (
     ("memory_store", {"content": "x", "type": "error", "tags": [{EVIL: EVIL}]}),
     ("memory_store", {"content": "x", "type": "error", "metadata": EVIL}),
     ("memory_search", {"query": EVIL, "mode": EVIL}),
-    ("memory_search", {"query": EVIL * 200}),
+    ("memory_search", {"query": EVIL, "limit": EVIL}),
+    ("memory_search", {"query": [EVIL, EVIL]}),
+    ("memory_get", {"ids": f"[{EVIL}"}),
+    ("memory_store", {"content": EVIL, "\u202etext": 1, "type": "error"}),
     ("graph_connect", {"sourceId": 1, "targetId": 2, "relation": EVIL}),
     ("write_memory", {"key": EVIL * 300, "value": 1}),
     ("write_memory", {"key": "k", "value": 1, "scope": EVIL}),
@@ -66,7 +69,7 @@ REFUSED: tuple[tuple[str, dict[str, Any]], ...] = (
     ("read_memory", {"key": "k", "at": EVIL}),
     ("delete_short_term_memories", {"pattern": f"/({EVIL}/", "conversation_id": "talk"}),
     ("add_short_term_memory", {"messages": [{"role": EVIL, EVIL: 1}], "conversation_id": "talk"}),
-    ("add_short_term_memory", {"messages": EVIL, "conversation_id": "talk"}),
+    ("add_short_term_memory", {"messages": [EVIL, EVIL], "conversation_id": "talk"}),
     ("test_trigger", {"trigger": f"{EVIL} ("}),
     ("test_trigger", {"trigger": f"(() => {{ throw new Error('{EVIL}'); }})("}),
     ("add_long_term_memory", {"name": "n", "prompt": "p", "trigger": f'{{"{EVIL}": 1}}'}),
@@ -116,6 +119,17 @@ async def test_no_refusal_repeats_what_a_person_cannot_see(server: Servers, sqli
             assert is_plain(text), (tool, arguments, text)
             assert text
     assert is_plain(server.log.read_text(encoding="utf-8"))
+
+
+async def test_no_note_repeats_what_a_person_cannot_see(server: Servers) -> None:
+    async with server() as client:
+        said = [{"role": "user", "content": "zebra", EVIL: 1}]
+        found = await call(client, "memory_search", **{"\u202eq": EVIL * 200}, mode="\u202evector")
+        added = await call(client, "add_short_term_memory", **{"\u200bchat id": "c"}, messages=said)
+        for note in (found["note"], added["note"]):
+            assert is_plain(note), note
+        assert "`q` was read as `query`." in found["note"]
+        assert "was left out" in added["note"]
 
 
 async def test_no_json_rpc_error_repeats_what_a_person_cannot_see(server: Servers) -> None:

@@ -45,8 +45,8 @@ async def test_an_import_keeps_its_dates(client: Client, project: str) -> None:
     zoned = await store(client, "The blue printer broke", project, occurred_at="2023-05-06T01:30:00+02:00")
     new = await store(client, "The green printer broke", project)
     hits = {hit["id"]: hit for hit in await found(client, "printer", project, limit=10)}
-    assert hits[old]["occurred_at"] == "2023-05-04T00:00:00.000Z"
-    assert hits[zoned]["occurred_at"] == "2023-05-05T23:30:00.000Z"
+    assert hits[old]["occurred_at"] == "2023-05-04 00:00"
+    assert hits[zoned]["occurred_at"] == "2023-05-05 23:30"
     assert "occurred_at" not in hits[new]
     read = (await call(client, "memory_get", ids=[old]))["memories"]
     assert read[0]["occurred_at"] == "2023-05-04T00:00:00.000Z"
@@ -68,13 +68,15 @@ async def test_a_date_in_the_question_raises_what_is_of_that_time(client: Client
     may = await store(client, "We decided on the colour blue", project, occurred_at="2023-05-12")
     await store(client, "We decided on the colour green", project, occurred_at="2023-08-12")
     for question in ("Which colour was decided in May 2023?", "2023年5月 decided colour"):
-        first = (await found(client, question, project))[0]
+        first = (await found(client, question, project, explain=True))[0]
         assert first["id"] == may
         assert "date" in first["why"]["also"]
 
 
 @pytest.mark.parametrize("argument", ["since", "until"])
-@pytest.mark.parametrize("value", ["yesterday", "2023-13-01", "2023-02-30", "", "2023-05-04T25:00:00"])
+@pytest.mark.parametrize(
+    "value", ["yesterday", "2023-13-01", "2023-02-30", "4/5/2023", "2023-05-04T25:00:00"]
+)
 async def test_a_wrong_date_is_named_in_the_refusal_of_a_search(
     client: Client, argument: str, value: str
 ) -> None:
@@ -107,7 +109,7 @@ async def test_what_is_said_in_one_session_is_read_with_its_neighbours(client: C
     asked = await store(client, "Maria: When did you lose your job, Evan?", project, session=project)
     answer = await store(client, "Evan: Right after the storm, they had to close.", project, session=project)
     elsewhere = await store(client, "Evan: They had to close.", project, session=f"{project} elsewhere")
-    hits = await found(client, "lose job", project, mode="keyword", limit=20)
+    hits = await found(client, "lose job", project, mode="keyword", limit=20, explain=True)
     assert {hit["id"] for hit in hits[:2]} == {asked, answer}
     assert all(hit["why"]["words"] > 0 for hit in hits[:2])
     assert all(hit["why"]["words"] == 0 for hit in hits if hit["id"] == elsewhere)
@@ -214,8 +216,8 @@ async def test_own_memories_come_first_and_others_are_shown_with_their_project(s
             await store(client, f"We deploy on {day} at noon", project)
         query = "When do we deploy?"
         own = (await call(client, "memory_search", query=query, limit=10))["results"]
-        assert [hit["project"] for hit in own][2] == "blog"
-        assert {hit["project"] for hit in own[:2]} == {"shop", None}
+        assert [hit.get("project") for hit in own] == [None, None, "blog"]
+        assert {hit["content"].split()[3] for hit in own[:2]} == {"Mondays", "Tuesdays"}
         equal = await found(client, query, "*", limit=10)
         assert len(equal) == 3
         assert [hit["project"] for hit in await found(client, query, "blog", limit=10)] == ["blog"]

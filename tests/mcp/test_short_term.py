@@ -222,8 +222,8 @@ async def test_expressions_and_words_delete_what_holds_them(
         ("", "pattern: must be a text of 1-500 characters"),
         ("a" * 501, "pattern: must be a text of 1-500 characters"),
         (" ", "pattern: has no visible character"),
-        (5, "pattern: must be a text of 1-500 characters"),
-        (None, "pattern: must be a text of 1-500 characters"),
+        ("x" * 501, "pattern: must be a text of 1-500 characters"),
+        (None, "pattern: missing"),
     ],
 )
 async def test_a_pattern_that_means_nothing_is_refused(
@@ -279,7 +279,6 @@ async def test_conversations_are_isolated(client: Client, project: str) -> None:
         ("猫" * 200, None),
         ("🐈" * 200, None),
         ("k" * 201, "conversation_id: String should have at most 200 characters"),
-        ("", "conversation_id: String should have at least 1 character"),
         (" \u200b", "conversation_id: has no visible character"),
     ],
 )
@@ -317,29 +316,25 @@ async def test_an_unknown_conversation_is_named(client: Client, project: str, to
         ({"messages": user("")}, "No message holds any text"),
         ({"messages": user(" \u200b\n")}, "No message holds any text"),
         ({"messages": user(None)}, "No message holds any text"),
-        ({"messages": "hello"}, "messages: "),
-        ({"messages": ["hello"]}, "messages"),
-        ({"messages": {"role": "user", "content": "x"}}, "messages: "),
-        ({"messages": user(5)}, "content: Input should be a valid string"),
-        ({"messages": user(["x"])}, "content: Input should be a valid string"),
+        ({"messages": ["hello", "bye"]}, "messages: is a list of texts, which does not say who said what"),
+        ({"messages": 5}, "messages: must be a list of messages {role, content}, got 5"),
+        ({"messages": user(True)}, "messages.0.content: must be one text, got true"),
         ({"messages": [{"role": "user"}]}, "messages.0.content: missing"),
-        ({"messages": [{"content": "x"}]}, "messages.0.role: missing"),
+        ({"messages": [{"content": "x"}, {"content": "y"}]}, "messages.1.role: missing"),
         ({"messages": [{"role": "", "content": "x"}]}, "role: "),
         ({"messages": [{"role": None, "content": "x"}]}, "role: "),
         ({"messages": [{"role": "r" * 101, "content": "x"}]}, "role: String should have at most 100"),
         ({"messages": user("x", name=" ")}, "name: has no visible character"),
         (
-            {"messages": user("x", text="y")},
-            "has the unknown part `text`: a message has role, content, name, timestamp",
-        ),
-        (
             {"messages": user("x", timestamp="yesterday")},
             "timestamp: is not a date or time: write it as 2026-03-14 or 2026-03-14T09:26:53Z",
         ),
         ({"messages": user("x", timestamp=True)}, "timestamp: "),
-        ({"messages": user("x", timestamp=1_710_408_413)}, "timestamp: is in seconds: give milliseconds"),
-        ({"messages": user("x", timestamp=10**20)}, "timestamp: is not a number of milliseconds"),
-        ({"messages": user("x", timestamp=-(10**15))}, "timestamp: is not a number of milliseconds"),
+        ({"messages": user("x", timestamp=10**20)}, "timestamp: is not a number of seconds or milliseconds"),
+        (
+            {"messages": user("x", timestamp=-(10**15))},
+            "timestamp: is not a number of seconds or milliseconds",
+        ),
         ({"messages": user("x") * 501}, "messages: List should have at most 500 items"),
         (
             {"messages": user("x" * 1_000_000)},
@@ -355,8 +350,11 @@ async def test_an_unknown_conversation_is_named(client: Client, project: str, to
         ({"roleWeights": '{"user": NaN}'}, "roleWeights"),
         ({"roleWeights": [1]}, "roleWeights: "),
         ({"roleWeights": {f"r{i}": 1 for i in range(51)}}, "roleWeights: Dictionary should have at most 50"),
-        ({"role_weights": {}}, "role_weights: unknown argument. Did you mean `roleWeights`?"),
-        ({"conversationId": "c"}, "conversationId: unknown argument. Did you mean `conversation_id`?"),
+        ({"role_weight": {}}, "role_weight: unknown argument. Did you mean `roleWeights`?"),
+        (
+            {"conversationId": "c"},
+            "conversation_id: is given twice, as `conversation_id` and as `conversationId`",
+        ),
     ],
 )
 async def test_what_cannot_be_kept_is_refused(
@@ -365,15 +363,6 @@ async def test_what_cannot_be_kept_is_refused(
     given = {"messages": user("x"), "conversation_id": project, **arguments}
     assert complaint in await refusal(client, "add_short_term_memory", **given)
     assert "No conversation" in await refusal(client, "get_memory_stats", conversation_id=project)
-
-
-async def test_a_search_takes_recent_messages_only_under_their_name(client: Client, project: str) -> None:
-    for name in ("messages", "recent_messages"):
-        text = await refusal(
-            client, "search_short_term_memories", conversation_id=project, **{name: user("x")}
-        )
-        assert "recentMessages: missing" in text
-        assert f"{name}: unknown argument. Did you mean `recentMessages`?" in text
 
 
 @pytest.mark.parametrize(
@@ -432,13 +421,17 @@ async def test_a_message_without_content_beside_others_is_passed_over(client: Cl
         ("2024-03-14T17:26:53+08:00", "2024-03-14T09:26:53.000Z"),
         ("2024-03-14", "2024-03-14T00:00:00.000Z"),
         (1_710_408_413_000, "2024-03-14T09:26:53.000Z"),
+        (1_710_408_413, "2024-03-14T09:26:53.000Z"),
+        ("1710408413", "2024-03-14T09:26:53.000Z"),
+        ("2024/3/14", "2024-03-14T00:00:00.000Z"),
+        ("2024年3月14日", "2024-03-14T00:00:00.000Z"),
         (1_710_408_413_000.75, "2024-03-14T09:26:53.000Z"),
         (0, "1970-01-01T00:00:00.000Z"),
         (-1, "1969-12-31T23:59:59.999Z"),
         ("0001-01-01", "0001-01-01T00:00:00.000Z"),
     ],
 )
-async def test_a_moment_is_iso_text_or_milliseconds(
+async def test_a_moment_is_iso_text_or_a_number_since_1970(
     client: Client, project: str, given: object, said: str
 ) -> None:
     await add(client, project, "zebra", given)
@@ -568,5 +561,5 @@ async def test_a_conversation_without_memories_tells_where_there_are_some(
 
 
 async def test_a_message_that_is_none_is_told_what_one_is(client: Client, project: str) -> None:
-    message = await refusal(client, "add_short_term_memory", messages=["hello"], conversation_id=project)
-    assert message == 'messages.0: must be {role, content}, got "hello"'
+    message = await refusal(client, "add_short_term_memory", messages=[5], conversation_id=project)
+    assert message.startswith("messages.0: must be a message {role, content}, got 5\n")

@@ -384,7 +384,7 @@ def test_a_moment_is_the_same_in_every_zone(service: ShortTermService, clock: Cl
 
 def test_what_counts_no_milliseconds_is_no_moment() -> None:
     for number in (float("nan"), float("inf"), 1e20):
-        with pytest.raises(ValueError, match="is not a number of milliseconds since 1970"):
+        with pytest.raises(ValueError, match="is not a number of seconds or milliseconds since 1970"):
             read(number)
 
 

@@ -35,6 +35,14 @@ OptionalText = Annotated[str | None, OPTIONAL]
 OptionalNumber = Annotated[int | None, OPTIONAL]
 
 
+def to_minutes(moment: object) -> object:
+    """A stored moment, `2026-03-14T09:26:53.589Z`, as `2026-03-14 09:26`: still UTC, in fewer tokens."""
+    return moment[:16].replace("T", " ") if isinstance(moment, str) else moment
+
+
+Minutes = BeforeValidator(to_minutes)
+
+
 def part(of: str, name: str) -> Any:
     """A field that is read from one part of the object that a service returned: `memory`, `fact`."""
     return Field(validation_alias=AliasPath(of, name))

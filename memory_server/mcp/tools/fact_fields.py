@@ -8,7 +8,7 @@ from pydantic import AfterValidator, Field, JsonValue, WithJsonSchema
 from memory_server.domain.briefing.context import Part
 from memory_server.domain.fact import MAX_DEPTH, depth
 from memory_server.language.text import clean, visible
-from memory_server.mcp.tools.fields import INTEGER, TEXT, Tag, each_text, not_blank, unique
+from memory_server.mcp.tools.fields import INTEGER, TEXT, Tags, each_text, not_blank
 
 MAX_VALUE = 100_000
 """Characters of a value as JSON: more would fill the context of the model that reads it."""
@@ -53,11 +53,6 @@ Value = Annotated[AnyJson, AfterValidator(_storable)]
 Pattern = Annotated[str, Field(min_length=1, max_length=500), AfterValidator(not_blank), TEXT]
 Ttl = Annotated[int, Field(ge=1, le=HUNDRED_YEARS, strict=True), INTEGER]
 Version = Annotated[int, Field(ge=0, strict=True), INTEGER]
-FactTags = Annotated[
-    list[Tag],
-    Field(max_length=10),
-    AfterValidator(unique),
-    WithJsonSchema({"type": "array", "items": {"type": "string"}}),
-]
+FactTags = Tags
 Parts = Annotated[list[Part], Field()]
 PathOrId = Annotated[str, Field(max_length=4096), AfterValidator(clean), TEXT]

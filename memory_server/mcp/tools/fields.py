@@ -17,6 +17,9 @@ MAX_METADATA = 10_000
 MAX_PROJECT = 200
 """Characters of a project's name."""
 
+MAX_QUERY = 500
+"""Characters of a query. A longer one is cut to the part that tells most."""
+
 TEXT = WithJsonSchema({"type": "string"})
 INTEGER = WithJsonSchema({"type": "integer"})
 OBJECT = WithJsonSchema({"type": "object"})
@@ -65,21 +68,34 @@ def each_text(change: Callable[[str], str], value: Any) -> Any:
             return value
 
 
-Id = Annotated[int, Field(ge=1, le=2**63 - 1, strict=True), INTEGER]
+_Row = Annotated[int, Field(ge=1, le=2**63 - 1, strict=True)]
+Id = Annotated[_Row, WithJsonSchema({"type": "integer", "x-handle": "m"})]
+TurnId = Annotated[_Row, WithJsonSchema({"type": "integer", "x-handle": "t"})]
 Ids = Annotated[list[Id], Field(min_length=1, max_length=20)]
 RelatedTo = Annotated[Id | None, Field(alias="relatedTo", description="id of a related memory")]
-Content = Annotated[str, Field(min_length=1, max_length=100_000), AfterValidator(not_blank)]
+Content = Annotated[str, Field(min_length=1, max_length=100_000), AfterValidator(not_blank), TEXT]
 Type = Annotated[MemoryType, Field()]
-Project = Annotated[str, Field(max_length=MAX_PROJECT), AfterValidator(clean)]
+Project = Annotated[
+    str,
+    Field(max_length=MAX_PROJECT),
+    AfterValidator(clean),
+    WithJsonSchema({"type": "string", "x-empty": True}),
+]
 Tag = Annotated[str, Field(min_length=1, max_length=50), AfterValidator(not_blank)]
-Tags = Annotated[list[Tag], Field(max_length=10), AfterValidator(unique)]
+Tags = Annotated[
+    list[Tag],
+    Field(max_length=10),
+    AfterValidator(unique),
+    WithJsonSchema({"type": "array", "items": {"type": "string"}}),
+]
 Undo = Annotated[bool, Field(description="restore what was deleted")]
 Purge = Annotated[bool, Field(description="erase for good, no undo")]
 Limit = Annotated[int, Field(ge=1, le=50, strict=True)]
 Importance = Annotated[int, Field(ge=1, le=10, strict=True)]
 Metadata = Annotated[dict[str, JsonValue], AfterValidator(small(MAX_METADATA))]
-QueryText = Annotated[str, Field(min_length=1, max_length=500), AfterValidator(not_blank)]
-SearchText = Annotated[str, Field(max_length=500), AfterValidator(clean)]
+_QUERY = WithJsonSchema({"type": "string", "x-cut": MAX_QUERY})
+QueryText = Annotated[str, Field(min_length=1, max_length=MAX_QUERY), AfterValidator(not_blank), _QUERY]
+SearchText = Annotated[str, Field(max_length=MAX_QUERY), AfterValidator(clean), _QUERY]
 """A query that may be empty."""
 
 

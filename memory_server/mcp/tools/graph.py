@@ -1,13 +1,14 @@
 """The toolset `graph`."""
 
 from dataclasses import dataclass
-from typing import Annotated
+from typing import Annotated, Self
 
-from pydantic import Field
+from pydantic import Field, WithJsonSchema
 
 from memory_server.domain.caller import Caller
 from memory_server.domain.edge import Direction, Edge, Relation, Walk
 from memory_server.domain.memory import MemoryId
+from memory_server.language.tokens import weigh
 from memory_server.mcp.tool import READS, WRITES, Tool
 from memory_server.mcp.tools.answers import (
     OPTIONAL,
@@ -19,13 +20,20 @@ from memory_server.mcp.tools.answers import (
     SupersededBy,
     absent,
     rounded,
+    shortened,
 )
-from memory_server.mcp.tools.fields import TEXT, AsOf, Id, Limit
+from memory_server.mcp.tools.fields import AsOf, Id, Limit
 from memory_server.services.graph import GraphService
+
+SHOWN = 200
+"""Characters of each memory that a walk shows: enough to choose which to read."""
+
+FRAME = 40
+"""Tokens that are kept for the fields around the memories and the edges."""
 
 MemoryArgument = Annotated[Id, Field(alias="memoryId")]
 
-NamedRelation = Annotated[Relation, TEXT]
+NamedRelation = Annotated[Relation, WithJsonSchema({"type": "string", "x-values": [*map(str, Relation)]})]
 """The schema of `graph_connect` lists the relations; a second list would cost 30 tokens."""
 
 Flag = Annotated[bool | None, Field(strict=True)]
@@ -53,6 +61,25 @@ class Exploration(Answer):
     left_out: int
     stopped_at: OptionalNumber = None
     degraded: Degraded = None
+
+    def within(self, tokens: int) -> Self:
+        """As much as fits: the nearest memories, and the edges between them. The others are counted as left out."""
+        place = {node.id: number for number, node in enumerate(self.nodes)}
+        room = float(tokens - FRAME)
+        for number, node in enumerate(self.nodes):
+            node.content = shortened(node.content, SHOWN)
+            joined = [edge for edge in self.edges if max(place[edge.source], place[edge.target]) == number]
+            room -= sum(weigh(each.model_dump_json()) for each in (node, *joined))
+            if room < 0:
+                return self._first(number)
+        return self
+
+    def _first(self, number: int) -> Self:
+        nodes, rest = self.nodes[:number], self.nodes[number:]
+        shown = {node.id for node in nodes}
+        edges = [edge for edge in self.edges if {edge.source, edge.target} <= shown]
+        update = {"left_out": self.left_out + len(rest), "stopped_at": rest[0].distance}
+        return self.model_copy(update={"nodes": nodes, "edges": edges, **update})
 
 
 class NearMemory(MemoryAnswer):
@@ -101,10 +128,11 @@ class GraphTools:
         relation: NamedRelation | None = None,
         direction: Direction | None = None,
         at: AsOf | None = None,
+        max_tokens: Annotated[int, Field(ge=300, le=8000, strict=True)] = 1500,
     ) -> Exploration:
         """List the memories that edges connect to one, nearest first. Without direction: follows edges both ways."""
         walk = Walk(relation, direction or Direction.BOTH, at)
-        return Exploration.of(self.graph.explore(MemoryId(memory), depth, walk))
+        return Exploration.of(self.graph.explore(MemoryId(memory), depth, walk)).within(max_tokens)
 
     def memory_related(
         self,

@@ -42,10 +42,13 @@ MAX_PARTICIPANTS = 50_000
 SHOWN = 300
 """Characters of a trigger that a list shows, so that a long list stays readable."""
 
+SHOWN_PROMPT = 100
+"""Characters of a prompt that a list shows: enough to recognise it."""
+
 
 def _source(given: object) -> object:
-    """A trigger that is a JSON object may come as an object or as its text."""
-    return json.dumps(given, ensure_ascii=False) if isinstance(given, dict) else given
+    """A trigger that is a JSON object, true or false may come as such or as its text."""
+    return json.dumps(given, ensure_ascii=False) if isinstance(given, dict | bool) else given
 
 
 def _not_blank_source(text: str) -> str:
@@ -94,6 +97,7 @@ class DeletedLongTerm(Deletion):
 
 class ListedLongTerm(Answer):
     name: str
+    prompt: str
     trigger: str
     state: str
     fired: int
@@ -103,6 +107,7 @@ class ListedLongTerm(Answer):
     def as_of(cls, now: str, memory: LongTermMemory) -> Self:
         return cls(
             name=memory.name,
+            prompt=shortened(memory.prompt, SHOWN_PROMPT),
             trigger=shortened(memory.trigger, SHOWN),
             state=_state(memory, now),
             fired=memory.fired_count,
@@ -238,7 +243,7 @@ class LongTermTools:
     def list_long_term_memories(
         self, conversation_id: Conversation = DEFAULT_CONVERSATION
     ) -> ListedLongTerms:
-        """List the name, trigger and state of each long-term memory."""
+        """List the long-term memories: name, start of the prompt, trigger, state."""
         listed = self.long_term.select(conversation_id)
         return ListedLongTerms(
             memories=[ListedLongTerm.as_of(listed.now, each) for each in listed.memories],

@@ -1,7 +1,7 @@
 """The toolset `memories`."""
 
 from dataclasses import dataclass
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field
 
@@ -14,6 +14,7 @@ from memory_server.mcp.tools.answers import (
     Degraded,
     Deletion,
     MemoryAnswer,
+    Minutes,
     OptionalText,
     SupersededBy,
     absent,
@@ -40,7 +41,7 @@ from memory_server.mcp.tools.fields import (
     Undo,
 )
 from memory_server.services.memories import MemoryService
-from memory_server.services.search import SearchService
+from memory_server.services.search import Found, SearchService
 
 
 def _of_memory(name: str) -> Any:
@@ -60,9 +61,9 @@ class StoredMemory(Answer):
 
 
 class WhyFound(Answer):
-    words: Annotated[float, rounded(2)]
-    meaning: Annotated[float, rounded(2)]
-    decay: Annotated[float, rounded(2)]
+    words: Annotated[float | None, rounded(2), OPTIONAL] = None
+    meaning: Annotated[float | None, rounded(2), OPTIONAL] = None
+    decay: Annotated[float | None, rounded(2), OPTIONAL] = None
     also: Annotated[list[str], Field(default_factory=list, exclude_if=absent)]
     edge: OptionalText = None
 
@@ -82,10 +83,17 @@ class ShownMemory(MemoryAnswer):
 
 
 class FoundMemory(ShownMemory):
+    """A hit, in few tokens: without what is empty, usual, or the caller's own."""
+
     content: str
+    tags: Annotated[list[str], OPTIONAL, _of_memory("tags")]
+    project: Annotated[OptionalText, _of_memory("project")] = None
+    importance: Annotated[int, Field(exclude_if=lambda value: value == USUAL), _of_memory("importance")]
+    created_at: Annotated[str, Minutes, _of_memory("created_at")]
+    occurred_at: Annotated[OptionalText, Minutes, _of_memory("occurred_before")] = None
     part: OptionalText = None
     score: Annotated[float, rounded(2)]
-    why: WhyFound
+    why: Annotated[WhyFound | None, OPTIONAL] = None
     superseded_by: SupersededBy = None
     linked: Annotated[list[LinkedMemory], Field(default_factory=list, exclude_if=absent)]
 
@@ -95,6 +103,17 @@ class SearchResults(Answer):
     embedder: str
     note: OptionalText = None
     degraded: Degraded = None
+
+    @classmethod
+    def shown(cls, found: Found, own: str, explain: bool) -> Self:
+        """`own` is the caller's project, which its hits need not name; `explain` shows why each was found."""
+        answer = cls.of(found)
+        for hit in answer.results:
+            if hit.project == own:
+                hit.project = None
+            if not explain and not found.degraded:
+                hit.why = WhyFound(also=[], edge=hit.why.edge) if hit.why and hit.why.edge else None
+        return answer
 
 
 class WholeMemory(ShownMemory):
@@ -138,6 +157,9 @@ class MemoryStats(Answer):
 
 
 DEFAULT_LIMIT = 10
+
+USUAL = 5
+"""The importance of a memory whose writer says none: it is not shown."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,6 +219,7 @@ class MemoryTools:
         since: Since | None = None,
         until: Since | None = None,
         offset: Annotated[int, Field(ge=0, le=100_000, strict=True)] = 0,
+        explain: Annotated[bool, Field(description="say why")] = False,
         *,
         caller: Caller,
     ) -> SearchResults:
@@ -211,7 +234,7 @@ class MemoryTools:
             likely=limit is None,
             caller=caller,
         )
-        return SearchResults.of(found)
+        return SearchResults.shown(found, caller.project.name, explain)
 
     def memory_get(self, ids: Ids) -> MemoriesRead:
         """Read whole memories by id, with the earlier texts of those that were merged or rewritten."""

@@ -2,7 +2,7 @@
 
 from typing import Annotated
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, Field, WithJsonSchema, model_validator
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema
 
 from memory_server.domain.message import Message
 from memory_server.language.text import clean
@@ -14,6 +14,9 @@ MAX_MESSAGES = 500
 MAX_TEXT = 200_000
 """Characters of all messages of a call. The time for their keywords grows with them."""
 
+_TYPED = ("role", "content", "timestamp")
+"""The parts of a message that the schema shows."""
+
 Name = Annotated[str, Field(min_length=1, max_length=100), AfterValidator(not_blank)]
 
 
@@ -23,24 +26,14 @@ def _text(content: object) -> object:
 
 
 class GivenMessage(BaseModel):
-    """A message as a client sends it."""
+    """A message, after it was understood."""
+
+    model_config = ConfigDict(extra="forbid")
 
     role: Annotated[Name, AfterValidator(str.lower)]
     content: Annotated[str, BeforeValidator(_text), AfterValidator(clean)]
     name: Name | None = None
     timestamp: Moment | None = None
-
-    @model_validator(mode="before")
-    @classmethod
-    def _known_parts(cls, given: object) -> object:
-        if not isinstance(given, dict):
-            raise ValueError("must be {role, content}")
-        unknown = [part for part in given if part not in cls.model_fields]
-        if unknown:
-            raise ValueError(
-                f"has the unknown part `{unknown[0]}`: a message has {', '.join(cls.model_fields)}"
-            )
-        return given
 
 
 def _together(given: list[GivenMessage]) -> list[GivenMessage]:
@@ -66,7 +59,14 @@ Messages = Annotated[
     Field(max_length=MAX_MESSAGES),
     AfterValidator(_together),
     WithJsonSchema(
-        {"type": "array", "items": {"type": "object"}, "description": "{role, content, timestamp?}"}
+        {
+            "type": "array",
+            "items": {
+                "type": "object",
+                "properties": {part: {"type": "string"} for part in _TYPED},
+                "required": ["role", "content"],
+            },
+        }
     ),
 ]
 RecentMessages = Annotated[Messages, Field(alias="recentMessages")]

@@ -22,13 +22,13 @@ from memory_server.mcp.tools.fact_fields import Key, Value
 from memory_server.mcp.tools.fields import (
     OBJECT,
     TEXT,
-    Id,
     Limit,
     Occurred,
     Project,
     Purge,
     QueryText,
     Session,
+    TurnId,
     Undo,
     not_blank,
 )
@@ -131,7 +131,9 @@ class TurnTools:
             degraded=degraded(found.degraded),
         )
 
-    def delete_turn(self, id: Id, undo: Undo = False, purge: Purge = False, *, caller: Caller) -> DeletedTurn:
+    def delete_turn(
+        self, id: TurnId, undo: Undo = False, purge: Purge = False, *, caller: Caller
+    ) -> DeletedTurn:
         """Delete a turn; its facts stay. It can be restored for 30 days; purge erases it."""
         refuse_both(undo=undo, purge=purge)
         if undo:

@@ -1,0 +1,92 @@
+"""A call as it was meant: the names and the values together."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from pydantic_core import from_json
+
+from memory_server.mcp.forgiving.conversation import UnclearError
+from memory_server.mcp.forgiving.names import ENVELOPES, fold, is_idle, parameter
+from memory_server.mcp.forgiving.values import ABSENT, understood
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """What a call was understood as.
+
+    `written` has the name under which each argument was sent, `unknown` the arguments that no parameter fits, `wrong`
+    what is unclear about an argument, `rejected` its value, and `notes` what was understood differently.
+    """
+
+    arguments: dict[str, Any] = field(default_factory=dict)
+    written: dict[str, str] = field(default_factory=dict)
+    unknown: dict[str, Any] = field(default_factory=dict)
+    wrong: dict[str, str] = field(default_factory=dict)
+    rejected: dict[str, Any] = field(default_factory=dict)
+    notes: list[str] = field(default_factory=list)
+
+
+def understand(tool: str, schema: Mapping[str, Any], given: Mapping[str, Any], *, reads: bool) -> Call:
+    """The arguments under the names and in the types of the schema, where what is written means only one thing."""
+    call = Call()
+    properties: Mapping[str, Any] = schema.get("properties", {})
+    required = frozenset(schema.get("required", ()))
+    sent = _unwrapped(tool, properties, required, given, call.notes)
+    own = frozenset(map(fold, properties))
+    for written, value in sorted(sent.items(), key=lambda item: fold(item[0]) not in own):
+        name = parameter(tool, written, properties)
+        if name is not None:
+            kind = {**properties[name], "x-optional": name not in required}
+            _take(call, name, written, value, kind, reads=reads)
+        elif not is_idle(written, value, reads=reads, needs_none=not required):
+            call.unknown[written] = value
+        elif value is not None:
+            call.notes.append(f"`{written}` was ignored: `{tool}` has no such parameter.")
+    return call
+
+
+def _unwrapped(
+    tool: str,
+    properties: Mapping[str, Any],
+    required: frozenset[str],
+    given: Mapping[str, Any],
+    notes: list[str],
+) -> Mapping[str, Any]:
+    """The arguments that a client sent inside of one object: under a usual name, or with all that is required in it."""
+    if len(given) != 1:
+        return given
+    ((name, value),) = given.items()
+    if fold(name) in map(fold, properties):
+        return given
+    if isinstance(value, str):
+        try:
+            value = from_json(value)
+        except ValueError:
+            return given
+    if not isinstance(value, dict):
+        return given
+    inside = {parameter(tool, each, properties) for each in value}
+    if fold(name) not in ENVELOPES and not (required and required <= inside):
+        return given
+    notes.append(f"The arguments were taken out of `{name}`.")
+    return value
+
+
+def _take(call: Call, name: str, written: str, value: Any, kind: Mapping[str, Any], *, reads: bool) -> None:
+    notes: list[str] = []
+    try:
+        meant = understood(name, value, kind, notes, filters=reads)
+    except UnclearError as error:
+        call.wrong[name], call.rejected[name], call.written[name] = str(error), value, written
+        return
+    if meant is ABSENT:
+        call.notes.extend(notes)
+    elif name not in call.arguments and name not in call.wrong:
+        call.arguments[name], call.written[name] = meant, written
+        if fold(written) != fold(name):
+            call.notes.append(f"`{written}` was read as `{name}`.")
+        call.notes.extend(notes)
+    elif call.arguments.get(name) != meant:
+        first, second = call.written[name], written
+        call.wrong[name] = f"is given twice, as `{first}` and as `{second}`, with two values: give one"

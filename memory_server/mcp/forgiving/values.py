@@ -1,0 +1,231 @@
+"""The values of arguments: text, numbers and lists in the type that the schema wants."""
+
+import re
+import unicodedata
+from collections.abc import Mapping
+from math import isfinite
+from typing import Any
+
+from pydantic_core import from_json
+
+from memory_server.language.telling import telling
+from memory_server.mcp.forgiving.conversation import UnclearError, understood_messages
+from memory_server.mcp.forgiving.names import fold
+
+CLAMPED = frozenset({"limit", "depth", "max_tokens"})
+"""Parameters that only say how much is shown: above the maximum, the maximum is what comes nearest."""
+
+HANDLES = {"m": "memory", "t": "turn", "s": "short-term memory", "f": "fact", "w": "long-term memory"}
+"""What the letter before an id means, where an answer lists things of several kinds: `[m12]`."""
+
+_WORDS = {"memory": "m", "mem": "m", "turn": "t"}
+"""Words that are written before an id instead of its letter."""
+
+NAMED = {"key": "f", "name": "w"}
+"""Parameters that take the text of a handle such as `[f current.task]`."""
+
+SAME_VALUE: Mapping[str, Mapping[str, str]] = {
+    "direction": {"outgoing": "out", "outbound": "out", "incoming": "in", "inbound": "in"},
+    "mode": {"vector": "semantic", "embedding": "semantic", "meaning": "semantic", "fulltext": "keyword"},
+}
+"""Values of a closed set that mean only one of its values."""
+
+EVERY = frozenset({"all", "any"})
+"""What is written for a filter that shall let everything pass."""
+
+FILTERS = frozenset({"type", "relation"})
+"""Filters without which everything passes. A read without `scope` is not one of all scopes."""
+
+SHOWN = 100
+"""Characters of a query that a note shows: enough to see which part was used."""
+
+_NOTHING = frozenset({"null", "none", "undefined"})
+_TRUE, _FALSE = frozenset({"true", "yes", "on", "1"}), frozenset({"false", "no", "off", "0"})
+_WHOLE = re.compile(r"[+-]?\d{1,19}(?:\.0+)?")
+_NUMBER = re.compile(r"[+-]?\d{1,15}(?:\.\d{1,17})?")
+_HANDLE = re.compile(r"\[?\s*(?:([a-z]+)[\s_#:-]*|#?)(\d{1,19})\s*\]?", re.IGNORECASE)
+_NAMED_HANDLE = re.compile(r"\[([a-z]) (.+)\]")
+_QUOTED = re.compile(r"\[\s*'[^'\\]*'(?:\s*,\s*'[^'\\]*')*\s*\]")
+"""A list of texts as Python writes it."""
+
+_BETWEEN_TEXTS = re.compile(r"[,，、;；\n]")
+_BETWEEN_NUMBERS = re.compile(r"[\s,，、;；]+")
+_MOST_EXACT = 2.0**53
+"""Up to here each whole number is a double of its own."""
+
+ABSENT = object()
+"""What is understood where a value says that nothing is given."""
+
+
+def understood(name: str, value: Any, schema: Mapping[str, Any], notes: list[str], *, filters: bool) -> Any:
+    """The value in the type of its parameter, unchanged where it has no such reading, or ABSENT.
+
+    `filters`: the tool only reads, so that a filter of `all` is none.
+
+    Raises:
+        UnclearError: what it means is not clear.
+    """
+    kind = schema.get("type")
+    if not isinstance(kind, str):  # any JSON: exact
+        return value
+    if value is None or (schema.get("x-optional") and _says_nothing(value, schema)):
+        return ABSENT
+    if isinstance(value, list) and len(value) == 1 and kind not in ("array", "object"):
+        value = value[0]
+    match kind:
+        case "integer" if "x-handle" in schema:
+            return _id(value, schema["x-handle"])
+        case "integer":
+            return _clamped(name, _whole(value), schema, notes)
+        case "number":
+            return _number(value)
+        case "boolean":
+            return _flag(value)
+        case "array":
+            return _items(name, value, schema, notes)
+        case "object":
+            return _decoded(value, dict)
+    values = schema.get("enum") or schema.get("x-values")
+    if values:
+        return _choice(name, value, values, notes, filters=filters and bool(schema.get("x-optional")))
+    return _text(name, value, schema, notes)
+
+
+def _says_nothing(value: Any, schema: Mapping[str, Any]) -> bool:
+    if not isinstance(value, str) or schema.get("x-empty"):
+        return False
+    plain = schema["type"] == "string" and "enum" not in schema and "x-values" not in schema
+    return not value.strip() or (not plain and value.strip().casefold() in _NOTHING)
+
+
+def _even(text: str) -> str:
+    """The text with digits and marks of ordinary width, without blanks around."""
+    return unicodedata.normalize("NFKC", text).strip()
+
+
+def _whole(value: Any) -> Any:
+    if isinstance(value, str) and _WHOLE.fullmatch(_even(value)):
+        return int(_even(value).partition(".")[0])
+    if isinstance(value, float) and value.is_integer() and abs(value) < _MOST_EXACT:
+        return int(value)
+    return value
+
+
+def _number(value: Any) -> Any:
+    if isinstance(value, str) and _NUMBER.fullmatch(_even(value)):
+        return float(_even(value))
+    return value
+
+
+def _flag(value: Any) -> Any:
+    if isinstance(value, str | int | float) and not isinstance(value, bool):
+        said = str(_whole(value)).strip().casefold()
+        return True if said in _TRUE else False if said in _FALSE else value
+    return value
+
+
+def _id(value: Any, handle: str) -> Any:
+    whole = _whole(value)
+    if not isinstance(whole, str):
+        return whole
+    match = _HANDLE.fullmatch(_even(whole))
+    if match is None:
+        return value
+    kind = (match[1] or "").casefold()
+    kind = _WORDS.get(kind, kind)
+    if kind in ("", "id", handle):
+        return int(match[2])
+    if kind in HANDLES:
+        raise UnclearError(
+            f"is the handle of a {HANDLES[kind]}; this takes the id of a {HANDLES[handle]}, such as 12"
+        )
+    return value
+
+
+def _clamped(name: str, value: Any, schema: Mapping[str, Any], notes: list[str]) -> Any:
+    most = schema.get("maximum")
+    if name not in CLAMPED or most is None or type(value) is not int or value <= most:
+        return value
+    notes.append(f"{name}: {value} is above the maximum, {most} was used.")
+    return most
+
+
+def _decoded(value: Any, kind: type) -> Any:
+    """A list or an object that was sent as JSON text."""
+    if not isinstance(value, str):
+        return value
+    try:
+        decoded = from_json(value)  # refuses lone surrogates, which cannot be sent, and very deep nesting
+    except ValueError:
+        return value
+    return decoded if isinstance(decoded, kind) else value
+
+
+def _items(name: str, value: Any, schema: Mapping[str, Any], notes: list[str]) -> Any:
+    items = schema.get("items", {})
+    if "role" in items.get("properties", ()):
+        return understood_messages(name, value, notes)
+    value = _decoded(value, list)
+    if isinstance(value, str):
+        value = _split(name, value, items, notes)
+    if isinstance(value, str | int | float) and not isinstance(value, bool):
+        value = [value]
+    if not isinstance(value, list):
+        return value
+    return [each if each is None else understood(name, each, items, notes, filters=False) for each in value]
+
+
+def _split(name: str, value: str, items: Mapping[str, Any], notes: list[str]) -> Any:
+    if items.get("type") == "integer":
+        parts = [part for part in _BETWEEN_NUMBERS.split(value.strip()) if part]
+        return parts if all(_HANDLE.fullmatch(_even(part)) for part in parts) else [value]
+    if _QUOTED.fullmatch(value.strip()):
+        return re.findall(r"'([^']*)'", value)
+    if value.strip().startswith("["):
+        raise UnclearError('is no JSON list: write it as ["a", "b"]')
+    parts = [part.strip() for part in _BETWEEN_TEXTS.split(value) if part.strip()]
+    if len(parts) > 1:
+        notes.append(f"{name}: the text was read as {len(parts)}: {' | '.join(parts)}.")
+    return parts
+
+
+def _choice(name: str, value: Any, values: list[str], notes: list[str], *, filters: bool) -> Any:
+    if not isinstance(value, str) or value in values:
+        return value
+    folded = fold(value)
+    for form in (fold, _singular):
+        same = [each for each in values if form(each) == form(value)]
+        if len(same) == 1:
+            return same[0]
+    meant = SAME_VALUE.get(name, {}).get(folded)
+    if meant in values:
+        notes.append(f"{name}: `{value.strip()}` was read as `{meant}`.")
+        return meant
+    if filters and name in FILTERS and folded in EVERY:
+        notes.append(f"{name}: `{value.strip()}` was read as no filter.")
+        return ABSENT
+    return value
+
+
+def _singular(word: str) -> str:
+    return fold(word).removesuffix("s")
+
+
+def _text(name: str, value: Any, schema: Mapping[str, Any], notes: list[str]) -> Any:
+    if isinstance(value, int) and not isinstance(value, bool):
+        return str(value)
+    if isinstance(value, float) and isfinite(value) and not value.is_integer():
+        return str(value)  # 5.0 may stand for "5" or for "5.0"
+    if not isinstance(value, str):
+        return value
+    handle = _NAMED_HANDLE.fullmatch(value.strip()) if name in NAMED else None
+    if handle and handle[1] == NAMED[name]:
+        notes.append(f"{name}: the handle `{value.strip()}` was read as `{handle[2]}`.")
+        return handle[2]
+    most = schema.get("x-cut")
+    if most is not None and len(value.strip()) > most:
+        short = telling(value, most)
+        shown = short if len(short) <= SHOWN else f"{short[:SHOWN]}…"
+        notes.append(f"{name}: of {len(value):,} characters (at most {most}) this part was used: {shown}")
+        return short
+    return value

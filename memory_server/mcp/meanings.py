@@ -1,0 +1,189 @@
+"""What wrong names and values probably mean: tools, parameters of other tools, values of closed sets.
+
+Only suggestions come from here. A tool is never run under another name: a client asks its user by the name of the tool.
+"""
+
+import re
+from collections.abc import Collection, Mapping, Sequence
+
+from memory_server.language.nearest import meant
+from memory_server.mcp.forgiving.names import fold
+
+FIND = ("recall", "memory_search")
+"""The tools that find something, the best first. Only a tool that is listed is suggested."""
+
+_Tools = tuple[str, ...]
+
+VERBS: Mapping[str, str] = {
+    word: verb
+    for verb, words in {
+        "store": "store save add create new remember memorize record write note put insert keep log set register",
+        "find": "find search lookup query recall retrieve ask look check",
+        "get": "get read fetch open load show view",
+        "list": "list all browse",
+        "update": "update edit modify change replace rewrite patch",
+        "delete": "delete forget remove erase drop clear purge",
+    }.items()
+    for word in words.split()
+}
+"""Words of a tool's name that say what shall be done."""
+
+NOUNS: Mapping[str, str] = {
+    word: noun
+    for noun, words in {
+        "fact": "fact facts key keys kv setting settings variable",
+        "edge": "edge edges relation relations relationship relationships",
+        "turn": "turn turns conversation conversations message messages chat history",
+        "trigger": "trigger triggers reminder reminders prompt prompts longterm",
+        "short": "shortterm",
+    }.items()
+    for word in words.split()
+}
+"""Words of a tool's name that say to what; where there is none, to memories."""
+
+TOOLS: Mapping[tuple[str, str], _Tools] = {
+    ("store", "memory"): ("memory_store",),
+    ("store", "fact"): ("write_memory",),
+    ("store", "edge"): ("graph_connect",),
+    ("store", "turn"): ("register_memory",),
+    ("store", "trigger"): ("add_long_term_memory",),
+    ("store", "short"): ("add_short_term_memory",),
+    ("find", "memory"): FIND,
+    ("find", "fact"): (*FIND[:1], "read_memory"),
+    ("find", "edge"): ("graph_explore",),
+    ("find", "turn"): (*FIND[:1], "retrieve_memories"),
+    ("find", "trigger"): ("search_long_term_memories",),
+    ("find", "short"): ("search_short_term_memories",),
+    ("get", "memory"): ("memory_get",),
+    ("get", "fact"): ("read_memory",),
+    ("get", "edge"): ("graph_explore",),
+    ("get", "turn"): ("retrieve_memories",),
+    ("get", "trigger"): ("get_memory_context",),
+    ("get", "short"): ("search_short_term_memories",),
+    ("list", "memory"): ("memory_search",),
+    ("list", "fact"): ("list_memories",),
+    ("list", "edge"): ("graph_explore",),
+    ("list", "turn"): ("retrieve_memories",),
+    ("list", "trigger"): ("list_long_term_memories",),
+    ("list", "short"): ("get_memory_stats",),
+    ("update", "memory"): ("memory_update",),
+    ("update", "fact"): ("write_memory",),
+    ("update", "edge"): ("graph_connect",),
+    ("update", "trigger"): ("update_long_term_memory",),
+    ("delete", "memory"): ("memory_delete",),
+    ("delete", "fact"): ("delete_memory",),
+    ("delete", "edge"): ("graph_connect",),
+    ("delete", "turn"): ("delete_turn",),
+    ("delete", "trigger"): ("delete_long_term_memory",),
+    ("delete", "short"): ("delete_short_term_memories",),
+}
+
+OWN_WORDS: Mapping[str, _Tools] = {
+    **dict.fromkeys(("related", "similar", "neighbours", "neighbors"), ("memory_related",)),
+    **dict.fromkeys(("resume", "briefing", "session", "context", "bootstrap"), ("smart_resume",)),
+    **dict.fromkeys(("stats", "status", "statistics", "health"), ("memory_stats",)),
+    **dict.fromkeys(("link", "connect", "relate"), ("graph_connect",)),
+    **dict.fromkeys(("graph", "explore", "traverse", "walk"), ("graph_explore",)),
+}
+"""Words that name a tool alone."""
+
+CHINESE: Mapping[str, _Tools] = {
+    **dict.fromkeys(("记住", "记下", "保存", "存储", "添加"), ("memory_store",)),
+    **dict.fromkeys(("搜索", "查找", "查询", "检索", "回忆"), FIND),
+    **dict.fromkeys(("忘", "删除"), ("memory_delete",)),
+    **dict.fromkeys(("更新", "修改"), ("memory_update",)),
+}
+
+ELSEWHERE: Mapping[str, Mapping[str, _Tools]] = {
+    "memory_delete": {"key": ("delete_memory",), "query": FIND, "name": ("delete_long_term_memory",)},
+    "memory_get": {"key": ("read_memory",), "query": FIND},
+    "memory_related": {"query": FIND, "text": FIND},
+    "memory_stats": {"conversation_id": ("get_memory_stats",)},
+    "memory_update": {"key": ("write_memory",)},
+    "read_memory": {"id": ("memory_get",), "ids": ("memory_get",), "query": (*FIND[:1], "retrieve_memories")},
+    "list_memories": {"type": FIND[1:], "query": FIND},
+    "delete_memory": {"id": ("memory_delete",), "ids": ("memory_delete",), "name": ()},
+    "delete_turn": {"memory_id": ("memory_delete",)},
+    "smart_resume": {"query": FIND, "question": FIND},
+    "retrieve_memories": {"type": FIND[1:], "tags": FIND[1:]},
+    "get_memory_stats": {"project": ("memory_stats",)},
+}
+"""Arguments that a tool has not, and the tools that have them."""
+
+VALUES: Mapping[str, Mapping[str, str]] = {
+    "type": {
+        "fact": "observation", "note": "observation", "info": "observation", "context": "observation",
+        "bug": "error", "issue": "error", "problem": "error", "fix": "error", "solution": "error",
+        "lesson": "learning", "insight": "learning", "knowledge": "learning",
+        "rule": "pattern", "convention": "pattern", "habit": "pattern",
+        "like": "preference", "choice": "decision", "architecture": "decision",
+        "决定": "decision", "决策": "decision", "偏好": "preference", "喜好": "preference", "错误": "error",
+        "问题": "error", "经验": "learning", "学习": "learning", "规律": "pattern", "模式": "pattern",
+        "观察": "observation", "事实": "observation",
+    },
+    "relation": {
+        "fixes": "solves", "resolves": "solves", "replaces": "supersedes", "updates": "supersedes",
+        "requires": "depends_on", "needs": "depends_on", "uses": "depends_on", "relates to": "related_to",
+        "links to": "related_to", "conflicts with": "contradicts", "leads to": "causes", "instance of": "example_of",
+        "is a": "example_of", "elaborates": "extends",
+    },
+    "scope": {"user": "global", "local": "project", "workspace": "project", "team": "shared", "chat": "session"},
+}  # fmt: skip
+"""Values outside a closed set, and the value of the set that comes nearest in meaning."""
+
+_NO_WORDS = frozenset(
+    {"mcp", "memory", "memories", "server", "entity", "entities", "node", "nodes", "observations"}
+)
+_WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
+_PREFIX = re.compile(r"^.*(?:__|[.:/])")
+"""What a client puts before the name of a tool."""
+
+
+def tool_for(name: str, listed: Collection[str]) -> str | None:
+    """The listed tool that a wrong name probably means: by its letters, by its words, then by its spelling."""
+    bare = fold(_PREFIX.sub("", name))
+    same = [tool for tool in listed if fold(tool) == bare]
+    if same:
+        return same[0]
+    tools = _by_words(name)
+    return first(tools, listed) if tools else meant(name, list(listed))
+
+
+def first(tools: Sequence[str], listed: Collection[str]) -> str | None:
+    """The first of these tools that is listed."""
+    return next((tool for tool in tools if tool in listed), None)
+
+
+def finding(tool: str, listed: Collection[str]) -> str | None:
+    """The listed tool that finds the ids which a tool takes."""
+    return first(("retrieve_memories",) if tool == "delete_turn" else FIND, listed)
+
+
+def elsewhere(tool: str, arguments: Collection[str], listed: Collection[str]) -> str | None:
+    """The listed tool that takes an argument which this one does not know."""
+    known = {fold(name): tools for name, tools in ELSEWHERE.get(tool, {}).items()}
+    found = (first(known.get(fold(argument), ()), listed) for argument in arguments)
+    return next((tool for tool in found if tool), None)
+
+
+def value_for(parameter: str, value: object, values: Sequence[str]) -> str | None:
+    """The value of a closed set that a wrong one probably means, by its meaning or by its spelling."""
+    if not isinstance(value, str):
+        return None
+    known = {fold(each): near for each, near in VALUES.get(parameter, {}).items()}
+    near = known.get(fold(value)) or known.get(fold(value).removesuffix("s"))
+    return near if near in values else meant(value, values)
+
+
+def _by_words(name: str) -> Sequence[str]:
+    for word, tools in CHINESE.items():
+        if word in name:
+            return tools
+    words = [word.lower() for word in _WORD.findall(name)]
+    words = [word for word in words if word not in _NO_WORDS]
+    for word in words:
+        if word in OWN_WORDS:
+            return OWN_WORDS[word]
+    verb = next((VERBS[word] for word in words if word in VERBS), None)
+    noun = next((NOUNS[word] for word in words if word in NOUNS), None)
+    return TOOLS.get((verb or "find", noun or "memory"), ()) if verb or noun else ()

@@ -1,0 +1,135 @@
+"""Calls as clients and models really write them: each is understood as meant, or refused with what mends it.
+
+`imperfect_calls.jsonl` was written before the rules, but for the lines `later: …`. Each line has a call (`tool`,
+`arguments`) and what must happen:
+
+    as        the perfect call that it is understood as; `note` has the words that the answer's note must have.
+              Without `note` the answer must have none
+    refused   the words that the refusal must have. It ends with a call that works, unless `works` is false
+
+The third of the lines that `held` names was kept apart while the rules were written.
+"""
+
+import hashlib
+import importlib
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import anyio
+import pytest
+from mcp.server.mcpserver.exceptions import ToolError
+from mcp_types import CallToolResult
+from pydantic import BaseModel
+
+from memory_server import app
+from memory_server.domain.caller import Caller
+from memory_server.mcp.server import MemoryServer
+from memory_server.mcp.tool import Tool
+from memory_server.mcp.toolsets import toolsets
+from memory_server.settings import Settings
+
+jsonschema: Any = importlib.import_module("jsonschema")  # has no types; `mcp` brings it
+
+LINES = Path(__file__).with_name("imperfect_calls.jsonl").read_text(encoding="utf-8").splitlines()
+CALLS: list[dict[str, Any]] = [json.loads(line) for line in LINES]
+UNDERSTOOD = [call for call in CALLS if "as" in call]
+REFUSED = [call for call in CALLS if "refused" in call]
+
+_WORKS = re.compile(r"^This call .*: (\w+) (\{.*\})$", re.MULTILINE)
+"""The last line of a refusal."""
+
+
+def held(call: dict[str, Any]) -> bool:
+    return int(hashlib.sha256(call["id"].encode()).hexdigest(), 16) % 3 == 0
+
+
+class Nothing(BaseModel):
+    """What the tools answer here."""
+
+
+class Edge:
+    """Every tool of the server, but instead of doing something it keeps what its method was given."""
+
+    def __init__(self, folder: Path) -> None:
+        self.services = app.build(Settings(db=folder / "memory.db", embedder="hashing"))
+        self.tools: dict[str, Tool] = {
+            tool.name: tool for toolset in toolsets(self.services).values() for tool in toolset
+        }
+        self.given: dict[str, Any] = {}
+        for tool in self.tools.values():
+            tool.fn = self._keep
+        self.server = MemoryServer(
+            list(self.tools.values()), list(self.tools), lambda name: Caller(name, "s"), "ERROR"
+        )
+
+    def _keep(self, **given: Any) -> Nothing:
+        self.given = {name: value for name, value in given.items() if name != "caller"}
+        return Nothing()
+
+    def call(self, tool: str, arguments: dict[str, Any]) -> tuple[dict[str, Any], str | None]:
+        """What the method was given, and the note of the answer.
+
+        Raises:
+            ToolError: the call is refused.
+        """
+        self.given = {}
+        result = anyio.run(self.server.call_tool, tool, arguments)
+        assert isinstance(result, CallToolResult)
+        note = (result.structured_content or {}).get("note")
+        assert json.loads(result.content[0].text) == result.structured_content  # type: ignore[union-attr]
+        return self.given, note
+
+
+@pytest.fixture(scope="module")
+def edge(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Edge]:
+    edge = Edge(tmp_path_factory.mktemp("edge"))
+    yield edge
+    edge.services.close()
+
+
+def name(call: dict[str, Any]) -> str:
+    return str(call["id"])
+
+
+@pytest.mark.parametrize("call", UNDERSTOOD, ids=name)
+def test_a_call_with_one_meaning_is_understood(edge: Edge, call: dict[str, Any]) -> None:
+    jsonschema.validate(call["as"], edge.tools[call["tool"]].parameters)
+    meant, silent = edge.call(call["tool"], call["as"])
+    assert silent is None
+    given, note = edge.call(call["tool"], call["arguments"])
+    assert given == meant
+    assert types(given) == types(meant)
+    missing = [word for word in call.get("note", ()) if word not in (note or "")]
+    assert not missing, note
+    assert "note" in call or note is None
+
+
+def types(value: Any) -> Any:
+    """The types in a value: 1, 1.0 and True are equal, but not the same."""
+    match value:
+        case dict():
+            return {key: types(each) for key, each in value.items()}
+        case list() | tuple():
+            return [types(each) for each in value]
+        case _:
+            return type(value)
+
+
+@pytest.mark.parametrize("call", REFUSED, ids=name)
+def test_any_other_call_is_refused_with_a_call_that_works(edge: Edge, call: dict[str, Any]) -> None:
+    with pytest.raises(ToolError) as refused:
+        edge.call(call["tool"], call["arguments"])
+    text = str(refused.value)
+    assert text.startswith("Error: ")
+    missing = [word for word in call["refused"] if word not in text]
+    assert not missing, text
+    works = _WORKS.search(text)
+    if not call.get("works", True):
+        assert works is None
+        return
+    assert works, text
+    _, note = edge.call(works[1], json.loads(works[2]))
+    assert note is None
