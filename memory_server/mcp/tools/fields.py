@@ -2,20 +2,23 @@
 
 import json
 from collections.abc import Callable
+from pathlib import Path
 from typing import Annotated, Any
 
 from pydantic import AfterValidator, BeforeValidator, Field, JsonValue, WithJsonSchema
+from pydantic_core import PydanticKnownError
 
 from memory_server.domain.fact import MAX_DEPTH, depth
 from memory_server.domain.memory import MemoryType
 from memory_server.domain.moment import read as read_moment
 from memory_server.language.text import clean
+from memory_server.project import NAME, project_of
 
 MAX_METADATA = 10_000
 """Characters of a memory's metadata as JSON: it is sent whole with each memory that is read."""
 
-MAX_PROJECT = 200
-"""Characters of a project's name."""
+MAX_PROJECT = 4096
+"""Characters of the path of a project's folder, or of the address of its remote. Its name has fewer."""
 
 TEXT = WithJsonSchema({"type": "string"})
 INTEGER = WithJsonSchema({"type": "integer"})
@@ -27,6 +30,13 @@ def not_blank(text: str) -> str:
     text = clean(text)
     if not text:
         raise ValueError("has no visible character")
+    return text
+
+
+def _project(given: str) -> str:
+    text = clean(given)
+    if len(text) > NAME and project_of(text, Path()).is_given:
+        raise PydanticKnownError("string_too_long", {"max_length": NAME})
     return text
 
 
@@ -70,7 +80,7 @@ Ids = Annotated[list[Id], Field(min_length=1, max_length=20)]
 RelatedTo = Annotated[Id | None, Field(alias="relatedTo", description="id of a related memory")]
 Content = Annotated[str, Field(min_length=1, max_length=100_000), AfterValidator(not_blank)]
 Type = Annotated[MemoryType, Field()]
-Project = Annotated[str, Field(max_length=MAX_PROJECT), AfterValidator(clean)]
+Project = Annotated[str, Field(max_length=MAX_PROJECT), AfterValidator(_project), TEXT]
 Tag = Annotated[str, Field(min_length=1, max_length=50), AfterValidator(not_blank)]
 Tags = Annotated[list[Tag], Field(max_length=10), AfterValidator(unique)]
 Undo = Annotated[bool, Field(description="restore what was deleted")]
