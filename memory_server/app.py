@@ -27,6 +27,7 @@ from memory_server.services.health import HealthService
 from memory_server.services.long_term import LongTermService
 from memory_server.services.memories import MemoryService
 from memory_server.services.nearness import Nearness
+from memory_server.services.projects import ProjectService
 from memory_server.services.recall import RecallService
 from memory_server.services.resume import ResumeService
 from memory_server.services.search import SearchService
@@ -98,6 +99,7 @@ class Services:
     recall: RecallService
     short_term: ShortTermService
     long_term: LongTermService
+    projects: ProjectService
     health: HealthService
 
     def start(self) -> None:
@@ -126,8 +128,14 @@ def build(settings: Settings) -> Services:
     facts = FactService(database, secrets, counts)
     short_term = ShortTermService(database, JiebaKeywords(segmenter), random.random, secrets, counts)
     long_term = LongTermService(database, triggers, random.random, None, secrets, counts)
+    projects = ProjectService(database)
     jobs = [
         Job("open the database", database.open, ONCE),
+        *(
+            []
+            if settings.read_only
+            else [Job("find the project", lambda: projects.settle(settings.here), ONCE)]
+        ),
         Job("embed what is new", queue.work, LOOK, WARM_UP_DELAY, queue.filled, queue.release),
         Job(
             "load the Chinese dictionary",
@@ -162,6 +170,7 @@ def build(settings: Settings) -> Services:
         RecallService(database, queue, long_term, counts),
         short_term,
         long_term,
+        projects,
         HealthService(database, queue),
     )
 

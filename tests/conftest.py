@@ -77,20 +77,23 @@ class Servers:
         ]  # fmt: skip
 
     def __call__(
-        self, *arguments: str, mode: str = "auto", name: str = "tests", pid: Path | None = None
+        self,
+        *arguments: str,
+        mode: str = "auto",
+        name: str = "tests",
+        pid: Path | None = None,
+        cwd: Path | None = None,
     ) -> AbstractAsyncContextManager[Client]:
-        """A connected official client; `pid` is a file that will hold the server's process id."""
-        return self._connected(self.command(*arguments), mode, name, pid)
+        """A connected official client; `pid` is a file that will hold the server's process id, `cwd` its folder."""
+        return self._connected(self.command(*arguments), mode, name, pid, cwd or self.folder)
 
     @asynccontextmanager
     async def _connected(
-        self, command: list[str], mode: str, name: str, pid: Path | None
+        self, command: list[str], mode: str, name: str, pid: Path | None, cwd: Path
     ) -> AsyncIterator[Client]:
         if pid is not None:
             command = ["/bin/sh", "-c", 'echo $$ > "$0"; exec "$@"', str(pid), *command]
-        parameters = StdioServerParameters(
-            command=command[0], args=command[1:], env=self.env, cwd=self.folder
-        )
+        parameters = StdioServerParameters(command=command[0], args=command[1:], env=self.env, cwd=cwd)
         info = Implementation(name=name, version="1")
         with self.log.open("a", encoding="utf-8") as log:
             async with Client(

@@ -107,6 +107,7 @@ def test_nothing_prints_but_the_command_line_and_the_demo() -> None:
         "cli/backup.py",
         "cli/doctor.py",
         "cli/main.py",
+        "cli/projects.py",
     }
 
 

@@ -41,6 +41,9 @@ SPOILT = {
     " transform, chinese, lexical, fingerprint, state, created_at)"
     f" VALUES (99, 'p', {BAD}, '', 8, '', '', '', 0, 0, 'f', 'building', '{LONG_AGO}')",
     "embeddings": f"UPDATE embeddings SET created_at = {BAD} WHERE memory_id = 2",
+    "projects": f"UPDATE projects SET folder = {BAD} WHERE name = 'shop'",
+    "project_keys": "INSERT INTO project_keys (kind, key, project_id)"
+    f" SELECT 'folder', {BAD}, id FROM projects WHERE name = 'shop'",
     "embedding_bits": f"UPDATE embedding_bits SET project = {BAD} WHERE memory_id = 2",
     "embedding_queue": f"INSERT INTO embedding_queue (space_id, memory_id, queued_at) VALUES (99, 2, {BAD})",
     "turn_embeddings": f"UPDATE turn_embeddings SET created_at = {BAD} WHERE turn_id = 1",
@@ -67,6 +70,8 @@ NAMED = {
     "long_term_memories": ("98", "prompt"),
     "spaces": ("99", "model"),
     "embeddings": ("2", "created_at"),
+    "projects": ("1", "folder"),
+    "project_keys": ("zebra caf\ufffd", "key"),
     "embedding_bits": ("2", "project"),
     "embedding_queue": ("2", "queued_at"),
     "turn_embeddings": ("1", "created_at"),

@@ -372,7 +372,7 @@ def test_datasette_hides_the_tables_of_the_machine_and_no_others(file_database: 
     assert there - hidden == {
         *(each for each in there if each.startswith("readable_")),
         "memories", "memory_history", "edges", "facts", "fact_history", "turns",
-        "conversations", "short_term_memories", "long_term_memories", "job_problems",
+        "conversations", "short_term_memories", "long_term_memories", "job_problems", "projects",
     }  # fmt: skip
 
 

@@ -450,7 +450,7 @@ def test_the_help_names_every_setting_and_command(program: Program) -> None:
     assert done.code == 0
     for name in Settings.model_fields:
         assert f"--{name.replace('_', '-')}" in done.out
-    for command in ("serve", "demo", "doctor", "backup"):
+    for command in ("serve", "demo", "doctor", "backup", "projects"):
         assert f"    {command}" in done.out
 
 

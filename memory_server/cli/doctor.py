@@ -36,7 +36,7 @@ def doctor(settings: Settings, fix: bool) -> int:
         "memories": str(health.memories),
         "embedder": coverage.embedder,
         "embeddings": f"{coverage.embedded} ready, {coverage.waiting} waiting",
-        "project": settings.here.key or "(none)",
+        "project": services.projects.here(settings.here) or "(none)",
         "tools": ", ".join(tool.name for tool in chosen(toolsets(services), settings)),
         "copies": ", ".join(health.copies) or "none",
         **({"rescued": f"{', '.join(health.rescues)}. {_RESCUED}"} if health.rescues else {}),

@@ -48,6 +48,10 @@ def main(argv: Sequence[str] | None = None) -> int:
                 from memory_server.cli.backup import backup
 
                 backup(settings, arguments.file)
+            case "projects":
+                from memory_server.cli.projects import projects
+
+                projects(settings, arguments)
             case _:
                 from memory_server.cli.serve import serve
 
@@ -109,7 +113,23 @@ def parser() -> argparse.ArgumentParser:
     )
     backup = commands.add_parser("backup", parents=[flags], help="write a checked copy of the database")
     backup.add_argument("file", type=Path, help="where to write the copy")
+    _add_projects(commands, flags)
     return main_parser
+
+
+def _add_projects(commands: "argparse._SubParsersAction[_Parser]", flags: "_Parser") -> None:
+    """The command lists; it has two actions."""
+    known = "its name, the path of its folder, or the address of its remote"
+    projects = commands.add_parser("projects", parents=[flags], help="list the projects; rename or join them")
+    actions = projects.add_subparsers(dest="action", metavar="ACTION")
+    rename = actions.add_parser("rename", parents=[flags], help="give a project another name")
+    rename.add_argument("old", metavar="OLD", help=known)
+    rename.add_argument("new", metavar="NEW", help="a name that no other project has")
+    join = actions.add_parser(
+        "join", parents=[flags], help="move all of a project into another one, for good"
+    )
+    join.add_argument("source", metavar="FROM", help=known)
+    join.add_argument("target", metavar="INTO", help=known)
 
 
 def _parsed(argv: Sequence[str]) -> argparse.Namespace:

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from enum import StrEnum
-from pathlib import PurePosixPath
 
 from memory_server.domain.memory import MemoryDraft, MemoryType
 from memory_server.domain.moment import parse, timestamp
@@ -97,7 +96,7 @@ def groups(notes: Sequence[Note], now: str) -> list[list[Note]]:
     by_session: defaultdict[tuple[str, str], list[Note]] = defaultdict(list)
     for note in faded:
         if note.session:
-            by_session[_name(note.project), note.session].append(note)
+            by_session[note.project, note.session].append(note)
     together = [group[:MOST] for group in by_session.values() if len(group) >= LEAST]
     grouped = {(note.kind, note.id) for group in together for note in group}
     alone = [note for note in faded if (note.kind, note.id) not in grouped]
@@ -110,7 +109,7 @@ def _by_subject(notes: Sequence[Note]) -> list[list[Note]]:
     firsts: list[frozenset[str]] = []
     by_term: defaultdict[tuple[str, str], list[int]] = defaultdict(list)
     for note in notes[:LOOKED_AT]:
-        terms, project = _terms(note.text), _name(note.project)
+        terms, project = _terms(note.text), note.project
         shared = Counter(number for term in terms for number in by_term[project, term])
         near = [
             number
@@ -138,17 +137,12 @@ def digest(group: Sequence[Note]) -> MemoryDraft:
     return MemoryDraft(
         ("" if has_han(said[0]) else " ").join(said) + f" {source}",
         MemoryType.LEARNING,
-        next((note.project for note in group if note.kind is Kind.MEMORY), _name(group[0].project)) or None,
+        group[0].project or None,
         tuple(dict.fromkeys([TAG, *_shared_tags(group)])),
         max(note.importance for note in group),
         occurred_at=group[-1].at,
         session=group[-1].session if len({note.session for note in group}) == 1 else None,
     )
-
-
-def _name(project: str) -> str:
-    """The name of a project: turns of old files have the path of its folder."""
-    return PurePosixPath(project).name if "/" in project else project
 
 
 def _central(every: Sequence[str]) -> set[int]:

@@ -22,7 +22,7 @@ LOOKUP_ORDER = (Scope.SESSION, Scope.PROJECT, Scope.SHARED, Scope.GLOBAL)
 
 @dataclass(frozen=True, slots=True)
 class Home:
-    """A scope and its owner: the project's key, the session's id, or empty where the scope has no owner."""
+    """A scope and its owner: the project's name, the session's id, or empty where the scope has no owner."""
 
     scope: Scope
     owner: str
@@ -32,7 +32,7 @@ def home(scope: Scope, caller: Caller) -> Home:
     """The home of a scope for a caller."""
     match scope:
         case Scope.PROJECT:
-            return Home(scope, caller.project.key)
+            return Home(scope, caller.project.name)
         case Scope.SESSION:
             return Home(scope, caller.session or "")
         case _:

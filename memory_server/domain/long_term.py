@@ -8,9 +8,6 @@ from typing import NewType, TypeVar
 LongTermId = NewType("LongTermId", int)
 Drawn = TypeVar("Drawn")
 
-DEFAULT_CONVERSATION = "default"
-"""The conversation of a long-term memory that is stored without one."""
-
 RANDOM = 2
 """Number of random memories that a search returns besides those whose trigger is true. The tool promises two."""
 

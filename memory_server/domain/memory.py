@@ -21,7 +21,7 @@ class MemoryType(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class MemoryDraft:
-    """A memory before it is stored. `project` None means knowledge that belongs to no project.
+    """A memory before it is stored. `project` None means knowledge of the user, which belongs to no project.
 
     `occurred_at` None means now, `session` None the caller's.
     """

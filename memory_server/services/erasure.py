@@ -5,7 +5,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from memory_server.sqlite import erasures
+from memory_server.sqlite import erasures, projects
 from memory_server.sqlite.database import Database
 from memory_server.sqlite.deleted_words import Removal
 
@@ -44,8 +44,12 @@ class ErasureService:
         self._before = due
 
     def erase(self) -> None:
-        """Erase what is due now: deleted words first, because their bytes are among those erased then."""
-        with self.database.read() as tx:
+        """Erase what is due now: deleted words first, because their bytes are among those erased then.
+
+        A project of which nothing is left goes too, with its name and the paths that led to it.
+        """
+        with self.database.write() as tx:
+            projects.delete_empty(tx)
             due = erasures.due(tx)
         for index in due:
             if index != erasures.FILE:

@@ -25,6 +25,7 @@ from memory_server.domain.forgetting import Forgotten
 from memory_server.domain.moment import timestamp
 from memory_server.domain.secrets import refuse_secrets
 from memory_server.errors import Conflict, Hint, Invalid, Mend, NotFound, Problem
+from memory_server.services import projects
 from memory_server.sqlite import fact_history, facts
 from memory_server.sqlite.database import Database
 from memory_server.sqlite.tx import Tx, WriteTx
@@ -100,6 +101,7 @@ class FactService:
 
     def write_in(self, tx: WriteTx, draft: FactDraft, scope: Scope, caller: Caller) -> Written:
         """The same inside a transaction that is open already, after `check`."""
+        caller = projects.settled(tx, caller) if scope is Scope.PROJECT else projects.known(tx, caller)
         place = home(scope, caller)
         gone = facts.expired_at(tx, place, draft.key)
         if gone is not None:
@@ -119,7 +121,7 @@ class FactService:
     def read(self, key: str, scope: Scope | None, tags: tuple[str, ...], caller: Caller) -> Fact | None:
         """The fact of a key in a scope, or in the first scope that has it. Counts an access."""
         with self.database.read() as tx:
-            found = _find(tx, key, scope, caller)
+            found = _find(tx, key, scope, projects.known(tx, caller))
         if found is None or not tagged(found.tags, tags):
             return None
         self._mark([found])
@@ -138,7 +140,7 @@ class FactService:
     ) -> FactsFound:
         """The facts whose key fits the pattern, by key."""
         with self.database.read() as tx:
-            fitting = [each.id for each in _fitting(tx, pattern, scope, tags, caller)]
+            fitting = [each.id for each in _fitting(tx, pattern, scope, tags, projects.known(tx, caller))]
             found = facts.select(tx, fitting[:limit])
             return FactsFound(found, max(0, len(fitting) - limit), tuple(tx.skipped))
 
@@ -150,6 +152,7 @@ class FactService:
             Invalid: the key is a pattern.
         """
         with self.database.write() as tx:
+            caller = projects.known(tx, caller)
             _refuse_pattern(tx, key, scope, caller)
             found = _find(tx, key, scope, caller)
             if found is not None:
@@ -164,6 +167,7 @@ class FactService:
             Invalid: the key is a pattern.
         """
         with self.database.write() as tx:
+            caller = projects.known(tx, caller)
             _refuse_pattern(tx, key, scope, caller)
             found = _find(tx, key, scope, caller)
             for place in [found.home] if found else homes(scope, caller):
@@ -181,6 +185,7 @@ class FactService:
             Conflict: the key has a value again.
         """
         with self.database.write() as tx:
+            caller = projects.settled(tx, caller)
             ends = [fact_history.find_last(tx, place, key) for place in homes(scope, caller)]
             deleted = [end for end in ends if end is not None and end.action is Action.DELETED]
             if not deleted:
@@ -198,6 +203,7 @@ class FactService:
             NotFound: the key was never written.
         """
         with self.database.read() as tx:
+            caller = projects.known(tx, caller)
             found = _find(tx, key, scope, caller)
             for place in [found.home] if found else homes(scope, caller):
                 changes = fact_history.select(tx, place, key, limit)
@@ -208,7 +214,7 @@ class FactService:
     def value_at(self, key: str, scope: Scope | None, then: str, caller: Caller) -> FactChange | None:
         """The value that a read at a moment, as `timestamp` writes it, would have found. Counts no access."""
         with self.database.read() as tx:
-            for place in homes(scope, caller):
+            for place in homes(scope, projects.known(tx, caller)):
                 last = fact_history.find_last(tx, place, key, until=then)
                 if last is not None and last.alive(then):
                     return last

@@ -26,6 +26,7 @@ from memory_server.domain.secrets import find_secret, refuse_secrets
 from memory_server.domain.short_term import spoken
 from memory_server.domain.situation import Situation
 from memory_server.errors import Conflict, Hint, Invalid, Mend, NotFound, Problem
+from memory_server.services import projects
 from memory_server.sqlite import conversations, long_term, trash
 from memory_server.sqlite.conversations import ConversationId, Held
 from memory_server.sqlite.database import Database
@@ -96,9 +97,15 @@ class LongTermService:
     count_access: bool = True
 
     def add(
-        self, draft: LongTermDraft, conversation: str, caller: Caller, messages: Sequence[Message] = ()
+        self,
+        draft: LongTermDraft,
+        conversation: str | None,
+        caller: Caller,
+        messages: Sequence[Message] = (),
     ) -> Checked:
         """Keep a memory whose trigger compiles and gives a value; the dry run is on the messages, if there are any.
+
+        Without a conversation it is kept in that of the caller's project.
 
         Raises:
             TriggerRejected: it does not.
@@ -109,18 +116,25 @@ class LongTermService:
             context = _read(draft.created_context)
             refuse_secrets(conversation, draft.name, draft.prompt, draft.trigger, *context)
         with self.database.read() as tx:
-            place = conversations.find(tx, conversation)
+            where = projects.conversation(tx, conversation, caller)
+            place = conversations.find(tx, where)
             if place is not None:
-                _refuse_taken(tx, place, draft.name, conversation)
+                _refuse_taken(tx, place, draft.name, where)
         checked = self.engine.check(draft.trigger)
         with self.database.write() as tx:
-            place = conversations.find_or_insert(tx, conversation)
-            _refuse_taken(tx, place, draft.name, conversation)
+            where = projects.settled_conversation(tx, conversation, caller)
+            place = conversations.find_or_insert(tx, where)
+            _refuse_taken(tx, place, draft.name, where)
             long_term.insert(tx, place, draft, caller)
-        return self._on(messages, draft.trigger, conversation, checked)
+        return self._on(messages, draft.trigger, where, checked)
 
     def update(
-        self, name: str, wanted: LongTermChange, conversation: str, messages: Sequence[Message] = ()
+        self,
+        name: str,
+        wanted: LongTermChange,
+        conversation: str | None,
+        messages: Sequence[Message] = (),
+        caller: Caller = Caller(),  # noqa: B008 - it is frozen
     ) -> Checked | None:
         """Change a memory; what its new trigger gives, if it has one.
 
@@ -134,30 +148,37 @@ class LongTermService:
         if not self.allow_secrets:
             refuse_secrets(wanted.prompt, wanted.trigger, *_read(wanted.updated_context))
         with self.database.read() as tx:
-            _get(tx, conversation, name)
+            _get(tx, _home(tx, conversation, name, caller), name)
         checked = None if wanted.trigger is None else self.engine.check(wanted.trigger)
         with self.database.write() as tx:
-            long_term.replace(tx, _get(tx, conversation, name).id, wanted)
+            where = _home(tx, conversation, name, caller)
+            long_term.replace(tx, _get(tx, where, name).id, wanted)
         if checked is None or wanted.trigger is None:
             return None
-        return self._on(messages, wanted.trigger, conversation, checked)
+        return self._on(messages, wanted.trigger, where, checked)
 
-    def delete(self, name: str, conversation: str, purge: bool, caller: Caller) -> Forgotten:
+    def delete(self, name: str, conversation: str | None, purge: bool, caller: Caller) -> Forgotten:
         """Delete a memory: it can be brought back for 30 days. Or erase it for good.
 
         Raises:
             NotFound: there is no such memory; to erase, also none that was deleted.
         """
         with self.database.write() as tx:
-            deleted = _in_trash(tx, conversation, name)
-            if not (purge and deleted) or _find(tx, conversation, name):
-                trash.put(tx, Kind.LONG_TERM, [_get(tx, conversation, name).id], caller)
+            where = _home(tx, conversation, name, caller, deleted=purge)
+            deleted = _in_trash(tx, where, name)
+            if not (purge and deleted) or _find(tx, where, name):
+                trash.put(tx, Kind.LONG_TERM, [_get(tx, where, name).id], caller)
             if not purge:
                 return forgetting.deleted(1, tx.now)
-            trash.erase(tx, [each.id for each in _in_trash(tx, conversation, name)])
+            trash.erase(tx, [each.id for each in _in_trash(tx, where, name)])
         return forgetting.erased(1, self.database.drop_copies())
 
-    def restore(self, name: str, conversation: str) -> LongTermMemory:
+    def restore(
+        self,
+        name: str,
+        conversation: str | None,
+        caller: Caller = Caller(),  # noqa: B008 - it is frozen
+    ) -> LongTermMemory:
         """Bring back what was deleted last under a name.
 
         Raises:
@@ -165,48 +186,65 @@ class LongTermService:
             Conflict: the name is taken again.
         """
         with self.database.write() as tx:
-            deleted = _in_trash(tx, conversation, name)
+            there = projects.conversations(tx, conversation, caller)
+            where = next((each for each in there if _in_trash(tx, each, name)), there[0])
+            deleted = _in_trash(tx, where, name)
             if not deleted:
                 raise NotFound(
-                    f"No long-term memory `{name}` of the conversation `{conversation}` was deleted "
-                    "in the last 30 days. "
+                    f"No long-term memory `{name}` of the conversation `{where}` was deleted in the last 30 days. "
                     "Nothing was restored."
                 )
-            place = conversations.find_or_insert(tx, conversation)
-            _refuse_taken(tx, place, name, conversation)
+            place = conversations.find_or_insert(tx, where)
+            _refuse_taken(tx, place, name, where)
             trash.restore(tx, Kind.LONG_TERM, deleted[0], place)
-            return _get(tx, conversation, name)
+            return _get(tx, where, name)
 
-    def get(self, name: str, conversation: str) -> LongTermMemory:
+    def get(
+        self,
+        name: str,
+        conversation: str | None,
+        caller: Caller = Caller(),  # noqa: B008 - it is frozen
+    ) -> LongTermMemory:
         """A memory whole.
 
         Raises:
             NotFound: there is no such memory.
         """
         with self.database.read() as tx:
-            return _get(tx, conversation, name)
+            return _get(tx, _home(tx, conversation, name, caller), name)
 
-    def select(self, conversation: str) -> Listed:
-        """The memories of a conversation; those whose trigger failed come first."""
+    def select(
+        self,
+        conversation: str | None,
+        caller: Caller = Caller(),  # noqa: B008 - it is frozen
+    ) -> Listed:
+        """The memories of a conversation; those whose trigger failed come first. Without one: those of the caller's
+        project, then those of no project."""
         with self.database.read() as tx:
-            place = conversations.find(tx, conversation)
-            if place is None:
-                return Listed([], 0, tx.now, tuple(tx.skipped))
-            found = long_term.select(tx, place, LISTED)
-            more = max(0, long_term.count(tx, place) - LISTED)
+            places = _places(tx, conversation, caller)
+            found = [memory for place in places for memory in long_term.select(tx, place, LISTED)][:LISTED]
+            more = sum(long_term.count(tx, place) for place in places) - len(found)
             return Listed(found, more, tx.now, tuple(tx.skipped))
 
     def search(
-        self, messages: Sequence[Message], conversation: str, participants: Mapping[str, Any]
+        self,
+        messages: Sequence[Message],
+        conversation: str | None,
+        participants: Mapping[str, Any],
+        caller: Caller = Caller(),  # noqa: B008 - it is frozen
     ) -> Awakening:
-        """Judge every trigger of a conversation: the memories that wake, the one that woke last at the end."""
+        """Judge every trigger of a conversation: the memories that wake, the one that woke last at the end.
+
+        Without a conversation: those of the caller's project and of no project.
+        """
         with self.database.read() as tx:
-            place = conversations.find(tx, conversation)
-            watched = [] if place is None else long_term.watches(tx, place)
+            where = projects.conversation(tx, conversation, caller)
+            places = _places(tx, conversation, caller)
+            watched = [watch for place in places for watch in long_term.watches(tx, place)]
             elsewhere = [] if watched else conversations.largest(tx, Held.LONG_TERM, NAMED)
             now, skipped = tx.now, tuple(tx.skipped)
         judged = [watch for watch in watched if not _rests(watch, now)]
-        situation = self._situation(messages, conversation, datetime.fromisoformat(now), participants)
+        situation = self._situation(messages, where, datetime.fromisoformat(now), participants)
         doubtful = sum(watch.doubtful for watch in judged)
         given = self.engine.judge([watch.trigger for watch in judged], situation, doubtful)
         outcomes = list(zip(judged, map(self._without_secrets, given), strict=True))
@@ -345,6 +383,20 @@ def _is_slow(outcome: Value) -> bool:
 
 def _rests(watch: Watch, now: str) -> bool:
     return watch.quarantined_until is not None and watch.quarantined_until > now
+
+
+def _places(tx: Tx, conversation: str | None, caller: Caller) -> list[ConversationId]:
+    """Of the conversations that are meant, those that exist."""
+    found = (conversations.find(tx, each) for each in projects.conversations(tx, conversation, caller))
+    return [place for place in found if place is not None]
+
+
+def _home(tx: Tx, conversation: str | None, name: str, caller: Caller, deleted: bool = False) -> str:
+    """The first of the conversations that are meant which has a memory of this name, or had one that was deleted."""
+    there = projects.conversations(tx, conversation, caller)
+    found = [each for each in there if _find(tx, each, name)]
+    found += [each for each in there if deleted and _in_trash(tx, each, name)]
+    return found[0] if found else there[0]
 
 
 def _in_trash(tx: Tx, conversation: str, name: str) -> list[Trashed]:

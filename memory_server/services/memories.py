@@ -1,7 +1,7 @@
 """Typed memories: store, read, change, forget, count."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from memory_server.domain import forgetting, parts
 from memory_server.domain import memory as domain
@@ -15,6 +15,7 @@ from memory_server.domain.secrets import refuse_secrets
 from memory_server.errors import Invalid, Mend, NotFound, Problem
 from memory_server.language import query
 from memory_server.nlp import Segmenter
+from memory_server.services import projects
 from memory_server.services.embedding_queue import Coverage, EmbeddingQueue, Fresh
 from memory_server.sqlite import edges, embeddings, job_problems, memories, trash, words
 from memory_server.sqlite.database import Database
@@ -45,7 +46,7 @@ class Read:
 class Statistics:
     """Counts by type and by project ('' is none), the embeddings, and the file's size in bytes.
 
-    `jobs` has the last problem of each background job that fails now.
+    `jobs` has the last problem of each background job that fails now. `note` says that the project is not known.
     """
 
     total: int
@@ -54,6 +55,7 @@ class Statistics:
     coverage: Coverage
     size: int
     jobs: Mapping[str, str]
+    note: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,16 +74,19 @@ class MemoryService:
     ) -> Stored:
         """Keep a memory, or merge it into its twin: one that says the same in the same project and type.
 
-        Briefings say it instead of the memories that it `summarizes`.
+        Briefings say it instead of the memories that it `summarizes`. The project of the draft is a name, a key, a path
+        or the address of a remote.
 
         Raises:
             Invalid: it looks like a credential.
             NotFound: `related_to`, or one that it summarizes, does not exist.
         """
-        self._refuse_secrets(draft.content, draft.project, draft.tags, draft.metadata, draft.session)
+        project = projects.asked(draft.project or "", caller)
+        self._refuse_secrets(draft.content, project.name, draft.tags, draft.metadata, draft.session)
         text = self._prepared(draft.content)
         fresh = self.queue.embed_now(draft.content)
         with self.database.write() as tx:
+            draft = replace(draft, project=projects.settle(tx, project) or None)
             for id in filter(None, (related_to, *summarizes)):
                 memories.get(tx, id)
             twin, similar = self._twin(tx, draft, text)
@@ -107,7 +112,12 @@ class MemoryService:
         details = [Detailed(memory, tuple(earlier.get(memory.id, ()))) for memory in found]
         return Read(details, [id for id in dict.fromkeys(ids) if id not in there], skipped)
 
-    def update(self, id: MemoryId, wanted: MemoryChange) -> Detailed:
+    def update(
+        self,
+        id: MemoryId,
+        wanted: MemoryChange,
+        caller: Caller = Caller(),  # noqa: B008 - it is frozen
+    ) -> Detailed:
         """Change the fields given; an earlier text stays in the history.
 
         Raises:
@@ -116,9 +126,12 @@ class MemoryService:
         """
         if wanted == MemoryChange():
             raise Invalid("Nothing to update.", Mend.NAME_MEMORY_FIELDS)
-        self._refuse_secrets(wanted.content, wanted.project, wanted.tags, wanted.metadata)
+        project = None if wanted.project is None else projects.asked(wanted.project, caller)
+        self._refuse_secrets(wanted.content, project and project.name, wanted.tags, wanted.metadata)
         fresh = None if wanted.content is None else self.queue.embed_now(wanted.content)
         with self.database.write() as tx:
+            if project is not None:
+                wanted = replace(wanted, project=projects.settle(tx, project))
             before = memories.get(tx, id)
             after = memories.replace(tx, domain.change(before, wanted), "rewritten")
             earlier = memories.earlier(tx, [id])
@@ -159,15 +172,22 @@ class MemoryService:
         self.queue.wake()
         return Detailed(restored, tuple(earlier.get(id, ())))
 
-    def statistics(self, project: str | None) -> Statistics:
+    def statistics(
+        self,
+        given: str | None,
+        caller: Caller = Caller(),  # noqa: B008 - it is frozen
+    ) -> Statistics:
         """Counts, of one project or of all."""
-        coverage = self.queue.coverage(project)
+        among = projects.among(given, caller)
         with self.database.read() as tx:
-            by_type = memories.count_by_type(tx, project)
-            by_project = memories.count_by_project(tx, project)
+            where = among(tx)
+        coverage = self.queue.coverage(where.only)
+        with self.database.read() as tx:
+            by_type = memories.count_by_type(tx, where.only)
+            by_project = memories.count_by_project(tx, where.only)
             jobs = job_problems.select(tx)
             size = tx.size()
-        return Statistics(sum(by_type.values()), by_type, by_project, coverage, size, jobs)
+        return Statistics(sum(by_type.values()), by_type, by_project, coverage, size, jobs, where.note)
 
     def _refuse_secrets(self, *values: object) -> None:
         if not self.allow_secrets:

@@ -1,27 +1,29 @@
 """One question to all stores: memories, facts, turns, short-term memories, and the prompts that are due."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from memory_server.domain import fact_text, ranking, recall
 from memory_server.domain.caller import Caller
 from memory_server.domain.embedding import Embedded
 from memory_server.domain.fact import Fact, FactFilter, homes
-from memory_server.domain.long_term import DEFAULT_CONVERSATION
 from memory_server.domain.memory import Filter, Memory, MemoryId
 from memory_server.domain.message import Message
+from memory_server.domain.project import EVERYWHERE, default_conversation
 from memory_server.domain.recall import Answer, Found, Recallable
 from memory_server.domain.short_term import SaidFilter, ShortTermId, ShortTermMemory
 from memory_server.domain.turn import Turn
 from memory_server.errors import Problem
 from memory_server.language import question
 from memory_server.language.text import fold
-from memory_server.services import retrieval, search, turns
+from memory_server.project import Project
+from memory_server.services import projects, retrieval, search, turns
 from memory_server.services.embedding_queue import EmbeddingQueue, Meaning, Unanswered
 from memory_server.services.gathering import Asked, Item
 from memory_server.services.long_term import LongTermService
-from memory_server.services.retrieval import EVERYWHERE, Ranked
+from memory_server.services.projects import Among
+from memory_server.services.retrieval import Ranked
 from memory_server.sqlite import edges, facts, memories, short_term
 from memory_server.sqlite.database import Database
 from memory_server.sqlite.tx import Tx, WriteTx
@@ -70,32 +72,36 @@ class RecallService:
 
         Prompts whose trigger holds for the messages come first.
         """
-        woken = self._woken(messages, wish)
-        found, problems = self.find(text, wish, caller)
+        woken = self._woken(messages, wish, caller)
+        found, problems, note = self.find(text, wish, caller)
         answer = recall.compose(text, woken, found, max_tokens)
         not_counted = self._count_accesses(answer.items)
         return Recalled(
             answer,
-            None if answer.items or answer.left_out else NOTHING,
+            note or (None if answer.items or answer.left_out else NOTHING),
             (*problems, *([not_counted] if not_counted else [])),
         )
 
-    def find(self, text: str, wish: RecallWish, caller: Caller) -> tuple[list[Found], tuple[Problem, ...]]:
-        """All that may answer, best first, and why that is less than it could be."""
+    def find(
+        self, text: str, wish: RecallWish, caller: Caller
+    ) -> tuple[list[Found], tuple[Problem, ...], str | None]:
+        """All that may answer, best first; why that is less than it could be; a note on an unknown project."""
+        among = projects.among(wish.project, caller)
 
-        def ask(tx: Tx, meaning: Meaning | Unanswered) -> tuple[list[Found], tuple[Problem, ...]]:
+        def ask(tx: Tx, meaning: Meaning | Unanswered) -> tuple[list[Found], tuple[Problem, ...], str | None]:
             known = meaning if isinstance(meaning, Meaning) else None
-            asked = tuple(_asked(text, wish, caller, "hybrid" if known else "keyword"))
-            found = list(_found(tx, retrieval.rank_all(tx, text, asked, known), caller)) if asked else []
+            where, here = among(tx), projects.known(tx, caller)
+            asked = tuple(_asked(text, wish, where, here, "hybrid" if known else "keyword"))
+            found = list(_found(tx, retrieval.rank_all(tx, text, asked, known), here)) if asked else []
             kinds = [each.kind for each in asked]
-            return found, (*retrieval.without_meaning(tx, kinds, meaning), *tx.skipped)
+            return found, (*retrieval.without_meaning(tx, kinds, meaning), *tx.skipped), where.note
 
         return self.queue.read(retrieval.questions(text), ask)
 
-    def _woken(self, messages: Sequence[Message], wish: RecallWish) -> list[Found]:
+    def _woken(self, messages: Sequence[Message], wish: RecallWish, caller: Caller) -> list[Found]:
         if not messages or Recallable.WOKEN not in wish.kinds:
             return []
-        due = self.long_term.search(messages, DEFAULT_CONVERSATION, {}).activated
+        due = self.long_term.search(messages, None, {}, caller).activated
         return [
             Found(Recallable.WOKEN, f"w {each.name}", each.prompt, None, 1.0, why=each.why) for each in due
         ]
@@ -114,22 +120,25 @@ class RecallService:
         return problem and Problem(f"accesses were not counted: {problem.text}", problem.hints)
 
 
-def _asked(text: str, wish: RecallWish, caller: Caller, mode: str) -> Iterator[Asked[Any]]:
-    """What is searched of each kind that is wanted."""
-    everywhere = wish.project == EVERYWHERE
-    project = None if everywhere else wish.project
-    own = None if everywhere else caller.project.name or None
+def _asked(text: str, wish: RecallWish, where: Among, here: Caller, mode: str) -> Iterator[Asked[Any]]:
+    """What is searched of each kind that is wanted. `here` is the caller as the file knows it.
+
+    Facts and short-term memories are those of the project that is named, else of the caller's and of the user.
+    """
+    everywhere, own = wish.project == EVERYWHERE, where.own
     since, until = wish.since, wish.until
-    wanted = Filter(project=project, since=since, until=until)
+    wanted = Filter(project=where.only, since=since, until=until)
+    there = here if where.only is None else replace(here, project=Project(where.only, where.only))
     if Recallable.MEMORY in wish.kinds:
         yield Asked(Embedded.MEMORIES, search.load, wanted, WANTED, mode, own)
     if Recallable.TURN in wish.kinds:
         yield Asked(Embedded.TURNS, turns.load, wanted, WANTED, mode, own)
     if Recallable.FACT in wish.kinds:
-        visible = None if everywhere else tuple(homes(None, caller))
+        visible = None if everywhere else tuple(homes(None, there))
         yield Asked(Embedded.FACTS, _facts_for(text), FactFilter(visible, since, until), WANTED, mode, own)
     if Recallable.SHORT_TERM in wish.kinds:
-        conversations = None if everywhere else (DEFAULT_CONVERSATION,)
+        places = [there.project.name] if wish.project else [there.project.name, ""]
+        conversations = None if everywhere else tuple(map(default_conversation, places))
         yield Asked(
             Embedded.SHORT_TERM, _load_said, SaidFilter(conversations, since, until), WANTED, mode, own
         )
@@ -188,14 +197,14 @@ def _of(ranked: Ranked[Any], caller: Caller) -> Found:
     thing, score = ranked.item.thing, ranked.probability
     match thing:
         case Turn():
-            other = thing.project if thing.project not in ("", caller.project.key) else None
+            other = thing.project if thing.project not in ("", caller.project.name) else None
             return Found(
                 Recallable.TURN,
                 f"t{thing.id}",
                 turn_text(thing),
                 thing.occurred_at[:10],
                 score,
-                other and other.rsplit("/", 1)[-1],
+                other,
                 id=thing.id,
             )
         case Fact():

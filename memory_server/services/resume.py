@@ -22,6 +22,8 @@ from memory_server.domain.fact import Fact, Headline, Scope, home, homes, narrow
 from memory_server.domain.memory import Memory, MemoryId, MemoryType
 from memory_server.domain.scoring import age_in_days
 from memory_server.errors import Problem
+from memory_server.language.tokens import weigh_json
+from memory_server.services import projects
 from memory_server.sqlite import edges, fact_history, facts, memories, turns
 from memory_server.sqlite.database import Database
 from memory_server.sqlite.tx import Tx
@@ -46,6 +48,9 @@ HIGH = 7
 
 TASK = "current.task"
 
+NOTED = 4
+"""Tokens of the name of a note."""
+
 
 @dataclass(frozen=True, slots=True)
 class Wording:
@@ -59,13 +64,14 @@ class Wording:
 class Resumed:
     """The briefing, the tokens of the whole answer, and the parts of the context that were asked for.
 
-    `degraded` names the rows that could not be read.
+    `degraded` names the rows that could not be read, `note` a project of which nothing is known.
     """
 
     briefing: Briefing
     token_count: int
     context: Context | None
     degraded: tuple[Problem, ...]
+    note: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +92,8 @@ class ResumeService:
         """Brief on the caller's project and session, in an answer of at most so many tokens. Reads only."""
         considered = min(max_tokens // PER_ITEM, CONSIDERED)
         with self.database.read() as tx:
+            note = projects.unknown(tx, caller.project) if caller.project.is_given else None
+            caller = projects.known(tx, caller)
             known = _facts(tx, caller, considered)
             learnt = _memories(tx, caller.project.name, considered)
             disputes = edges.contradicting(tx, [memory.id for memory in learnt])
@@ -105,12 +113,12 @@ class ResumeService:
         titles = {Heading.LAST_SESSION: title(session, reader, caller.session)} if session else {}
         author = None if reader.usual == caller.client else reader.usual
         frame = Frame(caller.project.name, total, wording.more, author, titles)
-        overhead = wording.overhead(skipped)
+        overhead = wording.overhead(skipped) + (weigh_json(note) + NOTED if note else 0)
         room = HEADROOM * max_tokens - overhead
         briefing = brief(items, frame, room / 2 if include else room)
         context = context_of(briefing.said, include, room - briefing.cost) if include else None
         tokens = overhead + briefing.cost + (context.cost if context else 0)
-        return Resumed(briefing, round(tokens), context, skipped)
+        return Resumed(briefing, round(tokens), context, skipped, note)
 
 
 def _facts(tx: Tx, caller: Caller, limit: int) -> _Known:
@@ -161,7 +169,7 @@ def _events(tx: Tx, caller: Caller) -> list[Event]:
     return [
         *(
             Event(turn.summary.strip() or turn.message, turn.occurred_at, turn.session, turn.created_by, TURN)
-            for turn in turns.newest(tx, caller.project.key, EVENTS)
+            for turn in turns.newest(tx, caller.project.name, EVENTS)
         ),
         *(
             Event(

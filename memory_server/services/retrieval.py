@@ -37,9 +37,6 @@ EXACT = 0.1
 OTHER_PROJECT = 0.7
 """Share of its score that a text of another project keeps."""
 
-EVERYWHERE = "*"
-"""The project that stands for all, none of them first."""
-
 NEWNESS = 0.08
 """Share of its score that the oldest candidate loses; the newest loses nothing, the others in proportion to their time.
 A later note often corrects an earlier one."""

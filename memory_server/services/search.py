@@ -1,6 +1,6 @@
 """The search in typed memories."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from memory_server.domain import parts, ranking, scoring
@@ -9,10 +9,11 @@ from memory_server.domain.embedding import Embedded
 from memory_server.domain.memory import Filter, Memory, MemoryId
 from memory_server.domain.ranking import Hit, Why
 from memory_server.errors import Problem
-from memory_server.services import retrieval
+from memory_server.services import projects, retrieval
 from memory_server.services.embedding_queue import EmbeddingQueue, Meaning, Unanswered, name
 from memory_server.services.gathering import Asked, Item
-from memory_server.services.retrieval import EVERYWHERE, Ranked
+from memory_server.services.projects import Among
+from memory_server.services.retrieval import Ranked
 from memory_server.sqlite import candidates, edges, memories
 from memory_server.sqlite.database import Database
 from memory_server.sqlite.tx import Tx
@@ -65,15 +66,21 @@ class SearchService:
         come later; not where the project is `*`, or the caller has none. An empty text or `*` lists the newest
         memories, with score 1.
         """
-        own = None if wanted.project == EVERYWHERE else caller.project.name or None
-        wanted = replace(wanted, project=None) if wanted.project == EVERYWHERE else wanted
-
+        among = projects.among(wanted.project, caller)
         if text.strip() in EVERYTHING:
-            return self._newest(wanted, limit, offset)
+            return self._newest(wanted, among, limit, offset)
 
         def ask(tx: Tx, meaning: Meaning | Unanswered | None) -> Found:
             known = meaning if isinstance(meaning, Meaning) else None
-            asked = Asked(Embedded.MEMORIES, load, wanted, limit + offset, mode if known else "keyword", own)
+            where = among(tx)
+            asked = Asked(
+                Embedded.MEMORIES,
+                load,
+                replace(wanted, project=where.only),
+                limit + offset,
+                mode if known else "keyword",
+                where.own,
+            )
             hits = _hits(tx, text, asked, known)
             hits = (ranking.likely(hits) if likely else hits)[offset : offset + limit]
             problems = [*retrieval.without_meaning(tx, [Embedded.MEMORIES], meaning), *tx.skipped]
@@ -82,7 +89,7 @@ class SearchService:
                 hits,
                 name(known.space) if known else "none",
                 tuple(problems),
-                NOT_LIKELY if unlikely else None,
+                where.note or (NOT_LIKELY if unlikely else None),
             )
 
         if mode == "keyword":
@@ -93,14 +100,15 @@ class SearchService:
         not_counted = self._count_accesses(found.hits)
         return replace(found, degraded=(*found.degraded, *([not_counted] if not_counted else [])))
 
-    def _newest(self, wanted: Filter, limit: int, offset: int) -> Found:
+    def _newest(self, wanted: Filter, among: Callable[[Tx], Among], limit: int, offset: int) -> Found:
         with self.database.read() as tx:
-            newest = memories.newest(tx, wanted, limit, offset)
+            where = among(tx)
+            newest = memories.newest(tx, replace(wanted, project=where.only), limit, offset)
             hits = [
                 Hit(memory, 1.0, 1.0, Why(0.0, 0.0, scoring.decayed_score(memory, tx.now)), *shown(memory))
                 for memory in newest
             ]
-            return Found(hits, "none", tuple(tx.skipped))
+            return Found(hits, "none", tuple(tx.skipped), where.note)
 
     def _count_accesses(self, hits: Sequence[Hit]) -> Problem | None:
         surely = [hit.memory.id for hit in hits if hit.score >= ranking.LEAST]

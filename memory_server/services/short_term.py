@@ -36,6 +36,7 @@ from memory_server.domain.short_term import (
 from memory_server.errors import Invalid, Mend, NotFound, Problem
 from memory_server.language.pattern import Pattern
 from memory_server.nlp import KeywordExtractor
+from memory_server.services import projects
 from memory_server.sqlite import conversations, short_term, trash
 from memory_server.sqlite.conversations import Cleanups, ConversationId, Held
 from memory_server.sqlite.database import Database
@@ -134,11 +135,13 @@ class ShortTermService:
     def add(
         self,
         messages: Sequence[Message],
-        conversation: str,
+        conversation: str | None,
         role_weights: Mapping[str, float],
         caller: Caller,
     ) -> Added:
         """Keep what was said, with its keywords. A moment still to come counts as now.
+
+        Without a conversation, here and below, that of the caller's project is meant.
 
         Raises:
             Invalid: no message says anything, or one holds a credential.
@@ -153,17 +156,22 @@ class ShortTermService:
         found = keywords(said, self.extractor.extract, role_weights)
         with self.database.write() as tx:
             said_at = min(said[-1].timestamp or tx.now, tx.now)
-            place = conversations.find_or_insert(tx, conversation)
+            where = projects.settled_conversation(tx, conversation, caller)
+            place = conversations.find_or_insert(tx, where)
             return Added(short_term.insert(tx, place, text, said_at, found, caller), found)
 
     def search(
-        self, messages: Sequence[Message], conversation: str, role_weights: Mapping[str, float]
+        self,
+        messages: Sequence[Message],
+        conversation: str | None,
+        role_weights: Mapping[str, float],
+        caller: Caller = Caller(),  # noqa: B008 - it is frozen
     ) -> Recall:
         """The memories of this conversation that share keywords with its last messages: two top, one next; and two
         random others. Each top and next one gains score."""
         asked = keywords(messages, self.extractor.extract, role_weights)
         with self.database.read() as tx:
-            place = conversations.find(tx, conversation)
+            place = conversations.find(tx, projects.conversation(tx, conversation, caller))
             if place is None or not short_term.count(tx, place):
                 return Recall([], 0, _elsewhere(tx), tuple(tx.skipped))
             before = _before(tx.now, SETTLING)
@@ -172,7 +180,12 @@ class ShortTermService:
         self._reward(found)
         return recall
 
-    def matching(self, pattern: Pattern, conversation: str) -> Matching:
+    def matching(
+        self,
+        pattern: Pattern,
+        conversation: str | None,
+        caller: Caller = Caller(),  # noqa: B008 - it is frozen
+    ) -> Matching:
         """The memories that the pattern is found in.
 
         Raises:
@@ -181,7 +194,7 @@ class ShortTermService:
         ends = time.monotonic() + LOOKING
         found: list[tuple[ShortTermId, str]] = []
         with self.database.read() as tx:
-            place = conversations.find(tx, conversation)
+            place = conversations.find(tx, projects.conversation(tx, conversation, caller))
             if place is None or not short_term.count(tx, place):
                 return Matching([], _elsewhere(tx), tuple(tx.skipped))
             for id, text in short_term.texts(tx, place):
@@ -195,7 +208,7 @@ class ShortTermService:
             return Matching(found, [], tuple(tx.skipped))
 
     def delete(
-        self, pattern: Pattern, conversation: str, purge: bool, caller: Caller
+        self, pattern: Pattern, conversation: str | None, purge: bool, caller: Caller
     ) -> tuple[Matching, Forgotten]:
         """Delete the memories that the pattern is found in: they can be brought back for 30 days. Or erase them for
         good, those too that were deleted before.
@@ -203,31 +216,37 @@ class ShortTermService:
         Raises:
             Invalid: to find them takes too long.
         """
-        matching = self.matching(pattern, conversation)
+        matching = self.matching(pattern, conversation, caller)
         with self.database.write() as tx:
             number = trash.put(tx, Kind.SHORT_TERM, [id for id, _ in matching.memories], caller)
             if not purge:
                 return matching, forgetting.deleted(number, tx.now)
-            found = _in_trash(tx, pattern, conversation)
+            found = _in_trash(tx, pattern, projects.conversation(tx, conversation, caller))
             if not found:
                 return matching, forgetting.erased(0)
             trash.erase(tx, [each.id for each in found])
         return matching, forgetting.erased(len(found), self.database.drop_copies())
 
-    def restore(self, pattern: Pattern, conversation: str) -> int:
+    def restore(
+        self,
+        pattern: Pattern,
+        conversation: str | None,
+        caller: Caller = Caller(),  # noqa: B008 - it is frozen
+    ) -> int:
         """Bring back the memories of a conversation that were deleted and that the pattern is found in; how many.
 
         Raises:
             NotFound: there are none.
         """
         with self.database.write() as tx:
-            found = _in_trash(tx, pattern, conversation)
+            where = projects.conversation(tx, conversation, caller)
+            found = _in_trash(tx, pattern, where)
             if not found:
                 raise NotFound(
-                    f"No short-term memory of `{conversation}` that contains this was deleted in the last 30 days. "
+                    f"No short-term memory of `{where}` that contains this was deleted in the last 30 days. "
                     "Nothing was restored."
                 )
-            place = conversations.find_or_insert(tx, conversation)
+            place = conversations.find_or_insert(tx, where)
             for each in found:
                 trash.restore(tx, Kind.SHORT_TERM, each, place)
             return len(found)

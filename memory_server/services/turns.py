@@ -14,11 +14,10 @@ from memory_server.domain.secrets import refuse_secrets
 from memory_server.domain.turn import Turn, TurnDraft
 from memory_server.errors import Mend, NotFound, Problem
 from memory_server.language import query
-from memory_server.services import retrieval
+from memory_server.services import projects, retrieval
 from memory_server.services.embedding_queue import EmbeddingQueue, Meaning, Unanswered
 from memory_server.services.facts import FactService
 from memory_server.services.gathering import Asked, Item
-from memory_server.services.retrieval import EVERYWHERE
 from memory_server.sqlite import embeddings, facts, trash, turns
 from memory_server.sqlite.database import Database
 from memory_server.sqlite.tx import Tx
@@ -29,11 +28,15 @@ MENTIONED = 5
 
 @dataclass(frozen=True, slots=True)
 class Recalled:
-    """Turns with their score, best first; facts whose key or value the query names; `degraded` says what failed."""
+    """Turns with their score, best first; facts whose key or value the query names; `degraded` says what failed.
+
+    `note` says that nothing is known of the project that was named.
+    """
 
     turns: list[tuple[Turn, float]]
     facts: list[Fact]
     degraded: tuple[Problem, ...]
+    note: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +60,7 @@ class TurnService:
             refuse_secrets(turn.message, turn.summary, known, turn.session)
         fresh = self.queue.embed_now(turns.embedded_text(turn.message, turn.summary))
         with self.database.write() as tx:
+            caller = projects.settled(tx, caller)
             id = turns.insert(tx, turn, caller)
             kept = fresh is not None and embeddings.keep(
                 tx, fresh.space_id, Embedded.TURNS, id, fresh.text, fresh.vector
@@ -76,22 +80,22 @@ class TurnService:
     ) -> Recalled:
         """The turns that answer a question best, and the facts that it names. Turns of other projects come later.
 
-        `project` is a name, a path or '*', with which all projects are equal.
+        `project` is a name, a path, the address of a remote, or '*', with which all projects are equal.
         """
         asked = query.parse(text)
-        own = None if project == EVERYWHERE else caller.project.key or None
+        among = projects.among(project, caller)
 
         def ask(tx: Tx, meaning: Meaning | Unanswered) -> Recalled:
             known = meaning if isinstance(meaning, Meaning) else None
             mode = "hybrid" if known else "keyword"
-            wanted = Filter(project=_key(tx, project, caller))
-            search = Asked(Embedded.TURNS, load, wanted, limit, mode, own)
+            where = among(tx)
+            search = Asked(Embedded.TURNS, load, Filter(project=where.only), limit, mode, where.own)
             ranked = retrieval.rank(tx, text, search, known)[:limit]
             found = [(each.item.thing, each.probability) for each in ranked]
-            named = facts.mentioned(tx, homes(None, caller), asked.terms, MENTIONED) if asked.terms else []
-            return Recalled(
-                found, named, (*retrieval.without_meaning(tx, [Embedded.TURNS], meaning), *tx.skipped)
-            )
+            places = homes(None, projects.known(tx, caller))
+            named = facts.mentioned(tx, places, asked.terms, MENTIONED) if asked.terms else []
+            problems = (*retrieval.without_meaning(tx, [Embedded.TURNS], meaning), *tx.skipped)
+            return Recalled(found, named, problems, where.note)
 
         return self.queue.read(retrieval.questions(text), ask)
 
@@ -125,15 +129,6 @@ class TurnService:
             (turn,) = turns.select(tx, [id])
         self.queue.wake()
         return turn
-
-
-def _key(tx: Tx, project: str | None, caller: Caller) -> str | None:
-    """The key under which the turns of a project are stored, from its name or path; None for all projects."""
-    if project is None or project == EVERYWHERE:
-        return None
-    if project in (caller.project.name, caller.project.key):
-        return caller.project.key
-    return turns.find_project(tx, project) or project
 
 
 def load(tx: Tx, ids: Sequence[int]) -> dict[int, Item[Turn]]:

@@ -1,7 +1,6 @@
 """The table `turns`, and the search in their embeddings."""
 
 import json
-import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -37,7 +36,7 @@ def insert(tx: WriteTx, draft: TurnDraft, caller: Caller) -> int:
         (
             draft.message,
             draft.summary,
-            caller.project.key,
+            caller.project.name,
             draft.session or caller.session,
             tx.now,
             caller.client,
@@ -82,12 +81,3 @@ def newest(tx: Tx, project: str, limit: int) -> list[Turn]:
         (project, limit),
     )
     return [_turn(row) for row in rows]
-
-
-def find_project(tx: Tx, name: str) -> str | None:
-    """The project of the newest turn whose project is a folder of this name."""
-    row = tx.row(
-        "SELECT project FROM turns WHERE project LIKE '%/' || ? ESCAPE '!' ORDER BY id DESC LIMIT 1",
-        (re.sub("[!%_]", r"!\g<0>", name),),
-    )
-    return None if row is None else str(row[0])

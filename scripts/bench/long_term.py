@@ -19,7 +19,8 @@ from report import Report
 from server import Server
 
 from memory_server.domain.caller import Caller
-from memory_server.domain.long_term import DEFAULT_CONVERSATION, LongTermDraft
+from memory_server.domain.long_term import LongTermDraft
+from memory_server.domain.project import DEFAULT_CONVERSATION
 from memory_server.sqlite import conversations, long_term
 from memory_server.sqlite.database import Database
 

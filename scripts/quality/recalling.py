@@ -30,10 +30,10 @@ from memory_server import app  # noqa: E402
 from memory_server.domain import recall  # noqa: E402
 from memory_server.domain.caller import Caller  # noqa: E402
 from memory_server.domain.fact import FactDraft, Scope  # noqa: E402
-from memory_server.domain.long_term import DEFAULT_CONVERSATION  # noqa: E402
 from memory_server.domain.memory import Filter  # noqa: E402
 from memory_server.domain.message import Message  # noqa: E402
 from memory_server.domain.moment import timestamp  # noqa: E402
+from memory_server.domain.project import DEFAULT_CONVERSATION  # noqa: E402
 from memory_server.domain.recall import Found, Recallable  # noqa: E402
 from memory_server.domain.turn import TurnDraft  # noqa: E402
 from memory_server.embedding.bundled import BundledEmbedder  # noqa: E402
@@ -158,7 +158,7 @@ def _apart(store: Store, question: Question, service: RecallService, handles: di
 
 
 def _find(service: RecallService, question: Question, kinds: frozenset[Recallable]) -> list[Found]:
-    found, _ = service.find(question.text[:LONGEST_QUESTION], RecallWish(kinds), CALLER)
+    found, *_ = service.find(question.text[:LONGEST_QUESTION], RecallWish(kinds), CALLER)
     return found
 
 

@@ -29,7 +29,7 @@ import apsw  # noqa: E402
 
 from memory_server.errors import Unavailable  # noqa: E402
 from memory_server.services.erasure import ErasureService  # noqa: E402
-from memory_server.sqlite import erasing, erasures  # noqa: E402
+from memory_server.sqlite import erasing, erasures, projects  # noqa: E402
 from memory_server.sqlite.database import Database  # noqa: E402
 from memory_server.sqlite.deleted_words import COLUMNS, Removal  # noqa: E402
 from torture.histories import History  # noqa: E402
@@ -289,11 +289,14 @@ def child_keeps_warm(path: Path) -> None:
 
 
 def leave_traces(made: History, path: Path) -> None:
-    """Write and delete until the file holds traces outside of the word indexes; most deletions leave none there."""
+    """Write and delete until the file holds traces outside of the word indexes and the names of projects; most
+    deletions leave none there."""
     for _ in range(30):
         for _ in range(10):
             made.step()
         made.forget(0.5)
+        with made.database.write() as tx:
+            projects.delete_empty(tx)
         for index in COLUMNS:
             ErasureService(made.database, rest=no_rest).remove_words(Removal(index))
         if made.traces(path):

@@ -35,7 +35,7 @@ def test_five_notes_of_a_session_belong_together_the_oldest_first() -> None:
 
 
 def test_turns_and_observations_of_a_session_belong_together() -> None:
-    notes = [*several(3), *several(3, kind=Kind.TURN, project="/srv/shop")]
+    notes = [*several(3), *several(3, kind=Kind.TURN)]
     assert len(groups(notes, NOW)[0]) == 6
 
 
@@ -80,7 +80,7 @@ def test_a_digest_says_the_most_central_sentences_in_their_order_and_names_the_r
 def test_a_chinese_digest_counts_turns_too() -> None:
     group = [
         *(note(f"缓存{n}分钟后过期，要刷新", id=n) for n in range(4)),
-        *(note(f"订单导入失败{n}次", id=n, kind=Kind.TURN, project="/srv/shop") for n in range(2)),
+        *(note(f"订单导入失败{n}次", id=n, kind=Kind.TURN) for n in range(2)),
     ]
     draft = digest(group)
     assert draft.content.endswith("(Digest of 4 observations and 2 turns, 2026-04-15.)")

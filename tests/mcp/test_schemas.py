@@ -51,7 +51,12 @@ LONG_TERM_SHARE = 750
 ANSWERS: dict[str, list[dict[str, Any]]] = {
     "recall": [
         {"query": "When is the cache warm?"},
-        {"query": "cache", "messages": [{"role": "user", "content": "hi"}], "max_tokens": 200, "kinds": ["fact"]},
+        {
+            "query": "cache",
+            "messages": [{"role": "user", "content": "hi"}],
+            "max_tokens": 200,
+            "kinds": ["fact"],
+        },
     ],
     "memory_store": [
         {"content": "The cache is warm after 40 s", "type": "learning"},

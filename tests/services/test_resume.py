@@ -191,7 +191,7 @@ def test_the_last_session_is_told_with_what_comes_next(
 
 
 def test_turns_of_another_project_are_not_told(service: ResumeService, database: Database) -> None:
-    say(database, "Talked about the salary", replace(CLAUDE, project=Project("/srv/other", "shop")))
+    say(database, "Talked about the salary", replace(CLAUDE, project=Project("/srv/other", "other")))
     assert lines(service) == ["Nothing is stored for it yet."]
 
 

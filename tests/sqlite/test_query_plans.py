@@ -19,7 +19,9 @@ from memory_server.sqlite import (
     conversations,
     edges,
     embeddings,
+    joined_projects,
     memories,
+    projects,
     short_term,
     trash,
     turns,
@@ -28,6 +30,7 @@ from memory_server.sqlite import (
 from memory_server.sqlite.conversations import ConversationId
 from memory_server.sqlite.database import Database
 from memory_server.sqlite.embeddings import Waiting
+from memory_server.sqlite.projects import Known
 from memory_server.sqlite.tx import WriteTx
 
 SPACE = Space("hashing", "m", "1", 8, "", "", "", True, True, "f")
@@ -87,6 +90,13 @@ ASKED: dict[str, Callable[[WriteTx], Any]] = {
         tx, 1, Waiting(Embedded.MEMORIES, 6, LONG.encode()), [VECTOR] * len(parts.split(LONG))
     ),
     "coverage": lambda tx: embeddings.count_embedded(tx, 1),
+}
+ASKED |= {
+    "project": lambda tx: projects.find(tx, "p"),
+    "project of a key": lambda tx: projects.find_by_key(tx, "github.com/acme/app"),
+    "project of a former name": lambda tx: projects.find_by_former_name(tx, "app"),
+    "kinds of keys": lambda tx: projects.has_key(tx, 1, projects.Kind.REMOTE),
+    "move memories": lambda tx: joined_projects.move_memories(tx, Known(1, "p"), Known(2, "q")),
 }
 CONVERSATION = ConversationId(1)
 ASKED_WORDS = [Keyword("word", 2.0, "word"), Keyword("词", 1.0, "词")]

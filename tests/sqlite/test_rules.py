@@ -13,13 +13,15 @@ from memory_server.domain.caller import Caller
 from memory_server.domain.fact import FactDraft, Scope, home
 from memory_server.domain.memory import MemoryDraft, MemoryType
 from memory_server.domain.moment import timestamp
+from memory_server.domain.project import default_conversation
 from memory_server.domain.scoring import decayed_score
 from memory_server.domain.short_term import Keyword, ShortTermId, ShortTermMemory
-from memory_server.sqlite import conversations, fact_history, facts, memories, short_term
+from memory_server.sqlite import conversations, fact_history, facts, memories, projects, short_term
 from memory_server.sqlite.database import Database
 from tests.conftest import Clock, undone
 
 AGES = st.timedeltas(timedelta(minutes=-5), timedelta(days=900))
+NAMES = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), min_size=1, max_size=200)
 SCORES = st.floats(0, 100).map(lambda score: round(score, 1))
 
 
@@ -118,6 +120,20 @@ def test_the_version_of_a_fact_is_the_next_that_its_key_has_not_had(
             newest = fact_history.find_last(tx, place, "k")
             assert newest is not None
             assert newest.version == expected
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=40, deadline=None)
+@given(old=NAMES, new=NAMES)
+def test_the_conversation_of_a_project_that_is_renamed_by_hand_is_that_of_the_domain(
+    rules: tuple[Database, Clock], old: str, new: str
+) -> None:
+    database, _ = rules
+    with undone(database) as tx:
+        tx.execute("INSERT INTO projects (name) VALUES (?)", (old,))
+        place = conversations.find_or_insert(tx, default_conversation(old))
+        projects.delete_empty(tx)
+        tx.execute("UPDATE projects SET name = ?", (new,))
+        assert conversations.find(tx, default_conversation(new)) == place
 
 
 @pytest.fixture

@@ -13,10 +13,12 @@ from memory_server.domain.forgetting import Kind
 from memory_server.domain.message import Message
 from memory_server.embedding.hashing import HashingEmbedder
 from memory_server.errors import Unavailable
+from memory_server.project import Project
 from memory_server.services.embedding_queue import EmbeddingQueue
 from memory_server.services.erasure import ErasureService
 from memory_server.services.facts import FactService
 from memory_server.services.long_term import LongTermService
+from memory_server.services.projects import ProjectService
 from memory_server.services.turns import TurnService
 from memory_server.sqlite import erasures, trash
 from memory_server.sqlite.database import Database
@@ -26,6 +28,7 @@ from tests.conftest import ROOT, Clock, Holder, Sqlite, damage, problems
 
 MIGRATIONS = ROOT / "migrations"
 NEWEST = len(list(MIGRATIONS.glob("*.sql")))
+PROJECTS = int(next(MIGRATIONS.glob("*_projects.sql")).name[:4])
 CLAUDE = Caller("Claude", "s1")
 
 DATA = {
@@ -80,6 +83,13 @@ DATA = {
         VALUES ('Of the year before', 'On a year', '2020-01-02T03:04:05.000Z', 's2');
     """,
     13: "INSERT INTO digested (kind, item_id, digest_id) VALUES ('memory', 2, 0);",
+    PROJECTS: """
+        UPDATE projects SET folder = '/srv/shop' WHERE name = 'shop';
+        INSERT INTO project_keys (kind, key, project_id)
+        SELECT value, 'of the shop', projects.id
+        FROM projects, json_each('["remote", "folder", "name"]')
+        WHERE name = 'shop';
+    """,
 }
 """What a file can hold from a version on."""
 
@@ -395,3 +405,129 @@ def test_what_was_deleted_from_an_earlier_file_is_overwritten_after_the_upgrade(
     assert problems(database) == []
     database.close()
     assert b"old lighthouse" not in any_file.read_bytes()
+
+
+# projects
+
+FILED = """
+    INSERT INTO memories (content, type, project)
+    VALUES ('of app', 'error', 'app'), ('of lib', 'error', 'lib'), ('of ledger', 'error', 'ledger'),
+        ('of a name with a slash', 'error', 'me/tool'), ('of nobody', 'error', NULL);
+    INSERT INTO facts (scope, owner, key, value)
+    VALUES ('project', '/home/me/app', 'k', '1'), ('project', '/home/me/app', 'k2', '1'),
+        ('project', '/srv/app', 'k', '2'), ('project', '/opt/srv/app', 'k', '3'), ('project', '/app', 'k', '4'),
+        ('project', 'ledger', 'k', '5'), ('project', '/home/me/ledger', 'k', '6'),
+        ('project', '/x/tool', 'k', '7'), ('project', '/x/tool', 'k2', '7'), ('project', '/home/me/tool', 'k', '8'),
+        ('project', 'C:\\Users\\me\\win', 'k', '9'), ('project', '/srv/git/central.git', 'k', '10'),
+        ('project', '', 'k', '11'), ('session', '/home/me/app', 'k', '12'),
+        ('project', printf('%.250c', 'x'), 'k', '13'),
+        ('project', printf('%.250c', 'x') || 'y', 'k', '14'), ('project', '/', 'k', '15');
+    UPDATE facts SET value = '"changed"' WHERE owner = '/srv/app';
+    INSERT INTO facts (scope, owner, key, value) VALUES ('project', '/gone/only', 'k', '16');
+    DELETE FROM facts WHERE owner = '/gone/only';
+    INSERT INTO turns (message, summary, project) VALUES ('of app', 's', '/home/me/app'), ('of nobody', 's', '');
+"""
+"""What is filed under paths and names before: of each owner, that of the facts alone."""
+
+NAMED = {
+    "/home/me/app": "app",  # it has the most rows
+    "/srv/app": "srv/app",
+    "/opt/srv/app": None,  # srv/app is taken: it gets a number
+    "/app": None,
+    "ledger": "ledger",
+    "/home/me/ledger": "me/ledger",  # the name was given too
+    "/x/tool": "tool",
+    "/home/me/tool": None,  # a memory has the name me/tool
+    "C:\\Users\\me\\win": "win",
+    "/srv/git/central.git": "central",
+    "x" * 250: None,
+    "x" * 250 + "y": None,
+    "/": None,
+    "/gone/only": "only",
+}
+"""The name of each after the upgrade; None where it gets one with a number."""
+
+
+@pytest.mark.parametrize("version", range(2, PROJECTS))
+def test_each_owner_of_facts_and_turns_gets_a_name_of_its_own_and_loses_nothing(
+    tmp_path: Path, clock: Clock, version: int
+) -> None:
+    path = at(version, tmp_path, clock)
+    connection = apsw.Connection(str(path))
+    connection.execute(FILED)
+    before = content(path)
+    connection.close()
+    database = Database(path, clock)
+    database.open()
+    assert problems(database) == []
+    database.close()
+    after = content(path)
+    names = dict(
+        zip((row["owner"] for row in by_id(before)), (row["owner"] for row in by_id(after)), strict=True)
+    )
+    assert [row["value"] for row in by_id(after)] == [row["value"] for row in by_id(before)]
+    assert {owner: name for owner, name in names.items() if NAMED.get(owner)} == {
+        owner: name for owner, name in NAMED.items() if name
+    }
+    assert len({names[owner] for owner in NAMED}) == len(NAMED)
+    assert names[""] == ""
+    projects = {row["name"]: row for row in after["projects"]}
+    assert {names[owner] for owner in NAMED} | {"lib", "me/tool", "shop"} == set(projects)
+    keys = {row["key"]: row["project_id"] for row in after["project_keys"]}
+    assert keys == {owner: projects[names[owner]]["id"] for owner in NAMED if owner[0] in "/C"}
+    assert {row["kind"] for row in after["project_keys"]} == {"folder"}
+    assert {row["message"]: row["project"] for row in after["turns"] if row["message"].startswith("of ")} == {
+        "of app": "app", "of nobody": "",
+    }  # fmt: skip
+    assert [row["project"] for row in after["memories"]] == [row["project"] for row in before["memories"]]
+    sessions = [row["owner"] for row in after["facts"] if row["scope"] == "session"]
+    assert sessions == [row["owner"] for row in before["facts"] if row["scope"] == "session"]
+
+
+def by_id(rows: Content) -> list[dict[str, Any]]:
+    """The steps of the facts of projects, in the order in which they were written."""
+    return sorted(
+        (row for row in rows["fact_history"] if row["scope"] == "project"), key=lambda row: int(row["id"])
+    )
+
+
+def test_a_folder_finds_what_it_had_before_the_upgrade_also_with_a_remote(
+    tmp_path: Path, clock: Clock
+) -> None:
+    path = at(PROJECTS - 1, tmp_path, clock)
+    connection = apsw.Connection(str(path))
+    connection.execute(FILED)
+    connection.close()
+    database = Database(path, clock)
+    facts, projects = FactService(database), ProjectService(database)
+
+    def value(*place: str) -> Any:
+        found = facts.read("k", None, (), Caller("Claude", "s9", Project(place[0], "app", place[1:])))
+        return None if found is None else found.value
+
+    assert value("/home/me/app") == value("github.com/acme/app", "/home/me/app") == 1
+    assert value("github.com/other/app", "/srv/app") == "changed"
+    assert value("github.com/new/app", "/new/app") is None
+    projects.settle(Project("github.com/acme/app", "app", ("/home/me/app",)))
+    assert value("github.com/acme/app", "/moved/app") == 1
+    assert projects.here(Project("lib-1", "lib", ("/home/me/lib",))) == "lib"
+    database.close()
+
+
+def test_a_turn_in_the_trash_comes_back_into_its_project(tmp_path: Path, clock: Clock) -> None:
+    path = at(PROJECTS - 1, tmp_path, clock)
+    connection = apsw.Connection(str(path))
+    connection.execute(
+        """
+        INSERT INTO facts (scope, owner, key, value) VALUES ('project', '/home/me/app', 'k', '1');
+        UPDATE trash SET parts = json_set(parts, '$.turns[0].project', '/home/me/app');
+        """
+    )
+    connection.close()
+    database = Database(path, clock)
+    with database.write() as tx:
+        deleted = trash.find_last(tx, Kind.TURN, 9)
+        assert deleted is not None
+        trash.restore(tx, Kind.TURN, deleted)
+        assert tx.value("SELECT project FROM turns WHERE id = 9") == "app"
+    database.close()

@@ -142,6 +142,7 @@ class Resume(Answer):
     briefing: str
     context: Annotated[dict[str, dict[str, Said]] | None, OPTIONAL] = None
     token_count: int
+    note: OptionalText = None
     degraded: Degraded = None
 
     @classmethod
@@ -150,6 +151,7 @@ class Resume(Answer):
             briefing=resumed.briefing.text,
             context=_parts(resumed.context),
             token_count=resumed.token_count,
+            note=resumed.note,
             degraded=degraded(resumed.degraded),
         )
 

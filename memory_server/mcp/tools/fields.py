@@ -2,20 +2,23 @@
 
 import json
 from collections.abc import Callable
+from pathlib import Path
 from typing import Annotated, Any
 
 from pydantic import AfterValidator, BeforeValidator, Field, JsonValue, WithJsonSchema
+from pydantic_core import PydanticKnownError
 
 from memory_server.domain.fact import MAX_DEPTH, depth
 from memory_server.domain.memory import MemoryType
 from memory_server.domain.moment import read as read_moment
 from memory_server.language.text import clean
+from memory_server.project import NAME, project_of
 
 MAX_METADATA = 10_000
 """Characters of a memory's metadata as JSON: it is sent whole with each memory that is read."""
 
-MAX_PROJECT = 200
-"""Characters of a project's name."""
+MAX_PROJECT = 4096
+"""Characters of the path of a project's folder, or of the address of its remote. Its name has fewer."""
 
 MAX_QUERY = 500
 """Characters of a query. A longer one is cut to the part that tells most."""
@@ -30,6 +33,13 @@ def not_blank(text: str) -> str:
     text = clean(text)
     if not text:
         raise ValueError("has no visible character")
+    return text
+
+
+def _project(given: str) -> str:
+    text = clean(given)
+    if len(text) > NAME and project_of(text, Path()).is_given:
+        raise PydanticKnownError("string_too_long", {"max_length": NAME})
     return text
 
 
@@ -78,7 +88,7 @@ Type = Annotated[MemoryType, Field()]
 Project = Annotated[
     str,
     Field(max_length=MAX_PROJECT),
-    AfterValidator(clean),
+    AfterValidator(_project),
     WithJsonSchema({"type": "string", "x-empty": True}),
 ]
 Tag = Annotated[str, Field(min_length=1, max_length=50), AfterValidator(not_blank)]

@@ -8,7 +8,7 @@ from typing import Annotated, Self
 from pydantic import AfterValidator, BeforeValidator, Field, JsonValue, WithJsonSchema
 
 from memory_server.domain.caller import Caller
-from memory_server.domain.long_term import DEFAULT_CONVERSATION, LongTermChange, LongTermDraft, LongTermMemory
+from memory_server.domain.long_term import LongTermChange, LongTermDraft, LongTermMemory
 from memory_server.domain.moment import parse
 from memory_server.domain.short_term import snapshot
 from memory_server.language.text import visible
@@ -192,7 +192,9 @@ class LongTermTools:
         name: MemoryName,
         prompt: Prompt,
         trigger: Trigger,
-        conversation_id: Conversation = DEFAULT_CONVERSATION,
+        conversation_id: Annotated[
+            Conversation | None, Field(description="default: this project; 'default' = all projects")
+        ] = None,
         created_context: CreatedContext = None,
         recent_messages: Recent = None,
         *,
@@ -209,13 +211,17 @@ class LongTermTools:
         name: MemoryName,
         trigger: Trigger | None = None,
         prompt: Prompt | None = None,
-        conversation_id: Conversation = DEFAULT_CONVERSATION,
+        conversation_id: Conversation | None = None,
         updated_context: UpdatedContext = None,
         recent_messages: Recent = None,
+        *,
+        caller: Caller,
     ) -> UpdatedLongTerm:
         """Replace the given fields of a long-term memory."""
         wanted = LongTermChange(prompt, trigger, _context(updated_context, recent_messages))
-        checked = self.long_term.update(name, wanted, conversation_id, as_messages(recent_messages or []))
+        checked = self.long_term.update(
+            name, wanted, conversation_id, as_messages(recent_messages or []), caller
+        )
         return UpdatedLongTerm(
             name=name,
             dry_run=checked.dry_run if checked else None,
@@ -225,7 +231,7 @@ class LongTermTools:
     def delete_long_term_memory(
         self,
         name: MemoryName,
-        conversation_id: Conversation = DEFAULT_CONVERSATION,
+        conversation_id: Conversation | None = None,
         undo: Undo = False,
         purge: Purge = False,
         *,
@@ -234,17 +240,17 @@ class LongTermTools:
         """Delete a long-term memory. It can be restored for 30 days; purge erases it."""
         refuse_both(undo=undo, purge=purge)
         if undo:
-            restored = self.long_term.restore(name, conversation_id)
+            restored = self.long_term.restore(name, conversation_id, caller)
             return DeletedLongTerm(deleted=False, restored=restored.name)
         return DeletedLongTerm(
             **Deletion.told(self.long_term.delete(name, conversation_id, purge, caller), purge)
         )
 
     def list_long_term_memories(
-        self, conversation_id: Conversation = DEFAULT_CONVERSATION
+        self, conversation_id: Conversation | None = None, *, caller: Caller
     ) -> ListedLongTerms:
         """List the long-term memories: name, start of the prompt, trigger, state."""
-        listed = self.long_term.select(conversation_id)
+        listed = self.long_term.select(conversation_id, caller)
         return ListedLongTerms(
             memories=[ListedLongTerm.as_of(listed.now, each) for each in listed.memories],
             more=listed.more or None,
@@ -254,18 +260,20 @@ class LongTermTools:
     def search_long_term_memories(
         self,
         messages: Messages,
-        conversation_id: Conversation = DEFAULT_CONVERSATION,
+        conversation_id: Conversation | None = None,
         participants: Participants | None = None,
+        *,
+        caller: Caller,
     ) -> ReturnedLongTerms:
         """Evaluate all triggers and return the memories whose trigger is true, plus two random others."""
-        found = self.long_term.search(as_messages(messages), conversation_id, participants or {})
+        found = self.long_term.search(as_messages(messages), conversation_id, participants or {}, caller)
         return ReturnedLongTerms.of(found)
 
     def get_memory_context(
-        self, name: MemoryName, conversation_id: Conversation = DEFAULT_CONVERSATION
+        self, name: MemoryName, conversation_id: Conversation | None = None, *, caller: Caller
     ) -> MemoryContext:
         """Read a whole long-term memory, with the contexts in which it was created and updated."""
-        return MemoryContext.of(self.long_term.get(name, conversation_id))
+        return MemoryContext.of(self.long_term.get(name, conversation_id, caller))
 
     def test_trigger(
         self, trigger: Trigger, messages: Messages | None = None, at: At | None = None

@@ -154,6 +154,7 @@ class MemoryStats(Answer):
         dict[str, str],
         Field(default_factory=dict, exclude_if=lambda value: not value, validation_alias="jobs"),
     ]
+    note: OptionalText = None
 
 
 DEFAULT_LIMIT = 10
@@ -183,7 +184,9 @@ class MemoryTools:
         self,
         content: Content,
         type: Type,
-        project: Annotated[Project | None, Field(description="default: the current one; '' = none")] = None,
+        project: Annotated[
+            Project | None, Field(description="default: this one; '' = about the user, for all projects")
+        ] = None,
         tags: Tags = [],  # noqa: B006 - never changed
         importance: Importance = 5,
         related_to: RelatedTo = None,
@@ -197,7 +200,7 @@ class MemoryTools:
         caller: Caller,
     ) -> StoredMemory:
         """Store one piece of knowledge. If a memory of the same project and type says the same, both are merged (consolidated). `similar` lists ids of memories with similar words and another meaning: update or delete those that are now outdated."""
-        where = caller.project.name if project is None else project
+        where = caller.project.key if project is None else project
         draft = MemoryDraft(
             content, type, where or None, tuple(tags), importance, metadata, occurred_at, session
         )
@@ -210,7 +213,7 @@ class MemoryTools:
         type: Type | None = None,
         project: Annotated[
             Project | None,
-            Field(description="default: all, the current one first; '*' = all equally; '' = none"),
+            Field(description="default: all, this one first; '*' = all equally; '' = the user's"),
         ] = None,
         tags: Annotated[Tags, Field(description="any of these")] = [],  # noqa: B006 - never changed
         min_importance: Annotated[Importance | None, Field(alias="minImportance")] = None,
@@ -247,14 +250,16 @@ class MemoryTools:
         type: Type | None = None,
         tags: Tags | None = None,
         importance: Importance | None = None,
-        project: Annotated[Project | None, Field(description="'' = none")] = None,
+        project: Annotated[Project | None, Field(description="'' = the user's")] = None,
         metadata: Metadata | None = None,
+        *,
+        caller: Caller,
     ) -> WholeMemory:
         """Change the given fields of a memory. The old text is kept as history."""
         wanted = MemoryChange(
             content, type, project, None if tags is None else tuple(tags), importance, metadata
         )
-        return WholeMemory.of(self.memories.update(MemoryId(id), wanted))
+        return WholeMemory.of(self.memories.update(MemoryId(id), wanted, caller))
 
     def memory_delete(
         self, id: Id, undo: Undo = False, purge: Purge = False, *, caller: Caller
@@ -266,7 +271,7 @@ class MemoryTools:
         return DeletedMemory(**Deletion.told(self.memories.forget(MemoryId(id), purge, caller), purge))
 
     def memory_stats(
-        self, project: Annotated[Project | None, Field(description="default: all")] = None
+        self, project: Annotated[Project | None, Field(description="default: all")] = None, *, caller: Caller
     ) -> MemoryStats:
         """Count memories by type and project; report embedding coverage, database size and problems."""
-        return MemoryStats.of(self.memories.statistics(project))
+        return MemoryStats.of(self.memories.statistics(project, caller))

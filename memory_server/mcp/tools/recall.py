@@ -47,7 +47,7 @@ class RecallTools:
         messages: Messages | None = None,
         max_tokens: MaxTokens = 800,
         project: Annotated[
-            Project | None, Field(description="default: the current one first; '*' = all equally")
+            Project | None, Field(description="default: this one first; '*' = all equally")
         ] = None,
         kinds: list[Recallable] | None = None,
         since: Since | None = None,

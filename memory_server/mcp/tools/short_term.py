@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Annotated, Self
 
-from pydantic import BeforeValidator, WithJsonSchema
+from pydantic import BeforeValidator, Field, WithJsonSchema
 
 from memory_server.domain.caller import Caller
 from memory_server.domain.short_term import Tier
@@ -171,7 +171,7 @@ class ShortTermTools:
     def add_short_term_memory(
         self,
         messages: Messages,
-        conversation_id: Conversation,
+        conversation_id: Annotated[Conversation | None, Field(description="default: this project's")] = None,
         role_weights: RoleWeights = None,
         *,
         caller: Caller,
@@ -183,11 +183,15 @@ class ShortTermTools:
     def search_short_term_memories(
         self,
         recent_messages: RecentMessages,
-        conversation_id: Conversation,
+        conversation_id: Conversation | None = None,
         role_weights: RoleWeights = None,
+        *,
+        caller: Caller,
     ) -> RecalledMemories:
         """Find earlier messages of this conversation that share keywords with the latest ones (top, next), plus random older ones (flashback). Excludes the last 20 minutes."""
-        found = self.short_term.search(as_messages(recent_messages), conversation_id, role_weights or {})
+        found = self.short_term.search(
+            as_messages(recent_messages), conversation_id, role_weights or {}, caller
+        )
         answers = [RecalledMemory.of(each) for each in found.memories]
         return RecalledMemories(
             **{tier.value: [each for each in answers if each.tier is tier] for tier in Tier},
@@ -199,7 +203,7 @@ class ShortTermTools:
     def delete_short_term_memories(
         self,
         pattern: GivenPattern,
-        conversation_id: Conversation,
+        conversation_id: Conversation | None = None,
         dry_run: bool = False,
         undo: Undo = False,
         purge: Purge = False,
@@ -210,9 +214,11 @@ class ShortTermTools:
         refuse_both(undo=undo, purge=purge)
         refuse_both(undo=undo, dry_run=dry_run)
         if undo:
-            return DeletedShortTerm(deleted=0, restored=self.short_term.restore(pattern, conversation_id))
+            return DeletedShortTerm(
+                deleted=0, restored=self.short_term.restore(pattern, conversation_id, caller)
+            )
         if dry_run:
-            found = self.short_term.matching(pattern, conversation_id)
+            found = self.short_term.matching(pattern, conversation_id, caller)
             excerpts = [
                 MatchingMemory(id=id, text=shortened(text, EXCERPT)) for id, text in found.memories[:LISTED]
             ]

@@ -83,6 +83,7 @@ class DeletedTurn(Deletion):
 class Retrieved(Answer):
     memories: list[RecalledTurn]
     facts: list[FactRead]
+    note: OptionalText = None
     degraded: Degraded = None
 
 
@@ -118,7 +119,7 @@ class TurnTools:
         query: QueryText,
         limit: Limit = 5,
         project: Annotated[
-            Project | None, Field(description="default: all, the current one first; '*' = all equally")
+            Project | None, Field(description="default: all, this one first; '*' = all equally")
         ] = None,
         *,
         caller: Caller,
@@ -128,6 +129,7 @@ class TurnTools:
         return Retrieved(
             memories=[RecalledTurn.with_score(turn, score) for turn, score in found.turns],
             facts=[FactRead.listed(fact) for fact in found.facts],
+            note=found.note,
             degraded=degraded(found.degraded),
         )
 

@@ -1,0 +1,288 @@
+"""Which project of the file a call means; and listing, renaming and joining them.
+
+A caller and an argument say what the disk or a person calls a project: its remote, its folder, a name. In the file it
+has one name, under which its rows are filed. The functions here find that name inside the transaction of a service,
+so that a project that is renamed meanwhile is still the same.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from memory_server.domain.caller import Caller
+from memory_server.domain.project import (
+    DEFAULT_CONVERSATION,
+    EVERYWHERE,
+    Listed,
+    Moved,
+    chosen_name,
+    default_conversation,
+    folder_names,
+)
+from memory_server.domain.secrets import find_secret
+from memory_server.errors import Conflict, Invalid, Mend, NotFound
+from memory_server.language.nearest import meant
+from memory_server.project import NAME, NONE, Project, address, project_of
+from memory_server.sqlite import joined_projects, projects
+from memory_server.sqlite.database import Database
+from memory_server.sqlite.projects import Kind, Known
+from memory_server.sqlite.tx import Tx, WriteTx
+
+
+@dataclass(frozen=True, slots=True)
+class Among:
+    """Where a search looks: in `only` one project, or in all, of which `own` comes first.
+
+    `note` says that nothing is known of the project that was named.
+    """
+
+    only: str | None
+    own: str | None
+    note: str | None = None
+
+
+# For other services, in their transactions
+
+
+def known(tx: Tx, caller: Caller) -> Caller:
+    """The caller with the name that its project has in the file, or would get."""
+    return replace(caller, project=_named(caller.project, name_of(tx, caller.project)))
+
+
+def settled(tx: WriteTx, caller: Caller) -> Caller:
+    """The same for what is about to be stored: a project that is new is entered in the file."""
+    return replace(caller, project=_named(caller.project, settle(tx, caller.project)))
+
+
+def asked(given: str, caller: Caller) -> Project:
+    """The project of an argument: a name, a key, the path of a folder, the address of a remote; '' is none.
+
+    Call it before the transaction: it looks at the disk where a path is given.
+    """
+    return caller.project if given.strip() == caller.project.key else _read(given)
+
+
+def name_of(tx: Tx, project: Project) -> str:
+    """The name of a project in the file, or the one it would get; '' for none."""
+    if not project.key:
+        return ""
+    found = _find(tx, project)
+    return found.name if found else _new_name(tx, project)
+
+
+def settle(tx: WriteTx, project: Project) -> str:
+    """The name of a project in the file, which is entered where it is new.
+
+    Raises:
+        Invalid: what stands for all projects is given for one.
+    """
+    if not project.key:
+        return ""
+    if project.key == EVERYWHERE:
+        raise Invalid(f"`{EVERYWHERE}` stands for all projects. Nothing was stored. Name one project.")
+    found = None if project.is_given else _primary(tx, project)
+    if found is None:
+        found = _find(tx, project) or projects.insert(tx, _new_name(tx, project))
+        _enter_key(tx, found, project)
+    if project.folder is not None:
+        projects.mark_folder(tx, found.id, project.folder)
+    return found.name
+
+
+def among(given: str | None, caller: Caller) -> Callable[[Tx], Among]:
+    """Where a search looks whose argument is a project, '*' for all equally, or nothing."""
+    project = None if given is None or given == EVERYWHERE else asked(given, caller)
+
+    def found(tx: Tx) -> Among:
+        own = None if given == EVERYWHERE else name_of(tx, caller.project) or None
+        if project is None:
+            return Among(None, own)
+        return Among(name_of(tx, project), own, unknown(tx, project))
+
+    return found
+
+
+def unknown(tx: Tx, project: Project) -> str | None:
+    """The note for a project of which the file knows nothing: what was probably meant. None where it is known."""
+    if not project.key or _find(tx, project) is not None:
+        return None
+    near = meant(project.name, projects.names(tx)) if project.is_given else None
+    return f"Nothing is stored of a project `{project.key}`." + (f" Did you mean `{near}`?" if near else "")
+
+
+def conversation(tx: Tx, given: str | None, caller: Caller) -> str:
+    """The conversation that is named, else that of the caller's project."""
+    return default_conversation(name_of(tx, caller.project)) if given is None else given
+
+
+def settled_conversation(tx: WriteTx, given: str | None, caller: Caller) -> str:
+    """The same for what is about to be stored."""
+    return default_conversation(settle(tx, caller.project)) if given is None else given
+
+
+def conversations(tx: Tx, given: str | None, caller: Caller) -> tuple[str, ...]:
+    """The same, and where none is named that of no project too: what is there is the user's, in every project."""
+    own = conversation(tx, given, caller)
+    return (own,) if given is not None or own == DEFAULT_CONVERSATION else (own, DEFAULT_CONVERSATION)
+
+
+@dataclass(frozen=True, slots=True)
+class ProjectService:
+    database: Database
+
+    def settle(self, project: Project) -> None:
+        """Background work: enter what is new of a project that the file has. One that has nothing is not entered."""
+        if self.database.read_only or project.is_given:
+            return
+        with self.database.read() as tx:
+            found = _find(tx, project)
+            if found is None or (
+                _primary(tx, project) == found and projects.is_in(tx, found.id, project.folder)
+            ):
+                return
+        with self.database.write() as tx:
+            settle(tx, project)
+
+    def here(self, project: Project) -> str:
+        """What a project is called in the file."""
+        with self.database.read() as tx:
+            return name_of(tx, project)
+
+    def select(self) -> list[Listed]:
+        """All projects, by name."""
+        with self.database.read() as tx:
+            return projects.select(tx)
+
+    def rename(self, old: str, new: str) -> str:
+        """Give a project another name. Its rows follow; the old name leads to it too. The old name.
+
+        One with many memories moves to a new project in short transactions. Where that is broken off, to join both
+        goes on.
+
+        Raises:
+            NotFound: there is no such project.
+            Conflict: another project has the name.
+            Invalid: it can be no name.
+        """
+        project, name = _read(old), new.strip()
+        _refuse_name(name)
+        with self.database.write() as tx:
+            found = _get(tx, project)
+            taken = _by_text(tx, name)
+            if taken is not None and taken.id != found.id and not _is_former(tx, name):
+                raise Conflict(
+                    f"There is a project `{taken.name}` already. Nothing was renamed.", Mend.JOIN_PROJECTS
+                )
+            large = joined_projects.is_large(tx, found)
+            if large and taken is None:
+                joined_projects.hand_on(tx, found, projects.insert(tx, name))
+            else:
+                projects.rename(tx, found.id, name)
+        if large and taken is None:
+            self.join(found.name, name)
+        return found.name
+
+    def join(self, source: str, target: str) -> tuple[str, str, Moved]:
+        """Move all of a project into another one, in short transactions. Both names, and how much moved.
+
+        Where it is broken off, the same command goes on.
+
+        Raises:
+            NotFound: one of them does not exist.
+            Invalid: both are the same.
+        """
+        parts, memories = (_read(source), _read(target)), 0
+        while True:
+            with self.database.write() as tx:
+                one, other = (_get(tx, part) for part in parts)
+                if one.id == other.id:
+                    raise Invalid(f"`{source}` and `{target}` are one project already: {one.name}.")
+                number = joined_projects.move_memories(tx, one, other)
+                memories += number
+                if number < joined_projects.AT_ONCE:
+                    return one.name, other.name, joined_projects.finish(tx, one, other, memories)
+
+
+def _find(tx: Tx, project: Project) -> Known | None:
+    """The project of the file that a folder, a remote or a name stands for.
+
+    One that is known by a path is the same after its repository got its first remote. And a folder takes over what was
+    stored under its name, as long as no other folder or remote has that name.
+    """
+    if project.is_given:
+        return _by_text(tx, project.name)
+    found = _primary(tx, project)
+    if found is not None:
+        return found
+    for path in project.others:
+        found = projects.find_by_key(tx, path)
+        if found is not None and not projects.has_key(tx, found.id, Kind.REMOTE):
+            return found
+    for name in folder_names(project):
+        found = projects.find(tx, name)
+        if found is not None and not projects.has_key(tx, found.id, Kind.REMOTE, Kind.FOLDER):
+            return found
+    return None
+
+
+def _primary(tx: Tx, project: Project) -> Known | None:
+    """By its key; a person may have written a path as the name."""
+    found = projects.find_by_key(tx, project.key)
+    return projects.find(tx, project.key) if found is None and address.is_path(project.key) else found
+
+
+def _by_text(tx: Tx, text: str) -> Known | None:
+    """By name, former name or key; else by name in upper or lower case, where only one has it."""
+    found = (
+        projects.find(tx, text) or projects.find_by_former_name(tx, text) or projects.find_by_key(tx, text)
+    )
+    if found is not None:
+        return found
+    alike = [name for name in projects.names(tx) if name.casefold() == text.casefold()]
+    if len(alike) == 1:
+        return projects.find(tx, alike[0])
+    remote = address.read(text) if "/" in text else None
+    return None if remote is None else projects.find_by_key(tx, remote.key)
+
+
+def _get(tx: Tx, project: Project) -> Known:
+    found = _find(tx, project) if project.key else None
+    if found is None:
+        wrong = unknown(tx, project) or "This folder belongs to no project."
+        raise NotFound(f"{wrong} Nothing was changed.", Mend.LIST_PROJECTS)
+    return found
+
+
+def _is_former(tx: Tx, name: str) -> bool:
+    return projects.find(tx, name) is None and projects.find_by_former_name(tx, name) is not None
+
+
+def _new_name(tx: Tx, project: Project) -> str:
+    """A name that is given is taken as it is, also where it was that of another project once."""
+    if project.is_given:
+        return project.name
+    return chosen_name(project, [*projects.names(tx), *projects.former_names(tx)])
+
+
+def _enter_key(tx: WriteTx, found: Known, project: Project) -> None:
+    """Enter the key, but never one that holds a credential: then the folder stands for the project."""
+    keys = () if project.is_given else (project.key, *project.others)
+    safe = next((key for key in keys if find_secret(key) is None), None)
+    if safe is not None and projects.find_by_key(tx, safe) is None:
+        projects.add_key(tx, found.id, safe)
+
+
+def _refuse_name(name: str) -> None:
+    """Raises Invalid where a text could not be told from a path, an address, none or all of them."""
+    if name in ("", EVERYWHERE) or _read(name) != Project(name, name):
+        raise Invalid(
+            f"`{name[:NAME]}` can be no name: it has 1 to {NAME} characters and is no path, address or `*`."
+        )
+
+
+def _read(given: str) -> Project:
+    return project_of(given, Path()) if given.strip() else NONE
+
+
+def _named(project: Project, name: str) -> Project:
+    return Project(name, name) if project.key else NONE
