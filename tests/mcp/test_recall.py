@@ -136,7 +136,7 @@ async def test_what_is_shown_counts_as_accessed(full: Client) -> None:
     [
         ({"query": "x", "max_tokens": 10}, "max_tokens"),
         ({"query": ""}, "query"),
-        ({"query": "x", "kinds": ["dream"]}, "'memory'"),
+        ({"query": "x", "kinds": ["dream"]}, "must be one of memory, fact"),
     ],
 )
 async def test_a_wrong_call_is_refused_with_the_mend(full: Client, wrong: dict[str, Any], words: str) -> None:
