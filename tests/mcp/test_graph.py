@@ -18,7 +18,8 @@ pytestmark = pytest.mark.anyio
 
 UNKNOWN = 999_999
 RELATIONS = (
-    "'related_to', 'causes', 'solves', 'depends_on', 'contradicts', 'extends', 'example_of' or 'supersedes'"
+    "'related_to', 'causes', 'solves', 'depends_on', 'contradicts', 'extends', 'example_of', "
+    "'supersedes' or 'summarizes'"
 )
 
 
