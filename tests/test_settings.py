@@ -124,6 +124,7 @@ def test_the_environment_sets_what_no_flag_does(monkeypatch: pytest.MonkeyPatch)
         "EXCLUDE_TOOLS": "memory_delete",
         "READ_ONLY": "true",
         "ALLOW_SECRETS": "1",
+        "NO_DIGESTS": "1",
         "LOG_LEVEL": "ERROR",
         "SESSION": "s1",
     }
@@ -134,7 +135,7 @@ def test_the_environment_sets_what_no_flag_does(monkeypatch: pytest.MonkeyPatch)
     assert settings.here.name == "env"
     assert settings.tools == ("memory_get", "memory_stats")
     assert settings.exclude_tools == ("memory_delete",)
-    assert (settings.read_only, settings.allow_secrets) == (True, True)
+    assert (settings.read_only, settings.allow_secrets, settings.no_digests) == (True, True, True)
     assert (settings.embedder, settings.log_level, settings.session) == ("hashing", "ERROR", "s1")
     assert settings.embedder_url == "http://localhost:11434/v1"
     assert set(given) == {name.upper() for name in Settings.model_fields}

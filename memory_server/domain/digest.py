@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from enum import StrEnum
 
-from memory_server.domain.memory import MemoryDraft, MemoryType
+from memory_server.domain.memory import DIGEST, MemoryDraft, MemoryType
 from memory_server.domain.moment import parse, timestamp
 from memory_server.domain.scoring import age_in_days, decayed
 from memory_server.language import query, sentences
@@ -47,8 +47,6 @@ LOOKED_AT = 5_000
 
 NAMED = 12
 """Names and numbers at most that are listed from the sentences left out."""
-
-TAG = "digest"
 
 _NAME = re.compile(
     r"(?<![\w.])(?:[A-Z][\w'’-]+(?: [A-Z][\w'’-]+)+|[A-Za-z][\w.-]*[\d_./-][\w./-]*\w|(?<=[a-z,;] )[A-Z][\w'’-]+)"
@@ -138,10 +136,9 @@ def digest(group: Sequence[Note]) -> MemoryDraft:
         ("" if has_han(said[0]) else " ").join(said) + f" {source}",
         MemoryType.LEARNING,
         group[0].project or None,
-        tuple(dict.fromkeys([TAG, *_shared_tags(group)])),
+        tuple(dict.fromkeys([DIGEST, *_shared_tags(group)])),
         max(note.importance for note in group),
         occurred_at=group[-1].at,
-        session=group[-1].session if len({note.session for note in group}) == 1 else None,
     )
 
 

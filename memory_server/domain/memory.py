@@ -9,6 +9,12 @@ from memory_server.domain import parts
 
 MemoryId = NewType("MemoryId", int)
 
+SERVER = "memory-server"
+"""Who writes a digest."""
+
+DIGEST = "digest"
+"""The tag of a digest."""
+
 
 class MemoryType(StrEnum):
     OBSERVATION = "observation"
@@ -77,6 +83,11 @@ class Memory:
         if len(self.content) <= parts.LONG:
             return self.content
         return f"{parts.shown(self.content, 0)} … ({len(self.content):,} characters)"
+
+    @property
+    def is_digest(self) -> bool:
+        """Whether the server has made it from others: those say the same in their own words."""
+        return self.created_by == SERVER and DIGEST in self.tags
 
     @property
     def occurred_before(self) -> str | None:

@@ -6,7 +6,7 @@ from memory_server.domain import digest as domain
 from memory_server.domain.caller import Caller
 from memory_server.domain.digest import Kind, Note
 from memory_server.domain.edge import Edge, Relation
-from memory_server.domain.memory import MemoryId
+from memory_server.domain.memory import SERVER, MemoryId
 from memory_server.services.embedding_queue import EmbeddingQueue
 from memory_server.sqlite import digests, edges, memories
 from memory_server.sqlite.database import Database
@@ -15,8 +15,7 @@ from memory_server.sqlite.tx import Tx
 AT_ONCE = 20
 """Digests that one run makes: a large old file gets them bit by bit."""
 
-SERVER = Caller("memory-server")
-"""Who writes a digest."""
+WRITER = Caller(SERVER)
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,10 +43,10 @@ class DigestService:
         with self.database.write() as tx:
             if not set(group) <= set(_notes(tx)):
                 return False
-            made = memories.insert(tx, draft, SERVER)
+            made = memories.insert(tx, draft, WRITER)
             for note in group:
                 if note.kind is Kind.MEMORY:
-                    edges.connect(tx, Edge(made.id, MemoryId(note.id), Relation.SUMMARIZES), SERVER)
+                    edges.connect(tx, Edge(made.id, MemoryId(note.id), Relation.SUMMARIZES), WRITER)
             digests.insert(tx, made.id, group)
         return True
 

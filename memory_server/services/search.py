@@ -133,6 +133,7 @@ def _hits(tx: Tx, text: str, asked: Asked[Memory], meaning: Meaning | None) -> l
     there = {hit.memory.id for hit in known}
     unseen = [id for edge in near for id in (edge.source, edge.target) if id not in there]
     hits = ranking.with_neighbours(hits, near, [*known, *_joining(tx, unseen, asked)])
+    hits.sort(key=lambda hit: hit.memory.is_digest)  # it must not take the place of what it was made from
     linked = edges.answering(tx, [hit.memory.id for hit in hits[: asked.limit]], LINKED_CONTENT)
     return ranking.with_linked(hits, linked)
 

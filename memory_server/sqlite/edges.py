@@ -111,7 +111,7 @@ def between(tx: Tx, ids: Collection[MemoryId], walk: Walk) -> list[Edge]:
 
 
 def strongest(tx: Tx, id: MemoryId, limit: int) -> list[Edge]:
-    """The strongest edges of a memory that hold, but for what it supersedes or is superseded by."""
+    """The strongest edges of a memory that hold, but for what supersedes or summarizes."""
     rows = tx.rows(
         f"""
         SELECT {_COLUMNS}
@@ -120,7 +120,7 @@ def strongest(tx: Tx, id: MemoryId, limit: int) -> list[Edge]:
             UNION ALL
             SELECT {_COLUMNS} FROM edges WHERE target_id = ?
         )
-        WHERE relation <> 'supersedes' AND valid_to IS NULL
+        WHERE relation NOT IN ('supersedes', 'summarizes') AND valid_to IS NULL
         ORDER BY strength DESC, id
         LIMIT ?
         """,

@@ -9,6 +9,7 @@ import argparse
 import importlib
 import json
 import sys
+import warnings
 from collections import defaultdict
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -192,13 +193,15 @@ def _marked(entry: JSON, told: str) -> bool:
 
 
 def tokens(text: str) -> int:
-    bpe: Any = importlib.import_module("bpe_openai")
-    return len(bpe.get_encoding("o200k_base").encode_ordinary(text))
+    with warnings.catch_warnings(action="ignore", category=DeprecationWarning):
+        bpe: Any = importlib.import_module("bpe_openai")
+        return len(bpe.get_encoding("o200k_base").encode_ordinary(text))
 
 
 def main() -> None:
     given = _arguments()
-    paths = [path for folder in given.folders for path in sorted(folder.glob("*.json"))]
+    folders = [HISTORIES / "held"] if given.held else given.folders
+    paths = [path for folder in folders for path in sorted(folder.glob("*.json"))]
     print(
         "| history | limit | text | must | should | must not | tokens |\n| --- | --- | --- | --- | --- | --- | --- |"
     )
@@ -248,6 +251,7 @@ def _arguments() -> argparse.Namespace:
     add(
         "folders", nargs="*", type=Path, default=[HISTORIES], help="folders of histories; default: those here"
     )
+    add("--held", action="store_true", help="those that were held back, and only them")
     add("--show", action="store_true", help="the briefings too, and what they miss, on standard error")
     return parser.parse_args()
 

@@ -74,7 +74,7 @@ def test_a_digest_says_the_most_central_sentences_in_their_order_and_names_the_r
         "(Digest of 6 observations, 2026-04-15 to 2026-04-20; also: Called Pia, 2026-04-02.)"
     )
     assert (draft.type, draft.project, draft.tags) == (MemoryType.LEARNING, "shop", ("digest", "import"))
-    assert (draft.importance, draft.occurred_at, draft.session) == (5, group[-1].at, "s1")
+    assert (draft.importance, draft.occurred_at, draft.session) == (5, group[-1].at, None)
 
 
 def test_a_chinese_digest_counts_turns_too() -> None:

@@ -17,7 +17,7 @@ from tests.mcp.conftest import refusal
 pytestmark = pytest.mark.anyio
 
 UNKNOWN = 999_999
-RELATIONS = "related_to, causes, solves, depends_on, contradicts, extends, example_of, supersedes"
+RELATIONS = "related_to, causes, solves, depends_on, contradicts, extends, example_of, supersedes, summarizes"
 
 
 async def stored(client: Client, project: str, *contents: str) -> list[int]:

@@ -82,7 +82,10 @@ DATA = {
         INSERT INTO turns (message, summary, occurred_at, session)
         VALUES ('Of the year before', 'On a year', '2020-01-02T03:04:05.000Z', 's2');
     """,
-    13: "INSERT INTO digested (kind, item_id, digest_id) VALUES ('memory', 2, 0);",
+    13: """
+        INSERT INTO edges (source_id, target_id, relation) VALUES (1, 2, 'summarizes');
+        INSERT INTO digested (kind, item_id, digest_id) VALUES ('memory', 2, 1), ('turn', 1, 1);
+    """,
     PROJECTS: """
         UPDATE projects SET folder = '/srv/shop' WHERE name = 'shop';
         INSERT INTO project_keys (kind, key, project_id)
