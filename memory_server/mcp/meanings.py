@@ -127,6 +127,7 @@ VALUES: Mapping[str, Mapping[str, str]] = {
         "links to": "related_to", "conflicts with": "contradicts", "leads to": "causes", "instance of": "example_of",
         "is a": "example_of", "elaborates": "extends",
     },
+    "kinds": {"prompts": "woken", "long term": "woken", "triggers": "woken", "conversation": "turn", "messages": "turn"},
     "scope": {"user": "global", "local": "project", "workspace": "project", "team": "shared", "chat": "session"},
 }  # fmt: skip
 """Values outside a closed set, and the value of the set that comes nearest in meaning."""
@@ -141,8 +142,8 @@ _PREFIX = re.compile(r"^.*(?:__|[.:/])")
 
 def tool_for(name: str, listed: Collection[str]) -> str | None:
     """The listed tool that a wrong name probably means: by its letters, by its words, then by its spelling."""
-    bare = fold(_PREFIX.sub("", name))
-    same = [tool for tool in listed if fold(tool) == bare]
+    forms = (fold(name), fold(_PREFIX.sub("", name)))
+    same = [tool for tool in listed if fold(tool) in forms]
     if same:
         return same[0]
     tools = _by_words(name)

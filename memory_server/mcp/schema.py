@@ -2,6 +2,9 @@
 
 from typing import Any
 
+from memory_server.domain.long_term import DEFAULT_CONVERSATION
+from memory_server.mcp.forgiving.values import CLAMPED
+
 _NOISE = ("title", "default", "additionalProperties")
 """Keywords that are removed: they do not help a model. A default that does help is added again."""
 
@@ -9,8 +12,8 @@ _PRIVATE = ("x-handle", "x-cut", "x-values", "x-empty")
 """Keywords of ours for the reading of a call; no client sees them. They say of a parameter: that it is an id, and of
 what; how many characters of a query are kept; which values it takes where no `enum` is listed; that "" is a value."""
 
-_UNSAID: tuple[object, ...] = (None, [], False)
-"""Defaults that a model expects. To say them costs tokens in most tools."""
+_UNSAID: tuple[object, ...] = (None, [], False, DEFAULT_CONVERSATION)
+"""Defaults that a model expects, or need not know. To say them costs tokens in most tools."""
 
 _LIMITS = (
     ("minimum", "maximum", "{}-{}"),
@@ -31,15 +34,19 @@ def compact(schema: dict[str, Any]) -> dict[str, Any]:
     )
 
 
-def public(schema: Any) -> Any:
-    """The schema as clients see it."""
-    match schema:
-        case dict():
-            return {key: public(each) for key, each in schema.items() if key not in _PRIVATE}
-        case list():
-            return [public(each) for each in schema]
-        case _:
-            return schema
+def public(schema: dict[str, Any]) -> dict[str, Any]:
+    """The schema as clients see it. Of what is clamped only the description says the range: a client may check keywords."""
+    shown = {key: each for key, each in schema.items() if key not in _PRIVATE}
+    if "properties" in shown:
+        shown["properties"] = {name: _public(name, each) for name, each in shown["properties"].items()}
+    if "items" in shown:
+        shown["items"] = public(shown["items"])
+    return shown
+
+
+def _public(name: str, schema: dict[str, Any]) -> dict[str, Any]:
+    left_out = ("minimum", "maximum") if name in CLAMPED else ()
+    return {key: each for key, each in public(schema).items() if key not in left_out}
 
 
 def with_note(answer: dict[str, Any]) -> dict[str, Any]:

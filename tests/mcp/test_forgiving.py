@@ -67,12 +67,13 @@ def test_meanings_lead_to_tools_and_values_that_exist(tools: dict[str, Tool]) ->
     suggested = [*meanings.TOOLS.values(), *meanings.OWN_WORDS.values(), *meanings.CHINESE.values()]
     suggested += [names for arguments in meanings.ELSEWHERE.values() for names in arguments.values()]
     named = {name for names in suggested for name in names}
-    assert named - {"recall"} <= set(tools)
+    assert named <= set(tools)
     assert set(meanings.ELSEWHERE) <= set(tools)
     for tool, arguments in meanings.ELSEWHERE.items():
         assert set(map(fold, arguments)).isdisjoint(map(fold, parameters(tools[tool]))), tool
     for name, values in meanings.VALUES.items():
-        sets = [set(tool.parameters["properties"].get(name, {}).get("enum", ())) for tool in tools.values()]
+        schemas = [tool.parameters["properties"].get(name, {}) for tool in tools.values()]
+        sets = [set(schema.get("enum", schema.get("items", {}).get("enum", ()))) for schema in schemas]
         assert any(set(values.values()) <= legal for legal in sets), name
 
 
@@ -94,7 +95,7 @@ def test_no_call_that_works_names_an_id_to_change(tools: dict[str, Tool]) -> Non
     without = {name for name, tool in tools.items() if tool.working({}) is None}
     assert without == {"memory_update", "memory_delete", "graph_connect", "delete_turn"}
     assert meanings.finding("delete_turn", tools) == "retrieve_memories"
-    assert meanings.finding("memory_delete", tools) == "memory_search"
+    assert meanings.finding("memory_delete", tools) == "recall"
 
 
 # What a client reads
@@ -149,13 +150,13 @@ async def test_a_refusal_begins_with_error_and_ends_with_a_call_that_works(clien
         'Error: type: must be one of observation, decision, learning, error, pattern, preference, got "fact". '
         "Did you mean `observation`?",
         "colour: unknown argument. There are: content, type, project, tags, importance, relatedTo, metadata, "
-        "occurred_at, session.",
+        "occurred_at, session, summarizes.",
         'This call works: memory_store {"content": "Deploys on Fridays", "type": "observation"}',
     ]
 
 
 async def test_a_tool_that_is_switched_off_is_not_suggested(server: Servers) -> None:
-    async with server("--exclude-tools", "memory_delete,memory_search") as client:
+    async with server("--exclude-tools", "memory_delete,memory_search,recall") as client:
         text = await refusal(client, "forget", id=1)
         assert "memory_delete" not in text
         text = await refusal(client, "memory_update", importance=3)

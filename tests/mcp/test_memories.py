@@ -506,7 +506,7 @@ REFUSED: list[tuple[str, dict[str, Any], str]] = [
         "memory_store",
         {"colour": "red"},
         "colour: unknown argument. There are: content, type, project, tags, importance, relatedTo, metadata, "
-        "occurred_at, session.",
+        "occurred_at, session, ",
     ),
     ("memory_store", {"caller": {}}, "caller: unknown argument."),
     ("memory_store", {"self": 1}, "self: unknown argument."),
@@ -568,9 +568,11 @@ async def test_text_and_numbers_beyond_all_measure_are_refused_and_not_a_crash(c
 
 async def test_unknown_tools_and_ids_are_named_with_what_mends_them(client: Client) -> None:
     assert (await refusal(client, "memory_stor")).startswith(
-        "No tool `memory_stor`. Did you mean `memory_store`? There are: memory_store, memory_search"
+        "No tool `memory_stor`. Did you mean `memory_store`? There are: recall, memory_store, memory_search"
     )
-    assert (await refusal(client, "zzz")).startswith("No tool `zzz`. There are: memory_store, memory_search")
+    assert (await refusal(client, "zzz")).startswith(
+        "No tool `zzz`. There are: recall, memory_store, memory_search"
+    )
     expected = "No memory 999999. Call `memory_search` to find the id."
     assert await refusal(client, "memory_update", id=999_999, importance=3) == expected
     assert (

@@ -23,7 +23,7 @@ jsonschema: Any = importlib.import_module("jsonschema")  # has no types; `mcp` b
 
 LIMITS = ("minimum", "maximum", "minLength", "maxLength", "minItems", "maxItems", "default")
 
-ALL_TOOLS = 3_500
+ALL_TOOLS = 3_600
 """Tokens of what a model reads of every tool together; comparable servers take 8,000 to 10,000."""
 
 GRAPH = ("graph_connect", "graph_explore", "memory_related")

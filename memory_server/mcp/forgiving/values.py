@@ -33,7 +33,7 @@ SAME_VALUE: Mapping[str, Mapping[str, str]] = {
 EVERY = frozenset({"all", "any"})
 """What is written for a filter that shall let everything pass."""
 
-FILTERS = frozenset({"type", "relation"})
+FILTERS = frozenset({"type", "relation", "kinds"})
 """Filters without which everything passes. A read without `scope` is not one of all scopes."""
 
 SHOWN = 100
@@ -70,8 +70,11 @@ def understood(name: str, value: Any, schema: Mapping[str, Any], notes: list[str
         return value
     if value is None or (schema.get("x-optional") and _says_nothing(value, schema)):
         return ABSENT
-    if isinstance(value, list) and len(value) == 1 and kind not in ("array", "object"):
-        value = value[0]
+    if kind not in ("array", "object"):
+        value = _one(value)
+    if filters and schema.get("x-optional") and name in FILTERS and _is_every(value):
+        notes.append(f"{name}: `{_one(value)}` was read as no filter.")
+        return ABSENT
     match kind:
         case "integer" if "x-handle" in schema:
             return _id(value, schema["x-handle"])
@@ -87,8 +90,17 @@ def understood(name: str, value: Any, schema: Mapping[str, Any], notes: list[str
             return _decoded(value, dict)
     values = schema.get("enum") or schema.get("x-values")
     if values:
-        return _choice(name, value, values, notes, filters=filters and bool(schema.get("x-optional")))
+        return _choice(name, value, values, notes)
     return _text(name, value, schema, notes)
+
+
+def _is_every(value: Any) -> bool:
+    return isinstance(_one(value), str) and fold(_one(value)) in EVERY
+
+
+def _one(value: Any) -> Any:
+    """The only one of a list, or what is no list."""
+    return value[0] if isinstance(value, list) and len(value) == 1 else value
 
 
 def _says_nothing(value: Any, schema: Mapping[str, Any]) -> bool:
@@ -184,12 +196,12 @@ def _split(name: str, value: str, items: Mapping[str, Any], notes: list[str]) ->
     if value.strip().startswith("["):
         raise UnclearError('is no JSON list: write it as ["a", "b"]')
     parts = [part.strip() for part in _BETWEEN_TEXTS.split(value) if part.strip()]
-    if len(parts) > 1:
+    if len(parts) > 1 and "enum" not in items:
         notes.append(f"{name}: the text was read as {len(parts)}: {' | '.join(parts)}.")
     return parts
 
 
-def _choice(name: str, value: Any, values: list[str], notes: list[str], *, filters: bool) -> Any:
+def _choice(name: str, value: Any, values: list[str], notes: list[str]) -> Any:
     if not isinstance(value, str) or value in values:
         return value
     folded = fold(value)
@@ -201,14 +213,12 @@ def _choice(name: str, value: Any, values: list[str], notes: list[str], *, filte
     if meant in values:
         notes.append(f"{name}: `{value.strip()}` was read as `{meant}`.")
         return meant
-    if filters and name in FILTERS and folded in EVERY:
-        notes.append(f"{name}: `{value.strip()}` was read as no filter.")
-        return ABSENT
     return value
 
 
 def _singular(word: str) -> str:
-    return fold(word).removesuffix("s")
+    folded = fold(word)
+    return f"{folded[:-3]}y" if folded.endswith("ies") else folded.removesuffix("s")
 
 
 def _text(name: str, value: Any, schema: Mapping[str, Any], notes: list[str]) -> Any:

@@ -61,11 +61,7 @@ Messages = Annotated[
     WithJsonSchema(
         {
             "type": "array",
-            "items": {
-                "type": "object",
-                "properties": {part: {"type": "string"} for part in _TYPED},
-                "required": ["role", "content"],
-            },
+            "items": {"type": "object", "properties": {part: {"type": "string"} for part in _TYPED}},
         }
     ),
 ]
