@@ -127,7 +127,7 @@ VALUES: Mapping[str, Mapping[str, str]] = {
         "links to": "related_to", "conflicts with": "contradicts", "leads to": "causes", "instance of": "example_of",
         "is a": "example_of", "elaborates": "extends",
     },
-    "kinds": {"prompts": "woken", "long term": "woken", "triggers": "woken", "conversation": "turn", "messages": "turn"},
+    "kinds": {"prompts": "woken", "long term": "woken", "conversation": "turn", "messages": "turn"},
     "scope": {"user": "global", "local": "project", "workspace": "project", "team": "shared", "chat": "session"},
 }  # fmt: skip
 """Values outside a closed set, and the value of the set that comes nearest in meaning."""

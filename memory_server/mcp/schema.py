@@ -2,7 +2,6 @@
 
 from typing import Any
 
-from memory_server.domain.long_term import DEFAULT_CONVERSATION
 from memory_server.mcp.forgiving.values import CLAMPED
 
 _NOISE = ("title", "default", "additionalProperties")
@@ -12,7 +11,7 @@ _PRIVATE = ("x-handle", "x-cut", "x-values", "x-empty")
 """Keywords of ours for the reading of a call; no client sees them. They say of a parameter: that it is an id, and of
 what; how many characters of a query are kept; which values it takes where no `enum` is listed; that "" is a value."""
 
-_UNSAID: tuple[object, ...] = (None, [], False, DEFAULT_CONVERSATION)
+_UNSAID: tuple[object, ...] = (None, [], False)
 """Defaults that a model expects, or need not know. To say them costs tokens in most tools."""
 
 _LIMITS = (
@@ -35,7 +34,7 @@ def compact(schema: dict[str, Any]) -> dict[str, Any]:
 
 
 def public(schema: dict[str, Any]) -> dict[str, Any]:
-    """The schema as clients see it. Of what is clamped only the description says the range: a client may check keywords."""
+    """The schema as clients see it. A client could refuse what we clamp, so that has its range in the description only."""
     shown = {key: each for key, each in schema.items() if key not in _PRIVATE}
     if "properties" in shown:
         shown["properties"] = {name: _public(name, each) for name, each in shown["properties"].items()}

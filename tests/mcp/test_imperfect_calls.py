@@ -7,10 +7,9 @@
               Without `note` the answer must have none
     refused   the words that the refusal must have. It ends with a call that works, unless `works` is false
 
-The third of the lines that `held` names was kept apart while the rules were written.
+What is `held`, a third chosen by the hash of the id, was kept apart while the rules were written.
 """
 
-import hashlib
 import importlib
 import json
 import re
@@ -40,10 +39,6 @@ REFUSED = [call for call in CALLS if "refused" in call]
 
 _WORKS = re.compile(r"^This call .*: (\w+) (\{.*\})$", re.MULTILINE)
 """The last line of a refusal."""
-
-
-def held(call: dict[str, Any]) -> bool:
-    return int(hashlib.sha256(call["id"].encode()).hexdigest(), 16) % 3 == 0
 
 
 class Nothing(BaseModel):
