@@ -34,7 +34,7 @@ def compact(schema: dict[str, Any]) -> dict[str, Any]:
 
 
 def public(schema: dict[str, Any]) -> dict[str, Any]:
-    """The schema as clients see it. A client could refuse what we clamp, so that has its range in the description only."""
+    """The schema as clients see it. A client could refuse what is clamped: only the description says its range."""
     shown = {key: each for key, each in schema.items() if key not in _PRIVATE}
     if "properties" in shown:
         shown["properties"] = {name: _public(name, each) for name, each in shown["properties"].items()}
