@@ -13,18 +13,20 @@ _UNITS = {"十": 10, "百": 100, "千": 1000}
 _LARGE = {"万": 10_000, "亿": 100_000_000}
 
 _NUMERAL = re.compile(f"[{''.join([*_DIGITS, *_UNITS, *_LARGE])}]+")
+_MEASURES = (
+    *("年", "月", "日", "号", "天", "周", "岁", "人", "名", "次", "小时", "分钟", "秒", "元", "米", "公里", "公斤", "斤", "克"),
+    *("度", "层", "楼", "期", "级", "倍", "季度", "星期", "点半", "点钟", "点整"),
+)
 _CLASSIFIERS = (
-    "年", "月", "日", "号", "天", "周", "岁", "个", "人", "名", "位", "次", "小时", "分钟", "秒", "元", "块", "米", "公里",
-    "公斤", "斤", "克", "度", "台", "条", "张", "份", "页", "行", "层", "楼", "期", "版", "级", "倍", "季度", "种", "项",
-    "步", "组", "所", "家", "只", "门", "套", "辆", "核", "成", "折", "星期", "星", "毫", "点", "段", "票", "篇", "本", "间",
-)  # fmt: skip
-"""What one character must stand before to be a number: 两周 is 2 weeks, 统一 is no number."""
+    *_MEASURES,
+    *("个", "位", "块", "台", "条", "张", "份", "页", "行", "版", "种", "项", "步", "组", "所", "家", "只", "门", "套", "辆"),
+    *("核", "成", "折", "星", "点", "段", "票", "篇", "本", "间"),
+)
+"""What a numeral of one character must stand before to be a number: 两周 is 2 weeks. 一 is often an article (一个, a) or
+a bit (一点), so it must stand before one of _MEASURES."""
 
-_NO_NUMBER = re.compile("[周期拜统唯同逐专万任单每第之初]$")
+_NO_NUMBER = re.compile("[周期拜统唯同逐专万任单每之初]$")
 """Before 一 it makes a word: 周一 is Monday, 统一 to unify."""
-
-_BIT = re.compile("点(?!半|钟|整|[0-9一二三四五])")
-"""一点 is a bit, unless it is a time: 一点半."""
 
 _SMALL = (
     "two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen "
@@ -82,10 +84,11 @@ def _plain(number: str) -> str:
 
 def _from_han(match: re.Match[str]) -> str:
     numeral, text = match[0], match.string
-    after = text[match.end() : match.end() + 4]
+    before, after = text[: match.start()][-1:], text[match.end() : match.end() + 4]
     if len(numeral) == 1:
-        is_word = _NO_NUMBER.search(text[: match.start()]) or _BIT.match(after)
-        if numeral not in _DIGITS or not after.startswith(_CLASSIFIERS) or (numeral == "一" and is_word):
+        counted = _MEASURES if numeral == "一" else _CLASSIFIERS
+        is_word = numeral == "一" and _NO_NUMBER.search(before)
+        if numeral not in {*_DIGITS, "十"} or not (before == "第" or (after.startswith(counted) and not is_word)):
             return numeral
     elif all(character in _DIGITS for character in numeral):
         is_year = len(numeral) == 4 and after.startswith("年")
