@@ -16,13 +16,20 @@ from functools import cached_property
 from itertools import groupby
 from typing import NamedTuple
 
+from memory_server.domain import parts
+from memory_server.domain.wording import Wording
 from memory_server.language import function_words as function
 from memory_server.language.han import TO_SIMPLIFIED
+from memory_server.language.numbers import in_digits
 from memory_server.language.text import HAN, KANA_AND_HANGUL, SPACELESS, Segment, has_han, words
 
 THRESHOLD = 0.6
-"""Least Jaccard similarity, from 0 to 1, of two texts that are compared further. The product promises this figure;
-alone it would merge 46 % of the hardest Chinese pairs, which state another person's value in the same words."""
+"""Least Jaccard similarity, from 0 to 1, of two texts that are close in their words. Alone it would merge 46 % of the
+hardest Chinese pairs, which state another person's value in the same words."""
+
+LEAST = 0.3
+"""Jaccard similarity of words and Chinese characters below which the meaning is not compared. It is less than THRESHOLD,
+because "don't" and "do not" are different words that say the same."""
 
 _STOPS = ".,;!?。"
 """Marks that end a sentence or a part of one."""
@@ -85,15 +92,40 @@ class Meaning:
 
 @dataclass(frozen=True)
 class Text:
-    """A text prepared for comparison. It has no slots, so that `meaning` is computed only when it is needed."""
+    """A text prepared for comparison. It has no slots, so that each form of it is computed only when it is needed.
+
+    Of a long text the first part is looked at.
+    """
 
     content: str
-    words: frozenset[str]
     segment: Segment = field(repr=False, compare=False)
 
     @cached_property
+    def plain(self) -> str:
+        """In one width, with numbers in digits."""
+        part = _RAISED.sub(r"^\g<0>", parts.split(self.content)[0])
+        return in_digits(unicodedata.normalize("NFKC", part))
+
+    @cached_property
+    def in_order(self) -> tuple[str, ...]:
+        return tuple(words(self.plain, self.segment))
+
+    @cached_property
+    def words(self) -> frozenset[str]:
+        return frozenset(self.in_order)
+
+    @cached_property
+    def pieces(self) -> frozenset[str]:
+        """The words, and the characters of Chinese ones: the segmenter cuts 测试通过 in another way than 测试都通过."""
+        return frozenset(part for word in self.words for part in (word if has_han(word) else [word]))
+
+    @cached_property
     def meaning(self) -> Meaning:
-        return _meaning(self.content, self.segment)
+        return _meaning(self.plain, self.segment)
+
+    @cached_property
+    def wording(self) -> Wording:
+        return Wording(self.plain, self.in_order)
 
 
 class Likeness(StrEnum):
@@ -111,14 +143,19 @@ def jaccard(left: frozenset[str], right: frozenset[str]) -> float:
 
 
 def prepare(text: str, segment: Segment) -> Text:
-    return Text(text, frozenset(words(text, segment)), segment)
+    return Text(text, segment)
 
 
 def compare(left: Text, right: Text) -> Likeness:
-    """How similar two texts are; their order does not matter."""
-    if jaccard(left.words, right.words) < THRESHOLD:
-        return Likeness.DIFFERENT
-    return Likeness.RESTATEMENT if _says_the_same(left.meaning, right.meaning) else Likeness.SIMILAR
+    """How similar two texts are; their order does not matter.
+
+    A long text restates another one only if it is the same: to compare all of it would take seconds.
+    """
+    if max(len(left.content), len(right.content)) > parts.LONG:
+        return Likeness.RESTATEMENT if left.content == right.content else Likeness.DIFFERENT
+    if jaccard(left.pieces, right.pieces) >= LEAST and _says_the_same(left.meaning, right.meaning):
+        return Likeness.RESTATEMENT
+    return Likeness.SIMILAR if jaccard(left.words, right.words) >= THRESHOLD else Likeness.DIFFERENT
 
 
 # --- Comparing -------------------------------------------------------------------------------------------
@@ -197,8 +234,8 @@ _PAUSE = _Token(",", exact=True)
 _QUESTION = _Token("?", exact=True)
 
 
-def _meaning(content: str, segment: Segment) -> Meaning:
-    text = unicodedata.normalize("NFKC", _RAISED.sub(r"^\g<0>", content)).translate(TO_SIMPLIFIED)
+def _meaning(plain: str, segment: Segment) -> Meaning:
+    text = plain.translate(TO_SIMPLIFIED)
     case = _case(text)
     tokens = _unopened(list(_tokens(text.translate(_SAME_MARK), segment, case == "capitals")))
     limited = any(function.limits(token.written.lower()) for token in tokens)
@@ -208,7 +245,7 @@ def _meaning(content: str, segment: Segment) -> Meaning:
         if pause:
             pauses.add(len(terms))
         else:
-            terms.extend(_terms(list(clause), limited))
+            terms.extend(_terms(list(clause), limited, segment))
     return Meaning(tuple(terms), frozenset(pauses - {0, len(terms)}), limited, case)
 
 
@@ -227,13 +264,18 @@ def _tokens(text: str, segment: Segment, capitals: bool) -> Iterator[_Token]:
             yield _QUESTION if "?" in run else _PAUSE
             opening, number = opening or not _ENDS_SENTENCE.isdisjoint(run), False
             continue
-        parts = [part for word in segment(run) for part in _han(word)] if match["han"] else _latin(run)
-        for part in parts:
+        for part in _parts_of_han(run, segment, number) if match["han"] else _latin(run):
             unit = number and len(part) < 4 and not match["han"]
             exact = unit or not (part == "'s" or _PLAIN.fullmatch(part))
             capital = part != part.lower() and not opening and not (capitals and len(part) > 2)
             yield _Token(part, opening, exact, capital)
             opening, number = False, part[-1].isdigit()
+
+
+def _parts_of_han(run: str, segment: Segment, number: bool) -> list[str]:
+    """The words of a run; after a number 个 is one of its own: 8个人 is no 个人."""
+    cut = [run[:1], *segment(run[1:])] if number and run[0] == "个" and len(run) > 1 else segment(run)
+    return [part for word in cut for part in _han(word)]
 
 
 def _han(word: str) -> list[str]:
@@ -278,14 +320,15 @@ def _unopened(tokens: list[_Token]) -> list[_Token]:
     return tokens
 
 
-def _terms(clause: Sequence[_Token], limited: bool) -> Iterator[Term]:
+def _terms(clause: Sequence[_Token], limited: bool, segment: Segment) -> Iterator[Term]:
     """The terms of one clause. Each Han character is a term, because the segmenter may cut two texts differently."""
     before: list[str] = []
     all_words = [token.word for token in clause]
     for index, token in enumerate(clause):
         previous = all_words[index - 1] if index else ""
         after = all_words[index + 1 : index + 1 + _REACH]
-        around = function.Surroundings(before[-_REACH:], previous, after, limited)
+        joined = token.word == "的" and bool(after) and _are_joined(previous, after[0], segment)
+        around = function.Surroundings(before[-_REACH:], previous, after, limited, joined)
         if function.is_silent(token.word, around):
             continue
         before.append(token.word)
@@ -294,6 +337,18 @@ def _terms(clause: Sequence[_Token], limited: bool) -> Iterator[Term]:
                 yield Term(character, frozenset({character}), opening=token.opening)
         else:
             yield _term(token, all_words[max(0, index - _REACH) : index])
+
+
+def _are_joined(one: str, other: str, segment: Segment) -> bool:
+    """Whether the segmenter cuts no word end between two Chinese words that stand together: 老板 and 娘."""
+    if not (has_han(one) and has_han(other)):
+        return False
+    length = 0
+    for word in segment(one + other):
+        length += len(word)
+        if length >= len(one):
+            return length != len(one)
+    return False
 
 
 def _term(token: _Token, before: Sequence[str]) -> Term:

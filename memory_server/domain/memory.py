@@ -96,13 +96,25 @@ class Memory:
 
 
 @dataclass(frozen=True, slots=True)
+class Similar:
+    """A memory that is close to a text; `differs` tells in few words how, and is empty where both say the same."""
+
+    memory: Memory
+    differs: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Stored:
-    """The result of a store: the memory, whether the draft was merged into it, and memories that are only similar."""
+    """The result of a store: the memory, whether the draft was merged into it, and memories that are only similar.
+
+    `maybe_supersedes` is the memory that this one probably replaces, if any.
+    """
 
     memory: Memory
     consolidated: bool
     embedding_queued: bool
-    similar: tuple[MemoryId, ...]
+    similar: tuple[Similar, ...] = ()
+    maybe_supersedes: tuple[MemoryId, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,6 +142,11 @@ def merge(twin: Memory, draft: MemoryDraft) -> Memory:
         metadata={**twin.metadata, **(draft.metadata or {})},
         access_count=twin.access_count + 1,
     )
+
+
+def moves(before: Memory, after: Memory) -> bool:
+    """Whether a change may bring a memory close to another one."""
+    return (before.content, before.type, before.project) != (after.content, after.type, after.project)
 
 
 def change(memory: Memory, wanted: MemoryChange) -> Memory:

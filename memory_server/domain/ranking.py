@@ -238,6 +238,7 @@ class Literal:
 
     def __init__(self, query: str) -> None:
         folded = fold(query).strip()
+        self._folded = " ".join(folded.split())
         self._whole = _Words(folded)
         tokens = _MARKED.findall(folded) if any(map(str.isspace, folded)) or has_han(folded) else [folded]
         self._tokens = [_Words(token) for token in tokens]
@@ -245,6 +246,10 @@ class Literal:
     def within(self, folded: str) -> bool:
         """Whether a folded text contains the whole query."""
         return self._whole.within(folded)
+
+    def is_all_of(self, text: str) -> bool:
+        """Whether a text is the query, but for case, width and spaces."""
+        return " ".join(fold(text).split()) == self._folded
 
     def share(self, folded: str) -> float:
         """1 where a folded text contains every such token, INEXACT where it lacks one."""

@@ -132,6 +132,19 @@ _MEANS = frozenset({"用", "由", "靠", "以", "通过"})
 _COUNTS = tuple("0123456789零一二三四五六七八九十百千万亿两几这那每")
 """Characters at the end of a number."""
 
+_INSTITUTIONS = (
+    *("大学", "学院", "中学", "小学", "医院", "银行", "公司", "日报", "晚报", "机场", "车站", "大桥", "大厦", "饭店", "酒店", "图书馆", "博物馆"),
+    *("电视台", "出版社", "研究所", "研究院", "法院", "公园", "中心"),
+)  # fmt: skip
+"""How nouns start that make a name with the word before them: 北京大学 is one university, 北京的大学 are several."""
+
+_TITLES = (
+    *("经理", "主任", "总监", "老师", "教授", "医生", "大夫", "护士", "律师", "老板", "董事", "主席", "书记", "局长", "校长", "院长", "科长"),
+    *("处长", "部长", "组长", "队长", "班长", "市长", "省长", "司长", "厂长", "店长", "行长", "所长", "秘书", "助理", "师傅", "博士", "工程师"),
+    *("会计", "先生", "女士", "小姐", "太太", "阿姨", "叔叔", "爷爷", "奶奶", "哥", "姐", "总"),
+)  # fmt: skip
+"""How nouns start that make a person with the name before them: 李明经理 is Li Ming, 李明的经理 is his manager."""
+
 _FEELING = _set(
     "讨厌 喜欢 喜爱 爱 恨 怕 害怕 担心 羡慕 嫉妒 想念 怀念 想 说 提到 骂 批评 表扬 怀疑 相信 支持 反对"
 )
@@ -149,6 +162,8 @@ class Surroundings(NamedTuple):
     """The next words after it, kept or not."""
     limited: bool
     """Whether the text contains not or only anywhere."""
+    joined: bool = False
+    """Whether the words before and after it are one word, or parts of other words, where they stand together."""
 
     @property
     def last(self) -> str:
@@ -192,6 +207,14 @@ def _stresses(around: Surroundings) -> bool:
     return stressed and not around.last.endswith(_NEGATIVE)
 
 
+def _changes_the_noun(around: Surroundings) -> bool:
+    """Whether it matters that 的 stands before a noun."""
+    if around.joined or around.following.startswith((*_INSTITUTIONS, *_TITLES)):
+        return True
+    # 咬了猎人的狗 has two meanings: the dog that bit the hunter, or bit the hunter's dog.
+    return around.previous in _FEELING or "了" in around.before
+
+
 def _always(_: Surroundings) -> bool:
     return True
 
@@ -217,8 +240,7 @@ _SILENT_IF: dict[str, Callable[[Surroundings], bool]] = {
     # "He is running": in "he runs", the verb alone shows person and time.
     **dict.fromkeys(PRESENT_BE, _is_progressive_be),
     **dict.fromkeys(("一下", "呀", "哦", "啦", "呢", "嘛", "啊"), _always),
-    # 咬了猎人的狗 has two meanings: the dog that bit the hunter, or bit the hunter's dog.
-    "的": lambda around: around.previous not in _FEELING and "了" not in around.before,
+    "的": lambda around: not _changes_the_noun(around),
     # 去了 is past, 要来了 and 不抽了 are a change; after 已 and 太 it adds no meaning.
     "了": lambda around: not around.limited and any(word[0] in "已太" for word in around.before),
     "都": _repeats_total,
@@ -232,6 +254,8 @@ _SILENT_IF: dict[str, Callable[[Surroundings], bool]] = {
     # 项目所使用 means 项目使用; but 三所 counts houses.
     "所": lambda around: bool(around.after and around.before) and not around.last.endswith(_COUNTS),
     "要": lambda around: around.last == "必须",
+    # 3个人 means 3人; but 3个月 is not 3月.
+    "个": lambda around: around.last.isdigit() and around.following.startswith("人"),
     # In 用的是 and 是由王芳整理的 it adds no meaning; but 他是老板 differs from 他老板.
     "是": lambda around: around.previous == "的" or around.following in {"由", "从", "在"},
 }

@@ -39,7 +39,7 @@ LEASE = timedelta(seconds=10)
 """How long a process that has died keeps others from going on with its work; a batch takes a tenth of it."""
 
 AT_ONCE = 200
-"""Tokens of a text that is embedded before it is stored: about 40 ms on two quiet cores. A longer text is queued."""
+"""Tokens of what is embedded before it is stored: about 40 ms on two quiet cores. Longer texts are queued."""
 
 PATIENCE = 2.0
 """Seconds that a search waits for the embedder: while the server warms up, which takes the bundled model about 0.5 s,
@@ -64,11 +64,12 @@ class Answering:
 
 @dataclass(frozen=True, slots=True)
 class Fresh:
-    """The vector of a text that is about to be stored."""
+    """The vectors of texts that are about to be stored."""
 
     space_id: int
-    text: str
-    vector: Vector
+    space: Space
+    texts: tuple[str, ...]
+    vectors: tuple[Vector, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -318,19 +319,20 @@ class EmbeddingQueue:
         logger.warning("%s is not asked for now: %s", name(embedder.space), problem.text)
         self.filled.set()
 
-    def embed_now(self, text: str) -> Fresh | None:
-        """The vector of a text about to be stored. None where that would take long or the embedder is not ready.
+    def embed_now(self, *texts: str) -> Fresh | None:
+        """The vectors of texts about to be stored. None where that would take long or the embedder is not ready.
 
-        It is of the space that answered last. A space that has been retired since takes no vector.
+        They are of the space that answered last. A space that has been retired since takes no vector.
         """
         answering = self._last
-        if answering is None or estimate(text) > AT_ONCE:
+        if answering is None or sum(map(estimate, texts)) > AT_ONCE:
             return None
         embedder = answering.embedder
-        vectors = self.embed_in_time(embedder, lambda: embedder.embed_documents([text]))
+        vectors = self.embed_in_time(embedder, lambda: embedder.embed_documents(texts))
         if isinstance(vectors, Problem):
             return None
-        return Fresh(answering.space_id, text, np.asarray(vectors[0], dtype=np.float32))
+        found = tuple(np.asarray(vector, dtype=np.float32) for vector in vectors)
+        return Fresh(answering.space_id, embedder.space, texts, found)
 
     def coverage(self, project: str | None = None) -> Coverage:
         """How far the embeddings of the answering space are."""

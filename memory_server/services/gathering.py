@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from memory_server.domain import parts, ranking, relevance
 from memory_server.domain.embedding import Embedded
@@ -39,15 +40,20 @@ Thing = TypeVar("Thing")
 class Item(Generic[Thing]):
     """A memory or the like as the ranking reads it.
 
+    `texts` are what it says: a turn has a summary and a message.
     `prior` is the share of its score that it keeps for its own sake, `bonus` what is added to that.
     """
 
     thing: Thing
-    text: str
+    texts: tuple[str, ...]
     project: str
     occurred_at: str
     prior: float = 1.0
     bonus: float = 0.0
+
+    @property
+    def text(self) -> str:
+        return "\n".join(self.texts)
 
 
 @dataclass(frozen=True, slots=True)
@@ -235,23 +241,22 @@ class Gathering(Generic[Thing]):
         """The scores of each part of the question."""
         ids = hood.ids[hood.rows].tolist()
         meaning = self.meaning if self.meaning is not None and self.meaning.vectors else None
-        wide = None
+        wide: list[NDArray[np.float32]] = []
         if meaning:
             dimensions = len(meaning.vectors[0])
             vectors = meaning.vectors
             if len(vectors) < len(self.queries):  # the middle of its parts stands for the whole
                 vectors = (*vectors, relevance.middle(vectors))
-            wide = relevance.widened(
-                candidates.vectors(self.tx, self.asked.kind, meaning.space_id, hood.ids, dimensions), hood
-            )
+            known = candidates.vectors(self.tx, self.asked.kind, meaning.space_id, hood.ids, dimensions)
+            wide = [relevance.widened(each, hood) for each in known]
         found = []
         for place, asked in enumerate(self.queries):
             terms = [] if self.asked.mode == "semantic" else [self._term(text) for text in asked.terms]
             shares = relevance.shares(terms, self.words.total, hood)
             share = self._with_symbols(asked, ids, shares.share)
             cosine = np.zeros(len(ids))
-            if meaning and wide is not None:
-                cosine = relevance.cosines(wide, vectors[place])
+            for each in wide:
+                cosine = np.maximum(cosine, relevance.cosines(each, vectors[place]))
             weight = ranking.meaning_weight(
                 meaning.space if meaning else None, self.asked.mode, asked.chinese, hood.talk
             )

@@ -1,28 +1,26 @@
 """Typed memories: store, read, change, forget, count."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from memory_server.domain import forgetting, parts
+from memory_server.domain import forgetting
 from memory_server.domain import memory as domain
 from memory_server.domain.caller import Caller
-from memory_server.domain.consolidation import THRESHOLD, Likeness, Text, compare, prepare
+from memory_server.domain.consolidation import prepare
 from memory_server.domain.edge import Edge, Relation
 from memory_server.domain.embedding import Embedded
 from memory_server.domain.forgetting import Forgotten, Kind
-from memory_server.domain.memory import Filter, Memory, MemoryChange, MemoryDraft, MemoryId, Stored
+from memory_server.domain.memory import Memory, MemoryChange, MemoryDraft, MemoryId, Similar, Stored
 from memory_server.domain.secrets import refuse_secrets
+from memory_server.domain.similar import Compared
 from memory_server.errors import Invalid, Mend, NotFound, Problem
-from memory_server.language import query
 from memory_server.nlp import Segmenter
-from memory_server.services import projects
+from memory_server.services import comparing, projects
+from memory_server.services.comparing import Written
 from memory_server.services.embedding_queue import Coverage, EmbeddingQueue, Fresh
-from memory_server.sqlite import edges, embeddings, job_problems, memories, trash, words
+from memory_server.sqlite import edges, embeddings, job_problems, memories, trash
 from memory_server.sqlite.database import Database
 from memory_server.sqlite.tx import Tx, WriteTx
-
-PEERS = 500
-"""Memories that share rare words with a draft and are compared with it: about 20 ms."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +29,19 @@ class Detailed:
 
     memory: Memory
     earlier: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Updated:
+    """A memory as it is now, with the texts it had before; and which memories are close to it now.
+
+    `same_as` is another memory that says the same.
+    """
+
+    memory: Memory
+    earlier: tuple[str, ...]
+    similar: tuple[Similar, ...] = ()
+    same_as: MemoryId | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,28 +82,33 @@ class MemoryService:
         related_to: MemoryId | None,
         caller: Caller,
         summarizes: Sequence[MemoryId] = (),
+        supersedes: MemoryId | None = None,
     ) -> Stored:
         """Keep a memory, or merge it into its twin: one that says the same in the same project and type.
 
-        Briefings say it instead of the memories that it `summarizes`. The project of the draft is a name, a key, a path
-        or the address of a remote.
+        It is never merged into a memory that is superseded, by another one or by this. Briefings say it instead of the
+        memories that it `summarizes`. The project of the draft is a name, a key, a path or the address of a remote.
 
         Raises:
             Invalid: it looks like a credential.
-            NotFound: `related_to`, or one that it summarizes, does not exist.
+            NotFound: `related_to`, `supersedes` or one that it summarizes does not exist.
         """
         project = projects.asked(draft.project or "", caller)
         self._refuse_secrets(draft.content, project.name, draft.tags, draft.metadata, draft.session)
-        text = self._prepared(draft.content)
+        text = prepare(draft.content, self.segmenter.segment)
         fresh = self.queue.embed_now(draft.content)
         with self.database.write() as tx:
             draft = replace(draft, project=projects.settle(tx, project) or None)
-            for id in filter(None, (related_to, *summarizes)):
+            for id in filter(None, (related_to, supersedes, *summarizes)):
                 memories.get(tx, id)
-            twin, similar = self._twin(tx, draft, text)
+            without = () if supersedes is None else (supersedes,)
+            found = self._compared(tx, Written(text, draft.type, draft.project, fresh), without)
+            twin = found.twin
             stored = memories.insert(tx, draft, caller) if twin is None else self._merge(tx, twin, draft)
             if related_to is not None and related_to != stored.id:
                 edges.connect(tx, Edge(stored.id, related_to), caller)
+            if supersedes is not None:
+                edges.connect(tx, Edge(stored.id, supersedes, Relation.SUPERSEDES), caller)
             for id in dict.fromkeys(summarizes):
                 if id != stored.id:
                     edges.connect(tx, Edge(stored.id, id, Relation.SUMMARIZES), caller)
@@ -100,7 +116,8 @@ class MemoryService:
             queued = changed and not _keep(tx, fresh, stored)
         if queued:
             self.queue.wake()
-        return Stored(stored, twin is not None, queued, similar)
+        replaced = tuple(each for each in found.maybe_replaced if each not in summarizes)
+        return Stored(stored, twin is not None, queued, found.similar, replaced)
 
     def get(self, ids: Sequence[MemoryId]) -> Read:
         """Memories whole, in the order asked for. Counts no access."""
@@ -117,8 +134,8 @@ class MemoryService:
         id: MemoryId,
         wanted: MemoryChange,
         caller: Caller = Caller(),  # noqa: B008 - it is frozen
-    ) -> Detailed:
-        """Change the fields given; an earlier text stays in the history.
+    ) -> Updated:
+        """Change the fields given; an earlier text stays in the history. It is never merged with another memory.
 
         Raises:
             Invalid: nothing to change, or it looks like a credential.
@@ -136,9 +153,11 @@ class MemoryService:
             after = memories.replace(tx, domain.change(before, wanted), "rewritten")
             earlier = memories.earlier(tx, [id])
             queued = after.content != before.content and not _keep(tx, fresh, after)
+            found = self._compared_now(tx, after, fresh) if domain.moves(before, after) else Compared()
         if queued:
             self.queue.wake()
-        return Detailed(after, tuple(earlier.get(id, ())))
+        same = found.twin or found.restated
+        return Updated(after, tuple(earlier.get(id, ())), found.similar, same.id if same else None)
 
     def forget(self, id: MemoryId, purge: bool, caller: Caller) -> Forgotten:
         """Delete a memory with its history and edges: it can be brought back for 30 days. Or erase it for good.
@@ -193,29 +212,12 @@ class MemoryService:
         if not self.allow_secrets:
             refuse_secrets(*values)
 
-    def _twin(self, tx: Tx, draft: MemoryDraft, text: Text) -> tuple[Memory | None, tuple[MemoryId, ...]]:
-        """The memory that the draft restates, if any, and those that are close but say something else."""
-        similar: list[MemoryId] = []
-        twin = None
-        where = Filter(type=draft.type, project=draft.project or "")
-        phrases = list(map(query.index_phrase, text.words))
-        for peer in memories.select(tx, words.peers(tx, phrases, THRESHOLD, where, PEERS)):
-            likeness = self._likeness(draft, text, peer)
-            if likeness is Likeness.RESTATEMENT and twin is None:
-                twin = peer
-            elif likeness is not Likeness.DIFFERENT:
-                similar.append(peer.id)
-        return twin, tuple(similar)
+    def _compared(self, tx: Tx, written: Written, without: Collection[MemoryId]) -> Compared:
+        return comparing.compare(tx, written, self.segmenter, without)
 
-    def _prepared(self, content: str) -> Text:
-        """A text to compare: of a long one the first part."""
-        return prepare(parts.split(content)[0], self.segmenter.segment)
-
-    def _likeness(self, draft: MemoryDraft, text: Text, peer: Memory) -> Likeness:
-        """A long text restates another one only if it is the same: to compare all of it would take seconds."""
-        if len(draft.content) <= parts.LONG and len(peer.content) <= parts.LONG:
-            return compare(text, self._prepared(peer.content))
-        return Likeness.RESTATEMENT if draft.content == peer.content else Likeness.DIFFERENT
+    def _compared_now(self, tx: Tx, memory: Memory, fresh: Fresh | None) -> Compared:
+        text = prepare(memory.content, self.segmenter.segment)
+        return self._compared(tx, Written(text, memory.type, memory.project, fresh), (memory.id,))
 
     def _merge(self, tx: WriteTx, twin: Memory, draft: MemoryDraft) -> Memory:
         merged = memories.replace(tx, domain.merge(twin, draft), "merged")
@@ -226,6 +228,6 @@ class MemoryService:
 
 def _keep(tx: WriteTx, fresh: Fresh | None, memory: Memory) -> bool:
     """Keep the vector of a memory's text; false where that waits in the queue."""
-    if fresh is None or fresh.text != memory.content:
+    if fresh is None or fresh.texts != (memory.content,):
         return False
-    return embeddings.keep(tx, fresh.space_id, Embedded.MEMORIES, memory.id, fresh.text, fresh.vector)
+    return embeddings.keep(tx, fresh.space_id, Embedded.MEMORIES, memory.id, fresh.texts, fresh.vectors)

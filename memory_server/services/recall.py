@@ -152,7 +152,7 @@ def _facts_for(text: str) -> Any:
         return {
             fact.id: Item(
                 fact,
-                f"{fact.key}: {fact_text.value_of(fact.value)}",
+                (f"{fact.key}: {fact_text.value_of(fact.value)}",),
                 "",
                 fact.updated_at,
                 bonus=KEY * fact_text.is_named(fact.key, asked),
@@ -165,7 +165,7 @@ def _facts_for(text: str) -> Any:
 
 def _load_said(tx: Tx, ids: Sequence[int]) -> Mapping[int, Item[ShortTermMemory]]:
     found = short_term.select(tx, [ShortTermId(id) for id in ids])
-    return {id: Item(each, each.text, "", each.said_at) for id, each in found.items()}
+    return {id: Item(each, (each.text,), "", each.said_at) for id, each in found.items()}
 
 
 def _found(tx: Tx, ranked: Sequence[Ranked[Any]], caller: Caller) -> Iterator[Found]:

@@ -34,6 +34,9 @@ OPENING = 300
 EXACT = 0.1
 """Added where a text holds the whole query letter by letter: `TODO: x` comes before `x TODO`."""
 
+VERY_TEXT = 1.0
+"""Added where a text is the query: then it comes first, and surely answers."""
+
 OTHER_PROJECT = 0.7
 """Share of its score that a text of another project keeps."""
 
@@ -49,7 +52,7 @@ NEWNESS_OF_TALK = 0.03
 class Ranked(Generic[Thing]):
     """A text found; of a long one `part` is the number of the part that answers best.
 
-    `score` orders the texts, `probability` is how likely it is that this one answers.
+    `score` orders the texts, `probability` is how likely it is that this one answers. `is_query`: it is the very text.
     """
 
     kind: Embedded
@@ -58,6 +61,7 @@ class Ranked(Generic[Thing]):
     part: int
     score: float
     signals: Signals
+    is_query: bool
     probability: float = 0.0
 
 
@@ -161,6 +165,8 @@ class _Search(Generic[Thing]):
         boosts = self._boosts(seen)
         literal = Literal(self.question.text)
         keeps, added = self._keeps(seen, literal), self._added(seen, literal)
+        very = [any(map(literal.is_all_of, each.item.texts)) for each in seen]
+        added = added + VERY_TEXT * np.array(very)
         best = [each.place for each in seen]
         lists = [each.base[best] * keeps + [boost.amount for boost in boosts] + added for each in scores]
         order, lists_of = relevance.best_places(lists)
@@ -192,6 +198,7 @@ class _Search(Generic[Thing]):
                 parts.number_of(there.id),
                 least,
                 signals,
+                very[row],
             )
             ranked.setdefault((found.kind, found.id), found)
         return self._with_probabilities(list(ranked.values()))
@@ -199,7 +206,10 @@ class _Search(Generic[Thing]):
     def _with_probabilities(self, ranked: list[Ranked[Thing]]) -> list[Ranked[Thing]]:
         meaning = self.meaning is not None and not self.meaning.space.lexical and self._mode != "keyword"
         found = confidence.probabilities([each.signals for each in ranked], meaning, self._by_words)
-        return [replace(each, probability=one) for each, one in zip(ranked, found, strict=True)]
+        return [
+            replace(each, probability=1.0 if each.is_query else one)
+            for each, one in zip(ranked, found, strict=True)
+        ]
 
     @property
     def _mode(self) -> str:

@@ -169,7 +169,7 @@ def load(tx: Tx, ids: Sequence[int]) -> dict[int, Item[Memory]]:
     return {
         memory.id: Item(
             memory,
-            memory.content,
+            (memory.content,),
             memory.project or "",
             memory.occurred_at,
             ranking.prior(scoring.decayed_score(memory, tx.now)),

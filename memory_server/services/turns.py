@@ -58,12 +58,12 @@ class TurnService:
             self.facts.check(draft)
         if not self.facts.allow_secrets:
             refuse_secrets(turn.message, turn.summary, known, turn.session)
-        fresh = self.queue.embed_now(turns.embedded_text(turn.message, turn.summary))
+        fresh = self.queue.embed_now(turn.summary, turn.message)
         with self.database.write() as tx:
             caller = projects.settled(tx, caller)
             id = turns.insert(tx, turn, caller)
             kept = fresh is not None and embeddings.keep(
-                tx, fresh.space_id, Embedded.TURNS, id, fresh.text, fresh.vector
+                tx, fresh.space_id, Embedded.TURNS, id, fresh.texts, fresh.vectors
             )
             for draft in drafts:
                 self.facts.write_in(tx, draft, Scope.PROJECT, caller)
@@ -133,6 +133,6 @@ class TurnService:
 
 def load(tx: Tx, ids: Sequence[int]) -> dict[int, Item[Turn]]:
     return {
-        turn.id: Item(turn, turns.embedded_text(turn.message, turn.summary), turn.project, turn.occurred_at)
+        turn.id: Item(turn, (turn.summary, turn.message), turn.project, turn.occurred_at)
         for turn in turns.select(tx, ids)
     }

@@ -144,16 +144,25 @@ def passing(tx: Tx, kind: Embedded, ids: Sequence[int], wanted: Wanted) -> set[i
 
 def vectors(
     tx: Tx, kind: Embedded, space_id: int, ids: NDArray[np.int64], dimensions: int
-) -> NDArray[np.float32]:
+) -> list[NDArray[np.float32]]:
     """The vectors of these texts, whose ids ascend: a row each and one of zeros.
 
-    A text that has none yet has zeros, and so has one whose vector holds no numbers, as in a damaged row.
+    Turns have two such arrays: those of the summaries and those of the messages. A text that has none yet has zeros,
+    and so has one whose vector holds no numbers, as in a damaged row.
     """
-    tables = TABLES[kind]
+    return [
+        _vectors(tx, kind, table, space_id, ids, dimensions) for table in TABLES[kind].embedded.values()
+    ]
+
+
+def _vectors(
+    tx: Tx, kind: Embedded, table: str, space_id: int, ids: NDArray[np.int64], dimensions: int
+) -> NDArray[np.float32]:
+    id = TABLES[kind].id
     wanted = json.dumps(ids.tolist())
     sql = f"""
-        SELECT {tables.id}, vector FROM {tables.vectors}
-        WHERE space_id = ? AND {tables.id} IN (SELECT value FROM json_each(?))
+        SELECT {id}, vector FROM {table}
+        WHERE space_id = ? AND {id} IN (SELECT value FROM json_each(?))
     """
     values: list[Value] = [space_id, wanted]
     if kind is Embedded.MEMORIES:

@@ -1,6 +1,6 @@
 """The spaces, their vectors, the bits that searches scan, and the queue of what is still to embed."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import astuple, dataclass, fields
 from typing import Any, TypeAlias
 
@@ -29,6 +29,7 @@ ROWS = (
     Rows("part_embeddings", id="part_id"),
     Rows("embedding_queue", ("queued_at",), moments=("queued_at",), id="memory_id"),
     Rows("turn_embeddings", ("created_at",), moments=("created_at",), id="turn_id"),
+    Rows("turn_message_embeddings", id="turn_id"),
     Rows("turn_embedding_queue", ("queued_at",), moments=("queued_at",), id="turn_id"),
     Rows("fact_embeddings", ("created_at",), moments=("created_at",), id="fact_id"),
     Rows("fact_embedding_queue", ("queued_at",), moments=("queued_at",), id="fact_id"),
@@ -51,15 +52,15 @@ Wanted: TypeAlias = Filter | FactFilter | SaidFilter
 class Tables:
     """The table of the texts, and those of their words, their vectors and of what waits.
 
-    `text` and `moment`, when it was said, are expressions; `id` is a column. Kinds whose texts follow each other in a
-    session have neighbours.
+    `text` and `moment`, when it was said, are expressions; `id` is a column. `embedded` are the expressions of what is
+    embedded, each with the table of its vectors. Kinds whose texts follow each other in a session have neighbours.
     """
 
     source: str
     words: str
     text: str
     id: str
-    vectors: str
+    embedded: Mapping[str, str]
     queue: str
     moment: str = "ifnull(occurred_at, created_at)"
     follows: bool = True
@@ -67,14 +68,14 @@ class Tables:
 
 TABLES = {
     Embedded.MEMORIES: Tables(
-        "memories", "memory_words", "content", "memory_id", "embeddings", "embedding_queue"
+        "memories", "memory_words", "content", "memory_id", {"content": "embeddings"}, "embedding_queue"
     ),
     Embedded.TURNS: Tables(
         "turns",
         "turn_words",
         "summary || char(10) || message",
         "turn_id",
-        "turn_embeddings",
+        {"summary": "turn_embeddings", "message": "turn_message_embeddings"},
         "turn_embedding_queue",
     ),
     Embedded.FACTS: Tables(
@@ -82,7 +83,7 @@ TABLES = {
         "fact_words",
         "key || char(10) || value",
         "fact_id",
-        "fact_embeddings",
+        {"key || char(10) || value": "fact_embeddings"},
         "fact_embedding_queue",
         "updated_at",
         follows=False,
@@ -92,7 +93,7 @@ TABLES = {
         "short_term_words",
         "text",
         "memory_id",
-        "short_term_embeddings",
+        {"text": "short_term_embeddings"},
         "short_term_embedding_queue",
         "said_at",
     ),
@@ -121,23 +122,26 @@ class KnownSpace:
 
 @dataclass(frozen=True, slots=True)
 class Waiting:
-    """What has no embedding yet, with the bytes of the text that it has now."""
+    """What has no embedding yet, with the bytes of the texts that it has now."""
 
     kind: Embedded
     id: int
-    content: bytes
+    contents: tuple[bytes, ...]
 
     @property
     def texts(self) -> list[str]:
-        """Its parts. What is no UTF-8 is replaced by marks: the rest of the text is embedded all the same."""
-        text = self.content.decode(errors="replace")
+        """What is embedded: the parts of a memory, the summary and the message of a turn.
+
+        What is no UTF-8 is replaced by marks: the rest of the text is embedded all the same.
+        """
+        texts = [content.decode(errors="replace") for content in self.contents]
         match self.kind:
             case Embedded.MEMORIES:
-                return parts.split(text)
+                return parts.split(texts[0])
             case Embedded.FACTS:
-                return [fact_text.of_row(text)]
+                return [fact_text.of_row(texts[0])]
             case _:
-                return [text]
+                return texts
 
 
 def _known(row: tuple[Any, ...]) -> KnownSpace:
@@ -233,8 +237,8 @@ def abandon(tx: WriteTx) -> None:
 
 def _retire(tx: WriteTx, id: int) -> None:
     for tables in TABLES.values():
-        tx.execute(f"DELETE FROM {tables.vectors} WHERE space_id = ?", (id,))
-        tx.execute(f"DELETE FROM {tables.queue} WHERE space_id = ?", (id,))
+        for table in (*tables.embedded.values(), tables.queue):
+            tx.execute(f"DELETE FROM {table} WHERE space_id = ?", (id,))
     for table in ("embedding_bits", "part_embeddings"):
         tx.execute(f"DELETE FROM {table} WHERE space_id = ?", (id,))
     tx.execute("UPDATE spaces SET state = 'retired' WHERE id = ?", (id,))
@@ -250,7 +254,7 @@ def waiting(tx: Tx, space_id: int, kind: Embedded, limit: int) -> list[Waiting]:
     tables = TABLES[kind]
     rows = tx.rows(
         f"""
-        SELECT source.id, CAST({tables.text} AS BLOB)
+        SELECT source.id, {_contents(tables)}
         FROM {tables.queue} AS q
         JOIN {tables.source} AS source ON source.id = q.{tables.id}
         WHERE q.space_id = ?
@@ -259,7 +263,11 @@ def waiting(tx: Tx, space_id: int, kind: Embedded, limit: int) -> list[Waiting]:
         """,
         (space_id, limit),
     )
-    return [Waiting(kind, id, content) for id, content in rows]
+    return [Waiting(kind, id, tuple(contents)) for id, *contents in rows]
+
+
+def _contents(tables: Tables) -> str:
+    return ", ".join(f"CAST({text} AS BLOB)" for text in tables.embedded)
 
 
 def count_waiting(tx: Tx, space_id: int, *kinds: Embedded) -> int:
@@ -283,25 +291,32 @@ def count_embedded(tx: Tx, space_id: int, project: str | None = None) -> int:
 
 
 def insert(tx: WriteTx, space_id: int, embedded: Waiting, vectors: Sequence[Vector]) -> bool:
-    """Keep the vectors of its parts; false where the text was deleted or changed, or the space retired by now."""
+    """Keep the vectors of its texts; false where one was deleted or changed, or the space retired by now."""
     tables, blob = TABLES[embedded.kind], as_blob(vectors[0])
     wanted = tx.value(
         f"""
         SELECT 1
         FROM {tables.source} AS source, spaces
-        WHERE source.id = ? AND CAST({tables.text} AS BLOB) = ? AND spaces.id = ? AND state <> 'retired'
+        WHERE source.id = ? AND ({_contents(tables)}) = ({", ".join("?" for _ in tables.embedded)})
+            AND spaces.id = ? AND state <> 'retired'
         """,
-        (embedded.id, embedded.content, space_id),
+        (embedded.id, *embedded.contents, space_id),
     )
     if wanted is None:
         return False
+    first, *others = tables.embedded.values()
     tx.execute(
         f"""
-        INSERT OR REPLACE INTO {tables.vectors} (space_id, {tables.id}, vector, created_at)
+        INSERT OR REPLACE INTO {first} (space_id, {tables.id}, vector, created_at)
         VALUES (?, ?, ?, ?)
         """,
         (space_id, embedded.id, blob, tx.now),
     )
+    for table, vector in zip(others, vectors[1:], strict=False):
+        tx.execute(
+            f"INSERT OR REPLACE INTO {table} (space_id, {tables.id}, vector) VALUES (?, ?, ?)",
+            (space_id, embedded.id, as_blob(vector)),
+        )
     if embedded.kind is Embedded.MEMORIES:
         _insert_bits(tx, space_id, embedded.id, blob)
         _insert_parts(tx, space_id, embedded.id, vectors[1:])
@@ -334,21 +349,32 @@ def _insert_parts(tx: WriteTx, space_id: int, memory_id: int, vectors: Sequence[
         )
 
 
-def keep(tx: WriteTx, space_id: int, kind: Embedded, id: int, text: str, vector: Vector) -> bool:
-    """Keep the vector of a text that was embedded before it was stored; false where another text was stored."""
-    return insert(tx, space_id, Waiting(kind, id, text.encode()), [vector])
+def keep(
+    tx: WriteTx, space_id: int, kind: Embedded, id: int, texts: Sequence[str], vectors: Sequence[Vector]
+) -> bool:
+    """Keep the vectors of texts that were embedded before they were stored; false where others were stored."""
+    return insert(tx, space_id, Waiting(kind, id, tuple(text.encode() for text in texts)), vectors)
 
 
 def nearest(
     tx: Tx, kind: Embedded, space_id: int, query: Vector, wanted: Wanted, limit: int
 ) -> dict[int, float]:
-    """The texts nearest in meaning, best first, each with its cosine (from -1 to 1); parts of long texts among them."""
+    """The texts nearest in meaning, best first, each with its cosine (from -1 to 1); parts of long texts among them.
+
+    Of a turn its summary or its message counts, whichever is nearer.
+    """
     if not isinstance(wanted, Filter) or kind is not Embedded.MEMORIES:
         tables = TABLES[kind]
-        source = f"{tables.vectors} AS e JOIN {tables.source} AS m ON m.id = e.{tables.id}"
-        return _nearest(tx, source, f"e.{tables.id}", space_id, query, wanted, limit)
-    found = _nearest_memories(tx, space_id, query, wanted, limit)
-    found |= _nearest(tx, _PARTS, "e.part_id", space_id, query, wanted, limit)
+        found: dict[int, float] = {}
+        for table in tables.embedded.values():
+            source = f"{table} AS e JOIN {tables.source} AS m ON m.id = e.{tables.id}"
+            for id, cosine in _nearest(
+                tx, source, f"e.{tables.id}", space_id, query, wanted, limit
+            ).items():
+                found[id] = max(cosine, found.get(id, cosine))
+    else:
+        found = _nearest_memories(tx, space_id, query, wanted, limit)
+        found |= _nearest(tx, _PARTS, "e.part_id", space_id, query, wanted, limit)
     return dict(sorted(found.items(), key=lambda each: (-each[1], -each[0]))[:limit])
 
 

@@ -46,11 +46,6 @@ def insert(tx: WriteTx, draft: TurnDraft, caller: Caller) -> int:
     return int(row[0])
 
 
-def embedded_text(message: str, summary: str) -> str:
-    """The text of a turn that is embedded."""
-    return f"{summary}\n{message}"
-
-
 def select(tx: Tx, ids: Sequence[int]) -> list[Turn]:
     """These turns, in the order given."""
     rows = tx.rows(

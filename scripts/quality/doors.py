@@ -22,9 +22,9 @@ from memory_server.demo import call, embedded
 from memory_server.domain.caller import Caller
 from memory_server.domain.confidence import Signals
 from memory_server.domain.embedding import Embedded
-from memory_server.domain.memory import Filter, MemoryDraft, MemoryId, MemoryType, Stored
-from memory_server.domain.memory import Memory as StoredMemory
+from memory_server.domain.memory import Filter, MemoryDraft, MemoryType, Stored
 from memory_server.domain.moment import timestamp
+from memory_server.domain.similar import Compared
 from memory_server.embedding import Embedder
 from memory_server.mcp.tools import fields
 from memory_server.services import retrieval, search
@@ -72,8 +72,8 @@ class Unmerged(MemoryService):
 
     __slots__ = ()
 
-    def _twin(self, *_: object) -> tuple[StoredMemory | None, tuple[MemoryId, ...]]:
-        return None, ()
+    def _compared(self, *_: object) -> Compared:
+        return Compared()
 
 
 class NoSegmenter:

@@ -127,9 +127,10 @@ def test_a_text_is_embedded_before_it_is_stored_unless_that_takes_long_or_the_em
     assert fresh is not None
     answering = queue.answering()
     assert isinstance(answering, Answering)
-    assert (fresh.space_id, fresh.text) == (answering.space_id, "text")
-    np.testing.assert_array_equal(fresh.vector, embedder.embed_questions(["text"])[0])
+    assert (fresh.space_id, fresh.space, fresh.texts) == (answering.space_id, embedder.space, ("text",))
+    np.testing.assert_array_equal(fresh.vectors[0], embedder.embed_questions(["text"])[0])
     assert queue.embed_now("word " * 10 * AT_ONCE) is None
+    assert queue.embed_now("word " * AT_ONCE, "word " * AT_ONCE) is None
     assert embedder.batches == [1]
 
 

@@ -5,13 +5,17 @@ from typing import Any
 import pytest
 
 from memory_server.domain.caller import Caller
+from memory_server.domain.embedding import Embedded
 from memory_server.domain.fact import FactDraft, Scope
+from memory_server.domain.memory import Filter
 from memory_server.domain.turn import TurnDraft
+from memory_server.embedding import Embedder
 from memory_server.errors import Hint, Invalid, MemoryServerError, Mend, Problem
 from memory_server.project import Project
 from memory_server.services.embedding_queue import EmbeddingQueue
 from memory_server.services.facts import FactService
 from memory_server.services.turns import MENTIONED, Recalled, TurnService
+from memory_server.sqlite import embeddings
 from memory_server.sqlite import facts as fact_table
 from memory_server.sqlite.database import Database
 from tests.conftest import Clock
@@ -96,6 +100,37 @@ def test_the_best_turns_come_first_with_their_score(conversation: TurnService) -
     assert len(scores) == 2
     assert 0.2 < scores[0] <= 1
     assert recalled.degraded == ()
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "Shall we move the release to Tuesday morning?",
+        "shall we  move the release to tuesday morning?",
+        "发布日改到周二",
+        "發布日改到周二",
+    ],
+)
+def test_the_very_text_of_a_turn_finds_it_surely(conversation: TurnService, query: str) -> None:
+    for message, summary in (
+        ("The release notes of Tuesday morning", "Release notes"),
+        ("Shall we move the release to Tuesday morning?", "发布日改到周二"),
+        ("Shall we move the release to Tuesday morning? Or to Monday?", "发布日改到周二还是周一"),
+    ):
+        conversation.register(TurnDraft(message, summary, session=summary), {}, CLAUDE)
+    turn, score = retrieve(conversation, query).turns[0]
+    assert (turn.id, score) == (2, 1.0)
+
+
+def test_the_summary_or_the_message_of_a_turn_is_near_to_a_question_whatever_the_other_says(
+    conversation: TurnService, database: Database, embedder: Embedder
+) -> None:
+    conversation.register(TurnDraft("word " * 90, "Orchids need little water"), {}, CLAUDE)
+    conversation.register(TurnDraft("Orchids need little water", "word " * 90), {}, CLAUDE)
+    (vector,) = embedder.embed_documents(["Orchids need little water"])
+    with database.read() as tx:
+        found = embeddings.nearest(tx, Embedded.TURNS, 1, vector, Filter(), 10)
+    assert found == {2: 1.0, 1: 1.0}
 
 
 def test_a_turn_keeps_the_moment_and_the_session_that_were_given(

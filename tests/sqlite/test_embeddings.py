@@ -326,7 +326,7 @@ def test_a_retired_space_that_comes_back_is_built_anew(database: Database) -> No
 def test_a_vector_that_comes_after_its_space_was_retired_is_dropped(database: Database) -> None:
     first_id = filled(database, 1)
     with database.write() as tx:
-        late = Waiting(Embedded.MEMORIES, put(tx, "slow to embed"), b"slow to embed")
+        late = Waiting(Embedded.MEMORIES, put(tx, "slow to embed"), (b"slow to embed",))
         embeddings.activate(tx, embeddings.open_space(tx, SECOND).id)
         embeddings.insert(tx, first_id, late, [vector_of("slow to embed")])
         assert tx.value("SELECT count(*) FROM embeddings WHERE space_id = ?", (first_id,)) == 0

@@ -315,8 +315,10 @@ def test_a_turn_waits_for_its_embedding_and_leaves_nothing_behind(database: Data
         tx.execute("INSERT INTO turns (message, summary) VALUES ('m', 's')")
         tx.execute("DELETE FROM turn_embedding_queue")
         tx.execute("INSERT INTO turn_embeddings VALUES (1, 1, x'00000000', '2026-01-01')")
+        tx.execute("INSERT INTO turn_message_embeddings VALUES (1, 1, x'00000000')")
         tx.execute("UPDATE turns SET summary = 'other'")
         assert tx.value("SELECT count(*) FROM turn_embeddings") == 0
+        assert tx.value("SELECT count(*) FROM turn_message_embeddings") == 0
         assert tx.value("SELECT count(*) FROM turn_embedding_queue") == 1
         tx.execute("DELETE FROM turns")
         assert tx.value("SELECT count(*) FROM turn_embedding_queue") == 0

@@ -87,7 +87,7 @@ ASKED: dict[str, Callable[[WriteTx], Any]] = {
     "cosines": lambda tx: embeddings.cosines(tx, 1, VECTOR, [MemoryId(1)]),
     "waiting": lambda tx: embeddings.waiting(tx, 1, Embedded.MEMORIES, 10),
     "keep a vector": lambda tx: embeddings.insert(
-        tx, 1, Waiting(Embedded.MEMORIES, 6, LONG.encode()), [VECTOR] * len(parts.split(LONG))
+        tx, 1, Waiting(Embedded.MEMORIES, 6, (LONG.encode(),)), [VECTOR] * len(parts.split(LONG))
     ),
     "coverage": lambda tx: embeddings.count_embedded(tx, 1),
 }

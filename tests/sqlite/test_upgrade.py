@@ -20,7 +20,7 @@ from memory_server.services.facts import FactService
 from memory_server.services.long_term import LongTermService
 from memory_server.services.projects import ProjectService
 from memory_server.services.turns import TurnService
-from memory_server.sqlite import erasures, trash
+from memory_server.sqlite import embeddings, erasures, trash
 from memory_server.sqlite.database import Database
 from memory_server.triggers.engine import TwoTierEngine
 from memory_server.triggers.javascript.sandbox import Sandbox
@@ -145,6 +145,7 @@ VECTORS = {
     "part_embeddings",
     "turn_embeddings",
     "turn_embedding_queue",
+    "turn_message_embeddings",
     "fact_embeddings",
     "fact_embedding_queue",
     "short_term_embeddings",
@@ -187,6 +188,10 @@ def vectors(path: Path) -> None:
             VALUES (1, 1, x'00000000', '2026-01-01');
             INSERT INTO turn_embedding_queue (space_id, turn_id) VALUES (1, 2);
             """
+        )
+    if connection.table_exists(None, "turn_message_embeddings"):
+        connection.execute(
+            "INSERT INTO turn_message_embeddings (space_id, turn_id, vector) VALUES (1, 1, x'00000000')"
         )
     if connection.table_exists(None, "fact_embeddings"):
         connection.execute(
@@ -269,7 +274,10 @@ def test_vectors_and_what_waits_for_one_stay_through_the_upgrade(any_file: Path,
     after = content(any_file)
     for table in VECTORS & set(before):
         assert before[table]
-        assert after[table] == before[table]
+        if table == "turn_embedding_queue":  # 0015 adds every turn to it
+            assert all(row in after[table] for row in before[table])
+        else:
+            assert after[table] == before[table]
 
 
 def test_an_upgrade_of_a_file_that_another_program_holds_waits_for_it(tmp_path: Path, clock: Clock) -> None:
@@ -533,4 +541,23 @@ def test_a_turn_in_the_trash_comes_back_into_its_project(tmp_path: Path, clock: 
         assert deleted is not None
         trash.restore(tx, Kind.TURN, deleted)
         assert tx.value("SELECT project FROM turns WHERE id = 9") == "app"
+
+
+# 0015
+
+
+def test_the_turns_of_an_earlier_file_are_embedded_anew_by_summary_and_message(
+    tmp_path: Path, clock: Clock
+) -> None:
+    path = at(14, tmp_path, clock)
+    vectors(path)
+    database, embedder = Database(path, clock), HashingEmbedder()
+    queue = EmbeddingQueue(database, lambda known: embedder, lambda space: embedder, clock)
+    queue.work()
+    with database.read() as tx:
+        for table, column in (("turn_embeddings", "summary"), ("turn_message_embeddings", "message")):
+            rows = tx.rows(f"SELECT {column}, vector FROM turns JOIN {table} ON turn_id = turns.id")
+            assert len(rows) == tx.value("SELECT count(*) FROM turns")
+            for text, vector in rows:
+                assert vector == embeddings.as_blob(embedder.embed_documents([text])[0])
     database.close()

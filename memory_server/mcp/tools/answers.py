@@ -127,6 +127,11 @@ def shortened(text: str, limit: int) -> str:
     return f"{text[:limit]}… ({len(text) - limit:,} more characters)"
 
 
+def cut(text: str, limit: int) -> str:
+    """The text, or its beginning."""
+    return text if len(text) <= limit else f"{text[: limit - 1]}…"
+
+
 def elsewhere(conversations: Sequence[tuple[str, int]]) -> str | None:
     """The note for a conversation without memories: which conversations have some, and how many."""
     if not conversations:

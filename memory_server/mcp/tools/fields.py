@@ -83,6 +83,7 @@ Id = Annotated[_Row, WithJsonSchema({"type": "integer", "x-handle": "m"})]
 TurnId = Annotated[_Row, WithJsonSchema({"type": "integer", "x-handle": "t"})]
 Ids = Annotated[list[Id], Field(min_length=1, max_length=20)]
 RelatedTo = Annotated[Id | None, Field(alias="relatedTo", description="id of a related memory")]
+Supersedes = Annotated[Id | None, Field(description="id of the memory that this replaces")]
 Content = Annotated[str, Field(min_length=1, max_length=100_000), AfterValidator(not_blank), TEXT]
 Type = Annotated[MemoryType, Field()]
 Project = Annotated[

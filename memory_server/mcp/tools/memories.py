@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import Field
+from pydantic import AfterValidator, BeforeValidator, Field
 
 from memory_server.domain.caller import Caller
 from memory_server.domain.memory import Filter, MemoryChange, MemoryDraft, MemoryId
@@ -18,6 +18,7 @@ from memory_server.mcp.tools.answers import (
     OptionalText,
     SupersededBy,
     absent,
+    cut,
     part,
     refuse_both,
     rounded,
@@ -36,6 +37,7 @@ from memory_server.mcp.tools.fields import (
     SearchText,
     Session,
     Since,
+    Supersedes,
     Tags,
     Type,
     Undo,
@@ -49,6 +51,13 @@ def _of_memory(name: str) -> Any:
     return part("memory", name)
 
 
+class SimilarMemory(Answer):
+    id: Annotated[int, _of_memory("id")]
+    content: Annotated[str, _of_memory("content"), AfterValidator(lambda text: cut(text, SHOWN))]
+    differs: Annotated[str, Field(exclude_if=lambda value: not value)]
+    superseded_by: SupersededBy = None
+
+
 class StoredMemory(Answer):
     id: Annotated[int, _of_memory("id")]
     type: Annotated[str, _of_memory("type")]
@@ -56,8 +65,8 @@ class StoredMemory(Answer):
     project: Annotated[str | None, _of_memory("project")]
     consolidated: bool
     embedding_queued: Annotated[bool, Field(serialization_alias="embeddingQueued")]
-    similar: list[int]
-    superseded_by: SupersededBy = None
+    similar: list[SimilarMemory]
+    maybe_supersedes: Annotated[list[int], Field(default_factory=list, exclude_if=absent)]
 
 
 class WhyFound(Answer):
@@ -127,6 +136,15 @@ class WholeMemory(ShownMemory):
     earlier: Annotated[list[str], Field(default_factory=list, exclude_if=absent)]
 
 
+def _same(id: object) -> object:
+    return id and f"Memory {id} says the same. Delete one of the two."
+
+
+class UpdatedMemory(WholeMemory):
+    similar: Annotated[list[SimilarMemory], Field(default_factory=list, exclude_if=absent)]
+    note: Annotated[OptionalText, Field(validation_alias="same_as"), BeforeValidator(_same)] = None
+
+
 class MemoriesRead(Answer):
     memories: Annotated[list[WholeMemory], Field(validation_alias="found")]
     missing: list[int]
@@ -162,6 +180,9 @@ DEFAULT_LIMIT = 10
 USUAL = 5
 """The importance of a memory whose writer says none: it is not shown."""
 
+SHOWN = 120
+"""Characters of a similar memory that are shown."""
+
 
 @dataclass(frozen=True, slots=True)
 class MemoryTools:
@@ -190,6 +211,7 @@ class MemoryTools:
         tags: Tags = [],  # noqa: B006 - never changed
         importance: Importance = 5,
         related_to: RelatedTo = None,
+        supersedes: Supersedes = None,
         metadata: Metadata | None = None,
         occurred_at: Occurred | None = None,
         session: Session | None = None,
@@ -199,13 +221,14 @@ class MemoryTools:
         *,
         caller: Caller,
     ) -> StoredMemory:
-        """Store one piece of knowledge. If a memory of the same project and type says the same, both are merged (consolidated). `similar` lists ids of memories with similar words and another meaning: update or delete those that are now outdated."""
+        """Store one piece of knowledge. If a memory of the same project and type says the same, both are merged (consolidated). `similar`: memories close to it, and what differs (theirs → yours). `maybe_supersedes`: it seems to replace these; if so, confirm with graph_connect."""
         where = caller.project.key if project is None else project
         draft = MemoryDraft(
             content, type, where or None, tuple(tags), importance, metadata, occurred_at, session
         )
-        other = None if related_to is None else MemoryId(related_to)
-        return StoredMemory.of(self.memories.store(draft, other, caller, list(map(MemoryId, summarizes))))
+        related, replaced = (None if id is None else MemoryId(id) for id in (related_to, supersedes))
+        summarized = list(map(MemoryId, summarizes))
+        return StoredMemory.of(self.memories.store(draft, related, caller, summarized, replaced))
 
     def memory_search(
         self,
@@ -254,12 +277,12 @@ class MemoryTools:
         metadata: Metadata | None = None,
         *,
         caller: Caller,
-    ) -> WholeMemory:
+    ) -> UpdatedMemory:
         """Change the given fields of a memory. The old text is kept as history."""
         wanted = MemoryChange(
             content, type, project, None if tags is None else tuple(tags), importance, metadata
         )
-        return WholeMemory.of(self.memories.update(MemoryId(id), wanted, caller))
+        return UpdatedMemory.of(self.memories.update(MemoryId(id), wanted, caller))
 
     def memory_delete(
         self, id: Id, undo: Undo = False, purge: Purge = False, *, caller: Caller

@@ -1,0 +1,149 @@
+"""Numbers in one spelling: 1,000 and 1000, 二月五日 and 2月5日, six and 6; and which numbers a text names."""
+
+import re
+
+from memory_server.language.dates import MONTHS
+from memory_server.language.text import fold
+
+THOUSANDS = re.compile(r"(?<![\d.,])\d{1,3}(?:,\d{3})+(?![\d,])")
+"""A number with commas between thousands."""
+
+_DIGITS = {"零": 0, "〇": 0, "一": 1, "二": 2, "两": 2, "三": 3, "四": 4, "五": 5, "六": 6, "七": 7, "八": 8, "九": 9}
+_UNITS = {"十": 10, "百": 100, "千": 1000}
+_LARGE = {"万": 10_000, "亿": 100_000_000}
+
+_NUMERAL = re.compile(f"[{''.join([*_DIGITS, *_UNITS, *_LARGE])}]+")
+_MEASURES = (
+    *("年", "月", "日", "号", "天", "周", "岁", "人", "名", "次", "小时", "分钟", "秒", "元", "米", "公里", "公斤", "斤", "克"),
+    *("度", "层", "楼", "期", "级", "倍", "季度", "星期", "点半", "点钟", "点整"),
+)
+_CLASSIFIERS = (
+    *_MEASURES,
+    *("个", "位", "块", "台", "条", "张", "份", "页", "行", "版", "种", "项", "步", "组", "所", "家", "只", "门", "套", "辆"),
+    *("核", "成", "折", "星", "点", "段", "票", "篇", "本", "间"),
+)
+"""What a numeral of one character must stand before to be a number: 两周 is 2 weeks. 一 is often an article (一个, a) or
+a bit (一点), so it must stand before one of _MEASURES."""
+
+_NO_NUMBER = re.compile("[周期拜统唯同逐专万任单每之初]$")
+"""Before 一 it makes a word: 周一 is Monday, 统一 to unify."""
+
+_SMALL = (
+    "two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen "
+    "nineteen"
+).split()
+_TENS = "twenty thirty forty fifty sixty seventy eighty ninety".split()
+_ENGLISH = {word: number for number, word in enumerate(_SMALL, 2)} | {
+    word: 10 * number for number, word in enumerate(_TENS, 2)
+}
+_WORD = re.compile(
+    rf"(?<![\w-])(?:(?P<tens>{'|'.join(_TENS)})-(?P<ones>{'|'.join(['one', *_SMALL[:8]])})|(?P<one>{'|'.join(_ENGLISH)}))"
+    r"(?![\w'’-])",
+    re.IGNORECASE,
+)
+"""Number words but one, which may be a pronoun."""
+
+_LARGE_DIGITS = re.compile(r"(\d+(?:\.\d+)?)([万亿])")
+_PERCENT = re.compile(r"百分之(\d+(?:\.\d+)?)")
+
+_CLOCK = re.compile(r"(?<!\d)(\d{1,2}):00(?![:\d])|(?<![\d.])(\d{1,2}) ?([ap])\.?m\b|[下晚][午上](\d{1,2})(?=[点:时])")
+_DATE = re.compile(r"(?<![\d.])(\d{4}|\d{1,2}(?=\D\d{1,2}\D\d{4}))([-/.])(\d{1,2})\2(\d{1,4})(?![\d.])")
+_MONTH = re.compile(
+    rf"\b({'|'.join(MONTHS)}|jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec)\b\.?"
+    r"(?=\s*\d)|(?<=\d)((?:st|nd|rd|th)?(?: of)? )(" + "|".join(MONTHS) + r")\b"
+)
+_NUMBER = re.compile(r"\d+(?:\.\d+)*")
+
+
+def in_digits(text: str) -> str:
+    """The text with its numbers written in digits, without commas between thousands.
+
+    A number word stays where it may be something else: 万一, 一点, one.
+    """
+    text = THOUSANDS.sub(lambda match: match[0].replace(",", ""), text)
+    if not text.isascii():
+        text = _NUMERAL.sub(_from_han, text)
+        text = _PERCENT.sub(r"\1%", _LARGE_DIGITS.sub(_multiplied, text))
+    return _WORD.sub(_from_english, text)
+
+
+def named(text: str) -> frozenset[str]:
+    """The numbers that a text names. Hours count from 0 to 24, months are numbers, a date is three of them."""
+    text = _CLOCK.sub(_hour, fold(in_digits(text)))
+    text = _DATE.sub(r" \1 \3 \4 ", _MONTH.sub(_month, text))
+    return frozenset(map(_plain, _NUMBER.findall(text)))
+
+
+def _plain(number: str) -> str:
+    """Without zeros in front, or at the end of a decimal fraction."""
+    whole, point, fraction = number.partition(".")
+    if point and "." not in fraction:
+        fraction = fraction.rstrip("0")
+    return (whole.lstrip("0") or "0") + (f".{fraction}" if fraction else "")
+
+
+def _from_han(match: re.Match[str]) -> str:
+    numeral, text = match[0], match.string
+    before, after = text[: match.start()][-1:], text[match.end() : match.end() + 4]
+    if len(numeral) == 1:
+        counted = _MEASURES if numeral == "一" else _CLASSIFIERS
+        is_word = numeral == "一" and _NO_NUMBER.search(before)
+        if numeral not in {*_DIGITS, "十"} or not (before == "第" or (after.startswith(counted) and not is_word)):
+            return numeral
+    elif all(character in _DIGITS for character in numeral):
+        is_year = len(numeral) == 4 and after.startswith("年")
+        return "".join(str(_DIGITS[each]) for each in numeral) if is_year else numeral
+    value = _value(numeral)
+    return numeral if value is None else str(value)
+
+
+def _value(numeral: str) -> int | None:
+    """The value of a Chinese numeral; None where it is not well formed, as 三四 (three or four) or 万一 (in case)."""
+    total, section, digit, unit = 0, 0, None, 10_000
+    for character in numeral:
+        if character in _DIGITS:
+            if digit:
+                return None
+            digit = _DIGITS[character]
+        elif character in _UNITS:
+            if digit is None and (character != "十" or section or total) or _UNITS[character] >= unit:
+                return None
+            unit = _UNITS[character]
+            section, digit = section + (digit or 1) * unit, None
+        else:
+            if not section and not digit:
+                return None
+            counted = section + (digit or 0)
+            total = total + counted * 10_000 if character == "万" else (total + counted) * _LARGE["亿"]
+            section, digit, unit = 0, None, 10_000
+    if digit and unit in (100, 1000) and numeral[-2] in _UNITS:  # 三千二 is 3200
+        digit *= unit // 10
+    return total + section + (digit or 0)
+
+
+def _from_english(match: re.Match[str]) -> str:
+    if match["one"]:
+        return str(_ENGLISH[match["one"].lower()])
+    ones = match["ones"].lower()
+    return str(_ENGLISH[match["tens"].lower()] + (1 if ones == "one" else _ENGLISH[ones]))
+
+
+def _multiplied(match: re.Match[str]) -> str:
+    value = float(match[1]) * _LARGE[match[2]]
+    return str(int(value)) if value == int(value) else match[0]
+
+
+def _hour(match: re.Match[str]) -> str:
+    if match[1]:
+        return match[1]
+    if match[2]:
+        hour = int(match[2])
+        return str(hour % 12 + 12 if match[3] == "p" else hour % 12)
+    hour = int(match[4])
+    return f" {hour + 12 if hour < 12 else hour}"
+
+
+def _month(match: re.Match[str]) -> str:
+    name = match[1] or match[3]
+    number = next(number for number, each in enumerate(MONTHS, 1) if each.startswith(name[:3]))
+    return f" {number} "

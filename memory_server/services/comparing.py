@@ -1,0 +1,76 @@
+"""Compares a text with the memories of its project: is it said already, is something close, does it replace one?"""
+
+from collections.abc import Collection
+from dataclasses import dataclass, replace
+
+from memory_server.domain import differences, parts, ranking, similar
+from memory_server.domain.consolidation import THRESHOLD, Text, prepare
+from memory_server.domain.embedding import Embedded
+from memory_server.domain.memory import Filter, Memory, MemoryId, MemoryType, Similar
+from memory_server.domain.similar import Compared, Peer
+from memory_server.domain.wording import is_key
+from memory_server.language import query
+from memory_server.nlp import Segmenter
+from memory_server.services.embedding_queue import Fresh
+from memory_server.sqlite import edges, embeddings, memories, words
+from memory_server.sqlite.tx import Tx
+
+PEERS = 500
+"""Memories that share rare words with a text and are compared with it: about 20 ms."""
+
+NEAREST = 10
+"""Memories nearest in meaning that are compared. The one that a note updates is among them for 98 % of notes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """A text as it is or will be stored, with its vector where it has one now."""
+
+    text: Text
+    type: MemoryType
+    project: str | None
+    fresh: Fresh | None
+
+
+def compare(tx: Tx, written: Written, segmenter: Segmenter, without: Collection[MemoryId]) -> Compared:
+    """What a text is to the memories of its project, but for those `without`.
+
+    Where it says again what has been superseded, what superseded that is named too.
+    """
+    where = Filter(project=written.project or "")
+    cosines = _cosines(tx, written.fresh, where)
+    ids = dict.fromkeys([*words.peers(tx, _phrases(written.text), THRESHOLD, where, PEERS), *cosines])
+    peers = [
+        Peer(memory, prepare(memory.content, segmenter.segment), cosines.get(memory.id))
+        for memory in memories.select(tx, [id for id in ids if id not in without])
+    ]
+    found = similar.compared(written.text, written.type, peers)
+    return _with_successor(tx, found, written.text, segmenter, without)
+
+
+def _cosines(tx: Tx, fresh: Fresh | None, where: Filter) -> dict[MemoryId, float]:
+    if fresh is None or not similar.comparable(fresh.space):
+        return {}
+    nearest = embeddings.nearest(tx, Embedded.MEMORIES, fresh.space_id, fresh.vectors[0], where, NEAREST)
+    return {MemoryId(id): cosine for id, cosine in nearest.items() if not parts.number_of(id)}
+
+
+def _phrases(text: Text) -> list[str]:
+    """The words that a memory which says the same has too: no numbers and small words, which have other spellings."""
+    found = [word for word in text.words if is_key(word)] or list(text.words)
+    return list(map(query.index_phrase, found))
+
+
+def _with_successor(
+    tx: Tx, found: Compared, text: Text, segmenter: Segmenter, without: Collection[MemoryId]
+) -> Compared:
+    old = found.restated
+    if found.twin is not None or old is None or old.superseded_by is None:
+        return found
+    last = memories.get(tx, ranking.line_of(old.id, edges.successors(tx, [old.id]))[-1])
+    if last.id in without:
+        return found
+    there = [each for each in found.similar if each.memory.id != last.id]
+    told = differences.told(prepare(last.content, segmenter.segment), text)
+    named = (*there[: similar.MOST - 1], Similar(last, told))
+    return replace(found, similar=named, maybe_replaced=(last.id,))

@@ -1,0 +1,286 @@
+"""Prints what storing says of notes that come again or change: `python scripts/quality/restated.py [--held] [--fit]`.
+
+`pairs.jsonl` has pairs of notes: an update of the old one, a restatement of it, or one to be kept apart; in English,
+Chinese and both. They were written by one author from meaning alone, before the rules; a third is held back, and nothing
+was chosen by it. `pairs_more.jsonl` are pairs by the author of the rules: with the first two thirds they fit the model of
+memory_server/domain/updates.py.
+
+All old notes of a part are stored in one store, through the services and with the bundled embedder. Then each new note is
+stored and taken away again.
+"""
+
+import argparse
+import json
+import sys
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from unittest.mock import patch
+
+import numpy as np
+
+sys.path[:0] = [str(Path(__file__).resolve().parents[up]) for up in (1, 2)]
+
+from memory_server import app  # noqa: E402
+from memory_server.domain import updates  # noqa: E402
+from memory_server.domain.caller import Caller  # noqa: E402
+from memory_server.domain.consolidation import prepare  # noqa: E402
+from memory_server.domain.memory import MemoryChange, MemoryDraft, MemoryId, MemoryType, Stored  # noqa: E402
+from memory_server.domain.relevance import Numbers  # noqa: E402
+from memory_server.domain.wording import Wording, names_another  # noqa: E402
+from memory_server.services.memories import MemoryService  # noqa: E402
+from memory_server.settings import Settings  # noqa: E402
+
+FOLDER = Path(__file__).parent
+COEFFICIENTS = FOLDER.parents[1] / "memory_server/domain/updates.json"
+CALLER = Caller("restated")
+
+RIDGE = 10.0
+"""Of the squared coefficients of standardized inputs."""
+
+FOLDS = 10
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    id: str
+    lang: str
+    kind: str
+    type: MemoryType
+    old: str
+    new: str
+    held: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What storing the new note of a pair answered; `old` is the memory of its old note, with its `content`."""
+
+    pair: Pair
+    old: MemoryId
+    content: str
+    stored: Stored
+    asked: "list[Asked]"
+
+    @property
+    def merged(self) -> bool:
+        return self.stored.consolidated and self.stored.memory.id == self.old
+
+    @property
+    def merged_elsewhere(self) -> bool:
+        return self.stored.consolidated and self.stored.memory.id != self.old
+
+    @property
+    def named(self) -> bool:
+        return self.old in [each.memory.id for each in self.stored.similar]
+
+    @property
+    def replaces(self) -> bool:
+        return self.old in self.stored.maybe_supersedes
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """One call of the model: the two texts, and what else it was given."""
+
+    old: Wording
+    new: Wording
+    cosine: float | None
+    lead: float
+
+
+def read(name: str) -> list[Pair]:
+    lines = (FOLDER / name).read_text(encoding="utf-8").splitlines()
+    found = [json.loads(line) for line in lines]
+    return [Pair(**{**each, "type": MemoryType(each["type"])}) for each in found]
+
+
+def answers(pairs: Sequence[Pair]) -> list[Answer]:
+    """Each new note beside all old ones."""
+    with _opened() as service, _recorded() as asked:
+        olds = [_stored(service, pair, pair.old).memory.id for pair in pairs]
+        contents = {each.memory.id: each.memory.content for each in service.get(olds).found}
+        found = []
+        for pair, old in zip(pairs, olds, strict=True):
+            asked.clear()
+            stored = _stored(service, pair, pair.new)
+            found.append(Answer(pair, old, contents[old], stored, list(asked)))
+            if stored.consolidated:
+                service.update(stored.memory.id, MemoryChange(content=contents[stored.memory.id]))
+            else:
+                service.forget(stored.memory.id, True, CALLER)
+    return found
+
+
+def _stored(service: MemoryService, pair: Pair, text: str) -> Stored:
+    return service.store(MemoryDraft(text, pair.type, "p"), None, CALLER)
+
+
+@contextmanager
+def _opened() -> Iterator[MemoryService]:
+    with TemporaryDirectory(prefix="memory-server-restated-") as folder:
+        services = app.build(Settings(db=Path(folder) / "memory.db", embedder="bundled"))
+        try:
+            services.queue.work()
+            yield services.memories
+        finally:
+            services.close(-1)
+
+
+@contextmanager
+def _recorded() -> Iterator[list[Asked]]:
+    """The calls of the model, while it goes on answering."""
+    found: list[Asked] = []
+    answer = updates.probability
+
+    def recorded(old: Wording, new: Wording, cosine: float | None, lead: float) -> float:
+        found.append(Asked(old, new, cosine, lead))
+        return answer(old, new, cosine, lead)
+
+    with patch.object(updates, "probability", recorded):
+        yield found
+
+
+# The figures
+
+
+def table(found: Sequence[Answer]) -> Iterator[str]:
+    yield "| | pairs | merged | named | maybe_supersedes | another one in it | merged with another | similar, mean |"
+    yield "| --- | --- | --- | --- | --- | --- | --- | --- |"
+    for kind in ("restatement", "update", "apart"):
+        for lang in ("en", "zh", "mixed", ""):
+            these = [each for each in found if each.pair.kind == kind and lang in ("", each.pair.lang)]
+            if these:
+                yield f"| {kind} {lang} | {len(these)} | {' | '.join(_figures(these))} |"
+
+
+def _figures(found: Sequence[Answer]) -> list[str]:
+    shares = [
+        [each.merged for each in found],
+        [each.named for each in found],
+        [each.replaces for each in found],
+        [bool(set(each.stored.maybe_supersedes) - {each.old}) for each in found],
+        [each.merged_elsewhere for each in found],
+    ]
+    counts = [len(each.stored.similar) for each in found]
+    return [f"{100 * float(np.mean(share)):.1f} %" for share in shares] + [f"{float(np.mean(counts)):.2f}"]
+
+
+def verdict(found: Sequence[Answer]) -> Iterator[str]:
+    """The figures that the product is judged by."""
+    kinds = {kind: [each for each in found if each.pair.kind == kind] for kind in ("restatement", "update", "apart")}
+    others = [*kinds["restatement"], *kinds["apart"]]
+    yield f"restatements merged or named: {_share([each.merged or each.named for each in kinds['restatement']])}"
+    yield f"updates named: {_share([each.named for each in kinds['update']])}"
+    yield f"maybe_supersedes right for updates: {_share([each.replaces for each in kinds['update']])}"
+    yield f"maybe_supersedes given for others: {_share([bool(each.stored.maybe_supersedes) for each in others])}"
+    wrong = [each.stored.consolidated for each in (*kinds["update"], *kinds["apart"])]
+    yield f"updates and pairs apart that were merged: {sum(wrong)} of {len(wrong)}"
+
+
+def _share(claims: Sequence[bool]) -> str:
+    return f"{100 * float(np.mean(claims)):.1f} % of {len(claims)}"
+
+
+# The model
+
+
+def fit(found: Sequence[Answer]) -> dict[str, dict[str, float]]:
+    """The coefficients with and without cosines, and on standard output how well the model does on what it has not seen."""
+    coefficients = {}
+    for model, blind in (("hybrid", False), ("words", True)):
+        names, rows, right, groups = _samples(found, blind)
+        _cross_check(model, rows, right, groups, found)
+        weights = _fitted(rows, right)
+        coefficients[model] = {
+            name: round(float(weight), 3) for name, weight in zip(["", *names], weights, strict=True)
+        }
+    return coefficients
+
+
+def _samples(found: Sequence[Answer], blind: bool) -> tuple[list[str], Numbers, Numbers, Numbers]:
+    """The inputs of each call of the model, whether it was an update, and the number of its pair."""
+    inputs, right, groups = [], [], []
+    for number, answer in enumerate(found):
+        for each in answer.asked:
+            if names_another(each.old, each.new):  # such a pair is never asked about
+                continue
+            inputs.append(updates.inputs(each.old, each.new, None if blind else each.cosine, each.lead))
+            right.append(answer.pair.kind == "update" and each.old.plain == _plain(answer.content))
+            groups.append(number)
+    names = list(inputs[0])
+    rows = np.array([[each[name] for name in names] for each in inputs])
+    return names, rows, np.array(right, float), np.array(groups, float)
+
+
+def _plain(text: str) -> str:
+    return prepare(text, lambda run: [run]).plain
+
+
+def _fitted(rows: Numbers, right: Numbers) -> Numbers:
+    """A logistic model by Newton's method, the intercept first."""
+    middle, spread = rows.mean(axis=0), rows.std(axis=0) + 1e-6
+    given = np.hstack([np.ones((len(rows), 1)), (rows - middle) / spread])
+    ridge = RIDGE * np.eye(given.shape[1])
+    ridge[0, 0] = 1e-6
+    found = np.zeros(given.shape[1])
+    for _ in range(30):
+        chance = 1 / (1 + np.exp(-given @ found))
+        curve = (given.T * (chance * (1 - chance))) @ given + ridge
+        found = found + np.linalg.solve(curve, given.T @ (right - chance) - ridge @ found)
+    weights = found[1:] / spread
+    return np.concatenate([[found[0] - weights @ middle], weights])
+
+
+def _cross_check(model: str, rows: Numbers, right: Numbers, groups: Numbers, found: Sequence[Answer]) -> None:
+    """How many updates are named and how many others, where each pair is judged by a model that has not seen it."""
+    order = np.random.default_rng(0).permutation(len(found))
+    chances = np.zeros(len(rows))
+    for fold in range(FOLDS):
+        held = np.isin(groups, order[fold::FOLDS])
+        weights = _fitted(rows[~held], right[~held])
+        chances[held] = 1 / (1 + np.exp(-weights[0] - rows[held] @ weights[1:]))
+    best: dict[int, tuple[float, bool]] = defaultdict(lambda: (0.0, False))
+    for group, chance, is_right in zip(groups.astype(int).tolist(), chances.tolist(), right.tolist(), strict=True):
+        best[group] = max(best[group], (chance, bool(is_right)))
+    for set in ("pairs", "more"):
+        these = [number for number, each in enumerate(found) if each.pair.id.startswith("m-") == (set == "more")]
+        updated = [number for number in these if found[number].pair.kind == "update"]
+        for least in (0.3, 0.4, 0.45, 0.5, 0.55, 0.6):
+            named = [best[number][1] and best[number][0] >= least for number in updated]
+            wrong = [best[number][0] >= least for number in these if number not in updated]
+            print(f"{model}, {set}, at {least}: right {_share(named)}, for others {_share(wrong)}")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--held", action="store_true", help="the third that was held back, and only it")
+    parser.add_argument("--fit", action="store_true", help="fit the model anew and write its coefficients")
+    parser.add_argument("--verbose", action="store_true", help="the pairs that were not answered as wished")
+    given = parser.parse_args()
+    found = answers([pair for pair in read("pairs.jsonl") if pair.held is given.held])
+    if given.fit:
+        coefficients = fit([*found, *answers(read("pairs_more.jsonl"))])
+        COEFFICIENTS.write_text(json.dumps(coefficients, indent=1) + "\n", encoding="utf-8")
+        return
+    print(*table(found), "", *verdict(found), sep="\n")
+    if given.verbose:
+        print(*_unwished(found), sep="\n")
+
+
+def _unwished(found: Sequence[Answer]) -> Iterator[str]:
+    for each in found:
+        replaces = bool(each.stored.maybe_supersedes)
+        if each.pair.kind == "update" and not each.replaces:
+            yield f"{each.pair.id}: {'not right' if replaces else 'missed'}: {each.pair.old} => {each.pair.new}"
+        elif each.pair.kind != "update" and replaces:
+            yield f"{each.pair.id}: named: {each.pair.old} => {each.pair.new}"
+
+
+if __name__ == "__main__":
+    main()
