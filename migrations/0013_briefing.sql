@@ -1,4 +1,4 @@
--- The newest memories of a type and the newest turns of a project are found without a look at all others. And digests:
+-- The newest memories of a type and the newest turns of a project are found without a look at all others. Digests:
 -- memories that stand for others.
 
 CREATE INDEX memories_by_moment ON memories (project, type, ifnull(occurred_at, created_at));
@@ -38,7 +38,7 @@ LEFT JOIN memories AS g ON g.id = d.digest_id;
 -- A digest repeats words of what it stands for. When one of these is deleted, rewritten or superseded, the digest goes
 -- for good, also out of the trash; the others may be digested anew.
 CREATE TRIGGER digested_memory_deleted AFTER DELETE ON memories
-WHEN EXISTS (SELECT 1 FROM digested WHERE kind = 'memory' AND item_id = OLD.id)
+WHEN EXISTS (SELECT 1 FROM digested WHERE kind = 'memory' AND item_id = OLD.id AND digest_id <> 0)
 BEGIN
     DELETE FROM trash WHERE kind = 'memory' AND item_id = (
         SELECT digest_id FROM digested WHERE kind = 'memory' AND item_id = OLD.id
@@ -51,7 +51,7 @@ END;
 
 CREATE TRIGGER digested_memory_rewritten AFTER UPDATE OF content ON memories
 WHEN NEW.content <> OLD.content
-    AND EXISTS (SELECT 1 FROM digested WHERE kind = 'memory' AND item_id = NEW.id)
+    AND EXISTS (SELECT 1 FROM digested WHERE kind = 'memory' AND item_id = NEW.id AND digest_id <> 0)
 BEGIN
     DELETE FROM trash WHERE kind = 'memory' AND item_id = (
         SELECT digest_id FROM digested WHERE kind = 'memory' AND item_id = NEW.id
@@ -64,7 +64,7 @@ END;
 
 CREATE TRIGGER digested_memory_superseded AFTER INSERT ON edges
 WHEN NEW.relation = 'supersedes' AND NEW.valid_to IS NULL
-    AND EXISTS (SELECT 1 FROM digested WHERE kind = 'memory' AND item_id = NEW.target_id)
+    AND EXISTS (SELECT 1 FROM digested WHERE kind = 'memory' AND item_id = NEW.target_id AND digest_id <> 0)
 BEGIN
     DELETE FROM trash WHERE kind = 'memory' AND item_id = (
         SELECT digest_id FROM digested WHERE kind = 'memory' AND item_id = NEW.target_id
@@ -77,7 +77,7 @@ BEGIN
 END;
 
 CREATE TRIGGER digested_turn_deleted AFTER DELETE ON turns
-WHEN EXISTS (SELECT 1 FROM digested WHERE kind = 'turn' AND item_id = OLD.id)
+WHEN EXISTS (SELECT 1 FROM digested WHERE kind = 'turn' AND item_id = OLD.id AND digest_id <> 0)
 BEGIN
     DELETE FROM trash WHERE kind = 'memory' AND item_id = (
         SELECT digest_id FROM digested WHERE kind = 'turn' AND item_id = OLD.id
@@ -90,7 +90,7 @@ END;
 
 CREATE TRIGGER digested_turn_rewritten AFTER UPDATE OF message, summary ON turns
 WHEN (NEW.message <> OLD.message OR NEW.summary <> OLD.summary)
-    AND EXISTS (SELECT 1 FROM digested WHERE kind = 'turn' AND item_id = NEW.id)
+    AND EXISTS (SELECT 1 FROM digested WHERE kind = 'turn' AND item_id = NEW.id AND digest_id <> 0)
 BEGIN
     DELETE FROM trash WHERE kind = 'memory' AND item_id = (
         SELECT digest_id FROM digested WHERE kind = 'turn' AND item_id = NEW.id

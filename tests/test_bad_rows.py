@@ -24,6 +24,7 @@ SPOILT = {
     "memory_history": "INSERT INTO memory_history (id, memory_id, content, reason, replaced_at)"
     f" VALUES (91, 1, {BAD}, 'rewritten', '{LONG_AGO}')",
     "edges": "INSERT INTO edges (id, source_id, target_id, relation) SELECT 92, 1, 2, " + BAD,
+    "digested": f"INSERT INTO digested (id, kind, item_id, digest_id) VALUES (87, {BAD}, 1, 0)",
     "facts": f"INSERT INTO facts (id, scope, key, value) VALUES (93, 'global', 'zebra.bad', json_quote({BAD}))",
     "fact_history": "INSERT INTO fact_history"
     " (id, fact_id, scope, owner, key, version, action, value, tags, changed_at)"
@@ -61,6 +62,7 @@ NAMED = {
     "memories": ("90", "content"),
     "memory_history": ("91", "content"),
     "edges": ("92", "relation"),
+    "digested": ("87", "kind"),
     "facts": ("93", "value"),
     "fact_history": ("94", "value"),
     "turns": ("95", "message"),

@@ -39,19 +39,18 @@ _COLUMNS = """
     session
 """
 
-_UNREPLACED = """
-    id NOT IN (SELECT target_id FROM edges WHERE relation IN ('supersedes', 'summarizes') AND valid_to IS NULL)
-"""
-"""What no other memory supersedes or stands for."""
+_REPLACING = "relation IN ('supersedes', 'summarizes') AND valid_to IS NULL"
 
-_CURRENT = f"""
-    {_UNREPLACED}
-    AND (
-        metadata = '{{}}'
-        OR ifnull(julianday(json_extract(metadata, '$.expires_at')) > julianday(:now), 1)
-    )
+_UNREPLACED = f"id NOT IN (SELECT target_id FROM edges WHERE {_REPLACING})"
+"""What no other memory supersedes or stands for. The subquery is evaluated once: for statements that read many rows."""
+
+_ALONE = f"NOT EXISTS (SELECT 1 FROM edges WHERE target_id = memories.id AND {_REPLACING})"
+"""The same, for statements that read few."""
+
+_LASTING = """
+    (metadata = '{}' OR ifnull(julianday(json_extract(metadata, '$.expires_at')) > julianday(:now), 1))
 """
-"""And what has not ended: `expires_at` in its metadata."""
+"""What has not ended: `expires_at` in its metadata."""
 
 
 def _memory(row: tuple[Any, ...]) -> Memory:
@@ -291,7 +290,8 @@ def most_important(tx: Tx, project: str, limit: int, least: int = 1) -> list[Mem
         FROM memories
         WHERE {"ifnull(project, '') = :project" if project else "project IS NULL"}
             AND importance >= :least
-            AND {_CURRENT}
+            AND {_UNREPLACED}
+            AND {_LASTING}
         ORDER BY
             importance * log2(access_count + 2)
             * exp(-CASE type {rates} END * max(0, julianday(:now) - julianday(ifnull(occurred_at, created_at)))) DESC,
@@ -309,7 +309,7 @@ def newest_current(tx: Tx, project: str, type: MemoryType, limit: int) -> list[M
         f"""
         SELECT id
         FROM memories
-        WHERE project IS :project AND type = :type AND {_CURRENT}
+        WHERE project IS :project AND type = :type AND {_ALONE} AND {_LASTING}
         ORDER BY ifnull(occurred_at, created_at) DESC, id DESC
         LIMIT :limit
         """,

@@ -59,7 +59,7 @@ def _measured(server: Server, limit: int, size: int, raw: int) -> list[str]:
         began = time.perf_counter()
         answer = server.call("smart_resume", {"max_tokens": limit})
         took.append(1000 * (time.perf_counter() - began))
-    said = _tokens(answer["briefing"])
+    said = _tokens(json.dumps(answer, ensure_ascii=False, separators=(",", ":")))
     return [
         f"{size:,}",
         f"{limit:,}",

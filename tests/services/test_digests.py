@@ -173,6 +173,18 @@ def test_a_digest_that_somebody_has_rewritten_stays(
     assert service.make_due() == 0
 
 
+def test_digests_that_are_nobodys_do_not_hang_together(
+    database: Database, service: DigestService, store: MemoryService, old: list[MemoryId], clock: Clock
+) -> None:
+    service.make_due()
+    store.update(digests(database)[0], MemoryChange(content="All tests were slow in spring"))
+    with database.write() as tx:
+        tx.execute("INSERT INTO digested (kind, item_id, digest_id) VALUES ('turn', 99, 0)")
+    store.forget(old[0], False, CLAUDE)
+    with database.read() as tx:
+        assert tx.value("SELECT count(*) FROM digested WHERE digest_id = 0") == 9
+
+
 def test_decisions_preferences_and_the_last_session_are_not_digested(
     database: Database, service: DigestService, clock: Clock
 ) -> None:

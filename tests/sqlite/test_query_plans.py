@@ -80,6 +80,9 @@ ASKED: dict[str, Callable[[WriteTx], Any]] = {
     "passing turns": lambda tx: candidates.passing(tx, Embedded.TURNS, [1, 2], Filter(project="p")),
     "vectors": lambda tx: candidates.vectors(tx, Embedded.MEMORIES, 1, IDS, 8),
     "vectors of turns": lambda tx: candidates.vectors(tx, Embedded.TURNS, 1, IDS, 8),
+    "newest of a type": lambda tx: memories.newest_current(tx, "p", MemoryType.ERROR, 5),
+    "newest turns": lambda tx: turns.newest(tx, "p", 5),
+    "contradictions": lambda tx: edges.contradicting(tx, [MemoryId(1), MemoryId(2)]),
     "linked": lambda tx: edges.answering(tx, [MemoryId(1), MemoryId(2)], 80),
     "peers": lambda tx: words.peers(tx, ["text"], 0.6, Filter(type=MemoryType.ERROR, project="p"), 10),
     "meaning": lambda tx: embeddings.nearest(tx, Embedded.MEMORIES, 1, VECTOR, Filter(project="p"), 10),
@@ -123,7 +126,7 @@ ASKED |= {
     "number": lambda tx: short_term.count(tx, CONVERSATION),
     "stats": lambda tx: short_term.totals(tx, CONVERSATION),
 }
-TAKEN_APART = {"SCAN a", "SCAN parts", "SCAN s"} | {
+TAKEN_APART = {"SCAN a", "SCAN parts", "SCAN s", "SCAN ways"} | {
     "SCAN short_term_memories USING INDEX short_term_memories_unkeyed"
 }
 """What a question has brought along, the few rows that came of it, and an index of those that wait."""

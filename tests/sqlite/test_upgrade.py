@@ -84,7 +84,7 @@ DATA = {
     """,
     13: """
         INSERT INTO edges (source_id, target_id, relation) VALUES (1, 2, 'summarizes');
-        INSERT INTO digested (kind, item_id, digest_id) VALUES ('memory', 2, 1), ('turn', 1, 1);
+        INSERT INTO digested (kind, item_id, digest_id) VALUES ('memory', 2, 0), ('turn', 1, 0);
     """,
     PROJECTS: """
         UPDATE projects SET folder = '/srv/shop' WHERE name = 'shop';
