@@ -118,6 +118,24 @@ async def test_two_repositories_of_one_name_are_two_projects(
     assert damage(server.db) == []
 
 
+async def test_one_question_to_everything_is_answered_from_the_project_that_is_asked(
+    server: Servers, repository: Callable[..., Path]
+) -> None:
+    acme = repository("acme/app", "https://github.com/acme/app.git")
+    other = repository("other/app", "https://github.com/other/app.git")
+    async with server(cwd=acme) as one, server(cwd=other) as two:
+        await fill(one, "acme")
+        await fill(two, "other")
+        for arguments, mark in (({}, "other"), ({"project": "app"}, "acme")):
+            found = await call(two, "recall", query="What is the current task?", kinds=["fact"], **arguments)
+            assert f"task of {mark}" in found["answer"]
+            assert len(found["items"]) == 1
+            said = await call(two, "recall", query="Did a zebra escape?", kinds=["short_term"], **arguments)
+            assert [item["ref"] for item in said["items"]] == [{"acme": "s1", "other": "s2"}[mark]]
+        woken = await call(two, "recall", query="zebra", messages=SAID, kinds=["woken"])
+        assert [item["ref"] for item in woken["items"]] == ["w of other"]
+
+
 async def test_two_clones_of_one_remote_and_a_worktree_are_one_project(
     server: Servers, repository: Callable[..., Path], tmp_path: Path
 ) -> None:
@@ -203,6 +221,7 @@ async def test_an_unknown_project_is_told_with_the_nearest_name(
         await fill(client, "mine")
         note = "Nothing is stored of a project `legder`. Did you mean `ledger`?"
         for tool, arguments in {
+            "recall": {"query": "Helm", "project": "legder"},
             "memory_search": {"query": "Helm", "project": "legder"},
             "retrieve_memories": {"query": "salary", "project": "legder"},
             "memory_stats": {"project": "legder"},

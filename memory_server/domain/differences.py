@@ -22,7 +22,8 @@ def told(old: Text, new: Text) -> str:
         return _joined(_worded_otherwise(old, new))
     return _joined(
         _told(
-            _written(old, [old.in_order[each.start : each.end]]), _written(new, [new.in_order[each.first : each.last]])
+            _written(old, [old.in_order[each.start : each.end]]),
+            _written(new, [new.in_order[each.first : each.last]]),
         )
         for each in places
     )
@@ -32,7 +33,9 @@ def _worded_otherwise(old: Text, new: Text) -> Iterator[str]:
     """The numbers that only one has, and the words of each that tell most."""
     one, other = old.wording, new.wording
     if one.numbers != other.numbers:
-        yield _told(", ".join(sorted(one.numbers - other.numbers)), ", ".join(sorted(other.numbers - one.numbers)))
+        yield _told(
+            ", ".join(sorted(one.numbers - other.numbers)), ", ".join(sorted(other.numbers - one.numbers))
+        )
     yield _told(_written(old, _own(one, other)), _written(new, _own(other, one)))
 
 

@@ -65,11 +65,15 @@ class _Candidate:
     def alike(self) -> float:
         """The cosine, or the share of words where that is more, and what shared words add."""
         words = jaccard(self.draft.words, self.peer.text.words)
-        return max(self.peer.cosine or 0.0, words) + OVERLAP * overlap(self.draft.wording, self.peer.text.wording)
+        return max(self.peer.cosine or 0.0, words) + OVERLAP * overlap(
+            self.draft.wording, self.peer.text.wording
+        )
 
     @property
     def is_close(self) -> bool:
-        return self.likeness is not Likeness.DIFFERENT or (self.peer.cosine is not None and self.alike >= ALIKE)
+        return self.likeness is not Likeness.DIFFERENT or (
+            self.peer.cosine is not None and self.alike >= ALIKE
+        )
 
 
 def comparable(space: Space) -> bool:
@@ -85,7 +89,8 @@ def compared(draft: Text, type: MemoryType, peers: Sequence[Peer]) -> Compared:
     close = [
         each
         for each in candidates
-        if each.is_close and each.peer.memory != twin
+        if each.is_close
+        and each.peer.memory != twin
         and (each.peer.memory.superseded_by is None or each.likeness is Likeness.RESTATEMENT)
     ]
     close.sort(key=lambda each: (each.likeness is not Likeness.RESTATEMENT, -each.alike))
@@ -113,9 +118,7 @@ def _replaced(named: Sequence[_Candidate], all: Sequence[_Candidate]) -> tuple[M
     for each in named:
         others = [other.alike for other in all if other is not each]
         lead = each.alike - max(others, default=0.0)
-        chance = updates.probability(
-            each.peer.text.wording, each.draft.wording, each.peer.cosine, lead
-        )
+        chance = updates.probability(each.peer.text.wording, each.draft.wording, each.peer.cosine, lead)
         found.append((chance, each.peer.memory.id))
     best, id = max(found, default=(0.0, MemoryId(0)))
     return (id,) if best >= updates.LIKELY else ()

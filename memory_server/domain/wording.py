@@ -21,7 +21,9 @@ _SILENT = (
     ENGLISH_STOP_WORDS
     | STOP_CHARACTERS
     | frozenset(CHINESE_STOP_WORDS)
-    | frozenset("user users 用户 把 被 从 到 对 里 上 下 中 要 会 能 一 个 有 为 以 等 已 将 于 由 用 给 来 后 前".split())
+    | frozenset(
+        "user users 用户 把 被 从 到 对 里 上 下 中 要 会 能 一 个 有 为 以 等 已 将 于 由 用 给 来 后 前".split()
+    )
     | frozenset("时 不 没 没有 还 又 再 只 很 说".split())
 )
 """Words that do not tell what a text is about: notes of an assistant are about its user anyway."""
@@ -67,9 +69,7 @@ class Wording:
     @cached_property
     def keys(self) -> tuple[str, ...]:
         """The stems of the words that tell what the text is about. Numbers are none."""
-        return tuple(
-            stem for word, stem in zip(self.words, self.stems, strict=False) if is_key(word)
-        )
+        return tuple(stem for word, stem in zip(self.words, self.stems, strict=False) if is_key(word))
 
     @cached_property
     def han(self) -> str:
@@ -113,7 +113,9 @@ def negates(word: str) -> bool:
 
 def names_another(one: Wording, other: Wording) -> bool:
     """Whether both name things of a kind, and not the same: node 3 and node 5, pve-01 and pve-02."""
-    if {noun for noun, _ in one.labels} & {noun for noun, _ in other.labels} and not one.labels & other.labels:
+    if {noun for noun, _ in one.labels} & {
+        noun for noun, _ in other.labels
+    } and not one.labels & other.labels:
         return True
     return bool(one.identifiers and other.identifiers) and not one.identifiers & other.identifiers
 

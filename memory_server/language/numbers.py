@@ -8,18 +8,72 @@ from memory_server.language.text import fold
 THOUSANDS = re.compile(r"(?<![\d.,])\d{1,3}(?:,\d{3})+(?![\d,])")
 """A number with commas between thousands."""
 
-_DIGITS = {"零": 0, "〇": 0, "一": 1, "二": 2, "两": 2, "三": 3, "四": 4, "五": 5, "六": 6, "七": 7, "八": 8, "九": 9}
+_DIGITS = {
+    "零": 0,
+    "〇": 0,
+    "一": 1,
+    "二": 2,
+    "两": 2,
+    "三": 3,
+    "四": 4,
+    "五": 5,
+    "六": 6,
+    "七": 7,
+    "八": 8,
+    "九": 9,
+}
 _UNITS = {"十": 10, "百": 100, "千": 1000}
 _LARGE = {"万": 10_000, "亿": 100_000_000}
 
 _NUMERAL = re.compile(f"[{''.join([*_DIGITS, *_UNITS, *_LARGE])}]+")
 _MEASURES = (
-    *("年", "月", "日", "号", "天", "周", "岁", "人", "名", "次", "小时", "分钟", "秒", "元", "米", "公里", "公斤", "斤", "克"),
+    *(
+        "年",
+        "月",
+        "日",
+        "号",
+        "天",
+        "周",
+        "岁",
+        "人",
+        "名",
+        "次",
+        "小时",
+        "分钟",
+        "秒",
+        "元",
+        "米",
+        "公里",
+        "公斤",
+        "斤",
+        "克",
+    ),
     *("度", "层", "楼", "期", "级", "倍", "季度", "星期", "点半", "点钟", "点整"),
 )
 _CLASSIFIERS = (
     *_MEASURES,
-    *("个", "位", "块", "台", "条", "张", "份", "页", "行", "版", "种", "项", "步", "组", "所", "家", "只", "门", "套", "辆"),
+    *(
+        "个",
+        "位",
+        "块",
+        "台",
+        "条",
+        "张",
+        "份",
+        "页",
+        "行",
+        "版",
+        "种",
+        "项",
+        "步",
+        "组",
+        "所",
+        "家",
+        "只",
+        "门",
+        "套",
+        "辆",
+    ),
     *("核", "成", "折", "星", "点", "段", "票", "篇", "本", "间"),
 )
 """What a numeral of one character must stand before to be a number: 两周 is 2 weeks. 一 is often an article (一个, a) or
@@ -46,7 +100,9 @@ _WORD = re.compile(
 _LARGE_DIGITS = re.compile(r"(\d+(?:\.\d+)?)([万亿])")
 _PERCENT = re.compile(r"百分之(\d+(?:\.\d+)?)")
 
-_CLOCK = re.compile(r"(?<!\d)(\d{1,2}):00(?![:\d])|(?<![\d.])(\d{1,2}) ?([ap])\.?m\b|[下晚][午上](\d{1,2})(?=[点:时])")
+_CLOCK = re.compile(
+    r"(?<!\d)(\d{1,2}):00(?![:\d])|(?<![\d.])(\d{1,2}) ?([ap])\.?m\b|[下晚][午上](\d{1,2})(?=[点:时])"
+)
 _DATE = re.compile(r"(?<![\d.])(\d{4}|\d{1,2}(?=\D\d{1,2}\D\d{4}))([-/.])(\d{1,2})\2(\d{1,4})(?![\d.])")
 _MONTH = re.compile(
     rf"\b({'|'.join(MONTHS)}|jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec)\b\.?"
@@ -88,7 +144,9 @@ def _from_han(match: re.Match[str]) -> str:
     if len(numeral) == 1:
         counted = _MEASURES if numeral == "一" else _CLASSIFIERS
         is_word = numeral == "一" and _NO_NUMBER.search(before)
-        if numeral not in {*_DIGITS, "十"} or not (before == "第" or (after.startswith(counted) and not is_word)):
+        if numeral not in {*_DIGITS, "十"} or not (
+            before == "第" or (after.startswith(counted) and not is_word)
+        ):
             return numeral
     elif all(character in _DIGITS for character in numeral):
         is_year = len(numeral) == 4 and after.startswith("年")

@@ -39,7 +39,8 @@ def compare(tx: Tx, written: Written, segmenter: Segmenter, without: Collection[
     """
     where = Filter(project=written.project or "")
     cosines = _cosines(tx, written.fresh, where)
-    ids = dict.fromkeys([*words.peers(tx, _phrases(written.text), THRESHOLD, where, PEERS), *cosines])
+    twins = words.peers(tx, _phrases(written.text), THRESHOLD, replace(where, type=written.type), PEERS)
+    ids = dict.fromkeys([*twins, *cosines])
     peers = [
         Peer(memory, prepare(memory.content, segmenter.segment), cosines.get(memory.id))
         for memory in memories.select(tx, [id for id in ids if id not in without])

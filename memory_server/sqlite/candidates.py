@@ -150,9 +150,7 @@ def vectors(
     Turns have two such arrays: those of the summaries and those of the messages. A text that has none yet has zeros,
     and so has one whose vector holds no numbers, as in a damaged row.
     """
-    return [
-        _vectors(tx, kind, table, space_id, ids, dimensions) for table in TABLES[kind].embedded.values()
-    ]
+    return [_vectors(tx, kind, table, space_id, ids, dimensions) for table in TABLES[kind].embedded.values()]
 
 
 def _vectors(

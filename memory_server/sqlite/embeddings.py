@@ -368,9 +368,7 @@ def nearest(
         found: dict[int, float] = {}
         for table in tables.embedded.values():
             source = f"{table} AS e JOIN {tables.source} AS m ON m.id = e.{tables.id}"
-            for id, cosine in _nearest(
-                tx, source, f"e.{tables.id}", space_id, query, wanted, limit
-            ).items():
+            for id, cosine in _nearest(tx, source, f"e.{tables.id}", space_id, query, wanted, limit).items():
                 found[id] = max(cosine, found.get(id, cosine))
     else:
         found = _nearest_memories(tx, space_id, query, wanted, limit)

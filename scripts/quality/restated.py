@@ -171,7 +171,10 @@ def _figures(found: Sequence[Answer]) -> list[str]:
 
 def verdict(found: Sequence[Answer]) -> Iterator[str]:
     """The figures that the product is judged by."""
-    kinds = {kind: [each for each in found if each.pair.kind == kind] for kind in ("restatement", "update", "apart")}
+    kinds = {
+        kind: [each for each in found if each.pair.kind == kind]
+        for kind in ("restatement", "update", "apart")
+    }
     others = [*kinds["restatement"], *kinds["apart"]]
     yield f"restatements merged or named: {_share([each.merged or each.named for each in kinds['restatement']])}"
     yield f"updates named: {_share([each.named for each in kinds['update']])}"
@@ -244,10 +247,14 @@ def _cross_check(model: str, rows: Numbers, right: Numbers, groups: Numbers, fou
         weights = _fitted(rows[~held], right[~held])
         chances[held] = 1 / (1 + np.exp(-weights[0] - rows[held] @ weights[1:]))
     best: dict[int, tuple[float, bool]] = defaultdict(lambda: (0.0, False))
-    for group, chance, is_right in zip(groups.astype(int).tolist(), chances.tolist(), right.tolist(), strict=True):
+    for group, chance, is_right in zip(
+        groups.astype(int).tolist(), chances.tolist(), right.tolist(), strict=True
+    ):
         best[group] = max(best[group], (chance, bool(is_right)))
     for set in ("pairs", "more"):
-        these = [number for number, each in enumerate(found) if each.pair.id.startswith("m-") == (set == "more")]
+        these = [
+            number for number, each in enumerate(found) if each.pair.id.startswith("m-") == (set == "more")
+        ]
         updated = [number for number in these if found[number].pair.kind == "update"]
         for least in (0.3, 0.4, 0.45, 0.5, 0.55, 0.6):
             named = [best[number][1] and best[number][0] >= least for number in updated]
