@@ -32,12 +32,16 @@ EVERYTHING = ("", "*")
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """What a search answers; `degraded` says why it is less than it could be, `note` what a reader should know."""
+    """What a search answers; `degraded` says why it is less than it could be, `note` what a reader should know.
+
+    `own` is the name that the caller's project has in the file, where its memories come first.
+    """
 
     hits: list[Hit]
     embedder: str
     degraded: tuple[Problem, ...]
     note: str | None = None
+    own: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +94,7 @@ class SearchService:
                 name(known.space) if known else "none",
                 tuple(problems),
                 where.note or (NOT_LIKELY if unlikely else None),
+                where.own,
             )
 
         if mode == "keyword":
@@ -108,7 +113,7 @@ class SearchService:
                 Hit(memory, 1.0, 1.0, Why(0.0, 0.0, scoring.decayed_score(memory, tx.now)), *shown(memory))
                 for memory in newest
             ]
-            return Found(hits, "none", tuple(tx.skipped), where.note)
+            return Found(hits, "none", tuple(tx.skipped), where.note, where.own)
 
     def _count_accesses(self, hits: Sequence[Hit]) -> Problem | None:
         surely = [hit.memory.id for hit in hits if hit.score >= ranking.LEAST]

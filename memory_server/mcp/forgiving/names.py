@@ -60,13 +60,12 @@ NEAR: Mapping[str, tuple[str, ...]] = {
 NEAR_IN_A_TOOL: Mapping[str, Mapping[str, tuple[str, ...]]] = {
     "delete_turn": {"id": ("turn id", "turn", "ids")},
     "delete_short_term_memories": {"pattern": ("text", "query", "keyword", "keywords", "words", "regex")},
-    "add_short_term_memory": {"conversation_id": (*NEAR["conversation_id"], "session id")},
-    "search_short_term_memories": {"conversation_id": (*NEAR["conversation_id"], "session id")},
 }
-"""The same where a tool has names of its own. Where the conversation has a default, a session is not its name."""
+"""The same where a tool has names of its own."""
 
 SUGGESTED: Mapping[str, tuple[str, ...]] = {
     "content": ("updates", "fields", "changes"),
+    "conversation_id": ("session id", "session"),
     "expectedVersion": ("version",),
     "key": ("keys", "pattern"),
     "messages": ("query", "text"),

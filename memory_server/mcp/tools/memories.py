@@ -114,11 +114,11 @@ class SearchResults(Answer):
     degraded: Degraded = None
 
     @classmethod
-    def shown(cls, found: Found, own: str, explain: bool) -> Self:
-        """`own` is the caller's project, which its hits need not name; `explain` shows why each was found."""
+    def shown(cls, found: Found, explain: bool) -> Self:
+        """Hits need not name the caller's own project; `explain` shows why each was found."""
         answer = cls.of(found)
         for hit in answer.results:
-            if hit.project == own:
+            if hit.project == found.own:
                 hit.project = None
             if not explain and not found.degraded:
                 hit.why = WhyFound(also=[], edge=hit.why.edge) if hit.why and hit.why.edge else None
@@ -260,7 +260,7 @@ class MemoryTools:
             likely=limit is None,
             caller=caller,
         )
-        return SearchResults.shown(found, caller.project.name, explain)
+        return SearchResults.shown(found, explain)
 
     def memory_get(self, ids: Ids) -> MemoriesRead:
         """Read whole memories by id, with the earlier texts of those that were merged or rewritten."""
