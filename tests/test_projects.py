@@ -116,7 +116,10 @@ async def test_two_repositories_of_one_name_are_two_projects(
             assert [each["content"] for each in found["results"]] == [f"{mark} deploys with Helm"]
         hits = (await call(two, "memory_search", query="deploys with Helm"))["results"]
         shown = {hit["content"].split()[0]: hit.get("project") for hit in hits}
-        assert shown == {"other": None, "acme": "app"}  # its own need no name, though its folder is called app too
+        assert shown == {
+            "other": None,
+            "acme": "app",
+        }  # its own need no name, though its folder is called app too
         assert (await call(one, "memory_stats"))["by_project"] == {"app": 1, "other/app": 1}
     assert damage(server.db) == []
 

@@ -55,6 +55,8 @@ _AMOUNT = re.compile(r"(\d+(?:\.\d+)?)([A-Za-z]{1,3})")
 _RAISED = re.compile("[²³¹⁰-₉¼-¾⅐-⅞]")
 """Raised and lowered digits, and fractions: they get a ^ in front, because NFKC alone turns 10² into 102."""
 
+_DIGITS = re.compile(r"\d+")
+
 _SAME_MARK = str.maketrans({"’": "'", "‘": "'", "ʼ": "'", "“": '"', "”": '"', "−": "-", "–": "-", "‐": "-"})
 """Quotation marks and dashes that differ only in their form, each with the plain form."""
 
@@ -115,6 +117,11 @@ class Text:
         return frozenset(self.in_order)
 
     @cached_property
+    def digits(self) -> list[str]:
+        """Its numbers in order. They are compared first: most texts with like words differ in them."""
+        return _DIGITS.findall(self.plain)
+
+    @cached_property
     def pieces(self) -> frozenset[str]:
         """The words, and the characters of Chinese ones: the segmenter cuts 测试通过 in another way than 测试都通过."""
         return frozenset(part for word in self.words for part in (word if has_han(word) else [word]))
@@ -153,8 +160,9 @@ def compare(left: Text, right: Text) -> Likeness:
     """
     if max(len(left.content), len(right.content)) > parts.LONG:
         return Likeness.RESTATEMENT if left.content == right.content else Likeness.DIFFERENT
-    if jaccard(left.pieces, right.pieces) >= LEAST and _says_the_same(left.meaning, right.meaning):
-        return Likeness.RESTATEMENT
+    if left.digits == right.digits and jaccard(left.pieces, right.pieces) >= LEAST:
+        if _says_the_same(left.meaning, right.meaning):
+            return Likeness.RESTATEMENT
     return Likeness.SIMILAR if jaccard(left.words, right.words) >= THRESHOLD else Likeness.DIFFERENT
 
 

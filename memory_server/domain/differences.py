@@ -1,10 +1,9 @@
 """Tells in few words how two texts differ: `5 → 12; Jenkins → GitHub Actions`."""
 
-import re
 from collections.abc import Iterable, Iterator, Sequence
 
-from memory_server.domain import updates
 from memory_server.domain.consolidation import Text
+from memory_server.domain.updates import Aligned
 from memory_server.domain.wording import Wording, rarest
 from memory_server.language.text import has_han
 
@@ -15,17 +14,16 @@ FEW = 3
 """Words of each text that are told where the two are worded in other ways."""
 
 
-def told(old: Text, new: Text) -> str:
+def told(old: Text, new: Text, aligned: Aligned) -> str:
     """What the old text says, and what the new one says in its place. Empty where only small words differ."""
-    places, ratio = updates.places(old.wording, new.wording)
-    if ratio < updates.FRAME:
+    if not aligned.framed:
         return _joined(_worded_otherwise(old, new))
     return _joined(
         _told(
             _written(old, [old.in_order[each.start : each.end]]),
             _written(new, [new.in_order[each.first : each.last]]),
         )
-        for each in places
+        for each in aligned.places
     )
 
 
@@ -53,8 +51,9 @@ def _written(text: Text, phrases: Iterable[Sequence[str]]) -> str:
 
 
 def _as_it_stands(plain: str, words: Sequence[str]) -> str:
-    found = re.search(r"\W*".join(map(re.escape, words)), plain, re.IGNORECASE)
-    return found[0] if found else ("" if has_han(words[0]) else " ").join(words)
+    phrase = ("" if has_han(words[0]) else " ").join(words)
+    place = plain.lower().find(phrase)
+    return plain[place : place + len(phrase)] if place >= 0 else phrase
 
 
 def _told(before: str, after: str) -> str:

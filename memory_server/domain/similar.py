@@ -11,6 +11,7 @@ from memory_server.domain import differences, updates
 from memory_server.domain.consolidation import Likeness, Text, compare, jaccard
 from memory_server.domain.embedding import Space
 from memory_server.domain.memory import Memory, MemoryId, MemoryType, Similar
+from memory_server.domain.updates import Aligned, Pair
 from memory_server.domain.wording import overlap
 
 MOST = 5
@@ -69,6 +70,10 @@ class _Candidate:
             self.draft.wording, self.peer.text.wording
         )
 
+    @cached_property
+    def aligned(self) -> Aligned:
+        return updates.aligned(self.peer.text.wording, self.draft.wording)
+
     @property
     def is_close(self) -> bool:
         return self.likeness is not Likeness.DIFFERENT or (
@@ -109,7 +114,7 @@ def compared(draft: Text, type: MemoryType, peers: Sequence[Peer]) -> Compared:
 def _similar(candidate: _Candidate) -> Similar:
     memory, text = candidate.peer.memory, candidate.peer.text
     same = candidate.likeness is Likeness.RESTATEMENT
-    return Similar(memory, "" if same else differences.told(text, candidate.draft))
+    return Similar(memory, "" if same else differences.told(text, candidate.draft, candidate.aligned))
 
 
 def _replaced(named: Sequence[_Candidate], all: Sequence[_Candidate]) -> tuple[MemoryId, ...]:
@@ -118,7 +123,8 @@ def _replaced(named: Sequence[_Candidate], all: Sequence[_Candidate]) -> tuple[M
     for each in named:
         others = [other.alike for other in all if other is not each]
         lead = each.alike - max(others, default=0.0)
-        chance = updates.probability(each.peer.text.wording, each.draft.wording, each.peer.cosine, lead)
+        old, new = each.peer.text.wording, each.draft.wording
+        chance = updates.probability(Pair(old, new, each.peer.cosine, lead, each.aligned))
         found.append((chance, each.peer.memory.id))
     best, id = max(found, default=(0.0, MemoryId(0)))
     return (id,) if best >= updates.LIKELY else ()

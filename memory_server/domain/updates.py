@@ -53,21 +53,44 @@ class Place:
         return self.words_differ or (_number(self.old) and _number(self.new))
 
 
-def places(old: Wording, new: Wording) -> tuple[list[Place], float]:
+@dataclass(frozen=True, slots=True)
+class Aligned:
     """Where two texts differ in what they tell, and the share of words that they have in the same order."""
+
+    places: tuple[Place, ...]
+    ratio: float
+
+    @property
+    def framed(self) -> bool:
+        """Whether they are one sentence with other words in some places."""
+        return self.ratio >= FRAME
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """An old text and a new one; `lead` is how much more alike they are than the new one and any other."""
+
+    old: Wording
+    new: Wording
+    cosine: float | None
+    lead: float
+    aligned: Aligned
+
+
+def aligned(old: Wording, new: Wording) -> Aligned:
     matcher = SequenceMatcher(None, old.stems, new.stems, autojunk=False)
     found = [
         Place(start, end, first, last, old.stems[start:end], new.stems[first:last])
         for kind, start, end, first, last in matcher.get_opcodes()
         if kind != "equal"
     ]
-    return [each for each in found if _tells(each.old) or _tells(each.new)], matcher.ratio()
+    return Aligned(tuple(each for each in found if _tells(each.old) or _tells(each.new)), matcher.ratio())
 
 
-def inputs(old: Wording, new: Wording, cosine: float | None, lead: float) -> dict[str, float]:
+def inputs(pair: Pair) -> dict[str, float]:
     """The inputs of the model by their names. Without a cosine those that need it are left out."""
-    differ, ratio = places(old, new)
-    framed = ratio >= FRAME
+    old, new, cosine = pair.old, pair.new, pair.cosine
+    differ, framed = pair.aligned.places, pair.aligned.framed
     one = differ[0] if framed and len(differ) == 1 else None
     replaced = [each for each in differ if each.words_differ]
     head = kept(old.keys[:1], new)
@@ -75,7 +98,7 @@ def inputs(old: Wording, new: Wording, cosine: float | None, lead: float) -> dic
     before, after = old.cues, new.cues
     changed = after.change > before.change
     found = {
-        "lead": max(-LEAD, min(LEAD, lead)),
+        "lead": max(-LEAD, min(LEAD, pair.lead)),
         "longer": log((len(new.keys) + 1) / (len(old.keys) + 1)),
         "kept": kept(old.keys, new),
         "changed": float(changed),
@@ -101,15 +124,15 @@ def inputs(old: Wording, new: Wording, cosine: float | None, lead: float) -> dic
     }
 
 
-def probability(old: Wording, new: Wording, cosine: float | None, lead: float) -> float:
-    """How likely it is that `new` replaces `old`; `lead` is how much more alike it is than the next text.
+def probability(pair: Pair) -> float:
+    """How likely it is that the new text replaces the old one.
 
     What is said of node 3 is never an update of what is said of node 5.
     """
-    if names_another(old, new):
+    if names_another(pair.old, pair.new):
         return 0.0
-    model = _coefficients()["words" if cosine is None else "hybrid"]
-    given = inputs(old, new, cosine, lead)
+    model = _coefficients()["words" if pair.cosine is None else "hybrid"]
+    given = inputs(pair)
     return 1 / (1 + exp(-model[""] - sum(model[name] * value for name, value in given.items())))
 
 

@@ -164,7 +164,7 @@ def _value(numeral: str) -> int | None:
                 return None
             digit = _DIGITS[character]
         elif character in _UNITS:
-            if digit is None and (character != "十" or section or total) or _UNITS[character] >= unit:
+            if (digit is None and (character != "十" or section or total)) or _UNITS[character] >= unit:
                 return None
             unit = _UNITS[character]
             section, digit = section + (digit or 1) * unit, None

@@ -3,10 +3,10 @@
 from collections.abc import Collection
 from dataclasses import dataclass, replace
 
-from memory_server.domain import differences, parts, ranking, similar
+from memory_server.domain import differences, parts, ranking, similar, updates
 from memory_server.domain.consolidation import THRESHOLD, Text, prepare
 from memory_server.domain.embedding import Embedded
-from memory_server.domain.memory import Filter, Memory, MemoryId, MemoryType, Similar
+from memory_server.domain.memory import Filter, MemoryId, MemoryType, Similar
 from memory_server.domain.similar import Compared, Peer
 from memory_server.domain.wording import is_key
 from memory_server.language import query
@@ -17,6 +17,9 @@ from memory_server.sqlite.tx import Tx
 
 PEERS = 500
 """Memories that share rare words with a text and are compared with it: about 20 ms."""
+
+EXACT_BELOW = 500
+"""Up to so many memories every vector is compared, beyond, sign bits choose which: a store waits for less than a search."""
 
 NEAREST = 10
 """Memories nearest in meaning that are compared. The one that a note updates is among them for 98 % of notes."""
@@ -52,7 +55,9 @@ def compare(tx: Tx, written: Written, segmenter: Segmenter, without: Collection[
 def _cosines(tx: Tx, fresh: Fresh | None, where: Filter) -> dict[MemoryId, float]:
     if fresh is None or not similar.comparable(fresh.space):
         return {}
-    nearest = embeddings.nearest(tx, Embedded.MEMORIES, fresh.space_id, fresh.vectors[0], where, NEAREST)
+    nearest = embeddings.nearest(
+        tx, Embedded.MEMORIES, fresh.space_id, fresh.vectors[0], where, NEAREST, EXACT_BELOW
+    )
     return {MemoryId(id): cosine for id, cosine in nearest.items() if not parts.number_of(id)}
 
 
@@ -72,6 +77,7 @@ def _with_successor(
     if last.id in without:
         return found
     there = [each for each in found.similar if each.memory.id != last.id]
-    told = differences.told(prepare(last.content, segmenter.segment), text)
+    there_now = prepare(last.content, segmenter.segment)
+    told = differences.told(there_now, text, updates.aligned(there_now.wording, text.wording))
     named = (*there[: similar.MOST - 1], Similar(last, told))
     return replace(found, similar=named, maybe_replaced=(last.id,))

@@ -357,7 +357,13 @@ def keep(
 
 
 def nearest(
-    tx: Tx, kind: Embedded, space_id: int, query: Vector, wanted: Wanted, limit: int
+    tx: Tx,
+    kind: Embedded,
+    space_id: int,
+    query: Vector,
+    wanted: Wanted,
+    limit: int,
+    exact_below: int = EXACT_BELOW,
 ) -> dict[int, float]:
     """The texts nearest in meaning, best first, each with its cosine (from -1 to 1); parts of long texts among them.
 
@@ -371,7 +377,7 @@ def nearest(
             for id, cosine in _nearest(tx, source, f"e.{tables.id}", space_id, query, wanted, limit).items():
                 found[id] = max(cosine, found.get(id, cosine))
     else:
-        found = _nearest_memories(tx, space_id, query, wanted, limit)
+        found = _nearest_memories(tx, space_id, query, wanted, limit, exact_below)
         found |= _nearest(tx, _PARTS, "e.part_id", space_id, query, wanted, limit)
     return dict(sorted(found.items(), key=lambda each: (-each[1], -each[0]))[:limit])
 
@@ -399,13 +405,15 @@ def _nearest(
     return {id: cosine for id, cosine in rows if cosine is not None}
 
 
-def _nearest_memories(tx: Tx, space_id: int, query: Vector, wanted: Filter, limit: int) -> dict[int, float]:
+def _nearest_memories(
+    tx: Tx, space_id: int, query: Vector, wanted: Filter, limit: int, exact_below: int
+) -> dict[int, float]:
     """Sign bits choose candidates where there are many, cosine ranks them."""
     clauses, values = _conditions(space_id, wanted)
     where = " AND ".join(clauses)
     bounded = f"SELECT 1 FROM embedding_bits AS b WHERE {where} LIMIT ?"
-    many = tx.value(f"SELECT count(*) FROM ({bounded})", (*values, EXACT_BELOW + 1))
-    if many > EXACT_BELOW:
+    many = tx.value(f"SELECT count(*) FROM ({bounded})", (*values, exact_below + 1))
+    if many > exact_below:
         chosen = f"""
             SELECT b.memory_id
             FROM embedding_bits AS b

@@ -15,7 +15,7 @@ import sys
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from unittest.mock import patch
@@ -30,7 +30,7 @@ from memory_server.domain.caller import Caller  # noqa: E402
 from memory_server.domain.consolidation import prepare  # noqa: E402
 from memory_server.domain.memory import MemoryChange, MemoryDraft, MemoryId, MemoryType, Stored  # noqa: E402
 from memory_server.domain.relevance import Numbers  # noqa: E402
-from memory_server.domain.wording import Wording, names_another  # noqa: E402
+from memory_server.domain.wording import names_another  # noqa: E402
 from memory_server.services.memories import MemoryService  # noqa: E402
 from memory_server.settings import Settings  # noqa: E402
 
@@ -63,7 +63,7 @@ class Answer:
     old: MemoryId
     content: str
     stored: Stored
-    asked: "list[Asked]"
+    asked: list[updates.Pair]
 
     @property
     def merged(self) -> bool:
@@ -80,16 +80,6 @@ class Answer:
     @property
     def replaces(self) -> bool:
         return self.old in self.stored.maybe_supersedes
-
-
-@dataclass(frozen=True, slots=True)
-class Asked:
-    """One call of the model: the two texts, and what else it was given."""
-
-    old: Wording
-    new: Wording
-    cosine: float | None
-    lead: float
 
 
 def read(name: str) -> list[Pair]:
@@ -131,14 +121,14 @@ def _opened() -> Iterator[MemoryService]:
 
 
 @contextmanager
-def _recorded() -> Iterator[list[Asked]]:
-    """The calls of the model, while it goes on answering."""
-    found: list[Asked] = []
+def _recorded() -> Iterator[list[updates.Pair]]:
+    """What the model is asked, while it goes on answering."""
+    found: list[updates.Pair] = []
     answer = updates.probability
 
-    def recorded(old: Wording, new: Wording, cosine: float | None, lead: float) -> float:
-        found.append(Asked(old, new, cosine, lead))
-        return answer(old, new, cosine, lead)
+    def recorded(pair: updates.Pair) -> float:
+        found.append(pair)
+        return answer(pair)
 
     with patch.object(updates, "probability", recorded):
         yield found
@@ -211,7 +201,7 @@ def _samples(found: Sequence[Answer], blind: bool) -> tuple[list[str], Numbers, 
         for each in answer.asked:
             if names_another(each.old, each.new):  # such a pair is never asked about
                 continue
-            inputs.append(updates.inputs(each.old, each.new, None if blind else each.cosine, each.lead))
+            inputs.append(updates.inputs(replace(each, cosine=None) if blind else each))
             right.append(answer.pair.kind == "update" and each.old.plain == _plain(answer.content))
             groups.append(number)
     names = list(inputs[0])
