@@ -28,7 +28,7 @@ THRESHOLD = 0.6
 hardest Chinese pairs, which state another person's value in the same words."""
 
 LEAST = 0.3
-"""Jaccard similarity of words and Chinese characters below which the meaning is not compared. It is less than THRESHOLD,
+"""Jaccard similarity of words and Chinese characters below which the meaning is not compared. Less than THRESHOLD,
 because "don't" and "do not" are different words that say the same."""
 
 _STOPS = ".,;!?。"
@@ -160,9 +160,9 @@ def compare(left: Text, right: Text) -> Likeness:
     """
     if max(len(left.content), len(right.content)) > parts.LONG:
         return Likeness.RESTATEMENT if left.content == right.content else Likeness.DIFFERENT
-    if left.digits == right.digits and jaccard(left.pieces, right.pieces) >= LEAST:
-        if _says_the_same(left.meaning, right.meaning):
-            return Likeness.RESTATEMENT
+    alike = left.digits == right.digits and jaccard(left.pieces, right.pieces) >= LEAST
+    if alike and _says_the_same(left.meaning, right.meaning):
+        return Likeness.RESTATEMENT
     return Likeness.SIMILAR if jaccard(left.words, right.words) >= THRESHOLD else Likeness.DIFFERENT
 
 

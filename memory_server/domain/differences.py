@@ -42,7 +42,10 @@ def _own(one: Wording, other: Wording) -> list[tuple[str, ...]]:
     own = [key for key in one.keys if key not in other.keys and not set(key) <= set(other.han)]
     chosen = set(rarest(own, FEW))
     words = zip(one.words, one.stems, strict=False)
-    return [(word,) for word in dict.fromkeys(word for word, stem in words if stem in chosen)][:FEW]
+    found: list[tuple[str, ...]] = [
+        (word,) for word in dict.fromkeys(word for word, stem in words if stem in chosen)
+    ]
+    return found[:FEW]
 
 
 def _written(text: Text, phrases: Iterable[Sequence[str]]) -> str:

@@ -34,7 +34,7 @@ LEAD = 0.3
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A place where two texts differ: the old one's words from `start` to `end`, the new one's from `first` to `last`."""
+    """Where two texts differ: the old one's words from `start` to `end`, the new one's from `first` to `last`."""
 
     start: int
     end: int

@@ -38,9 +38,10 @@ _LABEL = re.compile(
 )
 _LABELLED = frozenset(
     """
-    apartment batch build case chapter class client course customer day figure flight floor gate grade group h host house
-    interview invoice issue lab level line model module node option order page part phase plan platform pr project q
-    quarter rack room round run season seat section server slot sprint stage step study table team ticket unit week
+    apartment batch build case chapter class client course customer day figure flight floor gate grade group h
+    host house interview invoice issue lab level line model module node option order page part phase plan
+    platform pr project q quarter rack room round run season seat section server slot sprint stage step study
+    table team ticket unit week
     """.split()
 )
 """Nouns whose number or letter is a name: node 3 is another thing than node 5. A list by hand."""

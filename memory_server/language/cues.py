@@ -1,4 +1,4 @@
-"""Words by which a note tells that something has changed, in English and Chinese: closed lists, and how often they come.
+"""Words by which a note tells that something has changed, in English and Chinese: closed lists and how often they come.
 
 They are hints, which a model weighs (domain/updates.py): a word that often means something else may stand here too.
 """

@@ -76,8 +76,8 @@ _CLASSIFIERS = (
     ),
     *("核", "成", "折", "星", "点", "段", "票", "篇", "本", "间"),
 )
-"""What a numeral of one character must stand before to be a number: 两周 is 2 weeks. 一 is often an article (一个, a) or
-a bit (一点), so it must stand before one of _MEASURES."""
+"""What a numeral of one character must stand before to be a number: 两周 is 2 weeks. 一 is often an article (一个, a)
+or a bit (一点), so it must stand before one of _MEASURES."""
 
 _NO_NUMBER = re.compile("[周期拜统唯同逐专万任单每之初]$")
 """Before 一 it makes a word: 周一 is Monday, 统一 to unify."""
@@ -91,7 +91,8 @@ _ENGLISH = {word: number for number, word in enumerate(_SMALL, 2)} | {
     word: 10 * number for number, word in enumerate(_TENS, 2)
 }
 _WORD = re.compile(
-    rf"(?<![\w-])(?:(?P<tens>{'|'.join(_TENS)})-(?P<ones>{'|'.join(['one', *_SMALL[:8]])})|(?P<one>{'|'.join(_ENGLISH)}))"
+    rf"(?<![\w-])(?:(?P<tens>{'|'.join(_TENS)})-(?P<ones>{'|'.join(['one', *_SMALL[:8]])})"
+    rf"|(?P<one>{'|'.join(_ENGLISH)}))"
     r"(?![\w'’-])",
     re.IGNORECASE,
 )

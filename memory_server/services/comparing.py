@@ -19,7 +19,7 @@ PEERS = 500
 """Memories that share rare words with a text and are compared with it: about 20 ms."""
 
 EXACT_BELOW = 500
-"""Up to so many memories every vector is compared, beyond, sign bits choose which: a store waits for less than a search."""
+"""Up to so many memories every vector is compared, beyond, sign bits choose which: a store waits less than a search."""
 
 NEAREST = 10
 """Memories nearest in meaning that are compared. The one that a note updates is among them for 98 % of notes."""

@@ -1,12 +1,12 @@
 """Prints what storing says of notes that come again or change: `python scripts/quality/restated.py [--held] [--fit]`.
 
 `pairs.jsonl` has pairs of notes: an update of the old one, a restatement of it, or one to be kept apart; in English,
-Chinese and both. They were written by one author from meaning alone, before the rules; a third is held back, and nothing
-was chosen by it. `pairs_more.jsonl` are pairs by the author of the rules: with the first two thirds they fit the model of
-memory_server/domain/updates.py.
+Chinese and both. They were written by one author from meaning alone, before the rules; a third is held back, and
+nothing was chosen by it. `pairs_more.jsonl` are pairs by the author of the rules: with the first two thirds they fit
+the model of memory_server/domain/updates.py.
 
-All old notes of a part are stored in one store, through the services and with the bundled embedder. Then each new note is
-stored and taken away again.
+All old notes of a part are stored in one store, through the services and with the bundled embedder. Then each new note
+is stored and taken away again.
 """
 
 import argparse
@@ -182,7 +182,7 @@ def _share(claims: Sequence[bool]) -> str:
 
 
 def fit(found: Sequence[Answer]) -> dict[str, dict[str, float]]:
-    """The coefficients with and without cosines, and on standard output how well the model does on what it has not seen."""
+    """The coefficients with and without cosines; prints how well the model does on what it has not seen."""
     coefficients = {}
     for model, blind in (("hybrid", False), ("words", True)):
         names, rows, right, groups = _samples(found, blind)
