@@ -123,10 +123,12 @@ async def store(server: Client, log: "Log", problems: list[str]) -> None:
 
     heading("Not merged: similar statements that may differ. memory_store names them in `similar`")
     similar = [(other, answer["id"]) for answer in answers for other in answer["similar"]]
-    for pair in similar[:PAIRS]:
+    for other, id in similar[:PAIRS]:
         say()
-        for id in pair:
-            paragraph((await get(server, id))["content"], f"#{id:<5} ", " " * 7)
+        for each in (other["id"], id):
+            paragraph((await get(server, each))["content"], f"#{each:<5} ", " " * 7)
+        if "differs" in other:
+            paragraph(other["differs"], "differs ", " " * 8)
     say(f"… and {max(0, len(similar) - PAIRS)} more pairs")
 
 

@@ -91,9 +91,13 @@ def compared(draft: Text, type: MemoryType, peers: Sequence[Peer]) -> Compared:
     candidates = [_Candidate(draft, peer) for peer in peers]
     restated = [each.peer.memory for each in candidates if each.likeness is Likeness.RESTATEMENT]
     twin = next((each for each in restated if each.type is type and each.superseded_by is None), None)
+    # The others share some words only: how alike they are need not be known.
+    near = [
+        each for each in candidates if each.peer.cosine is not None or each.likeness is not Likeness.DIFFERENT
+    ]
     close = [
         each
-        for each in candidates
+        for each in near
         if each.is_close
         and each.peer.memory != twin
         and (each.peer.memory.superseded_by is None or each.likeness is Likeness.RESTATEMENT)
@@ -107,7 +111,7 @@ def compared(draft: Text, type: MemoryType, peers: Sequence[Peer]) -> Compared:
         twin,
         next((each for each in restated if each != twin), None),
         tuple(_similar(each) for each in named),
-        () if restated else _replaced(named, candidates),
+        () if restated else _replaced(named, near),
     )
 
 

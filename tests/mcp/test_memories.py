@@ -276,7 +276,45 @@ async def test_a_restatement_is_consolidated_and_a_near_miss_is_named(client: Cl
     again = await call(client, "memory_store", content="I spent $15.82 at the corner shop!", **spent)
     other = await call(client, "memory_store", content="I spent $24.01 at the corner shop", **spent)
     assert (again["id"], again["consolidated"], again["importance"]) == (first["id"], True, 6)
-    assert (other["consolidated"], other["similar"]) == (False, [first["id"]])
+    assert other["consolidated"] is False
+    assert other["similar"] == [
+        {"id": first["id"], "content": "I spent $15.82 at the corner shop!", "differs": "15.82 → 24.01"}
+    ]
+
+
+async def test_a_memory_supersedes_another_in_one_call_and_what_may_be_outdated_is_named(
+    client: Client, project: str
+) -> None:
+    rule = {"type": "decision", "project": project}
+    old = await call(
+        client, "memory_store", content="The gateway of the shop times out after 30 seconds", **rule
+    )
+    new = await call(
+        client, "memory_store", content="The gateway of the shop times out after 60 seconds", **rule
+    )
+    assert new["maybe_supersedes"] == [old["id"]]
+    last = await call(
+        client,
+        "memory_store",
+        content="The gateway of the shop times out after 90 seconds",
+        supersedes=new["id"],
+        **rule,
+    )
+    (superseded,) = (await call(client, "memory_get", ids=[new["id"]]))["memories"]
+    assert superseded["superseded_by"] == last["id"]
+    text = await refusal(client, "memory_store", content="It is unlimited", supersedes=987_654, **rule)
+    assert "No memory 987654. Call `memory_search` to find the id." in text
+
+
+async def test_an_update_says_that_another_memory_says_the_same(client: Client, project: str) -> None:
+    note = {"type": "learning", "project": project}
+    first = await call(client, "memory_store", content="The staging proxy listens on port 8443", **note)
+    other = await call(client, "memory_store", content="The lighthouse is closed in winter", **note)
+    updated = await call(
+        client, "memory_update", id=other["id"], content="The staging proxy listens on port 8443!"
+    )
+    assert updated["note"] == f"Memory {first['id']} says the same. Delete one of the two."
+    assert updated["earlier"] == ["The lighthouse is closed in winter"]
 
 
 async def test_a_relation_is_written_only_to_a_memory_that_exists(client: Client, project: str) -> None:
@@ -505,7 +543,7 @@ REFUSED: list[tuple[str, dict[str, Any], str]] = [
     (
         "memory_store",
         {"colour": "red"},
-        "colour: unknown argument. There are: content, type, project, tags, importance, relatedTo, metadata, "
+        "colour: unknown argument. There are: content, type, project, tags, importance, relatedTo, supersedes, metadata, "
         "occurred_at, session, ",
     ),
     ("memory_store", {"caller": {}}, "caller: unknown argument."),

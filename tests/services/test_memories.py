@@ -47,9 +47,12 @@ def search(database: Database, queue: EmbeddingQueue) -> SearchService:
 def store(service: MemoryService) -> Store:
     """Stores a decision of project p, or what the keywords say."""
 
-    def store(content: str, related_to: int | None = None, **fields: object) -> Stored:
+    def store(
+        content: str, related_to: int | None = None, supersedes: int | None = None, **fields: object
+    ) -> Stored:
         draft = replace(MemoryDraft(content, MemoryType.DECISION, "p"), **fields)  # type: ignore[arg-type]
-        return service.store(draft, None if related_to is None else MemoryId(related_to), CALLER)
+        related, replaced = (None if id is None else MemoryId(id) for id in (related_to, supersedes))
+        return service.store(draft, related, CALLER, supersedes=replaced)
 
     return store
 
@@ -81,7 +84,7 @@ def test_a_memory_is_kept_as_it_was_given(service: MemoryService, store: Store, 
     expected = Memory(
         id=MemoryId(1), content=TEXT, type=MemoryType.DECISION, project="p", tags=("ops", "周五"), importance=8,
         metadata={"ticket": 7, "作者": "李雷"}, access_count=0, created_at=now, updated_at=now, accessed_at=None,
-        created_by="tests", occurred_at=now,
+        created_by="tests", occurred_at=now, session="session-1",
     )  # fmt: skip
     assert stored == Stored(expected, consolidated=False, embedding_queued=False, similar=())
     assert one(service, 1) == expected
@@ -161,8 +164,8 @@ def test_another_fact_in_the_same_words_is_kept_apart_and_named(store: Store, on
 
 @pytest.mark.parametrize(
     "elsewhere",
-    [{"project": "q"}, {"project": None}, {"type": MemoryType.LEARNING}],
-    ids=["another project", "no project", "another type"],
+    [{"project": "q"}, {"project": None}],
+    ids=["another project", "no project"],
 )
 def test_what_is_filed_elsewhere_never_merges_and_is_not_similar(
     store: Store, elsewhere: dict[str, object]
@@ -170,6 +173,112 @@ def test_what_is_filed_elsewhere_never_merges_and_is_not_similar(
     store(TEXT)
     stored = store(TEXT, **elsewhere)
     assert (stored.consolidated, stored.similar, stored.memory.id) == (False, (), 2)
+
+
+def test_close_memories_are_shown_with_what_differs_five_at_most(store: Store) -> None:
+    for number in range(8):
+        store(f"The gateway for the harbour app answers within {100 + number} milliseconds on weekdays")
+    stored = store("The gateway for the harbour app answers within 250 milliseconds on weekdays")
+    assert len(stored.similar) == 5
+    assert all(each.differs.endswith("→ 250") for each in stored.similar)
+
+
+# What is superseded
+
+
+def test_a_memory_supersedes_another_in_the_call_that_stores_it(service: MemoryService, store: Store) -> None:
+    store("The gateway answers within 100 milliseconds on weekdays")
+    stored = store("The gateway answers within 250 milliseconds on weekdays", supersedes=1)
+    assert (stored.memory.id, stored.consolidated, stored.similar, stored.maybe_supersedes) == (
+        2,
+        False,
+        (),
+        (),
+    )
+    assert one(service, 1).superseded_by == 2
+    assert rows(service, "SELECT source_id, target_id, relation FROM edges") == [(2, 1, "supersedes")]
+
+
+def test_a_memory_is_never_merged_into_the_one_that_it_supersedes(
+    service: MemoryService, store: Store
+) -> None:
+    store(TEXT)
+    stored = store(TEXT, supersedes=1)
+    assert (stored.memory.id, stored.consolidated) == (2, False)
+    assert one(service, 1).superseded_by == 2
+
+
+def test_what_is_said_already_supersedes_too(service: MemoryService, store: Store) -> None:
+    store("We deploy the billing service on Mondays after lunch")
+    store(TEXT)
+    stored = store(TEXT, supersedes=1)
+    assert (stored.memory.id, stored.consolidated) == (2, True)
+    assert one(service, 1).superseded_by == 2
+
+
+def test_superseding_what_is_not_there_stores_nothing(service: MemoryService, store: Store) -> None:
+    with pytest.raises(NotFound, match=r"^No memory 41\.$") as error:
+        store(TEXT, supersedes=41)
+    assert error.value.problem.hints == (Hint(Mend.FIND_MEMORY),)
+    assert rows(service, "SELECT * FROM memories") == []
+
+
+def test_what_was_superseded_and_is_said_again_stays_apart_and_both_are_named(
+    service: MemoryService, store: Store
+) -> None:
+    """A, then B instead, then A again: the last decision stands."""
+    store("We deploy the billing service on Fridays after lunch")
+    store("From now on all releases of billing go out on a Monday", supersedes=1)
+    again = store("We deploy the billing service on Fridays after lunch")
+    assert (again.memory.id, again.consolidated) == (3, False)
+    assert [(each.memory.id, each.memory.superseded_by) for each in again.similar] == [(1, 2), (2, None)]
+    assert again.similar[0].differs == ""
+    assert again.maybe_supersedes == (2,)
+    assert store("We deploy the billing service on Fridays after lunch", supersedes=2).memory.id == 3
+    assert one(service, 2).superseded_by == 3
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "differs"),
+    [
+        (
+            "The API gateway times out after 30 seconds in production",
+            "The API gateway times out after 60 seconds in production",
+            "30 → 60",
+        ),
+        (
+            "测试环境的数据库端口是5432，由运维组管理",
+            "测试环境的数据库端口是5433，由运维组管理",
+            "5432 → 5433",
+        ),
+    ],
+)
+def test_what_states_another_value_may_supersede(store: Store, old: str, new: str, differs: str) -> None:
+    store(old)
+    stored = store(new)
+    assert [each.differs for each in stored.similar] == [differs]
+    assert stored.maybe_supersedes == (1,)
+
+
+def test_what_is_said_of_another_thing_supersedes_nothing(store: Store) -> None:
+    store("Node 3 of the cluster has 64 GB of memory and two disks")
+    stored = store("Node 5 of the cluster has 128 GB of memory and two disks")
+    assert [each.memory.id for each in stored.similar] == [1]
+    assert stored.maybe_supersedes == ()
+
+
+def test_another_type_is_kept_apart_and_a_change_that_makes_two_the_same_says_so(
+    service: MemoryService, store: Store
+) -> None:
+    store(TEXT)
+    other = store(TEXT, type=MemoryType.LEARNING)
+    assert (other.consolidated, other.memory.id) == (False, 2)
+    updated = service.update(MemoryId(2), MemoryChange(type=MemoryType.DECISION))
+    assert updated.same_as == 1
+    elsewhere = service.update(MemoryId(2), MemoryChange(project="q"))
+    assert (elsewhere.same_as, elsewhere.similar) == (None, ())
+    back = service.update(MemoryId(2), MemoryChange(content=LONGER, project="p"))
+    assert (back.same_as, back.earlier) == (1, (TEXT,))
 
 
 def test_no_project_counts_as_a_project(store: Store) -> None:
