@@ -149,8 +149,8 @@ async def test_a_refusal_begins_with_error_and_ends_with_a_call_that_works(clien
     assert block.text.splitlines() == [
         'Error: type: must be one of observation, decision, learning, error, pattern, preference, got "fact". '
         "Did you mean `observation`?",
-        "colour: unknown argument. There are: content, type, project, tags, importance, relatedTo, supersedes, metadata, "
-        "occurred_at, session, summarizes.",
+        "colour: unknown argument. There are: content, type, project, tags, importance, relatedTo, supersedes, "
+        "metadata, occurred_at, session, summarizes.",
         'This call works: memory_store {"content": "Deploys on Fridays", "type": "observation"}',
     ]
 

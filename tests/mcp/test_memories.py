@@ -543,8 +543,8 @@ REFUSED: list[tuple[str, dict[str, Any], str]] = [
     (
         "memory_store",
         {"colour": "red"},
-        "colour: unknown argument. There are: content, type, project, tags, importance, relatedTo, supersedes, metadata, "
-        "occurred_at, session, ",
+        "colour: unknown argument. There are: content, type, project, tags, importance, relatedTo, supersedes, "
+        "metadata, occurred_at, session, ",
     ),
     ("memory_store", {"caller": {}}, "caller: unknown argument."),
     ("memory_store", {"self": 1}, "self: unknown argument."),
