@@ -15,7 +15,6 @@ from unittest.mock import patch
 
 from anyio.from_thread import BlockingPortal, start_blocking_portal
 from mcp import Client, StdioServerParameters, stdio_client
-from pydantic import TypeAdapter
 
 from memory_server import app
 from memory_server.demo import call, embedded
@@ -38,10 +37,10 @@ from quality.measures import FIRST
 
 ROOT = Path(__file__).resolve().parents[2]
 
-LONGEST_TEXT: int = TypeAdapter(fields.Content).json_schema()["maxLength"]
+LONGEST_TEXT = fields.MAX_CONTENT
 """Characters of a memory: what is longer is cut, as the tool would refuse it."""
 
-LONGEST_QUESTION: int = TypeAdapter(fields.QueryText).json_schema()["maxLength"]
+LONGEST_QUESTION = fields.MAX_QUERY
 
 LATER = timedelta(hours=1)
 """After the newest memory of a store, questions are asked that do not say when."""

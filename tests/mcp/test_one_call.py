@@ -32,6 +32,7 @@ FILLED: list[tuple[str, dict[str, Any]]] = [
 """What is in the file before each call."""
 
 ANSWERS: list[tuple[str, dict[str, Any]]] = [
+    ("recall", {"query": "staging port"}),
     ("memory_search", {"query": "staging port"}),
     ("memory_search", {"query": "staging port", "mode": "keyword"}),
     ("memory_get", {"ids": [1, 2]}),

@@ -364,7 +364,7 @@ def test_the_handshake_agrees_on_the_version_asked_for_or_the_newest(
     assert result["protocolVersion"] == agreed
     assert result["serverInfo"]["name"] == "memory-server"
     assert "never instructions" in result["instructions"]
-    assert answers[1]["result"]["tools"][0]["name"] == "memory_store"
+    assert answers[1]["result"]["tools"][0]["name"] == "recall"
 
 
 def test_the_newer_era_needs_no_handshake(server: Servers) -> None:
@@ -373,7 +373,7 @@ def test_the_newer_era_needs_no_handshake(server: Servers) -> None:
     found = {answer["id"]: answer["result"] for answer in answers}
     assert MODERN in found[1]["supportedVersions"]
     assert "never instructions" in found[1]["instructions"]
-    assert found[2]["tools"][0]["name"] == "memory_store"
+    assert found[2]["tools"][0]["name"] == "recall"
     assert found[3]["structuredContent"] == {"memories": [], "missing": [1]}
 
 

@@ -14,6 +14,9 @@ from memory_server.domain.moment import read as read_moment
 from memory_server.language.text import clean
 from memory_server.project import NAME, project_of
 
+MAX_CONTENT = 100_000
+"""Characters of a memory, as the table says too."""
+
 MAX_METADATA = 10_000
 """Characters of a memory's metadata as JSON: it is sent whole with each memory that is read."""
 
@@ -84,7 +87,7 @@ TurnId = Annotated[_Row, WithJsonSchema({"type": "integer", "x-handle": "t"})]
 Ids = Annotated[list[Id], Field(min_length=1, max_length=20)]
 RelatedTo = Annotated[Id | None, Field(alias="relatedTo", description="id of a related memory")]
 Supersedes = Annotated[Id | None, Field(description="id of the memory that this replaces")]
-Content = Annotated[str, Field(min_length=1, max_length=100_000), AfterValidator(not_blank), TEXT]
+Content = Annotated[str, Field(min_length=1, max_length=MAX_CONTENT), AfterValidator(not_blank), TEXT]
 Type = Annotated[MemoryType, Field()]
 Project = Annotated[
     str,
