@@ -35,8 +35,8 @@ DEMO_LOG = Path(__file__).with_name("demo_worklog.jsonl")
 FIRST = 5
 """Results of a search; an expected answer among them counts as found. An assistant rarely reads more."""
 
-PAIRS = 8
-"""Pairs of similar memories that are printed. The log has about 20; the others are counted."""
+PAIRS = 12
+"""Pairs of similar memories that are printed, those that differ least. The log has some 80; the others are counted."""
 
 PATIENCE = 120.0
 """Seconds until the demo gives up on one call, or on embeddings. Both take a few seconds on a slow machine."""
@@ -123,6 +123,7 @@ async def store(server: Client, log: "Log", problems: list[str]) -> None:
 
     heading("Not merged: similar statements that may differ. memory_store names them in `similar`")
     similar = [(other, answer["id"]) for answer in answers for other in answer["similar"]]
+    similar.sort(key=lambda pair: len(pair[0].get("differs", "")))
     for other, id in similar[:PAIRS]:
         say()
         for each in (other["id"], id):
