@@ -145,7 +145,7 @@ def test_memories_are_returned_whose_trigger_is_true(scenes: Scenes) -> None:
 
 def test_the_next_session_continues_and_projects_share_only_what_is_shared(scenes: Scenes) -> None:
     printed = scene(scenes, "A session ends")
-    assert f"Current task: {demo.FACTS['current.task']}." in printed
+    assert f"Current task: {demo.FACTS['current.task']} (by Claude)." in printed
     assert (
         '{"query": "退款一批多少个？"} Refunds go out in batches of 20; support hears of it on Monday.'
         in printed
