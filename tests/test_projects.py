@@ -211,7 +211,7 @@ async def test_a_person_without_a_project_has_what_is_theirs_everywhere(
         )
         for client in (nowhere, there):
             found = (await call(client, "memory_search", query="What does Ann like?"))["results"]
-            assert {each["project"] for each in found} == {None}
+            assert {each.get("project") for each in found} == {None}
             assert len(found) == 2
             assert [each["name"] for each in (await seen_woken(client))] == ["n"]
 
