@@ -75,7 +75,7 @@ class Words:
     tx: Tx
     kinds: tuple[Embedded, ...]
     total: int = field(init=False)
-    _postings: dict[str, dict[Embedded, candidates.Posting]] = field(default_factory=dict)
+    _terms: dict[str, dict[Embedded, Term]] = field(default_factory=dict)
     _sizes: dict[Embedded, int] = field(init=False)
 
     def __post_init__(self) -> None:
@@ -84,12 +84,18 @@ class Words:
 
     def term(self, kind: Embedded, text: str) -> Term:
         """Which texts of a kind hold a term."""
-        if text not in self._postings:
-            self._postings[text] = {each: candidates.posting(self.tx, each, text) for each in self.kinds}
-        found = self._postings[text]
-        posting, everywhere = found[kind], sum(each.everywhere for each in found.values())
-        rarity = ranking.fts5_idf(posting.everywhere, self._sizes[kind])
-        return Term(posting.ids, posting.scores / rarity, everywhere, background.share(text))
+        if text not in self._terms:
+            self._terms[text] = self._read(text)
+        return self._terms[text][kind]
+
+    def _read(self, text: str) -> dict[Embedded, Term]:
+        found = {kind: candidates.posting(self.tx, kind, text) for kind in self.kinds}
+        everywhere, usual = sum(each.everywhere for each in found.values()), background.share(text)
+        terms = {}
+        for kind, posting in found.items():
+            rarity = ranking.fts5_idf(posting.everywhere, self._sizes[kind])
+            terms[kind] = Term(posting.ids, posting.scores / rarity, everywhere, usual)
+        return terms
 
 
 @dataclass(frozen=True, slots=True)

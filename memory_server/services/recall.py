@@ -116,8 +116,7 @@ class RecallService:
             memories.mark_accessed(tx, [MemoryId(id) for id in known])
             facts.mark_accessed(tx, read)
 
-        problem = self.database.record(mark)
-        return problem and Problem(f"accesses were not counted: {problem.text}", problem.hints)
+        return search.not_counted(self.database.record(mark))
 
 
 def _asked(text: str, wish: RecallWish, where: Among, here: Caller, mode: str) -> Iterator[Asked[Any]]:
@@ -197,14 +196,13 @@ def _of(ranked: Ranked[Any], caller: Caller) -> Found:
     thing, score = ranked.item.thing, ranked.probability
     match thing:
         case Turn():
-            other = thing.project if thing.project not in ("", caller.project.name) else None
             return Found(
                 Recallable.TURN,
                 f"t{thing.id}",
                 turn_text(thing),
                 thing.occurred_at[:10],
                 score,
-                other,
+                _other(thing.project, caller),
                 id=thing.id,
             )
         case Fact():
@@ -217,11 +215,16 @@ def _of(ranked: Ranked[Any], caller: Caller) -> Found:
 
 
 def _of_memory(memory: Memory, part: int, score: float, was: str | None, caller: Caller) -> Found:
-    other = memory.project if memory.project not in (None, "", caller.project.name) else None
     said, _ = search.shown(memory, part)
+    other = _other(memory.project, caller)
     return Found(
         Recallable.MEMORY, f"m{memory.id}", said, memory.occurred_at[:10], score, other, was, id=memory.id
     )
+
+
+def _other(project: str | None, caller: Caller) -> str | None:
+    """The project that an answer names: only another one than the caller's."""
+    return project if project not in (None, "", caller.project.name) else None
 
 
 def turn_text(turn: Turn) -> str:

@@ -119,8 +119,12 @@ class SearchService:
         surely = [hit.memory.id for hit in hits if hit.score >= ranking.LEAST]
         if not surely or not self.count_access:
             return None
-        problem = self.database.record(lambda tx: memories.mark_accessed(tx, surely))
-        return problem and Problem(f"accesses were not counted: {problem.text}", problem.hints)
+        return not_counted(self.database.record(lambda tx: memories.mark_accessed(tx, surely)))
+
+
+def not_counted(problem: Problem | None) -> Problem | None:
+    """What an answer says where its accesses could not be written."""
+    return problem and Problem(f"accesses were not counted: {problem.text}", problem.hints)
 
 
 def _hits(tx: Tx, text: str, asked: Asked[Memory], meaning: Meaning | None) -> list[Hit]:
