@@ -25,7 +25,7 @@ PARTS: dict[str, tuple[int, Run]] = {
         2,
         lambda chance, goes, folder: disk.run(chance, goes, folder, small=False),
     ),
-    "fuzz": (1, lambda chance, goes, folder: fuzz.run(chance, goes, folder, calls=90)),
+    "fuzz": (1, lambda chance, goes, folder: fuzz.run(chance, goes, folder, calls=200)),
 }
 
 

@@ -102,8 +102,10 @@ def _shown(id: bytes | None) -> str:
     return "?" if id is None else id.decode(errors="replace")
 
 
-def is_readable_json(text: bytes) -> bool:
-    """Whether clients can read it; bytes that are no UTF-8 are told elsewhere."""
+def is_readable_json(text: bytes | None) -> bool:
+    """Whether clients can read it; bytes that are no UTF-8 are told elsewhere. A damaged file has rows without any."""
+    if text is None:
+        return False
     try:
         return is_plain(json.loads(text.decode(errors="replace")))
     except (ValueError, RecursionError):

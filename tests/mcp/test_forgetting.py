@@ -76,6 +76,7 @@ VARYING = (
     "score",
     "scores",
     "parts",
+    "nearness",
     "relevance",
     "decay",
     "version",

@@ -501,8 +501,10 @@ def test_a_worker_killed_while_idle_is_replaced(engine: Sandbox) -> None:
 def test_a_worker_killed_at_work_is_replaced(engine: Sandbox, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sandbox, "SLICE", 1.0)
     engine.run(["true"], SITUATION, 5)
-    threading.Timer(0.1, os.kill, (running(engine).pid, signal.SIGKILL)).start()
+    killer = threading.Timer(0.1, os.kill, (running(engine).pid, signal.SIGKILL))
+    killer.start()
     outcomes = engine.run(["for (let i = 0; i < 3e6; i++); true", "true"], SITUATION, 5)
+    killer.join()
     assert holds(outcomes) == [True, True]
 
 
