@@ -126,8 +126,8 @@ class Hood:
     rows: Places
     near: Mapping[int, Places]
     asks: NDArray[np.bool_]
-    talk: float
-    """Share of the candidates that begin with the name of a speaker."""
+    speaking: int
+    """Candidates that begin with the name of a speaker."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -106,15 +106,22 @@ class Scores:
     cover: Numbers
     cosine: Numbers
     full: float
-    base: Numbers
+
+    def base(self, weight: float) -> Numbers:
+        """Words and meaning together, with this share of meaning."""
+        return (1 - weight) * self.share + weight * self.cosine
 
 
 @dataclass(frozen=True, slots=True)
 class Gathered:
-    """The candidates of a kind, by their ids, and their scores for each part of the question."""
+    """The candidates of a kind, by their ids, and their scores for each part of the question.
+
+    `speaking` counts those that begin with the name of a speaker.
+    """
 
     ids: list[int]
     scores: list[Scores]
+    speaking: int
 
 
 def joined(kinds: Sequence[list[Scores]]) -> list[Scores]:
@@ -125,7 +132,6 @@ def joined(kinds: Sequence[list[Scores]]) -> list[Scores]:
             np.concatenate([each.cover for each in part]),
             np.concatenate([each.cosine for each in part]),
             part[0].full,
-            np.concatenate([each.base for each in part]),
         )
         for part in zip(*kinds, strict=True)
     ]
@@ -144,7 +150,8 @@ class Gathering(Generic[Thing]):
     def gathered(self) -> Gathered:
         """What the words or the meaning of a part propose, and what was said around it in the same talk."""
         hood = self._hood(self._proposed())
-        return Gathered(hood.ids[hood.rows].tolist(), self._scores(hood) if len(hood.rows) else [])
+        scores = self._scores(hood) if len(hood.rows) else []
+        return Gathered(hood.ids[hood.rows].tolist(), scores, hood.speaking)
 
     @property
     def tx(self) -> Tx:
@@ -240,8 +247,7 @@ class Gathering(Generic[Thing]):
             apart = np.abs(seconds[rows] - seconds[place])
             together = (other > 0) & ((speaks[rows] & speaks[place]) | (apart <= SAME_TALK))
             found[distance] = np.where(together, place, len(every))
-        talk = float(people[rows].mean()) if len(rows) else 0.0
-        return Hood(every, rows, found, asks, talk)
+        return Hood(every, rows, found, asks, int(people[rows].sum()))
 
     def _scores(self, hood: Hood) -> list[Scores]:
         """The scores of each part of the question."""
@@ -263,11 +269,7 @@ class Gathering(Generic[Thing]):
             cosine = np.zeros(len(ids))
             for each in wide:
                 cosine = np.maximum(cosine, relevance.cosines(each, vectors[place]))
-            weight = ranking.meaning_weight(
-                meaning.space if meaning else None, self.asked.mode, asked.chinese, hood.talk
-            )
-            base = (1 - weight) * share + weight * cosine
-            found.append(Scores(share, shares.cover, cosine, shares.full, base))
+            found.append(Scores(share, shares.cover, cosine, shares.full))
         return found
 
     def _with_symbols(self, asked: Query, ids: Sequence[int], share: Numbers) -> Numbers:

@@ -151,7 +151,7 @@ def _facts_for(text: str) -> Any:
         return {
             fact.id: Item(
                 fact,
-                (f"{fact.key}: {fact_text.value_of(fact.value)}",),
+                (fact_text.value_of(fact.value), fact.key),
                 "",
                 fact.updated_at,
                 bonus=KEY * fact_text.is_named(fact.key, asked),

@@ -17,6 +17,7 @@ from memory_server.errors import Problem
 from memory_server.language import background, dates, query, question
 from memory_server.language.query import Query
 from memory_server.language.text import fold
+from memory_server.services import bridging
 from memory_server.services.embedding_queue import Meaning, Unanswered
 from memory_server.services.gathering import Asked, Gathering, Item, Scores, Thing, Words, joined
 from memory_server.sqlite import embeddings
@@ -140,11 +141,20 @@ class _Search(Generic[Thing]):
         if not ids:
             return []
         scores = joined([each.scores for each in gathered if each.scores])
-        best, _ = relevance.best_places([each.base for each in scores])
+        talk = sum(each.speaking for each in gathered) / len(ids)
+        bases = [
+            each.base(self._meaning_weight(asked, talk))
+            for each, asked in zip(scores, self.queries, strict=True)
+        ]
+        best, _ = relevance.best_places(bases)
         if self.meaning is None:  # what only stands beside a text has no word
-            best = best[np.max([each.base for each in scores], axis=0)[best] > 0]
+            best = best[np.max(bases, axis=0)[best] > 0]
         seen = self._read([(place, *ids[place]) for place in best[:LOOKED_AT].tolist()])
-        return self._in_order(seen, scores) if seen else []
+        return self._in_order(seen, scores, bases, words) if seen else []
+
+    def _meaning_weight(self, asked: Query, talk: float) -> float:
+        meaning = self.meaning if self.meaning is not None and self.meaning.vectors else None
+        return ranking.meaning_weight(meaning.space if meaning else None, self._mode, asked.chinese, talk)
 
     def _read(self, best: Sequence[tuple[int, Asked[Thing], int]]) -> list[_Candidate[Thing]]:
         items = {
@@ -161,14 +171,22 @@ class _Search(Generic[Thing]):
                 found.append(_Candidate(place, id, asked, item, fold(_part(item.text, id))))
         return found
 
-    def _in_order(self, seen: Sequence[_Candidate[Thing]], scores: Sequence[Scores]) -> list[Ranked[Thing]]:
+    def _in_order(
+        self,
+        seen: Sequence[_Candidate[Thing]],
+        scores: Sequence[Scores],
+        bases: Sequence[Numbers],
+        words: Words,
+    ) -> list[Ranked[Thing]]:
         boosts = self._boosts(seen)
         literal = Literal(self.question.text)
         keeps, added = self._keeps(seen, literal), self._added(seen, literal)
         very = [any(map(literal.is_all_of, each.item.texts)) for each in seen]
         added = added + VERY_TEXT * np.array(very)
         best = [each.place for each in seen]
-        lists = [each.base[best] * keeps + [boost.amount for boost in boosts] + added for each in scores]
+        lists = [each[best] * keeps + [boost.amount for boost in boosts] + added for each in bases]
+        if self._by_words:
+            lists = self._bridged(lists, seen, words)
         order, lists_of = relevance.best_places(lists)
         spread = [_spread(each.cosine) for each in scores]
         far = [float(np.sort(each)[-min(confidence.FAR, len(each))]) for each in lists]
@@ -202,6 +220,17 @@ class _Search(Generic[Thing]):
             )
             ranked.setdefault((found.kind, found.id), found)
         return self._with_probabilities(list(ranked.values()))
+
+    def _bridged(
+        self, lists: Sequence[Numbers], seen: Sequence[_Candidate[Thing]], words: Words
+    ) -> list[Numbers]:
+        """The scores of each part of the question, with what two hops add."""
+        texts = bridging.Texts(words, [(each.asked.kind, each.id, each.text[:OPENING]) for each in seen])
+        asked = self.queries[: max(1, len(self.queries) - 1)]  # the whole of several parts asks nothing more
+        found = [
+            bridging.with_bridges(texts, query, scores) for query, scores in zip(asked, lists, strict=False)
+        ]
+        return [*found, *lists[len(found) :]]
 
     def _with_probabilities(self, ranked: list[Ranked[Thing]]) -> list[Ranked[Thing]]:
         meaning = self.meaning is not None and not self.meaning.space.lexical and self._mode != "keyword"

@@ -70,8 +70,6 @@ def around(tx: Tx, kind: Embedded, ids: Iterable[int], reach: int) -> NDArray[np
     A row each, with 0 where there is none. Parts of long texts stand for themselves.
     """
     source = TABLES[kind].source
-    if not TABLES[kind].follows:
-        return np.zeros((0, 2 * reach + 1), np.int64)
 
     def side(sign: str, direction: str) -> str:
         return f"""(

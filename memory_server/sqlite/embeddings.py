@@ -53,7 +53,7 @@ class Tables:
     """The table of the texts, and those of their words, their vectors and of what waits.
 
     `text` and `moment`, when it was said, are expressions; `id` is a column. `embedded` are the expressions of what is
-    embedded, each with the table of its vectors. Kinds whose texts follow each other in a session have neighbours.
+    embedded, each with the table of its vectors.
     """
 
     source: str
@@ -63,7 +63,6 @@ class Tables:
     embedded: Mapping[str, str]
     queue: str
     moment: str = "ifnull(occurred_at, created_at)"
-    follows: bool = True
 
 
 TABLES = {
@@ -86,7 +85,6 @@ TABLES = {
         {"key || char(10) || value": "fact_embeddings"},
         "fact_embedding_queue",
         "updated_at",
-        follows=False,
     ),
     Embedded.SHORT_TERM: Tables(
         "short_term_memories",
