@@ -7,7 +7,7 @@ from typing import Generic
 
 import numpy as np
 
-from memory_server.domain import confidence, parts, ranking, relevance
+from memory_server.domain import bridging, confidence, parts, ranking, relevance
 from memory_server.domain.confidence import Signals
 from memory_server.domain.embedding import Embedded
 from memory_server.domain.moment import parse
@@ -17,7 +17,6 @@ from memory_server.errors import Problem
 from memory_server.language import background, dates, query, question
 from memory_server.language.query import Query
 from memory_server.language.text import fold
-from memory_server.services import bridging
 from memory_server.services.embedding_queue import Meaning, Unanswered
 from memory_server.services.gathering import Asked, Gathering, Item, Scores, Thing, Words, joined
 from memory_server.sqlite import embeddings
@@ -150,7 +149,7 @@ class _Search(Generic[Thing]):
         if self.meaning is None:  # what only stands beside a text has no word
             best = best[np.max(bases, axis=0)[best] > 0]
         seen = self._read([(place, *ids[place]) for place in best[:LOOKED_AT].tolist()])
-        return self._in_order(seen, scores, bases, words) if seen else []
+        return self._in_order(seen, scores, bases) if seen else []
 
     def _meaning_weight(self, asked: Query, talk: float) -> float:
         meaning = self.meaning if self.meaning is not None and self.meaning.vectors else None
@@ -176,7 +175,6 @@ class _Search(Generic[Thing]):
         seen: Sequence[_Candidate[Thing]],
         scores: Sequence[Scores],
         bases: Sequence[Numbers],
-        words: Words,
     ) -> list[Ranked[Thing]]:
         boosts = self._boosts(seen)
         literal = Literal(self.question.text)
@@ -186,7 +184,7 @@ class _Search(Generic[Thing]):
         best = [each.place for each in seen]
         lists = [each[best] * keeps + [boost.amount for boost in boosts] + added for each in bases]
         if self._by_words:
-            lists = self._bridged(lists, seen, words)
+            lists = self._bridged(lists, seen)
         order, lists_of = relevance.best_places(lists)
         spread = [_spread(each.cosine) for each in scores]
         far = [float(np.sort(each)[-min(confidence.FAR, len(each))]) for each in lists]
@@ -221,11 +219,9 @@ class _Search(Generic[Thing]):
             ranked.setdefault((found.kind, found.id), found)
         return self._with_probabilities(list(ranked.values()))
 
-    def _bridged(
-        self, lists: Sequence[Numbers], seen: Sequence[_Candidate[Thing]], words: Words
-    ) -> list[Numbers]:
+    def _bridged(self, lists: Sequence[Numbers], seen: Sequence[_Candidate[Thing]]) -> list[Numbers]:
         """The scores of each part of the question, with what two hops add."""
-        texts = bridging.Texts(words, [(each.asked.kind, each.id, each.text[:OPENING]) for each in seen])
+        texts = bridging.Texts([each.text[:OPENING] for each in seen])
         asked = self.queries[: max(1, len(self.queries) - 1)]  # the whole of several parts asks nothing more
         found = [
             bridging.with_bridges(texts, query, scores) for query, scores in zip(asked, lists, strict=False)

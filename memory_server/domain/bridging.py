@@ -1,0 +1,82 @@
+"""Questions in two hops, as "the phone number of the man of 39": one text says who that is, another has his number.
+
+What a good text names and few others do is a bridge: a text that has it too, and what the good one lacks of the
+question, answers together with it.
+"""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from math import log
+
+import numpy as np
+
+from memory_server.domain.relevance import Numbers
+from memory_server.language import background, query
+from memory_server.language.query import Query
+
+GAIN = 0.4
+"""Added to a text that has all bridges of the best text and all that this lacks of the question."""
+
+FROM = 3
+"""Texts, the best of a question, from which bridges lead."""
+
+BRIDGES = 3
+"""Terms of such a text that are bridges: the rarest in ordinary language."""
+
+LOOKED_AT = 4
+"""Terms of such a text of which the bridges are chosen."""
+
+FEW = 0.25
+"""Share of the candidates that may have a bridge: what more have leads everywhere."""
+
+
+@dataclass(frozen=True, slots=True)
+class Texts:
+    """The candidates of a search: the beginning of each, folded; and which of them have the terms of the question."""
+
+    texts: Sequence[str]
+    _having: dict[str, Numbers] = field(default_factory=dict)
+
+    def having(self, term: str) -> Numbers:
+        """1 for each text that has a term, 0 for the others."""
+        if term not in self._having:
+            plain = term.replace(" ", "")
+            word = re.compile(rf"(?<![a-z0-9]){re.escape(plain)}(?![a-z0-9])") if plain.isascii() else None
+            found = [plain in text and (word is None or word.search(text) is not None) for text in self.texts]
+            self._having[term] = np.array(found, float)
+        return self._having[term]
+
+    def bridges(self, place: int, asked: Sequence[str]) -> list[str]:
+        """What a text names, the question does not, and few other candidates do."""
+        own = [term for term in query.parse(self.texts[place]).terms if term not in asked]
+        rare = sorted(own, key=background.share)[:LOOKED_AT]
+        most = max(BRIDGES, FEW * len(self.texts))
+        return [term for term in rare if 1 < self.having(term).sum() <= most][:BRIDGES]
+
+
+def weight(term: str) -> float:
+    """How much a term tells: the logarithm of its rarity in ordinary language."""
+    return -log(background.share(term))
+
+
+def with_bridges(texts: Texts, asked: Query, scores: Numbers) -> Numbers:
+    """The scores of the texts for a question, with what bridges add. No text passes the one that leads to it."""
+    if not asked.terms or scores.max() <= 0:
+        return scores
+    held = np.array([texts.having(term) for term in asked.terms])
+    weights = np.array([weight(term) for term in asked.terms])
+    best = np.argsort(-scores, kind="stable")[:FROM].tolist()
+    found = scores
+    for place in best:
+        lacks = weights * (1 - held[:, place])
+        bridges = texts.bridges(place, asked.terms) if 0 < lacks.sum() < weights.sum() else []
+        if not bridges:
+            continue
+        rest = lacks @ held / weights.sum()
+        shared = np.average(
+            [texts.having(term) for term in bridges], axis=0, weights=list(map(weight, bridges))
+        )
+        more = GAIN * rest * shared * scores[place] / scores[best[0]]
+        found = np.maximum(found, np.minimum(scores + more, scores[place]))
+    return found
