@@ -44,7 +44,7 @@ def talk(number: int, *, asks: Sequence[int] = (), among: Sequence[int] | None =
         rows,
         near,
         np.array([id in asks for id in range(1, number + 2)], np.bool_),
-        0.0,
+        0,
     )
 
 
@@ -56,7 +56,7 @@ def alone(number: int) -> Hood:
         np.arange(number),
         dict.fromkeys(LEND, nowhere),
         np.zeros(number + 1, np.bool_),
-        0.0,
+        0,
     )
 
 
