@@ -8,7 +8,7 @@ from enum import StrEnum
 
 from memory_server.language import background, query, sentences
 from memory_server.language.text import fold
-from memory_server.language.tokens import weigh
+from memory_server.language.tokens import weigh, weigh_json
 
 
 class Recallable(StrEnum):
@@ -91,7 +91,8 @@ class _Page:
     def take(self, found: Found, lines: Sequence[str], room: float | None = None) -> bool:
         """Add the first of these lines that fits; false where none does."""
         for line in lines:
-            cost = weigh(line) + 1 + weigh(found.ref) + PER_ITEM + (weigh(found.why) if found.why else 0)
+            why = weigh_json(found.why) if found.why else 0
+            cost = weigh_json(f"{line}\n") + weigh(found.ref) + PER_ITEM + why
             if self.cost + cost <= (self.room if room is None else room):
                 self.lines.append(line)
                 self.items.append(found)

@@ -13,7 +13,7 @@ from math import exp, log
 
 from memory_server.domain.wording import Wording, is_key, kept, names_another, negates
 
-LIKELY = 0.47
+LIKELY = 0.45
 """Probability from which on an update is named."""
 
 FRAME = 0.5

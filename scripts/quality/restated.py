@@ -1,9 +1,10 @@
 """Prints what storing says of notes that come again or change: `python scripts/quality/restated.py [--held] [--fit]`.
 
 `pairs.jsonl` has pairs of notes: an update of the old one, a restatement of it, or one to be kept apart; in English,
-Chinese and both. They were written by one author from meaning alone, before the rules; a third is held back, and
-nothing was chosen by it. `pairs_more.jsonl` are pairs by the author of the rules: with the first two thirds they fit
-the model of memory_server/domain/updates.py.
+Chinese and both. They were written from meaning alone, before the rules. `pairs_more.jsonl` are by the author of the
+rules; in `pairs_tempting.jsonl` most pairs to be kept apart look like updates, and most updates have no word that says
+so. These three fit the model of memory_server/domain/updates.py. `pairs_held.jsonl` are by an author who knew neither
+the rules nor the other pairs: nothing was chosen by them.
 
 All old notes of a part are stored in one store, through the services and with the bundled embedder. Then each new note
 is stored and taken away again.
@@ -38,6 +39,9 @@ FOLDER = Path(__file__).parent
 COEFFICIENTS = FOLDER.parents[1] / "memory_server/domain/updates.json"
 CALLER = Caller("restated")
 
+FITTED = ("pairs.jsonl", "pairs_more.jsonl", "pairs_tempting.jsonl")
+HELD = "pairs_held.jsonl"
+
 RIDGE = 10.0
 """Of the squared coefficients of standardized inputs."""
 
@@ -52,7 +56,6 @@ class Pair:
     type: MemoryType
     old: str
     new: str
-    held: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,6 +177,11 @@ def verdict(found: Sequence[Answer]) -> Iterator[str]:
     yield f"updates and pairs apart that were merged: {sum(wrong)} of {len(wrong)}"
 
 
+def _author(pair: Pair) -> str:
+    """The set that a pair is from, told by its id: m-017."""
+    return {"m": "more", "t": "tempting"}.get(pair.id.partition("-")[0], "pairs")
+
+
 def _share(claims: Sequence[bool]) -> str:
     return f"{100 * float(np.mean(claims)):.1f} % of {len(claims)}"
 
@@ -241,10 +249,8 @@ def _cross_check(model: str, rows: Numbers, right: Numbers, groups: Numbers, fou
         groups.astype(int).tolist(), chances.tolist(), right.tolist(), strict=True
     ):
         best[group] = max(best[group], (chance, bool(is_right)))
-    for set in ("pairs", "more"):
-        these = [
-            number for number, each in enumerate(found) if each.pair.id.startswith("m-") == (set == "more")
-        ]
+    for set in sorted({_author(each.pair) for each in found}):
+        these = [number for number, each in enumerate(found) if _author(each.pair) == set]
         updated = [number for number in these if found[number].pair.kind == "update"]
         for least in (0.3, 0.4, 0.45, 0.5, 0.55, 0.6):
             named = [best[number][1] and best[number][0] >= least for number in updated]
@@ -256,15 +262,15 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--held", action="store_true", help="the third that was held back, and only it")
+    parser.add_argument("--held", action="store_true", help="the pairs by which nothing was chosen")
     parser.add_argument("--fit", action="store_true", help="fit the model anew and write its coefficients")
     parser.add_argument("--verbose", action="store_true", help="the pairs that were not answered as wished")
     given = parser.parse_args()
-    found = answers([pair for pair in read("pairs.jsonl") if pair.held is given.held])
     if given.fit:
-        coefficients = fit([*found, *answers(read("pairs_more.jsonl"))])
+        coefficients = fit([answer for name in FITTED for answer in answers(read(name))])
         COEFFICIENTS.write_text(json.dumps(coefficients, indent=1) + "\n", encoding="utf-8")
         return
+    found = answers(read(HELD if given.held else FITTED[0]))
     print(*table(found), "", *verdict(found), sep="\n")
     if given.verbose:
         print(*_unwished(found), sep="\n")
