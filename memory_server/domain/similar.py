@@ -9,7 +9,7 @@ from functools import cached_property
 
 from memory_server.domain import differences, updates
 from memory_server.domain.consolidation import Likeness, Text, compare, jaccard
-from memory_server.domain.embedding import Space
+from memory_server.domain.embedding import Space, Vector
 from memory_server.domain.memory import Memory, MemoryId, MemoryType, Similar
 from memory_server.domain.updates import Aligned, Pair
 from memory_server.domain.wording import overlap
@@ -33,11 +33,12 @@ MEASURED = "bundled"
 
 @dataclass(frozen=True)
 class Peer:
-    """A memory that may be close to a text; `cosine` None: it is not known."""
+    """A memory that may be close to a text; `cosine` None: it is not known. `turn`: see `updates.Pair`."""
 
     memory: Memory
     text: Text
     cosine: float | None = None
+    turn: Vector | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +129,7 @@ def _replaced(named: Sequence[_Candidate], all: Sequence[_Candidate]) -> tuple[M
         others = [other.alike for other in all if other is not each]
         lead = each.alike - max(others, default=0.0)
         old, new = each.peer.text.wording, each.draft.wording
-        chance = updates.probability(Pair(old, new, each.peer.cosine, lead, each.aligned))
+        chance = updates.probability(Pair(old, new, each.peer.cosine, lead, each.aligned, each.peer.turn))
         found.append((chance, each.peer.memory.id))
     best, id = max(found, default=(0.0, MemoryId(0)))
     return (id,) if best >= updates.LIKELY else ()

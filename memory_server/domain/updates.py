@@ -10,10 +10,14 @@ from difflib import SequenceMatcher
 from functools import cache
 from importlib.resources import files
 from math import exp, log
+from typing import Any
 
+import numpy as np
+
+from memory_server.domain.embedding import Vector
 from memory_server.domain.wording import Wording, is_key, kept, names_another, negates
 
-LIKELY = 0.45
+LIKELY = 0.5
 """Probability from which on an update is named."""
 
 FRAME = 0.5
@@ -68,13 +72,17 @@ class Aligned:
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """An old text and a new one; `lead` is how much more alike they are than the new one and any other."""
+    """An old text and a new one; `lead` is how much more alike they are than the new one and any other.
+
+    `turn` is the vector of the new one less that of the old one; where it is not known, words alone tell.
+    """
 
     old: Wording
     new: Wording
     cosine: float | None
     lead: float
     aligned: Aligned
+    turn: Vector | None = None
 
 
 def aligned(old: Wording, new: Wording) -> Aligned:
@@ -131,9 +139,10 @@ def probability(pair: Pair) -> float:
     """
     if names_another(pair.old, pair.new):
         return 0.0
-    model = _coefficients()["words" if pair.cosine is None else "hybrid"]
-    given = inputs(pair)
-    return 1 / (1 + exp(-model[""] - sum(model[name] * value for name, value in given.items())))
+    turn = None if pair.cosine is None else pair.turn
+    model, given = _coefficients()["words" if turn is None else "hybrid"], inputs(pair)
+    total = model[""] + sum(model.get(name, 0.0) * value for name, value in given.items())
+    return 1 / (1 + exp(-total - (0.0 if turn is None else float(np.dot(_direction(), turn)))))
 
 
 def _tells(words: tuple[str, ...]) -> bool:
@@ -149,8 +158,19 @@ def _short(place: Place) -> bool:
 
 
 @cache
+def _fit() -> Mapping[str, Any]:
+    text = files("memory_server.domain").joinpath("updates.json").read_text(encoding="utf-8")
+    found: dict[str, Any] = json.loads(text)
+    return found
+
+
 def _coefficients() -> Mapping[str, Mapping[str, float]]:
     """Those of each input by its name, and the intercept under no name."""
-    text = files("memory_server.domain").joinpath("updates.json").read_text(encoding="utf-8")
-    found: dict[str, dict[str, float]] = json.loads(text)
+    found: Mapping[str, Mapping[str, float]] = _fit()["inputs"]
     return found
+
+
+@cache
+def _direction() -> Vector:
+    """What each dimension of the turn counts: texts that tell of a change lie this way of those that they change."""
+    return np.array(_fit()["direction"], np.float32)

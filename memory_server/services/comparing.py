@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 from memory_server.domain import differences, parts, ranking, similar, updates
 from memory_server.domain.consolidation import THRESHOLD, Text, prepare
-from memory_server.domain.embedding import Embedded
+from memory_server.domain.embedding import Embedded, Vector
 from memory_server.domain.memory import Filter, MemoryId, MemoryType, Similar
 from memory_server.domain.similar import Compared, Peer
 from memory_server.domain.wording import is_key
@@ -45,7 +45,12 @@ def compare(tx: Tx, written: Written, segmenter: Segmenter, without: Collection[
     twins = words.peers(tx, _phrases(written.text), THRESHOLD, replace(where, type=written.type), PEERS)
     ids = dict.fromkeys([*twins, *cosines])
     peers = [
-        Peer(memory, prepare(memory.content, segmenter.segment), cosines.get(memory.id))
+        Peer(
+            memory,
+            prepare(memory.content, segmenter.segment),
+            cosines.get(memory.id),
+            _turn(tx, written.fresh, memory.id) if memory.id in cosines else None,
+        )
         for memory in memories.select(tx, [id for id in ids if id not in without])
     ]
     found = similar.compared(written.text, written.type, peers)
@@ -59,6 +64,11 @@ def _cosines(tx: Tx, fresh: Fresh | None, where: Filter) -> dict[MemoryId, float
         tx, Embedded.MEMORIES, fresh.space_id, fresh.vectors[0], where, NEAREST, EXACT_BELOW
     )
     return {MemoryId(id): cosine for id, cosine in nearest.items() if not parts.number_of(id)}
+
+
+def _turn(tx: Tx, fresh: Fresh | None, id: MemoryId) -> Vector | None:
+    there = None if fresh is None else embeddings.vector_of(tx, fresh.space_id, id)
+    return None if fresh is None or there is None else fresh.vectors[0] - there
 
 
 def _phrases(text: Text) -> list[str]:
