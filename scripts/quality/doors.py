@@ -214,19 +214,23 @@ class McpDoor:
         return self._portal.call(called)
 
 
+def connected(folder: Path, *flags: str) -> Client:
+    """`async with connected(…) as client` starts a server of this checkout on `memory.db` in the folder."""
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(("MEMORY_", "CLAUDE_"))}
+    server = StdioServerParameters(
+        command=sys.executable,
+        args=["-m", "memory_server", "--db", f"{folder}/memory.db", *flags],
+        env={**kept, "PYTHONPATH": str(ROOT)},
+        cwd=folder,
+    )
+    return Client(stdio_client(server), read_timeout_seconds=PATIENCE)
+
+
 @contextmanager
 def through_mcp(_: Embedder) -> Iterator[Door]:
     """A server of this checkout over stdio, on a temporary database."""
-    kept = {name: value for name, value in os.environ.items() if not name.startswith(("MEMORY_", "CLAUDE_"))}
     with TemporaryDirectory(prefix="memory-server-evaluate-") as folder, start_blocking_portal() as portal:
-        flags = ["--db", f"{folder}/memory.db", "--embedder", "bundled", "--allow-secrets", "--project", ""]
-        server = StdioServerParameters(
-            command=sys.executable,
-            args=["-m", "memory_server", *flags],
-            env={**kept, "PYTHONPATH": str(ROOT)},
-            cwd=folder,
-        )
-        client = Client(stdio_client(server), read_timeout_seconds=PATIENCE)
+        client = connected(Path(folder), "--embedder", "bundled", "--allow-secrets", "--project", "")
         with portal.wrap_async_context_manager(client):
             yield McpDoor(portal, client)
 
