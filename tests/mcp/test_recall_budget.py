@@ -4,6 +4,7 @@ import re
 
 import pytest
 from quality import budget
+from quality.story import until_embedded
 
 from tests.conftest import Servers
 
@@ -17,6 +18,7 @@ async def test_random_questions_keep_the_limit_and_no_item_is_there_twice(server
     known = budget.texts(every=10)
     async with server("--allow-secrets", "--project", "harbour") as client:
         await budget.fill(client, known)
+        await until_embedded(client)
         found = [await budget.taken(client, each) for each in budget.questions(known, QUESTIONS)]
     assert [each for each in found if not each.is_kept] == []
     assert sum(each.items for each in found) > 3 * QUESTIONS
