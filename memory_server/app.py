@@ -125,7 +125,7 @@ def build(settings: Settings) -> Services:
         database, lambda known: choose(settings, known), lambda space: load(space, settings), clock
     )
     triggers = LazyEngine(lambda: _two_tiers(settings, queue))
-    facts = FactService(database, secrets, counts)
+    facts = FactService(database, secrets, counts, queue.wake)
     short_term = ShortTermService(database, JiebaKeywords(segmenter), random.random, secrets, counts)
     long_term = LongTermService(database, triggers, random.random, None, secrets, counts)
     projects = ProjectService(database)

@@ -14,6 +14,7 @@ from pydantic_core import ErrorDetails
 
 from memory_server.domain.caller import Caller
 from memory_server.language.text import visible
+from memory_server.language.tokens import weigh_json
 from memory_server.mcp import refusals
 from memory_server.mcp.compat import ArgModelBase, FuncMetadata
 from memory_server.mcp.forgiving.calls import Call, understand
@@ -33,6 +34,12 @@ DESTROYS = ToolAnnotations(
     read_only_hint=False, destructive_hint=True, idempotent_hint=True, open_world_hint=False
 )
 """The tool may delete or replace something: a client may ask the user first."""
+
+_LIMIT = "max_tokens"
+"""The parameter of a method that limits its whole answer: what notes take of it is not there for the rest."""
+
+NOTE_HEADROOM = 1.15
+"""Tokens of a note for each that is estimated: it is short, and names what was written."""
 
 _CALLER = "caller"
 """The parameter of a method that gets the Caller."""
@@ -106,10 +113,12 @@ class Tool(SdkTool):
         given = self._validated(call)
         if self._wants_caller:
             given[_CALLER] = caller
+        if call.notes and _LIMIT in given:
+            given[_LIMIT] -= round(NOTE_HEADROOM * weigh_json(_note(call)))
         answer: BaseModel = await anyio.to_thread.run_sync(partial(self.fn, **given))
         content = answer.model_dump(mode="json", by_alias=True)
         if call.notes:
-            note = " ".join(filter(None, (visible(" ".join(call.notes)), content.pop("note", None))))
+            note = " ".join(filter(None, (_note(call), content.pop("note", None))))
             content = {"note": note, **content}
         text = json.dumps(content, ensure_ascii=False, separators=(",", ":"))
         text.encode()  # text that cannot be sent fails here; in the SDK's writer it would end the server
@@ -157,6 +166,11 @@ class Tool(SdkTool):
         told = [error for error in errors if error["loc"][0] not in call.wrong]
         lines = refusals.lines(self.name, self._schema, call, told)
         return refusals.ArgumentsRefusedError(lines, list(call.unknown))
+
+
+def _note(call: Call) -> str:
+    """What was understood differently from what was written."""
+    return visible(" ".join(call.notes))
 
 
 def _arguments(name: str, signature: inspect.Signature) -> type[Arguments]:

@@ -2,7 +2,7 @@
 
 import json
 import logging
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
@@ -71,13 +71,18 @@ class FactHistory:
     degraded: tuple[Problem, ...]
 
 
+def _unheard() -> None:
+    """Nobody is told."""
+
+
 @dataclass(frozen=True, slots=True)
 class FactService:
-    """`count_access` is off where the server was started read-only."""
+    """`count_access` is off where the server was started read-only. `written` is told that there is something new."""
 
     database: Database
     allow_secrets: bool = False
     count_access: bool = True
+    written: Callable[[], None] = _unheard
 
     def write(self, draft: FactDraft, scope: Scope, caller: Caller) -> Written:
         """Write a value, or replace it by a new version: its tags and its ttl too.
@@ -88,7 +93,9 @@ class FactService:
         """
         self.check(draft)
         with self.database.write() as tx:
-            return self.write_in(tx, draft, scope, caller)
+            written = self.write_in(tx, draft, scope, caller)
+        self.written()
+        return written
 
     def check(self, draft: FactDraft) -> None:
         """Raises Invalid."""

@@ -17,6 +17,7 @@ from memory_server.domain.turn import Turn
 from memory_server.errors import Problem
 from memory_server.language import question
 from memory_server.language.text import fold
+from memory_server.language.tokens import weigh_json
 from memory_server.project import Project
 from memory_server.services import projects, retrieval, search, turns
 from memory_server.services.embedding_queue import EmbeddingQueue, Meaning, Unanswered
@@ -33,6 +34,9 @@ WANTED = 50
 
 KEY = 0.5
 """Added to a fact whose key, or the last part of it, the question has: `current.task`, "release day"."""
+
+PER_REMARK, PER_HINT = 5, 30
+"""Tokens of a note, or of why the answer is less than it could be, besides its text; and of what mends that."""
 
 NOTHING = "Nothing that is stored is likely to answer this."
 
@@ -74,7 +78,7 @@ class RecallService:
         """
         woken = self._woken(messages, wish, caller)
         found, problems, note = self.find(text, wish, caller)
-        answer = recall.compose(text, woken, found, max_tokens)
+        answer = recall.compose(text, woken, found, max_tokens - _weight(note, problems))
         not_counted = self._count_accesses(answer.items)
         return Recalled(
             answer,
@@ -117,6 +121,13 @@ class RecallService:
             facts.mark_accessed(tx, read)
 
         return search.not_counted(self.database.record(mark))
+
+
+def _weight(note: str | None, problems: Sequence[Problem]) -> int:
+    """Tokens that the answer needs to say so."""
+    texts = [*([note] if note else []), *(each.text for each in problems)]
+    hints = sum(len(each.hints) for each in problems)
+    return round(sum(PER_REMARK + weigh_json(text) / recall.HEADROOM for text in texts) + PER_HINT * hints)
 
 
 def _asked(text: str, wish: RecallWish, where: Among, here: Caller, mode: str) -> Iterator[Asked[Any]]:

@@ -126,7 +126,7 @@ async def test_what_solves_an_error_stands_behind_it(full: Client) -> None:
 
 
 async def test_what_is_shown_counts_as_accessed(full: Client) -> None:
-    (first,) = refs(await call(full, "recall", query="Why is the lighthouse white?", max_tokens=100))[:1]
+    (first,) = refs(await call(full, "recall", query="Why is the lighthouse white?", max_tokens=200))[:1]
     (memory,) = (await call(full, "memory_get", ids=[int(first[1:])]))["memories"]
     assert memory["access_count"] == 1
 
