@@ -9,12 +9,11 @@ from memory_server.domain import deadline
 from memory_server.domain.situation import Situation
 from memory_server.errors import TriggerRejected
 from memory_server.language.text import visible
-from memory_server.triggers import MOST_BYTES, Checked, Failure, FailureKind, Outcome, Skipped, Value, size
-from memory_server.triggers.hints import JSON_EXAMPLE, hinted
+from memory_server.triggers import MOST_BYTES, Checked, Outcome, Skipped, Value, size
+from memory_server.triggers.hints import hinted
 from memory_server.triggers.javascript.trial import SAMPLE
 from memory_server.triggers.simple.advice import warnings
 from memory_server.triggers.simple.explain import FALSE, TRUE, why
-from memory_server.triggers.simple.json_form import is_json, parse_json
 from memory_server.triggers.simple.parser import parse
 from memory_server.triggers.simple.scene import Nearness, Scene, TooLong
 from memory_server.triggers.simple.tree import Node
@@ -71,10 +70,7 @@ class TwoTierEngine:
             raise TriggerRejected(
                 "The trigger is empty. For a memory that every search returns, write `true`."
             )
-        try:
-            node = tree_of(trigger)
-        except TriggerRejected as refused:
-            raise TriggerRejected(f"{refused} For example: {JSON_EXAMPLE}") from refused
+        node = parse(trigger)
         if node is not None:
             return self._check_simple(trigger, node)
         if _SIMILAR.search(_NO_CODE.sub("''", trigger)):
@@ -120,19 +116,8 @@ class TwoTierEngine:
             with deadline.within(SIMPLE_BUDGET):
                 holds = truthy(node.value(scene))
         except (TooLong, Undecided):
-            if is_json(trigger):
-                raise TriggerRejected("The condition cannot be evaluated on a sample conversation.") from None
             return self._check_script(trigger)
         return Checked(0, holds, (*warnings(node), *scene.notes))
-
-
-def tree_of(trigger: str) -> Node | None:
-    """The tree of a simple condition, written as JavaScript or JSON; None when only the worker can evaluate it.
-
-    Raises:
-        TriggerRejected: it is written as JSON, and a part of it is wrong.
-    """
-    return parse_json(trigger) if is_json(trigger) else parse(trigger)
 
 
 def _simple(trigger: str, scene: Scene, explain: bool) -> Outcome | None:
@@ -140,16 +125,12 @@ def _simple(trigger: str, scene: Scene, explain: bool) -> Outcome | None:
     began = time.perf_counter()
     scene.begin()
     try:
-        node = tree_of(trigger)
+        node = parse(trigger)
         if node is None:
             return None
         holds = truthy(node.value(scene))
-    except TriggerRejected as error:
-        return Failure(FailureKind.ERROR, visible(str(error)), 0, _since(began))
-    except (TooLong, Undecided) as error:
-        if not is_json(trigger):
-            return None
-        return Failure(FailureKind.TIMEOUT, f"The condition cannot be evaluated: {error}.", 0, _since(began))
+    except (TooLong, Undecided):
+        return None
     reason = _reason(node, scene) if holds or explain else FALSE
     return Value(holds, "; ".join((reason, *dict.fromkeys(scene.notes))), 0, _since(began))
 

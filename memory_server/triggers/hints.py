@@ -13,10 +13,8 @@ NAMES = (
 LISTED = 7
 """How many of NAMES an unknown name is answered with: those that are not JavaScript's own."""
 
-JSON_EXAMPLE = (
-    '{"and": [{"match_keys": ["tea", "茶"], "scope": "user"}, {"===": [{"get": "date.month"}, 7]}]}'
-)
-"""A correct condition in JSON, shown with each JSON error; a test evaluates it."""
+_JSON = re.compile(r"""\s*\{\s*["']""")
+"""How a condition in JSON begins."""
 
 _UNKNOWN = re.compile(r"ReferenceError: (\w+) is not defined")
 _ENGLISH = re.compile(r"\b(?:and|or|not)\b")
@@ -51,6 +49,10 @@ def _hint(message: str, source: str) -> str:
         )
     if "does not compile" not in message:
         return ""
+    if _JSON.match(source):
+        return (
+            "A trigger is JavaScript, not JSON: match_keys(messages, ['tea'], 'user') && new Date().getMonth() === 6."
+        )
     if re.search(r"\breturn\b", source) and "return" in message:
         return "Remove `return`: the trigger's value is that of its last expression."
     if _CURLY.search(source):

@@ -57,12 +57,12 @@ async def test_the_default_conversation_needs_no_id(client: Client) -> None:
     assert (await call(client, "delete_long_term_memory", name=name))["deleted"] is True
 
 
-async def test_a_condition_may_be_json_as_text_or_as_an_object(client: Client, here: dict[str, str]) -> None:
-    condition = {"and": [{"match_keys": ["生日"]}, {"===": [{"get": "messages.length"}, 2]}]}
-    await add(client, here, "text", json.dumps(condition, ensure_ascii=False))
-    await add(client, here, "object", condition)
-    found = await call(client, "search_long_term_memories", messages=SAID, **here)
-    assert {memory["name"] for memory in found["activated"]} == {"text", "object"}
+async def test_a_condition_in_json_is_refused_with_its_javascript(
+    client: Client, here: dict[str, str]
+) -> None:
+    for trigger in ({"match_keys": ["生日"]}, '{"match_keys": ["生日"]}'):
+        told = await refusal(client, "add_long_term_memory", name="x", prompt="p", trigger=trigger, **here)
+        assert "not JSON: match_keys(messages, [" in told
 
 
 async def test_the_dry_run_is_on_the_messages_that_are_given(client: Client, here: dict[str, str]) -> None:
@@ -123,7 +123,6 @@ async def test_a_name_is_taken_until_it_is_deleted(client: Client, here: dict[st
         ("Symbol('x')", "symbol"),
         ("while (true) {}", "too long"),
         ("const all = [messages].filter(x => similar(x, 'y')); all.length", "simple conditions"),
-        ('{"match_keys": "tea"}', "match_keys"),
         ('{"and": [', "JSON"),
         ("   ", "visible"),
         ("x" * 16_385, "16384"),

@@ -1,6 +1,5 @@
 """The two tiers of the engine: what is evaluated where, why a condition is true, and the warnings for its author."""
 
-import json
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -97,7 +96,6 @@ def judged(trigger: str, about: Situation = TALK, near: float | None = None) -> 
         ("!messages.some(m => m.role === 'system')", "no message meets the condition"),
         ("similar(messages, 'a party')", "a message is similar to 'a party' (0.90)"),
         ("true", "the condition is true"),
-        ('{"===": [{"get": "date.month"}, 7]}', "the month is July"),
     ],
 )  # fmt: skip
 def test_why_a_condition_holds(trigger: str, why: str) -> None:
@@ -161,24 +159,10 @@ def test_simple_conditions_are_judged_when_javascript_is_not_to_be_had() -> None
     assert isinstance(outcomes[1], Value)
 
 
-def test_a_condition_in_json_that_is_broken_is_one_failure() -> None:
-    [outcome, other] = two_tiers().judge(['{"and": 7}', "true"], TALK)
-    assert isinstance(outcome, Failure)
-    assert (outcome.kind, outcome.tier) == (FailureKind.ERROR, 0)
-    assert "a list of conditions" in outcome.message
-    assert isinstance(other, Value)
-
-
 def test_a_long_conversation_goes_to_javascript_where_a_pattern_might_take_long() -> None:
     sandbox = FakeSandbox()
     about = situation(("user", "a" * 100_000))
-    pattern = '{"match_keys": [{"regex": "a.*b"}]}'
-    javascript, json_form = two_tiers(sandbox=sandbox).judge(
-        ["match_keys(messages, [/a.*b/])", pattern], about
-    )
-    assert javascript == sandbox.outcome
-    assert isinstance(json_form, Failure)
-    assert json_form.kind is FailureKind.TIMEOUT
+    assert two_tiers(sandbox=sandbox).judge(["match_keys(messages, [/a.*b/])"], about) == [sandbox.outcome]
 
 
 def test_simple_conditions_are_skipped_when_their_time_is_over(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -254,7 +238,7 @@ NEVER = "It is never true, whatever the messages say."
          [NEVER, "A comparison (===) is never true, whatever the messages say."]),
         ("messages.some(m => m.content.toLowerCase().includes('Tea'))",
          [NEVER, "A string in lower case never contains 'Tea'."]),
-        ('{"similar": "a", "threshold": 85}',
+        ("similar(messages, 'a', 85)",
          [NEVER, "similar never reaches 85: its maximum is 1.",
           "similar() is false because there is no embedder"]),
         ("similar(messages, 'a')", ["similar() is false because there is no embedder"]),
@@ -320,9 +304,7 @@ def test_the_word_similar_is_no_call(trigger: str) -> None:
     assert two_tiers().check(trigger).tier == 1
 
 
-@pytest.mark.parametrize(
-    "trigger", ["", " \n", "x" * (MOST_BYTES + 1), "生" * (MOST_BYTES // 3 + 1), '{"and": []}']
-)
+@pytest.mark.parametrize("trigger", ["", " \n", "x" * (MOST_BYTES + 1), "生" * (MOST_BYTES // 3 + 1)])
 def test_what_is_no_trigger_is_rejected(trigger: str) -> None:
     with pytest.raises(TriggerRejected):
         two_tiers().check(trigger)
@@ -333,12 +315,6 @@ def test_the_longest_trigger_is_checked() -> None:
     trigger = f"match_keys(messages, [{keys}"[: MOST_BYTES - 10].rsplit(",", 1)[0] + "])"
     assert two_tiers().check(trigger).tier == 0
     assert two_tiers().check(trigger + " " * (MOST_BYTES - len(trigger))).tier == 0
-
-
-def test_a_json_condition_that_the_sample_cannot_decide_is_rejected() -> None:
-    keys = [{"regex": f"{number}{'a?' * 10}"} for number in range(300)]
-    with pytest.raises(TriggerRejected, match="The condition cannot be evaluated on a sample conversation"):
-        two_tiers().check(json.dumps({"match_keys": keys}))
 
 
 def test_closing_ends_the_worker() -> None:

@@ -6,7 +6,6 @@ import pytest
 
 from memory_server.errors import TriggerRejected
 from memory_server.triggers.engine import TwoTierEngine
-from memory_server.triggers.hints import JSON_EXAMPLE
 from memory_server.triggers.javascript.sandbox import Sandbox
 
 
@@ -34,7 +33,7 @@ def engine() -> Iterator[TwoTierEngine]:
         ("when the user mentions birthdays", "a condition in JavaScript"),
         ("match_keys(messages, [“birthday”])", "straight quotes"),
         ("while (true) {}", "half a second"),
-        ('{"match_keys": {"keys": ["tea"]}}', 'For example: {"and": [{"match_keys": ["tea"'),
+        ('{"match_keys": ["tea"]}', "not JSON: match_keys(messages, ['tea'], 'user')"),
         ("similar('sad')", "messages, one string literal and a number"),
     ],
 )
@@ -63,7 +62,3 @@ def test_a_syntax_error_without_a_guess_has_no_hint(engine: TwoTierEngine) -> No
 )
 def test_what_can_only_be_a_mistake_is_warned_of(engine: TwoTierEngine, trigger: str, warning: str) -> None:
     assert any(warning in each for each in engine.check(trigger).warnings), engine.check(trigger).warnings
-
-
-def test_the_example_of_a_condition_in_json_is_one(engine: TwoTierEngine) -> None:
-    assert engine.check(JSON_EXAMPLE).tier == 0

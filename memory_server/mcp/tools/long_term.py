@@ -47,7 +47,7 @@ SHOWN_PROMPT = 100
 
 
 def _source(given: object) -> object:
-    """A trigger that is a JSON object, true or false may come as such or as its text."""
+    """A trigger that is true or false may come as such; an object comes as its text, to be refused like that."""
     return json.dumps(given, ensure_ascii=False) if isinstance(given, dict | bool) else given
 
 

@@ -11,10 +11,10 @@ import re
 from enum import Enum
 from functools import lru_cache
 
-from memory_server.language.keys import Key, Scope, clamped, distinct, words_key
+from memory_server.language.keys import Key, RegexKey, Scope, clamped, distinct, words_key
 from memory_server.triggers import MOST_BYTES
 from memory_server.triggers.simple import tree
-from memory_server.triggers.simple.pattern import NotSimple
+from memory_server.triggers.simple.pattern import NotSimple, translate
 from memory_server.triggers.simple.tokens import LINE_END, SURROGATE, Tokens, unescaped
 from memory_server.triggers.simple.tree import Node
 from memory_server.triggers.simple.values import (
@@ -152,8 +152,14 @@ class _Parser(Tokens):
 
     def postfix(self) -> Node:
         base = self.primary()
-        while self.taken(".") or self.taken("?."):
-            base = self.member(base, self.take("name"))
+        while True:
+            if self.taken(".") or self.taken("?."):
+                base = self.member(base, self.take("name"))
+            elif base is _Thing.PARTICIPANTS and self.taken("["):
+                base = self.member(base, unescaped(self.take("text")))
+                self.demand("]")
+            else:
+                break
         if isinstance(base, _Thing):
             raise NotSimple("no value")
         return base
@@ -333,7 +339,18 @@ class _Parser(Tokens):
         self.at = self.skipped()
         if self.source.startswith("/", self.at):
             return self.regex()
+        if self.peek().text == "new":
+            return self.constructed_regex()
         return words_key(unescaped(self.take("text")))
+
+    def constructed_regex(self) -> RegexKey:
+        """`new RegExp('text', 'flags')`."""
+        self.demand("new", "RegExp", "(")
+        source, flags = unescaped(self.take("text")), ""
+        if self.another():
+            flags = unescaped(self.take("text"))
+        self.demand(")")
+        return translate(source or "(?:)", flags)
 
     def scope(self) -> Scope:
         if self.peek().text in ("undefined", "null"):
