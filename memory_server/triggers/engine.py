@@ -3,6 +3,7 @@
 import re
 import time
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Protocol
 
 from memory_server.domain import deadline
@@ -10,6 +11,7 @@ from memory_server.domain.situation import Situation
 from memory_server.errors import TriggerRejected
 from memory_server.language.text import visible
 from memory_server.triggers import MOST_BYTES, Checked, Outcome, Skipped, Value, size
+from memory_server.triggers import mistakes
 from memory_server.triggers.hints import hinted
 from memory_server.triggers.javascript.trial import SAMPLE
 from memory_server.triggers.simple.advice import warnings
@@ -70,16 +72,9 @@ class TwoTierEngine:
             raise TriggerRejected(
                 "The trigger is empty. For a memory that every search returns, write `true`."
             )
-        node = parse(trigger)
-        if node is not None:
-            return self._check_simple(trigger, node)
-        if _SIMILAR.search(_NO_CODE.sub("''", trigger)):
-            raise TriggerRejected(
-                "similar(messages, 'text', threshold) takes messages, one string literal and a number. It works only "
-                "in simple conditions: alone, or combined by && || ! and comparisons with match_keys, dates and the "
-                "like, without other JavaScript."
-            )
-        return self._check_script(trigger)
+        found = mistakes.warnings(trigger)
+        checked = self._checked(trigger)
+        return replace(checked, warnings=tuple(dict.fromkeys((*checked.warnings, *found))))
 
     def judge(self, triggers: Sequence[str], situation: Situation, doubtful: int = 0) -> list[Outcome]:
         """The outcome of each, in the same order. Simple conditions run first, then JavaScript within its budget."""
@@ -103,6 +98,18 @@ class TwoTierEngine:
     def close(self) -> None:
         """End the worker."""
         self._sandbox.close()
+
+    def _checked(self, trigger: str) -> Checked:
+        node = parse(trigger)
+        if node is not None:
+            return self._check_simple(trigger, node)
+        if _SIMILAR.search(_NO_CODE.sub("''", trigger)):
+            raise TriggerRejected(
+                "similar(messages, 'text', threshold) takes messages, one string literal and a number. It works only "
+                "in simple conditions: alone, or combined by && || ! and comparisons with match_keys, dates and the "
+                "like, without other JavaScript."
+            )
+        return self._check_script(trigger)
 
     def _check_script(self, trigger: str) -> Checked:
         try:

@@ -23,6 +23,35 @@ _ENGLISH = re.compile(r"\b(?:and|or|not)\b")
 _PROSE = re.compile(r"\s*(?:[^\W\d_]+[ ,.]+){2,}[^\W\d_]+[.!]?\s*")
 """A source of at least three plain words: a sentence instead of a condition."""
 
+_NO_PROSE = "A trigger is a condition in JavaScript, such as match_keys(messages, ['birthday', '生日'])."
+
+_HAN = re.compile("[\u3400-\u9fff]")
+_WIDE = re.compile("[（），。；：【】［］｛｝！＝＞＜＆｜]")
+"""Signs of Chinese typography, which JavaScript does not accept."""
+
+_TEXTS = re.compile(r"'(?:[^'\\\n]|\\.)*'|\"(?:[^\"\\\n]|\\.)*\"|`[^`]*`|//[^\n]*|/\*.*?\*/")
+"""Literals and comments, where any sign may stand."""
+
+_ELSEWHERE = frozenset(
+    "fetch require process window document console XMLHttpRequest setTimeout setInterval moment dayjs axios global module".split()
+)
+"""Names of browsers, Node and libraries."""
+
+_OF_PYTHON = {
+    "True": "true",
+    "False": "false",
+    "None": "null",
+    "len": "messages.length",
+    "any": "messages.some(m => …)",
+    "all": "messages.every(m => …)",
+}
+"""Names of Python, and what JavaScript has instead."""
+
+_SAID = frozenset(
+    "input content text userMessage user_message lastMessage last_message prompt query msg m role".split()
+)
+"""Names that are tried for what was said."""
+
 _CURLY = re.compile("[“”‘’]")
 """Typographic quotation marks, which JavaScript does not accept."""
 
@@ -37,6 +66,8 @@ def _hint(message: str, source: str) -> str:
     unknown = _UNKNOWN.search(message)
     if unknown is not None:
         return _meant(unknown[1])
+    if "TypeError" in message:
+        return _of_type(message)
     if "returns a function" in message:
         return (
             "Write only the part after `=>`, without a function around it: "
@@ -49,22 +80,39 @@ def _hint(message: str, source: str) -> str:
         )
     if "does not compile" not in message:
         return ""
+    if _CURLY.search(_TEXTS.sub("''", source)):
+        return "Use straight quotes, ' or \"."
+    if _WIDE.search(_TEXTS.sub("''", source)):
+        return "Use the signs of ASCII: ( ) [ ] , ; ' \" instead of （ ） 【 】 ， ；."
     if _JSON.match(source):
-        return (
-            "A trigger is JavaScript, not JSON: match_keys(messages, ['tea'], 'user') && new Date().getMonth() === 6."
-        )
+        return "A trigger is JavaScript, not JSON: match_keys(messages, ['tea'], 'user') && new Date().getMonth() === 6."
     if re.search(r"\breturn\b", source) and "return" in message:
         return "Remove `return`: the trigger's value is that of its last expression."
-    if _CURLY.search(source):
-        return "Use straight quotes, ' or \"."
-    if _PROSE.fullmatch(source):
-        return "A trigger is a condition in JavaScript, such as match_keys(messages, ['birthday'])."
+    if _PROSE.fullmatch(source) or _HAN.search(_TEXTS.sub("''", source)):
+        return _NO_PROSE
     if _ENGLISH.search(source):
         return "JavaScript writes && for and, || for or, ! for not."
     return ""
 
 
+def _of_type(message: str) -> str:
+    if "of match_keys" in message or "scope must be" in message:
+        return "It is called as match_keys(messages, ['tea', /茶+/], 'user', 4)."
+    return (
+        "`messages` is a list: messages.some(m => m.content.includes('…')), messages.at(-1)?.content. A message has role, "
+        "content, name and timestamp."
+    )
+
+
 def _meant(name: str) -> str:
+    if name in _ELSEWHERE:
+        return "A trigger has no files, no network and no libraries: it sees messages, participants, conversation_id and new Date()."
+    if name in _OF_PYTHON:
+        return f"In JavaScript write {_OF_PYTHON[name]}."
+    if name in _SAID:
+        return "What was said is in `messages`: messages.at(-1)?.content is the last one, messages.some(m => …) looks at each."
+    if _HAN.search(name):
+        return _NO_PROSE
     if name.lower() in ("date", "now", "today", "time"):
         return (
             "For the date use new Date(): getMonth() returns 0 to 11, getDate() 1 to 31, getHours() 0 to 23."

@@ -50,7 +50,14 @@ PAIRS: list[tuple[Any, str]] = [
     ({"test": [{"regex": "a", "flags": "i"}, {"get": "conversation_id"}]}, "/a/i.test(conversation_id)"),
 ]  # fmt: skip
 
-NO_CONDITIONS = ["true", "{ const n = 1; n === 1 }", "{}", '{"keywords": ["a"]}', '{"and": [', '[{"get": "a"}]']
+NO_CONDITIONS = [
+    "true",
+    "{ const n = 1; n === 1 }",
+    "{}",
+    '{"keywords": ["a"]}',
+    '{"and": [',
+    '[{"get": "a"}]',
+]
 """What stays as it was written."""
 
 

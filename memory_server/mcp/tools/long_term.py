@@ -29,6 +29,7 @@ from memory_server.mcp.tools.fields import OBJECT, TEXT, Purge, Undo, not_blank,
 from memory_server.mcp.tools.message_fields import Conversation, GivenMessage, Messages, as_messages
 from memory_server.services.long_term import Awakening, LongTermService
 from memory_server.triggers import MOST_BYTES, Failure, Value
+from memory_server.triggers.wrapping import unwrapped
 
 MAX_PROMPT = 5_000
 """Characters of a prompt. A search returns it whole."""
@@ -48,7 +49,9 @@ SHOWN_PROMPT = 100
 
 def _source(given: object) -> object:
     """A trigger that is true or false may come as such; an object comes as its text, to be refused like that."""
-    return json.dumps(given, ensure_ascii=False) if isinstance(given, dict | bool) else given
+    if isinstance(given, dict | bool):
+        return json.dumps(given, ensure_ascii=False)
+    return unwrapped(given) if isinstance(given, str) else given
 
 
 def _not_blank_source(text: str) -> str:

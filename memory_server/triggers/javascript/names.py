@@ -60,7 +60,7 @@ class Token:
 
 def undeclared(source: str) -> dict[str, int]:
     """Each name that is used and not declared, with the index of its first use."""
-    tokens = _tokens(source)
+    tokens = tokens_of(source)
     known = _RESERVED | set(_declared(tokens))
     found: dict[str, int] = {}
     for index, token in enumerate(tokens):
@@ -71,10 +71,11 @@ def undeclared(source: str) -> dict[str, int]:
 
 def regexes(source: str) -> list[tuple[str, int]]:
     """The regular expression literals, each with its index in the source."""
-    return [(token.text, token.at) for token in _tokens(source) if token.kind == "regex"]
+    return [(token.text, token.at) for token in tokens_of(source) if token.kind == "regex"]
 
 
-def _tokens(source: str) -> list[Token]:
+def tokens_of(source: str) -> list[Token]:
+    """The tokens of a source without its spaces and comments; none if it is too long to be read."""
     tokens = list(_scan(source)) if len(source) <= MOST_CHARACTERS else []
     return tokens if len(tokens) <= MOST_TOKENS else []
 
@@ -118,7 +119,7 @@ def _text(tokens: list[Token], index: int) -> str:
     return tokens[index].text if 0 <= index < len(tokens) else ""
 
 
-def _closing(tokens: list[Token], index: int) -> int:
+def closing(tokens: list[Token], index: int) -> int:
     """The index of the token that closes the bracket at `index`; of the last token if none does."""
     depth = 0
     for at in range(index, len(tokens)):
@@ -140,7 +141,7 @@ def _declared(tokens: list[Token]) -> Iterator[str]:
             elif following == "=>" or following in _ASSIGNING:
                 yield token.text
         elif token.text == "(" and _text(tokens, index - 1) not in _BEFORE_CONDITION:
-            close = _closing(tokens, index)
+            close = closing(tokens, index)
             if _text(tokens, close + 1) in ("=>", "{"):
                 yield from (inner.text for inner in tokens[index:close] if inner.kind == "name")
 
@@ -155,7 +156,7 @@ def _bound(tokens: list[Token], index: int) -> Iterator[str]:
         if token.text in ("=", ","):
             in_pattern = token.text == ","
         elif token.kind == "sign" and token.text in _OPENING:
-            close = _closing(tokens, index)
+            close = closing(tokens, index)
             if in_pattern:
                 yield from (inner.text for inner in tokens[index:close] if inner.kind == "name")
             index = close
@@ -174,7 +175,7 @@ def _refers(tokens: list[Token], index: int) -> bool:
         return False
     if after == ":" and before in ("", "{", ",", ";", "}"):
         return False
-    return not (after == "(" and _text(tokens, _closing(tokens, index + 1) + 1) == "{")
+    return not (after == "(" and _text(tokens, closing(tokens, index + 1) + 1) == "{")
 
 
 def position(source: str, at: int) -> str:

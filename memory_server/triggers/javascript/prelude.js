@@ -14,6 +14,7 @@
   const NativePromise = Promise;
   const NativeProxy = Proxy;
   const NativeError = Error;
+  const { toPrimitive } = Symbol;
   const { create } = Object;
   const { isArray } = Array;
   const { floor, imul, max } = Math;
@@ -122,6 +123,7 @@
       const key = single ? keys : keys[i];
       let entry;
       if (typeof key === 'string') {
+        if (trial !== null && keysCount < 50) keysTexts += (keysCount++ === 0 ? '' : ',') + stringify(apply(slice, key, [0, 200]));
         const text = edged(apply(trim, fold(key), []));
         entry = { __proto__: null, label: "'" + key + "'", identity: 's' + text, text, pattern: null };
       } else if (isRegExp(key)) {
@@ -174,6 +176,7 @@
     let count = 0;
     for (let i = max(0, messages.length - depth); i < messages.length; i++) {
       const message = messages[i];
+      if (typeof message === 'string') throw new TypeError('the first argument of ' + name + ' must hold messages, not texts');
       if (message === null || typeof message !== 'object') continue;
       const { role, content } = message;
       if (typeof content !== 'string' || !wanted(role)) continue;
@@ -191,6 +194,11 @@
   let touched = '';
   let why = '';
   const told = new Map();
+  const noticed = new Map();
+  let noticedCount = 0;
+  let noticedTexts = '';
+  let keysCount = 0;
+  let keysTexts = '';
 
   function touch(what) {
     if (reading === 0 && apply(indexOf, touched, [what]) === -1) touched += what + ' ';
@@ -310,24 +318,51 @@
 
   // ------------------------------------------------------------------ evaluation
 
-  // The same data; in a trial it records which of it the trigger reads itself, without match_keys.
-  function watched(data) {
+  // The same data; in a trial it records which of it the trigger reads itself, without match_keys, and what is not there.
+  function watched(data, what) {
     if (typeof data !== 'object' || data === null) return data;
     return new NativeProxy(data, {
       __proto__: null,
       get(target, name) {
         touch('text');
-        return watched(target[name]);
+        if (reading === 0) missed(target, name, what);
+        return watched(target[name], what === 'messages' ? 'message' : '');
+      },
+      has(target, name) {
+        if (what === 'messages' && typeof name === 'string' && !isIndex(name)) notice('messages as a text');
+        return name in target;
       },
     });
+  }
+
+  function isIndex(name) {
+    return apply(exec, /^(0|[1-9][0-9]*)$/, [name]) !== null;
+  }
+
+  function missed(target, name, what) {
+    if (what === '' || name === 'toJSON') return;
+    if (typeof name === 'symbol') {
+      if (name === toPrimitive) notice(what + ' as a text');
+    } else if (what === 'messages') {
+      if (name === 'includes' || name === 'join' || name === 'toString') notice('messages as a text');
+      else if (!(name in target) && !isIndex(name)) notice('messages.' + apply(slice, name, [0, 60]));
+    } else if (!(name in target) && name !== 'name' && name !== 'timestamp') {
+      notice('message.' + apply(slice, name, [0, 60]));
+    }
+  }
+
+  function notice(what) {
+    if (apply(mapHas, noticed, [what]) || noticedCount >= 5) return;
+    apply(mapSet, noticed, [what, true]);
+    noticedTexts += (noticedCount++ === 0 ? '' : ',') + stringify(what);
   }
 
   function install(data) {
     const context = parse(data);
     const { conversation_id } = context;
     if (trial !== null) {
-      context.messages = watched(context.messages);
-      context.participants = watched(context.participants);
+      context.messages = watched(context.messages, 'messages');
+      context.participants = watched(context.participants, '');
     }
     hidden(globalThis, 'context', context);
     hidden(globalThis, 'messages', context.messages);
@@ -397,7 +432,7 @@
       const holds = value ? true : false;
       return whole(
         '{"kind":"value","holds":' + holds + ',"why":' + stringify(why) + ',"type":"' + typeof value +
-        '","calls":' + calls + ',"touched":' + stringify(touched) + '}'
+        '","calls":' + calls + ',"touched":' + stringify(touched) + ',"noticed":[' + noticedTexts + '],"keys":[' + keysTexts + ']}'
       );
     } catch (error) {
       return failure(error);

@@ -10,7 +10,7 @@ from typing import Any
 from memory_server.domain.message import Message
 from memory_server.domain.situation import Situation
 from memory_server.errors import TriggerRejected, Unavailable
-from memory_server.triggers import Failure, FailureKind, Outcome, Value
+from memory_server.triggers import Failure, FailureKind, Outcome, Value, odd_keys
 from memory_server.triggers.javascript import names
 
 SECONDS = 0.5
@@ -82,6 +82,23 @@ MOST_REGEXES = 20
 MOST_NAMES = 100
 """Undeclared names of a trigger that are looked at."""
 
+MOST_NOTICED = 3
+"""Warnings of what is not there."""
+
+_NOT_THERE = (
+    "It reads `{}`, which is not there. `messages` is a list, and a message has role, content, name and timestamp: "
+    "messages.some(m => m.content.includes('…'))."
+)
+
+_NOTICED = {
+    "messages as a text": (
+        "It takes `messages` for a text. It is a list: messages.some(m => m.content.includes('…')), or "
+        "messages.map(m => m.content).join(' ')."
+    ),
+    "message as a text": "It takes a message for a text, which gives `[object Object]`. Write m.content.",
+}
+"""What the worker notices, and what is said of it."""
+
 MOST_TEXTS = 24
 """Texts on which the speed of a trigger is tried."""
 
@@ -118,6 +135,7 @@ def check(source: str, ask: Ask) -> tuple[bool, tuple[str, ...]]:
     warnings = [
         *_unknown(source, trial),
         *_fails_when_empty(empty),
+        *_noticed([empty, sample, *forced]),
         *(_constant([empty, sample, *forced]) if len(forced) == len(PLANS) else ()),
         *_odd_type(sample),
         *_slow(source, sample, trial),
@@ -206,7 +224,20 @@ def _may_fail(outcome: Outcome) -> bool:
 def _fails_when_empty(empty: Report) -> Iterator[str]:
     match empty.outcome:
         case Failure(message=message):
-            yield f"It fails when there are no messages: {message}."
+            yield (
+                f"It fails when there are no messages: {message}. Begin with messages.length > 0 &&, or write "
+                "messages.at(-1)?.content."
+            )
+
+
+def _noticed(reports: list[Report]) -> Iterator[str]:
+    """Warnings of what the trigger read that is not there, and of its keys."""
+    told = dict.fromkeys(name for report in reports for name in report.told.get("noticed", ()))
+    for name in list(told)[:MOST_NOTICED]:
+        yield _NOTICED.get(name) or _NOT_THERE.format(name)
+    yield from odd_keys.warnings(
+        dict.fromkeys(key for report in reports for key in report.told.get("keys", ()))
+    )
 
 
 def _constant(reports: list[Report]) -> Iterator[str]:

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from memory_server.language.keys import WordsKey
+from memory_server.triggers import odd_keys
 from memory_server.triggers.simple import tree
 from memory_server.triggers.simple.tree import Node, Part
 from memory_server.triggers.simple.values import Comparison, Operator, calculated, compared, truthy
@@ -126,6 +127,10 @@ def _range(node: Node) -> Range | None:
             return None
 
 
+def _text(key: object) -> str:
+    return key.text.strip() if isinstance(key, WordsKey) else ""
+
+
 def _can_be_found(key: object) -> bool:
     return not isinstance(key, WordsKey) or key.needle != ""
 
@@ -230,6 +235,9 @@ def _parts(node: Node) -> Iterator[str]:
                 yield f"{name} has no keys, so it finds nothing."
             elif not all(_can_be_found(key) for key in keys):
                 yield f"{name} has an empty key, which is never found."
+            yield from odd_keys.warnings(key.text for key in keys if isinstance(key, WordsKey))
+            if isinstance(node, tree.MatchAll) and len(keys) == 1 and " " in _text(keys[0]):
+                yield f"match_keys_all has one key, the phrase '{_text(keys[0])}'. To look for each word, write several keys."
         case tree.Compare() if _compared(node) is not None:
             yield _of_comparison(node, "always" if _compared(node) else "never")
         case tree.Contains(text=tree.Lower(), part=part) if part != part.lower():
