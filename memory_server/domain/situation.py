@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any
 
 from memory_server.domain.message import Message
@@ -17,3 +17,8 @@ class Situation:
     now: datetime
     seed: int
     participants: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def zone(self) -> str | None:
+        """The name of the zone, whose rules are known then; None if only its offset is."""
+        return "UTC" if self.now.tzinfo is UTC else getattr(self.now.tzinfo, "key", None)

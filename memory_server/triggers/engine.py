@@ -18,7 +18,7 @@ from memory_server.triggers.simple.advice import warnings
 from memory_server.triggers.simple.explain import FALSE, TRUE, why
 from memory_server.triggers.simple.parser import parse
 from memory_server.triggers.simple.scene import Nearness, Scene, TooLong
-from memory_server.triggers.simple.tree import Node
+from memory_server.triggers.simple.node import Node
 from memory_server.triggers.simple.values import Undecided, truthy
 
 BUDGET = 2.0

@@ -2,9 +2,10 @@
 
 import json
 import unicodedata
-from datetime import datetime, timedelta, timezone
+from datetime import datetime, timedelta, timezone, tzinfo
 from random import Random
 from typing import Any
+from zoneinfo import ZoneInfo
 
 from memory_server.domain.message import Message
 from memory_server.domain.situation import Situation
@@ -59,7 +60,11 @@ def conversation(random: Random) -> tuple[Message, ...]:
 
 
 def situation(random: Random) -> Situation:
-    zone = timezone(timedelta(minutes=random.choice([0, 0, 60, -300, 345, 480, -570])))
+    zone: tzinfo = timezone(timedelta(minutes=random.choice([0, 0, 60, -300, 345, 480, -570])))
+    if random.random() < 0.5:
+        zone = ZoneInfo(
+            random.choice(["Europe/Berlin", "America/New_York", "Asia/Shanghai", "Australia/Lord_Howe"])
+        )
     moment = datetime(2026, 1, 1, tzinfo=zone) + timedelta(seconds=random.randrange(366 * 24 * 3600))
     return Situation(
         conversation(random), random.choice(["talk-1", "生日", ""]), moment, 1, random.choice(PEOPLE)
@@ -73,6 +78,8 @@ class Conditions:
         self.random = random
         self.contents = [message.content for message in messages if message.content]
         self.inside_some = False
+        self.constants: list[tuple[str, str]] = []
+        """Names that stand before the condition, and what of: a number, string, message, messages."""
 
     def pick(self, *choices: str) -> str:
         return self.random.choice(choices)
@@ -112,7 +119,7 @@ class Conditions:
         return f"[{', '.join(some)}]"
 
     def match(self, name: str) -> str:
-        arguments = [self.pick("messages", "context.messages"), self.keys()]
+        arguments = [self.pick("messages", "context.messages", self.messages(1)), self.keys()]
         if self.random.random() < 0.6:
             arguments.append(
                 self.quoted(self.random.choice(SCOPES)) if self.random.random() < 0.9 else "null"
@@ -134,7 +141,16 @@ class Conditions:
                 sign = self.pick("+", "-", "*", "/", "%", "+ -", "* !")
                 return f"({self.number(depth - 1)} {sign}{self.number(depth - 1)})"
             case "length":
-                return f"{self.string(depth)}.length"
+                return self.pick(
+                    f"{self.string(depth)}.length",
+                    f"{self.messages(depth)}.length",
+                    f"{self.string(0)}.indexOf({self.string(0)})",
+                    f"Math.{self.pick('floor', 'ceil', 'abs')}({self.number(0)})",
+                    f"{self.messages(0)}.findIndex({self.callback(0)})",
+                    f"({self.date()} - {self.date()})",
+                    "Date.now()",
+                    self.constant("number") or "1",
+                )
             case "match":
                 return self.match("match_keys")
             case _:
@@ -147,12 +163,76 @@ class Conditions:
         ]
         if self.inside_some:
             choices += ["m.content", "m.content", "m.role"] * 2
+        else:
+            choices += [f"{self.message()}{self.pick('.', '?.')}{self.pick('content', 'role')}"] * 2
+            choices += [f"{self.messages(0)}.map(m => m.content).join({self.quoted(self.key())})"]
+        choices += [
+            self.constant("string") or "'a'",
+            f"{self.date()}.toISOString()",
+            "new Date().toDateString()",
+        ]
         chosen = self.random.choice(choices)
-        return f"{chosen}.toLowerCase()" if self.random.random() < 0.2 else chosen
+        if self.random.random() < 0.2:
+            chosen += self.pick(
+                ".toLowerCase()", ".toLowerCase()", ".toUpperCase()", ".trim()", ".slice(0, 10)", ".slice(-3)",
+                ".slice(2, -1)", ".split('T')[0]", ".substring(0, 7)",
+            )  # fmt: skip
+        return chosen
+
+    def constant(self, kind: str) -> str:
+        """A name of that kind; nothing if there is none."""
+        names = [name for name, of in self.constants if of == kind]
+        return self.random.choice(names) if names else ""
+
+    def messages(self, depth: int) -> str:
+        """A list of messages."""
+        base = self.constant("messages") or self.pick("messages", "context.messages")
+        if self.random.random() < 0.5:
+            return base
+        how = self.pick("slice", "filter") if depth and not self.inside_some else "slice"
+        if how == "slice":
+            return f"{base}.slice({self.pick('-3', '-1', '0', '1', '2', '-0', '0, 2', '1, -1', '-2, 9')})"
+        return f"{base}.filter({self.callback(depth - 1)})"
+
+    def message(self) -> str:
+        """A message, or none."""
+        base = self.pick("messages", "context.messages")
+        return self.constant("message") or self.pick(
+            f"{base}.at(-1)", f"{base}[{base}.length - 1]", f"{base}[{base}.length - 2]", f"{base}[0]", f"{base}.at(1)",
+            f"{self.messages(1)}.at(-1)", f"{base}.find({self.callback(0)})" if not self.inside_some else f"{base}[1]",
+        )  # fmt: skip
+
+    def callback(self, depth: int) -> str:
+        outer, self.inside_some = self.inside_some, True
+        condition = self.expression(depth)
+        self.inside_some = outer
+        return self.pick(
+            f"m => {condition}",
+            f"(m) => {condition}",
+            f"m => {{ return {condition}; }}",
+            f"function (m) {{ return {condition} }}",
+            f"m => {{ const t = m.role; return t === 'user' && {condition}; }}",
+            f"m => {{ if (m.role === 'user') return {condition}; return false }}",
+        )
+
+    def date(self) -> str:
+        year, month, day = (
+            self.random.choice(choices) for choices in ((2025, 2026), range(12), range(1, 32))
+        )
+        return self.pick(
+            "new Date()", "(new Date())", f"new Date('{year}-{month + 1:02}-{day:02}')",
+            f"new Date('{year}-{month + 1:02}-{day:02}T{day % 24:02}:30:00Z')", f"new Date({year}, {month}, {day})",
+            f"new Date('{year}-{month + 1:02}-{day:02}T05:00')", f"new Date({year}, {month}, {day}, 9, 30)",
+        )  # fmt: skip
 
     def boolean(self, depth: int) -> str:
         choices = ["number", "text", "contains", "test", "literal", "not"]
-        choices += ["some", "all", "all", "person"] if not self.inside_some else ["contains", "test"] * 2
+        choices += ["list", "dates", "items"]
+        choices += (
+            ["some", "some", "all", "all", "person", "there"]
+            if not self.inside_some
+            else ["contains", "test"] * 2
+        )
         match self.random.choice(choices):
             case "number":
                 sign = self.pick(*SIGNS)
@@ -171,10 +251,25 @@ class Conditions:
             case "not":
                 return f"!{self.pick('', '!')}({self.expression(depth)})"
             case "some":
-                self.inside_some = True
-                condition = self.expression(depth)
-                self.inside_some = False
-                return f"{self.pick('messages', 'context.messages')}.some({self.pick('m', '(m)')} => {condition})"
+                return f"{self.messages(depth)}.{self.pick('some', 'some', 'every')}({self.callback(depth)})"
+            case "there":
+                return self.pick(
+                    f"!!{self.message()}",
+                    f"{self.message()} {self.pick(*SIGNS[:4])} {self.pick('undefined', 'null')}",
+                    f"{self.message()}?.content{self.pick('', '.length', '.toLowerCase()')}",
+                    f"({self.message()}?.content ?? {self.string(0)}) === {self.string(0)}",
+                )
+            case "dates":
+                return f"{self.date()} {self.pick(*SIGNS[4:])} {self.date()}"
+            case "items":
+                texts = [self.quoted(self.key()) for _ in range(3)]
+                return self.pick(
+                    f"[{', '.join(self.random.choices(NUMBERS, k=3))}].includes({self.number(0)})",
+                    f"[{', '.join(texts)}].includes({self.string(0)})",
+                    f"[{', '.join(texts)}].{self.pick('some', 'every')}(w => {self.string(0)}.includes(w))",
+                )
+            case "list":
+                return f"{self.string(0)}.match({self.regex()})"
             case "all":
                 return self.match("match_keys_all")
             case _:
@@ -184,7 +279,9 @@ class Conditions:
     def expression(self, depth: int) -> str:
         if depth == 0 or self.random.random() < 0.3:
             return self.boolean(0) if self.random.random() < 0.8 else self.number(0)
-        match self.random.choice(["and", "or", "brackets", "boolean", "number", "mixed"]):
+        match self.random.choice(["and", "or", "brackets", "boolean", "number", "mixed", "choice"]):
+            case "choice":
+                return f"({self.expression(depth - 1)} ? {self.expression(depth - 1)} : {self.expression(0)})"
             case "and":
                 return f"{self.expression(depth - 1)} && {self.expression(depth - 1)}"
             case "or":
@@ -212,5 +309,14 @@ class Conditions:
         return source
 
     def source(self) -> str:
-        written = self.expression(3) + self.pick("", "", "", ";", " // end", "\n")
+        self.constants = []
+        before = ""
+        for name, kind in self.random.choice([(), (), (("a", "number"),), (("x", "messages"), ("last", "message"), ("t", "string"))]):  # fmt: skip
+            thing = {"number": self.number, "string": self.string, "messages": self.messages}.get(kind)
+            given = self.message() if thing is None else thing(1)
+            before += f"{self.pick('const', 'let', 'var')} {name} = {given}{self.pick('; ', ';', chr(10))}"
+            self.constants.append((name, kind))
+        written = before + self.expression(3) + self.pick("", "", "", ";", " // end", "\n")
+        if not before and self.random.random() < 0.1:
+            written = f"(() => {{ const a = {self.number(1)}; return {self.expression(2)}; }})()"
         return self.misspelt(written) if self.random.random() < 0.35 else written

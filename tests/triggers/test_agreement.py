@@ -87,7 +87,7 @@ def test_a_simple_condition_has_the_same_value_in_both_tiers(sandbox: Sandbox, r
     sources = [conditions.source() for _ in range(SOURCES)]
     values = [(source, in_python(source, about)) for source in sources if "similar" not in source]
     simple = [(source, value[0]) for source, value in values if value is not None]
-    assert len(simple) > SOURCES / 4
+    assert len(simple) > SOURCES / 8
     found = differences(sandbox, [case(source, value) for source, value in simple], about)
     assert not found, about
     alone = sandbox.run([source for source, _ in simple[:4]], about, 20.0)
@@ -172,7 +172,7 @@ def test_the_engine_gives_both_tiers_in_order() -> None:
         outcomes = engine.judge(
             [
                 "match_keys(messages, ['birthday'])",
-                "const n = messages.length; n === 1",
+                "const n = [messages.length]; n[0] === 1",
                 "let x; x.y",
                 "false",
             ],

@@ -259,7 +259,10 @@ def test_what_is_said_to_hold_always_or_never_does_and_reasons_are_short(random:
         [outcome] = two_tiers().judge([trigger], about)
         if not isinstance(outcome, Value) or outcome.tier == 1:
             continue
-        warned = two_tiers().check(trigger).warnings
+        try:
+            warned = two_tiers().check(trigger).warnings
+        except TriggerRejected:  # such as a place that is taken for true or false
+            continue
         assert "It is always true." not in warned or outcome.holds, trigger
         assert not any(warning.startswith("It is never true") for warning in warned) or not outcome.holds, (
             trigger
@@ -274,16 +277,16 @@ def test_a_simple_condition_is_tried_on_the_sample() -> None:
 
 def test_javascript_is_checked_by_its_worker() -> None:
     sandbox = FakeSandbox()
-    assert two_tiers(sandbox=sandbox).check("let a = 1; a") == Checked(1, True, ("A warning.",))
+    assert two_tiers(sandbox=sandbox).check("let a = [1]; a[0]") == Checked(1, True, ("A warning.",))
     with pytest.raises(TriggerRejected, match="1:2: a syntax error"):
         two_tiers(sandbox=sandbox).check("((")
-    assert sandbox.checked == ["let a = 1; a", "(("]
+    assert sandbox.checked == ["let a = [1]; a[0]", "(("]
 
 
 @pytest.mark.parametrize(
     "trigger",
     [
-        "let a = similar(messages, 'a'); a",
+        "let a = [similar(messages, 'a')]; a",
         "similar(messages, 'a' + 'b')",
         "messages.some(m => similar(messages, 'a'))",
     ],
@@ -296,7 +299,7 @@ def test_similar_is_refused_outside_simple_conditions(trigger: str) -> None:
 @pytest.mark.parametrize(
     "trigger",
     [
-        "let a = 'similar('; a", "let a = 1; // similar(messages)", "x.similar(1)", "dissimilar(1)",
+        "let a = ['similar(']; a", "let a = 1; // similar(messages)", "x.similar(1)", "dissimilar(1)",
         "function similar(a) { return 1 } 1",
     ],
 )  # fmt: skip

@@ -294,7 +294,7 @@ def _situation_frame(situation: Situation) -> bytes:
     clock = {
         "now": situation.now.timestamp(),
         "offset": int(offset.total_seconds()),
-        "zone": getattr(situation.now.tzinfo, "key", None),
+        "zone": situation.zone,
     }
     seen = {
         "messages": [_present(message) for message in situation.messages],

@@ -7,7 +7,10 @@ from dataclasses import dataclass
 from memory_server.language.keys import WordsKey
 from memory_server.triggers import odd_keys
 from memory_server.triggers.simple import tree
-from memory_server.triggers.simple.tree import Node, Part
+from memory_server.triggers.simple.dates import DatePart, Part
+from memory_server.triggers.simple.lists import MessageCount, Some
+from memory_server.triggers.simple.node import Node, walk
+from memory_server.triggers.simple.texts import Contains, Lower, TextLength
 from memory_server.triggers.simple.values import Comparison, Operator, calculated, compared, truthy
 
 
@@ -81,9 +84,9 @@ def verdict(node: Node) -> bool | None:
             return None if keys and all(_can_be_found(key) for key in keys) else False
         case tree.Similar(threshold=threshold):
             return False if threshold > 1 else None
-        case tree.Some(condition=condition):
+        case Some(condition=condition):
             return False if verdict(condition) is False else None
-        case tree.Contains(text=tree.Lower(), part=part) if part != part.lower():
+        case Contains(text=Lower(), part=tree.Literal(written=str(part))) if part != part.lower():
             return False
         case _:
             numbers = _range(node)
@@ -104,9 +107,9 @@ def _range(node: Node) -> Range | None:
         case tree.MatchKeys(keys=keys, depth=depth):
             usable = sum(map(_can_be_found, keys))
             return Range(0, math.inf if depth is None and usable else usable * (depth or 0))
-        case tree.DatePart(part=part):
+        case DatePart(part=part):
             return _PARTS[part]
-        case tree.MessageCount() | tree.TextLength():
+        case MessageCount() | TextLength():
             return Range(0, math.inf)
         case tree.Arithmetic(
             operator=Operator.PLUS | Operator.MINUS as operator, left=left, right=tree.Literal()
@@ -240,21 +243,17 @@ def _parts(node: Node) -> Iterator[str]:
                 yield f"match_keys_all has one key, the phrase '{_text(keys[0])}'. To look for each word, write several keys."
         case tree.Compare() if _compared(node) is not None:
             yield _of_comparison(node, "always" if _compared(node) else "never")
-        case tree.Contains(text=tree.Lower(), part=part) if part != part.lower():
+        case Contains(text=Lower(), part=tree.Literal(written=str(part))) if part != part.lower():
             yield f"A string in lower case never contains {part!r}."
         case tree.Similar(threshold=threshold) if threshold > 1:
             yield f"similar never reaches {threshold:g}: its maximum is 1."
-    for child in tree.children(node):
+    for child in node.children:
         yield from _parts(child)
 
 
 def _of_comparison(node: tree.Compare, when: str) -> str:
     """A warning that a comparison is always or never true, with the reason if it is known."""
-    parts = [
-        part
-        for part in tree.walk(node)
-        if isinstance(part, tree.DatePart | tree.MatchKeys | tree.MessageCount)
-    ]
+    parts = [part for part in walk(node) if isinstance(part, DatePart | tree.MatchKeys | MessageCount)]
     if not parts:
         return f"A comparison ({node.operator}) is {when} true, whatever the messages say."
     limit = node.right if isinstance(node.right, tree.Literal) else node.left
@@ -264,7 +263,7 @@ def _of_comparison(node: tree.Compare, when: str) -> str:
         else ""
     )
     match parts[0]:
-        case tree.DatePart(part=part):
+        case DatePart(part=part):
             note = f": {_NOTES[part]}" if part in _NOTES else ""
             return f"{part}(){written} is {when} true{note}."
         case tree.MatchKeys(keys=keys, depth=depth):

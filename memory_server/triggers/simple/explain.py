@@ -6,7 +6,20 @@ from collections.abc import Iterator
 from memory_server.language.keys import Key, RegexKey, Said, WordsKey, hits
 from memory_server.triggers.simple import tree
 from memory_server.triggers.simple.scene import Scene
-from memory_server.triggers.simple.tree import Node, Part
+from memory_server.triggers.simple.dates import DatePart, DateText, IsoText, Part, Time
+from memory_server.triggers.simple.lists import (
+    Every,
+    FindIndex,
+    IsThere,
+    JoinedTexts,
+    Let,
+    MessageCount,
+    MessageText,
+    OfItems,
+    SlotValue,
+    Some,
+)
+from memory_server.triggers.simple.node import Node
 from memory_server.triggers.simple.values import Undecided, truthy
 
 MOST_REASONS = 4
@@ -45,21 +58,54 @@ def _reasons(node: Node, scene: Scene) -> Iterator[str]:
             if nearness is not None:
                 which = "a" if nearness >= node.threshold else "no"
                 yield f"{which} message is similar to {_named(text)} ({nearness:.2f})"
-        case tree.DatePart(part=part):
+        case DatePart(part=part):
             yield _date(part, scene)
-        case tree.MessageCount():
-            yield f"messages: {len(scene.messages)}"
+        case MessageCount(listing=listing):
+            yield f"messages: {len(listing.said(scene))}"
         case tree.ConversationId():
             yield f"the conversation is {_named(scene.conversation_id)}"
         case tree.Participant(name=name):
             yield f"{name} is {_value(scene.participants.get(name))}"
-        case tree.Some():
-            index = node.witness(scene)
-            yield "no message meets the condition" if index is None else _meets(scene.messages[index])
+        case Some():
+            said = node.witness(scene)
+            yield "no message meets the condition" if said is None else _meets(said)
+        case Every():
+            yield (
+                "each message meets the condition"
+                if node.value(scene)
+                else "not each message meets the condition"
+            )
+        case IsThere(message=message) | MessageText(message=message):
+            said = message.pick(scene)
+            yield (
+                "there is no such message"
+                if said is None
+                else f"the {said.role} message is: {_excerpt(said.text)}"
+            )
+        case OfItems():
+            item = node.witness(scene)
+            yield (
+                f"{_value(item)} meets the condition"
+                if item is not None and not node.every
+                else _of_all(node, scene)
+            )
+        case JoinedTexts():
+            yield f"messages: {len(node.listing.said(scene))}"
+        case FindIndex():
+            yield f"the place is {node.value(scene):g}"
+        case DateText() | IsoText():
+            yield f"the date is {node.value(scene)}"
+        case Time():
+            yield f"the date is {node.instant.moment(scene):%Y-%m-%d %H:%M}"
+        case Let():
+            node.bind(scene)
+            yield from _reasons(node.body, scene)
+        case SlotValue():
+            return
         case tree.Or():
             yield from _either(node, scene)
         case _:
-            for child in tree.children(node):
+            for child in node.children:
                 yield from _reasons(child, scene)
 
 
@@ -79,7 +125,7 @@ def _is_true(node: Node, scene: Scene) -> bool:
 
 
 def _found(node: tree.MatchKeys, scene: Scene) -> Iterator[str]:
-    found = hits(scene.picked(node.scope, node.depth).said, node.keys)
+    found = hits(node.picked(scene).said, node.keys)
     for key, said in found[:MOST_HITS]:
         yield f"{_key(key)} in {said.role} message: {_excerpt(said.text, key)}"
     if len(found) > MOST_HITS:
@@ -92,9 +138,13 @@ def _all(node: tree.MatchAll, scene: Scene) -> Iterator[str]:
     if not node.keys:
         yield "there are no keys"
         return
-    joined = scene.picked(node.scope, node.depth).joined
+    joined = node.picked(scene).joined
     missing = [key for key in node.keys if not key.found(joined)]
     yield f"not found: {_keys(missing)}" if missing else f"all found: {_keys(node.keys)}"
+
+
+def _of_all(node: OfItems, scene: Scene) -> str:
+    return "each one meets the condition" if node.value(scene) and node.every else "not met by each one"
 
 
 def _meets(said: Said) -> str:

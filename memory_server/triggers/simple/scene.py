@@ -49,11 +49,12 @@ class Scene:
 
     def __init__(self, situation: Situation, nearness: Nearness) -> None:
         self.now = situation.now
+        self.zone = situation.zone
         self.conversation_id = situation.conversation_id
         self.participants: Mapping[str, Any] = situation.participants
         self.messages = tuple(Said(message.role, message.content) for message in situation.messages)
-        self.current: Said | None = None
-        """The message that `some` is testing."""
+        self.slots: dict[int, Any] = {}
+        """What callbacks and constants name: a value, a message, or messages."""
         self.notes: list[str] = []
         """Remarks on the value for the condition's author."""
         self._nearness = nearness
@@ -63,7 +64,7 @@ class Scene:
 
     def begin(self) -> None:
         """Start the next condition."""
-        self.current = None
+        self.slots = {}
         self.notes = []
         self._work = 0
 

@@ -14,8 +14,8 @@ _SPACE = re.compile(
 _TOKEN = re.compile(
     r"(?P<number>(?:(?:0|[1-9][0-9]*)(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?(?![0-9A-Za-z_$.]))"
     r"|(?P<name>[A-Za-z_$][A-Za-z0-9_$]*)"
-    r"|(?P<text>'(?:[^'\\\n\r]|\\[^\n\r])*'|\"(?:[^\"\\\n\r]|\\[^\n\r])*\")"
-    r"|(?P<sign>===|!==|==|!=|<=|>=|&&|\|\||=>|\?\.|(?:\+\+|--|\*\*|<<|>>)|[-+*/%]=|[-+*/%<>!()\[\].,;])"
+    r"|(?P<text>'(?:[^'\\\n\r]|\\[^\n\r])*'|\"(?:[^\"\\\n\r]|\\[^\n\r])*\"|`(?:[^`\\$\n\r]|\\[^\n\r])*`)"
+    r"|(?P<sign>===|!==|==|!=|<=|>=|&&|\|\||=>|\?\.(?![0-9])|\?\?=?|(?:\+\+|--|\*\*|<<|>>)|[-+*/%]=|\.\.\.|[-+*/%<>!()\[\].,;={}?:])"
 )
 _REGEX = re.compile(
     r"/((?:[^\\/\[\n\r\u2028\u2029]|\\[^\n\r\u2028\u2029]|\[(?:[^\]\\\n\r\u2028\u2029]|\\.)*\])+)/([a-z]*)(?![0-9A-Za-z_$])"
@@ -48,9 +48,13 @@ class Tokens:
     def __init__(self, source: str) -> None:
         self.source = source
         self.at = 0
+        self.gap = 0, 0
+        """Where the spaces before the last token begin and end that was looked at."""
 
     def peek(self) -> Token:
-        self.at = self.skipped()
+        begin, self.at = self.at, self.skipped()
+        if begin != self.at:
+            self.gap = begin, self.at
         found = _TOKEN.match(self.source, self.at)
         if found is not None:
             return Token(str(found.lastgroup), found[0], found.end())
@@ -61,6 +65,11 @@ class Tokens:
     def skipped(self) -> int:
         found = _SPACE.match(self.source, self.at)
         return found.end() if found else self.at
+
+    def on_a_new_line(self) -> bool:
+        """Whether a line ends before the next token."""
+        self.peek()
+        return self.gap[1] == self.at and LINE_END.search(self.source, *self.gap) is not None
 
     def take(self, kind: str) -> str:
         token = self.peek()

@@ -1,16 +1,14 @@
-"""The tree of a simple condition.
-
-Every node has a `value` in a scene, equal to the value in JavaScript, and the `kinds` of value that it can have.
-"""
+"""The nodes of a simple condition, except those of lists, texts and dates."""
 
 import math
-from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import ClassVar
 
-from memory_server.language.keys import Key, RegexKey, Scope, all_found, utf16
-from memory_server.triggers.simple.scene import STEP, Scene
+from memory_server.language.keys import Key, Scope, all_found, recent
+from memory_server.triggers.simple.lists import All, Listing
+from memory_server.triggers.simple.node import Leaf, Node
+from memory_server.triggers.simple.scene import STEP, Picked, Scene
 from memory_server.triggers.simple.values import (
     ANY,
     BOOLEAN,
@@ -32,7 +30,7 @@ from memory_server.triggers.simple.values import (
 
 
 @dataclass(frozen=True, slots=True)
-class Literal:
+class Literal(Leaf):
     """A literal value."""
 
     written: JsValue
@@ -52,13 +50,21 @@ class MatchKeys:
     keys: tuple[Key, ...]
     scope: Scope
     depth: int | None
+    listing: Listing = All()
 
     kinds: ClassVar[Kinds] = NUMBER
 
+    @property
+    def children(self) -> tuple[Node, ...]:
+        return self.listing.nodes
+
     def value(self, scene: Scene) -> float:
-        picked = scene.picked(self.scope, self.depth)
+        picked = self.picked(scene)
         scene.look(self.keys, picked.said, picked.characters)
         return float(sum(key.found(said) for said in picked.said for key in self.keys))
+
+    def picked(self, scene: Scene) -> Picked:
+        return _picked(self.listing, self.scope, self.depth, scene)
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,19 +74,35 @@ class MatchAll:
     keys: tuple[Key, ...]
     scope: Scope
     depth: int | None
+    listing: Listing = All()
 
     kinds: ClassVar[Kinds] = BOOLEAN
 
+    @property
+    def children(self) -> tuple[Node, ...]:
+        return self.listing.nodes
+
     def value(self, scene: Scene) -> bool:
-        picked = scene.picked(self.scope, self.depth)
+        picked = self.picked(scene)
         if not picked.said:
             return False
         scene.look(self.keys, (picked.joined,), picked.characters)
         return all_found(picked.joined, self.keys)
 
+    def picked(self, scene: Scene) -> Picked:
+        return _picked(self.listing, self.scope, self.depth, scene)
+
+
+def _picked(listing: Listing, scope: Scope, depth: int | None, scene: Scene) -> Picked:
+    if listing == All():
+        return scene.picked(scope, depth)
+    said = listing.said(scene)
+    scene.work(STEP * len(said))
+    return Picked(tuple(recent(said, scope, depth)))
+
 
 @dataclass(frozen=True, slots=True)
-class Similar:
+class Similar(Leaf):
     """Whether one of the recent messages is close in meaning to a text; false without an embedder."""
 
     text: str
@@ -95,57 +117,8 @@ class Similar:
         return nearness is not None and nearness >= self.threshold
 
 
-class Part(StrEnum):
-    """A part of the date, by JavaScript's getter; months and days of the week (from Sunday) count from 0."""
-
-    YEAR = "getFullYear"
-    MONTH = "getMonth"
-    DAY = "getDate"
-    WEEKDAY = "getDay"
-    HOUR = "getHours"
-    MINUTE = "getMinutes"
-    SECOND = "getSeconds"
-
-
 @dataclass(frozen=True, slots=True)
-class DatePart:
-    """A part of the local date and time."""
-
-    part: Part
-
-    kinds: ClassVar[Kinds] = NUMBER
-
-    def value(self, scene: Scene) -> float:
-        now = scene.now
-        match self.part:
-            case Part.YEAR:
-                return float(now.year)
-            case Part.MONTH:
-                return float(now.month - 1)
-            case Part.DAY:
-                return float(now.day)
-            case Part.WEEKDAY:
-                return float(now.isoweekday() % 7)
-            case Part.HOUR:
-                return float(now.hour)
-            case Part.MINUTE:
-                return float(now.minute)
-            case Part.SECOND:
-                return float(now.second)
-
-
-@dataclass(frozen=True, slots=True)
-class MessageCount:
-    """How many messages there are."""
-
-    kinds: ClassVar[Kinds] = NUMBER
-
-    def value(self, scene: Scene) -> float:
-        return float(len(scene.messages))
-
-
-@dataclass(frozen=True, slots=True)
-class ConversationId:
+class ConversationId(Leaf):
     """The conversation's id."""
 
     kinds: ClassVar[Kinds] = STRING
@@ -155,7 +128,7 @@ class ConversationId:
 
 
 @dataclass(frozen=True, slots=True)
-class Participant:
+class Participant(Leaf):
     """The value given for a participant: any JSON value."""
 
     name: str
@@ -176,127 +149,17 @@ class Participant:
                 return Special.OBJECT
 
 
-class Field(StrEnum):
-    CONTENT = "content"
-    ROLE = "role"
-
-
-@dataclass(frozen=True, slots=True)
-class MessageText:
-    """The content or role of the message that `some` is testing."""
-
-    field: Field
-
-    kinds: ClassVar[Kinds] = STRING
-
-    def value(self, scene: Scene) -> str:
-        if scene.current is None:
-            raise Undecided("there is no message outside some")
-        text = scene.current.text if self.field is Field.CONTENT else scene.current.role
-        scene.work(len(text))
-        return text
-
-
-@dataclass(frozen=True, slots=True)
-class Lower:
-    """A string in lower case."""
-
-    text: "Node"
-
-    kinds: ClassVar[Kinds] = STRING
-
-    def value(self, scene: Scene) -> str:
-        return text_of(self.text, scene, 10).lower()
-
-
-@dataclass(frozen=True, slots=True)
-class TextLength:
-    """How many UTF-16 units a string has."""
-
-    text: "Node"
-
-    kinds: ClassVar[Kinds] = NUMBER
-
-    def value(self, scene: Scene) -> float:
-        return float(len(utf16(text_of(self.text, scene, 50))))
-
-
-class StringMethod(StrEnum):
-    """JavaScript's methods that look for one string in another."""
-
-    INCLUDES = "includes"
-    STARTS = "startsWith"
-    ENDS = "endsWith"
-
-
-@dataclass(frozen=True, slots=True)
-class Contains:
-    """Whether a string contains another, character by character."""
-
-    method: StringMethod
-    text: "Node"
-    part: str
-
-    kinds: ClassVar[Kinds] = BOOLEAN
-
-    def value(self, scene: Scene) -> bool:
-        text = text_of(self.text, scene)
-        match self.method:
-            case StringMethod.INCLUDES:
-                return self.part in text
-            case StringMethod.STARTS:
-                return text.startswith(self.part)
-            case StringMethod.ENDS:
-                return text.endswith(self.part)
-
-
-@dataclass(frozen=True, slots=True)
-class Matches:
-    """Whether a regular expression is found in a string."""
-
-    pattern: RegexKey
-    text: "Node"
-
-    kinds: ClassVar[Kinds] = BOOLEAN
-
-    def value(self, scene: Scene) -> bool:
-        units = utf16(text_of(self.text, scene, 50))
-        scene.work(self.pattern.cost(len(units)))
-        return self.pattern.search(units)
-
-
-@dataclass(frozen=True, slots=True)
-class Some:
-    """Whether a condition is true for at least one message; `size` is its number of nodes."""
-
-    condition: "Node"
-    size: int
-
-    kinds: ClassVar[Kinds] = BOOLEAN
-
-    def value(self, scene: Scene) -> bool:
-        return self.witness(scene) is not None
-
-    def witness(self, scene: Scene) -> int | None:
-        """The index of the first message for which the condition is true; None if there is none."""
-        try:
-            for index, message in enumerate(scene.messages):
-                scene.current = message
-                scene.work(STEP * self.size)
-                if truthy(self.condition.value(scene)):
-                    return index
-        finally:
-            scene.current = None
-        return None
-
-
 @dataclass(frozen=True, slots=True)
 class Not:
     """The negation."""
 
-    operand: "Node"
+    operand: Node
 
     kinds: ClassVar[Kinds] = BOOLEAN
+
+    @property
+    def children(self) -> tuple[Node, ...]:
+        return (self.operand,)
 
     def value(self, scene: Scene) -> bool:
         return not truthy(self.operand.value(scene))
@@ -306,11 +169,15 @@ class Not:
 class And:
     """The first value that is not true, else the last."""
 
-    operands: tuple["Node", ...]
+    operands: tuple[Node, ...]
 
     @property
     def kinds(self) -> Kinds:
         return frozenset[Kind]().union(*(operand.kinds for operand in self.operands))
+
+    @property
+    def children(self) -> tuple[Node, ...]:
+        return self.operands
 
     def value(self, scene: Scene) -> JsValue:
         value: JsValue = True
@@ -325,11 +192,15 @@ class And:
 class Or:
     """The first value that is true, else the last."""
 
-    operands: tuple["Node", ...]
+    operands: tuple[Node, ...]
 
     @property
     def kinds(self) -> Kinds:
         return frozenset[Kind]().union(*(operand.kinds for operand in self.operands))
+
+    @property
+    def children(self) -> tuple[Node, ...]:
+        return self.operands
 
     def value(self, scene: Scene) -> JsValue:
         value: JsValue = False
@@ -345,10 +216,14 @@ class Compare:
     """A comparison of two values."""
 
     operator: Comparison
-    left: "Node"
-    right: "Node"
+    left: Node
+    right: Node
 
     kinds: ClassVar[Kinds] = BOOLEAN
+
+    @property
+    def children(self) -> tuple[Node, ...]:
+        return (self.left, self.right)
 
     def value(self, scene: Scene) -> bool:
         left, right = self.left.value(scene), self.right.value(scene)
@@ -362,10 +237,14 @@ class Arithmetic:
     """A calculation with two numbers."""
 
     operator: Operator
-    left: "Node"
-    right: "Node"
+    left: Node
+    right: Node
 
     kinds: ClassVar[Kinds] = NUMBER
+
+    @property
+    def children(self) -> tuple[Node, ...]:
+        return (self.left, self.right)
 
     def value(self, scene: Scene) -> float:
         return calculated(
@@ -373,52 +252,72 @@ class Arithmetic:
         )
 
 
-Node = (
-    Literal | MatchKeys | MatchAll | Similar | DatePart | MessageCount | ConversationId | Participant | MessageText
-    | Lower | TextLength | Contains | Matches | Some | Not | And | Or | Compare | Arithmetic
-)  # fmt: skip
+@dataclass(frozen=True, slots=True)
+class Conditional:
+    """`condition ? one : other`."""
+
+    condition: Node
+    one: Node
+    other: Node
+
+    @property
+    def kinds(self) -> Kinds:
+        return self.one.kinds | self.other.kinds
+
+    @property
+    def children(self) -> tuple[Node, ...]:
+        return (self.condition, self.one, self.other)
+
+    def value(self, scene: Scene) -> JsValue:
+        return (self.one if truthy(self.condition.value(scene)) else self.other).value(scene)
 
 
-def text_of(node: Node, scene: Scene, work: int = 1) -> str:
-    """The value of a node whose kind is string; `work` units are counted for each of its characters."""
-    value = node.value(scene)
-    if not isinstance(value, str):
-        raise Undecided("a string is needed")
-    scene.work(len(value) * work)
-    return value
+@dataclass(frozen=True, slots=True)
+class Nullish:
+    """`left ?? right`."""
+
+    left: Node
+    right: Node
+
+    @property
+    def kinds(self) -> Kinds:
+        return self.left.kinds | self.right.kinds
+
+    @property
+    def children(self) -> tuple[Node, ...]:
+        return (self.left, self.right)
+
+    def value(self, scene: Scene) -> JsValue:
+        value = self.left.value(scene)
+        return self.right.value(scene) if value in (None, Special.UNDEFINED) else value
 
 
-def children(node: Node) -> tuple[Node, ...]:
-    match node:
-        case And() | Or():
-            return node.operands
-        case Compare() | Arithmetic():
-            return (node.left, node.right)
-        case Not():
-            return (node.operand,)
-        case Some():
-            return (node.condition,)
-        case Lower() | TextLength() | Contains() | Matches():
-            return (node.text,)
-        case _:
-            return ()
+class Rounding(StrEnum):
+    """Functions of `Math` with one number."""
+
+    FLOOR = "floor"
+    CEIL = "ceil"
+    ABS = "abs"
 
 
-def depth(node: Node) -> int:
-    """The depth of a tree, found without recursion: a long chain of sums may be deeper than Python's stack."""
-    deepest, level = 0, [node]
-    while level:
-        deepest += 1
-        level = [child for parent in level for child in children(parent)]
-    return deepest
+@dataclass(frozen=True, slots=True)
+class Rounded:
+    """A number rounded down or up, or without its sign."""
 
+    how: Rounding
+    number: Node
 
-def walk(node: Node) -> Iterator[Node]:
-    """The node and all below it."""
-    yield node
-    for child in children(node):
-        yield from walk(child)
+    kinds: ClassVar[Kinds] = NUMBER
 
+    @property
+    def children(self) -> tuple[Node, ...]:
+        return (self.number,)
 
-def some(condition: Node) -> Some:
-    return Some(condition, sum(1 for _ in walk(condition)))
+    def value(self, scene: Scene) -> float:
+        number = number_of(self.number.value(scene))
+        if self.how is Rounding.ABS:
+            return abs(number)
+        if not math.isfinite(number):
+            return number
+        whole = math.floor(number) if self.how is Rounding.FLOOR else math.ceil(number)
+        return math.copysign(float(whole), number) if whole == 0 else float(whole)
