@@ -48,19 +48,25 @@ class Tokens:
     def __init__(self, source: str) -> None:
         self.source = source
         self.at = 0
+        self._peeked: tuple[int, Token] | None = None
         self.gap = 0, 0
         """Where the spaces before the last token begin and end that was looked at."""
 
     def peek(self) -> Token:
+        if self._peeked is not None and self._peeked[0] == self.at:
+            return self._peeked[1]
         begin, self.at = self.at, self.skipped()
         if begin != self.at:
             self.gap = begin, self.at
         found = _TOKEN.match(self.source, self.at)
         if found is not None:
-            return Token(str(found.lastgroup), found[0], found.end())
-        if self.at == len(self.source):
-            return Token("end", "", self.at)
-        raise NotSimple(f"at {self.at}")
+            token = Token(str(found.lastgroup), found[0], found.end())
+        elif self.at == len(self.source):
+            token = Token("end", "", self.at)
+        else:
+            raise NotSimple(f"at {self.at}")
+        self._peeked = self.at, token
+        return token
 
     def skipped(self) -> int:
         found = _SPACE.match(self.source, self.at)
