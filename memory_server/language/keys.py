@@ -185,10 +185,10 @@ def distinct(keys: Iterable[Key]) -> tuple[Key, ...]:
 
 
 def clamped(depth: float | None) -> int | None:
-    """A depth from JavaScript: none or NaN means DEPTH, Infinity means all messages (None), any other is at least 1."""
+    """A depth from JavaScript: none or NaN means DEPTH, 0 and Infinity all messages (None), any other is at least 1."""
     if depth is None or depth != depth:
         return DEPTH
-    if depth == float("inf"):
+    if depth == float("inf") or 0 <= depth < 1:
         return None
     return max(1, int(max(depth, 1.0)))
 

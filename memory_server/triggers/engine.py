@@ -10,9 +10,10 @@ from memory_server.domain import deadline
 from memory_server.domain.situation import Situation
 from memory_server.errors import TriggerRejected
 from memory_server.language.text import visible
-from memory_server.triggers import MOST_BYTES, Checked, Outcome, Skipped, Value, size
+from memory_server.triggers import MOST_BYTES, Checked, Failure, Outcome, Skipped, Value, size
 from memory_server.triggers import mistakes
 from memory_server.triggers.hints import hinted
+from memory_server.triggers.mistakes import no_day
 from memory_server.triggers.javascript.trial import SAMPLE
 from memory_server.triggers.simple.advice import warnings
 from memory_server.triggers.simple.explain import FALSE, TRUE, why
@@ -74,7 +75,8 @@ class TwoTierEngine:
             )
         found = mistakes.warnings(trigger)
         checked = self._checked(trigger)
-        return replace(checked, warnings=tuple(dict.fromkeys((*checked.warnings, *found))))
+        texts = self._on_no_day(trigger)
+        return replace(checked, warnings=tuple(dict.fromkeys((*checked.warnings, *found, *texts))))
 
     def judge(self, triggers: Sequence[str], situation: Situation, doubtful: int = 0) -> list[Outcome]:
         """The outcome of each, in the same order. Simple conditions run first, then JavaScript within its budget."""
@@ -98,6 +100,18 @@ class TwoTierEngine:
     def close(self) -> None:
         """End the worker."""
         self._sandbox.close()
+
+    def _on_no_day(self, trigger: str) -> list[str]:
+        """Warnings of texts that a date never has."""
+        compared, constants = no_day.comparisons(trigger)
+        scripts = [comparison.script(constants) for comparison in compared]
+        outcomes = self._sandbox.run(scripts, SAMPLE, BUDGET, 0) if scripts else []
+        told = [
+            comparison.warning(outcome.message)
+            for comparison, outcome in zip(compared, outcomes, strict=True)
+            if isinstance(outcome, Failure)
+        ]
+        return [warning for warning in told if warning]
 
     def _checked(self, trigger: str) -> Checked:
         node = parse(trigger)

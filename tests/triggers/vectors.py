@@ -5,7 +5,7 @@ Data only, all of it representable in JSON. A vector holds `name`, `messages`, `
 `count` of `match_keys`, `all` of `match_keys_all`.
 
 * Order: the last `depth` messages, then those of the scope, then the keys.
-* Depth: undefined, null and NaN are 4; else cut to a whole number, at least 1; Infinity is all.
+* Depth: undefined, null and NaN are 4; else cut to a whole number; 0 and Infinity are all, below 0 is 1.
 * Scope: undefined and null are "any"; an unknown one is an error. Roles and scopes are compared to the letter.
   `assistant` and `char` are the same, as role and as scope; `other` is neither user nor assistant nor char, so it
   takes in system.

@@ -17,7 +17,17 @@ _STACK_FRAME = re.compile(r" *at (?:(?P<function>.*) \()?<input>:(?P<line>\d{1,9
 _EVAL_FRAME = "at eval (native)"
 """The line of the stack that stands for the prelude's `eval`: the lines above it belong to the trigger."""
 
-_PRELUDE_FUNCTIONS = frozenset({"match_keys", "match_keys_all", "similar", "FrozenDate", "Date"})
+_PRELUDE_FUNCTIONS = frozenset(
+    {"match_keys", "match_keys_all", "similar", "FrozenDate", "Date", "makeIntl"}
+) | {
+    "toLocaleDateString",
+    "toLocaleTimeString",
+    "toLocaleString",
+    "format",
+    "formatToParts",
+    "resolvedOptions",
+    "DateTimeFormat",
+}
 """Functions of the prelude that a trigger calls: the position of an error in one of them is that of its caller."""
 
 

@@ -3,7 +3,7 @@
 // First it captures every built-in that it needs later. A trigger may replace built-ins, and then sees its own
 // replacements, but the report about it uses the captured ones. For the same reason the code below uses no iteration and
 // no array methods, and of regular expressions only `exec`, and `replace` where both properties that it reads are `fixed`.
-(function (table) {
+(function (table, locale) {
   'use strict';
 
   const { parse, stringify } = JSON;
@@ -14,6 +14,7 @@
   const NativePromise = Promise;
   const NativeProxy = Proxy;
   const NativeError = Error;
+  const NativeRangeError = RangeError;
   const { toPrimitive } = Symbol;
   const { create } = Object;
   const { isArray } = Array;
@@ -164,7 +165,8 @@
 
   function wholeDepth(depth) {
     const number = depth ?? 4;
-    return +number !== +number ? 4 : max(1, floor(number));
+    if (+number !== +number) return 4;
+    return floor(number) === 0 ? Infinity : max(1, floor(number));
   }
 
   // Of the last `depth` messages those in the scope, as {role, text}.
@@ -293,6 +295,28 @@
   hidden(FrozenDate, 'UTC', NativeDate.UTC);
   hidden(NativeDate.prototype, 'constructor', FrozenDate);
   hidden(globalThis, 'Date', FrozenDate);
+
+  // Dates in words are in `locale`, which is compiled when they are first needed.
+  let words = null;
+
+  function inWords() {
+    const refuse = (message) => {
+      throw new NativeRangeError(message);
+    };
+    return (words ??= evaluate(locale)(refuse));
+  }
+
+  hidden(NativeDate.prototype, 'toLocaleDateString', function toLocaleDateString(locales, options) {
+    return inWords().text('toLocaleDateString', this, locales, options, 'date');
+  });
+  hidden(NativeDate.prototype, 'toLocaleTimeString', function toLocaleTimeString(locales, options) {
+    return inWords().text('toLocaleTimeString', this, locales, options, 'time');
+  });
+  hidden(NativeDate.prototype, 'toLocaleString', function toLocaleString(locales, options) {
+    return inWords().text('toLocaleString', this, locales, options, 'all');
+  });
+  const makeIntl = () => inWords().Intl;
+  defineProperty(globalThis, 'Intl', { __proto__: null, get: makeIntl, configurable: true });
 
   // A trigger must not measure time, take a function from a stack frame, or wait.
   delete globalThis.performance;

@@ -251,7 +251,8 @@ class Sandbox:
             raise Unstartable("the server is closing")
         try:
             child.tell(b"C", _table(), deadline)
-            child.ask(b"P", _prelude(), deadline)
+            child.tell(b"L", _script("locale.js"), deadline)
+            child.ask(b"P", _script("prelude.js"), deadline)
             child.learn(situation, deadline)
         except Died as died:
             self._drop()
@@ -324,5 +325,5 @@ def _table() -> bytes:
 
 
 @cache
-def _prelude() -> bytes:
-    return Path(__file__).with_name("prelude.js").read_bytes()
+def _script(name: str) -> bytes:
+    return Path(__file__).with_name(name).read_bytes()

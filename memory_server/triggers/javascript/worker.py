@@ -4,8 +4,9 @@ It must be self-contained: it is started by its path, in an interpreter that has
 `memory_server`, no site-packages), and it imports little, so that it starts fast. So it repeats the frame's head
 (`child.FRAME`) and the engine's name (`compat.ENGINE`).
 
-A frame is a tag, the length of its body, and the body in UTF-8. The server sends `C` (the table of characters), `P`
-(the prelude), `S` (the situation) and `T` (a trigger); the worker answers each but `C` with one frame of JSON.
+A frame is a tag, the length of its body, and the body in UTF-8. The server sends `C` (the table of characters), `L`
+(dates in words), `P` (the prelude), `S` (the situation) and `T` (a trigger); the worker answers each but `C` and `L` with
+one frame of JSON.
 """
 
 import json
@@ -38,16 +39,18 @@ def main() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     engine: Any = _engine(sys.argv[1])
     _fence()
-    table = prelude = data = ""
+    table = locale = prelude = data = ""
     fresh: Any = None
     zone = Zone()
     while (frame := _read()) is not None:
         tag, text = frame
         if tag == b"C":
             table = text
+        elif tag == b"L":
+            locale = text
         elif tag == b"P":
             prelude = text
-            fresh = _fresh(engine, prelude, table)
+            fresh = _fresh(engine, prelude, table, locale)
             _write({"kind": "ready"})
         elif tag == b"S":
             moment, _, data = text.partition("\n")
@@ -60,7 +63,7 @@ def main() -> None:
             _end_with_parent(False)
             _write(answer)
             fresh = None
-            fresh = _fresh(engine, prelude, table)  # while the server prepares its next request
+            fresh = _fresh(engine, prelude, table, locale)  # while the server prepares its next request
 
 
 def _engine(folder: str) -> Any:
@@ -132,11 +135,11 @@ class Zone:
         self._zone = zone
 
 
-def _fresh(engine: Any, prelude: str, table: str) -> tuple[Any, Any]:
+def _fresh(engine: Any, prelude: str, table: str, locale: str) -> tuple[Any, Any]:
     """A fresh context, and its function that evaluates a trigger."""
     context = engine.Context()
     context.set_memory_limit(HEAP)
-    return context, context.eval(prelude)(table)
+    return context, context.eval(prelude)(table, locale)
 
 
 def _evaluate(engine: Any, fresh: tuple[Any, Any], request: str, data: str) -> Any:

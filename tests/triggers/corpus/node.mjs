@@ -16,9 +16,9 @@ process.on('unhandledRejection', () => {}); // of a trigger that calls import()
 function value(source, { at, participants, messages }) {
   const context = createContext({});
   const own = runInContext('[Intl, ...["toLocaleString", "toLocaleDateString", "toLocaleTimeString"].map(n => [n, Date.prototype[n]])]', context);
-  const evaluate = runInContext(prelude, context)(TABLE, '');
+  const evaluate = runInContext(prelude, context)(TABLE, 'null');
   const [intl, ...methods] = own;
-  context.Intl = intl;
+  Object.defineProperty(context, 'Intl', { value: intl });
   const prototype = runInContext('Date.prototype', context);
   for (const [name, method] of methods) Object.defineProperty(prototype, name, { value: method });
   const said = messages.map(([role, content]) => ({ role, content }));
