@@ -24,6 +24,7 @@ SPOILT = {
     "memory_history": "INSERT INTO memory_history (id, memory_id, content, reason, replaced_at)"
     f" VALUES (91, 1, {BAD}, 'rewritten', '{LONG_AGO}')",
     "edges": "INSERT INTO edges (id, source_id, target_id, relation) SELECT 92, 1, 2, " + BAD,
+    "wakes": f"INSERT INTO wakes (id, memory_id, why) SELECT 86, min(id), {BAD} FROM long_term_memories",
     "digested": f"INSERT INTO digested (id, kind, item_id, digest_id) VALUES (87, {BAD}, 1, 0)",
     "facts": f"INSERT INTO facts (id, scope, key, value) VALUES (93, 'global', 'zebra.bad', json_quote({BAD}))",
     "fact_history": "INSERT INTO fact_history"
@@ -86,6 +87,7 @@ NAMED = {
     "fact_embedding_queue": ("1", "queued_at"),
     "short_term_embeddings": ("1", "created_at"),
     "short_term_embedding_queue": ("1", "queued_at"),
+    "wakes": ("86", "why"),
     "job_problems": ("a job", "problem"),
     "trash": ("88", "parts"),
     "erasures": ("zebra caf\ufffd", "what"),

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
+from enum import StrEnum
 from typing import NewType, TypeVar
 
 LongTermId = NewType("LongTermId", int)
@@ -25,14 +26,23 @@ LONGEST = timedelta(hours=24)
 """The longest quarantine: each trigger is evaluated again after a day at most."""
 
 
+class Order(StrEnum):
+    """In which order memories are listed: by name, those that failed first; woken last; stored last."""
+
+    NAME = "name"
+    WOKEN = "woken"
+    NEW = "new"
+
+
 @dataclass(frozen=True, slots=True)
 class LongTermDraft:
-    """A long-term memory before it is stored."""
+    """A long-term memory before it is stored. `cooldown` is in minutes."""
 
     name: str
     prompt: str
     trigger: str
     created_context: str | None
+    cooldown: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,11 +52,15 @@ class LongTermChange:
     prompt: str | None = None
     trigger: str | None = None
     updated_context: str | None = None
+    cooldown: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class LongTermMemory:
-    """`error` says why the trigger gave no value last time; it is not evaluated until `quarantined_until`."""
+    """`error` says why the trigger gave no value last time; it is not evaluated until `quarantined_until`.
+
+    `cooldown` is how many minutes it is not woken again in the same session.
+    """
 
     id: LongTermId
     name: str
@@ -61,6 +75,16 @@ class LongTermMemory:
     error: str | None
     failures: int
     quarantined_until: str | None
+    cooldown: int
+
+
+@dataclass(frozen=True, slots=True)
+class Wake:
+    """When a memory was woken, for which client, and why."""
+
+    at: str
+    client: str | None
+    why: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +99,7 @@ class Watch:
     failures: int
     quarantined_until: str | None
     slow: bool
+    cooldown: int
 
     @property
     def doubtful(self) -> bool:

@@ -3,7 +3,7 @@
 import logging
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime, tzinfo
+from datetime import datetime, timedelta, tzinfo
 from typing import Any
 
 from memory_server.domain import forgetting
@@ -16,6 +16,8 @@ from memory_server.domain.long_term import (
     LongTermDraft,
     LongTermId,
     LongTermMemory,
+    Order,
+    Wake,
     Watch,
     draw,
     quarantine,
@@ -25,9 +27,10 @@ from memory_server.domain.moment import timestamp
 from memory_server.domain.secrets import find_secret, refuse_secrets
 from memory_server.domain.short_term import spoken
 from memory_server.domain.situation import Situation
+from memory_server.domain.threshold import proposed
 from memory_server.errors import Conflict, Hint, Invalid, Mend, NotFound, Problem
 from memory_server.services import projects
-from memory_server.sqlite import conversations, long_term, trash
+from memory_server.sqlite import conversations, long_term, trash, wakes
 from memory_server.sqlite.conversations import ConversationId, Held
 from memory_server.sqlite.database import Database
 from memory_server.sqlite.trash import Trashed
@@ -36,14 +39,20 @@ from memory_server.triggers import Checked, Failure, FailureKind, Outcome, Skipp
 
 logger = logging.getLogger(__name__)
 
-LISTED = 200
-"""Memories that a list holds; the others are counted."""
+LISTED = 50
+"""Memories that a page of a list holds; the others are counted."""
 
 NAMED = 10
 """Names that an error suggests."""
 
 SLOW = 50.0
 """Milliseconds beyond which a trigger is evaluated after the others in later searches; an ordinary one takes 1."""
+
+SHOWN_WAKES = 5
+"""Wakes that are shown with a memory."""
+
+MAX_WHY = 200
+"""Characters of a reason that are kept with a wake."""
 
 NO_TIME = "no time was left for it"
 
@@ -83,6 +92,16 @@ class Listed:
     more: int
     now: str
     degraded: tuple[Problem, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """A message on which a trigger is tried: whether it should wake, whether it does, and how similar it is."""
+
+    text: str
+    expected: bool
+    value: bool | None
+    score: float | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -213,18 +232,24 @@ class LongTermService:
         with self.database.read() as tx:
             return _get(tx, _home(tx, conversation, name, caller), name)
 
+    def wakes(self, memory: LongTermId) -> list[Wake]:
+        """The latest wakes of a memory, the last one first."""
+        with self.database.read() as tx:
+            return wakes.select(tx, memory, SHOWN_WAKES)
+
     def select(
         self,
         conversation: str | None,
         caller: Caller = Caller(),  # noqa: B008 - it is frozen
+        order: Order = Order.NAME,
+        offset: int = 0,
     ) -> Listed:
-        """The memories of a conversation; those whose trigger failed come first. Without one: those of the caller's
-        project, then those of no project."""
+        """A page of the memories of a conversation. Without one: those of the caller's project and of no project."""
         with self.database.read() as tx:
             places = _places(tx, conversation, caller)
-            found = [memory for place in places for memory in long_term.select(tx, place, LISTED)][:LISTED]
-            more = sum(long_term.count(tx, place) for place in places) - len(found)
-            return Listed(found, more, tx.now, tuple(tx.skipped))
+            found = long_term.select(tx, places, order, LISTED, offset)
+            more = sum(long_term.count(tx, place) for place in places) - offset - len(found)
+            return Listed(found, max(0, more), tx.now, tuple(tx.skipped))
 
     def search(
         self,
@@ -233,38 +258,42 @@ class LongTermService:
         participants: Mapping[str, Any],
         caller: Caller = Caller(),  # noqa: B008 - it is frozen
     ) -> Awakening:
-        """Judge every trigger of a conversation: the memories that wake, the one that woke last at the end.
+        """Judge the triggers of a conversation, of the caller's project and of no project: the memories that wake.
 
-        Without a conversation: those of the caller's project and of no project.
+        The one that woke last comes at the end. One whose last wake in this session is not as long ago as its cooldown
+        rests.
         """
         with self.database.read() as tx:
             where = projects.conversation(tx, conversation, caller)
-            places = _places(tx, conversation, caller)
+            places = dict.fromkeys((*_places(tx, conversation, caller), *_places(tx, None, caller)))
             watched = [watch for place in places for watch in long_term.watches(tx, place)]
             elsewhere = [] if watched else conversations.largest(tx, Held.LONG_TERM, NAMED)
             now, skipped = tx.now, tuple(tx.skipped)
-        judged = [watch for watch in watched if not _rests(watch, now)]
+            cooling = _cooling(tx, watched, caller)
+        judged = [watch for watch in watched if not _rests(watch, now) and watch.id not in cooling]
         situation = self._situation(messages, where, datetime.fromisoformat(now), participants)
         doubtful = sum(watch.doubtful for watch in judged)
         given = self.engine.judge([watch.trigger for watch in judged], situation, doubtful)
         outcomes = list(zip(judged, map(self._without_secrets, given), strict=True))
         awake = sorted(
-            [
-                (watch, outcome.why)
-                for watch, outcome in outcomes
-                if isinstance(outcome, Value) and outcome.holds
-            ],
+            [(watch, outcome) for watch, outcome in outcomes if isinstance(outcome, Value) and outcome.holds],
             key=lambda each: (each[0].fired_at or "", each[0].id),
         )
         woken = {watch.id for watch, _ in awake}
-        asleep = [watch for watch in watched if watch.id not in woken]
+        not_drawn = woken | cooling
+        asleep = [watch for watch in watched if watch.id not in not_drawn]
         others = draw(asleep, RANDOM, self.chance)
         with self.database.read() as tx:
             prompts = long_term.prompts(tx, [*woken, *(watch.id for watch in others)])
             skipped += tuple(tx.skipped)
-        self._record(outcomes, [watch.id for watch, _ in awake])
+        kept = self._kept([value.kept for _, value in awake])
+        self._record(outcomes, [(watch.id, why) for (watch, _), why in zip(awake, kept, strict=True)], caller)
         return Awakening(
-            [Woken(watch.name, prompts[watch.id], why) for watch, why in awake if watch.id in prompts],
+            [
+                Woken(watch.name, prompts[watch.id], value.why)
+                for watch, value in awake
+                if watch.id in prompts
+            ],
             [Woken(watch.name, prompts[watch.id]) for watch in others if watch.id in prompts],
             [(watch.name, outcome.message) for watch, outcome in outcomes if isinstance(outcome, Failure)],
             [(watch.name, NO_TIME) for watch, outcome in outcomes if isinstance(outcome, Skipped)]
@@ -287,6 +316,39 @@ class LongTermService:
         """
         return self.engine.check(trigger), self._judge(trigger, messages, "test", at)
 
+    def try_examples(
+        self, trigger: str, wanted: Sequence[str], unwanted: Sequence[str], at: datetime | None
+    ) -> tuple[list[Example], float | None]:
+        """What a trigger is worth on messages of a user that should wake it, and on others that should not.
+
+        Also the threshold of its `similar` that parts them best; None where it has none.
+        """
+        examples = [
+            self._example(trigger, text, expected, at)
+            for texts, expected in ((wanted, True), (unwanted, False))
+            for text in texts
+        ]
+        scores = {
+            expected: [
+                each.score for each in examples if each.expected is expected and each.score is not None
+            ]
+            for expected in (True, False)
+        }
+        return examples, proposed(scores[True], scores[False])
+
+    def _example(self, trigger: str, text: str, expected: bool, at: datetime | None) -> Example:
+        said = [Message("user", text)]
+        outcome = self._judge(trigger, said, "test", at)
+        value = outcome.holds if isinstance(outcome, Value) else None
+        score = self.engine.similarity(trigger, self._situation(said, "test", self._now(at), {}))
+        return Example(text, expected, value, score)
+
+    def _now(self, at: datetime | None) -> datetime:
+        if at is not None:
+            return at
+        with self.database.read() as tx:
+            return datetime.fromisoformat(tx.now)
+
     def _on(self, messages: Sequence[Message], trigger: str, conversation: str, checked: Checked) -> Checked:
         """The dry run on what was said instead of on the sample."""
         if not messages:
@@ -298,9 +360,7 @@ class LongTermService:
         self, trigger: str, messages: Sequence[Message], conversation: str, at: datetime | None = None
     ) -> Outcome:
         """The outcome of one trigger, now unless a moment is given."""
-        with self.database.read() as tx:
-            now = datetime.fromisoformat(tx.now)
-        (outcome,) = self.engine.judge([trigger], self._situation(messages, conversation, at or now, {}))
+        (outcome,) = self.engine.judge([trigger], self._situation(messages, conversation, self._now(at), {}))
         return outcome
 
     def _situation(
@@ -318,7 +378,19 @@ class LongTermService:
         kind = find_secret(outcome.message)
         return outcome if kind is None else replace(outcome, message=f"its message seems to hold {kind}")
 
-    def _record(self, outcomes: Sequence[tuple[Watch, Outcome]], fired: Sequence[LongTermId]) -> None:
+    def _kept(self, reasons: Sequence[str]) -> list[str]:
+        """The reasons as they are kept. One may tell a participant's value, which may be a secret."""
+        told = "\n".join(dict.fromkeys(reasons))
+        if self.allow_secrets or find_secret(told) is None:
+            return [reason[:MAX_WHY] for reason in reasons]
+        return ["" if find_secret(reason) else reason[:MAX_WHY] for reason in reasons]
+
+    def _record(
+        self,
+        outcomes: Sequence[tuple[Watch, Outcome]],
+        fired: Sequence[tuple[LongTermId, str]],
+        caller: Caller,
+    ) -> None:
         changed = [(watch, outcome) for watch, outcome in outcomes if _is_news(watch, outcome)]
         skipped = any(isinstance(outcome, Skipped) for _, outcome in outcomes)
         had_turn = [watch.id for watch, outcome in outcomes if skipped and not isinstance(outcome, Skipped)]
@@ -327,7 +399,8 @@ class LongTermService:
 
         def mark(tx: WriteTx) -> None:
             if fired:
-                long_term.mark_fired(tx, fired)
+                long_term.mark_fired(tx, [id for id, _ in fired])
+                wakes.insert(tx, fired, caller)
             long_term.mark_turn(tx, had_turn)
             for watch, outcome in changed:
                 _mark(tx, watch, outcome)
@@ -383,6 +456,18 @@ def _is_slow(outcome: Value) -> bool:
 
 def _rests(watch: Watch, now: str) -> bool:
     return watch.quarantined_until is not None and watch.quarantined_until > now
+
+
+def _cooling(tx: Tx, watched: Sequence[Watch], caller: Caller) -> set[LongTermId]:
+    """The memories that were woken in the caller's session a while ago which is shorter than their cooldown."""
+    spaced = {watch.id: watch.cooldown for watch in watched if watch.cooldown}
+    if not spaced:
+        return set()
+    now = datetime.fromisoformat(tx.now)
+    woken = wakes.last(tx, list(spaced), caller.session)
+    return {
+        id for id, at in woken.items() if now - datetime.fromisoformat(at) < timedelta(minutes=spaced[id])
+    }
 
 
 def _places(tx: Tx, conversation: str | None, caller: Caller) -> list[ConversationId]:

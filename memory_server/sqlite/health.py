@@ -24,6 +24,7 @@ from memory_server.sqlite import (
     trash,
     turns,
     vectors,
+    wakes,
 )
 from memory_server.sqlite.migrate import Migration
 from memory_server.sqlite.rows import Rows
@@ -41,6 +42,7 @@ TABLES: tuple[Rows, ...] = (
     *short_term.ROWS,
     *long_term.ROWS,
     *embeddings.ROWS,
+    *wakes.ROWS,
     *job_problems.ROWS,
     *trash.ROWS,
     *erasures.ROWS,

@@ -5,7 +5,14 @@ from collections.abc import Sequence
 from typing import Any
 
 from memory_server.domain.caller import Caller
-from memory_server.domain.long_term import LongTermChange, LongTermDraft, LongTermId, LongTermMemory, Watch
+from memory_server.domain.long_term import (
+    LongTermChange,
+    LongTermDraft,
+    LongTermId,
+    LongTermMemory,
+    Order,
+    Watch,
+)
 from memory_server.sqlite.conversations import ConversationId
 from memory_server.sqlite.rows import Rows
 from memory_server.sqlite.tx import Tx, WriteTx
@@ -23,8 +30,10 @@ ROWS = (
 
 _COLUMNS = """
     id, name, prompt, "trigger", created_context, updated_context, created_at, updated_at, fired_at, fired_count,
-    error, failures, quarantined_until
+    error, failures, quarantined_until, cooldown
 """
+
+_WATCH = 'id, name, "trigger", fired_at, error, failures, quarantined_until, slow, cooldown'
 
 
 def _memory(row: tuple[Any, ...]) -> LongTermMemory:
@@ -32,8 +41,8 @@ def _memory(row: tuple[Any, ...]) -> LongTermMemory:
 
 
 def _watch(row: tuple[Any, ...]) -> Watch:
-    id, name, trigger, fired_at, error, failures, quarantined_until, slow = row
-    return Watch(id, name, trigger, fired_at, error, failures, quarantined_until, bool(slow))
+    id, name, trigger, fired_at, error, failures, quarantined_until, slow, cooldown = row
+    return Watch(id, name, trigger, fired_at, error, failures, quarantined_until, bool(slow), cooldown)
 
 
 def find(tx: Tx, conversation: ConversationId, name: str) -> LongTermMemory | None:
@@ -48,8 +57,9 @@ def insert(tx: WriteTx, conversation: ConversationId, draft: LongTermDraft, call
     tx.execute(
         """
         INSERT INTO long_term_memories
-            (conversation_id, name, prompt, "trigger", created_context, created_at, judged_at, created_by, session)
-        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
+            (conversation_id, name, prompt, "trigger", created_context, cooldown, created_at, judged_at, created_by,
+             session)
+        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
         """,
         (
             conversation,
@@ -57,6 +67,7 @@ def insert(tx: WriteTx, conversation: ConversationId, draft: LongTermDraft, call
             draft.prompt,
             draft.trigger,
             draft.created_context,
+            draft.cooldown,
             tx.now,
             tx.now,  # its dry run was just now
             caller.client,
@@ -72,6 +83,7 @@ def replace(tx: WriteTx, id: LongTermId, wanted: LongTermChange) -> None:
         UPDATE long_term_memories
         SET prompt = ifnull(:prompt, prompt), "trigger" = ifnull(:trigger, "trigger"),
             updated_context = ifnull(:context, updated_context), updated_at = :now,
+            cooldown = ifnull(:cooldown, cooldown),
             error = iif(:trigger IS NULL, error, NULL), failures = iif(:trigger IS NULL, failures, 0),
             quarantined_until = iif(:trigger IS NULL, quarantined_until, NULL)
         WHERE id = :id
@@ -81,6 +93,7 @@ def replace(tx: WriteTx, id: LongTermId, wanted: LongTermChange) -> None:
             "prompt": wanted.prompt,
             "trigger": wanted.trigger,
             "context": wanted.updated_context,
+            "cooldown": wanted.cooldown,
             "now": tx.now,
         },
     )
@@ -94,17 +107,26 @@ def names(tx: Tx, conversation: ConversationId, limit: int) -> list[str]:
     return [name for (name,) in rows]
 
 
-def select(tx: Tx, conversation: ConversationId, limit: int) -> list[LongTermMemory]:
-    """By name, but those whose trigger failed come first."""
+_ORDER = {
+    Order.NAME: "(SELECT key FROM json_each(:places) WHERE value = conversation_id), error IS NULL, name",
+    Order.WOKEN: "fired_at DESC, id DESC",
+    Order.NEW: "created_at DESC, id DESC",
+}
+
+
+def select(
+    tx: Tx, conversations: Sequence[ConversationId], order: Order, limit: int, offset: int
+) -> list[LongTermMemory]:
+    """Those of some conversations. By name: one conversation after the other, those whose trigger failed come first."""
     rows = tx.rows(
         f"""
         SELECT {_COLUMNS}
         FROM long_term_memories
-        WHERE conversation_id = ?
-        ORDER BY error IS NULL, name
-        LIMIT ?
+        WHERE conversation_id IN (SELECT value FROM json_each(:places))
+        ORDER BY {_ORDER[order]}
+        LIMIT :limit OFFSET :offset
         """,
-        (conversation, limit),
+        {"places": json.dumps(list(conversations)), "limit": limit, "offset": offset},
     )
     return [_memory(row) for row in rows]
 
@@ -116,8 +138,8 @@ def count(tx: Tx, conversation: ConversationId) -> int:
 def watches(tx: Tx, conversation: ConversationId) -> list[Watch]:
     """What is to be evaluated: first what was evaluated longest ago, then what was slow, last what failed."""
     rows = tx.rows(
-        """
-        SELECT id, name, "trigger", fired_at, error, failures, quarantined_until, slow
+        f"""
+        SELECT {_WATCH}
         FROM long_term_memories
         WHERE conversation_id = ?
         ORDER BY failures > 0, slow, judged_at, id
@@ -129,8 +151,8 @@ def watches(tx: Tx, conversation: ConversationId) -> list[Watch]:
 
 def find_watch(tx: Tx, id: LongTermId) -> Watch | None:
     row = tx.row(
-        """
-        SELECT id, name, "trigger", fired_at, error, failures, quarantined_until, slow
+        f"""
+        SELECT {_WATCH}
         FROM long_term_memories
         WHERE id = ?
         """,

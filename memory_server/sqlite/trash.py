@@ -45,7 +45,7 @@ _PARTS = {
         _Part("short_term_memories", ("id",)),
         _Part("short_term_keywords", ("memory_id",)),
     ),
-    Kind.LONG_TERM: (_Part("long_term_memories", ("id",)),),
+    Kind.LONG_TERM: (_Part("long_term_memories", ("id",)), _Part("wakes", ("memory_id",))),
 }
 """The first table is that of the thing itself: to delete its row takes the others with it."""
 

@@ -1,7 +1,7 @@
 """The port through which triggers are evaluated."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Protocol
 
@@ -28,12 +28,16 @@ class FailureKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Value:
-    """Whether the trigger is true (`holds`), and why: which keys were found in whose message, or which date it is."""
+    """Whether the trigger is true (`holds`), and why: which keys were found in whose message, or which date it is.
+
+    `kept` is the reason without anything that was said.
+    """
 
     holds: bool
     why: str
     tier: int
     milliseconds: float
+    kept: str = field(default="", compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +85,10 @@ class TriggerEngine(Protocol):
 
         The last `doubtful` ones were slow or failed before: they are evaluated last, and share at most half of it.
         """
+        ...
+
+    def similarity(self, trigger: str, situation: Situation) -> float | None:
+        """The highest similarity of a recent message to the text of the trigger's first `similar`."""
         ...
 
     def close(self) -> None:

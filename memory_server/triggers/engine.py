@@ -10,16 +10,16 @@ from memory_server.domain import deadline
 from memory_server.domain.situation import Situation
 from memory_server.errors import TriggerRejected
 from memory_server.language.text import visible
-from memory_server.triggers import MOST_BYTES, Checked, Failure, Outcome, Skipped, Value, size
-from memory_server.triggers import mistakes
+from memory_server.triggers import MOST_BYTES, Checked, Failure, Outcome, Skipped, Value, mistakes, size
 from memory_server.triggers.hints import hinted
+from memory_server.triggers.javascript.trial import SAMPLE, UNLESS_EMPTY
 from memory_server.triggers.mistakes import no_day
-from memory_server.triggers.javascript.trial import SAMPLE
 from memory_server.triggers.simple.advice import warnings
-from memory_server.triggers.simple.explain import FALSE, TRUE, why
+from memory_server.triggers.simple.explain import FALSE, TRUE, kept, shown, why
+from memory_server.triggers.simple.node import Node, walk
 from memory_server.triggers.simple.parser import parse
 from memory_server.triggers.simple.scene import Nearness, Scene, TooLong
-from memory_server.triggers.simple.node import Node
+from memory_server.triggers.simple.tree import Similar
 from memory_server.triggers.simple.values import Undecided, truthy
 
 BUDGET = 2.0
@@ -29,6 +29,12 @@ the caller waits for the answer."""
 SIMPLE_BUDGET = 1.0
 """Seconds after which one search skips its remaining simple conditions. Normally never reached: a thousand simple
 conditions take about 0.03 s."""
+
+MOST_EXPLAINED = 10
+"""Triggers in JavaScript of one search whose parts are evaluated, to say why they are true: each takes 1 ms."""
+
+EXPLAINING = 0.3
+"""Seconds for that."""
 
 _NO_CODE = re.compile(
     r"//[^\n\r\u2028\u2029]*|/\*.*?(?:\*/|\Z)|'(?:[^'\\\n\r]|\\.)*'?|\"(?:[^\"\\\n\r]|\\.)*\"?|`(?:[^`\\]|\\.)*`?",
@@ -45,6 +51,10 @@ class JavaScript(Protocol):
     """What the engine needs of the worker; `sandbox.Sandbox` implements it."""
 
     def check(self, source: str) -> tuple[bool, tuple[str, ...]]: ...
+
+    def explain(
+        self, sources: Sequence[tuple[int, str]], situation: Situation, budget: float
+    ) -> list[str]: ...
 
     def run(
         self, sources: Sequence[str], situation: Situation, budget: float, doubtful: int
@@ -93,9 +103,40 @@ class TwoTierEngine:
         if others:
             last = sum(index >= len(triggers) - doubtful for index in others)
             found = self._sandbox.run([triggers[index] for index in others], situation, BUDGET, last)
+            explained = self._explained(list(zip(others, found, strict=True)), triggers, situation, explain)
             for index, outcome in zip(others, found, strict=True):
-                outcomes[index] = outcome
+                outcomes[index] = explained.get(index, outcome)
         return [outcome for outcome in outcomes if outcome is not None]
+
+    def similarity(self, trigger: str, situation: Situation) -> float | None:
+        """The highest similarity of a recent message to the text of the trigger's first `similar`."""
+        node = parse(trigger)
+        found = [] if node is None else [each for each in walk(node) if isinstance(each, Similar)]
+        return Scene(situation, self._nearness).nearness(found[0].text) if found else None
+
+    def _explained(
+        self,
+        found: Sequence[tuple[int, Outcome]],
+        triggers: Sequence[str],
+        situation: Situation,
+        explain: bool,
+    ) -> dict[int, Outcome]:
+        """The values of JavaScript with those of its parts, for the first that are true; for a single one always."""
+        values = {
+            place: (index, outcome)
+            for place, (index, outcome) in enumerate(found)
+            if isinstance(outcome, Value) and (outcome.holds or explain)
+        }
+        asked = dict(list(values.items())[:MOST_EXPLAINED])
+        if not asked:
+            return {}
+        sources = [(place, triggers[index]) for place, (index, _) in asked.items()]
+        texts = self._sandbox.explain(sources, situation, EXPLAINING)
+        return {
+            index: replace(outcome, why=text)
+            for (index, outcome), text in zip(asked.values(), texts, strict=True)
+            if text
+        }
 
     def close(self) -> None:
         """End the worker."""
@@ -138,7 +179,18 @@ class TwoTierEngine:
                 holds = truthy(node.value(scene))
         except (TooLong, Undecided):
             return self._check_script(trigger)
-        return Checked(0, holds, (*warnings(node), *scene.notes))
+        return Checked(0, holds, (*warnings(node), *self._when_empty(node), *scene.notes))
+
+    def _when_empty(self, node: Node) -> list[str]:
+        """A warning if the condition asks for a message where there may be none."""
+        scene = Scene(replace(SAMPLE, messages=()), self._nearness)
+        try:
+            node.value(scene)
+        except TooLong:
+            return []
+        except Undecided:
+            return [f"It fails when there are no messages. {UNLESS_EMPTY}"]
+        return []
 
 
 def _simple(trigger: str, scene: Scene, explain: bool) -> Outcome | None:
@@ -152,15 +204,18 @@ def _simple(trigger: str, scene: Scene, explain: bool) -> Outcome | None:
         holds = truthy(node.value(scene))
     except (TooLong, Undecided):
         return None
-    reason = _reason(node, scene) if holds or explain else FALSE
-    return Value(holds, "; ".join((reason, *dict.fromkeys(scene.notes))), 0, _since(began))
+    if not (holds or explain):
+        return Value(holds, FALSE, 0, _since(began))
+    reason = _reason(node, scene)
+    told = "; ".join((visible(shown(reason)), *dict.fromkeys(scene.notes)))
+    return Value(holds, told, 0, _since(began), visible(kept(reason)))
 
 
 def _reason(node: Node, scene: Scene) -> str:
     notes = scene.notes
     scene.begin()
     try:
-        return visible(why(node, scene))
+        return why(node, scene)
     except (TooLong, Undecided):
         return TRUE
     finally:

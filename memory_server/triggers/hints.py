@@ -33,7 +33,8 @@ _TEXTS = re.compile(r"'(?:[^'\\\n]|\\.)*'|\"(?:[^\"\\\n]|\\.)*\"|`[^`]*`|//[^\n]
 """Literals and comments, where any sign may stand."""
 
 _ELSEWHERE = frozenset(
-    "fetch require process window document console XMLHttpRequest setTimeout setInterval moment dayjs axios global module".split()
+    """fetch require process window document console XMLHttpRequest setTimeout setInterval moment dayjs axios global
+    module""".split()
 )
 """Names of browsers, Node and libraries."""
 
@@ -85,7 +86,7 @@ def _hint(message: str, source: str) -> str:
     if _WIDE.search(_TEXTS.sub("''", source)):
         return "Use the signs of ASCII: ( ) [ ] , ; ' \" instead of （ ） 【 】 ， ；."
     if _JSON.match(source):
-        return "A trigger is JavaScript, not JSON: match_keys(messages, ['tea'], 'user') && new Date().getMonth() === 6."
+        return "A trigger is JavaScript, not JSON: match_keys(messages, ['tea'], 'user') || new Date().getDay() === 5."
     if re.search(r"\breturn\b", source) and "return" in message:
         return "Remove `return`: the trigger's value is that of its last expression."
     if _PROSE.fullmatch(source) or _HAN.search(_TEXTS.sub("''", source)):
@@ -99,18 +100,24 @@ def _of_type(message: str) -> str:
     if "of match_keys" in message or "scope must be" in message:
         return "It is called as match_keys(messages, ['tea', /茶+/], 'user', 4)."
     return (
-        "`messages` is a list: messages.some(m => m.content.includes('…')), messages.at(-1)?.content. A message has role, "
-        "content, name and timestamp."
+        "`messages` is a list: messages.some(m => m.content.includes('…')), messages.at(-1)?.content. A message has "
+        "role, content, name and timestamp."
     )
 
 
 def _meant(name: str) -> str:
     if name in _ELSEWHERE:
-        return "A trigger has no files, no network and no libraries: it sees messages, participants, conversation_id and new Date()."
+        return (
+            "A trigger has no files, no network and no libraries: it sees messages, participants, conversation_id and "
+            "new Date()."
+        )
     if name in _OF_PYTHON:
         return f"In JavaScript write {_OF_PYTHON[name]}."
     if name in _SAID:
-        return "What was said is in `messages`: messages.at(-1)?.content is the last one, messages.some(m => …) looks at each."
+        return (
+            "What was said is in `messages`: messages.at(-1)?.content is the last one, messages.some(m => …) looks at "
+            "each."
+        )
     if _HAN.search(name):
         return _NO_PROSE
     if name.lower() in ("date", "now", "today", "time"):

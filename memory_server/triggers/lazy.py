@@ -21,6 +21,9 @@ class LazyEngine:
     def judge(self, triggers: Sequence[str], situation: Situation, doubtful: int = 0) -> list[Outcome]:
         return self._made().judge(triggers, situation, doubtful)
 
+    def similarity(self, trigger: str, situation: Situation) -> float | None:
+        return self._made().similarity(trigger, situation)
+
     def close(self) -> None:
         if self._engine is not None:
             self._engine.close()

@@ -42,6 +42,9 @@ class NoJavaScript:
     ) -> list[Outcome]:
         raise AssertionError(sources)
 
+    def explain(self, sources: Sequence[tuple[int, str]], situation: Situation, budget: float) -> list[str]:
+        raise AssertionError(sources)
+
     def close(self) -> None:
         pass
 

@@ -94,7 +94,7 @@ def fresh(sandbox: Pretended) -> tuple[LongTermService, Database, Clock]:
 
 
 def costing(cost: float) -> str:
-    return f"(() => {{ return true; /* cost {cost} */ }})()"
+    return f"[true].reduce(() => true) /* cost {cost} */"
 
 
 def add(service: LongTermService, name: str, trigger: str) -> None:

@@ -9,11 +9,12 @@ from typing import Any
 import pytest
 
 from memory_server.domain.caller import Caller
-from memory_server.domain.long_term import LongTermChange, LongTermDraft
+from memory_server.domain.long_term import LongTermChange, LongTermDraft, Order
 from memory_server.domain.message import Message
 from memory_server.domain.situation import Situation
 from memory_server.errors import Conflict, Hint, Invalid, Mend, NotFound, TriggerRejected
 from memory_server.services.long_term import NO_TIME, Awakening, LongTermService
+from memory_server.sqlite import wakes
 from memory_server.sqlite.database import Database
 from memory_server.triggers import Checked, Failure, FailureKind, Outcome, Skipped, Value
 from memory_server.triggers.engine import TwoTierEngine
@@ -42,6 +43,9 @@ class Scripted:
         self.doubtful.append(doubtful)
         self.situations.append(situation)
         return [self.outcomes.get(trigger, Value(True, f"{trigger} holds", 0, 0.1)) for trigger in triggers]
+
+    def similarity(self, trigger: str, situation: Situation) -> float | None:
+        return None
 
     def close(self) -> None: ...
 
@@ -149,7 +153,8 @@ def test_a_rejected_trigger_changes_nothing(real: LongTermService) -> None:
 
 @pytest.mark.parametrize("part", ["name", "prompt", "trigger", "created_context"])
 def test_a_credential_is_refused_wherever_it_stands(long_term: LongTermService, part: str) -> None:
-    draft = replace(LongTermDraft("n", "p", "true", "c"), **{part: f"it is {TOKEN}"})
+    parts = {"name": "n", "prompt": "p", "trigger": "true", "created_context": "c"} | {part: f"it is {TOKEN}"}
+    draft = LongTermDraft(parts["name"], parts["prompt"], parts["trigger"], parts["created_context"])
     with pytest.raises(Invalid, match="GitHub token"):
         long_term.add(draft, "default", CLAUDE)
     assert long_term.select("default").memories == []
@@ -407,3 +412,90 @@ def test_triggers_of_the_original_server_run_unchanged(
     expected = [str(number) for number, holds in enumerate(ORIGINALS.values()) if situation in holds]
     assert sorted(names(found.activated)) == expected
     assert (found.errors, found.skipped) == ([], [])
+
+
+def test_each_wake_is_kept_with_its_client_and_its_reason_but_nothing_of_what_was_said(
+    real: LongTermService,
+) -> None:
+    add(real, "tea", "match_keys(messages, ['tea'])")
+    add(real, "script", "messages.reduce((n, m) => n + match_keys([m], ['tea']), 0) > 0")
+    said = [Message("user", "green tea for the zebra")]
+    for client in ("Claude", "Cursor"):
+        found = real.search(said, "default", {}, Caller(client, "s1"))
+        assert {"zebra" in (woken.why or "") for woken in found.activated if woken.name == "tea"} == {True}
+    tea, script = (real.wakes(real.get(name, "default").id) for name in ("tea", "script"))
+    assert [(wake.client, wake.why) for wake in tea] == [
+        ("Cursor", "'tea' in user message"), ("Claude", "'tea' in user message"),
+    ]  # fmt: skip
+    assert [wake.why for wake in script] == ["found 'tea' in user"] * 2
+
+
+def test_the_table_of_wakes_does_not_grow_beyond_its_limit(
+    long_term: LongTermService, database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(wakes, "KEPT", 5)
+    for number in range(4):
+        add(long_term, f"always {number}")
+    for _ in range(3):
+        search(long_term)
+    with database.read() as tx:
+        assert tx.value("SELECT count(*) FROM wakes") == 5
+        assert tx.value("SELECT count(*) FROM readable_wakes") == 5
+
+
+def test_a_memory_that_cools_down_rests_in_its_session_alone(
+    long_term: LongTermService, clock: Clock
+) -> None:
+    long_term.add(LongTermDraft("spaced", "p", "true", None, cooldown=30), "default", CLAUDE)
+    other = Caller("Claude", "s2")
+
+    def woken(caller: Caller) -> list[str]:
+        found = long_term.search([], "default", {}, caller)
+        assert found.random == []
+        return [each.name for each in found.activated]
+
+    assert [woken(CLAUDE), woken(CLAUDE), woken(other)] == [["spaced"], [], ["spaced"]]
+    clock.advance(seconds=29 * 60)
+    assert woken(CLAUDE) == []
+    clock.advance(seconds=60)
+    assert woken(CLAUDE) == ["spaced"]
+    long_term.update("spaced", LongTermChange(cooldown=0), "default")
+    assert woken(CLAUDE) == ["spaced"]
+
+
+def test_what_is_in_no_conversation_is_woken_in_each(long_term: LongTermService) -> None:
+    add(long_term, "everywhere", conversation="default")
+    add(long_term, "here", conversation="talk")
+    assert {each.name for each in long_term.search([], "talk", {}, CLAUDE).activated} == {
+        "everywhere",
+        "here",
+    }
+    assert {each.name for each in long_term.search([], "other", {}, CLAUDE).activated} == {"everywhere"}
+
+
+def test_a_list_is_sorted_and_has_pages(long_term: LongTermService, clock: Clock) -> None:
+    for name in ("b", "c", "a"):
+        add(long_term, name, f"{name} only")
+        clock.advance(seconds=1)
+
+    def listed(order: Order, offset: int = 0) -> list[str]:
+        return [each.name for each in long_term.select("default", CLAUDE, order, offset).memories]
+
+    assert listed(Order.NAME) == ["a", "b", "c"]
+    assert listed(Order.NEW) == ["a", "c", "b"]
+    assert listed(Order.NAME, 2) == ["c"]
+    assert long_term.select("default", CLAUDE, Order.NAME, 1).more == 0
+    assert listed(Order.WOKEN, 3) == []
+
+
+def test_examples_tell_their_score_and_a_threshold(database: Database) -> None:
+    scores = {"lost": 0.7, "no way out": 0.5, "good morning": 0.2}
+    engine = TwoTierEngine(Sandbox(), lambda said, wanted: scores[said])
+    service = LongTermService(database, engine, random.Random(3).random, zone=UTC)
+    trigger = "similar(messages, 'I am lost', 0.6)"
+    examples, threshold = service.try_examples(trigger, ["lost", "no way out"], ["good morning"], None)
+    assert [(each.text, each.value, each.score) for each in examples] == [
+        ("lost", True, 0.7), ("no way out", False, 0.5), ("good morning", False, 0.2),
+    ]  # fmt: skip
+    assert threshold == 0.35
+    assert service.try_examples("match_keys(messages, ['lost'])", ["lost"], [], None)[1] is None

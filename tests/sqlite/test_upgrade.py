@@ -86,6 +86,11 @@ DATA = {
         INSERT INTO edges (source_id, target_id, relation) VALUES (1, 2, 'summarizes');
         INSERT INTO digested (kind, item_id, digest_id) VALUES ('memory', 2, 0), ('turn', 1, 0);
     """,
+    17: """
+        INSERT INTO wakes (memory_id, at, client, session, why)
+        SELECT min(id), '2026-01-02T03:04:05.000Z', 'Claude', 's1', 'the month is July' FROM long_term_memories;
+        UPDATE long_term_memories SET cooldown = 60 WHERE name = 'ready';
+    """,
     PROJECTS: """
         UPDATE projects SET folder = '/srv/shop' WHERE name = 'shop';
         INSERT INTO project_keys (kind, key, project_id)

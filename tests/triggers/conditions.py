@@ -311,7 +311,8 @@ class Conditions:
     def source(self) -> str:
         self.constants = []
         before = ""
-        for name, kind in self.random.choice([(), (), (("a", "number"),), (("x", "messages"), ("last", "message"), ("t", "string"))]):  # fmt: skip
+        three = (("x", "messages"), ("last", "message"), ("t", "string"))
+        for name, kind in self.random.choice([(), (), (("a", "number"),), three]):
             thing = {"number": self.number, "string": self.string, "messages": self.messages}.get(kind)
             given = self.message() if thing is None else thing(1)
             before += f"{self.pick('const', 'let', 'var')} {name} = {given}{self.pick('; ', ';', chr(10))}"

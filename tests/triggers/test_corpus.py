@@ -97,7 +97,10 @@ def test_a_proper_trigger_is_kept_and_does_what_is_meant(corpus: list[Tried]) ->
 
 
 def test_few_proper_triggers_are_warned_of(corpus: list[Tried]) -> None:
-    assert [each.trigger for each in corpus if not each.mistake and each.told] == ["true"]
+    assert [each.trigger for each in corpus if not each.mistake and each.told] == [
+        "messages.slice(-1)[0].role === 'user'",  # it fails without messages
+        "true",
+    ]
 
 
 def test_most_proper_triggers_need_no_javascript(corpus: list[Tried]) -> None:

@@ -43,6 +43,9 @@ class FakeSandbox:
         self.ran.append((list(sources), budget, doubtful))
         return [self.outcome for _ in sources]
 
+    def explain(self, sources: Sequence[tuple[int, str]], situation: Situation, budget: float) -> list[str]:
+        return ["" for _ in sources]
+
     def close(self) -> None:
         self.closed = True
 

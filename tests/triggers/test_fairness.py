@@ -67,7 +67,7 @@ def serving(engine: Sandbox, database: Database) -> LongTermService:
 
 def add(service: LongTermService, name: str, trigger: str | float) -> None:
     if not isinstance(trigger, str):
-        trigger = f"(() => {{ return true; /* cost {trigger} */ }})()"
+        trigger = f"[true].reduce(() => true) /* cost {trigger} */"
     service.add(LongTermDraft(name, "p", trigger, None), "default", Caller("Claude", "s1"))
 
 

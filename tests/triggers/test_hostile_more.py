@@ -141,10 +141,10 @@ def test_it_is_judged_as_foreseen_and_harms_no_other(attacked: Attacked, case: H
     expected = case.ends if case.searched is None else case.searched
     holds = {"hostile"} if expected is True else set()
     assert {woken.name for woken in found.activated} == {"before", "clean"} | holds
-    assert next(woken for woken in found.activated if woken.name == "before").why == (
-        "found 'birthday' in user; found '生日' in user"
-    )
-    assert {woken.why for woken in found.activated if woken.name == "clean"} == {"the condition is true"}
+    reason = next(woken for woken in found.activated if woken.name == "before").why
+    assert reason is not None
+    assert reason.endswith("found 'birthday' in user; found '生日' in user")
+    assert all((woken.why or "").endswith(": true") for woken in found.activated if woken.name == "clean")
     if isinstance(expected, bool):
         assert not errors
         assert not skipped

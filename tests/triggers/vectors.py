@@ -234,8 +234,8 @@ DEPTHS = [
     *(
         vector(f"depth {depth}", SIX, NUMBERS, count, count == 6, scope="any", depth=depth)
         for depth, count in [
-            (1, 1), (2, 2), (6, 6), (7, 6), (1000000, 6), (1e300, 6), (0, 1), (-1, 1), (-1e300, 1),
-            (0.5, 1), (2.9, 2), (None, 4),
+            (1, 1), (2, 2), (6, 6), (7, 6), (1000000, 6), (1e300, 6), (0, 6), (-1, 1), (-1e300, 1),
+            (0.5, 6), (-0.5, 1), (2.9, 2), (None, 4),
         ]
     ),
     vector("the depth comes before the scope", each(user="tea", assistant="tea", system="tea"), ["tea"], 0, False,

@@ -8,7 +8,7 @@ from typing import Annotated, Self
 from pydantic import AfterValidator, BeforeValidator, Field, JsonValue, WithJsonSchema
 
 from memory_server.domain.caller import Caller
-from memory_server.domain.long_term import LongTermChange, LongTermDraft, LongTermMemory
+from memory_server.domain.long_term import LongTermChange, LongTermDraft, LongTermMemory, Order, Wake
 from memory_server.domain.moment import parse
 from memory_server.domain.short_term import snapshot
 from memory_server.language.text import visible
@@ -25,9 +25,9 @@ from memory_server.mcp.tools.answers import (
     refuse_both,
     shortened,
 )
-from memory_server.mcp.tools.fields import OBJECT, TEXT, Purge, Undo, not_blank, small
+from memory_server.mcp.tools.fields import INTEGER, OBJECT, TEXT, Purge, Undo, not_blank, small
 from memory_server.mcp.tools.message_fields import Conversation, GivenMessage, Messages, as_messages
-from memory_server.services.long_term import Awakening, LongTermService
+from memory_server.services.long_term import Awakening, Example, LongTermService
 from memory_server.triggers import MOST_BYTES, Failure, Value
 from memory_server.triggers.wrapping import unwrapped
 
@@ -73,10 +73,22 @@ Trigger = Annotated[str, BeforeValidator(_source), AfterValidator(_not_blank_sou
 _Context = Annotated[str, Field(max_length=MAX_CONTEXT), AfterValidator(not_blank), TEXT]
 CreatedContext = Annotated[_Context | None, Field(alias="createdContext")]
 UpdatedContext = Annotated[_Context | None, Field(alias="updatedContext")]
+_Shown = WithJsonSchema({"type": "array", "items": {"type": "object"}})
+"""Messages without their parts, which the schemas of other tools show."""
+
 Recent = Annotated[Messages | None, Field(alias="recentMessages")]
+RecentAgain = Annotated[Messages | None, Field(alias="recentMessages"), _Shown]
 Participants = Annotated[
     dict[str, JsonValue], Field(max_length=100), AfterValidator(small(MAX_PARTICIPANTS)), OBJECT
 ]
+Cooldown = Annotated[int, Field(ge=0, le=525_600, strict=True), INTEGER]
+CooldownMinutes = Annotated[Cooldown, WithJsonSchema({"type": "integer", "description": "minutes"})]
+Examples = Annotated[
+    list[Annotated[str, Field(min_length=1, max_length=2_000), AfterValidator(not_blank)]],
+    Field(max_length=20),
+    WithJsonSchema({"type": "array", "items": {"type": "string"}}),
+]
+Offset = Annotated[int, Field(ge=0, le=100_000, strict=True), INTEGER]
 At = Annotated[
     datetime, BeforeValidator(_local), WithJsonSchema({"type": "string", "description": "local ISO time"})
 ]
@@ -155,6 +167,12 @@ class ReturnedLongTerms(Answer):
         )
 
 
+class ShownWake(Answer):
+    at: str
+    client: OptionalText = None
+    why: str
+
+
 class MemoryContext(Answer):
     name: str
     prompt: str
@@ -163,6 +181,41 @@ class MemoryContext(Answer):
     created_context: OptionalText = None
     updated_at: OptionalText = None
     updated_context: OptionalText = None
+    cooldown: OptionalNumber = None
+    fired: int
+    woken: Annotated[list[ShownWake] | None, OPTIONAL] = None
+
+    @classmethod
+    def told(cls, memory: LongTermMemory, woken: list[Wake]) -> Self:
+        return cls(
+            name=memory.name,
+            prompt=memory.prompt,
+            trigger=memory.trigger,
+            created_at=memory.created_at,
+            created_context=memory.created_context,
+            updated_at=memory.updated_at,
+            updated_context=memory.updated_context,
+            cooldown=memory.cooldown or None,
+            fired=memory.fired_count,
+            woken=[ShownWake.of(each) for each in woken],
+        )
+
+
+class TriedExample(Answer):
+    text: str
+    expected: bool
+    value: bool | None
+    score: Annotated[float | None, OPTIONAL] = None
+
+    @classmethod
+    def told(cls, example: Example) -> Self:
+        score = None if example.score is None else round(example.score, 2)
+        return cls(
+            text=shortened(example.text, SHOWN_PROMPT),
+            expected=example.expected,
+            value=example.value,
+            score=score,
+        )
 
 
 class TriggerTest(Answer):
@@ -171,6 +224,8 @@ class TriggerTest(Answer):
     tier: int
     milliseconds: float
     warnings: list[str]
+    examples: Annotated[list[TriedExample] | None, OPTIONAL] = None
+    threshold: Annotated[float | None, OPTIONAL] = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,12 +255,13 @@ class LongTermTools:
         ] = None,
         created_context: CreatedContext = None,
         recent_messages: Recent = None,
+        cooldown: CooldownMinutes | None = None,
         *,
         caller: Caller,
     ) -> AddedLongTerm:
-        """Store a prompt that search_long_term_memories returns whenever its JavaScript trigger is true, e.g. match_keys(messages, ['birthday', /生日/], 'user') || new Date().getMonth() === 6; also match_keys_all(...), similar(messages, 'I am lost'). A key matches whole words."""
+        """Store a prompt that search_long_term_memories returns whenever its JavaScript trigger is true, e.g. match_keys(messages, ['birthday', /生日/], 'user') || new Date().getMonth() === 6; also match_keys_all(...), similar(messages, 'I am lost'). Keys match whole words."""
         context = _context(created_context, recent_messages)
-        draft = LongTermDraft(name, prompt, trigger, context)
+        draft = LongTermDraft(name, prompt, trigger, context, cooldown or 0)
         checked = self.long_term.add(draft, conversation_id, caller, as_messages(recent_messages or []))
         return AddedLongTerm(name=name, dry_run=checked.dry_run, warnings=list(checked.warnings))
 
@@ -216,12 +272,13 @@ class LongTermTools:
         prompt: Prompt | None = None,
         conversation_id: Conversation | None = None,
         updated_context: UpdatedContext = None,
-        recent_messages: Recent = None,
+        recent_messages: RecentAgain = None,
+        cooldown: Cooldown | None = None,
         *,
         caller: Caller,
     ) -> UpdatedLongTerm:
         """Replace the given fields of a long-term memory."""
-        wanted = LongTermChange(prompt, trigger, _context(updated_context, recent_messages))
+        wanted = LongTermChange(prompt, trigger, _context(updated_context, recent_messages), cooldown)
         checked = self.long_term.update(
             name, wanted, conversation_id, as_messages(recent_messages or []), caller
         )
@@ -250,10 +307,15 @@ class LongTermTools:
         )
 
     def list_long_term_memories(
-        self, conversation_id: Conversation | None = None, *, caller: Caller
+        self,
+        conversation_id: Conversation | None = None,
+        order: Order | None = None,
+        offset: Offset | None = None,
+        *,
+        caller: Caller,
     ) -> ListedLongTerms:
-        """List the long-term memories: name, start of the prompt, trigger, state."""
-        listed = self.long_term.select(conversation_id, caller)
+        """List long-term memories: name, prompt, trigger, state."""
+        listed = self.long_term.select(conversation_id, caller, order or Order.NAME, offset or 0)
         return ListedLongTerms(
             memories=[ListedLongTerm.as_of(listed.now, each) for each in listed.memories],
             more=listed.more or None,
@@ -275,14 +337,21 @@ class LongTermTools:
     def get_memory_context(
         self, name: MemoryName, conversation_id: Conversation | None = None, *, caller: Caller
     ) -> MemoryContext:
-        """Read a whole long-term memory, with the contexts in which it was created and updated."""
-        return MemoryContext.of(self.long_term.get(name, conversation_id, caller))
+        """Read a whole long-term memory and when it woke last."""
+        found = self.long_term.get(name, conversation_id, caller)
+        return MemoryContext.told(found, self.long_term.wakes(found.id))
 
     def test_trigger(
-        self, trigger: Trigger, messages: Messages | None = None, at: At | None = None
+        self,
+        trigger: Trigger,
+        messages: Messages | None = None,
+        at: At | None = None,
+        wakes: Examples | None = None,
+        sleeps: Examples | None = None,
     ) -> TriggerTest:
-        """Evaluate a trigger on these messages, at this moment, without storing it."""
+        """Evaluate a trigger without storing it, on messages, and on texts for which it should wake or sleep."""
         checked, outcome = self.long_term.try_out(trigger, as_messages(messages or []), at)
+        examples, threshold = self.long_term.try_examples(trigger, wakes or [], sleeps or [], at)
         match outcome:
             case Value(is_true, why, tier, milliseconds):
                 value: bool | None = is_true
@@ -296,6 +365,8 @@ class LongTermTools:
             tier=tier,
             milliseconds=round(milliseconds, 2),
             warnings=list(checked.warnings),
+            examples=[TriedExample.told(each) for each in examples],
+            threshold=threshold,
         )
 
 

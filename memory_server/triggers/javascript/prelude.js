@@ -195,6 +195,7 @@
   let calls = 0;
   let touched = '';
   let why = '';
+  let counts = '';
   const told = new Map();
   const noticed = new Map();
   let noticedCount = 0;
@@ -234,7 +235,15 @@
         tell(entries[k], chosen[i].role);
       }
     }
+    tellValue('match_keys', entries, sum);
     return sum;
+  }
+
+  // What a call gave, for the explanation.
+  function tellValue(name, entries, value) {
+    if (counts.length > 300) return;
+    const labels = entries.length === 0 ? '' : entries[0].label + (entries.length > 1 ? ', …' : '');
+    counts += (counts === '' ? '' : '; ') + name + '(' + apply(slice, labels, [0, 60]) + ') = ' + value;
   }
 
   function all(messages, keys, scope, depth) {
@@ -246,7 +255,12 @@
     if (chosen.length === 0) return false;
     let text = '';
     for (let i = 0; i < chosen.length; i++) text += (i === 0 ? '' : '\n') + chosen[i].text;
-    for (let k = 0; k < entries.length; k++) if (!found(entries[k], text)) return false;
+    for (let k = 0; k < entries.length; k++) {
+      if (found(entries[k], text)) continue;
+      tellValue('match_keys_all', entries, false);
+      return false;
+    }
+    tellValue('match_keys_all', entries, true);
     for (let k = 0; k < entries.length; k++) tell(entries[k]);
     return true;
   }
@@ -422,6 +436,28 @@
     return apply(slice, text, [0, text.length]);
   }
 
+  // The value of each part of a trigger, in words.
+  function explained(parts) {
+    let values = '';
+    for (let i = 0; i < parts.length; i++) {
+      let text;
+      try {
+        text = shown(evaluate(parts[i]));
+      } catch {
+        text = 'fails';
+      }
+      values += (i === 0 ? '' : ',') + stringify(text);
+    }
+    return whole('{"kind":"parts","values":[' + values + '],"counts":' + stringify(counts) + ',"why":' + stringify(why) + '}');
+  }
+
+  function shown(value) {
+    if (typeof value === 'string') return stringify(apply(slice, value, [0, 40]));
+    if (typeof value === 'object' && value !== null) return isArray(value) ? 'a list' : 'an object';
+    if (typeof value === 'function' || typeof value === 'symbol') return 'a ' + typeof value;
+    return '' + value;
+  }
+
   function failure(error) {
     const answer = { __proto__: null, kind: 'error', name: '', message: 'it throws a value that cannot be shown', stack: '' };
     try {
@@ -445,11 +481,12 @@
 
   return function evaluateTrigger(request, data) {
     try {
-      const { source, now: moment, seed, trial: plan } = parse(request);
+      const { source, now: moment, seed, trial: plan, parts } = parse(request);
       now = moment;
       chance = seed;
       trial = plan;
       install(data);
+      if (parts !== undefined) return explained(parts);
       const value = evaluate(source);
       const message = refusal(value);
       if (message !== '') return failed('error', '', message, '');

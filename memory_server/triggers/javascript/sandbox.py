@@ -21,6 +21,7 @@ from memory_server.triggers import MOST_BYTES, Failure, FailureKind, Outcome, Sk
 from memory_server.triggers.javascript import trial
 from memory_server.triggers.javascript.child import MALFORMED, Child, Died
 from memory_server.triggers.javascript.compat import position
+from memory_server.triggers.javascript.parts import parts_of
 
 SECONDS = 1.0
 """Wall-clock seconds that one trigger may take; then the worker is killed. A choice: triggers take milliseconds."""
@@ -35,8 +36,11 @@ a new worker after it, take half of a search's budget, and leave the other half 
 START_SECONDS = 5.0
 """Seconds within which a new worker must be ready; then it is given up. A choice: far above what a start takes."""
 
-CHECK_SECONDS = 6.0
-"""Seconds for all runs of one check, the start of a worker included: START_SECONDS and one more."""
+CHECK_SECONDS = 20.0
+"""Seconds for all runs of one check, the start of a worker included. A choice: on an idle machine a check takes 0.1."""
+
+PATIENT = 4
+"""How many times its processor time a run of a check may take on the clock: a busy machine is no fault of a trigger."""
 
 TOO_LONG = f"The trigger is longer than {MOST_BYTES} bytes."
 """The error text for a trigger above MOST_BYTES."""
@@ -69,7 +73,7 @@ class Answer:
         match self.told:
             case {"kind": "value", "holds": bool(holds), "why": str(why)}:
                 default = "the condition is true" if holds else "the condition is false"
-                return Value(holds, why or default, TIER, self.milliseconds)
+                return Value(holds, why or default, TIER, self.milliseconds, why or default)
             case {"kind": "error" | "timeout" | "memory" as kind}:
                 return Failure(FailureKind(kind), self.message, TIER, self.milliseconds)
             case {"kind": "skipped"}:
@@ -127,6 +131,26 @@ class Sandbox:
             return [outcomes[index] for index in range(len(sources))]
         finally:
             self._lock.release()
+
+    def explain(self, sources: Sequence[tuple[int, str]], situation: Situation, budget: float) -> list[str]:
+        """Why each trigger, given with its index in the search, has its value; '' where there is no time for it."""
+        if not self._lock.acquire(blocking=False):
+            return ["" for _ in sources]
+        try:
+            frame, ends = _situation_frame(situation), time.monotonic() + budget
+            return [self._explained(index, source, situation, frame, ends) for index, source in sources]
+        finally:
+            self._lock.release()
+
+    def _explained(self, index: int, source: str, situation: Situation, frame: bytes, ends: float) -> str:
+        if time.monotonic() >= ends:
+            return ""
+        parts = parts_of(source)
+        request = _request(source, situation, index, SLICE, parts=parts.scripts())
+        try:
+            return parts.told(self._evaluate(request, frame, SLICE, ends, first=False).told)
+        except Unstartable:
+            return ""
 
     def check(self, source: str) -> tuple[bool, tuple[str, ...]]:
         """Compile and evaluate a trigger on trial: its value on the sample conversation, and warnings for its author.
@@ -196,7 +220,9 @@ class Sandbox:
         if not self._lock.acquire(timeout=max(0.0, ends - time.monotonic())):
             raise Unstartable("the JavaScript worker is busy with other calls")
         try:
-            answer = self._evaluate(request, _situation_frame(run.situation), seconds, ends, first=True)
+            answer = self._evaluate(
+                request, _situation_frame(run.situation), PATIENT * seconds, ends, first=True
+            )
         finally:
             self._lock.release()
         return trial.Report(
@@ -214,7 +240,7 @@ class Sandbox:
             started = time.monotonic()
             try:
                 told = _visible(child.ask(b"T", request, min(started + seconds, ends)))
-                return Answer(told, 1000 * (time.monotonic() - started))
+                return Answer(told, _milliseconds(told, started))
             except Died as died:
                 self._drop()
                 reason = str(died)
@@ -265,6 +291,12 @@ class Sandbox:
             self._child = None
 
 
+def _milliseconds(told: dict[str, Any], started: float) -> float:
+    """The processor time that the worker tells: a busy machine makes no trigger slow. Else the time that passed."""
+    cpu = told.get("cpu")
+    return cpu if isinstance(cpu, float) else 1000 * (time.monotonic() - started)
+
+
 def _is_late(outcome: Outcome) -> bool:
     return isinstance(outcome, Failure) and outcome.kind is FailureKind.TIMEOUT
 
@@ -275,7 +307,12 @@ def _visible(told: dict[str, Any]) -> dict[str, Any]:
 
 
 def _request(
-    source: str, situation: Situation, index: int, seconds: float, forced: trial.Forced | None = None
+    source: str,
+    situation: Situation,
+    index: int,
+    seconds: float,
+    forced: trial.Forced | None = None,
+    parts: list[str] | None = None,
 ) -> bytes:
     chance = zlib.crc32(f"{situation.seed} {index}".encode())
     return json.dumps(
@@ -285,6 +322,7 @@ def _request(
             "seed": chance,
             "seconds": seconds * CPU_SHARE,
             "trial": None if forced is None else asdict(forced),
+            **({} if parts is None else {"parts": parts}),
         }
     ).encode()
 

@@ -14,14 +14,11 @@ from memory_server.triggers import Failure, FailureKind, Outcome, Value, odd_key
 from memory_server.triggers.javascript import names
 
 SECONDS = 0.5
-"""Wall-clock seconds of one run; half of what a search allows, since the sample conversation is short."""
+"""Seconds of processor time of one run; half of what a search allows, since the sample conversation is short."""
 
-PATIENCE = 300
-"""Milliseconds that all runs of a trial may take before the next one starts: the author waits for the answer."""
-
-SLOW_MILLISECONDS = 100
-"""Milliseconds of one run above which the author is warned. For a text of a few thousand characters only a regular
-expression that backtracks too much, or a slow loop, needs that long."""
+SLOW_MILLISECONDS = 50
+"""Milliseconds of processor time of one run above which the author is warned; then no other run follows. For a text of
+a few thousand characters only a regular expression that backtracks too much, or a slow loop, needs that long."""
 
 SAMPLE = Situation(
     messages=(
@@ -82,6 +79,9 @@ MOST_REGEXES = 20
 MOST_NAMES = 100
 """Undeclared names of a trigger that are looked at."""
 
+UNLESS_EMPTY = "Begin with messages.length > 0 &&, or write messages.at(-1)?.content."
+"""What mends a trigger that fails without messages."""
+
 MOST_NOTICED = 3
 """Warnings of what is not there."""
 
@@ -126,43 +126,26 @@ def check(source: str, ask: Ask) -> tuple[bool, tuple[str, ...]]:
         TriggerRejected: it does not compile, returns no value or takes too long.
         Unavailable: the worker cannot run.
     """
-    trial = _Trial(ask)
-    _compile(source, trial)
-    empty = _tried(trial.ask(Run(source, EMPTY)))
-    sample = trial.ask(Run(source, SAMPLE))
+    _compile(source, ask)
+    empty = _tried(ask(Run(source, EMPTY)))
+    sample = ask(Run(source, SAMPLE))
     holds = _value(sample)
-    forced = [_tried(trial.ask(Run(source, SAMPLE, plan))) for plan in PLANS if trial.goes_on]
+    quick = sample.milliseconds <= SLOW_MILLISECONDS
+    forced = [_tried(ask(Run(source, SAMPLE, plan))) for plan in PLANS] if quick else []
     warnings = [
-        *_unknown(source, trial),
+        *_unknown(source, ask),
         *_fails_when_empty(empty),
         *_noticed([empty, sample, *forced]),
         *(_constant([empty, sample, *forced]) if len(forced) == len(PLANS) else ()),
         *_odd_type(sample),
-        *_slow(source, sample, trial),
+        *_slow(source, sample, ask),
     ]
     return holds, tuple(warnings)
 
 
-class _Trial:
-    """The runs of one trial; `goes_on` is false once they have taken more than PATIENCE together."""
-
-    def __init__(self, ask: Ask) -> None:
-        self._ask = ask
-        self._milliseconds = 0.0
-
-    @property
-    def goes_on(self) -> bool:
-        return self._milliseconds < PATIENCE
-
-    def ask(self, run: Run) -> Report:
-        report = self._ask(run)
-        self._milliseconds += report.milliseconds
-        return report
-
-
-def _compile(source: str, trial: _Trial) -> None:
+def _compile(source: str, ask: Ask) -> None:
     """Compile the trigger without running it: a `throw` in front of it ends the run first."""
-    report = trial.ask(Run(f"throw 'compiled';\n{source}", EMPTY))
+    report = ask(Run(f"throw 'compiled';\n{source}", EMPTY))
     if report.told.get("message") == "it throws compiled":
         return
     if report.told.get("name") != "SyntaxError":
@@ -170,25 +153,25 @@ def _compile(source: str, trial: _Trial) -> None:
     where = (
         f"line {report.position[0] - 1}, column {report.position[1]}"
         if report.position
-        else _bad_regex(source, trial)
+        else _bad_regex(source, ask)
     )
     at = f" at {where}" if where else ""
     raise TriggerRejected(f"The trigger does not compile{at}: {report.told.get('message')}.")
 
 
-def _bad_regex(source: str, trial: _Trial) -> str:
+def _bad_regex(source: str, ask: Ask) -> str:
     """Where the regular expression is that does not compile; the engine does not report it."""
     for regex, at in names.regexes(source)[:MOST_REGEXES]:
-        if trial.goes_on and trial.ask(Run(regex, EMPTY)).told.get("name") == "SyntaxError":
+        if ask(Run(regex, EMPTY)).told.get("name") == "SyntaxError":
             return f"{names.position(source, at)}, in {regex[:100]}"
     return ""
 
 
-def _unknown(source: str, trial: _Trial) -> Iterator[str]:
+def _unknown(source: str, ask: Ask) -> Iterator[str]:
     """Warnings of undefined names, which the runs may not have reached."""
     mentioned = names.undeclared(source)
     listed = json.dumps(list(mentioned)[:MOST_NAMES])
-    report = trial.ask(Run(f"throw {listed}.filter(name => !(name in globalThis)).join(' ')", EMPTY))
+    report = ask(Run(f"throw {listed}.filter(name => !(name in globalThis)).join(' ')", EMPTY))
     for name in str(report.told.get("message", "")).removeprefix("it throws ").split()[:3]:
         if name in mentioned:
             where = names.position(source, mentioned[name])
@@ -224,10 +207,7 @@ def _may_fail(outcome: Outcome) -> bool:
 def _fails_when_empty(empty: Report) -> Iterator[str]:
     match empty.outcome:
         case Failure(message=message):
-            yield (
-                f"It fails when there are no messages: {message}. Begin with messages.length > 0 &&, or write "
-                "messages.at(-1)?.content."
-            )
+            yield f"It fails when there are no messages: {message}. {UNLESS_EMPTY}"
 
 
 def _noticed(reports: list[Report]) -> Iterator[str]:
@@ -258,7 +238,7 @@ def _odd_type(sample: Report) -> Iterator[str]:
             yield "It returns a string, which counts as true unless it is empty."
 
 
-def _slow(source: str, sample: Report, trial: _Trial) -> Iterator[str]:
+def _slow(source: str, sample: Report, ask: Ask) -> Iterator[str]:
     """Warns of the first text that takes long, of those on which regular expressions are known to be slow."""
     if sample.milliseconds > SLOW_MILLISECONDS:
         yield f"It takes {sample.milliseconds:.0f} ms even on a short conversation: a loop in it is too slow."
@@ -268,12 +248,10 @@ def _slow(source: str, sample: Report, trial: _Trial) -> Iterator[str]:
     for length in (30, 3000):
         for text in texts:
             said = (text * (1 + length // len(text)))[:length] + "\0!"
-            if not trial.goes_on:
-                return
             run = Run(source, replace(SAMPLE, messages=(Message("user", said),)))
-            report = trial.ask(run)
-            if SLOW_MILLISECONDS < report.milliseconds < PATIENCE:
-                report = trial.ask(run)  # once more: the machine may have been busy
+            report = ask(run)
+            if report.milliseconds > SLOW_MILLISECONDS:
+                report = ask(run)  # once more: a new worker may have been started
             if report.milliseconds > SLOW_MILLISECONDS:
                 yield (
                     f"It takes {report.milliseconds:.0f} ms on a message of {length} characters like {text!r}: "

@@ -5,8 +5,8 @@ It must be self-contained: it is started by its path, in an interpreter that has
 (`child.FRAME`) and the engine's name (`compat.ENGINE`).
 
 A frame is a tag, the length of its body, and the body in UTF-8. The server sends `C` (the table of characters), `L`
-(dates in words), `P` (the prelude), `S` (the situation) and `T` (a trigger); the worker answers each but `C` and `L` with
-one frame of JSON.
+(dates in words), `P` (the prelude), `S` (the situation) and `T` (a trigger); the worker answers each but `C` and `L`
+with one frame of JSON.
 """
 
 import json
@@ -59,7 +59,9 @@ def main() -> None:
         else:
             _allow_cpu()
             _end_with_parent(True)
+            began = time.process_time()
             answer = _evaluate(engine, fresh, text, data)
+            answer["cpu"] = 1000 * (time.process_time() - began)
             _end_with_parent(False)
             _write(answer)
             fresh = None

@@ -69,7 +69,7 @@ def mistakes(reading: Reading) -> Iterator[Mistake]:
             yield Refused(
                 f"{reading.text(index)}() is a number, which is never {reading.text(end)} a text. {COMPARE}."
             )
-    for index in reading.named("getYear"):
+    if any(reading.named("getYear")):
         yield Warned("getYear() counts from 1900. Write getFullYear().")
 
 

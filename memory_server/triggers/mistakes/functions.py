@@ -21,8 +21,8 @@ def mistakes(reading: Reading) -> Iterator[Mistake]:
         after = reading.at(index + 1)
         if not reading.is_property(index) and (after.text == "(" or after.kind == "name"):
             yield Refused(
-                "An `async` function gives a promise, which is always true. Leave `async` and `await` out: nothing here "
-                "needs to wait."
+                "An `async` function gives a promise, which is always true. Leave `async` and `await` out: nothing "
+                "here needs to wait."
             )
             return
     for index in reading.named("import"):
@@ -62,8 +62,8 @@ def _without_return(reading: Reading) -> Iterator[Mistake]:
         body = range(index + 1, reading.pairs[index])
         if asked and not any(reading.text(inner) in ("return", "throw") for inner in body):
             yield Refused(
-                f"The function in {reading.text(first - 2)}(…) has braces and no `return`, so it gives nothing. Leave the "
-                f"braces out: .{reading.text(first - 2)}(m => m.content.includes('…'))."
+                f"The function in {reading.text(first - 2)}(…) has braces and no `return`, so it gives nothing. Leave "
+                f"the braces out: .{reading.text(first - 2)}(m => m.content.includes('…'))."
             )
 
 

@@ -46,8 +46,8 @@ def _literal_operand(reading: Reading, index: int) -> Iterator[Mistake]:
     if after in ("||", "&&") and before in (*_OPENS, "||", "&&"):
         kept = f"is {token.text} alone" if after == "||" else f"is what stands after {token.text}"
         yield Warned(
-            f"`{token.text} {after} …` {kept}, since {token.text} always counts as true. Write each comparison whole, or a "
-            "list: ['a', 'b'].some(w => …), match_keys(messages, ['a', 'b'])."
+            f"`{token.text} {after} …` {kept}, since {token.text} always counts as true. Write each comparison whole, "
+            "or a list: ['a', 'b'].some(w => …), match_keys(messages, ['a', 'b'])."
         )
     elif before == "||" and after in (*_CLOSES, "||", "&&") and _compared_before(reading, index - 1):
         yield Warned(
@@ -62,7 +62,7 @@ def _compared_before(reading: Reading, index: int) -> bool:
     while index >= 0:
         if reading.text(index) in (")", "]", "}"):
             index = reading.pairs.get(index, 0)
-        elif reading.text(index) in _OPENS - {"!"}:
+        elif reading.at(index).kind == "sign" and reading.text(index) in _OPENS - {"!"}:
             return False
         elif reading.text(index) in COMPARISONS:
             return True
@@ -113,11 +113,13 @@ def _count(reading: Reading, index: int) -> Iterator[Mistake]:
     sign, other = reading.text(end + 1), reading.at(end + 2)
     if sign in ("==", "===", "!=", "!==") and (other.text in ("true", "false") or other.kind == "text"):
         yield Warned(
-            f"match_keys counts the keys that are found, so compare with a number: match_keys(…) > 0, not {sign} {other.text}."
+            "match_keys counts the keys that are found, so compare with a number: match_keys(…) > 0, not "
+            f"{sign} {other.text}."
         )
     elif sign in (".", "?."):
         yield Warned(
-            f"match_keys gives a number, which has no `{other.text}`. Write match_keys(…) > 0, or messages.some(m => …)."
+            f"match_keys gives a number, which has no `{other.text}`. Write match_keys(…) > 0, or "
+            "messages.some(m => …)."
         )
 
 

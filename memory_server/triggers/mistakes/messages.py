@@ -98,8 +98,8 @@ def _of_list(reading: Reading, index: int) -> Iterator[Mistake]:
         yield Refused(f"`in` does not look into messages. Write {SOME}, or match_keys(messages, ['…']).")
     elif reading.text(begin - 1) == "(" and after == ")" and reading.text(begin - 2) == "test":
         yield Refused(
-            "`messages` is a list, and a regular expression tests a text. Write messages.some(m => /…/.test(m.content)), "
-            "or match_keys(messages, [/…/])."
+            "`messages` is a list, and a regular expression tests a text. Write messages.some(m => "
+            "/…/.test(m.content)), or match_keys(messages, [/…/])."
         )
     elif after in EQUALITIES and reading.at(index + 2).kind == "text":
         yield Refused(f"`messages` is a list, which never equals a text. Write {SOME}.")
@@ -152,6 +152,6 @@ def _whole_content(reading: Reading) -> Iterator[Mistake]:
         written = reading.literal(index + 2)
         if written is not None and written.replace(" ", "").isalnum():
             yield Warned(
-                f"content {reading.text(index + 1)} '{written}' is true only if this is the whole message. For a part of it "
-                f"write .content.includes('{written}')."
+                f"content {reading.text(index + 1)} '{written}' is true only if this is the whole message. For a "
+                f"part of it write .content.includes('{written}')."
             )

@@ -37,7 +37,8 @@ class Comparison:
             let last = '', met = false;
             for (let i = 0; i < 732 && !met; i++) {{
               const Date = function (...given) {{
-                return given.length ? new RealDate(...given) : new RealDate({year[1] if year else 2026}, 0, 1 + i / 2, 7 * i % 24);
+                if (given.length) return new RealDate(...given);
+                return new RealDate({year[1] if year else 2026}, 0, 1 + i / 2, 7 * i % 24);
               }};
               Date.now = () => new Date().getTime();
               {constants}

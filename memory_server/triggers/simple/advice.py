@@ -240,7 +240,8 @@ def _parts(node: Node) -> Iterator[str]:
                 yield f"{name} has an empty key, which is never found."
             yield from odd_keys.warnings(key.text for key in keys if isinstance(key, WordsKey))
             if isinstance(node, tree.MatchAll) and len(keys) == 1 and " " in _text(keys[0]):
-                yield f"match_keys_all has one key, the phrase '{_text(keys[0])}'. To look for each word, write several keys."
+                phrase = _text(keys[0])
+                yield f"match_keys_all has one key, the phrase '{phrase}'. To look for each word, write several keys."
         case tree.Compare() if _compared(node) is not None:
             yield _of_comparison(node, "always" if _compared(node) else "never")
         case Contains(text=Lower(), part=tree.Literal(written=str(part))) if part != part.lower():

@@ -1,11 +1,11 @@
 """Says why a simple condition is true or false, for the model that reads the memory."""
 
 import calendar
+import re
 from collections.abc import Iterator
 
 from memory_server.language.keys import Key, RegexKey, Said, WordsKey, hits
 from memory_server.triggers.simple import tree
-from memory_server.triggers.simple.scene import Scene
 from memory_server.triggers.simple.dates import DatePart, DateText, IsoText, Part, Time
 from memory_server.triggers.simple.lists import (
     Every,
@@ -20,6 +20,7 @@ from memory_server.triggers.simple.lists import (
     Some,
 )
 from memory_server.triggers.simple.node import Node
+from memory_server.triggers.simple.scene import Scene
 from memory_server.triggers.simple.values import Undecided, truthy
 
 MOST_REASONS = 4
@@ -34,6 +35,12 @@ EXCERPT = 40
 BEFORE = 15
 """How many of these stand before the key that was found."""
 
+BEGIN, END = "\x02", "\x03"
+"""What stands around each excerpt in a reason, until it is shown or kept."""
+
+_NO_MARKS = str.maketrans("", "", BEGIN + END)
+_EXCERPTS = re.compile(f":? ?{BEGIN}[^{END}]*{END}")
+
 TRUE = "the condition is true"
 FALSE = "the condition is false"
 """What is said of a value if there is no better reason."""
@@ -45,6 +52,16 @@ def why(node: Node, scene: Scene) -> str:
     if len(reasons) > MOST_REASONS:
         reasons = [*reasons[:MOST_REASONS], f"and {len(reasons) - MOST_REASONS} more"]
     return "; ".join(reasons) or (TRUE if truthy(node.value(scene)) else FALSE)
+
+
+def shown(why: str) -> str:
+    """The reasons with their excerpts."""
+    return why.translate(_NO_MARKS)
+
+
+def kept(why: str) -> str:
+    """The reasons without anything that was said."""
+    return _EXCERPTS.sub("", why)
 
 
 def _reasons(node: Node, scene: Scene) -> Iterator[str]:
@@ -202,5 +219,5 @@ def _excerpt(text: str, key: Key | None = None) -> str:
         at = max(0, text.lower().find(key.text.lower()))
     length = len(key.text) if isinstance(key, WordsKey) else 0
     begin = at - BEFORE if at + length > EXCERPT else 0
-    shown = " ".join(text[begin : begin + EXCERPT].split())
-    return f"{'…' if begin else ''}{shown}{'…' if begin + EXCERPT < len(text) else ''}"
+    shown = " ".join(text[begin : begin + EXCERPT].translate(_NO_MARKS).split())
+    return f"{BEGIN}{'…' if begin else ''}{shown}{'…' if begin + EXCERPT < len(text) else ''}{END}"

@@ -54,6 +54,9 @@ class All:
         return scene.messages
 
 
+ALL = All()
+
+
 @dataclass(frozen=True, slots=True)
 class Kept:
     """`.filter(m => …)`."""
@@ -213,7 +216,7 @@ class IsThere:
 class MessageCount:
     """How many messages a list has."""
 
-    listing: Listing = All()
+    listing: Listing = ALL
 
     kinds: ClassVar[Kinds] = NUMBER
 

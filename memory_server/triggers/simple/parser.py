@@ -3,8 +3,8 @@
 Supported are `match_keys`, `match_keys_all`, `similar`; of `messages` `some`, `every`, `filter`, `find`, `slice`, `at`,
 `length`, `map(…).join(…)`; parts, times and texts of `new Date()`; `conversation_id`, `participants.NAME`; literals and
 lists of them; what is asked of texts; `&& || ! ?? ?:`, comparisons and arithmetic; `const x = …;` before the condition
-and functions that return one. The whole source must be supported; whatever could mean anything else in JavaScript raises
-NotSimple and is left to the worker.
+and functions that return one. The whole source must be supported; whatever could mean anything else in JavaScript
+raises NotSimple and is left to the worker.
 """
 
 import re
@@ -12,7 +12,7 @@ from collections.abc import Callable
 from datetime import datetime
 from functools import lru_cache
 
-from memory_server.language.keys import RegexKey, clamped, distinct, words_key
+from memory_server.language.keys import RegexKey, clamped, distinct
 from memory_server.language.keys import Scope as KeyScope
 from memory_server.triggers import MOST_BYTES
 from memory_server.triggers.simple import dates, texts, tree
@@ -351,10 +351,8 @@ class _Parser(Arguments):
         self.demand("Date", "(")
         if self.taken(")"):
             return dates.Now()
-        if self.peek().kind == "text":
-            instant = dates.written(unescaped(self.take("text")))
-        else:
-            instant = self.local_date()
+        is_text = self.peek().kind == "text"
+        instant = dates.written(unescaped(self.take("text"))) if is_text else self.local_date()
         self.demand(")")
         if instant is None:
             raise NotSimple("another form of a date")

@@ -86,7 +86,7 @@ class Scope:
 
 
 def bound(thing: Thing, slot: int, bindings: Bindings) -> Thing:
-    """What a `const` stands for: a slot, whose value is added to the bindings; or the thing itself, if it is constant."""
+    """What a `const` stands for: a slot, whose value is added to the bindings; or the thing, if it is constant."""
     match thing:
         case Word():
             raise NotSimple("a name for an object")

@@ -6,7 +6,7 @@ from enum import StrEnum
 from typing import ClassVar
 
 from memory_server.language.keys import Key, Scope, all_found, recent
-from memory_server.triggers.simple.lists import All, Listing
+from memory_server.triggers.simple.lists import ALL, All, Listing
 from memory_server.triggers.simple.node import Leaf, Node
 from memory_server.triggers.simple.scene import STEP, Picked, Scene
 from memory_server.triggers.simple.values import (
@@ -50,7 +50,7 @@ class MatchKeys:
     keys: tuple[Key, ...]
     scope: Scope
     depth: int | None
-    listing: Listing = All()
+    listing: Listing = ALL
 
     kinds: ClassVar[Kinds] = NUMBER
 
@@ -74,7 +74,7 @@ class MatchAll:
     keys: tuple[Key, ...]
     scope: Scope
     depth: int | None
-    listing: Listing = All()
+    listing: Listing = ALL
 
     kinds: ClassVar[Kinds] = BOOLEAN
 
@@ -94,7 +94,7 @@ class MatchAll:
 
 
 def _picked(listing: Listing, scope: Scope, depth: int | None, scene: Scene) -> Picked:
-    if listing == All():
+    if isinstance(listing, All):
         return scene.picked(scope, depth)
     said = listing.said(scene)
     scene.work(STEP * len(said))
