@@ -6,10 +6,11 @@ from pathlib import Path
 from typing import Annotated, Literal
 from urllib.parse import urlsplit
 
-from platformdirs import user_cache_path, user_data_path
+from platformdirs import user_cache_path
 from pydantic import AfterValidator, AliasChoices, BeforeValidator, Field
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
+from memory_server import defaults
 from memory_server.project import NONE, Project, project_of
 
 EMBEDDER_KEY = "MEMORY_SERVER_EMBEDDER_KEY"
@@ -52,7 +53,7 @@ class Settings(BaseSettings):
     )
 
     db: Annotated[Path, AfterValidator(Path.expanduser)] = Field(
-        default_factory=lambda: user_data_path("memory-server", appauthor=False) / "memory.db",
+        default_factory=defaults.database,
         description="The database file. Default: `memory.db` in the user data folder.",
     )
     project: str | None = Field(
@@ -82,6 +83,10 @@ class Settings(BaseSettings):
     no_digests: bool = Field(
         default=False,
         description="Make no digests of observations and turns that have faded.",
+    )
+    hooks_off: Names = Field(
+        default=(),
+        description="Hooks that do nothing: SessionStart, UserPromptSubmit, Stop, PreCompact, SessionEnd, or `all`.",
     )
     log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = Field(
         default="WARNING", description="The lowest level of messages that are written to standard error."

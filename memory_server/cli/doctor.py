@@ -3,6 +3,8 @@
 from memory_server import app
 from memory_server.cli.hints import WORDS
 from memory_server.errors import Invalid, told
+from memory_server.hook import journal
+from memory_server.hook.journal import Record
 from memory_server.mcp.toolsets import chosen, toolsets
 from memory_server.settings import Settings
 
@@ -24,11 +26,12 @@ def doctor(settings: Settings, fix: bool) -> int:
     for done in services.health.mend() if fix else ():
         print(f"fixed       {done}")
     health = services.health.check()
-    coverage = health.coverage
+    coverage, hooks = health.coverage, journal.read(settings.db)
     problems = [
         *health.problems,
         *(f'job "{job}": {problem}' for job, problem in health.jobs.items()),
         *([told([coverage.problem], WORDS)] if coverage.problem else []),
+        *(f"the last hook that failed: {line}" for line in hooks.failures[-1:]),
     ]
     report = {
         "database": f"{settings.db} ({health.size:,} bytes)",
@@ -38,6 +41,7 @@ def doctor(settings: Settings, fix: bool) -> int:
         "embeddings": f"{coverage.embedded} ready, {coverage.waiting} waiting",
         "project": services.projects.here(settings.here) or "(none)",
         "tools": ", ".join(tool.name for tool in chosen(toolsets(services), settings)),
+        "hooks": _hooks(hooks),
         "copies": ", ".join(health.copies) or "none",
         **({"rescued": f"{', '.join(health.rescues)}. {_RESCUED}"} if health.rescues else {}),
         "problems": "none" if not problems else f"{len(problems)}",
@@ -48,3 +52,8 @@ def doctor(settings: Settings, fix: bool) -> int:
         print(f"  {problem}")
     services.close()
     return 1 if problems else 0
+
+
+def _hooks(record: Record) -> str:
+    worked = f"worked last on {record.worked}" if record.worked else "none has worked yet"
+    return worked + (f"; failed {len(record.failures)} times since" if record.failures else "")

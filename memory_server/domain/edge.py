@@ -84,3 +84,12 @@ class Explored:
     left_out: int = 0
     stopped_at: int | None = None
     degraded: tuple[Problem, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Linked:
+    """A memory that solves, contradicts or supersedes a hit."""
+
+    id: MemoryId
+    relation: str
+    content: str

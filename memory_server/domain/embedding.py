@@ -2,12 +2,15 @@
 
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
-import numpy as np
-from numpy.typing import NDArray
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
-Vector: TypeAlias = NDArray[np.float32]
+    Vector: TypeAlias = NDArray[np.float32]
+else:
+    Vector = object  # numpy takes 50 ms, and what only names a space needs none of it
 """One embedding: a one-dimensional float32 array of length 1 (Euclidean)."""
 
 

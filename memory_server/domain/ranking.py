@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from math import exp, log
 from types import MappingProxyType
 
-from memory_server.domain.edge import Edge
+from memory_server.domain.edge import Edge, Linked
 from memory_server.domain.embedding import Space
 from memory_server.domain.memory import Memory, MemoryId
 from memory_server.language.query import SYMBOL
@@ -91,15 +91,6 @@ class Why:
     decay: float
     also: tuple[str, ...] = ()
     edge: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Linked:
-    """A memory that solves, contradicts or supersedes a hit."""
-
-    id: MemoryId
-    relation: str
-    content: str
 
 
 @dataclass(frozen=True, slots=True)

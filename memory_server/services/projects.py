@@ -19,7 +19,6 @@ from memory_server.domain.project import (
     default_conversation,
     folder_names,
 )
-from memory_server.domain.secrets import find_secret
 from memory_server.errors import Conflict, Invalid, Mend, NotFound
 from memory_server.language.nearest import meant
 from memory_server.project import NAME, NONE, Project, address, project_of
@@ -266,6 +265,8 @@ def _new_name(tx: Tx, project: Project) -> str:
 
 def _enter_key(tx: WriteTx, found: Known, project: Project) -> None:
     """Enter the key, but never one that holds a credential: then the folder stands for the project."""
+    from memory_server.domain.secrets import find_secret  # its patterns take 15 ms, and reading needs none of them
+
     keys = () if project.is_given else (project.key, *project.others)
     safe = next((key for key in keys if find_secret(key) is None), None)
     if safe is not None and projects.find_by_key(tx, safe) is None:

@@ -14,8 +14,7 @@ from memory_server.domain import deadline
 from memory_server.domain.deadline import CALL
 from memory_server.domain.moment import timestamp
 from memory_server.errors import Hint, Mend, Problem, Unavailable
-from memory_server.sqlite import checks, erasing, failures, files, migrate, pragmas, vectors
-from memory_server.sqlite.free_bytes import Unexpected
+from memory_server.sqlite import checks, failures, files, migrate, pragmas, vectors
 from memory_server.sqlite.tx import Tx, WriteTx
 from memory_server.sqlite.waiting import Places, nap, until_the_end
 
@@ -192,6 +191,9 @@ class Database:
 
         Where the file is laid out in an unexpected way, it is written anew as a whole.
         """
+        from memory_server.sqlite import erasing  # 5 ms, which a hook that never erases does without
+        from memory_server.sqlite.free_bytes import Unexpected
+
         with self._translated(), until_the_end(CALL) as seconds:
             handles = self._open_handles()
             if self.path is None or handles.read_only:

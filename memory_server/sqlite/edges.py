@@ -5,9 +5,8 @@ from collections.abc import Collection
 from typing import Any
 
 from memory_server.domain.caller import Caller
-from memory_server.domain.edge import Direction, Edge, Relation, Step, Walk
+from memory_server.domain.edge import Direction, Edge, Linked, Relation, Step, Walk
 from memory_server.domain.memory import MemoryId
-from memory_server.domain.ranking import Linked
 from memory_server.sqlite.rows import Rows
 from memory_server.sqlite.tx import Tx, Value, WriteTx
 

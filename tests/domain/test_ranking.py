@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory_server.domain.edge import Edge, Relation
+from memory_server.domain.edge import Edge, Linked, Relation
 from memory_server.domain.embedding import Space
 from memory_server.domain.memory import Memory, MemoryId, MemoryType
 from memory_server.domain.ranking import (
@@ -24,7 +24,6 @@ from memory_server.domain.ranking import (
     PRIOR_WEIGHT,
     SUPERSEDED_WEIGHT,
     Hit,
-    Linked,
     Literal,
     Why,
     fts5_idf,

@@ -11,9 +11,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from memory_server.domain.caller import Caller
-from memory_server.domain.edge import Direction, Edge, Explored, Relation, Walk
+from memory_server.domain.edge import Direction, Edge, Explored, Linked, Relation, Walk
 from memory_server.domain.memory import Filter, MemoryChange, MemoryDraft, MemoryId, MemoryType
-from memory_server.domain.ranking import NEIGHBOUR_WEIGHT, Hit, Linked
+from memory_server.domain.ranking import NEIGHBOUR_WEIGHT, Hit
 from memory_server.embedding import Embedder
 from memory_server.errors import Conflict, Hint, Invalid, Mend, NotFound, Problem, Unavailable
 from memory_server.nlp.jieba import JiebaSegmenter

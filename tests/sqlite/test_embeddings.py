@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from memory_server.domain.embedding import Embedded, Space, Vector
 from memory_server.domain.memory import Filter, MemoryId, MemoryType
-from memory_server.sqlite import embeddings, vectors
+from memory_server.sqlite import embeddings, plain_vectors, vectors
 from memory_server.sqlite.database import Database
 from memory_server.sqlite.embeddings import Waiting
 from memory_server.sqlite.tx import Tx, WriteTx
@@ -75,7 +75,7 @@ def engines() -> Iterator[tuple[apsw.Connection, apsw.Connection]]:
     """A connection with sqlite-vec, and one with the same functions in Python."""
     native, python = apsw.Connection(":memory:"), apsw.Connection(":memory:")
     vectors.install(native)
-    vectors.install_python(python)
+    plain_vectors.install(python)
     if not vectors.engine(native).startswith("sqlite-vec"):
         pytest.skip("sqlite-vec cannot load here")
     yield native, python
@@ -127,7 +127,7 @@ def test_both_vector_engines_find_the_same_memories(
 ) -> None:
     monkeypatch.setattr(embeddings, "EXACT_BELOW", exact_below)
     answers = []
-    for install in (vectors.install, vectors.install_python):
+    for install in (vectors.install, plain_vectors.install):
         monkeypatch.setattr(vectors, "install", install)
         database = Database(None, clock)
         space_id = filled(database, 1500)

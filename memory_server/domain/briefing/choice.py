@@ -7,6 +7,7 @@ from enum import IntEnum
 from itertools import count
 
 from memory_server.domain.fact import Fact
+from memory_server.domain.memory import MemoryId
 from memory_server.language import query
 from memory_server.language.tokens import weigh, weigh_json
 
@@ -91,8 +92,8 @@ class Item:
     """Something to say. `worth`: importance x recency; `at` is the moment of it.
 
     `worded` gives up to four lengths of it, the shortest first: that takes time, and not all items are looked at.
-    `leads`: it may be what its heading says at least. `closing`: said after all others of its heading. `fact`: the fact
-    that it says. `counted` is false where it is neither a fact nor a memory of its own.
+    `leads`: it may be what its heading says at least. `closing`: said after all others of its heading. `fact` and
+    `memory`: what it says. `counted` is false where it is neither a fact nor a memory of its own.
     """
 
     heading: Heading
@@ -103,6 +104,7 @@ class Item:
     fact: Fact | None = None
     closing: bool = False
     counted: bool = True
+    memory: MemoryId | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,12 +142,16 @@ class Frame:
 
 @dataclass(frozen=True, slots=True)
 class Briefing:
-    """`cost` is the estimate for `text` in an answer; `said` are the items in it, `left_out` counts the others."""
+    """`cost` is the estimate for `text` in an answer; `said` are the items in it, `left_out` counts the others.
+
+    `whole` are those of the items that are not shortened.
+    """
 
     text: str
     cost: float
     said: tuple[Item, ...]
     left_out: int
+    whole: tuple[Item, ...] = ()
 
 
 def brief(items: Sequence[Item], frame: Frame, room: float) -> Briefing:
@@ -166,7 +172,8 @@ def brief(items: Sequence[Item], frame: Frame, room: float) -> Briefing:
     said = [(each, lengths[number]) for number, each in enumerate(candidates) if number in lengths]
     left = frame.total - sum(each.item.counted for each, _ in said)
     text = _text(frame, said, left)
-    return Briefing(text, weigh_json(text), tuple(each.item for each, _ in said), left)
+    whole = tuple(each.item for each, length in said if length == len(each.forms) - 1)
+    return Briefing(text, weigh_json(text), tuple(each.item for each, _ in said), left, whole)
 
 
 def _ordered(items: Sequence[Item]) -> tuple[list[tuple[int, float]], list[tuple[int, float]]]:

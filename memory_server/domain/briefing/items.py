@@ -159,7 +159,8 @@ def of_memory(memory: Memory, contradicting: Sequence[MemoryId], reader: Reader)
         return forms("", sentences.split(memory.content), marks, short)
 
     worth = _worth(heading, memory.importance, age)
-    return Item(heading, worded, worth, memory.occurred_at, leads=memory.importance >= ORDINARY)
+    leads = memory.importance >= ORDINARY
+    return Item(heading, worded, worth, memory.occurred_at, leads=leads, memory=memory.id)
 
 
 def of_older(count: int, newest: Sequence[Item]) -> Item:

@@ -87,8 +87,9 @@ def of_session(last: LastSession, reader: Reader) -> list[Item]:
 
         leads = event is last.next[1] if last.next else event.importance >= ORDINARY
         counted = event.memory is not None and not label
+        memory = event.memory if said == event.text else None
         return Item(
-            Heading.LAST_SESSION, worded, worth, event.at, leads=leads, closing=bool(label), counted=counted
+            Heading.LAST_SESSION, worded, worth, event.at, leads, closing=bool(label), counted=counted, memory=memory
         )
 
     items = []

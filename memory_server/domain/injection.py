@@ -1,0 +1,35 @@
+"""What a hook has put into the context of a model, and what it kept without being asked: which row, in which session."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class Injected(StrEnum):
+    """The kinds of what is put into a context. A briefing stands for itself and has the id 0."""
+
+    BRIEFING = "briefing"
+    MEMORY = "memory"
+    FACT = "fact"
+    TURN = "turn"
+
+
+@dataclass(frozen=True, slots=True)
+class Injection:
+    """A text that a hook has said: `kind` and `id` name its row. `event` is the client's word."""
+
+    event: str
+    kind: Injected
+    id: int
+    tokens: int
+
+
+@dataclass(frozen=True, slots=True)
+class Logged:
+    """An injection as the file has it. `text` is what its row says now; None where it is gone."""
+
+    at: str
+    session: str
+    event: str
+    kind: str
+    tokens: int
+    text: str | None

@@ -1,0 +1,47 @@
+"""Whether a prompt is about a text, by their words alone: what they share, weighed by how rare each word is.
+
+A logistic model with three inputs, because a hook has no time for the ranking of a search, which needs numpy. It was
+fitted on `scripts/quality/own.jsonl`, the questions of each store asked in all stores; docs/hooks.md says what it finds.
+"""
+
+from dataclasses import dataclass
+from math import exp, log, log1p
+
+BACKGROUND = 60
+"""So many texts of ordinary language are added to the counts of a store, as in `relevance`."""
+
+STEERING = 2.0
+"""The most that a word of small talk weighs: the weight of a word that one of seven texts has."""
+
+INTERCEPT, PER_COVER, PER_MASS, PER_WORDS = -9.7, 3.4, 4.1, -2.5
+
+LIKELY = 0.25
+"""Probability from which on a text is shown. Half of what is shown is then what was asked for."""
+
+
+@dataclass(frozen=True, slots=True)
+class Shared:
+    """What a text shares with a prompt: `mass` is the weight of the shared words in nats, `full` that of all words of
+    the prompt, `words` their number, `rarest` the weight of the rarest of them.
+    """
+
+    mass: float
+    full: float
+    words: int
+    rarest: float
+
+    @property
+    def probability(self) -> float:
+        """How likely it is that the text is what the prompt is about; 0 where they share only small talk."""
+        if self.rarest <= STEERING:
+            return 0.0
+        cover = self.mass / self.full
+        logit = INTERCEPT + PER_COVER * cover + PER_MASS * log1p(self.mass) + PER_WORDS * log(self.words)
+        return 1 / (1 + exp(-logit))
+
+
+def weight(holding: int, texts: int, usual: float, steers: bool) -> float:
+    """The inverse document frequency of a word, smoothed by ordinary language, as `relevance.Term.weight` has it."""
+    total, held = texts + BACKGROUND, holding + BACKGROUND * usual
+    found = log(1 + (total - held + 0.5) / (held + 0.5))
+    return min(STEERING, found) if steers else found

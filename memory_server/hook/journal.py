@@ -1,0 +1,63 @@
+"""The log of the hooks, beside the database: what failed, a line each, and the first success of each day.
+
+It is a file and no table, because a hook fails where the database is missing, locked or broken.
+"""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+SUFFIX = ".hooks.log"
+
+LARGEST = 64_000
+"""Bytes from which on the older half of the lines is dropped."""
+
+_WORKS = "works"
+_FAILED = "failed: "
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """When a hook worked last, as a date, and the lines of what has failed since."""
+
+    worked: str | None
+    failures: tuple[str, ...]
+
+
+def path_of(database: Path) -> Path:
+    return database.with_name(database.name + SUFFIX)
+
+
+def failed(database: Path, now: str, event: str, reason: str) -> None:
+    """Add a line. Where there is no folder for it, nothing is written."""
+    _add(database, f"{now} {event} {_FAILED}{' '.join(reason.split())}")
+
+
+def worked(database: Path, now: str, event: str) -> None:
+    """Add a line unless the last one says that a hook worked today."""
+    last = _lines(database)[-1:]
+    if not last or _FAILED in last[0] or last[0][:10] != now[:10]:
+        _add(database, f"{now} {event} {_WORKS}")
+
+
+def read(database: Path) -> Record:
+    lines = _lines(database)
+    worked = max((place for place, line in enumerate(lines) if line.endswith(f" {_WORKS}")), default=-1)
+    day = lines[worked][:10] if worked >= 0 else None
+    return Record(day, tuple(lines[worked + 1 :]))
+
+
+def _lines(database: Path) -> list[str]:
+    path = path_of(database)
+    return path.read_text(encoding="utf-8", errors="replace").splitlines() if path.exists() else []
+
+
+def _add(database: Path, line: str) -> None:
+    path = path_of(database)
+    if not path.parent.is_dir():
+        return
+    if path.exists() and path.stat().st_size > LARGEST:
+        kept = _lines(database)
+        path.write_text("\n".join([*kept[len(kept) // 2 :], ""]), encoding="utf-8")
+    with path.open("a", encoding="utf-8") as file:
+        file.write(line + "\n")
+    path.chmod(0o600)

@@ -1,0 +1,72 @@
+"""`memory-server hook EVENT`: reads what happened from standard input, and prints what the model should know now.
+
+Whatever fails, it exits with 0 and prints nothing: a memory must never keep a person from working. What failed is a
+line in the log that `memory-server doctor` shows.
+"""
+
+import sys
+from collections.abc import Sequence
+from datetime import UTC, datetime
+
+from memory_server.domain import deadline
+from memory_server.domain.caller import Caller
+from memory_server.domain.moment import timestamp
+from memory_server.errors import Unavailable
+from memory_server.hook import event as events
+from memory_server.hook import framing, journal, settings
+from memory_server.hook.event import Event, Name
+from memory_server.hook.settings import HookSettings
+from memory_server.sqlite.database import Database
+
+PATIENCE = 1.5
+"""Seconds that a hook waits for a lock: a person waits for the hook."""
+
+EVERY = "all"
+"""What turns off every event."""
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Run the hook of the event that the first argument names. Always 0."""
+    name = arguments[0] if arguments else ""
+    given = settings.read(arguments[1:])
+    try:
+        said = _answer(Name(name), given)
+    except Exception as error:  # a hook that fails must not be seen: clients stop a prompt for less
+        journal.failed(given.db, _now(), name, f"{type(error).__name__}: {error}")
+        return 0
+    sys.stdout.buffer.write(said.encode("utf-8"))
+    return 0
+
+
+def _answer(name: Name, given: HookSettings) -> str:
+    if given.off & {EVERY, name.value}:
+        return ""
+    event = events.read(name, "" if sys.stdin.isatty() else sys.stdin.buffer.read().decode("utf-8"))
+    if not given.db.is_file():
+        raise Unavailable(f"There is no database {given.db}.")
+    with deadline.within(PATIENCE):
+        database = Database(given.db, lambda: datetime.now(UTC))
+        database.refuse_empty()
+        text = _text(event, given, database)
+        database.close()
+    journal.worked(given.db, _now(), name)
+    return events.answer(event, given.client, text) + "\n" if text else ""
+
+
+def _text(event: Event, given: HookSettings, database: Database) -> str:
+    caller = Caller(given.client, event.session or given.session, given.here(event.folder))
+    match event.name:
+        case Name.START:
+            from memory_server.hook.start import start
+
+            return start(event, database, caller, not given.read_only)
+        case Name.PROMPT:
+            from memory_server.hook.prompt import prompt
+
+            return prompt(event, database, caller, not given.read_only)
+        case _:
+            return ""
+
+
+def _now() -> str:
+    return timestamp(datetime.now(UTC))

@@ -1,0 +1,67 @@
+"""The settings of a hook: those of the server that it needs, read without pydantic, which takes longer than a hook may."""
+
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from memory_server import defaults
+from memory_server.project import NONE, Project, project_of
+
+PREFIX = "MEMORY_SERVER_"
+
+_TRUE = frozenset(["1", "true", "t", "yes", "y", "on"])
+"""What switches a setting on, in any case: the words of pydantic."""
+
+_SWITCHES = frozenset(["read_only", "allow_secrets"])
+
+
+@dataclass(frozen=True, slots=True)
+class HookSettings:
+    """`client` is the name under which what the hook keeps is signed. `off` are the events that do nothing."""
+
+    db: Path
+    project: str | None = None
+    session: str | None = None
+    client: str | None = None
+    off: frozenset[str] = frozenset()
+    read_only: bool = False
+    allow_secrets: bool = False
+
+    def here(self, folder: Path) -> Project:
+        """The project that is named, else that of the folder."""
+        if self.project is not None and not self.project.strip():
+            return NONE
+        return project_of(self.project, folder)
+
+
+def read(arguments: Sequence[str], environment: Mapping[str, str] = os.environ) -> HookSettings:
+    """The settings of these flags and variables. Flags and variables that a hook does not need are passed over."""
+    given = dict(_flags(arguments))
+
+    def value(name: str, *more: str) -> str | None:
+        found = [given.get(name), *(environment.get(each) for each in (PREFIX + name.upper(), *more))]
+        return next((each for each in found if each), None)
+
+    db, off = value("db"), value("hooks_off") or ""
+    return HookSettings(
+        Path(db).expanduser() if db else defaults.database(),
+        value("project", "CLAUDE_PROJECT_DIR"),
+        value("session", "CLAUDE_CODE_SESSION_ID"),
+        given.get("client"),
+        frozenset(each.strip() for each in off.split(",")),
+        *((value(name) or "").lower() in _TRUE for name in ("read_only", "allow_secrets")),
+    )
+
+
+def _flags(arguments: Sequence[str]) -> Iterator[tuple[str, str]]:
+    """`--name value` and `--name=value` as they are; a switch has no value."""
+    rest = iter(arguments)
+    for each in rest:
+        flag, given, value = each.partition("=")
+        if flag.startswith("--"):
+            name = flag[2:].replace("-", "_")
+            if given:
+                yield name, value
+            else:
+                yield name, "true" if name in _SWITCHES else next(rest, "")

@@ -1,0 +1,31 @@
+"""At the start of a session: the briefing of its project."""
+
+from memory_server.domain.caller import Caller
+from memory_server.hook import framing
+from memory_server.hook.event import Event
+from memory_server.language.tokens import estimate
+from memory_server.services.injections import InjectionService
+from memory_server.services.resume import ResumeService, Wording
+from memory_server.sqlite.database import Database
+
+LONGEST = 2000
+"""Tokens of all that is said at the start."""
+
+WORDING = Wording("`recall`, `memory_search`", lambda _: 0.0)
+
+
+EMPTIED = frozenset(["clear", "compact"])
+"""How a session began whose context no longer has what it was told before."""
+
+
+def start(event: Event, database: Database, caller: Caller, records: bool) -> str:
+    """What is known of the project; nothing where nothing is."""
+    resumed = ResumeService(database).resume(framing.room(LONGEST), frozenset(), WORDING, caller)
+    if not resumed.briefing.said:
+        return ""
+    text = framing.briefing(resumed.briefing.text)
+    if records and event.session:
+        InjectionService(database).record_briefing(
+            event.session, event.name, resumed.briefing, estimate(text), event.source in EMPTIED
+        )
+    return text

@@ -1,0 +1,42 @@
+"""What hooks have put into the context of a model: recorded, so that it is said once and can be judged."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from memory_server.domain.briefing.choice import Briefing
+from memory_server.domain.injection import Injected, Injection, Logged
+from memory_server.sqlite import hook_injections
+from memory_server.sqlite.database import Database
+from memory_server.sqlite.tx import WriteTx
+
+
+@dataclass(frozen=True, slots=True)
+class InjectionService:
+    database: Database
+
+    def record_briefing(self, session: str, event: str, briefing: Briefing, tokens: int, emptied: bool) -> None:
+        """A session was told a briefing: what that says in full is not said again.
+
+        `emptied`: what the session was told before is no longer in its context.
+        """
+        said = [Injection(event, Injected.BRIEFING, 0, tokens), *_of(event, briefing)]
+
+        def mark(tx: WriteTx) -> None:
+            if emptied:
+                hook_injections.forget_context(tx, session)
+            hook_injections.insert(tx, session, said)
+
+        self.database.record(mark)
+
+    def newest(self, limit: int) -> list[Logged]:
+        """The last that was said, the latest first."""
+        with self.database.read() as tx:
+            return hook_injections.newest(tx, limit)
+
+
+def _of(event: str, briefing: Briefing) -> Iterator[Injection]:
+    for item in briefing.whole:
+        if item.memory is not None:
+            yield Injection(event, Injected.MEMORY, item.memory, 0)
+        elif item.fact is not None:
+            yield Injection(event, Injected.FACT, item.fact.id, 0)

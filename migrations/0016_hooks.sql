@@ -1,0 +1,68 @@
+-- What hooks have put into the context of a model, and what they have kept without being asked.
+
+-- A row for each text. It holds no words of its own: what is erased is gone from here too.
+CREATE TABLE hook_injections (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    session TEXT NOT NULL CHECK (length(session) <= 200),
+    event TEXT NOT NULL CHECK (event IN ('SessionStart', 'UserPromptSubmit')),
+    kind TEXT NOT NULL CHECK (kind IN ('briefing', 'memory', 'fact', 'turn')),
+    item_id INTEGER NOT NULL, -- 0 for a briefing as a whole; what it says has rows of its own, with 0 tokens
+    tokens INTEGER NOT NULL CHECK (tokens >= 0),
+    injected_at TEXT NOT NULL DEFAULT (strftime('%Y-%m-%dT%H:%M:%fZ', 'now')),
+    -- 0: the client has emptied or shortened the context since, so it may be said again.
+    in_context INTEGER NOT NULL DEFAULT 1 CHECK (in_context IN (0, 1))
+) STRICT;
+
+CREATE INDEX hook_injections_by_session ON hook_injections (session, kind, item_id);
+
+CREATE TRIGGER hook_injections_capped AFTER INSERT ON hook_injections BEGIN
+    DELETE FROM hook_injections WHERE id <= NEW.id - 5000;
+END;
+
+CREATE TABLE hook_captures (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    kind TEXT NOT NULL CHECK (kind IN ('short_term', 'fact')),
+    item_id INTEGER NOT NULL,
+    session TEXT NOT NULL CHECK (length(session) <= 200),
+    event TEXT NOT NULL CHECK (event IN ('Stop', 'PreCompact', 'SessionEnd')),
+    captured_at TEXT NOT NULL DEFAULT (strftime('%Y-%m-%dT%H:%M:%fZ', 'now')),
+    UNIQUE (kind, item_id)
+) STRICT;
+
+CREATE INDEX hook_captures_by_session ON hook_captures (session);
+
+CREATE TRIGGER captured_short_term_memory_deleted AFTER DELETE ON short_term_memories BEGIN
+    DELETE FROM hook_captures WHERE kind = 'short_term' AND item_id = OLD.id;
+END;
+
+CREATE TRIGGER captured_fact_deleted AFTER DELETE ON facts BEGIN
+    DELETE FROM hook_captures WHERE kind = 'fact' AND item_id = OLD.id;
+END;
+
+CREATE VIEW readable_hook_injections AS
+SELECT
+    i.id,
+    replace(substr(i.injected_at, 1, 16), 'T', ' ') AS injected,
+    i.session,
+    i.event,
+    i.kind,
+    i.tokens,
+    CASE i.kind
+        WHEN 'memory' THEN (SELECT content FROM memories WHERE id = i.item_id)
+        WHEN 'fact' THEN (SELECT key || ': ' || value FROM facts WHERE id = i.item_id)
+        WHEN 'turn' THEN (SELECT summary FROM turns WHERE id = i.item_id)
+    END AS text
+FROM hook_injections AS i;
+
+CREATE VIEW readable_hook_captures AS
+SELECT
+    c.id,
+    replace(substr(c.captured_at, 1, 16), 'T', ' ') AS captured,
+    c.session,
+    c.event,
+    c.kind,
+    CASE c.kind
+        WHEN 'short_term' THEN (SELECT text FROM short_term_memories WHERE id = c.item_id)
+        WHEN 'fact' THEN (SELECT key || ': ' || value FROM facts WHERE id = c.item_id)
+    END AS text
+FROM hook_captures AS c;

@@ -1,0 +1,67 @@
+"""Hooks as clients run them: a process for each event, on the file of a real server."""
+
+import json
+import os
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.conftest import Servers
+
+
+@dataclass(frozen=True)
+class Said:
+    """What a hook printed: all of it, and the context in it; it must have left with 0 and without a complaint."""
+
+    out: str
+
+    @property
+    def context(self) -> str:
+        answer = json.loads(self.out)
+        found: str = answer["hookSpecificOutput"]["additionalContext"]
+        return found
+
+
+@dataclass(frozen=True)
+class Hooks:
+    """Runs `memory-server hook EVENT` in a folder of its own, `project`."""
+
+    db: Path
+    project: Path
+    env: dict[str, str]
+
+    def __call__(
+        self, event: str, *arguments: str, input: str | None = None, env: dict[str, str] | None = None, **given: Any
+    ) -> Said:
+        """The fields of the event are keyword arguments; `input` is sent as it is instead."""
+        fields = {"session_id": "s1", "cwd": str(self.project), "hook_event_name": event, **given}
+        done = self.run("hook", event, "--db", str(self.db), *arguments, input=input or json.dumps(fields), env=env)
+        assert (done.returncode, done.stderr) == (0, "")
+        return Said(done.stdout)
+
+    def run(
+        self, *arguments: str, input: str = "", env: dict[str, str] | None = None
+    ) -> "subprocess.CompletedProcess[str]":
+        """Any command of the program."""
+        return subprocess.run(
+            [sys.executable, "-m", "memory_server", *arguments], env={**os.environ, **self.env, **(env or {})},
+            cwd=self.project, input=input, capture_output=True, text=True, encoding="utf-8", timeout=60, check=False,
+        )  # fmt: skip
+
+    @property
+    def log(self) -> list[str]:
+        """The lines of the log beside the database."""
+        path = self.db.with_name(f"{self.db.name}.hooks.log")
+        return path.read_text(encoding="utf-8").splitlines() if path.exists() else []
+
+
+@pytest.fixture
+def hooks(server: Servers) -> Hooks:
+    """The hooks of the file of `server`, in a folder that is a project."""
+    project = server.folder / "shop"
+    project.mkdir()
+    return Hooks(server.db, project, server.env)

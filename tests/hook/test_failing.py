@@ -1,0 +1,96 @@
+"""A hook that fails prints nothing and leaves with 0; what failed stands in a log, and `doctor` shows it."""
+
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import Holder, Servers, call
+from tests.hook.conftest import Hooks
+
+pytestmark = pytest.mark.anyio
+
+EVENTS = ["SessionStart", "UserPromptSubmit", "Stop", "PreCompact", "SessionEnd"]
+
+
+async def filled(server: Servers, hooks: Hooks) -> None:
+    async with server(cwd=hooks.project) as client:
+        await call(client, "write_memory", key="current.task", value="rewrite the invoice exporter")
+
+
+def failure(hooks: Hooks) -> str:
+    """The only line of the log."""
+    (line,) = hooks.log
+    return line
+
+
+@pytest.mark.parametrize("event", EVENTS)
+def test_a_database_that_is_missing_is_not_made(hooks: Hooks, event: str) -> None:
+    assert hooks(event, prompt="the harbour opens at noon").out == ""
+    assert not hooks.db.exists()
+    assert f"{event} failed: Unavailable: There is no database" in failure(hooks)
+
+
+def test_a_folder_that_is_missing_is_not_made(hooks: Hooks, tmp_path: Path) -> None:
+    assert hooks("SessionStart", "--db", str(tmp_path / "none" / "memory.db")).out == ""
+    assert not (tmp_path / "none").exists()
+
+
+@pytest.mark.parametrize("content", [b"", b"no database at all" * 100])
+@pytest.mark.parametrize("event", EVENTS)
+def test_a_database_that_is_broken_stays_as_it_is(hooks: Hooks, event: str, content: bytes) -> None:
+    hooks.db.write_bytes(content)
+    assert hooks(event, prompt="the harbour opens at noon").out == ""
+    assert hooks.db.read_bytes() == content
+    assert f"{event} failed: Unavailable" in failure(hooks)
+
+
+async def test_a_database_that_is_locked_is_left_alone(server: Servers, hooks: Hooks) -> None:
+    await filled(server, hooks)
+    with Holder(hooks.db, "COMMIT; BEGIN EXCLUSIVE; SELECT 1"):
+        assert hooks("SessionStart").out == ""
+    assert "SessionStart failed: Unavailable" in failure(hooks)
+
+
+@pytest.mark.parametrize("input", ["{", "[]", '"text"', "\x00"])
+async def test_what_a_client_sends_may_be_anything(server: Servers, hooks: Hooks, input: str) -> None:
+    await filled(server, hooks)
+    assert hooks("SessionStart", input=input).out == ""
+    assert "SessionStart failed" in failure(hooks)
+
+
+def test_an_event_that_is_not_known_does_nothing(hooks: Hooks) -> None:
+    assert hooks("SomethingNew").out == ""
+    assert "'SomethingNew' is not a valid Name" in failure(hooks)
+
+
+async def test_doctor_tells_what_failed_since_the_last_success(server: Servers, hooks: Hooks) -> None:
+    await filled(server, hooks)
+    hooks("SessionStart")
+    hooks("SessionStart", input="{")
+    hooks("UserPromptSubmit", input="[]")
+    done = hooks.run("doctor", "--db", str(hooks.db), "--embedder", "hashing")
+    today = datetime.now(UTC).date().isoformat()
+    assert f"hooks       worked last on {today}; failed 2 times since" in done.stdout
+    assert "  the last hook that failed: " in done.stdout
+    assert "no JSON object" in done.stdout
+    assert done.returncode == 1
+    hooks("SessionStart")
+    done = hooks.run("doctor", "--db", str(hooks.db), "--embedder", "hashing")
+    assert f"hooks       worked last on {today}\n" in done.stdout
+    assert done.returncode == 0
+
+
+async def test_each_event_can_be_turned_off(server: Servers, hooks: Hooks) -> None:
+    await filled(server, hooks)
+    assert hooks("SessionStart", "--hooks-off", "Stop,SessionStart").out == ""
+    assert hooks("SessionStart", env={"MEMORY_SERVER_HOOKS_OFF": "all"}).out == ""
+    assert hooks("SessionStart", "--hooks-off", "Stop").out != ""
+
+
+def test_the_log_does_not_grow_for_ever(hooks: Hooks) -> None:
+    log = hooks.db.with_name("memory.db.hooks.log")
+    log.write_text("2026-01-02T03:04:05.000Z Stop failed: it was locked\n" * 2000, encoding="utf-8")
+    hooks("SessionStart")
+    assert len(hooks.log) == 1001
+    assert log.stat().st_mode & 0o077 == 0

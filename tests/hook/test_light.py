@@ -1,0 +1,48 @@
+"""A hook starts without the libraries that take a second to import."""
+
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+
+from memory_server import __version__
+from tests.conftest import Servers, call
+from tests.hook.conftest import Hooks
+
+pytestmark = pytest.mark.anyio
+
+HEAVY = ("mcp", "pydantic", "onnxruntime", "numpy", "jieba", "tokenizers", "memory_server.app")
+
+PROGRAM = f"""
+import sys
+from memory_server.__main__ import main
+code = main()
+print(sorted(set(sys.modules) & set({HEAVY!r})), file=sys.stderr)
+sys.exit(code)
+"""
+
+
+def imported(hooks: Hooks, *arguments: str, **event: object) -> str:
+    """Which heavy libraries a command has imported at its end."""
+    done = subprocess.run(
+        [sys.executable, "-c", PROGRAM, *arguments], input=json.dumps({"cwd": str(hooks.project), **event}),
+        env={**os.environ, **hooks.env}, capture_output=True, text=True, timeout=60, check=True,
+    )  # fmt: skip
+    return done.stderr.strip()
+
+
+def test_the_version_imports_no_server(hooks: Hooks) -> None:
+    assert imported(hooks, "--version") == "[]"
+    assert hooks.run("--version").stdout == f"memory-server {__version__}\n"
+
+
+@pytest.mark.parametrize("event", ["SessionStart", "UserPromptSubmit", "Stop", "PreCompact", "SessionEnd"])
+async def test_a_hook_imports_no_server(server: Servers, hooks: Hooks, event: str) -> None:
+    async with server(cwd=hooks.project) as client:
+        await call(client, "memory_store", content="The lighthouse keeper sleeps at noon", type="learning")
+    prompt = "When does the lighthouse keeper sleep?"
+    said = imported(hooks, "hook", event, "--db", str(hooks.db), session_id="s", prompt=prompt)
+    assert said == "[]"
+    assert not any("failed" in line for line in hooks.log)
