@@ -17,6 +17,9 @@ from memory_server.language.nearest import nearest
 from memory_server.language.text import visible
 from memory_server.settings import Settings
 
+CLIENTS = ("claude", "claude-desktop", "codex", "cursor", "vscode", "opencode", "gemini")
+"""The clients that can be connected; `cli/install/clients.py` knows each."""
+
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command. Returns 0 for success, 1 for a failure that was explained, 2 for wrong arguments.
@@ -52,6 +55,19 @@ def main(argv: Sequence[str] | None = None) -> int:
                 from memory_server.cli.projects import projects
 
                 projects(settings, arguments)
+            case "install" | "uninstall":
+                from memory_server.cli.install import command
+
+                action = command.install if arguments.command == "install" else command.uninstall
+                action(settings, arguments.client, arguments.print)
+            case "hook" if arguments.event == "log":
+                from memory_server.cli.hooks import log
+
+                log(settings)
+            case "hook":
+                from memory_server.hook.main import main as hook
+
+                return hook([arguments.event, *(sys.argv[1:] if argv is None else argv)])
             case _:
                 from memory_server.cli.serve import serve
 
@@ -114,7 +130,23 @@ def parser() -> argparse.ArgumentParser:
     backup = commands.add_parser("backup", parents=[flags], help="write a checked copy of the database")
     backup.add_argument("file", type=Path, help="where to write the copy")
     _add_projects(commands, flags)
+    _add_clients(commands, flags)
     return main_parser
+
+
+def _add_clients(commands: "argparse._SubParsersAction[_Parser]", flags: "_Parser") -> None:
+    for name, does in (
+        ("install", "connect a client: enter this program and its hooks in the client's files"),
+        ("uninstall", "take both out of the client's files again"),
+    ):
+        command = commands.add_parser(name, parents=[flags], help=does)
+        command.add_argument("client", choices=CLIENTS, metavar="CLIENT", help=", ".join(CLIENTS))
+        command.add_argument("--print", action="store_true", help="show what would be written, and write nothing")
+    hook = commands.add_parser("hook", parents=[flags], help="what clients run at an event; `log` shows what was said")
+    hook.add_argument(
+        "event", metavar="EVENT", help="log, or SessionStart, UserPromptSubmit, Stop, PreCompact, SessionEnd"
+    )
+    hook.add_argument("--client", default=argparse.SUPPRESS, help="the client that runs the hook, by its name for install")
 
 
 def _add_projects(commands: "argparse._SubParsersAction[_Parser]", flags: "_Parser") -> None:
@@ -139,6 +171,8 @@ def _parsed(argv: Sequence[str]) -> argparse.Namespace:
         "--help",
         "--version",
         "--fix",
+        "--print",
+        "--client",
         *("--" + name.replace("_", "-") for name in Settings.model_fields),
     ]
     for each in argv:

@@ -18,14 +18,21 @@ EMPTIED = frozenset(["clear", "compact"])
 """How a session began whose context no longer has what it was told before."""
 
 
+AGAIN = frozenset(["resume", *EMPTIED])
+"""How a session began that is briefed although it was before. Else a second briefing is that of another client's file:
+VS Code runs the hooks of Claude Code too."""
+
+
 def start(event: Event, database: Database, caller: Caller, records: bool) -> str:
     """What is known of the project; nothing where nothing is."""
+    injections = InjectionService(database)
+    if event.session and event.source not in AGAIN and injections.was_briefed(event.session):
+        return ""
     resumed = ResumeService(database).resume(framing.room(LONGEST), frozenset(), WORDING, caller)
     if not resumed.briefing.said:
         return ""
     text = framing.briefing(resumed.briefing.text)
     if records and event.session:
-        InjectionService(database).record_briefing(
-            event.session, event.name, resumed.briefing, estimate(text), event.source in EMPTIED
-        )
+        emptied = event.source in EMPTIED
+        injections.record_briefing(event.session, event.name, resumed.briefing, estimate(text), emptied)
     return text

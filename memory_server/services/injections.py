@@ -28,6 +28,11 @@ class InjectionService:
 
         self.database.record(mark)
 
+    def was_briefed(self, session: str) -> bool:
+        """Whether a session has a briefing in its context."""
+        with self.database.read() as tx:
+            return (Injected.BRIEFING, 0) in hook_injections.in_context(tx, session)
+
     def newest(self, limit: int) -> list[Logged]:
         """The last that was said, the latest first."""
         with self.database.read() as tx:

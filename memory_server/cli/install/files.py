@@ -1,0 +1,146 @@
+"""The files of a client, changed by the parts of an installation: with a backup beside, and restored from it."""
+
+import contextlib
+import os
+import tempfile
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from memory_server.cli.install import jsonc, toml
+from memory_server.cli.install.parts import Part
+from memory_server.errors import Invalid
+
+BACKUP = ".before-memory-server"
+"""How the name of a backup ends: what the file was before the first entry."""
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """A file before and after; None where there is none."""
+
+    path: Path
+    before: str | None
+    after: str | None
+    backup: Path
+
+    @property
+    def is_none(self) -> bool:
+        return self.before == self.after
+
+    def write(self) -> None:
+        """Change the file in one step, and keep its mode."""
+        if self.after is None:
+            self.path.unlink()
+            return
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        handle, name = tempfile.mkstemp(dir=self.path.parent, prefix=f".{self.path.name}.")
+        with os.fdopen(handle, "w", encoding="utf-8", newline="") as file:
+            file.write(self.after)
+        if self.before is not None:
+            Path(name).chmod(self.path.stat().st_mode)
+        Path(name).replace(self.path)
+
+
+def entered(parts: Iterable[Part]) -> list[Change]:
+    """What entering the parts changes in each file. Nothing is written yet.
+
+    Raises:
+        Invalid: a file cannot be read.
+        Conflict: another server has the name.
+    """
+    return [
+        _changed(path, before, _through([part.put for part in here], before or "", path))
+        for path, before, here in _files(parts)
+    ]
+
+
+def taken_out(parts: Iterable[Part]) -> list[Change]:
+    """What taking the parts out again changes: a file with nothing else is as it was before they were entered."""
+    found = []
+    for path, before, here in _files(parts):
+        after = None if before is None else _through([part.taken for part in here], before, path)
+        change = _changed(path, before, after)
+        found.append(change if change.is_none else _restored(change))
+    return found
+
+
+def keep_backup(change: Change, parts: Iterable[Part]) -> bool:
+    """Keep the file as it is before the first entry; false where it has an entry already, or is new."""
+    here = [part for part in parts if _real(part.path) == change.path]
+    if change.before is None or _through([part.taken for part in here], change.before, change.path) != change.before:
+        return False
+    change.backup.write_text(change.before, encoding="utf-8", newline="")
+    change.backup.chmod(change.path.stat().st_mode)
+    return True
+
+
+def drop_backup(change: Change) -> bool:
+    """Remove the backup where the file is now what it holds; whether there is none any more."""
+    if change.backup.exists() and _read(change.backup) == change.after:
+        change.backup.unlink()
+    return not change.backup.exists()
+
+
+def _files(parts: Iterable[Part]) -> Iterator[tuple[Path, str | None, list[Part]]]:
+    grouped: dict[Path, list[Part]] = {}
+    for part in parts:
+        grouped.setdefault(_real(part.path), []).append(part)
+    for path, here in grouped.items():
+        yield path, _read(path) if path.exists() else None, here
+
+
+def _real(path: Path) -> Path:
+    """Where a link leads: people keep such files elsewhere and link to them."""
+    return path.resolve()
+
+
+def _read(path: Path) -> str:
+    try:
+        return path.read_bytes().decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise Invalid(f"{path} is not UTF-8. Nothing was changed.") from error
+
+
+def _through(steps: Iterable[Callable[[str], str]], text: str, path: Path) -> str:
+    windows = "\r\n" in text
+    text = text.replace("\r\n", "\n")
+    for step in steps:
+        try:
+            text = step(text)
+        except ValueError as error:
+            raise Invalid(f"{path} cannot be changed: {error}. Nothing was changed.") from error
+    return text.replace("\n", "\r\n") if windows else text
+
+
+def _changed(path: Path, before: str | None, after: str | None) -> Change:
+    return Change(path, before, after, path.with_name(path.name + BACKUP))
+
+
+def _restored(change: Change) -> Change:
+    """The change, with the very text of the backup where that says the same, or without the file where it is empty."""
+    assert change.after is not None
+    if change.backup.exists():
+        earlier = _read(change.backup)
+        return _changed(change.path, change.before, earlier if _same(change, earlier) else change.after)
+    return _changed(change.path, change.before, change.after if _content(change.path, change.after) else None)
+
+
+def _same(change: Change, other: str) -> bool:
+    with contextlib.suppress(ValueError):  # what cannot be read says nothing
+        return bool(_content(change.path, change.after or "") == _content(change.path, other))
+    return False
+
+
+def _content(path: Path, text: str) -> Any:
+    """What a file says, without what is empty."""
+    if path.suffix in (".json", ".jsonc"):
+        return _full(jsonc.parse(text))
+    return _full(toml.get(text, ())) if path.suffix == ".toml" else text.strip()
+
+
+def _full(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {name: full for name, each in value.items() if (full := _full(each)) not in ({}, [])}
+    return [_full(each) for each in value] if isinstance(value, list) else value

@@ -1,0 +1,229 @@
+"""Changes single members of a JSON text and leaves every other character as it is: comments, order, indents.
+
+Also JSON with comments and trailing commas, as editors write it.
+"""
+
+import json
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+_BLANK = re.compile(r"(?:[\s\ufeff]+|//[^\n]*|/\*.*?\*/)*", re.DOTALL)
+_TOKEN = re.compile(r'"(?:[^"\\\n]|\\.)*"|[-+.\w]+|[\[\]{},:]')
+_NOTE = re.compile(r"[ \t]*(?://[^\n]*|/\*[^\n]*?\*/)")
+_INDENT = re.compile(r"\n([ \t]+)\S")
+
+
+@dataclass(slots=True)
+class Node:
+    """A value of the text from `start` to `end`. `members` are those of an object by name, each with the place where
+    its name begins; `items` are those of an array."""
+
+    start: int
+    end: int = 0
+    value: Any = None
+    members: dict[str, tuple[int, "Node"]] = field(default_factory=dict)
+    items: list["Node"] = field(default_factory=list)
+
+
+def parse(text: str) -> Any:
+    """The value of a text; {} where it is blank.
+
+    Raises:
+        ValueError: it is no JSON, with or without comments.
+    """
+    return _read(text).value if text.strip("\ufeff \t\r\n") else {}
+
+
+def get(text: str, path: Sequence[str]) -> Any:
+    """The value at a path of names, None where there is none."""
+    found = parse(text)
+    for name in path:
+        found = found.get(name) if isinstance(found, dict) else None
+    return found
+
+
+def put(text: str, path: Sequence[str], value: Any) -> str:
+    """The text with this value at a path; objects that are missing on the way are made."""
+    if not text.strip("\ufeff \t\r\n"):
+        text = "{}\n"
+    node = _read(text)
+    for depth, name in enumerate(path):
+        if not isinstance(node.value, dict):
+            raise ValueError(f"{'.'.join(path[:depth]) or 'the file'} is no object")
+        if name not in node.members:
+            for missing in reversed(path[depth + 1 :]):
+                value = {missing: value}
+            return _inserted(text, node, f"{_dump(name)}: ", value, depth + 1)
+        node = node.members[name][1]
+    return text if node.value == value else _replaced(text, node, value, len(path))
+
+
+def append(text: str, path: Sequence[str], value: Any) -> str:
+    """The text with one more item in the array at a path, which is made where it is missing."""
+    there = get(text, path)
+    if there is None:
+        return put(text, path, [value])
+    if not isinstance(there, list):
+        raise ValueError(f"{'.'.join(path)} is no list")
+    return _inserted(text, _at(text, path), "", value, len(path) + 1)
+
+
+def remove(text: str, path: Sequence[str], item: int | None = None) -> str:
+    """The text without the member at a path, or without one item of the array there; and without what is empty then."""
+    node = _at(text, path)
+    if item is not None and len(node.items) > 1:
+        children = [(each.start, each.end) for each in node.items]
+        return _without(text, node, children, item)
+    holder = _at(text, path[:-1])
+    if len(holder.members) > 1 or len(path) == 1:
+        children = [(start, each.end) for start, each in holder.members.values()]
+        return _without(text, holder, children, list(holder.members).index(path[-1]))
+    return remove(text, path[:-1])
+
+
+def _at(text: str, path: Sequence[str]) -> Node:
+    node = _read(text)
+    for name in path:
+        node = node.members[name][1]
+    return node
+
+
+def _inserted(text: str, holder: Node, name: str, value: Any, depth: int) -> str:
+    """The text with one more member or item at the end of an object or array, in the style of the others."""
+    unit = _unit(text)
+    ends = [each.end for _, each in holder.members.values()] + [each.end for each in holder.items]
+    lines = "\n" in text[holder.start : holder.end] or not ends
+    new = name + _written(value, unit, depth if lines else None)
+    if not ends:
+        return f"{text[: holder.start + 1]}\n{unit * depth}{new}\n{unit * (depth - 1)}{text[holder.end - 1 :]}"
+    last = max(ends)
+    rest = text[last : holder.end - 1]
+    comma = _comma_after(rest)
+    head, tail = (",", rest) if comma is None else (rest[:comma], rest[comma:])
+    gap = "\n" + unit * depth if lines else " "
+    noted = _NOTE.match(tail) if lines else None  # a comment on the line of the value before stays there
+    note = noted[0] if noted else ""
+    return f"{text[:last]}{head}{note}{gap}{new}{tail[len(note) :]}{text[holder.end - 1 :]}"
+
+
+def _replaced(text: str, node: Node, value: Any, depth: int) -> str:
+    return text[: node.start] + _written(value, _unit(text), depth) + text[node.end :]
+
+
+def _without(text: str, holder: Node, children: list[tuple[int, int]], number: int) -> str:
+    start, end = children[number]
+    if number + 1 < len(children):
+        return text[:start] + text[children[number + 1][0] :]
+    comma = _comma_after(text[end : holder.end - 1])
+    rest = text[end + (comma or 0) :]
+    if not number:
+        return text[: holder.start + 1] + rest[: holder.end - 1 - len(text)].strip() + text[holder.end - 1 :]
+    before = children[number - 1][1]
+    between = text[before:start]
+    noted = _NOTE.match(between[_comma_after(between) or 0 :])
+    return f"{text[:before]}{',' if comma else ''}{noted[0] if noted else ''}{rest}"
+
+
+def _comma_after(rest: str) -> int | None:
+    """Up to where a comma reaches that follows a value, behind blanks and comments."""
+    found = _BLANK.match(rest)
+    place = found.end() if found else 0
+    return place + 1 if rest[place : place + 1] == "," else None
+
+
+def _unit(text: str) -> str:
+    found = _INDENT.search(text)
+    return found[1] if found else "  "
+
+
+def _written(value: Any, unit: str, depth: int | None) -> str:
+    if depth is None:
+        return _dump(value)
+    return json.dumps(value, ensure_ascii=False, indent=unit).replace("\n", "\n" + unit * depth)
+
+
+def _dump(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False)
+
+
+def _read(text: str) -> Node:
+    reader = _Reader(text)
+    node = reader.value()
+    reader.blank()
+    if reader.place < len(text):
+        raise reader.wrong()
+    return node
+
+
+@dataclass(slots=True)
+class _Reader:
+    text: str
+    place: int = 0
+
+    def blank(self) -> None:
+        found = _BLANK.match(self.text, self.place)
+        self.place = found.end() if found else self.place
+
+    def wrong(self) -> ValueError:
+        return ValueError(f"line {self.text.count(chr(10), 0, self.place) + 1} is no JSON")
+
+    def token(self) -> str:
+        self.blank()
+        found = _TOKEN.match(self.text, self.place)
+        if found is None:
+            raise self.wrong()
+        self.place = found.end()
+        return found[0]
+
+    def value(self) -> Node:
+        self.blank()
+        node = Node(self.place)
+        token = self.token()
+        match token:
+            case "{":
+                self._members(node)
+            case "[":
+                self._items(node)
+            case "]" | "}" | "," | ":":
+                raise self.wrong()
+            case _:
+                node.value = json.loads(token)
+        node.end = self.place
+        return node
+
+    def _members(self, node: Node) -> None:
+        while (name := self._next("}")) is not None:
+            start = self.place - len(name)
+            if not name.startswith('"') or self.token() != ":":
+                raise self.wrong()
+            child = self.value()
+            node.members[json.loads(name)] = (start, child)
+            self._comma("}")
+        node.value = {name: child.value for name, (_, child) in node.members.items()}
+
+    def _items(self, node: Node) -> None:
+        while self._next("]", keep=True) is not None:
+            node.items.append(self.value())
+            self._comma("]")
+        node.value = [child.value for child in node.items]
+
+    def _next(self, end: str, keep: bool = False) -> str | None:
+        """The next token, None at the end; `keep`: it is read again."""
+        self.blank()
+        before = self.place
+        token = self.token()
+        if token == end:
+            return None
+        if keep:
+            self.place = before
+        return token
+
+    def _comma(self, end: str) -> None:
+        self.blank()
+        sign = self.text[self.place : self.place + 1]
+        if sign == ",":
+            self.place += 1
+        elif sign != end:
+            raise self.wrong()

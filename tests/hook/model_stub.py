@@ -1,0 +1,120 @@
+"""A stand-in for the API of a model, on this machine: it answers "done" to everything and keeps what it was asked."""
+
+import json
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+ANSWER = "done"
+
+
+class Stub(ThreadingHTTPServer):
+    """`asked` are the bodies of the requests to the model, in their order."""
+
+    def __init__(self) -> None:
+        super().__init__(("127.0.0.1", 0), _Handler)
+        self.asked: list[dict[str, Any]] = []
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.server_address[1]}"
+
+
+@contextmanager
+def model_stub() -> Iterator[Stub]:
+    server = Stub()
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    try:
+        yield server
+    finally:
+        server.shutdown()
+        server.server_close()
+
+
+class _Handler(BaseHTTPRequestHandler):
+    """The three APIs that the clients speak: Anthropic's messages, OpenAI's responses and its chat completions."""
+
+    server: Stub
+
+    def log_message(self, format: str, *args: Any) -> None:
+        pass
+
+    def do_GET(self) -> None:
+        self._json({"object": "list", "data": [{"id": "stub", "object": "model"}], "models": []})
+
+    do_HEAD = do_GET
+
+    def do_POST(self) -> None:
+        asked = json.loads(self.rfile.read(int(self.headers.get("content-length", 0))) or b"{}")
+        if "count_tokens" in self.path:
+            self._json({"input_tokens": 100})
+            return
+        self.server.asked.append(asked)
+        if "/messages" in self.path:
+            self._messages(asked)
+        elif "/responses" in self.path:
+            self._responses()
+        else:
+            self._completions(asked)
+
+    def _messages(self, asked: dict[str, Any]) -> None:
+        usage = {"input_tokens": 1, "output_tokens": 1}
+        whole = {"id": "m1", "type": "message", "role": "assistant", "model": "stub", "stop_sequence": None, "usage": usage}
+        text = {"type": "text", "text": ANSWER}
+        if not asked.get("stream"):
+            self._json({**whole, "stop_reason": "end_turn", "content": [text]})
+            return
+        self._events(
+            {"type": "message_start", "message": {**whole, "stop_reason": None, "content": []}},
+            {"type": "content_block_start", "index": 0, "content_block": {"type": "text", "text": ""}},
+            {"type": "content_block_delta", "index": 0, "delta": {"type": "text_delta", "text": ANSWER}},
+            {"type": "content_block_stop", "index": 0},
+            {"type": "message_delta", "delta": {"stop_reason": "end_turn", "stop_sequence": None}, "usage": usage},
+            {"type": "message_stop"},
+        )
+
+    def _responses(self) -> None:
+        said = [{"type": "output_text", "text": ANSWER, "annotations": []}]
+        item = {"type": "message", "id": "i1", "role": "assistant", "status": "completed", "content": said}
+        usage = {"input_tokens": 1, "output_tokens": 1, "total_tokens": 2}
+        whole = {"id": "r1", "object": "response", "status": "completed", "output": [item], "usage": usage}
+        self._events(
+            {"type": "response.created", "response": {**whole, "status": "in_progress", "output": []}},
+            {"type": "response.output_item.done", "output_index": 0, "item": item},
+            {"type": "response.completed", "response": whole},
+        )
+
+    def _completions(self, asked: dict[str, Any]) -> None:
+        whole = {"id": "c1", "object": "chat.completion.chunk", "created": 1, "model": "stub"}
+        if not asked.get("stream"):
+            message = {"role": "assistant", "content": ANSWER}
+            self._json({**whole, "choices": [{"index": 0, "message": message, "finish_reason": "stop"}]})
+            return
+        delta = {"role": "assistant", "content": ANSWER}
+        usage = {"prompt_tokens": 1, "completion_tokens": 1, "total_tokens": 2}
+        self._events(
+            {**whole, "choices": [{"index": 0, "delta": delta, "finish_reason": None}]},
+            {**whole, "choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}], "usage": usage},
+            None,
+        )
+
+    def _json(self, value: object) -> None:
+        body = json.dumps(value).encode()
+        self.send_response(200)
+        self.send_header("content-type", "application/json")
+        self.send_header("content-length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def _events(self, *events: dict[str, Any] | None) -> None:
+        self.send_response(200)
+        self.send_header("content-type", "text/event-stream")
+        self.send_header("connection", "close")
+        self.end_headers()
+        for event in events:
+            named = f"event: {event['type']}\n" if event and "type" in event else ""
+            data = "[DONE]" if event is None else json.dumps(event)
+            self.wfile.write(f"{named}data: {data}\n\n".encode())
+        self.close_connection = True

@@ -1,0 +1,113 @@
+"""The real clients, connected by `install`, and what their first request to the model holds.
+
+They are no dependency: `npm install --prefix .clients @anthropic-ai/claude-code@2.1.330 @openai/codex@0.169.0
+opencode-ai@1.18.33` puts them where these tests look; without them the tests are skipped.
+"""
+
+import json
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import ROOT, Servers, call
+from tests.hook.conftest import Hooks
+from tests.hook.model_stub import Stub, model_stub
+
+pytestmark = pytest.mark.anyio
+
+FOLDERS = [ROOT / ".clients/node_modules/.bin", ROOT / ".clients/node_modules/opencode-linux-x64/bin"]
+NOTE = "The lighthouse keeper of my village sleeps at noon"
+PROMPT = "When does the lighthouse keeper sleep?"
+TASK = "rewrite the invoice exporter"
+
+
+def program(name: str) -> str:
+    found = shutil.which(name, path=os.pathsep.join(map(str, FOLDERS)))
+    if found is None:
+        pytest.skip(f"{name} is not installed in .clients")
+    return found
+
+
+def codex_settings(home: Path, stub: Stub) -> None:
+    (home / ".codex").mkdir(parents=True)
+    (home / ".codex/config.toml").write_text(
+        f"""model = "stub"
+model_provider = "stub"
+
+[model_providers.stub]
+name = "stub"
+base_url = "{stub.url}/v1"
+wire_api = "responses"
+requires_openai_auth = false
+"""
+    )
+
+
+def opencode_settings(home: Path, stub: Stub) -> None:
+    options = {"baseURL": f"{stub.url}/v1", "apiKey": "none"}
+    model = {"name": "stub", "limit": {"context": 200_000, "output": 8_000}, "tool_call": True}
+    provider = {"npm": "@ai-sdk/openai-compatible", "name": "stub", "options": options, "models": {"stub": model}}
+    folder = home / ".config/opencode"
+    folder.mkdir(parents=True)
+    settings = {"autoupdate": False, "model": "stub/stub", "small_model": "stub/stub", "provider": {"stub": provider}}
+    (folder / "opencode.json").write_text(json.dumps(settings, indent=2))
+
+
+COMMANDS = {
+    "claude": ["claude", "-p", PROMPT],
+    "codex": ["codex", "exec", "--skip-git-repo-check", "--dangerously-bypass-hook-trust", PROMPT],
+    "opencode": ["opencode", "run", PROMPT],
+}
+
+
+def run(name: str, hooks: Hooks, home: Path, stub: Stub) -> str:
+    """Connect a client in a home of its own, ask it once, and give all that it asked the model."""
+    words = COMMANDS[name]
+    env = {
+        "HOME": str(home), "PATH": os.environ["PATH"], "PYTHONPATH": str(ROOT), "TERM": "dumb", "IS_SANDBOX": "1",
+        "DISABLE_AUTOUPDATER": "1", "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
+        "OPENCODE_DISABLE_AUTOUPDATE": "1", "ANTHROPIC_BASE_URL": stub.url, "ANTHROPIC_API_KEY": "not-a-key",
+    }  # fmt: skip
+    home.mkdir(exist_ok=True)
+    if name == "codex":
+        codex_settings(home, stub)
+    if name == "opencode":
+        opencode_settings(home, stub)
+    own = {name: "" for name in ("XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_CACHE_HOME")}
+    done = hooks.run("install", name, "--db", str(hooks.db), env={**env, **own})
+    assert done.returncode == 0, done.stderr
+    subprocess.run(
+        [program(words[0]), *words[1:]], cwd=hooks.project, env=env, stdin=subprocess.DEVNULL, timeout=180,
+        capture_output=True, check=True,
+    )  # fmt: skip
+    assert stub.asked
+    return json.dumps(stub.asked, ensure_ascii=False)
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+async def test_the_first_request_holds_the_briefing_and_what_the_prompt_is_about(
+    server: Servers, hooks: Hooks, tmp_path: Path, name: str
+) -> None:
+    program(name)
+    async with server(cwd=hooks.project) as client:
+        await call(client, "write_memory", key="current.task", value=TASK)
+        await call(client, "memory_store", content=NOTE, type="learning", project="")  # in no briefing
+    with model_stub() as stub:
+        said = run(name, hooks, tmp_path / "home", stub)
+    assert TASK in said
+    assert NOTE in said
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+async def test_a_broken_database_keeps_nobody_from_working(hooks: Hooks, tmp_path: Path, name: str) -> None:
+    program(name)
+    hooks.db.write_bytes(b"no database at all" * 100)
+    with model_stub() as stub:
+        said = run(name, hooks, tmp_path / "home", stub)
+    assert PROMPT in said
+    assert "recorded-notes" not in said
+    assert any("SessionStart failed" in line for line in hooks.log)
+    assert any("UserPromptSubmit failed" in line for line in hooks.log)

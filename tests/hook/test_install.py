@@ -1,0 +1,234 @@
+"""`install` and `uninstall`: what they write into the files of the clients, and that nothing else is touched."""
+
+import json
+import stat
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from memory_server.cli.main import CLIENTS
+from tests.hook.conftest import Hooks
+
+SERVER = '{"command": "npx", "args": ["-y", "other"], "env": {"KEY": "not-ours"}}'
+
+FILES = {
+    ".claude.json": '{\n  "numStartups": 3,\n  "mcpServers": {"other": SERVER},\n  "tip": "蓝色"\n}\n',
+    ".claude/settings.json": """{
+    "model": "opus",
+    "hooks": {
+        "Stop": [
+            {"hooks": [{"type": "command", "command": "say done"}]}
+        ]
+    }
+}
+""",
+    ".config/Claude/claude_desktop_config.json": '{"mcpServers":{"other":SERVER},"theme":"dark"}',
+    ".codex/config.toml": """model = "gpt" # the best
+
+[mcp_servers.other]
+command = "npx"
+
+[mcp_servers.other.env]
+KEY = "not-ours"
+
+[tui]
+theme = "dark"
+""",
+    ".codex/hooks.json": '{"hooks": {"Stop": []}}\n',
+    ".cursor/mcp.json": '{\r\n  "mcpServers": {\r\n    "other": SERVER\r\n  }\r\n}\r\n',
+    ".cursor/hooks.json": '{"version": 1, "hooks": {"stop": [{"command": "say done"}]}}',
+    ".config/Code/User/mcp.json": """// my servers
+{
+\t"servers": {
+\t\t/* the first */ "other": SERVER, // keep this
+\t},
+\t"inputs": [],
+}
+""",
+    ".config/opencode/opencode.jsonc": """{
+  "$schema": "https://opencode.ai/config.json",
+  // "model": "x",
+  "mcp": {}
+}
+""",
+    ".gemini/settings.json": '{"hooks": {"BeforeAgent": [{"hooks": [{"type": "command", "command": "x"}]}]}}',
+}
+"""What the files may hold before, by their paths in the home folder."""
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Path:
+    folder = tmp_path / "home"
+    folder.mkdir()
+    return folder
+
+
+def run(hooks: Hooks, home: Path, *arguments: str, code: int = 0) -> str:
+    """What a command says in that home."""
+    own = {name: "" for name in ("XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_CACHE_HOME")}
+    env = {**own, "HOME": str(home), "USERPROFILE": str(home)}
+    done = hooks.run(*arguments, "--db", str(hooks.db), env=env)
+    assert done.returncode == code, done.stderr
+    return done.stderr if code else done.stdout
+
+
+def fill(home: Path) -> None:
+    for name, text in FILES.items():
+        path = home / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(text.replace("SERVER", SERVER).encode())
+        path.chmod(0o600)
+
+
+def content(home: Path) -> dict[str, bytes]:
+    return {path.relative_to(home).as_posix(): path.read_bytes() for path in home.rglob("*") if path.is_file()}
+
+
+def values(value: Any) -> list[str]:
+    """Every text in a JSON value."""
+    match value:
+        case dict():
+            return [text for name, each in value.items() for text in (name, *values(each))]
+        case list():
+            return [text for each in value for text in values(each)]
+        case _:
+            return [str(value)]
+
+
+@pytest.mark.parametrize("client", CLIENTS)
+def test_a_client_without_files_gets_them_and_loses_them_again(hooks: Hooks, home: Path, client: str) -> None:
+    said = run(hooks, home, "install", client)
+    first = content(home)
+    assert first
+    assert all(f"{home / name}: written." in said for name in first)
+    assert any(str(hooks.db).encode() in text for text in first.values())
+    assert run(hooks, home, "install", client).splitlines()[-1].endswith("Nothing was changed.")
+    assert content(home) == first
+    run(hooks, home, "uninstall", client)
+    assert content(home) == {}
+    assert "was not connected" in run(hooks, home, "uninstall", client)
+
+
+@pytest.mark.parametrize("client", CLIENTS)
+def test_nothing_else_is_touched_and_a_file_is_restored_to_the_byte(
+    hooks: Hooks, home: Path, client: str
+) -> None:
+    fill(home)
+    before = content(home)
+    run(hooks, home, "install", client)
+    installed = content(home)
+    changed = [name for name in before if installed[name] != before[name]]
+    assert changed
+    for name in changed:
+        assert installed[f"{name}.before-memory-server"] == before[name]
+        assert stat.S_IMODE((home / name).stat().st_mode) == 0o600
+    run(hooks, home, "install", client)
+    assert content(home) == installed
+    run(hooks, home, "uninstall", client)
+    assert content(home) == before
+
+
+def test_comments_order_and_indents_are_kept(hooks: Hooks, home: Path) -> None:
+    fill(home)
+    run(hooks, home, "install", "vscode")
+    written = (home / ".config/Code/User/mcp.json").read_text()
+    opening, _, rest = written.partition(', // keep this\n\t\t"memory": {\n\t\t\t"type": "stdio",')
+    assert opening == f'// my servers\n{{\n\t"servers": {{\n\t\t/* the first */ "other": {SERVER}'
+    assert rest.endswith('\n\t\t}\n\t},\n\t"inputs": [],\n}\n')
+
+
+def test_what_the_user_changed_since_stays(hooks: Hooks, home: Path) -> None:
+    fill(home)
+    run(hooks, home, "install", "claude")
+    path = home / ".claude/settings.json"
+    path.write_text(path.read_text().replace('"opus"', '"sonnet"'))
+    said = run(hooks, home, "uninstall", "claude")
+    assert json.loads(path.read_text()) == json.loads(FILES[".claude/settings.json"].replace("opus", "sonnet"))
+    assert "settings.json.before-memory-server is what it was before" in said
+    assert not (home / ".claude.json.before-memory-server").exists()
+
+
+def test_the_hooks_stand_beside_those_of_others_and_each_event_can_be_left_out(hooks: Hooks, home: Path) -> None:
+    fill(home)
+    run(hooks, home, "install", "claude", "--hooks-off", "PreCompact,SessionEnd")
+    found = json.loads((home / ".claude/settings.json").read_text())["hooks"]
+    assert set(found) == {"Stop", "SessionStart", "UserPromptSubmit"}
+    assert found["Stop"][0]["hooks"][0]["command"] == "say done"
+    assert found["SessionStart"][0]["matcher"] == "startup|resume|clear|compact"
+    (own,) = found["SessionStart"][0]["hooks"]
+    assert own["command"].endswith(f"hook SessionStart --client claude --db {hooks.db}")
+    assert own["timeout"] == 10
+
+
+def test_a_program_that_has_moved_takes_the_place_of_its_old_entries(hooks: Hooks, home: Path) -> None:
+    run(hooks, home, "install", "codex")
+    for name in (".codex/config.toml", ".codex/hooks.json"):
+        path = home / name
+        path.write_text(path.read_text().replace(str(hooks.db), "/old/memory.db"))
+    run(hooks, home, "install", "codex")
+    config = (home / ".codex/config.toml").read_text()
+    assert config.count("[mcp_servers.memory]") == 1
+    assert tomllib.loads(config)["mcp_servers"]["memory"]["args"][-1] == str(hooks.db)
+    found = json.loads((home / ".codex/hooks.json").read_text())
+    assert [len(each) for each in found["hooks"].values()] == [1] * 5
+    assert "/old/memory.db" not in " ".join(values(found))
+
+
+@pytest.mark.parametrize(
+    ("client", "name", "text"),
+    [
+        ("claude", ".claude.json", '{"mcpServers": {"memory": SERVER}}'),
+        ("codex", ".codex/config.toml", '[mcp_servers.memory]\ncommand = "npx"\n'),
+        ("opencode", ".config/opencode/plugins/memory-server.js", "// mine\n"),
+    ],
+)
+def test_another_server_of_the_name_is_not_replaced(
+    hooks: Hooks, home: Path, client: str, name: str, text: str
+) -> None:
+    path = home / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text.replace("SERVER", SERVER))
+    before = content(home)
+    assert str(path) in run(hooks, home, "install", client, code=1)
+    assert content(home) == before
+    run(hooks, home, "uninstall", client)
+    assert content(home) == before
+
+
+@pytest.mark.parametrize("text", ['{"mcpServers": ', '{"mcpServers": []}', "{} {}", "\xff"])
+def test_a_file_that_cannot_be_read_is_named_and_left_alone(hooks: Hooks, home: Path, text: str) -> None:
+    (home / ".cursor").mkdir()
+    (home / ".cursor/mcp.json").write_bytes(text.encode("latin-1"))
+    before = content(home)
+    said = run(hooks, home, "install", "cursor", code=1)
+    assert "mcp.json" in said
+    assert "Nothing was changed." in said
+    assert content(home) == before
+
+
+@pytest.mark.parametrize("client", CLIENTS)
+def test_print_shows_the_entries_and_writes_nothing(hooks: Hooks, home: Path, client: str) -> None:
+    fill(home)
+    before = content(home)
+    said = run(hooks, home, "install", client, "--print")
+    assert str(hooks.db) in said
+    assert "not-ours" not in said
+    assert content(home) == before
+
+
+def test_a_file_behind_a_link_is_changed_where_it_is(hooks: Hooks, home: Path) -> None:
+    kept = home / "dotfiles"
+    kept.mkdir()
+    (kept / "mcp.json").write_text("{}\n")
+    (home / ".cursor").mkdir()
+    (home / ".cursor/mcp.json").symlink_to(kept / "mcp.json")
+    run(hooks, home, "install", "cursor")
+    assert (home / ".cursor/mcp.json").is_symlink()
+    assert "memory_server" in (kept / "mcp.json").read_text()
+
+
+def test_a_client_that_is_not_known_is_refused_with_those_that_are(hooks: Hooks, home: Path) -> None:
+    said = run(hooks, home, "install", "windsurf", code=2)
+    assert all(client in said for client in CLIENTS)
