@@ -5,8 +5,10 @@ CREATE TABLE hook_injections (
     id INTEGER PRIMARY KEY AUTOINCREMENT,
     session TEXT NOT NULL CHECK (length(session) <= 200),
     event TEXT NOT NULL CHECK (event IN ('SessionStart', 'UserPromptSubmit')),
-    kind TEXT NOT NULL CHECK (kind IN ('briefing', 'memory', 'fact', 'turn')),
-    item_id INTEGER NOT NULL, -- 0 for a briefing as a whole; what it says has rows of its own, with 0 tokens
+    kind TEXT NOT NULL CHECK (kind IN ('briefing', 'memory', 'fact', 'turn', 'suggestion')),
+    -- 0 for a briefing as a whole: what it says has rows of its own, with 0 tokens. Of a suggestion, the short-term memory
+    -- of the turn in which something was stated.
+    item_id INTEGER NOT NULL,
     tokens INTEGER NOT NULL CHECK (tokens >= 0),
     injected_at TEXT NOT NULL DEFAULT (strftime('%Y-%m-%dT%H:%M:%fZ', 'now')),
     -- 0: the client has emptied or shortened the context since, so it may be said again.
@@ -19,6 +21,7 @@ CREATE TRIGGER hook_injections_capped AFTER INSERT ON hook_injections BEGIN
     DELETE FROM hook_injections WHERE id <= NEW.id - 5000;
 END;
 
+-- The marks of what was kept. A mark outlives its row, which may come back out of the trash.
 CREATE TABLE hook_captures (
     id INTEGER PRIMARY KEY AUTOINCREMENT,
     kind TEXT NOT NULL CHECK (kind IN ('short_term', 'fact')),
@@ -31,12 +34,8 @@ CREATE TABLE hook_captures (
 
 CREATE INDEX hook_captures_by_session ON hook_captures (session);
 
-CREATE TRIGGER captured_short_term_memory_deleted AFTER DELETE ON short_term_memories BEGIN
-    DELETE FROM hook_captures WHERE kind = 'short_term' AND item_id = OLD.id;
-END;
-
-CREATE TRIGGER captured_fact_deleted AFTER DELETE ON facts BEGIN
-    DELETE FROM hook_captures WHERE kind = 'fact' AND item_id = OLD.id;
+CREATE TRIGGER hook_captures_capped AFTER INSERT ON hook_captures BEGIN
+    DELETE FROM hook_captures WHERE id <= NEW.id - 50000;
 END;
 
 CREATE VIEW readable_hook_injections AS
@@ -51,6 +50,7 @@ SELECT
         WHEN 'memory' THEN (SELECT content FROM memories WHERE id = i.item_id)
         WHEN 'fact' THEN (SELECT key || ': ' || value FROM facts WHERE id = i.item_id)
         WHEN 'turn' THEN (SELECT summary FROM turns WHERE id = i.item_id)
+        WHEN 'suggestion' THEN (SELECT text FROM short_term_memories WHERE id = i.item_id)
     END AS text
 FROM hook_injections AS i;
 

@@ -22,7 +22,7 @@ from tests.conftest import ROOT
 PACKAGE = ROOT / "memory_server"
 CLOCKS = {"datetime.now", "datetime.utcnow", "datetime.today", "date.today", "time.time", "time.time_ns"}
 CHANCE = {"random", "secrets", "numpy.random"}
-FACES = {"cli", "demo.py", "mcp", "__init__.py", "__main__.py"}
+FACES = {"cli", "demo.py", "hook", "mcp", "__init__.py", "__main__.py"}
 """What talks to people and models. All else lies below, and does not know who reads its words."""
 
 WORDS = [pytest.param(mcp_hints.WORDS, id="mcp"), pytest.param(cli_hints.WORDS, id="cli")]
@@ -72,9 +72,9 @@ def test_tool_names_are_unique_and_their_methods_bear_them() -> None:
     assert names == [tool.fn.__name__ for tool in all_tools()]
 
 
-def test_only_the_composition_root_reads_the_clock() -> None:
+def test_only_the_composition_roots_read_the_clock() -> None:
     readers = {name for name, tree in modules() if called(tree) & CLOCKS}
-    assert readers == {"app.py"}
+    assert readers == {"app.py", "hook/main.py"}
 
 
 def test_chance_enters_by_the_composition_root_and_in_the_naps_of_a_busy_database() -> None:
@@ -98,14 +98,17 @@ def reads_environment(tree: ast.AST) -> bool:
 
 def test_only_the_settings_read_the_environment() -> None:
     readers = {name for name, tree in modules() if reads_environment(tree)}
-    assert readers == {"settings.py"}
+    assert readers == {"settings.py", "hook/settings.py", "cli/install/clients.py"}
 
 
 def test_nothing_prints_but_the_command_line_and_the_demo() -> None:
     printers = {name for name, tree in modules() if called(tree) & {"print", "sys.stdout.write", "input"}}
     assert {name for name in printers if name != "demo.py"} == {
+        "__main__.py",
         "cli/backup.py",
         "cli/doctor.py",
+        "cli/hooks.py",
+        "cli/install/command.py",
         "cli/main.py",
         "cli/projects.py",
     }

@@ -125,6 +125,7 @@ def test_the_environment_sets_what_no_flag_does(monkeypatch: pytest.MonkeyPatch)
         "READ_ONLY": "true",
         "ALLOW_SECRETS": "1",
         "NO_DIGESTS": "1",
+        "HOOKS_OFF": "Stop,SessionEnd",
         "LOG_LEVEL": "ERROR",
         "SESSION": "s1",
     }
@@ -135,6 +136,7 @@ def test_the_environment_sets_what_no_flag_does(monkeypatch: pytest.MonkeyPatch)
     assert settings.here.name == "env"
     assert settings.tools == ("memory_get", "memory_stats")
     assert settings.exclude_tools == ("memory_delete",)
+    assert settings.hooks_off == ("Stop", "SessionEnd")
     assert (settings.read_only, settings.allow_secrets, settings.no_digests) == (True, True, True)
     assert (settings.embedder, settings.log_level, settings.session) == ("hashing", "ERROR", "s1")
     assert settings.embedder_url == "http://localhost:11434/v1"

@@ -60,10 +60,16 @@ def main(argv: Sequence[str] | None = None) -> int:
 
                 action = command.install if arguments.command == "install" else command.uninstall
                 action(settings, arguments.client, arguments.print)
-            case "hook" if arguments.event == "log":
-                from memory_server.cli.hooks import log
+            case "hook" if arguments.event in ("log", "captured", "forget"):
+                from memory_server.cli import hooks
 
-                log(settings)
+                match arguments.event:
+                    case "log":
+                        hooks.log(settings)
+                    case "captured":
+                        hooks.captured(settings, arguments.session_id)
+                    case _:
+                        hooks.forget(settings, arguments.session_id)
             case "hook":
                 from memory_server.hook.main import main as hook
 
@@ -141,12 +147,25 @@ def _add_clients(commands: "argparse._SubParsersAction[_Parser]", flags: "_Parse
     ):
         command = commands.add_parser(name, parents=[flags], help=does)
         command.add_argument("client", choices=CLIENTS, metavar="CLIENT", help=", ".join(CLIENTS))
-        command.add_argument("--print", action="store_true", help="show what would be written, and write nothing")
-    hook = commands.add_parser("hook", parents=[flags], help="what clients run at an event; `log` shows what was said")
-    hook.add_argument(
-        "event", metavar="EVENT", help="log, or SessionStart, UserPromptSubmit, Stop, PreCompact, SessionEnd"
+        command.add_argument(
+            "--print", action="store_true", help="show what would be written, and write nothing"
+        )
+    hook = commands.add_parser(
+        "hook",
+        parents=[flags],
+        help="what clients run at an event; what was said and kept, and forgetting it",
     )
-    hook.add_argument("--client", default=argparse.SUPPRESS, help="the client that runs the hook, by its name for install")
+    hook.add_argument(
+        "event",
+        metavar="EVENT",
+        help="log: what was said. captured: what was kept unasked. forget: erase that. Else the name of an event",
+    )
+    hook.add_argument(
+        "session_id", nargs="?", metavar="SESSION", help="with captured and forget: a session, or all"
+    )
+    hook.add_argument(
+        "--client", default=argparse.SUPPRESS, help="the client that runs the hook, by its name for install"
+    )
 
 
 def _add_projects(commands: "argparse._SubParsersAction[_Parser]", flags: "_Parser") -> None:

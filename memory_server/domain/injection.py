@@ -1,4 +1,4 @@
-"""What a hook has put into the context of a model, and what it kept without being asked: which row, in which session."""
+"""What a hook has put into the context of a model, and what it kept unasked: which row, in which session."""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -11,6 +11,7 @@ class Injected(StrEnum):
     MEMORY = "memory"
     FACT = "fact"
     TURN = "turn"
+    SUGGESTION = "suggestion"
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,4 +33,23 @@ class Logged:
     event: str
     kind: str
     tokens: int
+    text: str | None
+
+
+class Captured(StrEnum):
+    """The kinds of what a hook keeps without being asked."""
+
+    SHORT_TERM = "short_term"
+    FACT = "fact"
+
+
+@dataclass(frozen=True, slots=True)
+class Capture:
+    """Something that was kept: `kind` and `id` name its row. `text` is what that says now; None where it is gone."""
+
+    kind: Captured
+    id: int
+    at: str
+    session: str
+    event: str
     text: str | None

@@ -1,7 +1,7 @@
 """Whether a prompt is about a text, by their words alone: what they share, weighed by how rare each word is.
 
 A logistic model with three inputs, because a hook has no time for the ranking of a search, which needs numpy. It was
-fitted on `scripts/quality/own.jsonl`, the questions of each store asked in all stores; docs/hooks.md says what it finds.
+fitted on the questions of `scripts/quality/own.jsonl`, each asked in all stores; docs/hooks.md says what it finds.
 """
 
 from dataclasses import dataclass

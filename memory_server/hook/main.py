@@ -13,7 +13,7 @@ from memory_server.domain.caller import Caller
 from memory_server.domain.moment import timestamp
 from memory_server.errors import Unavailable
 from memory_server.hook import event as events
-from memory_server.hook import framing, journal, settings
+from memory_server.hook import journal, settings
 from memory_server.hook.event import Event, Name
 from memory_server.hook.settings import HookSettings
 from memory_server.sqlite.database import Database
@@ -64,7 +64,12 @@ def _text(event: Event, given: HookSettings, database: Database) -> str:
             from memory_server.hook.prompt import prompt
 
             return prompt(event, database, caller, not given.read_only)
+        case _ if given.read_only:
+            return ""
         case _:
+            from memory_server.hook.keep import keep
+
+            keep(event, database, caller)
             return ""
 
 

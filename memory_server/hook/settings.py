@@ -1,4 +1,4 @@
-"""The settings of a hook: those of the server that it needs, read without pydantic, which takes longer than a hook may."""
+"""The settings of a hook: those of the server that it needs, read without pydantic, which takes too long."""
 
 import os
 from collections.abc import Iterator, Mapping, Sequence

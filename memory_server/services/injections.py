@@ -14,7 +14,9 @@ from memory_server.sqlite.tx import WriteTx
 class InjectionService:
     database: Database
 
-    def record_briefing(self, session: str, event: str, briefing: Briefing, tokens: int, emptied: bool) -> None:
+    def record_briefing(
+        self, session: str, event: str, briefing: Briefing, tokens: int, emptied: bool
+    ) -> None:
         """A session was told a briefing: what that says in full is not said again.
 
         `emptied`: what the session was told before is no longer in its context.

@@ -265,7 +265,9 @@ def _new_name(tx: Tx, project: Project) -> str:
 
 def _enter_key(tx: WriteTx, found: Known, project: Project) -> None:
     """Enter the key, but never one that holds a credential: then the folder stands for the project."""
-    from memory_server.domain.secrets import find_secret  # its patterns take 15 ms, and reading needs none of them
+    from memory_server.domain.secrets import (
+        find_secret,
+    )  # its patterns take 15 ms, and reading needs none of them
 
     keys = () if project.is_given else (project.key, *project.others)
     safe = next((key for key in keys if find_secret(key) is None), None)

@@ -10,17 +10,18 @@ from itertools import chain
 from memory_server.domain import fact_text, parts, recall, reminding
 from memory_server.domain.caller import Caller
 from memory_server.domain.fact import Fact, Scope, homes
-from memory_server.domain.injection import Injected, Injection
+from memory_server.domain.injection import Captured, Injected, Injection
 from memory_server.domain.memory import Memory, MemoryId
 from memory_server.domain.recall import Found, Recallable
 from memory_server.domain.reminding import LIKELY, Shared
 from memory_server.domain.turn import Turn
 from memory_server.language import background, query
 from memory_server.language.small_talk import is_small_talk
+from memory_server.language.statements import statements
 from memory_server.language.telling import telling
 from memory_server.language.tokens import estimate
 from memory_server.services import projects
-from memory_server.sqlite import edges, facts, hook_injections, memories, turns, word_hits
+from memory_server.sqlite import edges, facts, hook_captures, hook_injections, memories, turns, word_hits
 from memory_server.sqlite.database import Database
 from memory_server.sqlite.tx import Tx
 from memory_server.sqlite.word_hits import Index
@@ -30,6 +31,9 @@ READ = 600
 
 TERMS = 32
 """Words of a prompt that are looked for: each takes some 0.3 ms."""
+
+STORED = 0.6
+"""Share of the weight of a sentence's words that a stored text has, from which on it says the same."""
 
 CANDIDATES = 200
 """Texts of each index, those that share most, that are looked at: those of other projects are among them."""
@@ -68,6 +72,42 @@ class RemindingService:
             self.database.record(lambda tx: hook_injections.insert(tx, session, said))
         return answer.text
 
+    def not_stored(self, event: str, caller: Caller) -> str | None:
+        """A decision, preference or correction that the user stated in the last turn that was kept of this session, and
+        that no memory and no fact says; each is told once. None where there is none."""
+        session = caller.session
+        if session is None or not self.records:
+            return None
+        with self.database.read() as tx:
+            last = hook_captures.last(tx, Captured.SHORT_TERM, session)
+            if last is None or hook_injections.was_suggested(tx, session, last.id):
+                return None
+            caller = projects.known(tx, caller)
+            stated = statements(_by_user(last.text or ""))
+            missing = next((each for each in stated if not _is_stored(tx, each, caller)), None)
+        if missing is not None:
+            told = [Injection(event, Injected.SUGGESTION, last.id, estimate(missing))]
+            self.database.record(lambda tx: hook_injections.insert(tx, session, told))
+        return missing
+
+
+def _by_user(text: str) -> str:
+    """What the user said in a snapshot: up to where the assistant begins."""
+    return text.partition("\nassistant: ")[0].removeprefix("user: ") if text.startswith("user: ") else ""
+
+
+def _is_stored(tx: Tx, sentence: str, caller: Caller) -> bool:
+    """Whether a memory or a fact says it; a sentence of small talk needs no storing."""
+    terms = query.parse(sentence).terms[:TERMS]
+    if all(map(is_small_talk, terms)):
+        return True
+    shared = _shared(tx, terms)
+    for index in (Index.MEMORY, Index.FACT):
+        likely = [id for id, each in shared[index].items() if each.mass >= STORED * each.full]
+        if likely and _own(tx, index, likely, caller):
+            return True
+    return False
+
 
 _KIND_OF = {
     Recallable.MEMORY: Injected.MEMORY,
@@ -103,8 +143,8 @@ def _shared(tx: Tx, terms: Sequence[str]) -> dict[Index, dict[int, Shared]]:
                 for id in ids:
                     weights[index].setdefault(id, []).append(weight)
     found: dict[Index, dict[int, Shared]] = {index: {} for index in Index}
-    for index, rows in weights.items():
-        for id, held in rows.items():
+    for index, holders in weights.items():
+        for id, held in holders.items():
             whole, shared = parts.memory_of(id), Shared(sum(held), full, len(held), max(held))
             known = found[index].get(whole)
             if known is None or shared.mass > known.mass:
@@ -123,7 +163,10 @@ def _own(tx: Tx, index: Index, ids: Sequence[int], caller: Caller) -> set[int]:
 
 
 def _found(
-    tx: Tx, likely: Sequence[tuple[tuple[Injected, int], float]], told: set[tuple[Injected, int]], caller: Caller
+    tx: Tx,
+    likely: Sequence[tuple[tuple[Injected, int], float]],
+    told: set[tuple[Injected, int]],
+    caller: Caller,
 ) -> Iterator[Found]:
     """The rows as an answer shows them. What supersedes a memory stands in its place."""
     ids = {kind: [id for (each, id), _ in likely if each is kind] for kind in Injected}
@@ -159,7 +202,13 @@ def _newest(id: MemoryId, line: dict[MemoryId, MemoryId]) -> MemoryId:
 
 def _of_memory(memory: Memory, was: str | None, score: float) -> Found:
     return Found(
-        Recallable.MEMORY, f"m{memory.id}", memory.content, memory.occurred_at[:10], score, was=was, id=memory.id
+        Recallable.MEMORY,
+        f"m{memory.id}",
+        memory.content,
+        memory.occurred_at[:10],
+        score,
+        was=was,
+        id=memory.id,
     )
 
 
@@ -172,4 +221,6 @@ def _of_fact(fact: Fact, score: float, caller: Caller) -> Found:
 
 
 def _of_turn(turn: Turn, score: float) -> Found:
-    return Found(Recallable.TURN, f"t{turn.id}", turn.summary or turn.message, turn.occurred_at[:10], score, id=turn.id)
+    return Found(
+        Recallable.TURN, f"t{turn.id}", turn.summary or turn.message, turn.occurred_at[:10], score, id=turn.id
+    )

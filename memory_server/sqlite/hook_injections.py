@@ -28,6 +28,15 @@ def in_context(tx: Tx, session: str) -> set[tuple[Injected, int]]:
     return {(Injected(kind), id) for kind, id in rows}
 
 
+def was_suggested(tx: Tx, session: str, id: int) -> bool:
+    """Whether a session was told, ever, that something stated in a turn is not stored."""
+    found = tx.value(
+        "SELECT 1 FROM hook_injections WHERE session = ? AND kind = 'suggestion' AND item_id = ?",
+        (session, id),
+    )
+    return found is not None
+
+
 def forget_context(tx: WriteTx, session: str) -> None:
     """The client has emptied or shortened the context of a session: what it was told may be said again."""
     tx.execute("UPDATE hook_injections SET in_context = 0 WHERE session = ? AND in_context = 1", (session,))

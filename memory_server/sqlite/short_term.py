@@ -76,9 +76,10 @@ def insert(
     conversation: ConversationId,
     text: str,
     said_at: str,
-    keywords: Sequence[Keyword],
+    keywords: Sequence[Keyword] | None,
     caller: Caller,
 ) -> ShortTermId:
+    """The id of the new memory. Without keywords, background work finds them."""
     row = tx.one(
         """
         INSERT INTO short_term_memories
@@ -89,8 +90,9 @@ def insert(
         (conversation, text, said_at, tx.now, caller.client, caller.session),
     )
     id = ShortTermId(row[0])
-    tx.execute("UPDATE short_term_memories SET keyed = 1 WHERE id = ?", (id,))
-    _insert_keywords(tx, id, keywords)
+    if keywords is not None:
+        tx.execute("UPDATE short_term_memories SET keyed = 1 WHERE id = ?", (id,))
+        _insert_keywords(tx, id, keywords)
     return id
 
 

@@ -1,4 +1,4 @@
-"""Which texts hold the words of a prompt, read from the word indices alone: no numpy, which takes a hook's time twice."""
+"""Which texts hold the words of a prompt, read from the word indices alone and without numpy: a hook has no time."""
 
 import json
 from collections.abc import Sequence

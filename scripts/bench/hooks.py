@@ -53,13 +53,21 @@ def _sizes(folder: Path, sizes: tuple[int, ...]) -> Iterator[tuple[str, ...]]:
             wait_until_embedded(server)
         filled = size
         for event in ("SessionStart", "UserPromptSubmit", "Stop"):
-            sent = {"cwd": str(project), "source": "startup", "prompt": PROMPT, "last_assistant_message": PROMPT}
-            yield _row(f"{event}, {size:,} memories", ["-m", "memory_server", "hook", event, "--db", str(db)], sent)
+            sent = {
+                "cwd": str(project),
+                "source": "startup",
+                "prompt": PROMPT,
+                "last_assistant_message": PROMPT,
+            }
+            yield _row(
+                f"{event}, {size:,} memories", ["-m", "memory_server", "hook", event, "--db", str(db)], sent
+            )
 
 
 def _row(name: str, arguments: list[str], event: dict[str, str] | None = None) -> tuple[str, ...]:
     first, *others = [
-        _run(arguments, json.dumps({**(event or {}), "session_id": f"s{number}"})) for number in range(RUNS + 1)
+        _run(arguments, json.dumps({**(event or {}), "session_id": f"s{number}"}))
+        for number in range(RUNS + 1)
     ]
     cpu, wall = zip(*others, strict=True)
     note(f"{name}: {min(cpu):.3f}")

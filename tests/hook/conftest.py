@@ -35,11 +35,18 @@ class Hooks:
     env: dict[str, str]
 
     def __call__(
-        self, event: str, *arguments: str, input: str | None = None, env: dict[str, str] | None = None, **given: Any
+        self,
+        event: str,
+        *arguments: str,
+        input: str | None = None,
+        env: dict[str, str] | None = None,
+        **given: Any,
     ) -> Said:
         """The fields of the event are keyword arguments; `input` is sent as it is instead."""
         fields = {"session_id": "s1", "cwd": str(self.project), "hook_event_name": event, **given}
-        done = self.run("hook", event, "--db", str(self.db), *arguments, input=input or json.dumps(fields), env=env)
+        done = self.run(
+            "hook", event, "--db", str(self.db), *arguments, input=input or json.dumps(fields), env=env
+        )
         assert (done.returncode, done.stderr) == (0, "")
         return Said(done.stdout)
 

@@ -61,7 +61,14 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _messages(self, asked: dict[str, Any]) -> None:
         usage = {"input_tokens": 1, "output_tokens": 1}
-        whole = {"id": "m1", "type": "message", "role": "assistant", "model": "stub", "stop_sequence": None, "usage": usage}
+        whole = {
+            "id": "m1",
+            "type": "message",
+            "role": "assistant",
+            "model": "stub",
+            "stop_sequence": None,
+            "usage": usage,
+        }
         text = {"type": "text", "text": ANSWER}
         if not asked.get("stream"):
             self._json({**whole, "stop_reason": "end_turn", "content": [text]})
@@ -71,7 +78,11 @@ class _Handler(BaseHTTPRequestHandler):
             {"type": "content_block_start", "index": 0, "content_block": {"type": "text", "text": ""}},
             {"type": "content_block_delta", "index": 0, "delta": {"type": "text_delta", "text": ANSWER}},
             {"type": "content_block_stop", "index": 0},
-            {"type": "message_delta", "delta": {"stop_reason": "end_turn", "stop_sequence": None}, "usage": usage},
+            {
+                "type": "message_delta",
+                "delta": {"stop_reason": "end_turn", "stop_sequence": None},
+                "usage": usage,
+            },
             {"type": "message_stop"},
         )
 

@@ -49,10 +49,20 @@ requires_openai_auth = false
 def opencode_settings(home: Path, stub: Stub) -> None:
     options = {"baseURL": f"{stub.url}/v1", "apiKey": "none"}
     model = {"name": "stub", "limit": {"context": 200_000, "output": 8_000}, "tool_call": True}
-    provider = {"npm": "@ai-sdk/openai-compatible", "name": "stub", "options": options, "models": {"stub": model}}
+    provider = {
+        "npm": "@ai-sdk/openai-compatible",
+        "name": "stub",
+        "options": options,
+        "models": {"stub": model},
+    }
     folder = home / ".config/opencode"
     folder.mkdir(parents=True)
-    settings = {"autoupdate": False, "model": "stub/stub", "small_model": "stub/stub", "provider": {"stub": provider}}
+    settings = {
+        "autoupdate": False,
+        "model": "stub/stub",
+        "small_model": "stub/stub",
+        "provider": {"stub": provider},
+    }
     (folder / "opencode.json").write_text(json.dumps(settings, indent=2))
 
 
@@ -76,7 +86,7 @@ def run(name: str, hooks: Hooks, home: Path, stub: Stub) -> str:
         codex_settings(home, stub)
     if name == "opencode":
         opencode_settings(home, stub)
-    own = {name: "" for name in ("XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_CACHE_HOME")}
+    own = dict.fromkeys(("XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_CACHE_HOME"), "")
     done = hooks.run("install", name, "--db", str(hooks.db), env={**env, **own})
     assert done.returncode == 0, done.stderr
     subprocess.run(

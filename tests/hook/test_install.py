@@ -67,7 +67,7 @@ def home(tmp_path: Path) -> Path:
 
 def run(hooks: Hooks, home: Path, *arguments: str, code: int = 0) -> str:
     """What a command says in that home."""
-    own = {name: "" for name in ("XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_CACHE_HOME")}
+    own = dict.fromkeys(("XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_CACHE_HOME"), "")
     env = {**own, "HOME": str(home), "USERPROFILE": str(home)}
     done = hooks.run(*arguments, "--db", str(hooks.db), env=env)
     assert done.returncode == code, done.stderr
@@ -83,7 +83,9 @@ def fill(home: Path) -> None:
 
 
 def content(home: Path) -> dict[str, bytes]:
-    return {path.relative_to(home).as_posix(): path.read_bytes() for path in home.rglob("*") if path.is_file()}
+    return {
+        path.relative_to(home).as_posix(): path.read_bytes() for path in home.rglob("*") if path.is_file()
+    }
 
 
 def values(value: Any) -> list[str]:
@@ -145,12 +147,16 @@ def test_what_the_user_changed_since_stays(hooks: Hooks, home: Path) -> None:
     path = home / ".claude/settings.json"
     path.write_text(path.read_text().replace('"opus"', '"sonnet"'))
     said = run(hooks, home, "uninstall", "claude")
-    assert json.loads(path.read_text()) == json.loads(FILES[".claude/settings.json"].replace("opus", "sonnet"))
+    assert json.loads(path.read_text()) == json.loads(
+        FILES[".claude/settings.json"].replace("opus", "sonnet")
+    )
     assert "settings.json.before-memory-server is what it was before" in said
     assert not (home / ".claude.json.before-memory-server").exists()
 
 
-def test_the_hooks_stand_beside_those_of_others_and_each_event_can_be_left_out(hooks: Hooks, home: Path) -> None:
+def test_the_hooks_stand_beside_those_of_others_and_each_event_can_be_left_out(
+    hooks: Hooks, home: Path
+) -> None:
     fill(home)
     run(hooks, home, "install", "claude", "--hooks-off", "PreCompact,SessionEnd")
     found = json.loads((home / ".claude/settings.json").read_text())["hooks"]

@@ -18,8 +18,23 @@ NOTES = [
     "兰花每十天浇一次水，不能用自来水",
 ]
 SMALL_TALK = [
-    *["yes, go on", "ok", "continue", "thanks, looks good", "run the tests again", "commit this and push", ""],
-    *["fix the failing test please", "why did that fail?", "好的，继续", "可以，就这样", "谢谢，没问题", "!?"],
+    *[
+        "yes, go on",
+        "ok",
+        "continue",
+        "thanks, looks good",
+        "run the tests again",
+        "commit this and push",
+        "",
+    ],
+    *[
+        "fix the failing test please",
+        "why did that fail?",
+        "好的，继续",
+        "可以，就这样",
+        "谢谢，没问题",
+        "!?",
+    ],
 ]
 
 
@@ -28,7 +43,12 @@ async def filled(server: Servers, hooks: Hooks) -> None:
         for note in NOTES:
             await call(client, "memory_store", content=note, type="learning", project="shop")
         for number in range(30):
-            await call(client, "memory_store", content=f"Run {number} of the failing tests went on", type="observation")
+            await call(
+                client,
+                "memory_store",
+                content=f"Run {number} of the failing tests went on",
+                type="observation",
+            )
 
 
 @pytest.mark.parametrize(
@@ -85,10 +105,16 @@ async def test_nothing_of_another_project_is_said_and_what_is_shared_names_its_a
 ) -> None:
     await filled(server, hooks)
     async with server(cwd=hooks.project, name="Cursor") as client:
-        await call(client, "memory_store", content="The parrot Polly eats cashews", type="learning", project="zoo")
+        await call(
+            client, "memory_store", content="The parrot Polly eats cashews", type="learning", project="zoo"
+        )
         await call(client, "write_memory", key="shared.parrot", value="Polly hates walnuts", scope="shared")
-        await call(client, "memory_store", content="My own parrot Polly speaks French", type="learning", project="")
-        await call(client, "register_memory", message="We taught the parrot Polly to count", summary="Polly counts")
+        await call(
+            client, "memory_store", content="My own parrot Polly speaks French", type="learning", project=""
+        )
+        await call(
+            client, "register_memory", message="We taught the parrot Polly to count", summary="Polly counts"
+        )
     said = hooks("UserPromptSubmit", prompt="What do we know of the parrot Polly?").context
     assert "cashews" not in said
     assert "Polly hates walnuts (shared by Cursor) [f shared.parrot]" in said
@@ -96,7 +122,9 @@ async def test_nothing_of_another_project_is_said_and_what_is_shared_names_its_a
     assert "Polly counts [t1]" in said
 
 
-async def test_a_memory_that_is_superseded_gives_way_to_what_took_its_place(server: Servers, hooks: Hooks) -> None:
+async def test_a_memory_that_is_superseded_gives_way_to_what_took_its_place(
+    server: Servers, hooks: Hooks
+) -> None:
     async with server(cwd=hooks.project) as client:
         old = await call(client, "memory_store", content="The lighthouse keeper is Ada", type="learning")
         await call(
@@ -110,16 +138,23 @@ async def test_all_that_is_said_keeps_the_limit(server: Servers, hooks: Hooks) -
     await filled(server, hooks)
     async with server(cwd=hooks.project) as client:
         for number, town in enumerate(["Brest", "Kiel", "Porto", "Odessa", "Bergen", "Varna"]):
-            text = f"The lantern of {town} turns {number}. " + f"Its lantern glass number {number} is cut in {town}. " * 60
+            text = (
+                f"The lantern of {town} turns {number}. "
+                + f"Its lantern glass number {number} is cut in {town}. " * 60
+            )
             await call(client, "memory_store", content=text, type="learning", project="shop")
     said = hooks("UserPromptSubmit", prompt="Where is the lantern glass cut?").context
     assert 250 < estimate(said) <= 600
 
 
-async def test_what_was_said_is_recorded_and_can_be_read(server: Servers, hooks: Hooks, sqlite: Sqlite) -> None:
+async def test_what_was_said_is_recorded_and_can_be_read(
+    server: Servers, hooks: Hooks, sqlite: Sqlite
+) -> None:
     await filled(server, hooks)
     hooks("UserPromptSubmit", prompt="When does the lighthouse keeper sleep?")
-    printed = sqlite(hooks.db, ".mode json", "SELECT session, event, kind, text FROM readable_hook_injections")
+    printed = sqlite(
+        hooks.db, ".mode json", "SELECT session, event, kind, text FROM readable_hook_injections"
+    )
     assert as_rows(printed) == [
         {"session": "s1", "event": "UserPromptSubmit", "kind": "memory", "text": NOTES[0]},
     ]
@@ -130,5 +165,10 @@ async def test_a_server_that_only_reads_has_hooks_that_write_nothing(
 ) -> None:
     await filled(server, hooks)
     for _ in range(2):
-        assert NOTES[0] in hooks("UserPromptSubmit", "--read-only", prompt="When does the lighthouse keeper sleep?").context
+        assert (
+            NOTES[0]
+            in hooks(
+                "UserPromptSubmit", "--read-only", prompt="When does the lighthouse keeper sleep?"
+            ).context
+        )
     assert sqlite(hooks.db, "SELECT count(*) FROM hook_injections") == "0"

@@ -14,8 +14,12 @@ pytestmark = pytest.mark.anyio
 async def test_a_session_begins_with_the_briefing_of_its_project(server: Servers, hooks: Hooks) -> None:
     async with server(cwd=hooks.project) as client:
         await call(client, "write_memory", key="current.task", value="rewrite the invoice exporter")
-        await call(client, "memory_store", content="Invoices are numbered by year", type="decision", project="shop")
-        await call(client, "memory_store", content="The parrot is called Polly", type="decision", project="zoo")
+        await call(
+            client, "memory_store", content="Invoices are numbered by year", type="decision", project="shop"
+        )
+        await call(
+            client, "memory_store", content="The parrot is called Polly", type="decision", project="zoo"
+        )
     said = hooks("SessionStart", source="startup")
     assert json.loads(said.out)["hookSpecificOutput"]["hookEventName"] == "SessionStart"
     opening, _, rest = said.context.partition("\n\n")
@@ -30,7 +34,10 @@ async def test_a_session_begins_with_the_briefing_of_its_project(server: Servers
 
 async def test_a_briefing_keeps_its_limit_and_that_of_clients(server: Servers, hooks: Hooks) -> None:
     async with server(cwd=hooks.project) as client:
-        facts = {f"current.task{n}": f"task {n}: " + "move the harbour and measure it again; " * 8 for n in range(120)}
+        facts = {
+            f"current.task{n}": f"task {n}: " + "move the harbour and measure it again; " * 8
+            for n in range(120)
+        }
         for start in range(0, 120, 40):
             some = dict(list(facts.items())[start : start + 40])
             await call(client, "register_memory", message="m", summary="s", facts=some)
@@ -41,7 +48,9 @@ async def test_a_briefing_keeps_its_limit_and_that_of_clients(server: Servers, h
 
 async def test_nothing_is_said_of_a_project_of_which_nothing_is_known(server: Servers, hooks: Hooks) -> None:
     async with server(cwd=hooks.project) as client:
-        await call(client, "memory_store", content="The parrot is called Polly", type="decision", project="zoo")
+        await call(
+            client, "memory_store", content="The parrot is called Polly", type="decision", project="zoo"
+        )
     assert hooks("SessionStart").out == ""
 
 
@@ -56,6 +65,8 @@ async def test_what_was_noted_cannot_end_the_frame_or_hide_a_text(server: Server
 
 async def test_a_project_can_be_named_and_comes_before_the_folder(server: Servers, hooks: Hooks) -> None:
     async with server(cwd=hooks.project) as client:
-        await call(client, "memory_store", content="The parrot is called Polly", type="decision", project="zoo")
+        await call(
+            client, "memory_store", content="The parrot is called Polly", type="decision", project="zoo"
+        )
     assert "Polly" in hooks("SessionStart", "--project", "zoo").context
     assert "Polly" in hooks("SessionStart", env={"MEMORY_SERVER_PROJECT": "zoo"}).context

@@ -29,6 +29,7 @@ from tests.conftest import ROOT, Clock, Holder, Sqlite, damage, problems
 MIGRATIONS = ROOT / "migrations"
 NEWEST = len(list(MIGRATIONS.glob("*.sql")))
 PROJECTS = int(next(MIGRATIONS.glob("*_projects.sql")).name[:4])
+HOOKS = int(next(MIGRATIONS.glob("*_hooks.sql")).name[:4])
 CLAUDE = Caller("Claude", "s1")
 
 DATA = {
@@ -97,6 +98,11 @@ DATA = {
         SELECT value, 'of the shop', projects.id
         FROM projects, json_each('["remote", "folder", "name"]')
         WHERE name = 'shop';
+    """,
+    HOOKS: """
+        INSERT INTO hook_injections (session, event, kind, item_id, tokens)
+        VALUES ('s1', 'SessionStart', 'briefing', 0, 9);
+        INSERT INTO hook_captures (kind, item_id, session, event) VALUES ('short_term', 1, 's1', 'Stop');
     """,
 }
 """What a file can hold from a version on."""

@@ -43,21 +43,28 @@ def clients(environment: Mapping[str, str] = os.environ) -> dict[str, Client]:
     places = _Places(environment)
     claude, codex, cursor = places.claude, places.codex, places.home / ".cursor"
     gemini, opencode = places.home / ".gemini", places.config / "opencode"
-    return {
-        "claude": Client("Claude Code", claude, places.of_claude, "Start a new session: `claude`, then `/mcp` and `/hooks` show it."),
-        "claude-desktop": Client(
-            "Claude Desktop", places.desktop.parent, places.of_desktop, "Quit Claude Desktop and start it again. It has no hooks."
-        ),
-        "codex": Client(
-            "Codex", codex, places.of_codex, "Start Codex and trust the hooks once: it asks, or type `/hooks`."
-        ),
-        "cursor": Client("Cursor", cursor, places.of_cursor, "Start Cursor again, and switch the server on under Settings, MCP."),
-        "vscode": Client(
-            "VS Code", places.code.parent, places.of_vscode, "Reload the window. VS Code asks whether to trust the server."
-        ),
-        "opencode": Client("opencode", opencode, places.of_opencode, "Start opencode again."),
-        "gemini": Client("Gemini CLI", gemini, places.of_gemini, "Start a new session; `/mcp` and `/hooks` show it."),
-    }  # fmt: skip
+    found = {
+        "claude": ("Claude Code", claude, places.of_claude),
+        "claude-desktop": ("Claude Desktop", places.desktop.parent, places.of_desktop),
+        "codex": ("Codex", codex, places.of_codex),
+        "cursor": ("Cursor", cursor, places.of_cursor),
+        "vscode": ("VS Code", places.code.parent, places.of_vscode),
+        "opencode": ("opencode", opencode, places.of_opencode),
+        "gemini": ("Gemini CLI", gemini, places.of_gemini),
+    }
+    return {name: Client(*each, _THEN[name]) for name, each in found.items()}
+
+
+_THEN = {
+    "claude": "Start a new session: `claude`, then `/mcp` and `/hooks` show it.",
+    "claude-desktop": "Quit Claude Desktop and start it again. It has no hooks.",
+    "codex": "Start Codex and trust the hooks once: it asks, or type `/hooks`.",
+    "cursor": "Start Cursor again, and switch the server on under Settings, MCP.",
+    "vscode": "Reload the window. VS Code asks whether to trust the server.",
+    "opencode": "Start opencode again.",
+    "gemini": "Start a new session; `/mcp` and `/hooks` show it.",
+}
+"""What the user must still do."""
 
 
 class _Places:
@@ -83,14 +90,20 @@ class _Places:
 
     def of_claude(self, launch: Launch, on: Collection[Name]) -> list[Part]:
         server = JsonServer(self.claude_json, ("mcpServers", NAME), {"type": "stdio", **_command(launch)})
-        return [server, *hooks(self.claude / "settings.json", ["hooks"], like_claude(launch, "claude", EVERY & set(on)))]
+        return [
+            server,
+            *hooks(self.claude / "settings.json", ["hooks"], like_claude(launch, "claude", EVERY & set(on))),
+        ]
 
     def of_desktop(self, launch: Launch, on: Collection[Name]) -> list[Part]:  # noqa: ARG002 - it has no hooks
         return [JsonServer(self.desktop, ("mcpServers", NAME), _command(launch))]
 
     def of_codex(self, launch: Launch, on: Collection[Name]) -> list[Part]:
         server = TomlServer(self.codex / "config.toml", ("mcp_servers", NAME), _command(launch))
-        return [server, *hooks(self.codex / "hooks.json", ["hooks"], like_claude(launch, "codex", EVERY & set(on)))]
+        return [
+            server,
+            *hooks(self.codex / "hooks.json", ["hooks"], like_claude(launch, "codex", EVERY & set(on))),
+        ]
 
     def of_cursor(self, launch: Launch, on: Collection[Name]) -> list[Part]:
         folder = self.home / ".cursor"
@@ -101,7 +114,9 @@ class _Places:
             Name.COMPACT: "preCompact",
             Name.END: "sessionEnd",
         }
-        entries = {names[event]: {"command": shell(launch.hook(event, "cursor"))} for event in names if event in on}
+        entries = {
+            names[event]: {"command": shell(launch.hook(event, "cursor"))} for event in names if event in on
+        }
         file = folder / "hooks.json"
         return [
             JsonServer(folder / "mcp.json", ("mcpServers", NAME), _command(launch)),
@@ -115,7 +130,11 @@ class _Places:
         server = JsonServer(self.code / "mcp.json", ("servers", NAME), {"type": "stdio", **_command(launch)})
         events = [each for each in (Name.START, Name.STOP, Name.COMPACT) if each in on]
         entries = {
-            event.value: {"type": "command", "command": shell(launch.hook(event, "vscode")), "timeout": TIMEOUT}
+            event.value: {
+                "type": "command",
+                "command": shell(launch.hook(event, "vscode")),
+                "timeout": TIMEOUT,
+            }
             for event in events
         }
         return [server, *hooks(file, ["hooks"], entries)]
@@ -133,7 +152,11 @@ class _Places:
         names = {Name.PROMPT: "BeforeAgent", Name.STOP: "AfterAgent", Name.COMPACT: "PreCompress"}
         entries = {}
         for event in EVERY & set(on):
-            hook = {"type": "command", "command": shell(launch.hook(event, "gemini")), "timeout": TIMEOUT * 1000}
+            hook = {
+                "type": "command",
+                "command": shell(launch.hook(event, "gemini")),
+                "timeout": TIMEOUT * 1000,
+            }
             entries[names.get(event, event.value)] = {"hooks": [{"name": "memory-server", **hook}]}
         ordered = {name: entries[name] for name in sorted(entries)}
         return [JsonServer(file, ("mcpServers", NAME), _command(launch)), *hooks(file, ["hooks"], ordered)]

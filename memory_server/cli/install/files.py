@@ -69,7 +69,10 @@ def taken_out(parts: Iterable[Part]) -> list[Change]:
 def keep_backup(change: Change, parts: Iterable[Part]) -> bool:
     """Keep the file as it is before the first entry; false where it has an entry already, or is new."""
     here = [part for part in parts if _real(part.path) == change.path]
-    if change.before is None or _through([part.taken for part in here], change.before, change.path) != change.before:
+    if (
+        change.before is None
+        or _through([part.taken for part in here], change.before, change.path) != change.before
+    ):
         return False
     change.backup.write_text(change.before, encoding="utf-8", newline="")
     change.backup.chmod(change.path.stat().st_mode)
@@ -120,11 +123,11 @@ def _changed(path: Path, before: str | None, after: str | None) -> Change:
 
 def _restored(change: Change) -> Change:
     """The change, with the very text of the backup where that says the same, or without the file where it is empty."""
-    assert change.after is not None
+    text = change.after or ""
     if change.backup.exists():
         earlier = _read(change.backup)
-        return _changed(change.path, change.before, earlier if _same(change, earlier) else change.after)
-    return _changed(change.path, change.before, change.after if _content(change.path, change.after) else None)
+        return _changed(change.path, change.before, earlier if _same(change, earlier) else text)
+    return _changed(change.path, change.before, text if _content(change.path, text) else None)
 
 
 def _same(change: Change, other: str) -> bool:

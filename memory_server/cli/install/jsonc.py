@@ -97,7 +97,9 @@ def _inserted(text: str, holder: Node, name: str, value: Any, depth: int) -> str
     lines = "\n" in text[holder.start : holder.end] or not ends
     new = name + _written(value, unit, depth if lines else None)
     if not ends:
-        return f"{text[: holder.start + 1]}\n{unit * depth}{new}\n{unit * (depth - 1)}{text[holder.end - 1 :]}"
+        return (
+            f"{text[: holder.start + 1]}\n{unit * depth}{new}\n{unit * (depth - 1)}{text[holder.end - 1 :]}"
+        )
     last = max(ends)
     rest = text[last : holder.end - 1]
     comma = _comma_after(rest)

@@ -148,7 +148,11 @@ def _commands(item: Any) -> list[str]:
         return []
     inner = item.get("hooks")
     own = [each for name, each in item.items() if name in ("command", "bash") and isinstance(each, str)]
-    return own + [each for part in inner if isinstance(inner, list) for each in _commands(part)] if inner else own
+    return (
+        own + [each for part in inner if isinstance(inner, list) for each in _commands(part)]
+        if inner
+        else own
+    )
 
 
 def _is_ours(server: Any) -> bool:

@@ -89,7 +89,14 @@ def of_session(last: LastSession, reader: Reader) -> list[Item]:
         counted = event.memory is not None and not label
         memory = event.memory if said == event.text else None
         return Item(
-            Heading.LAST_SESSION, worded, worth, event.at, leads, closing=bool(label), counted=counted, memory=memory
+            Heading.LAST_SESSION,
+            worded,
+            worth,
+            event.at,
+            leads,
+            closing=bool(label),
+            counted=counted,
+            memory=memory,
         )
 
     items = []

@@ -1,0 +1,27 @@
+"""At the end of a turn, before a context is shortened, and at the end of a session: what is kept unasked."""
+
+from memory_server.domain.caller import Caller
+from memory_server.domain.message import Message
+from memory_server.hook import transcript
+from memory_server.hook.event import Event, Name
+from memory_server.services.capturing import CaptureService
+from memory_server.sqlite.database import Database
+
+
+def keep(event: Event, database: Database, caller: Caller) -> None:
+    """Keep the last turn; at the end of a session also what it leaves open.
+
+    Nothing while the assistant goes on because a hook of its stop asked for it: the turn has not ended.
+    """
+    if event.again:
+        return
+    found = transcript.last_turn(event.transcript) if event.transcript else []
+    said = {message.role: message.content for message in found}
+    turn = [
+        Message("user", event.prompt or said.get("user", "")),
+        Message("assistant", event.reply or said.get("assistant", "")),
+    ]
+    service = CaptureService(database)
+    service.keep_turn(turn, event.name, caller)
+    if event.name is Name.END:
+        service.keep_left_open(turn, event.name, caller)

@@ -1,0 +1,128 @@
+"""What a hook keeps without being asked: the last turn as a short-term memory, and what a session leaves open.
+
+Only what the person or the assistant said in this conversation, never with a credential, and marked, so that all of it
+can be listed and removed at once.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from memory_server.domain import forgetting
+from memory_server.domain.briefing.session import next_step
+from memory_server.domain.caller import Caller
+from memory_server.domain.fact import FactDraft, Scope, home
+from memory_server.domain.forgetting import Forgotten, Kind
+from memory_server.domain.injection import Capture, Captured
+from memory_server.domain.message import Message
+from memory_server.domain.secrets import find_secret
+from memory_server.domain.short_term import snapshot
+from memory_server.language import query
+from memory_server.language.small_talk import is_small_talk
+from memory_server.language.text import clean
+from memory_server.services import projects
+from memory_server.services.facts import FactService
+from memory_server.sqlite import conversations, facts, hook_captures, short_term, trash
+from memory_server.sqlite.database import Database
+
+LONGEST = 4_000
+"""Characters that are kept of each message: the first and the last half of them."""
+
+LEFT_OPEN = "current.left_open"
+"""The fact that says what a session wanted to do next."""
+
+TAG = "captured"
+"""The tag of a fact that was kept unasked."""
+
+STATED = 400
+"""Characters of what a session leaves open: a longer one is no next step."""
+
+CAPTURED = "captured"
+"""Stands behind the client's name in what was kept unasked."""
+
+
+@dataclass(frozen=True, slots=True)
+class CaptureService:
+    database: Database
+
+    def keep_turn(self, turn: Sequence[Message], event: str, caller: Caller) -> bool:
+        """Keep the last turn of a session, once; whether it was kept.
+
+        A turn that is small talk alone, or that holds a credential, is not kept.
+        """
+        said = [replace(each, content=_shortened(clean(each.content))) for each in turn]
+        said = [each for each in said if each.content]
+        session = caller.session
+        if (
+            session is None
+            or not said
+            or _is_small_talk(said)
+            or find_secret(*(each.content for each in said))
+        ):
+            return False
+        text = snapshot(said)
+        with self.database.read() as tx:
+            last = hook_captures.last(tx, Captured.SHORT_TERM, session)
+        if last is not None and last.text == text:
+            return False
+        with self.database.write() as tx:
+            where = projects.settled_conversation(tx, None, caller)
+            place = conversations.find_or_insert(tx, where)
+            id = short_term.insert(tx, place, text, tx.now, None, _signed(caller))
+            hook_captures.insert(tx, Captured.SHORT_TERM, id, session, event)
+        return True
+
+    def keep_left_open(self, turn: Sequence[Message], event: str, caller: Caller) -> bool:
+        """Keep what the last words of the last turn name as the next step, as a fact of the project; whether they do.
+
+        A fact that somebody has written under that key stays.
+        """
+        step = next_step(clean(turn[-1].content))[1]
+        session = caller.session
+        if not step or len(step) > STATED or session is None or find_secret(*(each.content for each in turn)):
+            return False
+        service = FactService(self.database)
+        draft = FactDraft(LEFT_OPEN, step, tags=(TAG,))
+        with self.database.write() as tx:
+            caller = projects.settled(tx, caller)
+            there = facts.find(tx, home(Scope.PROJECT, caller), LEFT_OPEN)
+            if there is not None and not hook_captures.is_captured(tx, Captured.FACT, there.id):
+                return False
+            written = service.write_in(tx, draft, Scope.PROJECT, _signed(caller))
+            hook_captures.insert(tx, Captured.FACT, written.fact.id, session, event)
+        return True
+
+    def select(self, session: str | None, limit: int) -> list[Capture]:
+        """What was kept unasked and is still there, of a session or of all; the latest first."""
+        with self.database.read() as tx:
+            return hook_captures.select(tx, session, limit)
+
+    def forget(self, session: str | None, caller: Caller) -> Forgotten:
+        """Erase for good what was kept unasked, of a session or of all."""
+        with self.database.write() as tx:
+            found = hook_captures.select(tx, session, -1)
+            spoken = [each.id for each in found if each.kind is Captured.SHORT_TERM]
+            written = facts.select(tx, [each.id for each in found if each.kind is Captured.FACT])
+            trash.put(tx, Kind.SHORT_TERM, spoken, caller)
+            gone = [each.id for id in spoken for each in trash.select(tx, Kind.SHORT_TERM, item_id=id)]
+            trash.erase(tx, gone)
+            for fact in written:
+                facts.delete(tx, fact, caller)
+                facts.erase(tx, fact.home, fact.key)
+        return forgetting.erased(len(found), self.database.drop_copies() if found else ())
+
+
+def _signed(caller: Caller) -> Caller:
+    """The caller with the mark of what nobody asked to keep."""
+    return replace(caller, client=f"{caller.client} ({CAPTURED})" if caller.client else CAPTURED)
+
+
+def _shortened(text: str) -> str:
+    if len(text) <= LONGEST:
+        return text
+    return f"{text[: LONGEST // 2]} … {text[-LONGEST // 2 :]}"
+
+
+def _is_small_talk(said: Sequence[Message]) -> bool:
+    """Whether neither of them names anything."""
+    terms = [term for message in said for term in query.parse(message.content).terms]
+    return all(map(is_small_talk, terms))

@@ -1,0 +1,49 @@
+"""The table `hook_captures`: what hooks have kept without being asked."""
+
+from memory_server.domain.injection import Capture, Captured
+from memory_server.sqlite.rows import Rows
+from memory_server.sqlite.tx import Tx, WriteTx
+
+ROWS = (Rows("hook_captures", ("kind", "session", "event", "captured_at"), moments=("captured_at",)),)
+
+_SELECT = """
+    SELECT c.kind, c.item_id, c.captured_at, c.session, c.event, r.text
+    FROM hook_captures AS c
+    JOIN readable_hook_captures AS r ON r.id = c.id
+"""
+
+
+def insert(tx: WriteTx, kind: Captured, id: int, session: str, event: str) -> None:
+    """Mark a row as kept unasked; a row that has a mark already gets the new one."""
+    tx.execute(
+        """
+        INSERT OR REPLACE INTO hook_captures (kind, item_id, session, event, captured_at)
+        VALUES (?, ?, ?, ?, ?)
+        """,
+        (kind.value, id, session, event, tx.now),
+    )
+
+
+def is_captured(tx: Tx, kind: Captured, id: int) -> bool:
+    """Whether a row was kept unasked."""
+    found = tx.value("SELECT 1 FROM hook_captures WHERE kind = ? AND item_id = ?", (kind.value, id))
+    return found is not None
+
+
+def last(tx: Tx, kind: Captured, session: str) -> Capture | None:
+    """What was kept last of a session and is still there."""
+    row = tx.row(
+        f"{_SELECT} WHERE c.kind = ? AND c.session = ? AND r.text IS NOT NULL ORDER BY c.id DESC LIMIT 1",
+        (kind.value, session),
+    )
+    return None if row is None else Capture(Captured(row[0]), *row[1:])
+
+
+def select(tx: Tx, session: str | None, limit: int) -> list[Capture]:
+    """What is still there, of one session (or one that begins so) or of all; the latest first."""
+    clause = "" if session is None else "AND substr(c.session, 1, length(:session)) = :session"
+    rows = tx.rows(
+        f"{_SELECT} WHERE r.text IS NOT NULL {clause} ORDER BY c.id DESC LIMIT :limit",
+        {"session": session, "limit": limit},
+    )
+    return [Capture(Captured(row[0]), *row[1:]) for row in rows]
