@@ -111,6 +111,7 @@ def test_nothing_prints_but_the_command_line_and_the_demo() -> None:
         "cli/install/command.py",
         "cli/main.py",
         "cli/projects.py",
+        "cli/serve.py",
     }
 
 

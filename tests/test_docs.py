@@ -42,7 +42,7 @@ RUN = [
 """Those with something to run."""
 
 PROGRAMS = {
-    "pipx", "python", "git", "cd", "claude", "codex", "code", "gemini", "datasette", "sqlite3", "memory-server",
+    "pipx", "python", "git", "cd", "datasette", "sqlite3", "memory-server",
     ".venv/bin/pip", ".venv/bin/python", "scripts/run", "scripts/test", "scripts/check", "scripts/docs",
 }  # fmt: skip
 """What a `bash` fence may call: it installs, changes a client's settings, asks for the network, or takes minutes."""

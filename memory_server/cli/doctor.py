@@ -2,6 +2,7 @@
 
 from memory_server import app
 from memory_server.cli.hints import WORDS
+from memory_server.cli.install import status
 from memory_server.errors import Invalid, told
 from memory_server.hook import journal
 from memory_server.hook.journal import Record
@@ -23,15 +24,16 @@ def doctor(settings: Settings, fix: bool) -> int:
         )
     services = app.build(settings)
     services.database.refuse_empty()
-    for done in services.health.mend() if fix else ():
+    for done in (*services.health.mend(), *status.mend()) if fix else ():
         print(f"fixed       {done}")
     health = services.health.check()
-    coverage, hooks = health.coverage, journal.read(settings.db)
+    coverage, hooks, clients = health.coverage, journal.read(settings.db), status.found()
     problems = [
         *health.problems,
         *(f'job "{job}": {problem}' for job, problem in health.jobs.items()),
         *([told([coverage.problem], WORDS)] if coverage.problem else []),
         *(f"the last hook that failed: {line}" for line in hooks.failures[-1:]),
+        *(each.problem for each in clients if each.problem),
     ]
     report = {
         "database": f"{settings.db} ({health.size:,} bytes)",
@@ -41,6 +43,7 @@ def doctor(settings: Settings, fix: bool) -> int:
         "embeddings": f"{coverage.embedded} ready, {coverage.waiting} waiting",
         "project": services.projects.here(settings.here) or "(none)",
         "tools": ", ".join(tool.name for tool in chosen(toolsets(services), settings)),
+        "clients": "; ".join(each.told() for each in clients) or "none found",
         "hooks": _hooks(hooks),
         "copies": ", ".join(health.copies) or "none",
         **({"rescued": f"{', '.join(health.rescues)}. {_RESCUED}"} if health.rescues else {}),

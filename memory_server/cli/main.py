@@ -131,7 +131,7 @@ def parser() -> argparse.ArgumentParser:
     doctor.add_argument(
         "--fix",
         action="store_true",
-        help="first let only you read the file, and remove unfinished copies",
+        help="first let only you read the file, remove unfinished copies, and let clients start this program",
     )
     backup = commands.add_parser("backup", parents=[flags], help="write a checked copy of the database")
     backup.add_argument("file", type=Path, help="where to write the copy")

@@ -1,5 +1,6 @@
 """`memory-server serve`: the server over standard input and output."""
 
+import sys
 import uuid
 
 from memory_server import app
@@ -12,6 +13,12 @@ from memory_server.settings import Settings
 
 def serve(settings: Settings) -> None:
     """Serve until the input ends or a signal asks to stop. Never returns: the process ends here."""
+    if sys.stdin.isatty():
+        print(
+            "memory-server: a memory for AI assistants, which start it themselves. "
+            "To connect one, type: memory-server install CLIENT",
+            file=sys.stderr,
+        )
     services = app.build(settings)
     known = toolsets(services)
     everything = [tool.name for tools in known.values() for tool in tools]

@@ -30,8 +30,6 @@ def _token() -> re.Pattern[str]:
     )
 
 
-_HAN_CHARACTER = re.compile(f"[{HAN}]")
-
 _NEVER_KEPT = re.compile(
     "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f"  # control characters but tab, line feed, carriage return
     "\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069"  # marks and overrides of direction
@@ -120,7 +118,13 @@ def fold(text: str) -> str:
 
 
 def has_han(text: str) -> bool:
-    return _HAN_CHARACTER.search(text) is not None
+    return not text.isascii() and _han_character().search(text) is not None
+
+
+@cache
+def _han_character() -> re.Pattern[str]:
+    """Compiled at the first use: that takes 3 ms, and English needs none of it."""
+    return re.compile(f"[{HAN}]")
 
 
 def words(text: str, segment: Segment) -> list[str]:

@@ -1,7 +1,11 @@
 """`install` and `uninstall`: what they write into the files of the clients, and that nothing else is touched."""
 
 import json
+import os
+import pty
 import stat
+import subprocess
+import sys
 import tomllib
 from pathlib import Path
 from typing import Any
@@ -9,7 +13,10 @@ from typing import Any
 import pytest
 
 from memory_server.cli.main import CLIENTS
+from tests.conftest import Servers, call
 from tests.hook.conftest import Hooks
+
+pytestmark = pytest.mark.anyio
 
 SERVER = '{"command": "npx", "args": ["-y", "other"], "env": {"KEY": "not-ours"}}'
 
@@ -65,11 +72,14 @@ def home(tmp_path: Path) -> Path:
     return folder
 
 
+def env_of(home: Path) -> dict[str, str]:
+    own = dict.fromkeys(("XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_CACHE_HOME"), "")
+    return {**own, "HOME": str(home), "USERPROFILE": str(home)}
+
+
 def run(hooks: Hooks, home: Path, *arguments: str, code: int = 0) -> str:
     """What a command says in that home."""
-    own = dict.fromkeys(("XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_CACHE_HOME"), "")
-    env = {**own, "HOME": str(home), "USERPROFILE": str(home)}
-    done = hooks.run(*arguments, "--db", str(hooks.db), env=env)
+    done = hooks.run(*arguments, "--db", str(hooks.db), env=env_of(home))
     assert done.returncode == code, done.stderr
     return done.stderr if code else done.stdout
 
@@ -238,3 +248,46 @@ def test_a_file_behind_a_link_is_changed_where_it_is(hooks: Hooks, home: Path) -
 def test_a_client_that_is_not_known_is_refused_with_those_that_are(hooks: Hooks, home: Path) -> None:
     said = run(hooks, home, "install", "windsurf", code=2)
     assert all(client in said for client in CLIENTS)
+
+
+async def test_doctor_tells_which_clients_are_connected_and_mends_those_whose_program_is_gone(
+    hooks: Hooks, home: Path, server: Servers
+) -> None:
+    async with server() as client:
+        await call(client, "memory_stats")
+    fill(home)
+    for name in ("claude", "opencode"):
+        run(hooks, home, "install", name, "--hooks-off", "PreCompact")
+    doctor = ("doctor", "--embedder", "hashing")
+    said = run(hooks, home, *doctor)
+    assert "Claude Code: connected, 4 hooks; Claude Desktop: not connected; Codex: not connected;" in said
+    assert "opencode: connected, 1 hooks" in said
+    for path in (home / ".claude.json", home / ".claude/settings.json"):
+        path.write_text(path.read_text().replace(sys.executable, "/gone/memory-server"))
+    before = content(home)
+    done = hooks.run(*doctor, "--db", str(hooks.db), env=env_of(home))
+    assert "  Claude Code starts /gone/memory-server, which is not there" in done.stdout
+    assert content(home) == before
+    said = run(hooks, home, *doctor, "--fix")
+    assert f"fixed       {home / '.claude.json'} starts this program now" in said
+    assert "Claude Code: connected, 4 hooks" in said
+    assert "/gone" not in (home / ".claude.json").read_text() + (home / ".claude/settings.json").read_text()
+    assert json.loads((home / ".claude.json").read_text())["mcpServers"]["memory"]["args"][-1] == str(
+        hooks.db
+    )
+
+
+def test_a_person_who_types_the_name_of_the_program_is_told_what_it_is(hooks: Hooks) -> None:
+    leader, follower = pty.openpty()
+    process = subprocess.Popen(
+        [sys.executable, "-m", "memory_server", "--db", str(hooks.db), "--embedder", "hashing"],
+        stdin=follower, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env={**os.environ, **hooks.env},
+    )  # fmt: skip
+    assert process.stderr is not None
+    line = process.stderr.readline().decode()
+    assert line.startswith("memory-server: a memory for AI assistants")
+    assert line.endswith("type: memory-server install CLIENT\n")
+    process.terminate()
+    process.communicate(timeout=20)
+    os.close(follower)
+    os.close(leader)

@@ -69,4 +69,14 @@ async def test_a_project_can_be_named_and_comes_before_the_folder(server: Server
             client, "memory_store", content="The parrot is called Polly", type="decision", project="zoo"
         )
     assert "Polly" in hooks("SessionStart", "--project", "zoo").context
-    assert "Polly" in hooks("SessionStart", env={"MEMORY_SERVER_PROJECT": "zoo"}).context
+    assert "Polly" in hooks("SessionStart", env={"MEMORY_SERVER_PROJECT": "zoo"}, session_id="s2").context
+
+
+async def test_a_session_is_briefed_once_unless_it_begins_again(server: Servers, hooks: Hooks) -> None:
+    """VS Code runs the hooks of Claude Code beside its own."""
+    async with server(cwd=hooks.project) as client:
+        await call(client, "write_memory", key="current.task", value="rewrite the invoice exporter")
+    assert hooks("SessionStart", source="startup").out
+    assert hooks("SessionStart", source="startup").out == ""
+    assert hooks("SessionStart", source="new").out == ""
+    assert all(hooks("SessionStart", source=source).out for source in ("resume", "clear", "compact"))

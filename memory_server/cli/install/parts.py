@@ -28,10 +28,6 @@ class Part(Protocol):
         """The text without the entry; unchanged where it is not there."""
         ...
 
-    def shown(self) -> str:
-        """The entry alone, as it will stand in the file."""
-        ...
-
 
 @dataclass(frozen=True, slots=True)
 class JsonServer:
@@ -49,8 +45,9 @@ class JsonServer:
         there = jsonc.get(text, self.where)
         return jsonc.remove(text, self.where) if there is not None and _is_ours(there) else text
 
-    def shown(self) -> str:
-        return jsonc.put("", self.where, self.value)
+    def words(self, text: str) -> list[str]:
+        """The command that stands in the text, where it is ours."""
+        return _words(jsonc.get(text, self.where))
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,8 +66,9 @@ class TomlServer:
         there = toml.get(text, self.where)
         return toml.remove(text, self.where) if there is not None and _is_ours(there) else text
 
-    def shown(self) -> str:
-        return toml.put("", self.where, self.value)
+    def words(self, text: str) -> list[str]:
+        """The command that stands in the text, where it is ours."""
+        return _words(toml.get(text, self.where))
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,9 +90,6 @@ class JsonHook:
         for number, _ in reversed(self._own(text)):
             text = jsonc.remove(text, (*self.where, self.event), number)
         return text
-
-    def shown(self) -> str:
-        return jsonc.put("", (*self.where, self.event), [self.value])
 
     def _own(self, text: str) -> list[tuple[int, Any]]:
         items = jsonc.get(text, (*self.where, self.event))
@@ -118,9 +113,6 @@ class JsonMember:
         alone = jsonc.parse(text) == {self.where[0]: self.value}
         return jsonc.remove(text, self.where) if alone else text
 
-    def shown(self) -> str:
-        return jsonc.put("", self.where, self.value)
-
 
 @dataclass(frozen=True, slots=True)
 class OwnFile:
@@ -138,9 +130,6 @@ class OwnFile:
     def taken(self, text: str) -> str:
         return "" if self.ours(text) else text
 
-    def shown(self) -> str:
-        return self.content
-
 
 def _commands(item: Any) -> list[str]:
     """The command lines in an entry of hooks, which some clients put into a list of their own."""
@@ -156,11 +145,17 @@ def _commands(item: Any) -> list[str]:
 
 
 def _is_ours(server: Any) -> bool:
+    return bool(_words(server))
+
+
+def _words(server: Any) -> list[str]:
+    """The command of an entry, where it serves this memory."""
     if not isinstance(server, dict):
-        return False
+        return []
     command = server.get("command")
     words = command if isinstance(command, list) else [command, *(server.get("args") or [])]
-    return is_our_server([word for word in words if isinstance(word, str)])
+    found = [word for word in words if isinstance(word, str)]
+    return found if is_our_server(found) else []
 
 
 def _refuse_other(there: Any, path: Path) -> None:

@@ -1,0 +1,78 @@
+"""Which clients of this machine are connected, and whether what they start is still there."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from memory_server.cli.install import files
+from memory_server.cli.install.clients import EVERY, Client, clients
+from memory_server.cli.install.launch import Launch, this_program
+from memory_server.cli.install.parts import JsonHook, JsonServer, OwnFile, Part, TomlServer
+
+
+@dataclass(frozen=True, slots=True)
+class Status:
+    """A client that is on this machine. `words` is the command of its entry; none where it is not connected.
+
+    `present` tells which of its parts are in its files, `problem` what is wrong with them.
+    """
+
+    client: Client
+    words: tuple[str, ...]
+    present: tuple[bool, ...]
+    hooks: int
+    problem: str | None = None
+
+    def told(self) -> str:
+        if not self.words:
+            return f"{self.client.title}: not connected"
+        return f"{self.client.title}: connected" + (f", {self.hooks} hooks" if self.hooks else "")
+
+
+def found() -> list[Status]:
+    """The clients whose folder is on this machine."""
+    return [_status(client) for client in clients().values() if client.home.is_dir()]
+
+
+def mend() -> Iterator[str]:
+    """Let the entries whose program is gone start this one, with the same flags; what was done, a line each."""
+    for status in found():
+        if status.problem is None or not status.words:
+            continue
+        flags = [word for number, word in enumerate(status.words) if _is_flag(status.words, number)]
+        parts = status.client.parts(Launch(this_program([]).words, tuple(flags)), EVERY)
+        wanted = [part for part, there in zip(parts, status.present, strict=True) if there]
+        for change in files.entered(wanted):
+            if not change.is_none:
+                change.write()
+                yield f"{change.path} starts this program now"
+
+
+def _is_flag(words: tuple[str, ...], number: int) -> bool:
+    """Whether a word belongs to the flags: it is the first `--flag` or stands behind it."""
+    return any(word.startswith("--") for word in words[: number + 1])
+
+
+def _status(client: Client) -> Status:
+    parts = client.parts(this_program([]), EVERY)
+    words: list[str] = []
+    try:
+        present = tuple(map(_is_there, parts))
+        for part in parts:
+            if isinstance(part, JsonServer | TomlServer) and part.path.exists():
+                words = part.words(part.path.read_text(encoding="utf-8"))
+    except ValueError as error:
+        return Status(client, (), (), 0, f"the settings of {client.title} cannot be read: {error}")
+    hooks = sum(
+        there for part, there in zip(parts, present, strict=True) if isinstance(part, JsonHook | OwnFile)
+    )
+    gone = words and Path(words[0]).is_absolute() and not Path(words[0]).exists()
+    problem = f"{client.title} starts {words[0]}, which is not there" if gone else None
+    return Status(client, tuple(words), present, hooks, problem)
+
+
+def _is_there(part: Part) -> bool:
+    if not part.path.exists():
+        return False
+    text = part.path.read_text(encoding="utf-8")
+    return part.taken(text) != text
