@@ -4,7 +4,7 @@ import re
 from bisect import bisect_right
 from collections.abc import Callable, Sequence
 
-from memory_server.language.text import HAN, SPACELESS
+from memory_server.language.text import SPACELESS, has_han
 from memory_server.language.tokens import cumulated
 
 _END = re.compile(
@@ -24,9 +24,6 @@ _CLAUSE_END = re.compile(
 """Where a clause ends. A comma between two digits ends none."""
 
 _WORD_END = re.compile(rf"\s+|(?<=[{SPACELESS}])|(?=[{SPACELESS}])")
-
-_ENDS_IN_HAN = re.compile(f"[{HAN}\u3041-\u30ff]$")
-"""A text that ends in Chinese or Japanese: its full stop is 。."""
 
 _STOPS = (".", "!", "?", "。", "！", "？", "…")
 
@@ -91,4 +88,5 @@ def ended(text: str) -> str:
     """The text with a full stop, unless it ends with one."""
     if text.endswith(_STOPS):
         return text
-    return text + ("。" if _ENDS_IN_HAN.search(text) else ".")
+    last = text[-1:]
+    return text + ("。" if has_han(last) or "\u3041" <= last <= "\u30ff" else ".")

@@ -5,7 +5,7 @@ from typing import Any
 
 _WHEN = r"(?: (?:yet|now|right now|currently|at the moment|so far|left|remaining|today))?"
 
-_NONE = re.compile(
+_NONE = (
     r"(?:currently |目前|暂时|当前|现在)?(?:"
     rf"(?:none|nothing|nil|null|n/a|na|no|nope|empty|clear){_WHEN}"
     r"|(?:no|nothing) (?:open |current |known |active |more |further )?"
@@ -16,7 +16,7 @@ _NONE = re.compile(
 )
 """A value that says: there is none."""
 
-_DONE = re.compile(
+_DONE = (
     r"(?:all |everything |already )?(?:is |are )?"
     r"(?:done|finished|completed?|resolved|solved|closed|fixed|shipped|cancell?ed|abandoned)"
     "|(?:都|全部|已经?|均)?(?:完成|解决|结束|关闭|取消|修复|搞定|做完|处理)(?:了|完毕)?|✅|✓|☑"
@@ -35,8 +35,8 @@ _FLAGS = frozenset(
 )
 _SHARES = frozenset(["progress", "percent", "percentage", "进度", "完成度"])
 
-_FINISHED = re.compile(rf"(?:{_NONE.pattern}|{_DONE.pattern}){_TAIL}", re.IGNORECASE | re.DOTALL)
-_FINISHED_STATE = re.compile(rf"(?:{_DONE.pattern}){_TAIL}", re.IGNORECASE | re.DOTALL)
+_FINISHED = re.compile(rf"(?:{_NONE}|{_DONE}){_TAIL}", re.IGNORECASE | re.DOTALL)
+_FINISHED_STATE = re.compile(rf"(?:{_DONE}){_TAIL}", re.IGNORECASE | re.DOTALL)
 
 
 def still_open(value: Any) -> Any:
