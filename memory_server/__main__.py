@@ -20,8 +20,10 @@ def main() -> int:
             sys.stdout.write(f"memory-server {__version__}\n")
             return 0
         case ["hook", event, *_] if event not in FOR_PEOPLE:
-            from memory_server.hook.main import main as hook
-
+            try:
+                from memory_server.hook.main import main as hook
+            except ImportError:  # half an installation must not keep a person from working
+                return 0
             return hook(sys.argv[2:])
     from memory_server.cli.main import main as run
 

@@ -26,6 +26,10 @@ SPOILT = {
     "edges": "INSERT INTO edges (id, source_id, target_id, relation) SELECT 92, 1, 2, " + BAD,
     "wakes": f"INSERT INTO wakes (id, memory_id, why) SELECT 86, min(id), {BAD} FROM long_term_memories",
     "digested": f"INSERT INTO digested (id, kind, item_id, digest_id) VALUES (87, {BAD}, 1, 0)",
+    "hook_injections": "INSERT INTO hook_injections (id, session, event, kind, item_id, tokens)"
+    f" VALUES (86, {BAD}, 'SessionStart', 'briefing', 0, 9)",
+    "hook_captures": "INSERT INTO hook_captures (id, kind, item_id, session, event)"
+    f" VALUES (85, 'fact', 1, {BAD}, 'Stop')",
     "facts": f"INSERT INTO facts (id, scope, key, value) VALUES (93, 'global', 'zebra.bad', json_quote({BAD}))",
     "fact_history": "INSERT INTO fact_history"
     " (id, fact_id, scope, owner, key, version, action, value, tags, changed_at)"
@@ -68,6 +72,8 @@ NAMED = {
     "memory_history": ("91", "content"),
     "edges": ("92", "relation"),
     "digested": ("87", "kind"),
+    "hook_injections": ("86", "session"),
+    "hook_captures": ("85", "session"),
     "facts": ("93", "value"),
     "fact_history": ("94", "value"),
     "turns": ("95", "message"),

@@ -4,6 +4,7 @@ Whatever fails, it exits with 0 and prints nothing: a memory must never keep a p
 line in the log that `memory-server doctor` shows.
 """
 
+import contextlib
 import sys
 from collections.abc import Sequence
 from datetime import UTC, datetime
@@ -29,12 +30,18 @@ def main(arguments: Sequence[str]) -> int:
     """Run the hook of the event that the first argument names. Always 0."""
     name = arguments[0] if arguments else ""
     given = settings.read(arguments[1:])
+    said, failure = "", None
     try:
         said = _answer(Name(name), given)
     except Exception as error:  # a hook that fails must not be seen: clients stop a prompt for less
-        journal.failed(given.db, _now(), name, f"{type(error).__name__}: {error}")
-        return 0
-    sys.stdout.buffer.write(said.encode("utf-8"))
+        failure = f"{type(error).__name__}: {error}"
+    with contextlib.suppress(OSError):  # the client has gone, or the folder of the log cannot be written
+        sys.stdout.buffer.write(said.encode("utf-8"))
+        sys.stdout.flush()
+        if failure is not None:
+            journal.failed(given.db, _now(), name, failure)
+        elif not given.off & {EVERY, name}:
+            journal.worked(given.db, _now(), name)
     return 0
 
 
@@ -49,7 +56,6 @@ def _answer(name: Name, given: HookSettings) -> str:
         database.refuse_empty()
         text = _text(event, given, database)
         database.close()
-    journal.worked(given.db, _now(), name)
     return events.answer(event, given.client, text) + "\n" if text else ""
 
 

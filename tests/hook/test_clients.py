@@ -12,9 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.conftest import ROOT, Servers, call
+from tests.conftest import ROOT, Servers, Sqlite, call
 from tests.hook.conftest import Hooks
-from tests.hook.model_stub import Stub, model_stub
+from tests.hook.model_stub import ANSWER, Stub, model_stub
 
 pytestmark = pytest.mark.anyio
 
@@ -99,7 +99,7 @@ def run(name: str, hooks: Hooks, home: Path, stub: Stub) -> str:
 
 @pytest.mark.parametrize("name", COMMANDS)
 async def test_the_first_request_holds_the_briefing_and_what_the_prompt_is_about(
-    server: Servers, hooks: Hooks, tmp_path: Path, name: str
+    server: Servers, hooks: Hooks, tmp_path: Path, name: str, sqlite: Sqlite
 ) -> None:
     program(name)
     async with server(cwd=hooks.project) as client:
@@ -109,6 +109,10 @@ async def test_the_first_request_holds_the_briefing_and_what_the_prompt_is_about
         said = run(name, hooks, tmp_path / "home", stub)
     assert TASK in said
     assert NOTE in said
+    kept = sqlite(hooks.db, "SELECT text FROM readable_hook_captures WHERE kind = 'short_term'")
+    assert (
+        kept.replace('"', "") == f"user: {PROMPT}\nassistant: {ANSWER}"
+    )  # opencode puts the words between quotes
 
 
 @pytest.mark.parametrize("name", COMMANDS)

@@ -1,5 +1,9 @@
 """A hook that fails prints nothing and leaves with 0; what failed stands in a log, and `doctor` shows it."""
 
+import json
+import os
+import subprocess
+import sys
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -94,3 +98,33 @@ def test_the_log_does_not_grow_for_ever(hooks: Hooks) -> None:
     hooks("SessionStart")
     assert len(hooks.log) == 1001
     assert log.stat().st_mode & 0o077 == 0
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
+async def test_a_folder_that_cannot_be_written_is_no_reason_to_fail(server: Servers, hooks: Hooks) -> None:
+    await filled(server, hooks)
+    hooks.db.parent.chmod(0o500)
+    try:
+        assert hooks("SessionStart").out
+    finally:
+        hooks.db.parent.chmod(0o700)
+
+
+async def test_a_log_that_cannot_be_written_is_no_reason_to_fail(server: Servers, hooks: Hooks) -> None:
+    await filled(server, hooks)
+    hooks.db.with_name("memory.db.hooks.log").mkdir()
+    assert hooks("SessionStart").out
+    assert hooks("SessionStart", input="{").out == ""
+
+
+async def test_a_client_that_does_not_listen_is_no_reason_to_fail(server: Servers, hooks: Hooks) -> None:
+    await filled(server, hooks)
+    read, write = os.pipe()
+    os.close(read)
+    done = subprocess.run(
+        [sys.executable, "-m", "memory_server", "hook", "SessionStart", "--db", str(hooks.db)],
+        input=json.dumps({"cwd": str(hooks.project)}).encode(), stdout=write, stderr=subprocess.PIPE,
+        env={**os.environ, **hooks.env}, timeout=60, check=False,
+    )  # fmt: skip
+    os.close(write)
+    assert (done.returncode, done.stderr) == (0, b"")

@@ -17,7 +17,10 @@ from memory_server.cli.install.parts import NAME, JsonMember, JsonServer, OwnFil
 from memory_server.hook.event import Name
 
 TIMEOUT = 10
-"""Seconds that a client waits for a hook, which needs a tenth of one."""
+"""Seconds that a client waits for a hook, which needs a fraction of one."""
+
+AT_THE_END = 3
+"""The same at the end of a session: Codex waits no longer."""
 
 STARTS = "startup|resume|clear|compact"
 """The ways in which a session begins, for clients that want them named."""
@@ -162,12 +165,13 @@ class _Places:
         return [JsonServer(file, ("mcpServers", NAME), _command(launch)), *hooks(file, ["hooks"], ordered)]
 
 
-def like_claude(launch: Launch, client: str, on: Collection[Name]) -> dict[str, dict[str, Any]]:
+def like_claude(launch: Launch, client: str | None, on: Collection[Name]) -> dict[str, dict[str, Any]]:
     """The hooks in the form that Claude Code and Codex share."""
     found: dict[str, dict[str, Any]] = {}
     for event in Name:
         if event in on:
-            hook = {"type": "command", "command": shell(launch.hook(event, client)), "timeout": TIMEOUT}
+            seconds = AT_THE_END if event is Name.END else TIMEOUT
+            hook = {"type": "command", "command": shell(launch.hook(event, client)), "timeout": seconds}
             found[event.value] = {**({"matcher": STARTS} if event is Name.START else {}), "hooks": [hook]}
     return found
 

@@ -19,8 +19,9 @@ class Launch:
     def server(self) -> list[str]:
         return [*self.words, *self.flags]
 
-    def hook(self, event: str, client: str) -> list[str]:
-        return [*self.words, "hook", event, "--client", client, *self.flags]
+    def hook(self, event: str, client: str | None) -> list[str]:
+        """`client` signs what the hook keeps; None where any client may run it."""
+        return [*self.words, "hook", event, *(["--client", client] if client else []), *self.flags]
 
 
 def this_program(flags: Sequence[str]) -> Launch:
