@@ -58,6 +58,6 @@ def _add(database: Path, line: str) -> None:
     if path.exists() and path.stat().st_size > LARGEST:
         kept = _lines(database)
         path.write_text("\n".join([*kept[len(kept) // 2 :], ""]), encoding="utf-8")
-    with path.open("a", encoding="utf-8") as file:
+    with path.open("a", encoding="utf-8", errors="backslashreplace") as file:
         file.write(line + "\n")
     path.chmod(0o600)
