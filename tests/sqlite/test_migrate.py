@@ -107,7 +107,9 @@ def test_a_fresh_file_gets_the_newest_schema_and_says_whose_it_is(
             (13, "briefing"),
             (14, "projects"),
             (15, "turn_messages"),
-            (16, "hooks"),
+            (16, "one_language"),
+            (17, "wakes"),
+            (18, "hooks"),
         ]
         assert tx.value("SELECT applied_at FROM migrations") == tx.now
         assert tx.value("PRAGMA user_version") == NEWEST
