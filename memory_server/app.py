@@ -4,11 +4,12 @@ import logging
 import random
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
 from memory_server.domain.deadline import CALL
 from memory_server.domain.embedding import Space
+from memory_server.domain.short_term import CleanupRule
 from memory_server.embedding import Embedder
 from memory_server.embedding.hashing import HashingEmbedder
 from memory_server.embedding.sentence_transformers import SentenceTransformersEmbedder
@@ -126,7 +127,15 @@ def build(settings: Settings) -> Services:
     )
     triggers = LazyEngine(lambda: _two_tiers(settings, queue))
     facts = FactService(database, secrets, counts, queue.wake)
-    short_term = ShortTermService(database, JiebaKeywords(segmenter), random.random, secrets, counts)
+    short_term = ShortTermService(
+        database,
+        JiebaKeywords(segmenter),
+        random.random,
+        secrets,
+        counts,
+        settings.score_share,
+        CleanupRule(timedelta(days=settings.cleanup_days), settings.cleanup_floor, settings.cleanup_keeps),
+    )
     long_term = LongTermService(database, triggers, random.random, None, secrets, counts)
     projects = ProjectService(database)
     jobs = [

@@ -88,6 +88,31 @@ class Settings(BaseSettings):
         default=(),
         description="Hooks that do nothing: SessionStart, UserPromptSubmit, Stop, PreCompact, SessionEnd, or `all`.",
     )
+    score_share: float | None = Field(
+        default=None,
+        ge=0,
+        allow_inf_nan=False,
+        description="The score of a short-term memory counts for at most this share of its words' part, "
+        "such as `0.25`. Default: it counts whole.",
+    )
+    cleanup_days: float = Field(
+        default=365,
+        gt=0,
+        le=100_000,
+        allow_inf_nan=False,
+        description="A cleanup removes short-term memories that are older, in days.",
+    )
+    cleanup_floor: float = Field(
+        default=-5,
+        allow_inf_nan=False,
+        description="A cleanup removes short-term memories whose relevance without any word is below it.",
+    )
+    cleanup_keeps: int = Field(
+        default=512,
+        ge=0,
+        le=1_000_000_000,
+        description="How many short-term memories of each conversation, the best, no cleanup removes.",
+    )
     log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = Field(
         default="WARNING", description="The lowest level of messages that are written to standard error."
     )

@@ -96,7 +96,7 @@ def _variables(name: str) -> str:
 
 def _default(name: str) -> str:
     default = Settings.model_fields[name].default
-    return f"`{default}`" if isinstance(default, str) else "off" if default is False else ""
+    return "off" if default is False else f"`{default}`" if isinstance(default, str | int | float) else ""
 
 
 def _meaning(name: str) -> str:

@@ -7,6 +7,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,7 @@ from memory_server.cli.main import main
 from memory_server.domain.caller import Caller
 from memory_server.domain.embedding import Space
 from memory_server.domain.memory import MemoryType
+from memory_server.domain.short_term import CleanupRule
 from memory_server.errors import Hint, Mend, Unavailable
 from memory_server.mcp.toolsets import chosen, toolsets
 from memory_server.settings import Settings
@@ -110,6 +112,9 @@ def test_every_setting_has_a_default() -> None:
     assert settings.embedder_url == "https://api.openai.com/v1"
     assert (settings.toolsets, settings.tools, settings.exclude_tools) == ((), (), ())
     assert (settings.read_only, settings.allow_secrets, settings.log_level) == (False, False, "WARNING")
+    assert settings.score_share is None
+    rule = CleanupRule(timedelta(days=settings.cleanup_days), settings.cleanup_floor, settings.cleanup_keeps)
+    assert rule == CleanupRule()
     assert settings.session is None
 
 
@@ -126,6 +131,10 @@ def test_the_environment_sets_what_no_flag_does(monkeypatch: pytest.MonkeyPatch)
         "ALLOW_SECRETS": "1",
         "NO_DIGESTS": "1",
         "HOOKS_OFF": "Stop,SessionEnd",
+        "SCORE_SHARE": "0.25",
+        "CLEANUP_DAYS": "30.5",
+        "CLEANUP_FLOOR": "-10",
+        "CLEANUP_KEEPS": "0",
         "LOG_LEVEL": "ERROR",
         "SESSION": "s1",
     }
@@ -140,6 +149,8 @@ def test_the_environment_sets_what_no_flag_does(monkeypatch: pytest.MonkeyPatch)
     assert (settings.read_only, settings.allow_secrets, settings.no_digests) == (True, True, True)
     assert (settings.embedder, settings.log_level, settings.session) == ("hashing", "ERROR", "s1")
     assert settings.embedder_url == "http://localhost:11434/v1"
+    assert (settings.score_share, settings.cleanup_days) == (0.25, 30.5)
+    assert (settings.cleanup_floor, settings.cleanup_keeps) == (-10, 0)
     assert set(given) == {name.upper() for name in Settings.model_fields}
 
 

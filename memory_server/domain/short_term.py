@@ -14,6 +14,7 @@ from math import exp
 from typing import NewType
 
 from memory_server.domain.message import Message
+from memory_server.language.text import has_han
 
 _LINE_END = re.compile("[\n\u2028\u2029]")
 """The line ends of a message, those of JavaScript included."""
@@ -30,8 +31,8 @@ KEYWORDS = 72
 """Most keywords of one message, and most keywords of all messages of a memory together."""
 
 OVERLAPPING = 0.5
-"""Share of its weight that an overlapping word has: it is inside or across the words of a text. Our own addition, so
-that a Chinese text is also found where the segmenter cuts it in another way."""
+"""Share of its weight that an overlapping word has: it is inside or across the words of a text, or a second spelling.
+Our own addition, so that a text is also found where the segmenter cuts it in another way or somebody else spells it."""
 
 KEYWORD_FACTOR = 5.0
 """Factor from the TF-IDF of a word to its weight."""
@@ -44,6 +45,10 @@ ROLE_WEIGHTS: Mapping[str, float] = {"user": 2.7, "assistant": 2.0, "system": 1.
 
 OTHER_ROLE = 1.0
 """The factor of all other roles."""
+
+SEAM = re.compile(r"[/:@#]+")
+"""What separates the parts of a path, an address or a `name:value`; the parts are words too. `pve-01` and `v1.2` have
+no parts."""
 
 _ROLE = re.compile(f"^(?:{'|'.join(ROLE_WEIGHTS)}): ", re.MULTILINE | re.IGNORECASE)
 """A known role at the start of a line."""
@@ -136,10 +141,30 @@ class SaidFilter:
 
 
 @dataclass(frozen=True, slots=True)
+class CleanupRule:
+    """What a cleanup removes: what was said longer ago than `age`, or is less relevant without any shared word than
+    `floor`; but never the best `kept` of a conversation."""
+
+    age: timedelta = YEAR
+    floor: float = FADED
+    kept: int = ALWAYS_KEPT
+
+
+@dataclass(frozen=True, slots=True)
+class Asking:
+    """The keywords that memories are compared with, and the largest share of the words part that a score counts for;
+    without one, it counts whole."""
+
+    keywords: Sequence[Keyword]
+    score_share: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Recollection:
     """A memory's relevance to some keywords, with its parts: relevance = words - penalty + score.
 
-    words: the sum of query weight + memory weight over the shared words.
+    words: the sum of query weight + memory weight over the shared words that no other shared word contains.
+    score: the memory's score, or less where a share of the words part bounds it.
     penalty: 15 x (1 - e^(-age_ms x 2e-9)), so 5 after 2.35 days, 10 after 6.36 days, never more than 15.
     """
 
@@ -165,8 +190,32 @@ def relevance(words: float, lost: float, score: float) -> float:
     return round(words - lost + score, RELEVANCE_DECIMALS)
 
 
-def faded(memories: Sequence[ShortTermMemory], now: datetime) -> set[ShortTermId]:
-    """Which memories of a conversation a cleanup removes: older than a year or below FADED, but never the best 512."""
+def counted_score(words: float, score: float, share: float | None) -> float:
+    """How much of a score counts: all of it, as the seed has it, or at most a share of the words part."""
+    return score if share is None else min(score, share * words)
+
+
+def containing(asked: Sequence[Keyword]) -> list[list[str]]:
+    """For each keyword, those of the others that contain it: 王思琪 contains 王, `src/app` contains `app`, `v3.1` its
+    second spelling `3.1`. Where one of these is shared as well, the keyword does not count: long words would win.
+    """
+    return [
+        [other.word for other in asked if other.word != each.word and _contains(other.word, each.form)]
+        for each in asked
+    ]
+
+
+def _contains(word: str, part: str) -> bool:
+    """In scripts with spaces between words, whole parts only: `start` does not contain `art`."""
+    return part in word and (has_han(part) or part == word or part in SEAM.split(word))
+
+
+def faded(
+    memories: Sequence[ShortTermMemory],
+    now: datetime,
+    rule: CleanupRule = CleanupRule(),
+) -> set[ShortTermId]:
+    """Which memories of a conversation a cleanup removes."""
 
     def worth(memory: ShortTermMemory) -> float:
         return relevance(0.0, penalty(now - datetime.fromisoformat(memory.said_at)), memory.score)
@@ -174,15 +223,15 @@ def faded(memories: Sequence[ShortTermMemory], now: datetime) -> set[ShortTermId
     best_first = sorted(memories, key=lambda each: (worth(each), each.said_at, each.id), reverse=True)
     return {
         each.id
-        for each in best_first[ALWAYS_KEPT:]
-        if now - datetime.fromisoformat(each.said_at) > YEAR or worth(each) < FADED
+        for each in best_first[rule.kept :]
+        if now - datetime.fromisoformat(each.said_at) > rule.age or worth(each) < rule.floor
     }
 
 
 def tf_idf(
-    words: Iterable[tuple[str, str]], idf: Callable[[str], float], overlapping: Iterable[str] = ()
+    words: Iterable[tuple[str, str]], idf: Callable[[str], float], overlapping: Iterable[tuple[str, str]] = ()
 ) -> list[Keyword]:
-    """The 72 best words of a text, best first. `words` gives each word with its form in the text.
+    """The 72 best words of a text, best first. `words` and `overlapping` give each word with its form in the text.
 
     TF-IDF as in jieba: count x idf / the number of words. But only the words kept are counted, because in a long
     text each word would fall below any threshold. The text also contains the overlapping words, cut in another way:
@@ -196,11 +245,15 @@ def tf_idf(
     best = sorted(counts, key=lambda word: counts[word] * idf(word), reverse=True)[:KEYWORDS]
     total = sum(counts[word] for word in best)
     weights = {word: counts[word] * idf(word) / total for word in best}
-    for word, count in Counter(overlapping).items():
+    also: Counter[str] = Counter()
+    for word, form in overlapping:
+        also[word] += 1
+        forms.setdefault(word, form)
+    for word, count in also.items():
         if word not in counts:
             weights[word] = OVERLAPPING * count * idf(word) / max(total, 1)
     heaviest = sorted(weights, key=lambda word: -weights[word])[:KEYWORDS]
-    return [Keyword(word, weights[word], forms.get(word, word)) for word in heaviest]
+    return [Keyword(word, weights[word], forms[word]) for word in heaviest]
 
 
 def keywords(

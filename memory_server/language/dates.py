@@ -247,3 +247,23 @@ _READERS: tuple[tuple[re.Pattern[str], Callable[[re.Match[str], date], Span]], .
 def spans(text: str, today: date) -> Iterator[Span]:
     """The same, each once."""
     yield from dict.fromkeys(named(text, today))
+
+
+_DATES = tuple(pattern for pattern, read in _READERS if read is _month_or_day)
+
+
+def spelled(text: str) -> Iterator[str]:
+    """The days that a folded text names by month and day, as `2026-03-04`, or as `03-04` where it names no year.
+
+    3/4/2026 is none: it is in March or in April.
+    """
+    for pattern in _DATES:
+        for match in pattern.finditer(text):
+            if not match["day"] or _is_ambiguous(match):
+                continue
+            day = f"{_month_number(match['month']):02}-{int(match['day']):02}"
+            yield f"{match['year']}-{day}" if match["year"] else day
+
+
+def _is_ambiguous(match: re.Match[str]) -> bool:
+    return match[0].endswith(f"/{match['year']}") and int(match["day"]) <= 12 >= int(match["month"])

@@ -2,12 +2,14 @@
 
 import re
 import threading
+from collections.abc import Iterator
 from functools import lru_cache
 from typing import Any
 
-from memory_server.domain.short_term import Keyword, tf_idf
+from memory_server.domain.short_term import SEAM, Keyword, tf_idf
+from memory_server.language import dates, numbers
 from memory_server.language.query import CHINESE_STOP_WORDS, ENGLISH_STOP_WORDS, STOP_CHARACTERS
-from memory_server.language.text import has_han, words
+from memory_server.language.text import fold, has_han, words
 from memory_server.nlp import Segmenter
 from memory_server.nlp.compat import idf_table
 
@@ -53,9 +55,29 @@ _THOUSANDS = re.compile(r"(?<![\d.,])[0-9]{1,3}(?:,[0-9]{3})+(?![\d,])")
 
 _DATE = re.compile(r"([0-9]{4})[/.-]([0-9]{1,2})[/.-]([0-9]{1,2})")
 _CHINESE_DATE = re.compile(r"([0-9]{4})\s?年\s?([0-9]{1,2})\s?月\s?([0-9]{1,2})\s?[日号號]")
-_SEAM = re.compile(r"[/:@#]+")
-"""What separates the parts of a path, an address or a `name:value`; the parts are words too. `pve-01` and `v1.2` have
-no parts."""
+
+_HYPHENATED = re.compile(r"(?=.*[a-z])[^\W_]+(?:-[^\W_]+)+")
+"""`multi-tenant`, `tmp-36`; a date in digits is none."""
+
+_VERSION = re.compile(r"v(\d+(?:\.\d+)+.*)")
+
+_MAY_BE_DATE = re.compile("[0-9\uff10-\uff19月]")
+
+_CUT_OFF = "".join(STOP_CHARACTERS) + "我你他她它您咱谁以于为被把对有不没很太挺该会能要让将更最再来去"
+"""Chinese function words that jieba takes for a part of a word where it does not know the word. A list by hand."""
+
+_SINGULARS = {
+    plural: singular
+    for pair in """
+    analyses/analysis appendices/appendix axes/axis buses/bus calves/calf children/child crises/crisis
+    criteria/criterion diagnoses/diagnosis feet/foot gases/gas geese/goose grandchildren/grandchild halves/half
+    hypotheses/hypothesis indices/index knives/knife lice/louse loaves/loaf matrices/matrix men/man mice/mouse
+    oxen/ox parentheses/parenthesis phenomena/phenomenon scarves/scarf schemata/schema shelves/shelf
+    teeth/tooth theses/thesis thieves/thief vertices/vertex wives/wife wolves/wolf women/woman
+    """.split()
+    for plural, singular in [pair.split("/")]
+}
+"""English plurals whose stem is not that of the singular. A list by hand; `leaves` and `lives` are verbs too."""
 
 
 class JiebaKeywords:
@@ -70,20 +92,39 @@ class JiebaKeywords:
 
     def extract(self, text: str) -> list[Keyword]:
         text = _CHINESE_DATE.sub(_iso, _THOUSANDS.sub(lambda number: number[0].replace(",", ""), text))
-        found: list[tuple[str, str]] = []
-        for token in words(text, self._segmenter.segment):
-            for word in _parts(token):
-                if word not in _STOP_WORDS and self._tells(word):
-                    found.append((self._stem(word) if _PLAIN.fullmatch(word) else word, word))
-        return tf_idf(found, self._idf, self._overlapping(text))
+        found = [
+            (self._stem(word) if _PLAIN.fullmatch(word) else word, word)
+            for token in words(text, self._segmenter.segment)
+            for word in map(self._whole, _parts(token))
+            if word not in _STOP_WORDS and self._tells(word)
+        ]
+        seconds = [(second, word) for _, word in found for second in self._second_spellings(word)]
+        return tf_idf(found, self._idf, [*self._overlapping(text), *seconds, *_days(text)])
 
-    def _overlapping(self, text: str) -> list[str]:
+    def _overlapping(self, text: str) -> list[tuple[str, str]]:
         """Chinese words that the segmentation may have missed: 后端 if it was split into 后 and 端, 牛肉 in 牛肉面."""
         return [
-            word
+            (word, word)
             for word in words(text, self._segmenter.overlapping)
             if has_han(word) and word not in _STOP_WORDS and self._tells(word)
         ]
+
+    def _whole(self, word: str) -> str:
+        """Of a Chinese word that jieba made up, what is left without the function words at its ends: 算 of 来算."""
+        if len(word) > 1 and has_han(word) and word not in self._table():
+            return word.strip(_CUT_OFF)
+        return word
+
+    def _second_spellings(self, word: str) -> Iterator[str]:
+        """`multitenant` for `multi-tenant`, `3.12.4` for `v3.12.4`, the stem of `mouse` for `mice`."""
+        if _HYPHENATED.fullmatch(word):
+            joined = word.replace("-", "")
+            if joined not in _STOP_WORDS:
+                yield self._stem(joined) if _PLAIN.fullmatch(joined) else joined
+        if version := _VERSION.fullmatch(word):
+            yield version[1]
+        if word in _SINGULARS:
+            yield self._stem(_SINGULARS[word])
 
     def _stemmed(self, word: str) -> str:
         with self._lock:  # a stemmer stores its current word, so threads must not share it
@@ -94,8 +135,8 @@ class JiebaKeywords:
             return str(self._stemmer.stemWord(word))
 
     def _tells(self, word: str) -> bool:
-        if len(word) > 1:
-            return len(word) <= LONGEST
+        if len(word) != 1:
+            return 0 < len(word) <= LONGEST
         return self._idf(word) >= TELLING if has_han(word) else word.isdigit()
 
     def _idf(self, word: str) -> float:
@@ -114,8 +155,17 @@ def _parts(token: str) -> list[str]:
     """A token, and its parts unless all of them are numbers; a date always in the same spelling."""
     if date := _DATE.fullmatch(token):
         return [_spelled(date)]
-    parts = [part for part in _SEAM.split(token) if part]
+    parts = [part for part in SEAM.split(token) if part]
     return [token, *parts] if len(parts) > 1 and not all(map(str.isdigit, parts)) else [token]
+
+
+def _days(text: str) -> Iterator[tuple[str, str]]:
+    """The days that a text names as words, with and without the year, each with its longest form."""
+    if _MAY_BE_DATE.search(text):
+        for day in dates.spelled(numbers.in_digits(fold(text))):
+            yield day, day
+            if day != day[-5:]:
+                yield day[-5:], day
 
 
 def _iso(date: re.Match[str]) -> str:

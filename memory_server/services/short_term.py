@@ -19,7 +19,8 @@ from memory_server.domain.short_term import (
     RANKED_TIERS,
     REWARD,
     SETTLING,
-    YEAR,
+    Asking,
+    CleanupRule,
     Keyword,
     Recollection,
     ShortTermId,
@@ -124,13 +125,18 @@ class Cleaned:
 
 @dataclass(frozen=True, slots=True)
 class ShortTermService:
-    """`chance` gives numbers of [0, 1); `count_access` is off where the server was started read-only."""
+    """`chance` gives numbers of [0, 1); `count_access` is off where the server was started read-only.
+
+    `score_share` is the largest share of the words part that a score counts for; None: it counts whole.
+    """
 
     database: Database
     extractor: KeywordExtractor
     chance: Callable[[], float]
     allow_secrets: bool = False
     count_access: bool = True
+    score_share: float | None = None
+    cleanup: CleanupRule = CleanupRule()  # noqa: RUF009 - it is frozen
 
     def add(
         self,
@@ -291,12 +297,13 @@ class ShortTermService:
                 self._clean_up(tx, conversations.due(tx, _before(tx.now, CLEANUP_EVERY), BATCH))
 
     def _recall(self, tx: Tx, place: ConversationId, asked: Sequence[Keyword], before: str) -> list[Recalled]:
-        ranked = short_term.relevant(tx, place, asked, before, FEW)
+        asking = Asking(asked, self.score_share)
+        ranked = short_term.relevant(tx, place, asking, before, FEW)
         picked = pick(ranked)
         if len(picked) < len(RANKED_TIERS) and len(ranked) == FEW:  # these were said too close together
-            picked = pick(short_term.relevant(tx, place, asked, before))
+            picked = pick(short_term.relevant(tx, place, asking, before))
         flashes = self._flashbacks(tx, place, before, [parts.said_at for _, parts in picked])
-        picked += [(Tier.FLASHBACK, parts) for parts in short_term.recollect(tx, asked, flashes)]
+        picked += [(Tier.FLASHBACK, parts) for parts in short_term.recollect(tx, asking, flashes)]
         memories = short_term.select(tx, [parts.id for _, parts in picked])
         forms = {keyword.word: keyword.form for keyword in asked}
         return [
@@ -304,7 +311,7 @@ class ShortTermService:
                 memories[parts.id],
                 tier,
                 parts,
-                [forms[word] for word in short_term.shared_words(tx, parts.id, asked)],
+                [forms[word] for word in short_term.shared_words(tx, parts.id, asking)],
             )
             for tier, parts in picked
             if parts.id in memories
@@ -373,7 +380,7 @@ class ShortTermService:
     def _clean_up(self, tx: WriteTx, places: Sequence[ConversationId]) -> Cleaned:
         removed = kept = 0
         for place in places:
-            gone, stayed = short_term.clean_up(tx, place, _before(tx.now, YEAR))
+            gone, stayed = short_term.clean_up(tx, place, self.cleanup)
             conversations.mark_cleaned(tx, place, gone)
             removed += gone
             kept += stayed

@@ -3,22 +3,25 @@
 import json
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 
 from memory_server.domain.caller import Caller
+from memory_server.domain.moment import timestamp
 from memory_server.domain.short_term import (
-    ALWAYS_KEPT,
     DECAY_PER_MS,
-    FADED,
     MAX_PENALTY,
     MAX_SCORE,
     RELEVANCE_DECIMALS,
     THRESHOLD,
+    Asking,
+    CleanupRule,
     Keyword,
     Recollection,
     SaidFilter,
     ShortTermId,
     ShortTermMemory,
+    containing,
 )
 from memory_server.sqlite.conversations import ConversationId
 from memory_server.sqlite.rows import Rows
@@ -41,13 +44,28 @@ _PENALTY = f"""(
 PAGE = 1000
 """Texts that are in memory at once while a pattern is looked for."""
 
-_RELEVANCE = f"round(words - penalty + score, {RELEVANCE_DECIMALS})"
+_COUNTED_SCORE = "iif(:share IS NULL, score, min(score, :share * words))"
+"""As `counted_score` of the domain."""
+
+_RELEVANCE = f"round(words - penalty + {_COUNTED_SCORE}, {RELEVANCE_DECIMALS})"
 
 _ASKED = """
-    asked (word, weight) AS MATERIALIZED (
-        SELECT value ->> 0, value ->> 1 FROM json_each(:asked)
+    asked (word, weight, containing) AS MATERIALIZED (
+        SELECT value ->> 0, value ->> 1, value -> 2 FROM json_each(:asked)
     )
 """
+
+_COUNTS = """(
+    a.containing = '[]' OR NOT EXISTS (
+        SELECT 1
+        FROM json_each(a.containing) AS longer
+        CROSS JOIN short_term_keywords AS other
+            ON other.conversation_id = k.conversation_id
+            AND other.word = longer.value
+            AND other.memory_id = k.memory_id
+    )
+)"""
+"""Whether no other shared word contains this shared word."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,8 +160,13 @@ def _as_json(keywords: Sequence[Keyword]) -> str:
     return json.dumps([(each.word, each.weight) for each in keywords])
 
 
+def _asked(asking: Asking) -> str:
+    found = zip(asking.keywords, containing(asking.keywords), strict=True)
+    return json.dumps([(each.word, each.weight, longer) for each, longer in found])
+
+
 def relevant(
-    tx: Tx, conversation: ConversationId, asked: Sequence[Keyword], said_before: str, limit: int | None = None
+    tx: Tx, conversation: ConversationId, asking: Asking, said_before: str, limit: int | None = None
 ) -> list[Recollection]:
     """The memories that share a word with what is asked and are relevant enough to come back, best first."""
     rows = tx.rows(
@@ -153,6 +176,7 @@ def relevant(
             SELECT k.memory_id, sum(a.weight + k.weight)
             FROM asked AS a
             CROSS JOIN short_term_keywords AS k ON k.conversation_id = :conversation AND k.word = a.word
+            WHERE {_COUNTS}
             GROUP BY k.memory_id
         ),
         parts (id, said_at, words, penalty, score) AS (
@@ -161,14 +185,15 @@ def relevant(
             CROSS JOIN short_term_memories AS m ON m.id = s.id
             WHERE m.said_at <= :before
         )
-        SELECT id, said_at, words, penalty, score, {_RELEVANCE} AS relevance
+        SELECT id, said_at, words, penalty, {_COUNTED_SCORE}, {_RELEVANCE} AS relevance
         FROM parts
         WHERE relevance >= {THRESHOLD}
         ORDER BY relevance DESC, said_at DESC, id DESC
         LIMIT :limit
         """,
         {
-            "asked": _as_json(asked),
+            "asked": _asked(asking),
+            "share": asking.score_share,
             "conversation": conversation,
             "now": tx.now,
             "before": said_before,
@@ -178,7 +203,7 @@ def relevant(
     return [_recollection(row) for row in rows]
 
 
-def recollect(tx: Tx, asked: Sequence[Keyword], ids: Sequence[ShortTermId]) -> list[Recollection]:
+def recollect(tx: Tx, asking: Asking, ids: Sequence[ShortTermId]) -> list[Recollection]:
     """The relevance of these memories, in the order given, whatever it is."""
     rows = tx.rows(
         f"""
@@ -188,30 +213,37 @@ def recollect(tx: Tx, asked: Sequence[Keyword], ids: Sequence[ShortTermId]) -> l
                 SELECT ifnull(sum(a.weight + k.weight), 0.0)
                 FROM short_term_keywords AS k
                 JOIN asked AS a ON a.word = k.word
-                WHERE k.memory_id = m.id
+                WHERE k.memory_id = m.id AND {_COUNTS}
             ), {_PENALTY}, m.score
             FROM json_each(:ids) AS wanted
             CROSS JOIN short_term_memories AS m ON m.id = wanted.value
         )
-        SELECT id, said_at, words, penalty, score, {_RELEVANCE}
+        SELECT id, said_at, words, penalty, {_COUNTED_SCORE}, {_RELEVANCE}
         FROM parts
         ORDER BY place
         """,
-        {"asked": _as_json(asked), "now": tx.now, "ids": json.dumps(ids)},
+        {
+            "asked": _asked(asking),
+            "share": asking.score_share,
+            "now": tx.now,
+            "ids": json.dumps(ids),
+        },
     )
     return [_recollection(row) for row in rows]
 
 
-def shared_words(tx: Tx, id: ShortTermId, asked: Sequence[Keyword]) -> list[str]:
-    """The words that a memory shares with what is asked, heaviest in it first."""
+def shared_words(tx: Tx, id: ShortTermId, asking: Asking) -> list[str]:
+    """The words that a memory shares with what is asked and that count, heaviest in it first."""
     rows = tx.rows(
-        """
+        f"""
+        WITH {_ASKED}
         SELECT k.word
         FROM short_term_keywords AS k
-        WHERE k.memory_id = ? AND k.word IN (SELECT value ->> 0 FROM json_each(?))
+        JOIN asked AS a ON a.word = k.word
+        WHERE k.memory_id = :id AND {_COUNTS}
         ORDER BY k.weight DESC, k.word
         """,
-        (id, _as_json(asked)),
+        {"id": id, "asked": _asked(asking)},
     )
     return [word for (word,) in rows]
 
@@ -314,10 +346,10 @@ def texts(tx: Tx, conversation: ConversationId) -> Iterator[tuple[ShortTermId, s
         last = page
 
 
-def clean_up(tx: WriteTx, conversation: ConversationId, oldest: str) -> tuple[int, int]:
-    """Remove what is older than `oldest` or has faded, but for the best 512; how many went and stayed."""
+def clean_up(tx: WriteTx, conversation: ConversationId, rule: CleanupRule) -> tuple[int, int]:
+    """Remove what is old or has faded, but for the best; how many went and stayed. As `faded` of the domain."""
     before = count(tx, conversation)
-    if before > ALWAYS_KEPT:
+    if before > rule.kept:
         tx.execute(
             f"""
             DELETE FROM short_term_memories WHERE id IN (
@@ -326,12 +358,18 @@ def clean_up(tx: WriteTx, conversation: ConversationId, oldest: str) -> tuple[in
                     FROM short_term_memories AS m
                     WHERE m.conversation_id = :conversation
                     ORDER BY relevance DESC, m.said_at DESC, m.id DESC
-                    LIMIT -1 OFFSET {ALWAYS_KEPT}
+                    LIMIT -1 OFFSET :kept
                 )
-                WHERE said_at < :oldest OR relevance < {FADED}
+                WHERE said_at < :oldest OR relevance < :floor
             )
             """,
-            {"conversation": conversation, "now": tx.now, "oldest": oldest},
+            {
+                "conversation": conversation,
+                "now": tx.now,
+                "oldest": timestamp(datetime.fromisoformat(tx.now) - rule.age),
+                "kept": rule.kept,
+                "floor": rule.floor,
+            },
         )
     after = count(tx, conversation)
     return before - after, after

@@ -128,6 +128,53 @@ def test_spellings_and_forms_of_a_word_meet(extractor: JiebaKeywords, one: str, 
     assert found == words(extractor.extract(other))
 
 
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("a multi-tenant server", "MULTITENANT"),
+        ("the TMP-36 is hot", "tmp36"),
+        ("TMP-36 太热了", "tmp36 坏了"),
+        ("e-mails", "an email"),
+        ("src/multi-tenant/app", "multitenant"),
+        ("v3.12.4", "Python 3.12.4"),
+        ("升级到V3.12.4-rc1了", "3.12.4-rc1"),
+        ("on March 4, 2026", "2026-03-04"),
+        ("on the 4th of March", "2026/3/4"),
+        ("Mar 4", "March 4th"),
+        ("3月4日开会", "March 4"),
+        ("三月四号开会", "2026-03-04"),
+        ("二〇二六年三月四日", "2026/3/4"),
+        ("25/12/2026", "December 25"),
+        ("two mice", "a mouse"),
+        ("our wives", "my wife"),
+        ("indices", "the index"),
+        ("analyses", "an analysis"),
+        ("buses", "the bus"),
+        ("women", "that woman's"),
+    ],
+)
+def test_a_second_spelling_finds_the_first(extractor: JiebaKeywords, one: str, other: str) -> None:
+    assert weighed(extractor.extract(one)).keys() & weighed(extractor.extract(other)).keys()
+
+
+def test_a_second_spelling_weighs_half_and_shows_the_form_of_the_text(extractor: JiebaKeywords) -> None:
+    first, second = extractor.extract("Multi-Tenant")
+    assert (first.word, first.form, second.word, second.form) == (
+        "multi-tenant",
+        "multi-tenant",
+        "multiten",
+        "multi-tenant",
+    )
+    assert second.weight == first.weight / 2
+
+
+@pytest.mark.parametrize("text", ["3/4/2026", "the 31st", "in March", "版本 3.4", "月亮", "in-to the v2"])
+def test_what_names_no_day_and_no_version_gets_no_second_spelling(
+    extractor: JiebaKeywords, text: str
+) -> None:
+    assert not [word for word in words(extractor.extract(text)) if re.fullmatch(r"(\d+-)+\d+|2|into", word)]
+
+
 def test_the_form_in_which_a_word_stands_is_kept(extractor: JiebaKeywords) -> None:
     assert [(each.word, each.form) for each in extractor.extract("Deployments, then deploying")] == [
         ("deploy", "deployments")
@@ -143,6 +190,7 @@ def test_the_form_in_which_a_word_stands_is_kept(extractor: JiebaKeywords) -> No
         ("I don't, it's, let's", []),
         ("pve-01 memory_server v1.2.3 10.0.0.1 3.14 8080 c++ C# snake_case_name", [
             "pve-01", "memory_server", "v1.2.3", "10.0.0.1", "3.14", "8080", "c++", "c#", "snake_case_name",
+            "pve01", "1.2.3",
         ]),
         ("src/app/config.yml", ["src/app/config.yml", "src", "app", "config.yml"]),
         ("ada@example.com", ["ada@example.com", "ada", "example.com"]),
@@ -156,6 +204,11 @@ def test_the_form_in_which_a_word_stands_is_kept(extractor: JiebaKeywords) -> No
         ("猫去，茶，我的", ["猫", "茶"]),
         ("用nginx缓存", ["nginx", "缓存"]),
         ("我喜欢AI技术", ["ai", "喜欢", "技术"]),
+        ("我用钢笔写字", ["钢笔", "写字"]),
+        ("来算一下总数", ["算", "总数", "一下"]),
+        ("我来算账", ["算账"]),
+        ("我不", []),
+        ("刘七是谁", ["刘七", "刘", "七"]),
         ("ありがとう 서버", ["ありがとう", "서버"]),
         ("😀 🎉 !!! … ---", []),
         ("", []),

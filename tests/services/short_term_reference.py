@@ -33,12 +33,24 @@ def penalty(memory: Remembered, now: datetime) -> float:
     return 15 * (1 - math.exp(-age_ms * 2e-9))
 
 
+def counted(memory: Remembered, asked: dict[str, float]) -> set[str]:
+    """The shared words but those inside another shared word; the words of the tests are Chinese, or not inside any."""
+    shared = asked.keys() & memory.weights.keys()
+    return {word for word in shared if not any(word in other for other in shared - {word})}
+
+
 def words(memory: Remembered, asked: dict[str, float]) -> float:
-    return sum(asked[word] + memory.weights[word] for word in asked if word in memory.weights)
+    return sum(asked[word] + memory.weights[word] for word in counted(memory, asked))
 
 
-def relevance(memory: Remembered, asked: dict[str, float], now: datetime) -> float:
-    return words(memory, asked) - penalty(memory, now) + memory.score
+def score(memory: Remembered, asked: dict[str, float], share: float | None) -> float:
+    return memory.score if share is None else min(memory.score, share * words(memory, asked))
+
+
+def relevance(
+    memory: Remembered, asked: dict[str, float], now: datetime, share: float | None = None
+) -> float:
+    return words(memory, asked) - penalty(memory, now) + score(memory, asked, share)
 
 
 def settled(memory: Remembered, now: datetime) -> bool:
@@ -49,16 +61,22 @@ def apart(memory: Remembered, others: list[Remembered]) -> bool:
     return all(abs(memory.said - other.said) >= timedelta(minutes=10) for other in others)
 
 
-def select(memories: list[Remembered], asked: dict[str, float], now: datetime, chance: Chance) -> Selected:
+def select(
+    memories: list[Remembered],
+    asked: dict[str, float],
+    now: datetime,
+    chance: Chance,
+    share: float | None = None,
+) -> Selected:
     """Of equals the later said comes first, then the later written."""
     able = [
         memory
         for memory in memories
         if settled(memory, now)
         and any(word in memory.weights for word in asked)
-        and relevance(memory, asked, now) >= 5
+        and relevance(memory, asked, now, share) >= 5
     ]
-    able.sort(key=lambda memory: (round(relevance(memory, asked, now), 6), memory.said, memory.id))
+    able.sort(key=lambda memory: (round(relevance(memory, asked, now, share), 6), memory.said, memory.id))
     able.reverse()
     picked: list[Remembered] = []
     for memory in able:

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from memory_server.domain.caller import Caller
 from memory_server.domain.message import Message
 from memory_server.domain.moment import read, timestamp
-from memory_server.domain.short_term import Keyword, ShortTermMemory, Tier
+from memory_server.domain.short_term import CleanupRule, Keyword, ShortTermMemory, Tier
 from memory_server.errors import Hint, Invalid, Mend, NotFound
 from memory_server.language.pattern import parse
 from memory_server.nlp.jieba import JiebaSegmenter
@@ -117,22 +117,28 @@ MOMENTS = st.builds(
     st.sampled_from([0, 0, 0, 1, 1000, 59_999]),
 )
 WEIGHTS = st.integers(8_000, 90_000).map(lambda weight: weight / 10_000)
-WORDS = st.dictionaries(st.sampled_from(["cache", "deploy", "数据库", "猫"]), WEIGHTS, max_size=3)
+WORDS = st.dictionaries(
+    st.sampled_from(["cache", "deploy", "数据库", "数据", "据", "猫"]), WEIGHTS, max_size=4
+)
 SCORES = st.sampled_from([0.0, 0.0, 2.0, 5.0, 12.0, 49.0, 50.0, 51.0, 93.0, 97.0, 98.0, 99.0, 100.0])
 HISTORIES = st.lists(st.tuples(MOMENTS, WORDS, SCORES), max_size=12)
 SEARCHES = st.lists(st.tuples(WORDS, MOMENTS, st.integers(0, 2**32)), min_size=1, max_size=3)
 
 
 def compare(
-    database: Database, clock: Clock, memories: list[Remembered], searches: list[tuple[Any, timedelta, int]]
+    database: Database,
+    clock: Clock,
+    memories: list[Remembered],
+    searches: list[tuple[Any, timedelta, int]],
+    share: float | None = None,
 ) -> None:
     """The same searches, one after the other, with the same chance; between them time passes."""
     conversation = f"conversation {next(ENDLESS)}"
     fill(database, memories, conversation)
     for asked, later, seed in searches:
-        service = ShortTermService(database, Told(), random.Random(seed).random)
+        service = ShortTermService(database, Told(), random.Random(seed).random, score_share=share)
         found = service.search(told(asked), conversation, ONE).memories
-        expected = reference.select(memories, asked, clock.now, random.Random(seed).random)
+        expected = reference.select(memories, asked, clock.now, random.Random(seed).random, share)
         tiers = {Tier.TOP: expected.top, Tier.NEXT: expected.next, Tier.FLASHBACK: expected.flashback}
         for tier, those in tiers.items():
             assert ids(found, tier) == [memory.id for memory in those], tier
@@ -140,9 +146,12 @@ def compare(
             parts = each.parts
             assert parts.words == pytest.approx(reference.words(memory, asked), abs=1e-9)
             assert parts.penalty == pytest.approx(reference.penalty(memory, clock.now), abs=1e-8)
-            assert parts.relevance == pytest.approx(reference.relevance(memory, asked, clock.now), abs=1e-6)
-            assert parts.score == each.memory.score == memory.score
-            assert set(each.words) == asked.keys() & memory.weights.keys()
+            assert parts.relevance == pytest.approx(
+                reference.relevance(memory, asked, clock.now, share), abs=1e-6
+            )
+            assert parts.score == pytest.approx(reference.score(memory, asked, share), abs=1e-9)
+            assert each.memory.score == memory.score
+            assert set(each.words) == reference.counted(memory, asked)
         reference.reward(expected)
         clock.now += later
     now = scores(database)
@@ -150,21 +159,22 @@ def compare(
 
 
 @settings(PLAIN, max_examples=1_000)
-@given(HISTORIES, SEARCHES)
+@given(HISTORIES, SEARCHES, st.sampled_from([None, 0.0, 0.1, 0.25, 2.0]))
 def test_what_comes_back_is_what_the_formulas_say(
     database: Database,
     clock: Clock,
     history: list[tuple[timedelta, dict[str, float], float]],
     searches: list[tuple[dict[str, float], timedelta, int]],
+    share: float | None,
 ) -> None:
     clock.now = NOW
     memories = [Remembered(0, clock.now - age, weights, score) for age, weights, score in history]
-    compare(database, clock, memories, searches)
+    compare(database, clock, memories, searches, share)
 
 
 def test_so_it_is_in_thousands_of_random_histories(database: Database, clock: Clock) -> None:
     chance = random.Random(20260314)
-    vocabulary = [f"word{number}" for number in range(12)]
+    vocabulary = [f"word{number:02}" for number in range(12)]
 
     def weights(most: int) -> dict[str, float]:
         some = chance.sample(vocabulary, chance.randint(0, most))
@@ -207,10 +217,8 @@ def test_a_cleanup_leaves_what_the_formulas_say(
     memories = [Remembered(0, clock.now - age, weights, score) for age, weights, score in history]
     fill(database, memories, conversation)
     clock.now += later
-    service = ShortTermService(database, Told(), never)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(short_term, "ALWAYS_KEPT", always_kept)
-        cleaned = service.clean_up(conversation)
+    service = ShortTermService(database, Told(), never, cleanup=CleanupRule(kept=always_kept))
+    cleaned = service.clean_up(conversation)
     stay = {memory.id for memory in reference.cleaned(memories, clock.now, always_kept)}
     assert {memory.id for memory in memories} & scores(database).keys() == stay
     assert cleaned == Cleaned(len(memories) - len(stay), len(stay))

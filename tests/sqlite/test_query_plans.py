@@ -12,7 +12,7 @@ from memory_server.domain.embedding import Embedded, Space
 from memory_server.domain.fact import FactFilter, Home, Scope
 from memory_server.domain.forgetting import Kind
 from memory_server.domain.memory import Filter, MemoryDraft, MemoryId, MemoryType
-from memory_server.domain.short_term import Keyword, SaidFilter, ShortTermId, ShortTermMemory
+from memory_server.domain.short_term import Asking, Keyword, SaidFilter, ShortTermId, ShortTermMemory
 from memory_server.domain.turn import TurnDraft
 from memory_server.sqlite import (
     candidates,
@@ -102,15 +102,15 @@ ASKED |= {
     "move memories": lambda tx: joined_projects.move_memories(tx, Known(1, "p"), Known(2, "q")),
 }
 CONVERSATION = ConversationId(1)
-ASKED_WORDS = [Keyword("word", 2.0, "word"), Keyword("词", 1.0, "词")]
+ASKED_WORDS = [Keyword("word", 2.0, "word"), Keyword("单词", 1.0, "单词"), Keyword("词", 1.0, "词")]
 NEW = ShortTermMemory(ShortTermId(1), "text 1", 0.0, "2026-03-14T09:26:53.589Z")
 ASKED |= {
     "conversation": lambda tx: conversations.find(tx, "c"),
     "due for a cleanup": lambda tx: conversations.due(tx, tx.now, 1),
     "cleaned": lambda tx: conversations.mark_cleaned(tx, CONVERSATION, 1),
-    "relevant": lambda tx: short_term.relevant(tx, CONVERSATION, ASKED_WORDS, tx.now),
-    "flashbacks": lambda tx: short_term.recollect(tx, ASKED_WORDS, [NEW.id]),
-    "shared words": lambda tx: short_term.shared_words(tx, NEW.id, ASKED_WORDS),
+    "relevant": lambda tx: short_term.relevant(tx, CONVERSATION, Asking(ASKED_WORDS), tx.now),
+    "flashbacks": lambda tx: short_term.recollect(tx, Asking(ASKED_WORDS), [NEW.id]),
+    "shared words": lambda tx: short_term.shared_words(tx, NEW.id, Asking(ASKED_WORDS)),
     "recalled": lambda tx: short_term.select(tx, [NEW.id]),
     "settled": lambda tx: short_term.count_settled(tx, CONVERSATION, tx.now),
     "too recent": lambda tx: short_term.count_unsettled(tx, CONVERSATION, tx.now),

@@ -15,7 +15,7 @@ from memory_server.domain.memory import MemoryDraft, MemoryType
 from memory_server.domain.moment import timestamp
 from memory_server.domain.project import default_conversation
 from memory_server.domain.scoring import decayed_score
-from memory_server.domain.short_term import Keyword, ShortTermId, ShortTermMemory
+from memory_server.domain.short_term import Asking, CleanupRule, Keyword, ShortTermId, ShortTermMemory
 from memory_server.sqlite import conversations, fact_history, facts, memories, projects, short_term
 from memory_server.sqlite.database import Database
 from tests.conftest import Clock, undone
@@ -26,9 +26,14 @@ SCORES = st.floats(0, 100).map(lambda score: round(score, 1))
 
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=60, deadline=None)
-@given(age=AGES, score=SCORES, weights=st.lists(st.floats(0.8, 50), min_size=1, max_size=5))
+@given(
+    age=AGES,
+    score=SCORES,
+    weights=st.lists(st.floats(0.8, 50), min_size=1, max_size=5),
+    share=st.none() | st.floats(0, 2),
+)
 def test_the_relevance_of_a_short_term_memory_is_that_of_the_domain(
-    rules: tuple[Database, Clock], age: timedelta, score: float, weights: list[float]
+    rules: tuple[Database, Clock], age: timedelta, score: float, weights: list[float], share: float | None
 ) -> None:
     database, clock = rules
     said_at = timestamp(clock() - age)
@@ -37,15 +42,21 @@ def test_the_relevance_of_a_short_term_memory_is_that_of_the_domain(
         place = conversations.find_or_insert(tx, "c")
         id = short_term.insert(tx, place, "user: x", said_at, words, Caller())
         tx.execute("UPDATE short_term_memories SET score = ? WHERE id = ?", (score, id))
-        (found,) = short_term.recollect(tx, words, [id])
+        (found,) = short_term.recollect(tx, Asking(words, share), [id])
     lost = domain.penalty(clock() - datetime.fromisoformat(said_at))
     assert found.penalty == pytest.approx(lost, abs=1e-5)
-    assert found.relevance == pytest.approx(domain.relevance(2 * sum(weights), lost, score), abs=1e-5)
+    counted = domain.counted_score(2 * sum(weights), score, share)
+    assert found.score == pytest.approx(counted, abs=1e-5)
+    assert found.relevance == pytest.approx(domain.relevance(2 * sum(weights), lost, counted), abs=1e-5)
 
 
 @pytest.mark.parametrize("seed", range(12))
 def test_a_cleanup_removes_what_the_domain_says(rules: tuple[Database, Clock], seed: int) -> None:
     chance = random.Random(seed)
+    rule = CleanupRule()
+    if seed % 2:
+        days, floor, kept = chance.uniform(1, 900), chance.uniform(-20, 90), chance.randint(0, 560)
+        rule = CleanupRule(timedelta(days=days), floor, kept)
     rows = [
         (
             timedelta(minutes=chance.uniform(-5, 900 * 1440)),
@@ -62,8 +73,8 @@ def test_a_cleanup_removes_what_the_domain_says(rules: tuple[Database, Clock], s
             id = short_term.insert(tx, place, "user: x", said_at, [], Caller())
             tx.execute("UPDATE short_term_memories SET score = ? WHERE id = ?", (score, id))
             there.append(ShortTermMemory(id, "user: x", score, said_at))
-        gone = domain.faded(there, clock())
-        removed, kept = short_term.clean_up(tx, place, timestamp(clock() - domain.YEAR))
+        gone = domain.faded(there, clock(), rule)
+        removed, kept = short_term.clean_up(tx, place, rule)
         left = {ShortTermId(id) for (id,) in tx.rows("SELECT id FROM short_term_memories")}
     assert (removed, kept) == (len(gone), len(there) - len(gone))
     assert left == {each.id for each in there} - gone
