@@ -8,13 +8,11 @@ Prints markdown.
 """
 
 import itertools
-import math
 import random
 import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from statistics import median
@@ -32,6 +30,10 @@ from memory_server.nlp.keywords import JiebaKeywords
 from memory_server.sqlite import conversations, short_term
 from memory_server.sqlite.database import Database
 
+sys.path[:0] = [str(Path(__file__).resolve().parents[up]) for up in (1, 2)]
+
+from quality.seed import Original, Remembered  # noqa: E402
+
 SIZES = (10_000, 100_000)
 TIMES = 40
 BATCH = 100
@@ -40,54 +42,6 @@ NOW = datetime.now(UTC)
 HISTORY = timedelta(days=300)
 VOCABULARY = 20_000
 """Invented English words, used as often as Zipf's law says. The Chinese ones are those of jieba's dictionary."""
-
-
-@dataclass(slots=True)
-class Remembered:
-    """A memory as the original keeps it."""
-
-    keywords: list[tuple[str, float]]
-    at: float
-    score: float
-
-
-class Original:
-    """Its search, read literally: every memory is scored, sorted and drawn from."""
-
-    def __init__(self) -> None:
-        self.memories: list[Remembered] = []
-
-    def search(self, asked: list[tuple[str, float]], now: float, chance: random.Random) -> None:
-        scored = [(self._relevance(memory, asked, now), memory) for memory in self.memories]
-        ranked = sorted((each for each in scored if each[0] >= 5), key=lambda each: -each[0])
-        picked: list[Remembered] = []
-        for _, memory in ranked:
-            if len(picked) == 3:
-                break
-            if self._allowed(memory, picked, now):
-                picked.append(memory)
-        pool = [memory for memory in self.memories if memory not in picked]
-        for _ in range(2):
-            allowed = [memory for memory in pool if self._allowed(memory, picked, now)]
-            weights = [
-                1 + 1.7 * max(0, 1 - (now - memory.at) / 31_536_000_000) + 1.1 * min(memory.score, 50) / 50
-                for memory in allowed
-            ]
-            picked += chance.choices(allowed, weights)
-        for memory, reward in zip(picked, (5, 5, 2), strict=False):
-            memory.score = min(100, memory.score + reward)
-
-    def _relevance(self, memory: Remembered, asked: list[tuple[str, float]], now: float) -> float:
-        words = {word for word, _ in memory.keywords}
-        shared = sum(
-            weight + next(its for other, its in memory.keywords if other == word)
-            for word, weight in asked
-            if word in words
-        )
-        return shared - 15 * (1 - math.exp(-max(0, now - memory.at) * 2e-9)) + memory.score
-
-    def _allowed(self, memory: Remembered, picked: list[Remembered], now: float) -> bool:
-        return now - memory.at >= 1_200_000 and all(abs(memory.at - other.at) >= 600_000 for other in picked)
 
 
 def main() -> None:
