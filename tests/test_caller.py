@@ -16,9 +16,12 @@ RECORDED = {
     "facts.created_by", "facts.updated_by", "facts.session", "fact_history.changed_by",
     "turns.created_by", "turns.session",
     "short_term_memories.created_by", "short_term_memories.session",
-    "long_term_memories.created_by", "long_term_memories.session", "trash.deleted_by",
+    "long_term_memories.created_by", "long_term_memories.session", "trash.deleted_by", "wakes.session",
 }  # fmt: skip
-"""Every column of the file that says who wrote a row."""
+"""Every column that says who wrote a row through the server."""
+
+OF_HOOKS = {"hook_captures.session", "hook_injections.session"}
+"""The same of rows that hooks write: the session is the one that the client names."""
 
 
 async def write_everything(client: Client) -> None:
@@ -37,6 +40,7 @@ async def write_everything(client: Client) -> None:
     said = [{"role": "user", "content": "the zebra escaped"}]
     await call(client, "add_short_term_memory", messages=said, conversation_id="c")
     await call(client, "add_long_term_memory", name="n", prompt="p", trigger="match_keys(messages, ['x'])")
+    await call(client, "search_long_term_memories", messages=[{"role": "user", "content": "x"}])
     await call(client, "memory_delete", id=3)
 
 
@@ -61,7 +65,7 @@ async def test_client_and_session_are_in_every_row(server: Servers, sqlite: Sqli
     server.env["MEMORY_SERVER_SESSION"] = SESSION
     async with server("--project", "shop", mode=era, name=NAME) as client:
         await write_everything(client)
-    assert columns_of_callers(server, sqlite) == RECORDED
+    assert columns_of_callers(server, sqlite) == RECORDED | OF_HOOKS
     for column in RECORDED:
         expected = SESSION if column.endswith(".session") else NAME
         assert written(server, sqlite, column) == [expected], column

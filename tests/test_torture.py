@@ -22,7 +22,7 @@ PARTS: dict[str, tuple[int, Run]] = {
     "locks": (1, lambda chance, goes, folder: locks.run(chance, goes, folder, seconds=1.5, long_every=0)),
     "disk": (4, disk.run),
     "full disk without a mount": (
-        2,
+        4,
         lambda chance, goes, folder: disk.run(chance, goes, folder, small=False),
     ),
     "fuzz": (1, lambda chance, goes, folder: fuzz.run(chance, goes, folder, calls=200)),

@@ -218,24 +218,20 @@ class LongTermService:
             trash.restore(tx, Kind.LONG_TERM, deleted[0], place)
             return _get(tx, where, name)
 
-    def get(
+    def context(
         self,
         name: str,
         conversation: str | None,
         caller: Caller = Caller(),  # noqa: B008 - it is frozen
-    ) -> LongTermMemory:
-        """A memory whole.
+    ) -> tuple[LongTermMemory, list[Wake]]:
+        """A memory whole, and its latest wakes, the last one first.
 
         Raises:
             NotFound: there is no such memory.
         """
         with self.database.read() as tx:
-            return _get(tx, _home(tx, conversation, name, caller), name)
-
-    def wakes(self, memory: LongTermId) -> list[Wake]:
-        """The latest wakes of a memory, the last one first."""
-        with self.database.read() as tx:
-            return wakes.select(tx, memory, SHOWN_WAKES)
+            found = _get(tx, _home(tx, conversation, name, caller), name)
+            return found, wakes.select(tx, found.id, SHOWN_WAKES)
 
     def select(
         self,

@@ -387,7 +387,7 @@ def test_a_name_can_be_taken_again_and_then_hinders_the_undo(world: World) -> No
     assert world.rows() == rows
     LONG_TERM.delete(world)
     LONG_TERM.restore(world)  # what was deleted last
-    assert world.long_term.get(f"{TOKEN} name", f"talk with {TOKEN}").prompt == "another"
+    assert world.long_term.context(f"{TOKEN} name", f"talk with {TOKEN}")[0].prompt == "another"
 
 
 def test_a_memory_with_a_row_that_is_not_utf8_is_erased_too(world: World, sqlite: Sqlite) -> None:

@@ -84,13 +84,13 @@ def names(found: Sequence[Any]) -> list[str]:
 
 
 def state(service: LongTermService, name: str) -> Mapping[str, Any]:
-    memory = service.get(name, "default")
+    memory = service.context(name, "default")[0]
     return {"error": memory.error, "failures": memory.failures, "until": memory.quarantined_until}
 
 
 def test_a_memory_is_read_as_it_was_added(long_term: LongTermService, clock: Clock) -> None:
     long_term.add(LongTermDraft("Mum", "She likes orchids.", "true", "We spoke of her."), "对话", CLAUDE)
-    memory = long_term.get("Mum", "对话")
+    memory = long_term.context("Mum", "对话")[0]
     assert (memory.prompt, memory.trigger, memory.created_context) == (
         "She likes orchids.",
         "true",
@@ -107,13 +107,13 @@ def test_a_name_is_taken_within_its_conversation_only(long_term: LongTermService
     ) as error:
         add(long_term, "Mum", "another", conversation="one")
     assert error.value.problem.hints == (Hint(Mend.UPDATE_LONG_TERM),)
-    assert long_term.get("Mum", "one").trigger == "Mum"
+    assert long_term.context("Mum", "one")[0].trigger == "Mum"
 
 
 def test_a_memory_that_is_not_there_is_named_beside_those_that_are(long_term: LongTermService) -> None:
     add(long_term, "Mum")
     for act in (
-        lambda: long_term.get("Dad", "default"),
+        lambda: long_term.context("Dad", "default")[0],
         lambda: long_term.delete("Dad", "default", False, CLAUDE),
         lambda: long_term.update("Dad", LongTermChange(prompt="x"), "default"),
     ):
@@ -121,21 +121,21 @@ def test_a_memory_that_is_not_there_is_named_beside_those_that_are(long_term: Lo
             act()
         assert error.value.problem.hints == (Hint(Mend.LIST_LONG_TERM, {"conversation": "default"}),)
     with pytest.raises(NotFound, match="It has none"):
-        long_term.get("Mum", "elsewhere")
+        long_term.context("Mum", "elsewhere")[0]
 
 
 def test_an_update_changes_what_it_gives_and_nothing_else(long_term: LongTermService, clock: Clock) -> None:
     add(long_term, "Mum")
-    before = long_term.get("Mum", "default")
+    before = long_term.context("Mum", "default")[0]
     clock.advance(seconds=5)
     assert long_term.update("Mum", LongTermChange(updated_context="today"), "default") is None
-    after = long_term.get("Mum", "default")
+    after = long_term.context("Mum", "default")[0]
     assert after == replace(before, updated_context="today", updated_at=after.updated_at)
     assert after.updated_at is not None
     assert after.updated_at > after.created_at
     checked = long_term.update("Mum", LongTermChange("new prompt", "new trigger"), "default")
     assert checked == Checked(0, True, ())
-    assert long_term.get("Mum", "default").prompt == "new prompt"
+    assert long_term.context("Mum", "default")[0].prompt == "new prompt"
     with pytest.raises(Invalid, match=r"^Nothing to change\.$") as error:
         long_term.update("Mum", LongTermChange(), "default")
     assert error.value.problem.hints == (Hint(Mend.NAME_LONG_TERM_FIELDS),)
@@ -148,7 +148,7 @@ def test_a_rejected_trigger_changes_nothing(real: LongTermService) -> None:
     add(real, "whole", "true")
     with pytest.raises(TriggerRejected):
         real.update("whole", LongTermChange("new", "nobody()"), "default")
-    assert real.get("whole", "default").prompt == "prompt of whole"
+    assert real.context("whole", "default")[0].prompt == "prompt of whole"
 
 
 @pytest.mark.parametrize("part", ["name", "prompt", "trigger", "created_context"])
@@ -183,7 +183,7 @@ def test_all_that_hold_wake_the_one_that_woke_last_at_the_end(
     assert names(found.activated) == ["c", "b", "a"]
     assert [each.why for each in found.activated] == ["c holds", "b holds", "a holds"]
     assert found.random == []
-    assert [long_term.get(name, "default").fired_count for name in "abc"] == [2, 2, 1]
+    assert [long_term.context(name, "default")[0].fired_count for name in "abc"] == [2, 2, 1]
 
 
 def test_two_others_come_along_by_chance(long_term: LongTermService, engine: Scripted) -> None:
@@ -337,7 +337,7 @@ def test_a_read_only_start_wakes_and_counts_nothing(long_term: LongTermService, 
     engine.outcomes["late"] = LATE
     found = search(replace(long_term, count_access=False))
     assert names(found.activated) == ["a"]
-    assert long_term.get("a", "default").fired_count == 0
+    assert long_term.context("a", "default")[0].fired_count == 0
     assert state(long_term, "late")["failures"] == 0
 
 
@@ -423,7 +423,7 @@ def test_each_wake_is_kept_with_its_client_and_its_reason_but_nothing_of_what_wa
     for client in ("Claude", "Cursor"):
         found = real.search(said, "default", {}, Caller(client, "s1"))
         assert {"zebra" in (woken.why or "") for woken in found.activated if woken.name == "tea"} == {True}
-    tea, script = (real.wakes(real.get(name, "default").id) for name in ("tea", "script"))
+    tea, script = (real.context(name, "default")[1] for name in ("tea", "script"))
     assert [(wake.client, wake.why) for wake in tea] == [
         ("Cursor", "'tea' in user message"), ("Claude", "'tea' in user message"),
     ]  # fmt: skip

@@ -413,7 +413,7 @@ def test_a_long_term_memory_is_looked_for_in_the_project_and_then_among_those_of
     add("users", "the user's", "default")
     add("both", "the project's", None)
     caller = by(ACME)
-    assert [world.long_term.get(name, None, caller).prompt for name in ("both", "users")] == [
+    assert [world.long_term.context(name, None, caller)[0].prompt for name in ("both", "users")] == [
         "the project's",
         "the user's",
     ]
@@ -421,10 +421,10 @@ def test_a_long_term_memory_is_looked_for_in_the_project_and_then_among_those_of
     assert world.long_term.select(None, by(OTHER)).more == 0
     assert [each.name for each in world.long_term.select(None, by(OTHER)).memories] == ["both", "users"]
     for prompt in ("the project's", "the user's"):
-        assert world.long_term.get("both", None, caller).prompt == prompt
+        assert world.long_term.context("both", None, caller)[0].prompt == prompt
         world.long_term.delete("both", None, False, caller)
     with pytest.raises(NotFound, match="in the conversation `project:app`"):
-        world.long_term.get("both", None, caller)
+        world.long_term.context("both", None, caller)[0]
     assert world.long_term.restore("both", None, caller).prompt == "the project's"
     assert world.long_term.restore("both", "default", caller).prompt == "the user's"
 

@@ -73,11 +73,7 @@ Trigger = Annotated[str, BeforeValidator(_source), AfterValidator(_not_blank_sou
 _Context = Annotated[str, Field(max_length=MAX_CONTEXT), AfterValidator(not_blank), TEXT]
 CreatedContext = Annotated[_Context | None, Field(alias="createdContext")]
 UpdatedContext = Annotated[_Context | None, Field(alias="updatedContext")]
-_Shown = WithJsonSchema({"type": "array", "items": {"type": "object"}})
-"""Messages without their parts, which the schemas of other tools show."""
-
 Recent = Annotated[Messages | None, Field(alias="recentMessages")]
-RecentAgain = Annotated[Messages | None, Field(alias="recentMessages"), _Shown]
 Participants = Annotated[
     dict[str, JsonValue], Field(max_length=100), AfterValidator(small(MAX_PARTICIPANTS)), OBJECT
 ]
@@ -272,7 +268,7 @@ class LongTermTools:
         prompt: Prompt | None = None,
         conversation_id: Conversation | None = None,
         updated_context: UpdatedContext = None,
-        recent_messages: RecentAgain = None,
+        recent_messages: Recent = None,
         cooldown: Cooldown | None = None,
         *,
         caller: Caller,
@@ -338,8 +334,7 @@ class LongTermTools:
         self, name: MemoryName, conversation_id: Conversation | None = None, *, caller: Caller
     ) -> MemoryContext:
         """Read a whole long-term memory and when it woke last."""
-        found = self.long_term.get(name, conversation_id, caller)
-        return MemoryContext.told(found, self.long_term.wakes(found.id))
+        return MemoryContext.told(*self.long_term.context(name, conversation_id, caller))
 
     def test_trigger(
         self,

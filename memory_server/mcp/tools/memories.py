@@ -221,7 +221,7 @@ class MemoryTools:
         *,
         caller: Caller,
     ) -> StoredMemory:
-        """Store one piece of knowledge. If a memory of the same project and type says the same, both are merged (consolidated). `similar`: close memories and what differs (theirs → yours). `maybe_supersedes`: it seems to replace these; if so, confirm with graph_connect."""
+        """Store one piece of knowledge. If a memory of the same project and type says the same, both are merged (consolidated). `similar`: close memories and what differs (theirs → yours). `maybe_supersedes`: it may replace these; confirm with graph_connect."""
         where = caller.project.key if project is None else project
         draft = MemoryDraft(
             content, type, where or None, tuple(tags), importance, metadata, occurred_at, session

@@ -239,7 +239,7 @@ class ShortTermTools:
         )
 
     def get_memory_stats(self, conversation_id: Conversation | None = None) -> ShortTermStats:
-        """Report the number, age and scores of short-term memories."""
+        """Number, age and scores of short-term memories."""
         found = self.short_term.statistics(conversation_id)
         totals, cleanups = found.totals, found.cleanups
         return ShortTermStats(
@@ -258,7 +258,7 @@ class ShortTermTools:
         )
 
     def cleanup_memories(self, conversation_id: Conversation | None = None) -> Cleanup:
-        """Remove short-term memories that are older than a year or below the relevance limit; the best 512 of a conversation stay. The server does this daily by itself."""
+        """Remove short-term memories that are old or faded. The server does so daily by itself."""
         return Cleanup.of(self.short_term.clean_up(conversation_id))
 
     def get_frequent_conversation(self) -> Frequent:
