@@ -21,7 +21,7 @@ class Recallable(StrEnum):
     WOKEN = "woken"
 
 
-LEAST = 0.02
+LEAST = 0.01
 """Probability below which a text is no part of an answer."""
 
 LIKELY = 0.06
