@@ -5,6 +5,7 @@ line in the log that `memory-server doctor` shows.
 """
 
 import contextlib
+import os
 import sys
 from collections.abc import Sequence
 from datetime import UTC, datetime
@@ -36,13 +37,19 @@ def main(arguments: Sequence[str]) -> int:
     except Exception as error:  # a hook that fails must not be seen: clients stop a prompt for less
         failure = f"{type(error).__name__}: {error}"
     with contextlib.suppress(OSError):  # the client has gone, or the folder of the log cannot be written
-        sys.stdout.buffer.write(said.encode("utf-8"))
-        sys.stdout.flush()
+        _tell(said)
         if failure is not None:
             journal.failed(given.db, _now(), name, failure)
         elif not given.off & {EVERY, name}:
             journal.worked(given.db, _now(), name)
     return 0
+
+
+def _tell(said: str) -> None:
+    """Print it without a buffer: what a client does not take would be tried again at exit, and fail."""
+    left = said.encode("utf-8")
+    while left:
+        left = left[os.write(sys.stdout.fileno(), left) :]
 
 
 def _answer(name: Name, given: HookSettings) -> str:
