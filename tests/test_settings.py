@@ -21,6 +21,7 @@ from memory_server.domain.embedding import Space
 from memory_server.domain.memory import MemoryType
 from memory_server.domain.short_term import CleanupRule
 from memory_server.errors import Hint, Mend, Unavailable
+from memory_server.hook import settings as hook_settings
 from memory_server.mcp.toolsets import chosen, toolsets
 from memory_server.settings import Settings
 from tests.conftest import Servers, Sqlite, call, damage
@@ -574,3 +575,15 @@ def test_an_unknown_flag_is_refused_with_the_nearest_one(program: Program) -> No
     done = program("--databse", "x.db")
     assert done.code == 2
     assert "unknown flag --databse" in done.err
+
+
+def test_hooks_know_every_switch_of_the_server() -> None:
+    """A switch that a hook took for a flag with a value would take the next flag for that value."""
+    switches = {
+        f"--{name.replace('_', '-')}"
+        for name, field in Settings.model_fields.items()
+        if field.annotation is bool
+    }
+    assert {"--read-only", "--no-digests"} <= switches
+    for switch in switches:
+        assert hook_settings.read([switch, "--db", "here.db"], {}).db == Path("here.db"), switch

@@ -7,7 +7,6 @@ question, answers together with it.
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from math import log
 
 import numpy as np
 
@@ -55,17 +54,12 @@ class Texts:
         return [term for term in rare if 1 < self.having(term).sum() <= most][:BRIDGES]
 
 
-def weight(term: str) -> float:
-    """How much a term tells: the logarithm of its rarity in ordinary language."""
-    return -log(background.share(term))
-
-
 def with_bridges(texts: Texts, asked: Query, scores: Numbers) -> Numbers:
     """The scores of the texts for a question, with what bridges add. No text passes the one that leads to it."""
     if not asked.terms or scores.max() <= 0:
         return scores
     held = np.array([texts.having(term) for term in asked.terms])
-    weights = np.array([weight(term) for term in asked.terms])
+    weights = np.array([background.rarity(term) for term in asked.terms])
     best = np.argsort(-scores, kind="stable")[:FROM].tolist()
     found = scores
     for place in best:
@@ -75,7 +69,7 @@ def with_bridges(texts: Texts, asked: Query, scores: Numbers) -> Numbers:
             continue
         rest = lacks @ held / weights.sum()
         shared = np.average(
-            [texts.having(term) for term in bridges], axis=0, weights=list(map(weight, bridges))
+            [texts.having(term) for term in bridges], axis=0, weights=list(map(background.rarity, bridges))
         )
         more = GAIN * rest * shared * scores[place] / scores[best[0]]
         found = np.maximum(found, np.minimum(scores + more, scores[place]))

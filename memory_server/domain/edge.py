@@ -1,5 +1,6 @@
 """Edges: directed, named relations between memories; and the result of a walk along them."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -93,3 +94,14 @@ class Linked:
     id: MemoryId
     relation: str
     content: str
+
+
+def line_of(id: MemoryId, successors: Mapping[MemoryId, MemoryId]) -> list[MemoryId]:
+    """The successor of a memory, its successor, and so on. In a circle, made by hand, each memory comes once."""
+    line: list[MemoryId] = []
+    seen = {id}
+    while id in successors and successors[id] not in seen:
+        id = successors[id]
+        seen.add(id)
+        line.append(id)
+    return line

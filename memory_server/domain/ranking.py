@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from math import exp, log
 from types import MappingProxyType
 
-from memory_server.domain.edge import Edge, Linked
+from memory_server.domain.edge import Edge, Linked, line_of
 from memory_server.domain.embedding import Space
 from memory_server.domain.memory import Memory, MemoryId
 from memory_server.language.query import SYMBOL
@@ -207,17 +207,6 @@ def with_linked(hits: Sequence[Hit], linked: Mapping[MemoryId, Sequence[Linked]]
         inside.update(each.id for each in own)
         kept.append(replace(hit, linked=own))
     return kept
-
-
-def line_of(id: MemoryId, successors: Mapping[MemoryId, MemoryId]) -> list[MemoryId]:
-    """The successor of a memory, its successor, and so on. In a circle, made by hand, each memory comes once."""
-    line: list[MemoryId] = []
-    seen = {id}
-    while id in successors and successors[id] not in seen:
-        id = successors[id]
-        seen.add(id)
-        line.append(id)
-    return line
 
 
 class Literal:

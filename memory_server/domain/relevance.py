@@ -8,12 +8,12 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
-from math import log
 
 import numpy as np
 from numpy.typing import NDArray
 
 from memory_server.domain.embedding import Vector
+from memory_server.language import background
 from memory_server.language.dates import Span
 from memory_server.language.question import Question
 
@@ -34,10 +34,6 @@ WIDEN = {-2: 0.25, -1: 0.5, 1: 0.5, 2: 0.25}
 
 WIDENED = 0.5
 """The length of what widens a vector, whose own length is 1."""
-
-BACKGROUND = 60
-"""So many texts of ordinary language are added to the counts of a store. In a small store two of five texts may hold a
-word that is rare in general: it must still count."""
 
 NAMED = 0.15
 """Added where a text begins with the name of a speaker that the question names (`Name: …`)."""
@@ -101,8 +97,7 @@ class Term:
 
     def weight(self, texts: int) -> float:
         """Its inverse document frequency in a store of so many texts, smoothed by ordinary language."""
-        total, holding = texts + BACKGROUND, self.everywhere + BACKGROUND * self.usual
-        return log(1 + (total - holding + 0.5) / (holding + 0.5))
+        return background.weight(self.everywhere, texts, self.usual)
 
     def over(self, ids: Places) -> Numbers:
         """The score of each of these texts, 0 where it does not hold the term; one 0 more at the end."""

@@ -7,9 +7,6 @@ fitted on the questions of `scripts/quality/own.jsonl`, each asked in all stores
 from dataclasses import dataclass
 from math import exp, log, log1p
 
-BACKGROUND = 60
-"""So many texts of ordinary language are added to the counts of a store, as in `relevance`."""
-
 STEERING = 2.0
 """The most that a word of small talk weighs: the weight of a word that one of seven texts has."""
 
@@ -40,8 +37,6 @@ class Shared:
         return 1 / (1 + exp(-logit))
 
 
-def weight(holding: int, texts: int, usual: float, steers: bool) -> float:
-    """The inverse document frequency of a word, smoothed by ordinary language, as `relevance.Term.weight` has it."""
-    total, held = texts + BACKGROUND, holding + BACKGROUND * usual
-    found = log(1 + (total - held + 0.5) / (held + 0.5))
-    return min(STEERING, found) if steers else found
+def weight(rarity: float, steers: bool) -> float:
+    """What a word of this inverse document frequency weighs, where it steers or not."""
+    return min(STEERING, rarity) if steers else rarity

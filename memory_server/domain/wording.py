@@ -4,7 +4,6 @@ import re
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from math import log
 
 from memory_server.language import background, cues, numbers
 from memory_server.language.cues import Cues
@@ -154,8 +153,7 @@ def _weights(keys: Collection[str]) -> float:
 
 @lru_cache(maxsize=10_000)
 def _weight(key: str) -> float:
-    """How much a word tells: the logarithm of its rarity in ordinary texts."""
-    return -log(background.share(" ".join(key) if has_han(key) else key))
+    return background.rarity(" ".join(key) if has_han(key) else key)
 
 
 @lru_cache(maxsize=10_000)

@@ -64,11 +64,11 @@ def answer(event: Event, client: str | None, text: str) -> str:
     if client == "cursor":
         more = {"continue": True} if event.name is Name.PROMPT else {}
         return _json({**more, "additional_context": text})
-    name = _GEMINI.get(event.name, event.name) if client == "gemini" else event.name
+    name = GEMINI.get(event.name, event.name) if client == "gemini" else event.name
     return _json({"hookSpecificOutput": {"hookEventName": name, "additionalContext": text}})
 
 
-_GEMINI = {Name.PROMPT: "BeforeAgent", Name.STOP: "AfterAgent", Name.COMPACT: "PreCompress"}
+GEMINI = {Name.PROMPT: "BeforeAgent", Name.STOP: "AfterAgent", Name.COMPACT: "PreCompress"}
 """What Gemini CLI calls the events that it calls otherwise."""
 
 

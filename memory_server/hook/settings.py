@@ -13,7 +13,8 @@ PREFIX = "MEMORY_SERVER_"
 _TRUE = frozenset(["1", "true", "t", "yes", "y", "on"])
 """What switches a setting on, in any case: the words of pydantic."""
 
-_SWITCHES = frozenset(["read_only", "allow_secrets"])
+_SWITCHES = frozenset(["read_only", "allow_secrets", "no_digests"])
+"""Every flag of the server that has no value."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +27,6 @@ class HookSettings:
     client: str | None = None
     off: frozenset[str] = frozenset()
     read_only: bool = False
-    allow_secrets: bool = False
 
     def here(self, folder: Path) -> Project:
         """The project that is named, else that of the folder."""
@@ -50,7 +50,7 @@ def read(arguments: Sequence[str], environment: Mapping[str, str] = os.environ) 
         value("session", "CLAUDE_CODE_SESSION_ID"),
         given.get("client"),
         frozenset(each.strip() for each in off.split(",")),
-        *((value(name) or "").lower() in _TRUE for name in ("read_only", "allow_secrets")),
+        (value("read_only") or "").lower() in _TRUE,
     )
 
 

@@ -3,8 +3,9 @@
 from collections.abc import Collection
 from dataclasses import dataclass, replace
 
-from memory_server.domain import differences, parts, ranking, similar, updates
+from memory_server.domain import differences, parts, similar, updates
 from memory_server.domain.consolidation import THRESHOLD, Text, prepare
+from memory_server.domain.edge import line_of
 from memory_server.domain.embedding import Embedded, Vector
 from memory_server.domain.memory import Filter, MemoryId, MemoryType, Similar
 from memory_server.domain.similar import Compared, Peer
@@ -83,7 +84,7 @@ def _with_successor(
     old = found.restated
     if found.twin is not None or old is None or old.superseded_by is None:
         return found
-    last = memories.get(tx, ranking.line_of(old.id, edges.successors(tx, [old.id]))[-1])
+    last = memories.get(tx, line_of(old.id, edges.successors(tx, [old.id]))[-1])
     if last.id in without:
         return found
     there = [each for each in found.similar if each.memory.id != last.id]

@@ -4,8 +4,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from memory_server.domain import fact_text, ranking, recall
+from memory_server.domain import fact_text, recall
 from memory_server.domain.caller import Caller
+from memory_server.domain.edge import line_of
 from memory_server.domain.embedding import Embedded
 from memory_server.domain.fact import Fact, FactFilter, homes
 from memory_server.domain.memory import Filter, Memory, MemoryId
@@ -182,7 +183,7 @@ def _found(tx: Tx, ranked: Sequence[Ranked[Any]], caller: Caller) -> Iterator[Fo
     """What was found as an answer shows it. What supersedes a memory stands in its place; what solves it, behind it."""
     known = [MemoryId(each.id) for each in ranked if each.kind is Embedded.MEMORIES]
     line = edges.successors(tx, known)
-    newest = {id: ranking.line_of(id, line)[-1] for id in known if id in line}
+    newest = {id: line_of(id, line)[-1] for id in known if id in line}
     fixes = edges.answering(tx, [*known, *newest.values()], 1)
     solving = {id: [each.id for each in linked if each.relation == "solves"] for id, linked in fixes.items()}
     others = {*newest.values(), *(id for ids in solving.values() for id in ids)} - set(known)

@@ -9,6 +9,7 @@ from itertools import chain
 
 from memory_server.domain import fact_text, parts, recall, reminding
 from memory_server.domain.caller import Caller
+from memory_server.domain.edge import line_of
 from memory_server.domain.fact import Fact, Scope, homes
 from memory_server.domain.injection import Captured, Injected, Injection
 from memory_server.domain.memory import Memory, MemoryId
@@ -65,7 +66,7 @@ class RemindingService:
         answer = recall.compose(text, [], found, max_tokens)
         if answer.items and caller.session and self.records:
             said = [
-                Injection(event, _KIND_OF[each.kind], each.id, estimate(line))
+                Injection(event, Injected(each.kind.value), each.id, estimate(line))
                 for each, line in zip(answer.items, answer.text.split("\n"), strict=True)
             ]
             session = caller.session
@@ -109,13 +110,6 @@ def _is_stored(tx: Tx, sentence: str, caller: Caller) -> bool:
     return False
 
 
-_KIND_OF = {
-    Recallable.MEMORY: Injected.MEMORY,
-    Recallable.FACT: Injected.FACT,
-    Recallable.TURN: Injected.TURN,
-}
-
-
 def _likely(tx: Tx, text: str, caller: Caller) -> list[tuple[tuple[Injected, int], float]]:
     """The rows that a prompt is likely about and that the caller may see, each with its probability, best first."""
     shared = _shared(tx, query.parse(text).terms[:TERMS])
@@ -136,7 +130,8 @@ def _shared(tx: Tx, terms: Sequence[str]) -> dict[Index, dict[int, Shared]]:
     for term in terms:
         rows = {index: word_hits.holding(tx, index, term) for index in Index}
         holding = sum(map(len, rows.values()))
-        weight = reminding.weight(holding, total, background.share(term), is_small_talk(term))
+        rarity = background.weight(holding, total, background.share(term))
+        weight = reminding.weight(rarity, is_small_talk(term))
         full += weight
         for index, ids in rows.items():
             if len(ids) < word_hits.MOST_ROWS:
@@ -171,7 +166,7 @@ def _found(
     """The rows as an answer shows them. What supersedes a memory stands in its place."""
     ids = {kind: [id for (each, id), _ in likely if each is kind] for kind in Injected}
     line = edges.successors(tx, [MemoryId(id) for id in ids[Injected.MEMORY]])
-    newest = {id: _newest(MemoryId(id), line) for id in ids[Injected.MEMORY]}
+    newest = {id: [id, *line_of(id, line)][-1] for id in map(MemoryId, ids[Injected.MEMORY])}
     wanted = dict.fromkeys(chain(map(MemoryId, ids[Injected.MEMORY]), newest.values()))
     known = {memory.id: memory for memory in memories.select(tx, list(wanted))}
     of_key = {fact.id: fact for fact in facts.select(tx, ids[Injected.FACT])}
@@ -180,7 +175,7 @@ def _found(
     for (kind, id), probability in likely:
         match kind:
             case Injected.MEMORY:
-                now = newest[id]
+                now = newest[MemoryId(id)]
                 if now in known and now not in shown and (now == id or (kind, now) not in told):
                     shown.add(now)
                     was = known[MemoryId(id)].content if now != id else None
@@ -189,15 +184,6 @@ def _found(
                 yield _of_fact(of_key[id], probability, caller)
             case Injected.TURN if id in spoken:
                 yield _of_turn(spoken[id], probability)
-
-
-def _newest(id: MemoryId, line: dict[MemoryId, MemoryId]) -> MemoryId:
-    """What stands at the end of the line of what supersedes a memory."""
-    seen = {id}
-    while id in line and line[id] not in seen:
-        id = line[id]
-        seen.add(id)
-    return id
 
 
 def _of_memory(memory: Memory, was: str | None, score: float) -> Found:

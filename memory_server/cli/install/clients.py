@@ -14,7 +14,7 @@ from typing import Any
 from memory_server.cli.install.launch import Launch, shell
 from memory_server.cli.install.opencode import is_plugin, plugin
 from memory_server.cli.install.parts import NAME, JsonMember, JsonServer, OwnFile, Part, TomlServer, hooks
-from memory_server.hook.event import Name
+from memory_server.hook.event import GEMINI, Name
 
 TIMEOUT = 10
 """Seconds that a client waits for a hook, which needs a fraction of one."""
@@ -95,7 +95,7 @@ class _Places:
         server = JsonServer(self.claude_json, ("mcpServers", NAME), {"type": "stdio", **_command(launch)})
         return [
             server,
-            *hooks(self.claude / "settings.json", ["hooks"], like_claude(launch, "claude", EVERY & set(on))),
+            *hooks(self.claude / "settings.json", ["hooks"], like_claude(launch, "claude", on)),
         ]
 
     def of_desktop(self, launch: Launch, on: Collection[Name]) -> list[Part]:  # noqa: ARG002 - it has no hooks
@@ -105,7 +105,7 @@ class _Places:
         server = TomlServer(self.codex / "config.toml", ("mcp_servers", NAME), _command(launch))
         return [
             server,
-            *hooks(self.codex / "hooks.json", ["hooks"], like_claude(launch, "codex", EVERY & set(on))),
+            *hooks(self.codex / "hooks.json", ["hooks"], like_claude(launch, "codex", on)),
         ]
 
     def of_cursor(self, launch: Launch, on: Collection[Name]) -> list[Part]:
@@ -152,15 +152,14 @@ class _Places:
 
     def of_gemini(self, launch: Launch, on: Collection[Name]) -> list[Part]:
         file = self.home / ".gemini" / "settings.json"
-        names = {Name.PROMPT: "BeforeAgent", Name.STOP: "AfterAgent", Name.COMPACT: "PreCompress"}
         entries = {}
-        for event in EVERY & set(on):
+        for event in on:
             hook = {
                 "type": "command",
                 "command": shell(launch.hook(event, "gemini")),
                 "timeout": TIMEOUT * 1000,
             }
-            entries[names.get(event, event.value)] = {"hooks": [{"name": "memory-server", **hook}]}
+            entries[GEMINI.get(event, event.value)] = {"hooks": [{"name": "memory-server", **hook}]}
         ordered = {name: entries[name] for name in sorted(entries)}
         return [JsonServer(file, ("mcpServers", NAME), _command(launch)), *hooks(file, ["hooks"], ordered)]
 
