@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from enum import StrEnum
-from typing import NewType, TypeVar
+from typing import NamedTuple, NewType, TypeVar
 
 LongTermId = NewType("LongTermId", int)
 Drawn = TypeVar("Drawn")
@@ -87,8 +87,7 @@ class Wake:
     why: str
 
 
-@dataclass(frozen=True, slots=True)
-class Watch:
+class Watch(NamedTuple):
     """The parts of a long-term memory that a search needs to evaluate its trigger."""
 
     id: LongTermId

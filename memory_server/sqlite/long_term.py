@@ -40,11 +40,6 @@ def _memory(row: tuple[Any, ...]) -> LongTermMemory:
     return LongTermMemory(*row)
 
 
-def _watch(row: tuple[Any, ...]) -> Watch:
-    id, name, trigger, fired_at, error, failures, quarantined_until, slow, cooldown = row
-    return Watch(id, name, trigger, fired_at, error, failures, quarantined_until, bool(slow), cooldown)
-
-
 def find(tx: Tx, conversation: ConversationId, name: str) -> LongTermMemory | None:
     row = tx.row(
         f"SELECT {_COLUMNS} FROM long_term_memories WHERE conversation_id = ? AND name = ?",
@@ -146,7 +141,7 @@ def watches(tx: Tx, conversation: ConversationId) -> list[Watch]:
         """,
         (conversation,),
     )
-    return [_watch(row) for row in rows]
+    return [Watch(*row) for row in rows]
 
 
 def find_watch(tx: Tx, id: LongTermId) -> Watch | None:
@@ -158,7 +153,7 @@ def find_watch(tx: Tx, id: LongTermId) -> Watch | None:
         """,
         (id,),
     )
-    return None if row is None else _watch(row)
+    return None if row is None else Watch(*row)
 
 
 def prompts(tx: Tx, ids: Sequence[LongTermId]) -> dict[LongTermId, str]:

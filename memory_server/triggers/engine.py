@@ -27,8 +27,8 @@ BUDGET = 2.0
 the caller waits for the answer."""
 
 SIMPLE_BUDGET = 1.0
-"""Seconds after which one search skips its remaining simple conditions. Normally never reached: a thousand simple
-conditions take about 0.03 s."""
+"""Seconds of processor time after which one search skips its remaining simple conditions. Normally never reached: a
+thousand simple conditions take about 0.03 s. It is also the time that they may wait together."""
 
 MOST_EXPLAINED = 10
 """Triggers in JavaScript of one search whose parts are evaluated, to say why they are true: each takes 1 ms."""
@@ -91,12 +91,12 @@ class TwoTierEngine:
     def judge(self, triggers: Sequence[str], situation: Situation, doubtful: int = 0) -> list[Outcome]:
         """The outcome of each, in the same order. Simple conditions run first, then JavaScript within its budget."""
         scene = Scene(situation, self._nearness)
-        ends = time.monotonic() + SIMPLE_BUDGET
+        ends = time.thread_time() + SIMPLE_BUDGET
         # A single trigger is being tested, so a false one is explained too; of many, only the true ones are.
         explain = len(triggers) == 1
         with deadline.within(SIMPLE_BUDGET):  # an endpoint may embed the texts of `similar`
             outcomes = [
-                _simple(trigger, scene, explain) if time.monotonic() < ends else Skipped()
+                _simple(trigger, scene, explain) if time.thread_time() < ends else Skipped()
                 for trigger in triggers
             ]
         others = [index for index, outcome in enumerate(outcomes) if outcome is None]

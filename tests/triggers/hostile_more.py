@@ -9,7 +9,7 @@ from dataclasses import dataclass
 LATE = "too long|^$"
 """It takes too long, or no time was left for it."""
 
-MEMORY = "out of memory|too much memory"
+MEMORY = "out of memory|too much memory|its memory is full"
 DEEP = "too deeply|Maximum call stack|stack overflow"
 SPENT = f"{LATE}|{MEMORY}|{DEEP}"
 """Which limit it meets first depends on the machine."""

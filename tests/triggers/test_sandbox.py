@@ -663,7 +663,7 @@ def say(text):
 while True:
     tag = frame()
     if tag == b'T': ANSWER
-    elif tag not in b'CL': say(b'{"kind": "ready"}')
+    elif tag not in b'CLI': say(b'{"kind": "ready"}')
 """
 
 

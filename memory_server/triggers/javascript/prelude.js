@@ -3,7 +3,7 @@
 // First it captures every built-in that it needs later. A trigger may replace built-ins, and then sees its own
 // replacements, but the report about it uses the captured ones. For the same reason the code below uses no iteration and
 // no array methods, and of regular expressions only `exec`, and `replace` where both properties that it reads are `fixed`.
-(function (table, locale) {
+(function (table, locale, inspection) {
   'use strict';
 
   const { parse, stringify } = JSON;
@@ -12,10 +12,8 @@
   const NativeDate = Date;
   const NativeRegExp = RegExp;
   const NativePromise = Promise;
-  const NativeProxy = Proxy;
   const NativeError = Error;
   const NativeRangeError = RangeError;
-  const { toPrimitive } = Symbol;
   const { create } = Object;
   const { isArray } = Array;
   const { floor, imul, max } = Math;
@@ -191,15 +189,13 @@
   // ------------------------------------------------------------------ what was found, and what a trial forces
 
   let trial = null;
+  let inspector = null;
   let reading = 0;
   let calls = 0;
   let touched = '';
   let why = '';
   let counts = '';
   const told = new Map();
-  const noticed = new Map();
-  let noticedCount = 0;
-  let noticedTexts = '';
   let keysCount = 0;
   let keysTexts = '';
 
@@ -356,51 +352,12 @@
 
   // ------------------------------------------------------------------ evaluation
 
-  // The same data; in a trial it records which of it the trigger reads itself, without match_keys, and what is not there.
-  function watched(data, what) {
-    if (typeof data !== 'object' || data === null) return data;
-    return new NativeProxy(data, {
-      __proto__: null,
-      get(target, name) {
-        touch('text');
-        if (reading === 0) missed(target, name, what);
-        return watched(target[name], what === 'messages' ? 'message' : '');
-      },
-      has(target, name) {
-        if (what === 'messages' && typeof name === 'string' && !isIndex(name)) notice('messages as a text');
-        return name in target;
-      },
-    });
-  }
-
-  function isIndex(name) {
-    return apply(exec, /^(0|[1-9][0-9]*)$/, [name]) !== null;
-  }
-
-  function missed(target, name, what) {
-    if (what === '' || name === 'toJSON') return;
-    if (typeof name === 'symbol') {
-      if (name === toPrimitive) notice(what + ' as a text');
-    } else if (what === 'messages') {
-      if (name === 'includes' || name === 'join' || name === 'toString') notice('messages as a text');
-      else if (!(name in target) && !isIndex(name)) notice('messages.' + apply(slice, name, [0, 60]));
-    } else if (!(name in target) && name !== 'name' && name !== 'timestamp') {
-      notice('message.' + apply(slice, name, [0, 60]));
-    }
-  }
-
-  function notice(what) {
-    if (apply(mapHas, noticed, [what]) || noticedCount >= 5) return;
-    apply(mapSet, noticed, [what, true]);
-    noticedTexts += (noticedCount++ === 0 ? '' : ',') + stringify(what);
-  }
-
   function install(data) {
     const context = parse(data);
     const { conversation_id } = context;
     if (trial !== null) {
-      context.messages = watched(context.messages, 'messages');
-      context.participants = watched(context.participants, '');
+      context.messages = inspector.watched(context.messages, 'messages');
+      context.participants = inspector.watched(context.participants, '');
     }
     hidden(globalThis, 'context', context);
     hidden(globalThis, 'messages', context.messages);
@@ -436,28 +393,6 @@
     return apply(slice, text, [0, text.length]);
   }
 
-  // The value of each part of a trigger, in words.
-  function explained(parts) {
-    let values = '';
-    for (let i = 0; i < parts.length; i++) {
-      let text;
-      try {
-        text = shown(evaluate(parts[i]));
-      } catch {
-        text = 'fails';
-      }
-      values += (i === 0 ? '' : ',') + stringify(text);
-    }
-    return whole('{"kind":"parts","values":[' + values + '],"counts":' + stringify(counts) + ',"why":' + stringify(why) + '}');
-  }
-
-  function shown(value) {
-    if (typeof value === 'string') return stringify(apply(slice, value, [0, 40]));
-    if (typeof value === 'object' && value !== null) return isArray(value) ? 'a list' : 'an object';
-    if (typeof value === 'function' || typeof value === 'symbol') return 'a ' + typeof value;
-    return '' + value;
-  }
-
   function failure(error) {
     const answer = { __proto__: null, kind: 'error', name: '', message: 'it throws a value that cannot be shown', stack: '' };
     try {
@@ -485,15 +420,19 @@
       now = moment;
       chance = seed;
       trial = plan;
+      if (trial !== null || parts !== undefined) inspector = evaluate(inspection)(touch, () => reading > 0);
       install(data);
-      if (parts !== undefined) return explained(parts);
+      if (parts !== undefined) {
+        const values = inspector.values(parts);
+        return whole('{"kind":"parts","values":' + values + ',"counts":' + stringify(counts) + ',"why":' + stringify(why) + '}');
+      }
       const value = evaluate(source);
       const message = refusal(value);
       if (message !== '') return failed('error', '', message, '');
       const holds = value ? true : false;
       return whole(
         '{"kind":"value","holds":' + holds + ',"why":' + stringify(why) + ',"type":"' + typeof value +
-        '","calls":' + calls + ',"touched":' + stringify(touched) + ',"noticed":[' + noticedTexts + '],"keys":[' + keysTexts + ']}'
+        '","calls":' + calls + ',"touched":' + stringify(touched) + ',"noticed":' + (inspector?.noticed() ?? '[]') + ',"keys":[' + keysTexts + ']}'
       );
     } catch (error) {
       return failure(error);

@@ -278,6 +278,7 @@ class Sandbox:
         try:
             child.tell(b"C", _table(), deadline)
             child.tell(b"L", _script("locale.js"), deadline)
+            child.tell(b"I", _script("inspection.js"), deadline)
             child.ask(b"P", _script("prelude.js"), deadline)
             child.learn(situation, deadline)
         except Died as died:

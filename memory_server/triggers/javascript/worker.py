@@ -5,8 +5,8 @@ It must be self-contained: it is started by its path, in an interpreter that has
 (`child.FRAME`) and the engine's name (`compat.ENGINE`).
 
 A frame is a tag, the length of its body, and the body in UTF-8. The server sends `C` (the table of characters), `L`
-(dates in words), `P` (the prelude), `S` (the situation) and `T` (a trigger); the worker answers each but `C` and `L`
-with one frame of JSON.
+(dates in words), `I` (the inspection), `P` (the prelude), `S` (the situation) and `T` (a trigger); the worker answers
+`P`, `S` and `T` with one frame of JSON each.
 """
 
 import json
@@ -39,18 +39,17 @@ def main() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     engine: Any = _engine(sys.argv[1])
     _fence()
-    table = locale = prelude = data = ""
+    given = {b"C": "", b"L": "", b"I": ""}
+    prelude = data = ""
     fresh: Any = None
     zone = Zone()
     while (frame := _read()) is not None:
         tag, text = frame
-        if tag == b"C":
-            table = text
-        elif tag == b"L":
-            locale = text
+        if tag in given:
+            given[tag] = text
         elif tag == b"P":
             prelude = text
-            fresh = _fresh(engine, prelude, table, locale)
+            fresh = _fresh(engine, prelude, *given.values())
             _write({"kind": "ready"})
         elif tag == b"S":
             moment, _, data = text.partition("\n")
@@ -65,7 +64,7 @@ def main() -> None:
             _end_with_parent(False)
             _write(answer)
             fresh = None
-            fresh = _fresh(engine, prelude, table, locale)  # while the server prepares its next request
+            fresh = _fresh(engine, prelude, *given.values())  # while the server prepares its next request
 
 
 def _engine(folder: str) -> Any:
@@ -137,11 +136,11 @@ class Zone:
         self._zone = zone
 
 
-def _fresh(engine: Any, prelude: str, table: str, locale: str) -> tuple[Any, Any]:
+def _fresh(engine: Any, prelude: str, table: str, locale: str, inspection: str) -> tuple[Any, Any]:
     """A fresh context, and its function that evaluates a trigger."""
     context = engine.Context()
     context.set_memory_limit(HEAP)
-    return context, context.eval(prelude)(table, locale)
+    return context, context.eval(prelude)(table, locale, inspection)
 
 
 def _evaluate(engine: Any, fresh: tuple[Any, Any], request: str, data: str) -> Any:

@@ -61,7 +61,12 @@ class MatchKeys:
     def value(self, scene: Scene) -> float:
         picked = self.picked(scene)
         scene.look(self.keys, picked.said, picked.characters)
-        return float(sum(key.found(said) for said in picked.said for key in self.keys))
+        found = 0
+        for said in picked.said:
+            for key in self.keys:
+                if key.found(said):
+                    found += 1
+        return float(found)
 
     def picked(self, scene: Scene) -> Picked:
         return _picked(self.listing, self.scope, self.depth, scene)

@@ -1,0 +1,82 @@
+// What a trial watches a trigger for, and the values of its parts. The prelude compiles it only for these, before the
+// trigger runs; it captures the built-ins as the prelude does, for the same reason.
+(function (touch, isReading) {
+  'use strict';
+
+  const { stringify } = JSON;
+  const { apply } = Reflect;
+  const evaluate = eval;
+  const NativeProxy = Proxy;
+  const { toPrimitive } = Symbol;
+  const { isArray } = Array;
+  const { exec } = RegExp.prototype;
+  const { slice } = String.prototype;
+  const { set: mapSet, has: mapHas } = Map.prototype;
+
+  const noticed = new Map();
+  let noticedCount = 0;
+  let noticedTexts = '';
+
+  // The same data, which records what of it the trigger reads itself, without match_keys, and what is not there.
+  function watched(data, what) {
+    if (typeof data !== 'object' || data === null) return data;
+    return new NativeProxy(data, {
+      __proto__: null,
+      get(target, name) {
+        touch('text');
+        if (!isReading()) missed(target, name, what);
+        return watched(target[name], what === 'messages' ? 'message' : '');
+      },
+      has(target, name) {
+        if (what === 'messages' && typeof name === 'string' && !isIndex(name)) notice('messages as a text');
+        return name in target;
+      },
+    });
+  }
+
+  function isIndex(name) {
+    return apply(exec, /^(0|[1-9][0-9]*)$/, [name]) !== null;
+  }
+
+  function missed(target, name, what) {
+    if (what === '' || name === 'toJSON') return;
+    if (typeof name === 'symbol') {
+      if (name === toPrimitive) notice(what + ' as a text');
+    } else if (what === 'messages') {
+      if (name === 'includes' || name === 'join' || name === 'toString') notice('messages as a text');
+      else if (!(name in target) && !isIndex(name)) notice('messages.' + apply(slice, name, [0, 60]));
+    } else if (!(name in target) && name !== 'name' && name !== 'timestamp') {
+      notice('message.' + apply(slice, name, [0, 60]));
+    }
+  }
+
+  function notice(what) {
+    if (apply(mapHas, noticed, [what]) || noticedCount >= 5) return;
+    apply(mapSet, noticed, [what, true]);
+    noticedTexts += (noticedCount++ === 0 ? '' : ',') + stringify(what);
+  }
+
+  // The value of each part of a trigger, in words, as a list in JSON.
+  function values(parts) {
+    let told = '';
+    for (let i = 0; i < parts.length; i++) {
+      let text;
+      try {
+        text = shown(evaluate(parts[i]));
+      } catch {
+        text = 'fails';
+      }
+      told += (i === 0 ? '' : ',') + stringify(text);
+    }
+    return '[' + told + ']';
+  }
+
+  function shown(value) {
+    if (typeof value === 'string') return stringify(apply(slice, value, [0, 40]));
+    if (typeof value === 'object' && value !== null) return isArray(value) ? 'a list' : 'an object';
+    if (typeof value === 'function' || typeof value === 'symbol') return 'a ' + typeof value;
+    return '' + value;
+  }
+
+  return { __proto__: null, watched, values, noticed: () => '[' + noticedTexts + ']' };
+});
