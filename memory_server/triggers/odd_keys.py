@@ -1,9 +1,11 @@
 """Keys of match_keys that are probably meant otherwise than they are searched for."""
 
 import re
+import unicodedata
 from collections.abc import Iterable, Iterator
 
 from memory_server.language.keys import UNSPACED
+from memory_server.language.text import visible
 
 _REGEX = re.compile(r"/(.+)/([a-z]*)")
 _ESCAPE = re.compile(r"\\[bBdDsSwW.]|\.\*|\.\+|\[[^\]]+\][+*?]|^\^|\w\$$|\(\?:|\([^()]+\|[^()]+\)")
@@ -21,6 +23,10 @@ def warnings(keys: Iterable[str]) -> Iterator[str]:
 
 
 def _warning(key: str) -> str:
+    unseen = next((sign for sign in key if _is_unseen(sign)), "")
+    if unseen:
+        code = f"U+{ord(unseen):04X}"
+        return f"The key '{visible(key)}' holds {code}, which nobody sees and few messages have. Remove it."
     regex = _REGEX.fullmatch(key.strip())
     if regex:
         return _said(key, "with its slashes", f"a regular expression without quotes: {key.strip()}")
@@ -41,6 +47,11 @@ def _warning(key: str) -> str:
             key, "with its blank", f"several keys: {_listed(_BLANK.split(key))}, or one without a blank"
         )
     return ""
+
+
+def _is_unseen(sign: str) -> bool:
+    """Whether it is invisible and joins nothing: emoji and Persian words are joined by invisible signs."""
+    return unicodedata.category(sign) == "Cf" and sign not in "\u200c\u200d"
 
 
 def _said(key: str, how: str, mend: str) -> str:

@@ -201,6 +201,10 @@ TALK_OF_FOUR = [(role, "My birthday 生日 is in May; " * 25) for role in ("user
 
 
 NEVER = "It is never true, whatever the messages say."
+APART = (
+    "Two parts joined by && are never true together. A range over midnight or a choice needs ||: "
+    "hours > 22 || hours < 6."
+)
 
 
 @pytest.mark.parametrize(
@@ -233,10 +237,10 @@ NEVER = "It is never true, whatever the messages say."
          ["getDay() === 7 is never true: getDay() counts from 0 (Sunday) to 6 (Saturday)."]),
         ("24 <= new Date().getHours() || match_keys(messages, ['a'])",
          ["getHours() is never true: getHours() counts from 0 to 23."]),
-        ("new Date().getMonth() === 3 && new Date().getMonth() === 5", [NEVER]),
-        ("new Date().getHours() > 22 && new Date().getHours() < 6", [NEVER]),
-        ("new Date().getHours() > 8 && 9 > new Date().getHours()", [NEVER]),
-        ("conversation_id === 'a' && conversation_id === 'b'", [NEVER]),
+        ("new Date().getMonth() === 3 && new Date().getMonth() === 5", [NEVER, APART]),
+        ("new Date().getHours() > 22 && new Date().getHours() < 6", [NEVER, APART]),
+        ("new Date().getHours() > 8 && 9 > new Date().getHours()", [NEVER, APART]),
+        ("conversation_id === 'a' && conversation_id === 'b'", [NEVER, APART]),
         ("match_keys(messages, ['a']) && 1 === 2",
          [NEVER, "A comparison (===) is never true, whatever the messages say."]),
         ("messages.some(m => m.content.toLowerCase().includes('Tea'))",

@@ -57,6 +57,7 @@ def test_what_is_a_mistake_for_certain_is_refused_with_its_mend(source: str, men
         ("messages.some(m => m.role = 'user')", "==="),
         ("messages.length > 'five'", "number"),
         ("new Date().getYear() === 126", "getFullYear"),
+        ("match_keys(messages, ['a']) > 0 ? 'yes' : 'no'", "condition alone"),
     ],
 )
 def test_what_is_probably_a_mistake_is_a_warning(source: str, mend: str) -> None:
@@ -104,6 +105,7 @@ def test_what_only_looks_like_a_mistake_is_left_alone(source: str) -> None:
         ("生 日", "['生', '日']"),
         ("\\btea\\b", "/\\btea\\b/i"),
         (".*tea", "/.*tea/i"),
+        ("tea\u200b", "U+200B"),
     ],
 )
 def test_a_key_that_means_something_else_is_warned_of(key: str, mend: str) -> None:
@@ -127,6 +129,7 @@ def test_a_key_that_means_something_else_is_warned_of(key: str, mend: str) -> No
         "C#",
         "3.5",
         "Yes, please do it now if you have the time",
+        "👨\u200d👩\u200d👧",
     ],
 )
 def test_an_ordinary_key_is_not_warned_of(key: str) -> None:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from memory_server.triggers.javascript.names import Token
 from memory_server.triggers.mistakes.reading import COMPARISONS, RELATIONS, Mistake, Reading, Refused, Warned
 
 _OPENS = frozenset(["", "(", "[", ",", ";", "=", "=>", "return", "?", ":", "{", "!"])
@@ -20,6 +21,8 @@ def mistakes(reading: Reading) -> Iterator[Mistake]:
             yield Warned(f"A single `{token.text}` calculates with bits. Write `{token.text * 2}`.")
         elif token.text == "=":
             yield from _assignment(reading, index)
+        elif token.text == "?":
+            yield from _choice(reading, index)
         if token.text in COMPARISONS and reading.text(index + 1) == "[" and token.kind == "sign":
             yield Refused("A list equals nothing but itself. Write [5, 6].includes(value).")
     for index in reading.named("in"):
@@ -95,6 +98,23 @@ def _chain(reading: Reading, index: int) -> Iterator[Mistake]:
         ):
             return
         here += 1
+
+
+def _choice(reading: Reading, index: int) -> Iterator[Mistake]:
+    """`found ? 'yes' : 'no'` as the value of the trigger: both texts count as true."""
+    yes, no = reading.at(index + 1), reading.at(index + 3)
+    ends = all(reading.text(after) in ("", ";") for after in range(index + 4, len(reading)))
+    if reading.text(index + 2) == ":" and ends and all(_counts_as_true(each) for each in (yes, no)):
+        yield Warned(
+            f"`? {yes.text} : {no.text}` is always true, since both count as true. Leave it out: the condition "
+            "alone is the value."
+        )
+
+
+def _counts_as_true(token: Token) -> bool:
+    return (token.kind == "text" and len(token.text) > 2) or (
+        token.kind == "number" and token.text.strip("0.") != ""
+    )
 
 
 def _assignment(reading: Reading, index: int) -> Iterator[Mistake]:

@@ -246,6 +246,11 @@ def _parts(node: Node) -> Iterator[str]:
             yield _of_comparison(node, "always" if _compared(node) else "never")
         case Contains(text=Lower(), part=tree.Literal(written=str(part))) if part != part.lower():
             yield f"A string in lower case never contains {part!r}."
+        case tree.And(operands=operands) if _contradict(operands):
+            yield (
+                "Two parts joined by && are never true together. A range over midnight or a choice needs ||: "
+                "hours > 22 || hours < 6."
+            )
         case tree.Similar(threshold=threshold) if threshold > 1:
             yield f"similar never reaches {threshold:g}: its maximum is 1."
     for child in node.children:
