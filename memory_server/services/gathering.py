@@ -230,16 +230,16 @@ class Gathering(Generic[Thing]):
         """The candidates and those of their neighbours that belong to the same talk."""
         every = np.unique(np.concatenate([ids, *near.values()]))
         every = every[every > 0]
-        said = candidates.said(
-            self.tx, self.asked.kind, [id for id in every.tolist() if not parts.number_of(id)]
-        )
+        said = candidates.said(self.tx, self.asked.kind, every[every < 1 << parts.NUMBERED].tolist())
         places = np.searchsorted(every, [each.id for each in said])
         seconds, (speaks, people, asks) = np.zeros(len(every) + 1), np.zeros((3, len(every) + 1), bool)
-        speakers = [relevance.speaker_of(each.start) for each in said]
         seconds[places] = [each.seconds for each in said]
-        speaks[places] = [bool(each) for each in speakers]
-        people[places] = [relevance.is_name(each) for each in speakers]
-        asks[places] = [relevance.only_asks(each.end) for each in said]
+        for place, each in zip(places.tolist(), said, strict=True):
+            if each.start:
+                speaker = relevance.speaker_of(each.start)
+                speaks[place], people[place] = bool(speaker), relevance.is_name(speaker)
+            if each.end:
+                asks[place] = relevance.only_asks(each.end)
         rows = np.searchsorted(every, ids)
         found = {}
         for distance, other in near.items():

@@ -62,7 +62,7 @@ class Ranked(Generic[Thing]):
     score: float
     signals: Signals
     is_query: bool
-    probability: float = 0.0
+    probability: float
 
 
 def questions(text: str) -> tuple[str, ...]:
@@ -188,11 +188,13 @@ class _Search(Generic[Thing]):
         order, lists_of = relevance.best_places(lists)
         spread = [_spread(each.cosine) for each in scores]
         far = [float(np.sort(each)[-min(confidence.FAR, len(each))]) for each in lists]
-        ranked: dict[tuple[Embedded, int], Ranked[Thing]] = {}
+        best_parts: dict[tuple[Embedded, int], tuple[int, float, Signals]] = {}
         least = np.inf
         for row in order.tolist():
             number, there, place = int(lists_of[row]), seen[row], best[row]
             each, own = scores[number], float(lists[number][row])
+            # Of several questions, each has its own best score: the order is that of the places.
+            least = min(own, least)
             signals = Signals(
                 share=float(each.share[place]),
                 cover=float(each.cover[place]),
@@ -205,19 +207,21 @@ class _Search(Generic[Thing]):
                 full=each.full,
                 terms=len(self.queries[number].terms),
             )
-            # Of several questions, each has its own best score: the order is that of the places.
-            least = min(own, least)
-            found = Ranked(
-                there.asked.kind,
-                parts.memory_of(there.id),
-                there.item,
-                parts.number_of(there.id),
-                least,
+            key = (there.asked.kind, parts.memory_of(there.id))
+            best_parts.setdefault(key, (row, least, signals))
+        chances = self._probabilities([signals for _, _, signals in best_parts.values()])
+        return [
+            Ranked(
+                *key,
+                seen[row].item,
+                parts.number_of(seen[row].id),
+                score,
                 signals,
                 very[row],
+                1.0 if very[row] else chance,
             )
-            ranked.setdefault((found.kind, found.id), found)
-        return self._with_probabilities(list(ranked.values()))
+            for (key, (row, score, signals)), chance in zip(best_parts.items(), chances, strict=True)
+        ]
 
     def _bridged(self, lists: Sequence[Numbers], seen: Sequence[_Candidate[Thing]]) -> list[Numbers]:
         """The scores of each part of the question, with what two hops add."""
@@ -228,13 +232,9 @@ class _Search(Generic[Thing]):
         ]
         return [*found, *lists[len(found) :]]
 
-    def _with_probabilities(self, ranked: list[Ranked[Thing]]) -> list[Ranked[Thing]]:
+    def _probabilities(self, signals: Sequence[Signals]) -> list[float]:
         meaning = self.meaning is not None and not self.meaning.space.lexical and self._mode != "keyword"
-        found = confidence.probabilities([each.signals for each in ranked], meaning, self._by_words)
-        return [
-            replace(each, probability=1.0 if each.is_query else one)
-            for each, one in zip(ranked, found, strict=True)
-        ]
+        return confidence.probabilities(signals, meaning, self._by_words)
 
     @property
     def _mode(self) -> str:

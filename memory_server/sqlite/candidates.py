@@ -6,6 +6,7 @@ All kinds are searched in the same way; an id is a rowid of the word index, also
 import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,9 +30,11 @@ class Posting:
     everywhere: int
 
 
-@dataclass(frozen=True, slots=True)
-class Said:
-    """A text: the first characters in lower case, the last, and when it was said, in seconds of the julian day."""
+class Said(NamedTuple):
+    """How a text begins and ends, and when it was said, in seconds of the julian day.
+
+    `start` are its first characters in lower case, if a colon is among them; `end` its last, if a question mark is.
+    """
 
     id: int
     start: str
@@ -105,10 +108,16 @@ def said(tx: Tx, kind: Embedded, ids: Sequence[int]) -> list[Said]:
     tables = TABLES[kind]
     rows = tx.rows(
         f"""
-        SELECT id, lower(substr({tables.text}, 1, 40)), substr({tables.text}, -3),
-            86400 * ifnull(julianday({tables.moment}), 0)
-        FROM {tables.source}
-        WHERE id IN (SELECT value FROM json_each(?))
+        SELECT id,
+            iif(instr(start, ':') OR instr(start, '：'), lower(start), ''),
+            iif(instr("end", '?') OR instr("end", '？'), "end", ''),
+            seconds
+        FROM (
+            SELECT id, substr({tables.text}, 1, 40) AS start, substr({tables.text}, -3) AS "end",
+                86400 * ifnull(julianday({tables.moment}), 0) AS seconds
+            FROM {tables.source}
+            WHERE id IN (SELECT value FROM json_each(?))
+        )
         ORDER BY id
         """,
         (json.dumps(ids),),
