@@ -17,6 +17,7 @@ from memory_server.errors import Hint, Mend, Unavailable
 from memory_server.nlp.jieba import JiebaSegmenter
 from memory_server.nlp.keywords import JiebaKeywords
 from memory_server.services.background import Background, Job
+from memory_server.services.by_meaning import ByMeaning
 from memory_server.services.dictionary import DictionaryService
 from memory_server.services.digests import DigestService
 from memory_server.services.embedding_queue import EmbeddingQueue
@@ -30,10 +31,12 @@ from memory_server.services.memories import MemoryService
 from memory_server.services.nearness import Nearness
 from memory_server.services.projects import ProjectService
 from memory_server.services.recall import RecallService
+from memory_server.services.reminding import RemindingService
 from memory_server.services.resume import ResumeService
 from memory_server.services.search import SearchService
 from memory_server.services.short_term import ShortTermService
 from memory_server.services.turns import TurnService
+from memory_server.services.waking import WakingService
 from memory_server.settings import Settings
 from memory_server.sqlite.database import Database
 from memory_server.triggers import TriggerEngine
@@ -90,7 +93,7 @@ class Services:
     database: Database
     queue: EmbeddingQueue
     background: Background
-    triggers: TriggerEngine
+    triggers: tuple[TriggerEngine, ...]
     memories: MemoryService
     search: SearchService
     graph: GraphService
@@ -102,6 +105,7 @@ class Services:
     long_term: LongTermService
     projects: ProjectService
     health: HealthService
+    reminding: RemindingService
 
     def start(self) -> None:
         """Begin the background work, which opens the file: a locked one must not keep the server from its first answer.
@@ -113,7 +117,8 @@ class Services:
     def close(self, timeout: float = CALL) -> None:
         self.queue.stop()
         self.background.stop()
-        self.triggers.close()
+        for engine in self.triggers:
+            engine.close()
         self.database.close(timeout)
 
 
@@ -125,7 +130,8 @@ def build(settings: Settings) -> Services:
     queue = EmbeddingQueue(
         database, lambda known: choose(settings, known), lambda space: load(space, settings), clock
     )
-    triggers = LazyEngine(lambda: _two_tiers(settings, queue))
+    # Two engines, so that no call waits for the JavaScript worker while a hook does: see `RemindingService`.
+    triggers, of_hooks = (LazyEngine(lambda: _two_tiers(settings, queue)) for _ in range(2))
     facts = FactService(database, secrets, counts, queue.wake)
     short_term = ShortTermService(
         database,
@@ -137,6 +143,8 @@ def build(settings: Settings) -> Services:
         CleanupRule(timedelta(days=settings.cleanup_days), settings.cleanup_floor, settings.cleanup_keeps),
     )
     long_term = LongTermService(database, triggers, random.random, None, secrets, counts)
+    recall = RecallService(database, queue, long_term, counts)
+    waking = WakingService(database, of_hooks.judge, random.random, None, secrets)
     projects = ProjectService(database)
     jobs = [
         Job("open the database", database.open, ONCE),
@@ -169,18 +177,19 @@ def build(settings: Settings) -> Services:
         database,
         queue,
         Background(database, jobs),
-        triggers,
+        (triggers, of_hooks),
         MemoryService(database, queue, segmenter, secrets),
         SearchService(database, queue, counts),
         GraphService(database, queue),
         facts,
         ResumeService(database),
         TurnService(database, queue, facts),
-        RecallService(database, queue, long_term, counts),
+        recall,
         short_term,
         long_term,
         projects,
         HealthService(database, queue),
+        RemindingService(database, waking, ByMeaning(recall).find),
     )
 
 

@@ -88,6 +88,10 @@ class Settings(BaseSettings):
         default=(),
         description="Hooks that do nothing: SessionStart, UserPromptSubmit, Stop, PreCompact, SessionEnd, or `all`.",
     )
+    no_socket: bool = Field(
+        default=False,
+        description="Open no local socket on which hooks of the same user ask for meaning; hooks ask none.",
+    )
     score_share: float | None = Field(
         default=None,
         ge=0,

@@ -215,6 +215,8 @@ def user_folders(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str,
     home = tmp_path_factory.mktemp("home")
     names = ("HOME", "USERPROFILE", "LOCALAPPDATA", "XDG_DATA_HOME", "XDG_CACHE_HOME", "XDG_CONFIG_HOME")
     folders = {name: str(home if name in names[:2] else home / name.lower()) for name in names}
+    # Its name is short: it goes into the path of a socket.
+    folders["XDG_RUNTIME_DIR"] = str(tmp_path_factory.mktemp("run"))
     with pytest.MonkeyPatch.context() as patch:
         for name in list(os.environ):
             if name.startswith(("MEMORY_SERVER_", "CLAUDE_")):

@@ -5,6 +5,7 @@ import uuid
 
 from memory_server import app
 from memory_server.domain.caller import Caller
+from memory_server.hook.answering import Answering
 from memory_server.mcp.server import MemoryServer
 from memory_server.mcp.stdio import serve as serve_stdio
 from memory_server.mcp.toolsets import chosen, toolsets
@@ -30,4 +31,12 @@ def serve(settings: Settings) -> None:
 
     server = MemoryServer(chosen(known, settings), everything, caller, settings.log_level)
     services.start()
-    serve_stdio(server, services.close)
+    hooks = Answering(settings.db, services.reminding.remind)
+
+    def close(timeout: float) -> None:
+        hooks.close()
+        services.close(timeout)
+
+    if not settings.no_socket:
+        hooks.start()
+    serve_stdio(server, close)

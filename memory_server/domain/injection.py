@@ -11,6 +11,7 @@ class Injected(StrEnum):
     MEMORY = "memory"
     FACT = "fact"
     TURN = "turn"
+    WOKEN = "woken"
     SUGGESTION = "suggestion"
 
 
@@ -22,6 +23,24 @@ class Injection:
     kind: Injected
     id: int
     tokens: int
+
+
+@dataclass(frozen=True, slots=True)
+class Mention:
+    """A row that a text names, and the tokens of its line. `why` a prompt woke, without anything that was said."""
+
+    kind: Injected
+    id: int
+    tokens: int
+    why: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Reminder:
+    """What a prompt brings to mind: a line for each row, in this order."""
+
+    text: str = ""
+    said: tuple[Mention, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

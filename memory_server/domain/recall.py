@@ -101,13 +101,19 @@ class _Page:
         return False
 
 
-def compose(question: str, woken: Sequence[Found], found: Sequence[Found], max_tokens: int) -> Answer:
+def compose(
+    question: str,
+    woken: Sequence[Found],
+    found: Sequence[Found],
+    max_tokens: int,
+    of_prompts: float = OF_PROMPTS,
+) -> Answer:
     """The prompts that are due and then the best of what was found, each in whole sentences."""
     room = HEADROOM * max_tokens - FRAME
     page = _Page(room)
     left_out: Counter[str] = Counter()
     for prompt in woken:
-        if not page.take(prompt, [_line(prompt, prompt.said)], OF_PROMPTS * room):
+        if not page.take(prompt, [_line(prompt, prompt.said)], of_prompts * room):
             left_out[prompt.kind] += 1
     terms = query.parse(question).terms
     likely = [each for each in found if each.score >= LEAST] if found and found[0].score >= LIKELY else []

@@ -1,7 +1,8 @@
 """Whether a prompt is about a text, by their words alone: what they share, weighed by how rare each word is.
 
-A logistic model with three inputs, because a hook has no time for the ranking of a search, which needs numpy. It was
-fitted on the questions of `scripts/quality/own.jsonl`, each asked in all stores; docs/hooks.md says what it finds.
+A logistic model with three inputs, because a hook has no time for the ranking of a search, which needs numpy.
+`python scripts/quality/reminding.py` fits it on the questions of `scripts/quality/own.jsonl`, each asked in all stores,
+and prints what it finds.
 """
 
 from dataclasses import dataclass
@@ -14,6 +15,10 @@ INTERCEPT, PER_COVER, PER_MASS, PER_WORDS = -9.7, 3.4, 4.1, -2.5
 
 LIKELY = 0.25
 """Probability from which on a text is shown. Half of what is shown is then what was asked for."""
+
+
+LIKELY_BY_MEANING = 0.3
+"""The same of the probability that the ranking of a search gives, where a server answers."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -76,7 +76,7 @@ def _text(event: Event, given: HookSettings, database: Database) -> str:
         case Name.PROMPT:
             from memory_server.hook.prompt import prompt
 
-            return prompt(event, database, caller, not given.read_only)
+            return prompt(event, given, database, caller)
         case _ if given.read_only:
             return ""
         case _:

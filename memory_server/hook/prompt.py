@@ -1,11 +1,21 @@
-"""At each prompt: what bears on it."""
+"""At each prompt: the prompts that it wakes, and what bears on it."""
+
+import os
+from collections.abc import Sequence
+from functools import partial
 
 from memory_server.domain.caller import Caller
-from memory_server.hook import framing
+from memory_server.domain.injection import Reminder
+from memory_server.domain.situation import Situation
+from memory_server.hook import asking, framing, place
 from memory_server.hook.event import Event, Name
+from memory_server.hook.settings import HookSettings
+from memory_server.hook.wire import Question
 from memory_server.language import sentences
-from memory_server.services.reminding import RemindingService
+from memory_server.services.injections import InjectionService
+from memory_server.services.suggesting import SuggestingService
 from memory_server.sqlite.database import Database
+from memory_server.triggers import Outcome
 
 LONGEST = 600
 """Tokens of all that is said at a prompt."""
@@ -15,14 +25,43 @@ SUGGESTED = 120
 """Tokens of the line about what is not stored yet."""
 
 
-def prompt(event: Event, database: Database, caller: Caller, records: bool) -> str:
+def prompt(event: Event, given: HookSettings, database: Database, caller: Caller) -> str:
     """What is known that bears on the prompt, and what was stated and is not stored; nothing where neither is."""
-    service = RemindingService(database, records)
-    missing = service.not_stored(Name.PROMPT, caller)
+    records = not given.read_only
+    missing = SuggestingService(database).not_stored(Name.PROMPT, caller) if records else None
     room = framing.room(LONGEST) - (SUGGESTED if missing else 0)
-    lines = service.remind(event.prompt, room, Name.PROMPT, caller)
-    said = [framing.found(lines)] if lines else []
+    reminder = _reminder(event.prompt, room, given, database, caller) if event.prompt.strip() else Reminder()
+    if records:
+        InjectionService(database).record_reminder(reminder, Name.PROMPT, caller)
+    said = [framing.found(reminder.text)] if reminder.text else []
     if missing:
         line = sentences.shortened(missing, SUGGESTED - 20)
         said.append(f'Not stored yet: "{framing.escaped(line)}". Call memory_store if it should last.')
     return "\n".join(said)
+
+
+def _reminder(prompt: str, room: int, given: HookSettings, database: Database, caller: Caller) -> Reminder:
+    """From a server that runs, else by words and simple triggers alone."""
+    if not given.no_socket:
+        question = Question(place.name_of(given.db), prompt, room, caller)
+        answer = asking.ask(given.db, question)
+        if answer is not None:
+            return answer
+    from memory_server.services import by_words
+    from memory_server.services.reminding import RemindingService
+    from memory_server.services.waking import WakingService
+
+    waking = WakingService(database, _judge, _chance)
+    return RemindingService(database, waking, partial(by_words.find, database)).remind(prompt, room, caller)
+
+
+def _judge(triggers: Sequence[str], situation: Situation, doubtful: int) -> list[Outcome]:
+    if not triggers:
+        return []
+    from memory_server.triggers import light  # 20 ms, where there is a trigger
+
+    return light.judge(triggers, situation, doubtful)
+
+
+def _chance() -> float:
+    return int.from_bytes(os.urandom(6)) / 2**48

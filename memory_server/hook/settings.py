@@ -13,7 +13,7 @@ PREFIX = "MEMORY_SERVER_"
 _TRUE = frozenset(["1", "true", "t", "yes", "y", "on"])
 """What switches a setting on, in any case: the words of pydantic."""
 
-_SWITCHES = frozenset(["read_only", "allow_secrets", "no_digests"])
+_SWITCHES = frozenset(["read_only", "allow_secrets", "no_digests", "no_socket"])
 """Every flag of the server that has no value."""
 
 
@@ -27,6 +27,7 @@ class HookSettings:
     client: str | None = None
     off: frozenset[str] = frozenset()
     read_only: bool = False
+    no_socket: bool = False
 
     def here(self, folder: Path) -> Project:
         """The project that is named, else that of the folder."""
@@ -43,6 +44,9 @@ def read(arguments: Sequence[str], environment: Mapping[str, str] = os.environ) 
         found = [given.get(name), *(environment.get(each) for each in (PREFIX + name.upper(), *more))]
         return next((each for each in found if each), None)
 
+    def is_on(name: str) -> bool:
+        return (value(name) or "").lower() in _TRUE
+
     db, off = value("db"), value("hooks_off") or ""
     return HookSettings(
         Path(db).expanduser() if db else defaults.database(),
@@ -50,7 +54,8 @@ def read(arguments: Sequence[str], environment: Mapping[str, str] = os.environ) 
         value("session", "CLAUDE_CODE_SESSION_ID"),
         given.get("client"),
         frozenset(each.strip() for each in off.split(",")),
-        (value("read_only") or "").lower() in _TRUE,
+        is_on("read_only"),
+        is_on("no_socket"),
     )
 
 

@@ -227,6 +227,11 @@ class EmbeddingQueue:
         """There is something new in the queue."""
         self.filled.set()
 
+    @property
+    def knows_meaning(self) -> bool:
+        """Whether an embedder that knows meaning, not spelling alone, answers already: then no call waits for it."""
+        return self._last is not None and not self._last.embedder.space.lexical
+
     def answering(self, *, anew: bool = False) -> Answering | Unanswered:
         """The space that answers a search now, or why none does. Waits a moment while the server warms up.
 

@@ -2,12 +2,17 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from memory_server.domain.briefing.choice import Briefing
-from memory_server.domain.injection import Injected, Injection, Logged
+from memory_server.domain.caller import Caller
+from memory_server.domain.injection import Injected, Injection, Logged, Reminder
+from memory_server.domain.long_term import LongTermId
 from memory_server.sqlite import hook_injections
 from memory_server.sqlite.database import Database
 from memory_server.sqlite.tx import WriteTx
+
+if TYPE_CHECKING:  # a prompt needs no briefing
+    from memory_server.domain.briefing.choice import Briefing
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,7 +20,7 @@ class InjectionService:
     database: Database
 
     def record_briefing(
-        self, session: str, event: str, briefing: Briefing, tokens: int, emptied: bool
+        self, session: str, event: str, briefing: "Briefing", tokens: int, emptied: bool
     ) -> None:
         """A session was told a briefing: what that says in full is not said again.
 
@@ -30,6 +35,23 @@ class InjectionService:
 
         self.database.record(mark)
 
+    def record_reminder(self, reminder: Reminder, event: str, caller: Caller) -> None:
+        """A session was told what a prompt brings to mind: that is not said again, and the prompts in it woke."""
+        said = [Injection(event, each.kind, each.id, each.tokens) for each in reminder.said]
+        woken = [(LongTermId(each.id), each.why) for each in reminder.said if each.why is not None]
+        session = caller.session
+
+        def mark(tx: WriteTx) -> None:
+            if session:
+                hook_injections.insert(tx, session, said)
+            if woken:
+                from memory_server.services.waking import mark_woken  # most prompts wake nothing
+
+                mark_woken(tx, woken, caller)
+
+        if said:
+            self.database.record(mark)
+
     def was_briefed(self, session: str) -> bool:
         """Whether a session has a briefing in its context."""
         with self.database.read() as tx:
@@ -41,7 +63,7 @@ class InjectionService:
             return hook_injections.newest(tx, limit)
 
 
-def _of(event: str, briefing: Briefing) -> Iterator[Injection]:
+def _of(event: str, briefing: "Briefing") -> Iterator[Injection]:
     for item in briefing.whole:
         if item.memory is not None:
             yield Injection(event, Injected.MEMORY, item.memory, 0)

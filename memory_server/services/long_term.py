@@ -3,7 +3,7 @@
 import logging
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime, timedelta, tzinfo
+from datetime import datetime, tzinfo
 from typing import Any
 
 from memory_server.domain import forgetting
@@ -26,10 +26,10 @@ from memory_server.domain.message import Message
 from memory_server.domain.moment import timestamp
 from memory_server.domain.secrets import find_secret, refuse_secrets
 from memory_server.domain.short_term import spoken
-from memory_server.domain.situation import Situation
 from memory_server.domain.threshold import proposed
 from memory_server.errors import Conflict, Hint, Invalid, Mend, NotFound, Problem
 from memory_server.services import projects
+from memory_server.services.waking import WakingService, mark_woken, places, rests
 from memory_server.sqlite import conversations, long_term, trash, wakes
 from memory_server.sqlite.conversations import ConversationId, Held
 from memory_server.sqlite.database import Database
@@ -50,9 +50,6 @@ SLOW = 50.0
 
 SHOWN_WAKES = 5
 """Wakes that are shown with a memory."""
-
-MAX_WHY = 200
-"""Characters of a reason that are kept with a wake."""
 
 NO_TIME = "no time was left for it"
 
@@ -114,6 +111,10 @@ class LongTermService:
     zone: tzinfo | None = None
     allow_secrets: bool = False
     count_access: bool = True
+
+    @property
+    def _waking(self) -> WakingService:
+        return WakingService(self.database, self.engine.judge, self.chance, self.zone, self.allow_secrets)
 
     def add(
         self,
@@ -242,9 +243,9 @@ class LongTermService:
     ) -> Listed:
         """A page of the memories of a conversation. Without one: those of the caller's project and of no project."""
         with self.database.read() as tx:
-            places = _places(tx, conversation, caller)
-            found = long_term.select(tx, places, order, LISTED, offset)
-            more = sum(long_term.count(tx, place) for place in places) - offset - len(found)
+            there = places(tx, conversation, caller)
+            found = long_term.select(tx, there, order, LISTED, offset)
+            more = sum(long_term.count(tx, place) for place in there) - offset - len(found)
             return Listed(found, max(0, more), tx.now, tuple(tx.skipped))
 
     def search(
@@ -259,30 +260,19 @@ class LongTermService:
         The one that woke last comes at the end. One whose last wake in this session is not as long ago as its cooldown
         rests.
         """
-        with self.database.read() as tx:
-            where = projects.conversation(tx, conversation, caller)
-            places = dict.fromkeys((*_places(tx, conversation, caller), *_places(tx, None, caller)))
-            watched = [watch for place in places for watch in long_term.watches(tx, place)]
-            elsewhere = [] if watched else conversations.largest(tx, Held.LONG_TERM, NAMED)
-            now, skipped = tx.now, tuple(tx.skipped)
-            cooling = _cooling(tx, watched, caller)
-        judged = [watch for watch in watched if not _rests(watch, now) and watch.id not in cooling]
-        situation = self._situation(messages, where, datetime.fromisoformat(now), participants)
-        doubtful = sum(watch.doubtful for watch in judged)
-        given = self.engine.judge([watch.trigger for watch in judged], situation, doubtful)
-        outcomes = list(zip(judged, map(self._without_secrets, given), strict=True))
-        awake = sorted(
-            [(watch, outcome) for watch, outcome in outcomes if isinstance(outcome, Value) and outcome.holds],
-            key=lambda each: (each[0].fired_at or "", each[0].id),
-        )
+        judged = self._waking.judged(messages, conversation, participants, caller)
+        watched, skipped = judged.watched, judged.skipped
+        outcomes = [(watch, self._without_secrets(outcome)) for watch, outcome in judged.outcomes]
+        awake = judged.awake
         woken = {watch.id for watch, _ in awake}
-        not_drawn = woken | cooling
+        not_drawn = woken | judged.cooling
         asleep = [watch for watch in watched if watch.id not in not_drawn]
         others = draw(asleep, RANDOM, self.chance)
         with self.database.read() as tx:
+            elsewhere = [] if watched else conversations.largest(tx, Held.LONG_TERM, NAMED)
             prompts = long_term.prompts(tx, [*woken, *(watch.id for watch in others)])
             skipped += tuple(tx.skipped)
-        kept = self._kept([value.kept for _, value in awake])
+        kept = self._waking.kept([value.kept for _, value in awake])
         self._record(outcomes, [(watch.id, why) for (watch, _), why in zip(awake, kept, strict=True)], caller)
         return Awakening(
             [
@@ -296,7 +286,7 @@ class LongTermService:
             + [
                 (watch.name, f"in quarantine until {watch.quarantined_until}: {watch.error}")
                 for watch in watched
-                if _rests(watch, now)
+                if rests(watch, judged.now)
             ],
             elsewhere,
             skipped,
@@ -336,7 +326,7 @@ class LongTermService:
         said = [Message("user", text)]
         outcome = self._judge(trigger, said, "test", at)
         value = outcome.holds if isinstance(outcome, Value) else None
-        score = self.engine.similarity(trigger, self._situation(said, "test", self._now(at), {}))
+        score = self.engine.similarity(trigger, self._waking.situation(said, "test", self._now(at), {}))
         return Example(text, expected, value, score)
 
     def _now(self, at: datetime | None) -> datetime:
@@ -356,16 +346,10 @@ class LongTermService:
         self, trigger: str, messages: Sequence[Message], conversation: str, at: datetime | None = None
     ) -> Outcome:
         """The outcome of one trigger, now unless a moment is given."""
-        (outcome,) = self.engine.judge([trigger], self._situation(messages, conversation, self._now(at), {}))
+        (outcome,) = self.engine.judge(
+            [trigger], self._waking.situation(messages, conversation, self._now(at), {})
+        )
         return outcome
-
-    def _situation(
-        self, messages: Sequence[Message], conversation: str, now: datetime, participants: Mapping[str, Any]
-    ) -> Situation:
-        if now.tzinfo is None and self.zone is not None:
-            now = now.replace(tzinfo=self.zone)
-        seed = int(self.chance() * 2**53)
-        return Situation(tuple(messages), conversation, now.astimezone(self.zone), seed, participants)
 
     def _without_secrets(self, outcome: Outcome) -> Outcome:
         """A trigger can throw what it was shown, and what it threw is kept."""
@@ -373,13 +357,6 @@ class LongTermService:
             return outcome
         kind = find_secret(outcome.message)
         return outcome if kind is None else replace(outcome, message=f"its message seems to hold {kind}")
-
-    def _kept(self, reasons: Sequence[str]) -> list[str]:
-        """The reasons as they are kept. One may tell a participant's value, which may be a secret."""
-        told = "\n".join(dict.fromkeys(reasons))
-        if self.allow_secrets or find_secret(told) is None:
-            return [reason[:MAX_WHY] for reason in reasons]
-        return ["" if find_secret(reason) else reason[:MAX_WHY] for reason in reasons]
 
     def _record(
         self,
@@ -395,8 +372,7 @@ class LongTermService:
 
         def mark(tx: WriteTx) -> None:
             if fired:
-                long_term.mark_fired(tx, [id for id, _ in fired])
-                wakes.insert(tx, fired, caller)
+                mark_woken(tx, fired, caller)
             long_term.mark_turn(tx, had_turn)
             for watch, outcome in changed:
                 _mark(tx, watch, outcome)
@@ -418,7 +394,7 @@ def _mark(tx: WriteTx, watch: Watch, outcome: Outcome) -> None:
         case Skipped(late):
             long_term.mark_slow(tx, watch.id, late)
         case Failure(kind, message) if kind in _WEARING:
-            if _rests(there, tx.now):
+            if rests(there, tx.now):
                 return
             failures = min(there.failures, MOST_COUNTED) + 1
             rest = quarantine(failures)
@@ -448,28 +424,6 @@ def _read(context: str | None) -> list[str]:
 
 def _is_slow(outcome: Value) -> bool:
     return outcome.milliseconds > SLOW
-
-
-def _rests(watch: Watch, now: str) -> bool:
-    return watch.quarantined_until is not None and watch.quarantined_until > now
-
-
-def _cooling(tx: Tx, watched: Sequence[Watch], caller: Caller) -> set[LongTermId]:
-    """The memories that were woken in the caller's session a while ago which is shorter than their cooldown."""
-    spaced = {watch.id: watch.cooldown for watch in watched if watch.cooldown}
-    if not spaced:
-        return set()
-    now = datetime.fromisoformat(tx.now)
-    woken = wakes.last(tx, list(spaced), caller.session)
-    return {
-        id for id, at in woken.items() if now - datetime.fromisoformat(at) < timedelta(minutes=spaced[id])
-    }
-
-
-def _places(tx: Tx, conversation: str | None, caller: Caller) -> list[ConversationId]:
-    """Of the conversations that are meant, those that exist."""
-    found = (conversations.find(tx, each) for each in projects.conversations(tx, conversation, caller))
-    return [place for place in found if place is not None]
 
 
 def _home(tx: Tx, conversation: str | None, name: str, caller: Caller, deleted: bool = False) -> str:

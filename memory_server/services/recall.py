@@ -9,7 +9,7 @@ from memory_server.domain.caller import Caller
 from memory_server.domain.edge import line_of
 from memory_server.domain.embedding import Embedded
 from memory_server.domain.fact import Fact, FactFilter, homes
-from memory_server.domain.memory import Filter, Memory, MemoryId
+from memory_server.domain.memory import Filter, MemoryId
 from memory_server.domain.message import Message
 from memory_server.domain.project import EVERYWHERE, default_conversation
 from memory_server.domain.recall import Answer, Found, Recallable
@@ -20,7 +20,7 @@ from memory_server.language import question
 from memory_server.language.text import fold
 from memory_server.language.tokens import weigh_json
 from memory_server.project import Project
-from memory_server.services import projects, retrieval, search, turns
+from memory_server.services import projects, retrieval, search, showing, turns
 from memory_server.services.embedding_queue import EmbeddingQueue, Meaning, Unanswered
 from memory_server.services.gathering import Asked, Item
 from memory_server.services.long_term import LongTermService
@@ -201,42 +201,23 @@ def _found(tx: Tx, ranked: Sequence[Ranked[Any]], caller: Caller) -> Iterator[Fo
             if one in items and one not in shown:
                 shown.add(one)
                 part = each.part if one == each.id else 0
-                yield _of_memory(items[one].thing, part, each.probability, was if one == id else None, caller)
+                memory = items[one].thing
+                said, _ = search.shown(memory, part)
+                superseded = was if one == id else None
+                yield showing.of_memory(memory, said, each.probability, caller, superseded)
 
 
 def _of(ranked: Ranked[Any], caller: Caller) -> Found:
     thing, score = ranked.item.thing, ranked.probability
     match thing:
         case Turn():
-            return Found(
-                Recallable.TURN,
-                f"t{thing.id}",
-                turn_text(thing),
-                thing.occurred_at[:10],
-                score,
-                _other(thing.project, caller),
-                id=thing.id,
-            )
+            return showing.of_turn(thing, turn_text(thing), score, caller)
         case Fact():
-            said = fact_text.value_of(thing.value)
-            return Found(Recallable.FACT, f"f {thing.key}", said, thing.updated_at[:10], score, id=thing.id)
+            return showing.of_fact(thing, score, caller)
         case _:
             return Found(
                 Recallable.SHORT_TERM, f"s{thing.id}", thing.text, thing.said_at[:10], score, id=thing.id
             )
-
-
-def _of_memory(memory: Memory, part: int, score: float, was: str | None, caller: Caller) -> Found:
-    said, _ = search.shown(memory, part)
-    other = _other(memory.project, caller)
-    return Found(
-        Recallable.MEMORY, f"m{memory.id}", said, memory.occurred_at[:10], score, other, was, id=memory.id
-    )
-
-
-def _other(project: str | None, caller: Caller) -> str | None:
-    """The project that an answer names: only another one than the caller's."""
-    return project if project not in (None, "", caller.project.name) else None
 
 
 def turn_text(turn: Turn) -> str:

@@ -20,8 +20,8 @@ from memory_server.sqlite.waiting import Places, nap, until_the_end
 
 logger = logging.getLogger(__name__)
 
-READERS = 3
-"""Connections that read at the same time in a process: a search, a list and a look of the background work."""
+READERS = 4
+"""Connections that read at the same time in a process: a search, a list, a look of the background work and a hook."""
 
 COUNTING_PATIENCE = 0.2
 """Seconds that a read waits for other processes to be able to count itself: then only the count is lost."""

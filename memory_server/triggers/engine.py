@@ -9,13 +9,12 @@ from typing import Protocol
 from memory_server.domain import deadline
 from memory_server.domain.situation import Situation
 from memory_server.errors import TriggerRejected
-from memory_server.language.text import visible
 from memory_server.triggers import MOST_BYTES, Checked, Failure, Outcome, Skipped, Value, mistakes, size
 from memory_server.triggers.hints import hinted
 from memory_server.triggers.javascript.trial import SAMPLE, UNLESS_EMPTY
 from memory_server.triggers.mistakes import no_day
 from memory_server.triggers.simple.advice import warnings
-from memory_server.triggers.simple.explain import FALSE, TRUE, kept, shown, why
+from memory_server.triggers.simple.judging import judged
 from memory_server.triggers.simple.node import Node, walk
 from memory_server.triggers.simple.parser import parse
 from memory_server.triggers.simple.scene import Nearness, Scene, TooLong
@@ -91,18 +90,19 @@ class TwoTierEngine:
     def judge(self, triggers: Sequence[str], situation: Situation, doubtful: int = 0) -> list[Outcome]:
         """The outcome of each, in the same order. Simple conditions run first, then JavaScript within its budget."""
         scene = Scene(situation, self._nearness)
-        ends = time.thread_time() + SIMPLE_BUDGET
+        ends = time.thread_time() + deadline.left(SIMPLE_BUDGET)
         # A single trigger is being tested, so a false one is explained too; of many, only the true ones are.
         explain = len(triggers) == 1
         with deadline.within(SIMPLE_BUDGET):  # an endpoint may embed the texts of `similar`
             outcomes = [
-                _simple(trigger, scene, explain) if time.thread_time() < ends else Skipped()
+                judged(trigger, scene, explain) if time.thread_time() < ends else Skipped()
                 for trigger in triggers
             ]
         others = [index for index, outcome in enumerate(outcomes) if outcome is None]
         if others:
             last = sum(index >= len(triggers) - doubtful for index in others)
-            found = self._sandbox.run([triggers[index] for index in others], situation, BUDGET, last)
+            budget = deadline.left(BUDGET)
+            found = self._sandbox.run([triggers[index] for index in others], situation, budget, last)
             explained = self._explained(list(zip(others, found, strict=True)), triggers, situation, explain)
             for index, outcome in zip(others, found, strict=True):
                 outcomes[index] = explained.get(index, outcome)
@@ -131,7 +131,7 @@ class TwoTierEngine:
         if not asked:
             return {}
         sources = [(place, triggers[index]) for place, (index, _) in asked.items()]
-        texts = self._sandbox.explain(sources, situation, EXPLAINING)
+        texts = self._sandbox.explain(sources, situation, deadline.left(EXPLAINING))
         return {
             index: replace(outcome, why=text)
             for (index, outcome), text in zip(asked.values(), texts, strict=True)
@@ -191,36 +191,3 @@ class TwoTierEngine:
         except Undecided:
             return [f"It fails when there are no messages. {UNLESS_EMPTY}"]
         return []
-
-
-def _simple(trigger: str, scene: Scene, explain: bool) -> Outcome | None:
-    """The outcome of a simple condition; None when it must be evaluated as JavaScript."""
-    began = time.perf_counter()
-    scene.begin()
-    try:
-        node = parse(trigger)
-        if node is None:
-            return None
-        holds = truthy(node.value(scene))
-    except (TooLong, Undecided):
-        return None
-    if not (holds or explain):
-        return Value(holds, FALSE, 0, _since(began))
-    reason = _reason(node, scene)
-    told = "; ".join((visible(shown(reason)), *dict.fromkeys(scene.notes)))
-    return Value(holds, told, 0, _since(began), visible(kept(reason)))
-
-
-def _reason(node: Node, scene: Scene) -> str:
-    notes = scene.notes
-    scene.begin()
-    try:
-        return why(node, scene)
-    except (TooLong, Undecided):
-        return TRUE
-    finally:
-        scene.notes = notes
-
-
-def _since(began: float) -> float:
-    return (time.perf_counter() - began) * 1000

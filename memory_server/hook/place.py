@@ -1,0 +1,77 @@
+"""Where the servers of a database listen for hooks: a socket each, in a folder that only its owner may enter.
+
+It is no folder beside the database: the path of a socket has at most some hundred bytes.
+"""
+
+import os
+import stat
+import zlib
+from collections.abc import Iterator
+from pathlib import Path
+
+LONGEST = 100
+"""Bytes of the path of a socket: Linux allows 107, macOS 103."""
+
+_NAME = "memory-server"
+_SUFFIX = ".sock"
+
+
+def folders() -> Iterator[Path]:
+    """The folders in question, best first. Clients do not hand on every variable, so a hook looks into all of them."""
+    user = os.getuid()
+    given = os.environ.get("XDG_RUNTIME_DIR", "")
+    for above in dict.fromkeys(path for path in (given, f"/run/user/{user}") if path.startswith("/")):
+        yield Path(above, _NAME)
+    yield Path("/tmp", f"{_NAME}-{user}")  # noqa: S108 - it is made for its owner alone, and checked
+
+
+def is_private(folder: Path) -> bool:
+    """Whether it is a folder of this user that nobody else may enter; no link."""
+    try:
+        found = folder.lstat()
+    except OSError:
+        return False
+    return (
+        stat.S_ISDIR(found.st_mode)
+        and found.st_uid == os.getuid()
+        and not stat.S_IMODE(found.st_mode) & 0o077
+    )
+
+
+def own(database: Path) -> Iterator[Path]:
+    """Where this process may listen, best first; the folder may not be there yet."""
+    for folder in folders():
+        path = folder / f"{_key(database)}.{os.getpid()}{_SUFFIX}"
+        if len(os.fsencode(path)) <= LONGEST:
+            yield path
+
+
+def sockets(database: Path) -> list[Path]:
+    """The sockets of the servers of a database, the newest first; also those of servers that were killed."""
+    found = []
+    for folder in filter(is_private, folders()):
+        for path in folder.glob(f"{_key(database)}.*{_SUFFIX}"):
+            try:
+                found.append((-path.lstat().st_mtime, path))
+            except FileNotFoundError:  # the server has just left
+                continue
+    return [path for _, path in sorted(found)]
+
+
+def remove_stale(path: Path) -> None:
+    """Remove a socket that refuses, where its server has ended: one that is busy may refuse too."""
+    pid = path.name.split(".")[1]
+    try:
+        os.kill(int(pid), 0)
+    except (ProcessLookupError, PermissionError):  # no such process, or another user's
+        path.unlink(missing_ok=True)
+
+
+def name_of(database: Path) -> str:
+    """What the database is called between a hook and a server: its path without links."""
+    return os.path.realpath(database)
+
+
+def _key(database: Path) -> str:
+    """Short, so that two databases may have the same one: a server is told the name too."""
+    return f"{zlib.crc32(os.fsencode(name_of(database))):08x}"

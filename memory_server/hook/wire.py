@@ -1,0 +1,121 @@
+"""What a hook and a server say to each other: a JSON object each way, and then the end."""
+
+import json
+import os
+import struct
+import time
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
+
+from memory_server.domain.caller import Caller
+from memory_server.domain.injection import Injected, Mention, Reminder
+from memory_server.project import Project
+
+if TYPE_CHECKING:
+    from socket import socket
+
+VERSION = 1
+"""Of the form below. A server of another version does not answer."""
+
+MOST = 1_000_000
+"""Bytes of a question or an answer: a longer one is not read."""
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What a prompt should bring to mind, in so many tokens; `database` is the name of the file that is meant."""
+
+    database: str
+    prompt: str
+    max_tokens: int
+    caller: Caller
+
+
+def of_question(question: Question) -> bytes:
+    return json.dumps({"version": VERSION, **asdict(question)}).encode()
+
+
+def question(data: bytes) -> Question | None:
+    """The question in these bytes; None where they hold none.
+
+    Raises:
+        ValueError: they are no JSON.
+    """
+    match json.loads(data):
+        case {
+            "version": 1,
+            "database": str(database),
+            "prompt": str(prompt),
+            "max_tokens": int(max_tokens),
+            "caller": {
+                "client": client,
+                "session": session,
+                "project": {"key": str(key), "name": str(name), "others": [*others]},
+            },
+        }:
+            project = Project(key, name, tuple(map(str, others)))
+            return Question(database, prompt, max_tokens, Caller(_text(client), _text(session), project))
+    return None
+
+
+def of_reminder(reminder: Reminder) -> bytes:
+    return json.dumps({"version": VERSION, **asdict(reminder)}).encode()
+
+
+def reminder(data: bytes) -> Reminder | None:
+    """The same for an answer."""
+    match json.loads(data):
+        case {"version": 1, "text": str(text), "said": [*said]}:
+            return Reminder(text, tuple(map(_mention, said)))
+    return None
+
+
+def read(connection: "socket", ends: float) -> bytes:
+    """All that the other end sends, until `ends` of the monotonic clock.
+
+    Raises:
+        OSError: it has gone, or does not send its end in time.
+        ValueError: it sends more than MOST bytes.
+    """
+    found = b""
+    while len(found) <= MOST:
+        wait_until(connection, ends)
+        part = connection.recv(65_536)
+        if not part:
+            return found
+        found += part
+    raise ValueError(f"more than {MOST} bytes")
+
+
+def wait_until(connection: "socket", ends: float) -> None:
+    """Let the next step take until `ends` of the monotonic clock.
+
+    Raises:
+        TimeoutError: that is over.
+    """
+    left = ends - time.monotonic()
+    if left <= 0:
+        raise TimeoutError
+    connection.settimeout(left)
+
+
+def is_of_this_user(connection: "socket") -> bool:
+    """Whether the other end is a process of this user, as far as the system tells: Linux does.
+
+    Elsewhere the folder of the socket lets in nobody else.
+    """
+    import socket
+
+    if not hasattr(socket, "SO_PEERCRED"):
+        return True
+    told = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, struct.calcsize("3i"))
+    _, user, _ = struct.unpack("3i", told)
+    return bool(user == os.getuid())
+
+
+def _mention(given: dict[str, Any]) -> Mention:
+    return Mention(Injected(given["kind"]), int(given["id"]), int(given["tokens"]), _text(given["why"]))
+
+
+def _text(given: object) -> str | None:
+    return given if isinstance(given, str) else None

@@ -1,0 +1,42 @@
+"""What was stated in a conversation and should be stored: a decision, a preference or a correction."""
+
+from dataclasses import dataclass
+
+from memory_server.domain.caller import Caller
+from memory_server.domain.injection import Captured, Injected, Injection
+from memory_server.language.tokens import estimate
+from memory_server.services import projects
+from memory_server.sqlite import hook_captures, hook_injections
+from memory_server.sqlite.database import Database
+
+
+@dataclass(frozen=True, slots=True)
+class SuggestingService:
+    database: Database
+
+    def not_stored(self, event: str, caller: Caller) -> str | None:
+        """A decision, preference or correction that the user stated in the last turn that was kept of this session, and
+        that no memory and no fact says; each is told once. None where there is none."""
+        session = caller.session
+        if session is None:
+            return None
+        with self.database.read() as tx:
+            last = hook_captures.last(tx, Captured.SHORT_TERM, session)
+            if last is None or hook_injections.was_suggested(tx, session, last.id):
+                return None
+            # Imported where a turn was kept: most prompts of a client without hooks at its stop do without.
+            from memory_server.language.statements import statements
+            from memory_server.services import by_words
+
+            caller = projects.known(tx, caller)
+            stated = statements(_by_user(last.text or ""))
+            missing = next((each for each in stated if not by_words.is_stored(tx, each, caller)), None)
+        if missing is not None:
+            told = [Injection(event, Injected.SUGGESTION, last.id, estimate(missing))]
+            self.database.record(lambda tx: hook_injections.insert(tx, session, told))
+        return missing
+
+
+def _by_user(text: str) -> str:
+    """What the user said in a snapshot: up to where the assistant begins."""
+    return text.partition("\nassistant: ")[0].removeprefix("user: ") if text.startswith("user: ") else ""

@@ -1,0 +1,161 @@
+"""Which long-term memories wake now: their triggers are judged, and what woke is recorded."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta, tzinfo
+from typing import Any
+
+from memory_server.domain.caller import Caller
+from memory_server.domain.long_term import LongTermId, Watch
+from memory_server.domain.message import Message
+from memory_server.domain.situation import Situation
+from memory_server.errors import Problem
+from memory_server.services import projects
+from memory_server.sqlite import conversations, long_term, wakes
+from memory_server.sqlite.conversations import ConversationId
+from memory_server.sqlite.database import Database
+from memory_server.sqlite.tx import Tx, WriteTx
+from memory_server.triggers import Outcome, Value
+
+MAX_WHY = 200
+"""Characters of a reason that are kept with a wake."""
+
+Judge = Callable[[Sequence[str], Situation, int], list[Outcome]]
+"""Evaluates triggers, the last so many of them doubtful, as `TriggerEngine.judge` does."""
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """All memories that belong to a search, the outcome of each trigger that was evaluated, and the problems met.
+
+    `cooling` were woken in this session a shorter while ago than their cooldown.
+    """
+
+    now: str
+    watched: tuple[Watch, ...]
+    cooling: frozenset[LongTermId]
+    outcomes: tuple[tuple[Watch, Outcome], ...]
+    skipped: tuple[Problem, ...]
+
+    @property
+    def awake(self) -> list[tuple[Watch, Value]]:
+        """Those whose trigger holds; the one that woke last comes at the end."""
+        found = [
+            (watch, outcome)
+            for watch, outcome in self.outcomes
+            if isinstance(outcome, Value) and outcome.holds
+        ]
+        return sorted(found, key=lambda each: (each[0].fired_at or "", each[0].id))
+
+
+@dataclass(frozen=True, slots=True)
+class Due:
+    """A prompt that woke, and why, without anything that was said."""
+
+    id: LongTermId
+    name: str
+    prompt: str
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class WakingService:
+    """`chance` gives numbers of [0, 1); a trigger's local time is that of `zone`, by default this machine's."""
+
+    database: Database
+    judge: Judge
+    chance: Callable[[], float]
+    zone: tzinfo | None = None
+    allow_secrets: bool = False
+
+    def judged(
+        self,
+        messages: Sequence[Message],
+        conversation: str | None,
+        participants: Mapping[str, Any],
+        caller: Caller,
+        told: frozenset[LongTermId] = frozenset(),
+    ) -> Judged:
+        """Judge the triggers of a conversation, of the caller's project and of no project; not those in `told`, those
+        in quarantine and those that are cooling down."""
+        with self.database.read() as tx:
+            where = projects.conversation(tx, conversation, caller)
+            there = dict.fromkeys((*places(tx, conversation, caller), *places(tx, None, caller)))
+            watched = tuple(watch for place in there for watch in long_term.watches(tx, place))
+            now, skipped = tx.now, tuple(tx.skipped)
+            cooling = _cooling(tx, watched, caller)
+        asleep = cooling | told
+        judged = [watch for watch in watched if not rests(watch, now) and watch.id not in asleep]
+        situation = self.situation(messages, where, datetime.fromisoformat(now), participants)
+        doubtful = sum(watch.doubtful for watch in judged)
+        outcomes = self.judge([watch.trigger for watch in judged], situation, doubtful)
+        return Judged(now, watched, cooling, tuple(zip(judged, outcomes, strict=True)), skipped)
+
+    def due(self, prompt: str, told: frozenset[LongTermId], caller: Caller) -> list[Due]:
+        """The memories that a prompt of a session wakes; the client's session may be a conversation of the file.
+
+        Nothing is recorded: `mark_woken` does that for those that are said.
+        """
+        with self.database.read() as tx:
+            session = caller.session
+            conversation = session if session and conversations.find(tx, session) else None
+        awake = self.judged([Message("user", prompt)], conversation, {}, caller, told).awake
+        if not awake:
+            return []
+        with self.database.read() as tx:
+            prompts = long_term.prompts(tx, [watch.id for watch, _ in awake])
+        kept = self.kept([value.kept for _, value in awake])
+        return [
+            Due(watch.id, watch.name, prompts[watch.id], why)
+            for (watch, _), why in zip(awake, kept, strict=True)
+            if watch.id in prompts
+        ]
+
+    def situation(
+        self, messages: Sequence[Message], conversation: str, now: datetime, participants: Mapping[str, Any]
+    ) -> Situation:
+        if now.tzinfo is None and self.zone is not None:
+            now = now.replace(tzinfo=self.zone)
+        seed = int(self.chance() * 2**53)
+        return Situation(tuple(messages), conversation, now.astimezone(self.zone), seed, participants)
+
+    def kept(self, reasons: Sequence[str]) -> list[str]:
+        """The reasons as they are kept. One may tell a participant's value, which may be a secret."""
+        if self.allow_secrets or not any(reasons):
+            return [reason[:MAX_WHY] for reason in reasons]
+        from memory_server.domain.secrets import (
+            find_secret,
+        )  # 8 ms, which a hook spends only where something woke
+
+        if find_secret("\n".join(dict.fromkeys(reasons))) is None:
+            return [reason[:MAX_WHY] for reason in reasons]
+        return ["" if find_secret(reason) else reason[:MAX_WHY] for reason in reasons]
+
+
+def mark_woken(tx: WriteTx, woken: Sequence[tuple[LongTermId, str]], caller: Caller) -> None:
+    """These memories woke now, each with its reason."""
+    long_term.mark_fired(tx, [id for id, _ in woken])
+    wakes.insert(tx, woken, caller)
+
+
+def places(tx: Tx, conversation: str | None, caller: Caller) -> list[ConversationId]:
+    """Of the conversations that are meant, those that exist."""
+    found = (conversations.find(tx, each) for each in projects.conversations(tx, conversation, caller))
+    return [place for place in found if place is not None]
+
+
+def rests(watch: Watch, now: str) -> bool:
+    """Whether a trigger is in quarantine."""
+    return watch.quarantined_until is not None and watch.quarantined_until > now
+
+
+def _cooling(tx: Tx, watched: Sequence[Watch], caller: Caller) -> frozenset[LongTermId]:
+    """The memories that were woken in the caller's session a while ago which is shorter than their cooldown."""
+    spaced = {watch.id: watch.cooldown for watch in watched if watch.cooldown}
+    if not spaced:
+        return frozenset()
+    now = datetime.fromisoformat(tx.now)
+    woken = wakes.last(tx, list(spaced), caller.session)
+    return frozenset(
+        id for id, at in woken.items() if now - datetime.fromisoformat(at) < timedelta(minutes=spaced[id])
+    )
