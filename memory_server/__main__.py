@@ -1,6 +1,7 @@
 """The program: `memory-server`, and `python -m memory_server` alike."""
 
 import gc
+import os
 import sys
 
 FOR_PEOPLE = ("log", "captured", "forget", "-h", "--help")
@@ -24,7 +25,8 @@ def main() -> int:
                 from memory_server.hook.main import main as hook
             except ImportError:  # half an installation must not keep a person from working
                 return 0
-            return hook(sys.argv[2:])
+            code = hook(sys.argv[2:])
+            os._exit(code)  # all is written and closed; to take down the modules costs a tenth
     from memory_server.cli.main import main as run
 
     gc.freeze()

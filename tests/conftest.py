@@ -105,7 +105,9 @@ class Servers:
         """The bare process, with pipes on all three streams unless told otherwise; the caller ends it."""
         pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
         return subprocess.Popen(
-            self.command(*arguments), env={**os.environ, **self.env}, cwd=self.folder, **{**pipes, **options}
+            self.command(*arguments),
+            env={**os.environ, **self.env},
+            **{"cwd": self.folder, **pipes, **options},
         )
 
 

@@ -5,8 +5,8 @@
 
 import json
 from functools import cache
-from importlib.resources import files
 from math import log
+from pathlib import Path
 
 BACKGROUND = 60
 """So many texts of ordinary language are added to the counts of a store. In a small store two of five texts may hold a
@@ -37,6 +37,6 @@ def weight(holding: int, texts: int, usual: float) -> float:
 
 @cache
 def _shares() -> dict[str, float]:
-    text = files("memory_server.language").joinpath("background.json").read_text(encoding="utf-8")
+    text = Path(__file__).with_name("background.json").read_text(encoding="utf-8")
     found: dict[str, float] = json.loads(text)
     return found

@@ -1,16 +1,21 @@
 """What a text is likely about, by words and meaning together: for a process that has an embedder."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from memory_server.domain import reminding
 from memory_server.domain.caller import Caller
+from memory_server.domain.injection import Injected
 from memory_server.domain.recall import Found, Recallable
-from memory_server.domain.reminding import LIKELY_BY_MEANING
+from memory_server.domain.reminding import LIKELY_BY_MEANING, Shared
 from memory_server.services import by_words
 from memory_server.services.by_words import Told
 from memory_server.services.recall import RecallService, RecallWish
 
 _WISH = RecallWish(frozenset({Recallable.MEMORY, Recallable.FACT, Recallable.TURN}))
+
+LOOKED_AT = 20
+"""Texts, the best of a search, whose words are looked at: those behind them are never likely."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,7 +27,22 @@ class ByMeaning:
 
         By words alone, without those of `told`, while no embedder that knows meaning answers.
         """
-        if not text or not self.recall.queue.knows_meaning:
+        if not self.recall.queue.knows_meaning:
             return by_words.find(self.recall.database, text, told, caller)
+        scored = [
+            replace(each, score=reminding.with_meaning(each.score, shared))
+            for each, shared in self.nearest(text, caller)
+        ]
+        likely = [each for each in scored if each.score >= LIKELY_BY_MEANING]
+        return sorted(likely, key=lambda each: -each.score)
+
+    def nearest(self, text: str, caller: Caller) -> list[tuple[Found, Shared | None]]:
+        """What a search for the text finds first, and the words that each shares with it."""
         found, _, _ = self.recall.find(text, _WISH, caller)
-        return [each for each in found if each.score >= LIKELY_BY_MEANING and each.project is None]
+        own = [each for each in found if each.project is None][:LOOKED_AT]
+        with self.recall.database.read() as tx:
+            shared = by_words.shared(tx, by_words.terms_of(text))
+        of_row = {
+            (by_words.KINDS[index], id): each for index, rows in shared.items() for id, each in rows.items()
+        }
+        return [(each, of_row.get((Injected(each.kind.value), each.id))) for each in own]

@@ -49,14 +49,19 @@ def find(database: Database, text: str, told: Told, caller: Caller) -> list[Foun
         return list(_found(tx, likely[:LOOKED_AT], told, caller))
 
 
+def terms_of(text: str) -> Sequence[str]:
+    """The words of a text that are looked for."""
+    return query.parse(text).terms[:TERMS]
+
+
 def is_stored(tx: Tx, sentence: str, caller: Caller) -> bool:
     """Whether a memory or a fact says it; a sentence of small talk needs no storing."""
-    terms = query.parse(sentence).terms[:TERMS]
+    terms = terms_of(sentence)
     if all(map(is_small_talk, terms)):
         return True
-    shared = _shared(tx, terms)
+    found = shared(tx, terms)
     for index in (Index.MEMORY, Index.FACT):
-        likely = [id for id, each in shared[index].items() if each.mass >= STORED * each.full]
+        likely = [id for id, each in found[index].items() if each.mass >= STORED * each.full]
         if likely and _own(tx, index, likely, caller):
             return True
     return False
@@ -64,9 +69,8 @@ def is_stored(tx: Tx, sentence: str, caller: Caller) -> bool:
 
 def _likely(tx: Tx, text: str, caller: Caller) -> list[tuple[tuple[Injected, int], float]]:
     """The rows that a prompt is likely about and that the caller may see, each with its probability, best first."""
-    shared = _shared(tx, query.parse(text).terms[:TERMS])
     found = []
-    for index, rows in shared.items():
+    for index, rows in shared(tx, terms_of(text)).items():
         best = sorted(rows, key=lambda id: (-rows[id].mass, -id))[:CANDIDATES]
         likely = [id for id in best if rows[id].probability >= LIKELY]
         own = _own(tx, index, likely, caller) if likely else set()
@@ -74,7 +78,7 @@ def _likely(tx: Tx, text: str, caller: Caller) -> list[tuple[tuple[Injected, int
     return sorted(found, key=lambda each: (-each[1], each[0][0], -each[0][1]))
 
 
-def _shared(tx: Tx, terms: Sequence[str]) -> dict[Index, dict[int, Shared]]:
+def shared(tx: Tx, terms: Sequence[str]) -> dict[Index, dict[int, Shared]]:
     """What each memory, fact and turn shares with these terms; of a long memory the part that shares most."""
     total = sum(word_hits.count(tx, index) for index in Index)
     weights: dict[Index, dict[int, list[float]]] = {index: {} for index in Index}
@@ -92,10 +96,10 @@ def _shared(tx: Tx, terms: Sequence[str]) -> dict[Index, dict[int, Shared]]:
     found: dict[Index, dict[int, Shared]] = {index: {} for index in Index}
     for index, holders in weights.items():
         for id, held in holders.items():
-            whole, shared = parts.memory_of(id), Shared(sum(held), full, len(held), max(held))
+            whole, here = parts.memory_of(id), Shared(sum(held), full, len(held), max(held))
             known = found[index].get(whole)
-            if known is None or shared.mass > known.mass:
-                found[index][whole] = shared
+            if known is None or here.mass > known.mass:
+                found[index][whole] = here
     return found
 
 

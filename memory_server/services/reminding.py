@@ -13,7 +13,8 @@ from memory_server.domain.caller import Caller
 from memory_server.domain.injection import Injected, Mention, Reminder
 from memory_server.domain.long_term import LongTermId
 from memory_server.domain.recall import Found, Recallable
-from memory_server.language import sentences
+from memory_server.language import query, sentences
+from memory_server.language.small_talk import is_small_talk
 from memory_server.language.telling import telling
 from memory_server.language.tokens import estimate
 from memory_server.services.waking import Due, WakingService
@@ -32,7 +33,7 @@ SHOWN = 5
 OF_WOKEN = 0.75
 """Share of the tokens that prompts that woke may take: they were stored to be said."""
 
-PROMPT = 150
+PROMPT = 120
 """Tokens that are said of a prompt that woke."""
 
 Find = Callable[[str, AbstractSet[tuple[Injected, int]], Caller], Sequence[Found]]
@@ -53,7 +54,9 @@ class RemindingService:
         awake = frozenset(LongTermId(id) for kind, id in told if kind is Injected.WOKEN)
         due = self.waking.due(_judged(prompt), awake, caller)
         text = telling(prompt, READ)
-        found = [each for each in self.find(text, told, caller) if _row(each) not in told][:SHOWN]
+        found: list[Found] = []
+        if not all(map(is_small_talk, query.parse(text).terms)):
+            found = [each for each in self.find(text, told, caller) if _row(each) not in told][:SHOWN]
         answer = recall.compose(text, [_of(each) for each in due], found, max_tokens, OF_WOKEN)
         why = {(Injected.WOKEN, int(each.id)): each.why for each in due}
         lines = answer.text.split("\n") if answer.items else []

@@ -11,6 +11,10 @@ MOST_BYTES = 16 * 1024
 """The longest trigger, in bytes of UTF-8; a longer one is rejected. A choice: it bounds what parsing and compiling one
 trigger may cost."""
 
+TRUE = "the condition is true"
+FALSE = "the condition is false"
+"""What is said of a value if there is no better reason."""
+
 
 def size(trigger: str) -> int:
     """Bytes of a trigger in UTF-8; a lone surrogate in it is counted too, as three."""

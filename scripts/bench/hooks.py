@@ -1,7 +1,7 @@
 """Measures the hooks as clients run them, a process for each event: CPU and wall time. Prints markdown.
 
-    python scripts/bench/hooks.py            1,000 and 10,000 memories
-    python scripts/bench/hooks.py --quick    1,000
+    python scripts/bench/hooks.py            1,000 and 10,000 memories, 100 and 1,000 triggers
+    python scripts/bench/hooks.py --quick    1,000 memories
     python scripts/bench/hooks.py --write    also writes the figures into docs/performance.md
 
 The first run of each command is cold: it is told apart. CPU time is that of the whole process, read when it ends, so
@@ -19,6 +19,7 @@ from pathlib import Path
 from statistics import median
 
 import corpus
+import long_term
 from report import ROOT, Report
 from server import note, started, wait_until_embedded
 
@@ -34,6 +35,8 @@ def main() -> None:
     sizes = (1_000,) if report.quick else (1_000, 10_000)
     with tempfile.TemporaryDirectory(prefix="memory-server-benchmark-") as folder:
         rows = [*_alone(), *_sizes(Path(folder), sizes)]
+        if not report.quick:
+            rows += _triggers(Path(folder))
     report.publish(("a process", "CPU, best", "CPU, median", "wall, median", "first run, CPU"), rows)
 
 
@@ -43,8 +46,8 @@ def _alone() -> Iterator[tuple[str, ...]]:
 
 
 def _sizes(folder: Path, sizes: tuple[int, ...]) -> Iterator[tuple[str, ...]]:
-    db, project = folder / "memory.db", folder / "ledger"
-    project.mkdir()
+    db = folder / "ledger" / "memory.db"
+    db.parent.mkdir()
     filled = 0
     for size in sizes:
         with started(db) as server:
@@ -53,15 +56,24 @@ def _sizes(folder: Path, sizes: tuple[int, ...]) -> Iterator[tuple[str, ...]]:
             wait_until_embedded(server)
         filled = size
         for event in ("SessionStart", "UserPromptSubmit", "Stop"):
-            sent = {
-                "cwd": str(project),
-                "source": "startup",
-                "prompt": PROMPT,
-                "last_assistant_message": PROMPT,
-            }
-            yield _row(
-                f"{event}, {size:,} memories", ["-m", "memory_server", "hook", event, "--db", str(db)], sent
-            )
+            yield _event(f"{event}, {size:,} memories", event, db)
+    with started(db) as server:
+        wait_until_embedded(server)
+        yield _event(f"UserPromptSubmit, {filled:,} memories, a server answers", "UserPromptSubmit", db)
+
+
+def _triggers(folder: Path) -> Iterator[tuple[str, ...]]:
+    """Files of triggers of ordinary shapes, one of twenty in JavaScript; the prompt has keys of some."""
+    for size in (100, 1_000):
+        db = folder / f"{size}.db"
+        long_term.fill(db, size, long_term.IN_JAVASCRIPT)
+        yield _event(f"UserPromptSubmit, {size:,} triggers", "UserPromptSubmit", db)
+
+
+def _event(name: str, event: str, db: Path) -> tuple[str, ...]:
+    sent = {"cwd": str(db.parent), "source": "startup", "prompt": PROMPT, "last_assistant_message": PROMPT}
+    arguments = ["-m", "memory_server", "hook", event, "--db", str(db)]
+    return _row(name, arguments, sent)
 
 
 def _row(name: str, arguments: list[str], event: dict[str, str] | None = None) -> tuple[str, ...]:

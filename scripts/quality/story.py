@@ -108,7 +108,7 @@ async def played(story: Sequence[JSON], *, wait: bool = False) -> list[Heard]:
             for call in story:
                 if wait and call["call"] == "recall":
                     await until_embedded(windows[call["in"]])
-                heard.append(await _made(windows[call["in"]], call, named))
+                heard.append(await made(windows[call["in"]], call, named))
                 if "as" in call:
                     named[f"@{call['as']}"] = heard[-1].answer["id"]
     return heard
@@ -123,7 +123,12 @@ async def until_embedded(client: Client) -> None:
         await asyncio.sleep(0.1)
 
 
-async def _made(client: Client, call: JSON, named: dict[str, int]) -> Heard:
+async def made(client: Client, call: JSON, named: dict[str, int]) -> Heard:
+    """The call, made; `named` has the ids of memories that were named before.
+
+    Raises:
+        Refused: the server refused it.
+    """
     given = _arguments(call, named)
     result = await client.call_tool(call["call"], given)
     assert isinstance(result, CallToolResult)
@@ -156,14 +161,15 @@ def judged(heard: Heard) -> Judged:
     current = "\n".join(_WAS.sub("", line) for line in lines)
     return Judged(
         heard,
-        tuple(each for each in call.get("enough", ()) if not _has(text, each)),
+        tuple(each for each in call.get("enough", ()) if not has(text, each)),
         tuple(lines),
-        tuple(line for line in lines if not any(_has(line, each) for each in call.get("about", ()))),
-        tuple(each for each in call.get("stale", ()) if _has(current, each)),
+        tuple(line for line in lines if not any(has(line, each) for each in call.get("about", ()))),
+        tuple(each for each in call.get("stale", ()) if has(current, each)),
     )
 
 
-def _has(text: str, part: str) -> bool:
+def has(text: str, part: str) -> bool:
+    """Whether a text has a part, in upper or lower case."""
     return part.casefold() in text.casefold()
 
 

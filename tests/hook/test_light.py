@@ -13,12 +13,16 @@ from tests.hook.conftest import Hooks
 
 pytestmark = pytest.mark.anyio
 
-HEAVY = ("mcp", "pydantic", "onnxruntime", "numpy", "jieba", "tokenizers", "memory_server.app")
+HEAVY = ("mcp", "pydantic", "onnxruntime", "numpy", "jieba", "tokenizers", "quickjs", "memory_server.app")
 
 PROGRAM = f"""
-import sys
+import os, sys
 from memory_server.__main__ import main
-code = main()
+os._exit = sys.exit  # else nothing could be looked at
+try:
+    sys.exit(main())
+except SystemExit as end:
+    code = end.code
 print(sorted(set(sys.modules) & set({HEAVY!r})), file=sys.stderr)
 sys.exit(code)
 """
@@ -42,6 +46,8 @@ def test_the_version_imports_no_server(hooks: Hooks) -> None:
 async def test_a_hook_imports_no_server(server: Servers, hooks: Hooks, event: str) -> None:
     async with server(cwd=hooks.project) as client:
         await call(client, "memory_store", content="The lighthouse keeper sleeps at noon", type="learning")
+        trigger = "messages.length > 0 && match_keys(messages, ['keeper'])"
+        await call(client, "add_long_term_memory", name="n", prompt="He is called Ada.", trigger=trigger)
     prompt = "When does the lighthouse keeper sleep?"
     said = imported(hooks, "hook", event, "--db", str(hooks.db), session_id="s", prompt=prompt)
     assert said == "[]"

@@ -11,7 +11,7 @@ from tests.hook.conftest import Hooks
 pytestmark = pytest.mark.anyio
 
 CHECKLIST = "Before a release, tag the commit and tell the harbour office."
-PROMPT = "Please prepare the release of the tide gauge"
+PROMPT = "Prepare the release: where does the tide gauge hang, under the pier?"
 
 
 async def keep(

@@ -23,7 +23,7 @@ FALSE = [
     "match_keys_all(messages, ['release', 'cake'])",
     "match_keys(messages, ['cake'], 'any') > 0 && new Date().getMonth() === 4",
     "match_keys(messages, ['cake']) || match_keys(messages, ['派对']);",
-    "match_keys(messages, ['releases', 'net', 'birth day'])",
+    "match_keys(messages, ['releases', 'nets', 'birth day'])",
 ]
 NOT_TOLD = [
     "match_keys(messages, ['release'])",

@@ -5,6 +5,7 @@ import re
 from collections.abc import Iterator
 
 from memory_server.language.keys import Key, RegexKey, Said, WordsKey, hits
+from memory_server.triggers import FALSE, TRUE
 from memory_server.triggers.simple import tree
 from memory_server.triggers.simple.dates import DatePart, DateText, IsoText, Part, Time
 from memory_server.triggers.simple.lists import (
@@ -40,10 +41,6 @@ BEGIN, END = "\x02", "\x03"
 
 _NO_MARKS = str.maketrans("", "", BEGIN + END)
 _EXCERPTS = re.compile(f":? ?{BEGIN}[^{END}]*{END}")
-
-TRUE = "the condition is true"
-FALSE = "the condition is false"
-"""What is said of a value if there is no better reason."""
 
 
 def why(node: Node, scene: Scene) -> str:

@@ -3,8 +3,8 @@
 import time
 
 from memory_server.language.text import visible
-from memory_server.triggers import Outcome, Value
-from memory_server.triggers.simple.explain import FALSE, TRUE, kept, shown, why
+from memory_server.triggers import FALSE, TRUE, Outcome, Value
+from memory_server.triggers.simple.explain import kept, shown, why
 from memory_server.triggers.simple.node import Node
 from memory_server.triggers.simple.parser import parse
 from memory_server.triggers.simple.scene import Scene, TooLong
