@@ -7,7 +7,7 @@ from memory_server.domain import reminding
 from memory_server.domain.caller import Caller
 from memory_server.domain.injection import Injected
 from memory_server.domain.recall import Found, Recallable
-from memory_server.domain.reminding import LIKELY_BY_MEANING, Shared
+from memory_server.domain.reminding import Shared
 from memory_server.services import by_words
 from memory_server.services.by_words import Told
 from memory_server.services.recall import RecallService, RecallWish
@@ -29,11 +29,11 @@ class ByMeaning:
         """
         if not self.recall.queue.knows_meaning:
             return by_words.find(self.recall.database, text, told, caller)
-        scored = [
+        likely = [
             replace(each, score=reminding.with_meaning(each.score, shared))
             for each, shared in self.nearest(text, caller)
+            if reminding.is_likely(each.score, shared)
         ]
-        likely = [each for each in scored if each.score >= LIKELY_BY_MEANING]
         return sorted(likely, key=lambda each: -each.score)
 
     def nearest(self, text: str, caller: Caller) -> list[tuple[Found, Shared | None]]:

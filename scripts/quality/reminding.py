@@ -7,8 +7,7 @@ assistant. Printed is, for the words of a hook and for the words and meaning of 
 - shown: texts a question of the store, at most five;
 - right: the share of them that is evidence;
 - found: the share of questions for which at least one is;
-- elsewhere: the share of questions of other stores that bring something to mind;
-- small talk: that of the prompts that have a word which a hook does not know for small talk.
+- elsewhere, small talk: the share of questions of other stores, and of small talk, that bring something to mind.
 
 `--fit` prints the constants of both models of memory_server/domain/reminding.py. They are logistic, without a penalty,
 of every text that shares a telling word, and of the five nearest of a search. `--held` asks the questions that were put
@@ -58,7 +57,8 @@ EVERY = 2
 class Asked:
     """What a prompt found, best first: the probability of each text, and whether it is evidence.
 
-    `kind` is where the prompt comes from: this store, another one, or small talk.
+    `kind` is where the prompt comes from: this store, another one, or small talk. What words alone make likely has the
+    probability 1 where meaning is known too: no floor leaves it out.
     """
 
     kind: str
@@ -77,8 +77,12 @@ def prompts(store: Store, every: Sequence[Store]) -> Iterator[tuple[str, str, fr
                     question.wanted if here else frozenset(),
                 )
     for line in SMALL_TALK.read_text(encoding="utf-8").splitlines():
-        if not all(map(is_small_talk, query.parse(line).terms)):  # else nothing is looked for
-            yield "small talk", line, frozenset()
+        yield "small talk", line, frozenset()
+
+
+def names_nothing(text: str) -> bool:
+    """Whether a prompt has only words that are known for small talk: then nothing is looked for."""
+    return all(map(is_small_talk, query.parse(telling(text, READ)).terms))
 
 
 def shared(services: app.Services, text: str) -> dict[int, Shared]:
@@ -103,6 +107,9 @@ def by_word(store: Store, every: Sequence[Store]) -> Iterator[tuple[Asked, Rows]
     with built(HashingEmbedder()) as (services, set_clock):
         names = filled(services, ServicesDoor(services, set_clock), store)
         for kind, text, wanted in prompts(store, every):
+            if names_nothing(text):
+                yield Asked(kind, ()), []
+                continue
             held = [(each, not wanted.isdisjoint(names[id])) for id, each in shared(services, text).items()]
             found = sorted(((each.probability, right) for each, right in held), reverse=True)
             rows = [
@@ -120,16 +127,23 @@ def by_meaning(store: Store, every: Sequence[Store], embedder: Embedder) -> Iter
         for number, (kind, text, wanted) in enumerate(prompts(store, every)):
             if kind == "elsewhere" and number % EVERY:
                 continue
+            if names_nothing(text):
+                yield Asked(kind, ()), []
+                continue
             near = finder.nearest(telling(text, READ), Caller())
             held = [(each.score, words, not wanted.isdisjoint(names[each.id])) for each, words in near]
-            found = sorted(
-                ((reminding.with_meaning(score, words), right) for score, words, right in held), reverse=True
-            )
+            found = sorted(((_score(score, words), right) for score, words, right in held), reverse=True)
             rows = [
                 ([1.0, _logit(score), log1p(words.mass) if words and words.is_telling else 0.0], right)
                 for score, words, right in held[:SHOWN]
             ]
             yield Asked(kind, tuple(found[:SHOWN])), rows
+
+
+def _score(probability: float, words: Shared | None) -> float:
+    if words is not None and words.probability >= reminding.LIKELY:
+        return 1.0
+    return reminding.with_meaning(probability, words)
 
 
 def _logit(probability: float) -> float:

@@ -75,13 +75,13 @@ async def test_a_running_server_evaluates_triggers_in_javascript(
 async def test_a_running_server_finds_by_meaning_what_shares_too_few_words(
     server: Servers, hooks: Hooks
 ) -> None:
-    prompt = "Is the lighthouse man asleep by midday?"
+    prompt = "Which database did we choose, and why Postgres?"
     async with server("--embedder", "bundled", cwd=hooks.project) as client:
         for note in NOTES:
             await call(client, "memory_store", content=note, type="learning")
 
         def found() -> bool:
-            return NOTES[0] in hooks("UserPromptSubmit", prompt=prompt, session_id=os.urandom(4).hex()).out
+            return NOTES[3] in hooks("UserPromptSubmit", prompt=prompt, session_id=os.urandom(4).hex()).out
 
         until(found, "meaning answers in time")
         assert hooks("UserPromptSubmit", "--no-socket", prompt=prompt, session_id="words").out == ""
