@@ -9,6 +9,8 @@ import zlib
 from collections.abc import Iterator
 from pathlib import Path
 
+from memory_server.hook.settings import runtime_folder
+
 LONGEST = 100
 """Bytes of the path of a socket: Linux allows 107, macOS 103."""
 
@@ -19,8 +21,8 @@ _SUFFIX = ".sock"
 def folders() -> Iterator[Path]:
     """The folders in question, best first. Clients do not hand on every variable, so a hook looks into all of them."""
     user = os.getuid()
-    given = os.environ.get("XDG_RUNTIME_DIR", "")
-    for above in dict.fromkeys(path for path in (given, f"/run/user/{user}") if path.startswith("/")):
+    given = (runtime_folder(), f"/run/user/{user}")
+    for above in dict.fromkeys(path for path in given if path.startswith("/")):
         yield Path(above, _NAME)
     yield Path("/tmp", f"{_NAME}-{user}")  # noqa: S108 - it is made for its owner alone, and checked
 

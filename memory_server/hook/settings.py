@@ -59,6 +59,11 @@ def read(arguments: Sequence[str], environment: Mapping[str, str] = os.environ) 
     )
 
 
+def runtime_folder() -> str:
+    """The user's folder for sockets, as the environment names it; '' where it does not."""
+    return os.environ.get("XDG_RUNTIME_DIR", "")
+
+
 def _flags(arguments: Sequence[str]) -> Iterator[tuple[str, str]]:
     """`--name value` and `--name=value` as they are; a switch has no value."""
     rest = iter(arguments)
