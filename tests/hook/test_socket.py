@@ -44,7 +44,7 @@ def running(server: Servers, hooks: Hooks, *arguments: str) -> Iterator["subproc
     before = len(sockets(hooks))
     process = server.process(*arguments, cwd=hooks.project)
     try:
-        until(lambda: len(sockets(hooks)) > before, "the server opens its socket")
+        until(lambda: len(sockets(hooks)) > before, "the server opens its socket", 60)
         yield process
     finally:
         process.kill()
