@@ -8,9 +8,11 @@ from memory_server.language.keys import Said
 from memory_server.triggers import FALSE, Failure, FailureKind, Outcome, Skipped, Value
 from memory_server.triggers.simple.shapes import is_surely_false
 
-CPU = 0.02
-"""Seconds of processor time to look at all conditions, and again to evaluate those that may be true; the others are
-skipped. A thousand of ordinary shape take half of it to look at; one that must be parsed takes 0.1 ms."""
+LOOK = 0.015
+"""Seconds of processor time to look which conditions can be true at all; a thousand of ordinary shape take 0.01."""
+
+EVALUATE = 0.01
+"""The same to evaluate those that can be, each of which takes some 0.1 ms. The others are skipped."""
 
 NO_JAVASCRIPT = "it needs JavaScript, which is not run here"
 
@@ -23,7 +25,7 @@ def judge(triggers: Sequence[str], situation: Situation, _doubtful: int = 0) -> 
     """
     messages = tuple(Said(message.role, message.content) for message in situation.messages)
     outcomes: list[Outcome] = [Skipped() for _ in triggers]
-    ends = time.thread_time() + CPU
+    ends = time.thread_time() + LOOK
     first = situation.seed % max(1, len(triggers))
     left: list[int] = []
     for index in (*range(first, len(triggers)), *range(first)):
@@ -38,7 +40,7 @@ def judge(triggers: Sequence[str], situation: Situation, _doubtful: int = 0) -> 
         from memory_server.triggers.simple.judging import judged
         from memory_server.triggers.simple.scene import Scene
 
-        ends = time.thread_time() + CPU
+        ends = time.thread_time() + EVALUATE
         scene = Scene(situation, lambda _one, _other: None)
         unknown = Failure(FailureKind.UNAVAILABLE, NO_JAVASCRIPT, 1, 0.0)
         for index in left:

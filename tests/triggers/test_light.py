@@ -99,8 +99,9 @@ def test_each_condition_has_its_outcome_in_its_place() -> None:
     assert last.kind is FailureKind.UNAVAILABLE
 
 
-def test_without_time_the_others_are_skipped(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(light, "CPU", -1.0)
+@pytest.mark.parametrize("budget", ["LOOK", "EVALUATE"])
+def test_without_time_the_others_are_skipped(monkeypatch: pytest.MonkeyPatch, budget: str) -> None:
+    monkeypatch.setattr(light, budget, -1.0)
     assert light.judge(["true", "false"], ASKED) == [Skipped(), Skipped()]
 
 
