@@ -3,7 +3,7 @@
 import re
 from functools import cache
 
-from memory_server.language import sentences
+from memory_server.language.own_words import own_words
 
 SHORTEST, LONGEST = 15, 300
 """Characters of a sentence that can be one: Chinese ones are short."""
@@ -12,7 +12,7 @@ SHORTEST_CHINESE = 6
 
 _STATES = r"""
     \b(?:
-        i\s(?:always\s|really\s|strongly\s|much\s)?(?:prefer|like|hate|dislike)
+        i\s(?:always\s|really\s|strongly\s|much\s)?(?:prefer|like|hate|dislike)\s(?!this|that|it\b|how|what|your?\b|the\s(?:first|second|third|last|other|new|old))
         |i\s(?:do\snot|don't|never)\s(?:like|want)
         |we(?:'ve|\shave)?\s(?:decided|agreed|chosen|settled)|we\schose
         |let'?s\s(?:go\swith|use|stick\s(?:to|with)|switch\sto)
