@@ -53,6 +53,17 @@ _DOUBTFUL = r"""
     |[说写][着过道]?[:：]|[他她]说|文档|不|没|别|未|无|以前|之前|原来|曾|过去|本来|今天|刚才|刚刚|哈哈|[了过]\s*[。.!！]?$
 """
 
+_OF_CODE = r"""
+    ^(?:(?:the|my|our|all)\s)?(?:\w+\s)?(?:functions?|methods?|class(?:es)?|variables?|values?|data|images?|texts?|lists?|loops?|buttons?|bugs?
+        |files?|pages?|modals?|callbacks?|hooks?|components?|lines?|errors?|elements?|divs?|cursor|icons?|props?|fields?|forms?|everything
+        |logs?|tables?|columns?|rows?|strings?|arrays?|objects?|keys?)\s(?:is|are|runs?|lives?|uses?|needs?)\b
+    |(?:函数|方法|变量|按钮|组件|元素|类|字段|数组|对象|图片).{0,4}(?:放在|在|叫|名)|^代码放在
+    |\b(?:the\s(?:left|right|top|bottom|state|old|wrong)|memory|lowercase|uppercase|bold|bytes|my\s(?:laptop|machine))\b
+    |\bcalled\s(?:twice|once|from|by|when|with|in|on|at|for|too)\b|\b(?:works?|returns?)\b(?!\s(?:at|for|on|in|from|as)\s)
+    |\b(?:done|back|sorry|ready|fine|late|minutes?\slate|tomorrow|yesterday)\b|\bi\s.*\bnow\b
+"""
+"""What is said of code in view, or of the moment, and is true for an hour."""
+
 _DATE = r"(?:(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\b|(?:mon|tues|wednes|thurs|fri|satur|sun)days?\b|\d)"
 
 _DAY = r"(?:(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\s\d|(?:mon|tues|wednes|thurs|fri|satur|sun)days?\b|\d{4}-\d)"
@@ -72,13 +83,13 @@ _FACTS = rf"""
         |based\sin|from\s(?-i:[A-Z])|allergic|vegetarian|vegan|responsible\sfor|in\scharge\sof|on\sthe\s[\w\s-]+\steam
         |(?-i:[A-Z][a-z]+)(?:\s(?-i:[A-Z][a-z]+))?(?:$|[.,]|\sand\s|\sfrom\s))
     |^i\s(?:work|live)\s(?:on|at|for|from|in|as)\s(?!this|that|it)\S
-    |^i\s(?:speak|maintain|own|lead|manage)\s(?!this|that|it|so)\S
+    |^i\s(?:speak|maintain|own|lead|manage)\s(?!this|that|it\b|so|to\b)\S
     |^i\s(?:really\s|always\s|much\s|strongly\s)?(?:prefer|hate|dislike|love)\s(?!this|that|it\b|the\b|when|how|you|my\b|option|version|approach|variant|solution)\S
     |^(?:from\snow\son|in\s(?:the\s)?future|going\sforward),?\s(?:please\s)?(?:we\s|always\s)?use\s\S
     |^(?:please\s)?always\suse\s(?!this|that|it)\S
     |^(?:we|our\steam|our\s\w+|(?:the|this)\s(?:project|repo(?:sitory)?|app|team|company|service|backend|frontend|codebase))
         \s(?:all\s)?uses?\s(?!an?\s|too|this|that|it\b|them|the\ssame|these|those|some|more|only|\d|option)\S
-    |^we\s(?:deploy|build|test|ship|host|develop)\s(?:(?:on|with|to|in|from|everything\s\w+)\s\S|every\s)
+    |^we\s(?:deploy|build|test|ship|host|develop)\s(?:(?:on|with|to|in|from|everything\s\w+)\s(?!it\b|this|that|them)\S|every\s)
     |^we(?:'re|’re|\sare)\s(?:on|using)\s(?-i:[A-Z])\S*
     |^(?:our|the|my|all|both|[\w./-]+)(?:\s[\w./’'-]+){{0,5}}?\s
         (?:runs?\s(?:on|at|every|under|inside)|(?:lives?|listens?|resides?|(?:is|are)\s(?:hosted|deployed|stored|kept|located|scheduled|served|written|built|implemented|defined|configured|managed|owned|maintained))
@@ -86,7 +97,7 @@ _FACTS = rf"""
     |^(?:our|the|my)(?:\s[\w./’'-]+){{1,5}}?\sneeds?\s[\w.-]+\s(?:on\sport\s\d|[\d.]+)
     |^(?:our|the|my|[\w-]+)(?:\s[\w./’'-]+){{0,5}}?\s(?:is|are)\s(?:called|named)\s\S
     |^(?:our|the|my)(?:\s[\w./’'-]+){{1,5}}?\s(?:is|are)\s(?:in|at|on|under)\s(?:the\s)?(?:{_PLACE}|{_DAY})
-    |^(?:our|my)(?:\s[\w-]+){{0,2}}?\s{_ATTRIBUTE}\s(?:is|are)\s(?!a\b|an\b|too|so|very|really|gone|the\ssame|\w+er\b|different|fine|ok|empty|missing|ready|done|blank|correct|right|full|up\b|off\b|on\b|in\b|here|there)\S
+    |^(?:our|my)(?:\s[\w-]+){{0,2}}?\s{_ATTRIBUTE}\s(?:is|are)\s(?!a\b|an\b|too|so|very|really|gone|the\ssame|\w+er\b|different|fine|ok|empty|missing|ready|done|blank|correct|right|full|up\b|off\b|on\b|in\b|to\b|here|there)\S
     |^the(?:\s[\w-]+){{0,2}}?\s{_ATTRIBUTE}(?:\s(?:of|for)\s(?:\s?[\w-]+){{1,4}}?)?\sis\s(?:(?-i:[A-Z][\w-]*)|{_DATE}|{_PLACE})
     |^(?:the\s)?(?-i:[A-Z])[\w-]+(?:\s(?-i:[A-Z])[\w-]+){{0,2}}\s(?:owns|maintains|leads|manages|(?:is\s(?:responsible\sfor|in\scharge\sof)))\s(?!this|that|it)\S
     |^[\w-]+(?:\s[\w-]+){{0,3}}?\s(?:go(?:es)?\sout|run|runs|happens?|ships?|starts?|closes?|takes?\splace|meets?|ends?|is|are)\s.{{0,30}}?\b(?:every|each)\s(?:{_DATE}|day|week|month|night|morning|hour|quarter)
@@ -95,8 +106,8 @@ _FACTS = rf"""
     |^我(?:更|比较|特别|最)?(?:喜欢|偏好|习惯|倾向)(?!这|那|它|你|第|前者|后者|方案|选项)
     |^以后(?:都|就|统一|一律|全部)?[用使]|^(?:以后|今后|从现在开始|从今以后).{{1,15}}(?:都|统一|一律)[用使]
     |^(?:请)?(?:始终|总是|一律|统一)(?:使用|用)
-    |^(?:我们|咱们)(?:的|都|这边|团队|公司|项目)?.{{0,10}}?(?:用的是|使用的是|使用|采用|用)\s?(?!第|这|那|它|他|上|下|一)\w
-    |^(?:这个|本|该)?(?:项目|前端|后端|服务端|客户端|网站|应用|[Aa]pp|仓库|团队|代码|接口).{{0,6}}?(?:是用|用的是|使用|采用|基于)\s?\w
+    |^(?:我们|咱们)(?:的|都|这边|团队|公司|项目)?.{{0,10}}?(?:用的是|使用的是|使用|采用|用)\s?(?!第|这|那|它|他|上|下|一|同|完|起来|过|到|来)\w
+    |^(?:这个|本|该)?(?:项目|前端|后端|服务端|客户端|网站|应用|[Aa]pp|仓库|团队|代码|接口).{{0,6}}?(?:是用|用的是|使用|采用|基于)\s?(?!这|那|它|同|完|起来|过|到|一|了)\w
     |^[\w\s.-]*\w.{{0,12}}(?:端口|地址|主机|域名|分支|版本|时区|路径|目录|负责人|项目经理|经理|截止日期|名字|名称|密钥环|上限|超时|周期)(?:时间)?(?:是|为|叫|[:：])\s?(?!空|错|对|一样|同)\S
     |^[\w\s.-]{{1,20}}?(?:(?:部署|托管|监听|跑)在\s?(?!这|那|哪)\S|(?:运行|存放|保存|放|存|装)在.{{0,6}}?[A-Za-z0-9/][\w./-]*(?!\s?[行列]))
     |^[\w\s.-]{{1,20}}?由\s?\w{{2,6}}\s?(?:负责|维护|管理)|^[\u4e00-\u9fff]{{2,3}}负责\s?\S
@@ -117,7 +128,8 @@ def _fact(sentence: str) -> str:
     fact = _re(_AND_DO).sub("", kept).strip()
     if not SHORTEST <= len(fact) <= LONGEST or sentence.rstrip().endswith(("?", "？")):
         return ""
-    if _re(_DOUBTFUL).search(_re(_EXCEPT).sub("", fact.rstrip(".。!！"))):
+    claimed = _re(_EXCEPT).sub("", fact.rstrip(".。!！"))
+    if _re(_DOUBTFUL).search(claimed) or _re(_OF_CODE).search(claimed):
         return ""
     return fact if kept != said or _re(_FACTS).search(fact) else ""
 
