@@ -9,7 +9,7 @@ from memory_server.sqlite.database import Database
 
 
 def keep(event: Event, database: Database, caller: Caller) -> None:
-    """Keep the last turn; at the end of a session also what it leaves open.
+    """Keep the last turn and the facts that it told; at the end of a session also what it leaves open.
 
     Nothing while the assistant goes on because a hook of its stop asked for it: the turn has not ended.
     """
@@ -22,6 +22,7 @@ def keep(event: Event, database: Database, caller: Caller) -> None:
         Message("assistant", event.reply or said.get("assistant", "")),
     ]
     service = CaptureService(database)
-    service.keep_turn(turn, event.name, caller)
+    if service.keep_turn(turn, event.name, caller):
+        service.keep_told(turn, event.name, caller)
     if event.name is Name.END:
         service.keep_left_open(turn, event.name, caller)

@@ -5,6 +5,7 @@ fits no pattern. `tests/language/test_told.py` measures it on turns that were la
 """
 
 import re
+from dataclasses import dataclass
 from functools import cache
 
 from memory_server.language.own_words import own_words
@@ -115,10 +116,27 @@ _FACTS = rf"""
 """
 
 
-def told(text: str) -> list[str]:
+_WISH = r"""
+    ^i\s(?:\w+\s)?(?:prefer|hate|dislike|love)\b|^(?:please\s)?always\b|^(?:from\snow\son|in\s(?:the\s)?future|going\sforward)\b
+    |^我(?:更|比较|特别|最)?(?:喜欢|偏好|习惯|倾向)|^(?:以后|今后|从现在开始|从今以后|始终|总是|一律|统一)
+"""
+
+_PERSONAL = r"^(?:i\b|my\b|我(?!们))"
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """A fact in the person's words. `wish`: how they want things to be. `personal`: it is about themselves."""
+
+    text: str
+    wish: bool
+    personal: bool
+
+
+def told(text: str) -> list[Told]:
     """The sentences of a message that tell a fact, each without what opens it and what is asked after it."""
     found = dict.fromkeys(fact for sentence in own_words(text) if (fact := _fact(sentence)))
-    return list(found)
+    return [Told(each, bool(_re(_WISH).search(each)), bool(_re(_PERSONAL).search(each))) for each in found]
 
 
 def _fact(sentence: str) -> str:
