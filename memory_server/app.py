@@ -25,10 +25,12 @@ from memory_server.services.facts import FactService
 from memory_server.services.forgetting import ForgettingService
 from memory_server.services.graph import GraphService
 from memory_server.services.health import HealthService
+from memory_server.services.learning import Learning, LearningService
 from memory_server.services.long_term import LongTermService
 from memory_server.services.memories import MemoryService
 from memory_server.services.nearness import Nearness
 from memory_server.services.projects import ProjectService
+from memory_server.services.questions import QuestionService
 from memory_server.services.recall import RecallService
 from memory_server.services.resume import ResumeService
 from memory_server.services.search import SearchService
@@ -78,6 +80,9 @@ PURGING = 3600.0
 DIGESTING = 3600.0
 """Seconds between two looks for observations and turns that have faded."""
 
+ASKING_AGAIN = 30.0
+"""Seconds between two looks whether something stored since answers an open question."""
+
 CLEANUP = 60.0
 """Seconds between two looks for conversations whose daily cleanup is due."""
 
@@ -102,6 +107,7 @@ class Services:
     long_term: LongTermService
     projects: ProjectService
     health: HealthService
+    learning: LearningService
 
     def start(self) -> None:
         """Begin the background work, which opens the file: a locked one must not keep the server from its first answer.
@@ -138,6 +144,9 @@ def build(settings: Settings) -> Services:
     )
     long_term = LongTermService(database, triggers, random.random, None, secrets, counts)
     projects = ProjectService(database)
+    learning = Learning(not settings.no_learning)
+    recall = RecallService(database, queue, long_term, counts, learning)
+    learnt = LearningService(database, learning.on)
     jobs = [
         Job("open the database", database.open, ONCE),
         *(
@@ -163,6 +172,12 @@ def build(settings: Settings) -> Services:
             DIGESTING,
             CLEANUP,
         ),
+        Job(
+            "close questions that are answered",
+            QuestionService(database, recall, learnt).close_answered,
+            ASKING_AGAIN,
+            LOOK,
+        ),
     ]
     return Services(
         settings,
@@ -171,16 +186,17 @@ def build(settings: Settings) -> Services:
         Background(database, jobs),
         triggers,
         MemoryService(database, queue, segmenter, secrets),
-        SearchService(database, queue, counts),
+        SearchService(database, queue, counts, learning),
         GraphService(database, queue),
         facts,
-        ResumeService(database),
-        TurnService(database, queue, facts),
-        RecallService(database, queue, long_term, counts),
+        ResumeService(database, learning.on),
+        TurnService(database, queue, facts, learning),
+        recall,
         short_term,
         long_term,
         projects,
         HealthService(database, queue),
+        learnt,
     )
 
 

@@ -1,4 +1,4 @@
-"""The sentences of a message in which the person speaks: without code, logs, quotations and what is to be translated."""
+"""The sentences in which the person speaks: without code, logs, quotations and what is to be translated."""
 
 import re
 from functools import cache

@@ -65,9 +65,10 @@ _OF_CODE = r"""
 """
 """What is said of code in view, or of the moment, and is true for an hour."""
 
-_DATE = r"(?:(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\b|(?:mon|tues|wednes|thurs|fri|satur|sun)days?\b|\d)"
-
-_DAY = r"(?:(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\s\d|(?:mon|tues|wednes|thurs|fri|satur|sun)days?\b|\d{4}-\d)"
+_MONTH = r"(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*"
+_WEEKDAY = r"(?:mon|tues|wednes|thurs|fri|satur|sun)days?\b"
+_DATE = rf"(?:{_MONTH}\b|{_WEEKDAY}|\d)"
+_DAY = rf"(?:{_MONTH}\s\d|{_WEEKDAY}|\d{{4}}-\d)"
 
 _PLACE = r"(?:[~./]?/?\w[\w.-]*/\S*|/\w\S*|https?://\S+|\d+(?:\.\d+)+|port\s\d+|(?:host|server|node|bucket|cluster|region)\s\S+)"
 

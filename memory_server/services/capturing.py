@@ -25,7 +25,15 @@ from memory_server.language.told import Told, told
 from memory_server.services import projects
 from memory_server.services.facts import FactService
 from memory_server.services.reminding import is_stored
-from memory_server.sqlite import conversations, facts, hook_captures, memories, short_term, trash
+from memory_server.sqlite import (
+    conversations,
+    facts,
+    hook_captures,
+    memories,
+    open_questions,
+    short_term,
+    trash,
+)
 from memory_server.sqlite.database import Database
 
 LONGEST = 4_000
@@ -87,12 +95,14 @@ class CaptureService:
         return True
 
     def keep_told(self, turn: Sequence[Message], event: str, caller: Caller) -> int:
-        """Keep the facts that the person plainly told in a turn, each as a memory, unless one says it already; how many.
+        """Keep the facts that the person plainly told in a turn, each as a memory, unless one says it; how many.
 
         What the assistant said is no fact. Of a turn with a credential nothing is kept.
         """
         session = caller.session
-        found = [each for said in turn if said.role == "user" for each in told(clean(said.content)[:READ])][:MOST_TOLD]
+        found = [each for said in turn if said.role == "user" for each in told(clean(said.content)[:READ])][
+            :MOST_TOLD
+        ]
         if session is None or not found or find_secret(*(each.content for each in turn)):
             return 0
         with self.database.write() as tx:
@@ -129,7 +139,7 @@ class CaptureService:
             return hook_captures.select(tx, session, limit)
 
     def forget(self, session: str | None, caller: Caller) -> Forgotten:
-        """Erase for good what was kept unasked, of a session or of all."""
+        """Erase for good what was kept unasked, of a session or of all, with the questions that it asked in vain."""
         with self.database.write() as tx:
             found = hook_captures.select(tx, session, -1)
             written = facts.select(tx, [each.id for each in found if each.kind is Captured.FACT])
@@ -137,10 +147,12 @@ class CaptureService:
                 ids = [each.id for each in found if each.kind is captured]
                 trash.put(tx, kind, ids, caller)
                 trash.erase(tx, [each.id for id in ids for each in trash.select(tx, kind, item_id=id)])
+            questions = open_questions.delete(tx, session=session)
             for fact in written:
                 facts.delete(tx, fact, caller)
                 facts.erase(tx, fact.home, fact.key)
-        return forgetting.erased(len(found), self.database.drop_copies() if found else ())
+        number = len(found) + questions
+        return forgetting.erased(number, self.database.drop_copies() if number else ())
 
 
 def _draft(fact: Told, caller: Caller) -> MemoryDraft:

@@ -14,6 +14,7 @@ from memory_server.domain.briefing.items import (
     of_fact,
     of_memory,
     of_older,
+    of_question,
 )
 from memory_server.domain.briefing.session import Event, LastSession, last_session, of_session, title
 from memory_server.domain.briefing.settled import still_open
@@ -23,7 +24,7 @@ from memory_server.domain.memory import Memory, MemoryId, MemoryType
 from memory_server.domain.scoring import age_in_days
 from memory_server.errors import Problem
 from memory_server.language.tokens import weigh_json
-from memory_server.services import projects
+from memory_server.services import learning, projects
 from memory_server.sqlite import edges, fact_history, facts, memories, turns
 from memory_server.sqlite.database import Database
 from memory_server.sqlite.tx import Tx
@@ -42,6 +43,9 @@ EVENTS = 40
 
 TURN = 6
 """The importance of a turn of the last session beside the observations there."""
+
+QUESTIONS = 3
+"""Open questions that a briefing may tell, the latest."""
 
 HIGH = 7
 """The least importance of the memories of no project that each briefing considers."""
@@ -86,7 +90,10 @@ class _Known:
 
 @dataclass(frozen=True, slots=True)
 class ResumeService:
+    """`learns` is off where open questions are not told."""
+
     database: Database
+    learns: bool = True
 
     def resume(self, max_tokens: int, include: frozenset[Part], wording: Wording, caller: Caller) -> Resumed:
         """Brief on the caller's project and session, in an answer of at most so many tokens. Reads only."""
@@ -98,6 +105,7 @@ class ResumeService:
             learnt = _memories(tx, caller.project.name, considered)
             disputes = edges.contradicting(tx, [memory.id for memory in learnt])
             events = _events(tx, caller)
+            asked = learning.open_ones(tx, caller)[:QUESTIONS] if self.learns else []
             total = memories.count_current(tx, caller.project.name) + known.more
             now, skipped = tx.now, tuple(tx.skipped)
         reader = Reader(now, caller.client, caller.project.name, _usual(known.facts, learnt))
@@ -109,6 +117,7 @@ class ResumeService:
             *of_facts,
             *_of_memories(learnt, session, disputes, reader),
             *(of_session(session, reader) if session else []),
+            *(of_question(each.text, each.asked_at, reader) for each in asked),
         ]
         titles = {Heading.LAST_SESSION: title(session, reader, caller.session)} if session else {}
         author = None if reader.usual == caller.client else reader.usual

@@ -25,7 +25,9 @@ def is_part(found: str, wanted: list[str]) -> bool:
     return any(found.rstrip(".。") in each for each in wanted)
 
 
-@pytest.mark.parametrize(("name", "precision", "recall"), [("spoken", 0.98, 0.95), ("spoken_held", 0.9, 0.85)])
+@pytest.mark.parametrize(
+    ("name", "precision", "recall"), [("spoken", 0.98, 0.95), ("spoken_held", 0.9, 0.85)]
+)
 def test_plain_facts_are_found_and_hardly_anything_else(name: str, precision: float, recall: float) -> None:
     turns = labelled(name)
     found = [(fact.text, turn["facts"]) for turn in turns for fact in told(turn["said"])]
@@ -55,18 +57,25 @@ def test_what_is_of_the_moment_is_no_decision(name: str) -> None:
 @pytest.mark.parametrize(
     ("text", "fact", "wish", "personal"),
     [
-        ("Actually, the port of the ledger is 6000. Fix it.", "the port of the ledger is 6000.", False, False),
+        (
+            "Actually, the port of the ledger is 6000. Fix it.",
+            "the port of the ledger is 6000.",
+            False,
+            False,
+        ),
         ("my name is Priya", "my name is Priya", False, True),
         ("以后都用 uv", "以后都用 uv", True, False),
         ("前端是用 Vue 3 写的，帮我写一个组件", "前端是用 Vue 3 写的", False, False),
     ],
 )
-def test_a_fact_is_kept_without_what_stands_around_it(text: str, fact: str, wish: bool, personal: bool) -> None:
+def test_a_fact_is_kept_without_what_stands_around_it(
+    text: str, fact: str, wish: bool, personal: bool
+) -> None:
     (found,) = told(text)
     assert (found.text, found.wish, found.personal) == (fact, wish, personal)
 
 
 def test_code_logs_quotations_and_what_is_to_be_translated_are_not_the_persons_words() -> None:
-    text = "```\nmy name is Bob\n```\n> we use yarn\n2024-05-03 12:00 INFO up\nLook at it.\nWhy?\nHe said \"we use npm\"."
+    text = '```\nmy name is Bob\n```\n> we use yarn\n2024-05-03 12:00 INFO up\nLook at it.\nWhy?\nHe said "we use npm".'
     assert own_words(text) == ["Look at it.", "Why?"]
     assert own_words("Fine. Translate this: we use npm. My name is Bob.") == ["Fine."]
