@@ -1,4 +1,4 @@
-"""`memory-server hook log`, `captured`, `forget`, `learnt`, `unlearn`: what hooks have said, kept and learnt, for people
+"""`memory-server hook log`, `captured`, `forget`, `learnt`, `unlearn`: what hooks said, kept and learnt, for people
 to judge and to undo."""
 
 import re

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from functools import partial
 
 from memory_server.domain.caller import Caller
 from memory_server.domain.edge import Edge, Explored, Reached, Relation, Walk
@@ -13,7 +12,6 @@ from memory_server.errors import Conflict, Hint, Invalid, Mend, NotFound, Proble
 from memory_server.services import retrieval, search
 from memory_server.services.embedding_queue import EmbeddingQueue, Meaning, Unanswered
 from memory_server.services.gathering import Asked
-from memory_server.services.learning import OFF
 from memory_server.sqlite import edges, embeddings, memories, memory_uses
 from memory_server.sqlite.database import Database
 from memory_server.sqlite.tx import Tx
@@ -187,7 +185,7 @@ def _alike(
         return {}, {}, [Problem(f"meaning did not answer: memory {memory.id} is not embedded yet")]
     asked = Asked(
         Embedded.MEMORIES,
-        partial(search.load, learning=OFF),
+        search.load,
         Filter(),
         limit + 1,
         "hybrid",

@@ -14,7 +14,7 @@ from memory_server.errors import Problem
 from memory_server.services import projects, retrieval
 from memory_server.services.embedding_queue import EmbeddingQueue, Meaning, Unanswered, name
 from memory_server.services.gathering import Asked, Item
-from memory_server.services.learning import ON, Learning
+from memory_server.services.learning import OFF, ON, Learning
 from memory_server.services.projects import Among
 from memory_server.services.retrieval import Ranked
 from memory_server.sqlite import candidates, edges, memories
@@ -190,7 +190,7 @@ def _joining(tx: Tx, ids: Sequence[MemoryId], asked: Asked[Memory]) -> list[Hit]
     ]
 
 
-def load(tx: Tx, ids: Sequence[int], learning: Learning) -> dict[int, Item[Memory]]:
+def load(tx: Tx, ids: Sequence[int], learning: Learning = OFF) -> dict[int, Item[Memory]]:
     """These memories as the ranking reads them. This is the one place where their uses count."""
     found = memories.select(tx, [MemoryId(id) for id in ids])
     uses = learning.counts(tx, ids)
