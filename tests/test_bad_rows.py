@@ -228,7 +228,8 @@ ASKED: dict[str, tuple[str, dict[str, Any], str, list[object], list[str]]] = {
     "a list of facts": ("list_memories", {}, "memories.key", ["zebra.good"], ["facts"]),
     "a briefing": (
         "smart_resume", {}, "briefing",
-        ["fed at nine", "A zebra escaped from the zoo at night", "The keeper caught it"], ["facts", "memories"],
+        ["fed at nine", "A zebra escaped from the zoo at night", "The keeper caught it"],
+        ["facts", "memories", "open_questions"],
     ),
     "turns": (
         "retrieve_memories", {"query": "zebra"}, "memories.summary", ["The zebra was found"], ["turns", "facts"],
