@@ -31,8 +31,10 @@ READ = 2_000
 WHOLE = 0.5
 """Share of the distinctive words of a memory, by weight, that must be said again."""
 
-ENOUGH = 24.0
-"""Nats of distinctive words that are enough, of however long a memory: three or four rare words."""
+LONG = 48.0
+FURTHER = 0.25
+"""Nats of distinctive words, some seven rare ones, beyond which this share of the rest is enough: who answers from a
+long memory does not repeat half of it."""
 
 SAME = 0.65
 """Share of all words of two questions that both have, from which on they ask the same."""
@@ -99,7 +101,8 @@ def is_repeated(memory: str, asked: str, said: str) -> bool:
     weights = {term: weight for term, weight in telling.items() if term not in known}
     heard = set(query.parse(said).terms)
     shared = sum(weight for term, weight in weights.items() if term in heard)
-    return shared > 0 and shared >= min(ENOUGH, WHOLE * sum(weights.values()))
+    full = sum(weights.values())
+    return shared > 0 and shared >= WHOLE * min(full, LONG) + FURTHER * max(0.0, full - LONG)
 
 
 def _distinctive(text: str) -> dict[str, float]:

@@ -12,7 +12,7 @@ from memory_server.domain.learning import OFTEN, How, Learnt, OpenQuestion
 from memory_server.domain.memory import Memory, MemoryId
 from memory_server.domain.message import Message
 from memory_server.domain.secrets import find_secret
-from memory_server.language import query
+from memory_server.language import query, sentences
 from memory_server.language.asking import asks_for_a_fact
 from memory_server.language.text import clean
 from memory_server.services import projects
@@ -27,8 +27,8 @@ OPEN = 2
 JUDGED = 40
 """Memories that a session was shown last, which are looked for in what is said: each takes some 0.3 ms."""
 
-READ = 20_000
-"""Characters of what was said that are read."""
+READ = 6_000
+"""Characters of what each of them said that are read."""
 
 ANSWERED = 0.7
 """Share of the weight of a question's words that a newer text has, from which on it answers the question."""
@@ -88,8 +88,8 @@ class LearningService:
     def judge(self, turn: Sequence[Message], caller: Caller) -> None:
         """Look whether the last turn of a session uses what the session was shown, and whether it asked in vain.
 
-        Of what was shown in this turn, the words of the prompt were asked for: only the answer proves a use. Of what
-        was shown before, the prompt proves it too.
+        Call it once for a turn. Of what was shown in this turn, the words of the prompt were asked for: only the answer
+        proves a use. Of what was shown before, the prompt proves it too, unless it asks.
         """
         session = caller.session
         if not self.on or session is None:
@@ -159,7 +159,8 @@ def _uses(memory: Memory | None, before: bool, asked: str, said: str) -> bool:
     if memory is None:
         return False
     if before:
-        return domain.is_repeated(memory.content, "", f"{asked}\n{said}")
+        told = [each for each in sentences.split(asked) if not each.endswith(("?", "？"))]
+        return domain.is_repeated(memory.content, "", "\n".join([*told, said]))
     return domain.is_repeated(memory.content, asked, said)
 
 

@@ -60,6 +60,8 @@ def judge(tx: WriteTx, session: str, ids: Sequence[int]) -> None:
 
 def mark_used(tx: WriteTx, ids: Sequence[int], session: str | None, how: How) -> None:
     """A session has used those of these memories that it was shown; the first use counts."""
+    if session is None or not ids:
+        return
     tx.execute(
         """
         UPDATE memory_uses

@@ -128,6 +128,10 @@ async def test_a_memory_that_an_answer_repeats_is_used_and_one_that_it_does_not_
     ):
         assert LAMP in hooks("UserPromptSubmit", prompt=ASKED, session_id=session).context
         hooks("Stop", prompt=ASKED, last_assistant_message=answer, session_id=session)
+        hooks(
+            "SessionEnd", prompt=ASKED, last_assistant_message=answer, session_id=session
+        )  # the same turn again
+    hooks("Stop", prompt=f"Again: {ASKED}", last_assistant_message="No idea.", session_id="s2")
     assert uses(hooks, sqlite) == [{"memory_id": 1, "used_in": 1, "not_used_in": 1}]
     hooks(
         "Stop",
