@@ -26,7 +26,9 @@ CREATE TRIGGER hook_captures_capped AFTER INSERT ON hook_captures BEGIN
 END;
 
 -- What somebody has stored again or rewritten since is theirs: to forget what was kept unasked must not take it.
-CREATE TRIGGER memories_adopted AFTER UPDATE OF content, importance ON memories BEGIN
+CREATE TRIGGER memories_adopted AFTER UPDATE OF content, importance ON memories
+WHEN EXISTS (SELECT 1 FROM hook_captures WHERE kind = 'memory' AND item_id = NEW.id)
+BEGIN
     DELETE FROM hook_captures WHERE kind = 'memory' AND item_id = NEW.id;
 END;
 
