@@ -6,12 +6,12 @@ import re
 from memory_server import app
 from memory_server.app import Services
 from memory_server.domain.caller import Caller
+from memory_server.domain.learning import OPEN
 from memory_server.errors import Invalid
 from memory_server.hook import journal
 from memory_server.language.text import visible
 from memory_server.services.capturing import CaptureService
 from memory_server.services.injections import InjectionService
-from memory_server.services.learning import OPEN
 from memory_server.settings import Settings
 
 SHOWN = 50

@@ -36,6 +36,9 @@ FURTHER = 0.25
 """Nats of distinctive words, some seven rare ones, beyond which this share of the rest is enough: who answers from a
 long memory does not repeat half of it."""
 
+OPEN = 2
+"""Sessions that have asked a question in vain, from which on it is open."""
+
 SAME = 0.65
 """Share of all words of two questions that both have, from which on they ask the same."""
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from memory_server.domain import learning as domain
 from memory_server.domain.caller import Caller
-from memory_server.domain.learning import OFTEN, How, Learnt, OpenQuestion
+from memory_server.domain.learning import OFTEN, OPEN, How, Learnt, OpenQuestion
 from memory_server.domain.memory import Memory, MemoryId
 from memory_server.domain.message import Message
 from memory_server.domain.secrets import find_secret
@@ -20,9 +20,6 @@ from memory_server.services.reminding import shared_by, visible_to
 from memory_server.sqlite import hook_injections, memories, memory_uses, open_questions, word_hits
 from memory_server.sqlite.database import Database
 from memory_server.sqlite.tx import Tx, WriteTx
-
-OPEN = 2
-"""Sessions that have asked a question in vain, from which on it is open."""
 
 JUDGED = 40
 """Memories that a session was shown last, which are looked for in what is said: each takes some 0.3 ms."""

@@ -20,12 +20,13 @@ from memory_server.domain.briefing.session import Event, LastSession, last_sessi
 from memory_server.domain.briefing.settled import still_open
 from memory_server.domain.caller import Caller
 from memory_server.domain.fact import Fact, Headline, Scope, home, homes, narrowest
+from memory_server.domain.learning import OPEN, OpenQuestion
 from memory_server.domain.memory import Memory, MemoryId, MemoryType
 from memory_server.domain.scoring import age_in_days
 from memory_server.errors import Problem
 from memory_server.language.tokens import weigh_json
-from memory_server.services import learning, projects
-from memory_server.sqlite import edges, fact_history, facts, memories, turns
+from memory_server.services import projects
+from memory_server.sqlite import edges, fact_history, facts, memories, open_questions, turns
 from memory_server.sqlite.database import Database
 from memory_server.sqlite.tx import Tx
 
@@ -105,7 +106,7 @@ class ResumeService:
             learnt = _memories(tx, caller.project.name, considered)
             disputes = edges.contradicting(tx, [memory.id for memory in learnt])
             events = _events(tx, caller)
-            asked = learning.open_ones(tx, caller)[:QUESTIONS] if self.learns else []
+            asked = _asked(tx, caller) if self.learns else []
             total = memories.count_current(tx, caller.project.name) + known.more
             now, skipped = tx.now, tuple(tx.skipped)
         reader = Reader(now, caller.client, caller.project.name, _usual(known.facts, learnt))
@@ -193,6 +194,15 @@ def _events(tx: Tx, caller: Caller) -> list[Event]:
             for each in seen
         ),
     ]
+
+
+def _asked(tx: Tx, caller: Caller) -> list[OpenQuestion]:
+    """The open questions of the project that a briefing may tell."""
+    if not open_questions.select(tx, caller.project.name, OPEN):
+        return []
+    from memory_server.services.learning import open_ones  # 80 ms of a hook that is to take 150
+
+    return open_ones(tx, caller)[:QUESTIONS]
 
 
 def _usual(known: Sequence[Fact], learnt: Sequence[Memory]) -> str | None:
