@@ -17,6 +17,7 @@ from memory_server.errors import Hint, Mend, Unavailable
 from memory_server.nlp.jieba import JiebaSegmenter
 from memory_server.nlp.keywords import JiebaKeywords
 from memory_server.services.background import Background, Job
+from memory_server.services.completing import CompletionService
 from memory_server.services.dictionary import DictionaryService
 from memory_server.services.digests import DigestService
 from memory_server.services.embedding_queue import EmbeddingQueue
@@ -32,7 +33,9 @@ from memory_server.services.nearness import Nearness
 from memory_server.services.projects import ProjectService
 from memory_server.services.questions import QuestionService
 from memory_server.services.recall import RecallService
+from memory_server.services.recent import RecentService
 from memory_server.services.resume import ResumeService
+from memory_server.services.review import ReviewService
 from memory_server.services.search import SearchService
 from memory_server.services.short_term import ShortTermService
 from memory_server.services.turns import TurnService
@@ -101,6 +104,9 @@ class Services:
     graph: GraphService
     facts: FactService
     resume: ResumeService
+    recent: RecentService
+    review: ReviewService
+    completing: CompletionService
     turns: TurnService
     recall: RecallService
     short_term: ShortTermService
@@ -190,6 +196,9 @@ def build(settings: Settings) -> Services:
         GraphService(database, queue),
         facts,
         ResumeService(database, learning.on),
+        RecentService(database),
+        ReviewService(database, segmenter),
+        CompletionService(database),
         TurnService(database, queue, facts, learning),
         recall,
         short_term,

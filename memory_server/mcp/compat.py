@@ -4,6 +4,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any, Protocol, cast
 
+from mcp.server.lowlevel import NotificationOptions
 from mcp.server.mcpserver import MCPServer
 from mcp.server.mcpserver.utilities.func_metadata import ArgModelBase, FuncMetadata
 from mcp.server.stdio import stdio_server
@@ -30,6 +31,8 @@ async def stdio_streams(lines: Lines) -> AsyncIterator[tuple[Any, WriteStream[Se
 
 
 async def run_over(server: MCPServer[Any], incoming: Any, outgoing: WriteStream[SessionMessage]) -> None:
-    """Serve over given streams until the input ends."""
+    """Serve over given streams until the input ends. A client of the era of `initialize` learns that the list of
+    resources changes; one of the newer era sees it in `server/discover`."""
     lowlevel = server._lowlevel_server
-    await lowlevel.run(incoming, outgoing, lowlevel.create_initialization_options())
+    tells = NotificationOptions(resources_changed=True)
+    await lowlevel.run(incoming, outgoing, lowlevel.create_initialization_options(tells))

@@ -12,12 +12,15 @@ from mcp import Client
 from mcp_types import CallToolResult, TextContent
 from pydantic import BaseModel
 
+from memory_server import app
 from memory_server.cli.main import main
 from memory_server.domain.caller import Caller
 from memory_server.errors import Conflict, Invalid, NotFound, Unavailable
 from memory_server.language.text import visible
+from memory_server.mcp.offers import offers
 from memory_server.mcp.server import MemoryServer
 from memory_server.mcp.tool import READS, Tool
+from memory_server.settings import Settings
 from tests.conftest import ROOT, Servers, Sqlite, call
 from tests.mcp.conftest import refusal
 
@@ -205,7 +208,10 @@ def failing(error: BaseException) -> MemoryServer:
         """Fail."""
         raise error
 
-    return MemoryServer([Tool(fails, READS)], ["fails"], lambda name: Caller(name, "s1"), "ERROR")
+    services = app.build(Settings(db=Path("never-opened.db")))
+    return MemoryServer(
+        [Tool(fails, READS)], ["fails"], lambda name: Caller(name, "s1"), "ERROR", offers(services)
+    )
 
 
 @pytest.mark.parametrize(
