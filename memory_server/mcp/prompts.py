@@ -95,17 +95,20 @@ class Prompts:
             there = ", ".join(f"`{each.name}`" for each in self.listed(tools))
             raise Invalid(f"No prompt `{name}`. There are: {there}.")
         given = _given(prompt, arguments)
-        if project := given.get("project"):
-            caller = replace(caller, project=project_of(project, Path()))
+        project = given.get("project")
         match name:
             case "resume":
-                text = _resume(self.resources.briefing(caller))
+                text = _resume(
+                    self.resources.project(project, caller) if project else self.resources.briefing(caller)
+                )
             case "remember":
                 text = _remember(given["text"])
             case "recall":
                 text = self._recall(given["about"], caller)
             case _:
-                text = _review(self.reviews.review(given.get("conversation_id"), caller))
+                if project:
+                    caller = replace(caller, project=project_of(project, Path()))
+                text = _review(self.reviews.review(given.get("conversation_id"), caller), bool(project))
         message = PromptMessage(role="user", content=TextContent(type="text", text=visible(text)))
         return GetPromptResult(description=prompt.description, messages=[message])
 
@@ -134,9 +137,13 @@ def _remember(text: str) -> str:
     )
 
 
-def _review(found: Review) -> str:
-    """The work list, numbered; what has no room is counted."""
-    if found.note:
+def _review(found: Review, named: bool) -> str:
+    """The work list, numbered; what has no room is counted.
+
+    Raises:
+        NotFound: nothing is known of the project that was named.
+    """
+    if named and found.note:
         raise NotFound(found.note, Mend.LIST_PROJECTS)
     where = f"project {found.project}" if found.project else "what belongs to no project"
     if not found.findings:

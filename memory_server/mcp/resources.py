@@ -11,13 +11,14 @@ from memory_server.domain.fact import LOOKUP_ORDER, Scope
 from memory_server.domain.memory import MemoryId
 from memory_server.errors import Invalid, Mend, NotFound, Unavailable
 from memory_server.language.text import clean
+from memory_server.language.tokens import weigh
 from memory_server.mcp import texts
 from memory_server.project import project_of
 from memory_server.services.facts import FactService
 from memory_server.services.memories import MemoryService
 from memory_server.services.projects import ProjectService
 from memory_server.services.recent import RecentService
-from memory_server.services.resume import ResumeService, Wording
+from memory_server.services.resume import Resumed, ResumeService, Wording
 
 SCHEME = "memory://"
 RESUME, RECENT = f"{SCHEME}resume", f"{SCHEME}recent"
@@ -38,7 +39,13 @@ WHOLE = 8_000
 PROJECTS = 100
 """Projects that are listed; the template reads any."""
 
-WORDING = Wording("`list_memories`, `memory_search`", texts.overhead)
+AS_OF = "As of {}."
+"""The last line of a briefing."""
+
+WORDING = Wording(
+    "`list_memories`, `memory_search`",
+    lambda problems: weigh(AS_OF.format("2026-03-14")) + texts.overhead(problems),
+)
 """How a briefing says where to read more, and what its text costs besides."""
 
 _LAST_ID = 2**63 - 1
@@ -131,15 +138,8 @@ class Resources:
         raise NotFound(f"No resource `{uri}`. There are: {there}.")
 
     def briefing(self, caller: Caller) -> str:
-        """The briefing of the caller's project.
-
-        Raises:
-            NotFound: nothing is known of it, and it was named.
-        """
-        found = self.resume.resume(BRIEFING, frozenset(), WORDING, caller)
-        if found.note:
-            raise NotFound(found.note, Mend.LIST_PROJECTS)
-        return texts.with_problems(found.briefing.text, found.degraded)
+        """The briefing of the caller's project."""
+        return _dated(self.resume.resume(BRIEFING, frozenset(), WORDING, caller))
 
     def project(self, name: str, caller: Caller) -> str:
         """The briefing of any project.
@@ -147,7 +147,11 @@ class Resources:
         Raises:
             NotFound: nothing is known of it.
         """
-        return self.briefing(replace(caller, project=project_of(name, Path())))
+        named = replace(caller, project=project_of(name, Path()))
+        found = self.resume.resume(BRIEFING, frozenset(), WORDING, named)
+        if found.note:
+            raise NotFound(found.note, Mend.LIST_PROJECTS)
+        return _dated(found)
 
     def _recent(self, caller: Caller) -> str:
         found = self.recent.recent(BRIEFING - round(texts.overhead([])), caller)
@@ -169,6 +173,12 @@ class Resources:
         if not read.found:
             raise NotFound(f"No memory {id}.", Mend.FIND_MEMORY)
         return texts.of_memory(read.found[0], WHOLE)
+
+
+def _dated(found: Resumed) -> str:
+    """A briefing with its day, because it says how long ago things were."""
+    text = f"{found.briefing.text}\n{AS_OF.format(found.now[:10])}"
+    return texts.with_problems(text, found.degraded)
 
 
 def _address(project: str) -> str:

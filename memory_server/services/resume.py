@@ -67,13 +67,14 @@ class Wording:
 
 @dataclass(frozen=True, slots=True)
 class Resumed:
-    """The briefing, the tokens of the whole answer, and the parts of the context that were asked for.
+    """The briefing of a moment, the tokens of the whole answer, and the parts of the context that were asked for.
 
     `degraded` names the rows that could not be read, `note` a project of which nothing is known.
     """
 
     briefing: Briefing
     token_count: int
+    now: str
     context: Context | None
     degraded: tuple[Problem, ...]
     note: str | None = None
@@ -128,7 +129,7 @@ class ResumeService:
         briefing = brief(items, frame, room / 2 if include else room)
         context = context_of(briefing.said, include, room - briefing.cost) if include else None
         tokens = overhead + briefing.cost + (context.cost if context else 0)
-        return Resumed(briefing, round(tokens), context, skipped, note)
+        return Resumed(briefing, round(tokens), now, context, skipped, note)
 
 
 def _facts(tx: Tx, caller: Caller, limit: int) -> _Known:
