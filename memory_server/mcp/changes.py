@@ -42,16 +42,16 @@ class Changes:
         """A client knows this list from now on."""
         self._known = list(addresses)
 
-    async def watch(self, context: ServerRequestContext[Any, Any], call_next: CallNext) -> HandlerResult:
+    async def watch(self, ctx: ServerRequestContext[Any, Any], call_next: CallNext) -> HandlerResult:
         """Middleware: while a client listens, what it watches is compared."""
-        if context.method != LISTEN:
-            return await call_next(context)
+        if ctx.method != LISTEN:
+            return await call_next(ctx)
         stream = object()
-        self._streams[stream] = await anyio.to_thread.run_sync(self._read, _watched(context.params))
+        self._streams[stream] = await anyio.to_thread.run_sync(self._read, _watched(ctx.params))
         if self._known is None:
             self._known = await anyio.to_thread.run_sync(self._addresses)
         try:
-            return await call_next(context)
+            return await call_next(ctx)
         finally:
             del self._streams[stream]
 

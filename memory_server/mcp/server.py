@@ -2,7 +2,7 @@
 
 import errno
 import logging
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import partial
@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 
 import anyio
 import anyio.to_thread
+from mcp.server.context import ServerRequestContext
 from mcp.server.lowlevel.helper_types import ReadResourceContents
 from mcp.server.mcpserver import Context, MCPServer
 from mcp.server.mcpserver.exceptions import ToolError, UnexpectedToolError
@@ -18,16 +19,13 @@ from mcp_types import (
     INTERNAL_ERROR,
     INVALID_PARAMS,
     CallToolResult,
-    Completion,
-    CompletionArgument,
-    CompletionContext,
+    CompleteRequestParams,
+    CompleteResult,
     GetPromptResult,
     InputRequiredResult,
     Prompt,
-    PromptReference,
     Resource,
     ResourceTemplate,
-    ResourceTemplateReference,
 )
 from pydantic import AnyUrl
 
@@ -38,6 +36,7 @@ from memory_server.errors import Invalid, MemoryServerError, NotFound, told
 from memory_server.language.text import clean, visible
 from memory_server.mcp import meanings
 from memory_server.mcp.changes import Changes
+from memory_server.mcp.compat import answer_completions
 from memory_server.mcp.completions import Completions
 from memory_server.mcp.hints import WORDS
 from memory_server.mcp.prompts import Prompts
@@ -125,7 +124,7 @@ class MemoryServer(MCPServer[Any]):
             log_level=log_level,  # type: ignore[arg-type]  # the settings allow a subset
             middleware=[self._changes.watch],
         )
-        self.completion()(self._completed)
+        answer_completions(self, self._completed)
         self._offers = offers
         self._tools = {tool.name: tool for tool in tools}
         self._everything = everything
@@ -172,7 +171,8 @@ class MemoryServer(MCPServer[Any]):
         self, uri: AnyUrl | str, context: Context[Any, Any] | None = None
     ) -> Iterable[ReadResourceContents] | InputRequiredResult:
         caller = self._caller(_client_name(context))
-        text = await self._carried_out(str(uri), partial(self._offers.resources.read, str(uri), caller))
+        read = partial(self._offers.resources.read, str(uri), caller)
+        text = await self._carried_out(str(uri), read, {"uri": visible(str(uri))})
         return [ReadResourceContents(visible(text), TEXT)]
 
     async def list_prompts(self) -> list[Prompt]:
@@ -190,27 +190,26 @@ class MemoryServer(MCPServer[Any]):
         )
 
     async def _completed(
-        self,
-        ref: PromptReference | ResourceTemplateReference,
-        argument: CompletionArgument,
-        context: CompletionContext | None,
-    ) -> Completion:
-        known: Mapping[str, str] = context.arguments or {} if context else {}
+        self, ctx: ServerRequestContext[Any, Any], params: CompleteRequestParams
+    ) -> CompleteResult:
+        argument, known = params.argument, params.context.arguments if params.context else None
         complete = partial(
             self._offers.completions.complete,
-            ref,
+            params.ref,
             argument.name,
             argument.value,
-            known,
-            self._caller(None),  # the SDK does not tell which client asks
+            known or {},
+            self._caller(_name_of(ctx)),
         )
-        return await self._carried_out(f"completion of {argument.name}", complete)
+        return CompleteResult(completion=await self._carried_out(f"completion of {argument.name}", complete))
 
-    async def _carried_out(self, name: str, work: Callable[[], Result]) -> Result:
+    async def _carried_out(
+        self, name: str, work: Callable[[], Result], data: dict[str, str] | None = None
+    ) -> Result:
         """The result of work on a worker thread.
 
         Raises:
-            MCPError: it failed; the message says what mends it.
+            MCPError: it failed; the message says what mends it, and the error has `data`.
         """
         try:
             with deadline.within(deadline.CALL):
@@ -223,7 +222,7 @@ class MemoryServer(MCPServer[Any]):
             else:
                 logger.info("a request was refused: %s", type(error).__name__)
             code = INVALID_PARAMS if isinstance(error, Invalid | NotFound) else INTERNAL_ERROR
-            raise MCPError(code, visible(_bug(name) if mend is None else mend)) from error
+            raise MCPError(code, visible(_bug(name) if mend is None else mend), data) from error
 
     def _why_not(self, name: str, arguments: dict[str, Any]) -> str:
         if name in self._everything:
@@ -282,6 +281,10 @@ def _refusal(text: str) -> ToolError:
 
 
 def _client_name(context: Context[Any, Any] | None) -> str | None:
+    return _name_of(context.request_context) if context else None
+
+
+def _name_of(ctx: ServerRequestContext[Any, Any]) -> str | None:
     """The client's own name, from the handshake or from the request itself in the newer protocol."""
-    known = context.request_context.session.client_params if context else None
+    known = ctx.session.client_params
     return clean(known.client_info.name)[:CLIENT_NAME] if known else None
