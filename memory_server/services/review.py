@@ -1,6 +1,6 @@
 """The work list of a project: what contradicts itself, is said twice, is perhaps done, or was never of use."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 
@@ -37,16 +37,6 @@ WOKEN_WITHIN = 7
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
-    """Whose work list. `caller` has the name of its project; triggers are those of `places`, by name."""
-
-    tx: Tx
-    caller: Caller
-    places: tuple[str, ...]
-    segmenter: Segmenter
-
-
-@dataclass(frozen=True, slots=True)
 class Review:
     """The work list by kind; `degraded` names the rows that could not be read, `note` a project that is not known."""
 
@@ -66,15 +56,20 @@ class ReviewService:
         project. Reads only."""
         with self.database.read() as tx:
             note = projects.unknown(tx, caller.project) if caller.project.is_given else None
-            known = projects.known(tx, caller)
-            asked = Asked(tx, known, projects.conversations(tx, conversation, caller), self.segmenter)
-            findings = [finding for source in SOURCES for finding in source(asked)]
-            return Review(known.project.name, findings, tuple(tx.skipped), note)
+            here = projects.known(tx, caller)
+            project = here.project.name
+            findings = [  # a new kind is one line more
+                *_contradictions(tx, project),
+                *_duplicates(tx, project, self.segmenter),
+                *_stale_tasks(tx, here),
+                *_unused_triggers(tx, projects.conversations(tx, conversation, caller)),
+            ]
+            return Review(project, findings, tuple(tx.skipped), note)
 
 
-def _contradictions(asked: Asked) -> Iterator[Finding]:
-    for pair in edges.disputes(asked.tx, asked.caller.project.name, OF_EACH):
-        both = memories.select(asked.tx, pair)
+def _contradictions(tx: Tx, project: str) -> Iterator[Finding]:
+    for pair in edges.disputes(tx, project, OF_EACH):
+        both = memories.select(tx, pair)
         if len(both) < 2:  # one cannot be read
             continue
         old, new = sorted(both, key=lambda memory: (memory.occurred_at, memory.id))
@@ -84,33 +79,33 @@ def _contradictions(asked: Asked) -> Iterator[Finding]:
         yield Finding(Kind.CONTRADICTION, (f"m{old.id}", f"m{new.id}"), Problem(text, (mend,)))
 
 
-def _duplicates(asked: Asked) -> Iterator[Finding]:
-    there = memories.newest_of(asked.tx, asked.caller.project.name, COMPARED)
-    pairs = domain.duplicates(there, asked.segmenter.segment)
+def _duplicates(tx: Tx, project: str, segmenter: Segmenter) -> Iterator[Finding]:
+    there = memories.newest_of(tx, project, COMPARED)
+    pairs = domain.duplicates(there, segmenter.segment)
     for (kept, other), _ in zip(pairs, range(OF_EACH), strict=False):
         text = f"[m{other.id}] says the same as [m{kept.id}]. {_told(other)}"
         mend = Hint(Mend.DELETE_DUPLICATE, {"id": other.id})
         yield Finding(Kind.DUPLICATE, (f"m{other.id}", f"m{kept.id}"), Problem(text, (mend,)))
 
 
-def _stale_tasks(asked: Asked) -> Iterator[Finding]:
-    there = narrowest(facts.headlines(asked.tx, homes(None, asked.caller), newest_first=True))
-    old = [each.id for each in there if _is_work(each) and _days(asked.tx, each.updated_at) > UNTOUCHED]
-    for fact in facts.select(asked.tx, old[:OF_EACH]):
+def _stale_tasks(tx: Tx, caller: Caller) -> Iterator[Finding]:
+    there = narrowest(facts.headlines(tx, homes(None, caller), newest_first=True))
+    old = [each.id for each in there if _is_work(each) and _days(tx, each.updated_at) > UNTOUCHED]
+    for fact in facts.select(tx, old[:OF_EACH]):
         if still_open(fact.value) is None:
             continue
-        days = round(_days(asked.tx, fact.updated_at))
+        days = round(_days(tx, fact.updated_at))
         said = shortened(fact_as_text(fact.key, fact.value), SHOWN)
         text = f"[f {fact.key}] was not touched for {days} days, since {_day(fact.updated_at)}. {said}"
         mend = Hint(Mend.CLOSE_TASK, {"key": fact.key, "scope": fact.home.scope.value})
         yield Finding(Kind.STALE_TASK, (f"f {fact.key}",), Problem(text, (mend,)))
 
 
-def _unused_triggers(asked: Asked) -> Iterator[Finding]:
-    before = timestamp(parse(asked.tx.now) - timedelta(days=WOKEN_WITHIN))
-    for name in asked.places:
-        place = conversations.find(asked.tx, name)
-        found = [] if place is None else long_term.never_woken(asked.tx, place, before, OF_EACH)
+def _unused_triggers(tx: Tx, places: Sequence[str]) -> Iterator[Finding]:
+    before = timestamp(parse(tx.now) - timedelta(days=WOKEN_WITHIN))
+    for name in places:
+        place = conversations.find(tx, name)
+        found = [] if place is None else long_term.never_woken(tx, place, before, OF_EACH)
         for each in found:
             wrong = (
                 f"has a trigger that fails: {shortened(each.error, SHOWN)}"
@@ -120,15 +115,6 @@ def _unused_triggers(asked: Asked) -> Iterator[Finding]:
             text = f"[w {each.name}] {wrong}. {shortened(each.prompt, SHOWN)}"
             mend = Hint(Mend.MEND_TRIGGER, {"name": each.name, "conversation": name})
             yield Finding(Kind.UNUSED_TRIGGER, (f"w {each.name}",), Problem(text, (mend,)))
-
-
-SOURCES: tuple[Callable[[Asked], Iterator[Finding]], ...] = (
-    _contradictions,
-    _duplicates,
-    _stale_tasks,
-    _unused_triggers,
-)
-"""What a work list is made of, in its order. A new kind of finding is one function more."""
 
 
 def _is_work(each: Headline) -> bool:
