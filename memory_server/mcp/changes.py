@@ -47,9 +47,10 @@ class Changes:
         if ctx.method != LISTEN:
             return await call_next(ctx)
         stream = object()
-        self._streams[stream] = await anyio.to_thread.run_sync(self._read, _watched(ctx.params))
         if self._known is None:
             self._known = await anyio.to_thread.run_sync(self._addresses)
+        texts = await anyio.to_thread.run_sync(self._read, _watched(ctx.params))
+        self._streams[stream] = texts
         try:
             return await call_next(ctx)
         finally:

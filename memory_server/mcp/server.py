@@ -172,7 +172,7 @@ class MemoryServer(MCPServer[Any]):
     ) -> Iterable[ReadResourceContents] | InputRequiredResult:
         caller = self._caller(_client_name(context))
         read = partial(self._offers.resources.read, str(uri), caller)
-        text = await self._carried_out(str(uri), read, {"uri": visible(str(uri))})
+        text = await self._carried_out("resources/read", read, {"uri": visible(str(uri))})
         return [ReadResourceContents(visible(text), TEXT)]
 
     async def list_prompts(self) -> list[Prompt]:
@@ -185,9 +185,8 @@ class MemoryServer(MCPServer[Any]):
         context: Context[Any, Any] | None = None,
     ) -> GetPromptResult | InputRequiredResult:
         caller = self._caller(_client_name(context))
-        return await self._carried_out(
-            name, partial(self._offers.prompts.get, name, arguments or {}, self._tools, caller)
-        )
+        get = partial(self._offers.prompts.get, name, arguments or {}, self._tools, caller)
+        return await self._carried_out("prompts/get", get)
 
     async def _completed(
         self, ctx: ServerRequestContext[Any, Any], params: CompleteRequestParams
@@ -201,10 +200,10 @@ class MemoryServer(MCPServer[Any]):
             known or {},
             self._caller(_name_of(ctx)),
         )
-        return CompleteResult(completion=await self._carried_out(f"completion of {argument.name}", complete))
+        return CompleteResult(completion=await self._carried_out("completion/complete", complete))
 
     async def _carried_out(
-        self, name: str, work: Callable[[], Result], data: dict[str, str] | None = None
+        self, method: str, work: Callable[[], Result], data: dict[str, str] | None = None
     ) -> Result:
         """The result of work on a worker thread.
 
@@ -216,13 +215,13 @@ class MemoryServer(MCPServer[Any]):
                 async with self._slots:
                     return await anyio.to_thread.run_sync(work)
         except Exception as error:
-            mend = _mend(error, name)
+            mend = _mend(error, method)
             if mend is None:
-                logger.exception("%s failed", visible(name))
+                logger.exception("%s failed", method)
             else:
-                logger.info("a request was refused: %s", type(error).__name__)
+                logger.info("%s was refused: %s", method, type(error).__name__)
             code = INVALID_PARAMS if isinstance(error, Invalid | NotFound) else INTERNAL_ERROR
-            raise MCPError(code, visible(_bug(name) if mend is None else mend), data) from error
+            raise MCPError(code, visible(_bug(method) if mend is None else mend), data) from error
 
     def _why_not(self, name: str, arguments: dict[str, Any]) -> str:
         if name in self._everything:

@@ -172,6 +172,12 @@ async def test_a_key_may_stand_in_the_address_as_it_is(shop: Client) -> None:
     assert (await read(shop, "memory://fact/project/发布/a b")).endswith("\n今天")
 
 
+async def test_an_address_may_end_with_a_slash_or_have_another_case(shop: Client) -> None:
+    await call(shop, "write_memory", key="port", value=1)
+    for uri in ("memory://recent/", "Memory://recent"):
+        assert "[f port]" in await read(shop, uri)
+
+
 async def test_a_scope_reads_that_scope_alone(shop: Client) -> None:
     await call(shop, "write_memory", key="port", value=1, scope="global")
     assert "No fact `port` in the scope project." in await refused(shop, "memory://fact/project/port")
