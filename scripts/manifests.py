@@ -177,7 +177,7 @@ def main() -> None:
     match sys.argv[1:]:
         case ["--check"]:
             raise SystemExit(
-                "\n".join(f"{path} is stale: run python scripts/manifests.py" for path in stale())
+                "\n".join(f"{path} is stale: run python scripts/manifests.py" for path in stale()) or None
             )
         case ["--pack"]:
             pack(ROOT / BUNDLE)

@@ -185,6 +185,9 @@ def test_the_inspector_finds_no_error(server: Servers, tmp_path: Path, words: li
 
 def test_the_manifests_are_as_their_script_writes_them() -> None:
     assert manifests.stale() == []
+    for script in ("manifests", "plugin"):
+        command = [sys.executable, str(ROOT / f"scripts/{script}.py"), "--check"]
+        assert subprocess.run(command, cwd=ROOT, check=False).returncode == 0
 
 
 def test_the_registry_finds_its_manifest_valid() -> None:
