@@ -18,6 +18,7 @@ from memory_server.nlp.jieba import JiebaSegmenter
 from memory_server.nlp.keywords import JiebaKeywords
 from memory_server.services.background import Background, Job
 from memory_server.services.by_meaning import ByMeaning
+from memory_server.services.completing import CompletionService
 from memory_server.services.dictionary import DictionaryService
 from memory_server.services.digests import DigestService
 from memory_server.services.embedding_queue import EmbeddingQueue
@@ -26,13 +27,17 @@ from memory_server.services.facts import FactService
 from memory_server.services.forgetting import ForgettingService
 from memory_server.services.graph import GraphService
 from memory_server.services.health import HealthService
+from memory_server.services.learning import Learning, LearningService
 from memory_server.services.long_term import LongTermService
 from memory_server.services.memories import MemoryService
 from memory_server.services.nearness import Nearness
 from memory_server.services.projects import ProjectService
+from memory_server.services.questions import QuestionService
 from memory_server.services.recall import RecallService
+from memory_server.services.recent import RecentService
 from memory_server.services.reminding import RemindingService
 from memory_server.services.resume import ResumeService
+from memory_server.services.review import ReviewService
 from memory_server.services.search import SearchService
 from memory_server.services.short_term import ShortTermService
 from memory_server.services.turns import TurnService
@@ -81,6 +86,9 @@ PURGING = 3600.0
 DIGESTING = 3600.0
 """Seconds between two looks for observations and turns that have faded."""
 
+ASKING_AGAIN = 30.0
+"""Seconds between two looks whether something stored since answers an open question."""
+
 CLEANUP = 60.0
 """Seconds between two looks for conversations whose daily cleanup is due."""
 
@@ -99,6 +107,9 @@ class Services:
     graph: GraphService
     facts: FactService
     resume: ResumeService
+    recent: RecentService
+    review: ReviewService
+    completing: CompletionService
     turns: TurnService
     recall: RecallService
     short_term: ShortTermService
@@ -106,6 +117,7 @@ class Services:
     projects: ProjectService
     health: HealthService
     reminding: RemindingService
+    learning: LearningService
 
     def start(self) -> None:
         """Begin the background work, which opens the file: a locked one must not keep the server from its first answer.
@@ -143,9 +155,11 @@ def build(settings: Settings) -> Services:
         CleanupRule(timedelta(days=settings.cleanup_days), settings.cleanup_floor, settings.cleanup_keeps),
     )
     long_term = LongTermService(database, triggers, random.random, None, secrets, counts)
-    recall = RecallService(database, queue, long_term, counts)
     waking = WakingService(database, of_hooks.judge, random.random, None, secrets)
     projects = ProjectService(database)
+    learning = Learning(not settings.no_learning)
+    recall = RecallService(database, queue, long_term, counts, learning)
+    learnt = LearningService(database, learning.on)
     jobs = [
         Job("open the database", database.open, ONCE),
         *(
@@ -171,6 +185,12 @@ def build(settings: Settings) -> Services:
             DIGESTING,
             CLEANUP,
         ),
+        Job(
+            "close questions that are answered",
+            QuestionService(database, recall, learnt).close_answered,
+            ASKING_AGAIN,
+            LOOK,
+        ),
     ]
     return Services(
         settings,
@@ -179,17 +199,21 @@ def build(settings: Settings) -> Services:
         Background(database, jobs),
         (triggers, of_hooks),
         MemoryService(database, queue, segmenter, secrets),
-        SearchService(database, queue, counts),
+        SearchService(database, queue, counts, learning),
         GraphService(database, queue),
         facts,
-        ResumeService(database),
-        TurnService(database, queue, facts),
+        ResumeService(database, learning.on),
+        RecentService(database),
+        ReviewService(database, segmenter),
+        CompletionService(database),
+        TurnService(database, queue, facts, learning),
         recall,
         short_term,
         long_term,
         projects,
         HealthService(database, queue),
         RemindingService(database, waking, ByMeaning(recall).find),
+        learnt,
     )
 
 

@@ -1,8 +1,12 @@
-"""`memory-server hook log`, `hook captured`, `hook forget`: what hooks have said and kept, for a person to judge."""
+"""`memory-server hook log`, `captured`, `forget`, `learnt`, `unlearn`: what hooks said, kept and learnt, for people
+to judge and to undo."""
+
+import re
 
 from memory_server import app
 from memory_server.app import Services
 from memory_server.domain.caller import Caller
+from memory_server.domain.learning import OPEN
 from memory_server.errors import Invalid
 from memory_server.hook import journal
 from memory_server.language.text import visible
@@ -53,6 +57,34 @@ def forget(settings: Settings, session: str | None) -> None:
     print(f"Erased: {done.number}.")
     for path in done.elsewhere:
         print(f"  {path} may hold some of it still.")
+    services.close()
+
+
+def learnt(settings: Settings) -> None:
+    """Print which memories gain or lose by their uses, and the questions that found nothing."""
+    services = _opened(settings)
+    memories, questions = services.learning.learnt(SHOWN), services.learning.all_questions()[:SHOWN]
+    for each in memories:
+        _say(
+            f"m{each.memory:<6} {100 * (each.uses.factor - 1):+5.1f} %  {each.uses.reason:<36} {each.content}"
+        )
+    for asked in questions:
+        state = "open" if asked.sessions >= OPEN else "asked once"
+        _say(f"q{asked.id:<6} {asked.asked_at[:10]}  {state:<10} {asked.project:<16} {asked.text}")
+    if not memories and not questions:
+        print("Nothing was learnt yet.")
+    services.close()
+
+
+def unlearn(settings: Settings, what: str | None) -> None:
+    """Forget what was learnt of a memory (m12), a question (q3), or all."""
+    named = re.fullmatch(r"([mq])(\d+)", what or "")
+    if what != ALL and named is None:
+        raise Invalid(f"Say what: m12 or q3 (`memory-server hook learnt` shows them), or `{ALL}`.")
+    services = _opened(settings)
+    kind, number = (named[1], int(named[2])) if named else ("", 0)
+    done = services.learning.forget(number if kind == "m" else None, number if kind == "q" else None)
+    print(f"Forgotten: {done}.")
     services.close()
 
 

@@ -21,6 +21,10 @@ CLIENTS = ("claude", "claude-desktop", "codex", "cursor", "vscode", "opencode", 
 """The clients that can be connected; `cli/install/clients.py` knows each."""
 
 
+_FOR_PEOPLE = ("log", "captured", "forget", "learnt", "unlearn")
+"""What `hook` does besides the events of clients."""
+
+
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command. Returns 0 for success, 1 for a failure that was explained, 2 for wrong arguments.
 
@@ -60,7 +64,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
                 action = command.install if arguments.command == "install" else command.uninstall
                 action(settings, arguments.client, arguments.print)
-            case "hook" if arguments.event in ("log", "captured", "forget"):
+            case "hook" if arguments.event in _FOR_PEOPLE:
                 from memory_server.cli import hooks
 
                 match arguments.event:
@@ -68,6 +72,10 @@ def main(argv: Sequence[str] | None = None) -> int:
                         hooks.log(settings)
                     case "captured":
                         hooks.captured(settings, arguments.session_id)
+                    case "learnt":
+                        hooks.learnt(settings)
+                    case "unlearn":
+                        hooks.unlearn(settings, arguments.session_id)
                     case _:
                         hooks.forget(settings, arguments.session_id)
             case "hook":
@@ -158,10 +166,14 @@ def _add_clients(commands: "argparse._SubParsersAction[_Parser]", flags: "_Parse
     hook.add_argument(
         "event",
         metavar="EVENT",
-        help="log: what was said. captured: what was kept unasked. forget: erase that. Else the name of an event",
+        help="log: what was said. captured: what was kept unasked. forget: erase that. learnt: what sessions have used "
+        "and asked in vain. unlearn: forget that. Else the name of an event",
     )
     hook.add_argument(
-        "session_id", nargs="?", metavar="SESSION", help="with captured and forget: a session, or all"
+        "session_id",
+        nargs="?",
+        metavar="SESSION",
+        help="with captured and forget: a session, or all. With unlearn: m12, q3, or all",
     )
     hook.add_argument(
         "--client", default=argparse.SUPPRESS, help="the client that runs the hook, by its name for install"

@@ -13,7 +13,7 @@ PREFIX = "MEMORY_SERVER_"
 _TRUE = frozenset(["1", "true", "t", "yes", "y", "on"])
 """What switches a setting on, in any case: the words of pydantic."""
 
-_SWITCHES = frozenset(["read_only", "allow_secrets", "no_digests", "no_socket"])
+_SWITCHES = frozenset(["read_only", "allow_secrets", "no_digests", "no_learning", "no_socket"])
 """Every flag of the server that has no value."""
 
 
@@ -28,6 +28,7 @@ class HookSettings:
     off: frozenset[str] = frozenset()
     read_only: bool = False
     no_socket: bool = False
+    learns: bool = True
 
     def here(self, folder: Path) -> Project:
         """The project that is named, else that of the folder."""
@@ -56,6 +57,7 @@ def read(arguments: Sequence[str], environment: Mapping[str, str] = os.environ) 
         frozenset(each.strip() for each in off.split(",")),
         is_on("read_only"),
         is_on("no_socket"),
+        not is_on("no_learning"),
     )
 
 

@@ -41,7 +41,7 @@ class ByMeaning:
         found, _, _ = self.recall.find(text, _WISH, caller)
         own = [each for each in found if each.project is None][:LOOKED_AT]
         with self.recall.database.read() as tx:
-            shared = by_words.shared(tx, by_words.terms_of(text))
+            shared = by_words.shared_by(tx, by_words.terms_of(text))
         of_row = {
             (by_words.KINDS[index], id): each for index, rows in shared.items() for id, each in rows.items()
         }

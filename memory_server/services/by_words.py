@@ -3,11 +3,12 @@
 It asks the word indices without numpy, for a process that has a tenth of a second; `recall` asks meaning too.
 """
 
+import re
 from collections.abc import Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from itertools import chain
 
-from memory_server.domain import parts, reminding
+from memory_server.domain import fact_text, parts, reminding
 from memory_server.domain.caller import Caller
 from memory_server.domain.edge import line_of
 from memory_server.domain.fact import homes
@@ -38,6 +39,8 @@ CANDIDATES = 200
 LOOKED_AT = 8
 """Likely texts that are read. A caller shows fewer: one may be superseded by another one."""
 
+_NUMBER = re.compile(r"\d+(?:[.:]\d+)*")
+
 KINDS = {Index.MEMORY: Injected.MEMORY, Index.FACT: Injected.FACT, Index.TURN: Injected.TURN}
 
 
@@ -55,30 +58,43 @@ def terms_of(text: str) -> Sequence[str]:
 
 
 def is_stored(tx: Tx, sentence: str, caller: Caller) -> bool:
-    """Whether a memory or a fact says it; a sentence of small talk needs no storing."""
+    """Whether a memory or a fact says it, with the same numbers; a sentence of small talk needs no storing."""
     terms = terms_of(sentence)
     if all(map(is_small_talk, terms)):
         return True
-    found = shared(tx, terms)
+    found = shared_by(tx, terms)
     for index in (Index.MEMORY, Index.FACT):
         likely = [id for id, each in found[index].items() if each.mass >= STORED * each.full]
-        if likely and _own(tx, index, likely, caller):
+        own = visible_to(tx, index, likely, caller) if likely else set()
+        if any(_numbers(sentence) <= _numbers(text) for text in _texts(tx, index, sorted(own))):
             return True
     return False
+
+
+def _texts(tx: Tx, index: Index, ids: Sequence[int]) -> list[str]:
+    """What these memories or facts say."""
+    if index is Index.FACT:
+        return [fact_text.value_of(fact.value) for fact in facts.select(tx, ids)]
+    return [memory.content for memory in memories.select(tx, [MemoryId(id) for id in ids])]
+
+
+def _numbers(text: str) -> set[str]:
+    """The numbers of a text: with another one it says something else."""
+    return set(_NUMBER.findall(text))
 
 
 def _likely(tx: Tx, text: str, caller: Caller) -> list[tuple[tuple[Injected, int], float]]:
     """The rows that a prompt is likely about and that the caller may see, each with its probability, best first."""
     found = []
-    for index, rows in shared(tx, terms_of(text)).items():
+    for index, rows in shared_by(tx, terms_of(text)).items():
         best = sorted(rows, key=lambda id: (-rows[id].mass, -id))[:CANDIDATES]
         likely = [id for id in best if rows[id].probability >= LIKELY]
-        own = _own(tx, index, likely, caller) if likely else set()
+        own = visible_to(tx, index, likely, caller) if likely else set()
         found += [((KINDS[index], id), rows[id].probability) for id in likely if id in own]
     return sorted(found, key=lambda each: (-each[1], each[0][0], -each[0][1]))
 
 
-def shared(tx: Tx, terms: Sequence[str]) -> dict[Index, dict[int, Shared]]:
+def shared_by(tx: Tx, terms: Sequence[str]) -> dict[Index, dict[int, Shared]]:
     """What each memory, fact and turn shares with these terms; of a long memory the part that shares most."""
     total = sum(word_hits.count(tx, index) for index in Index)
     weights: dict[Index, dict[int, list[float]]] = {index: {} for index in Index}
@@ -103,7 +119,8 @@ def shared(tx: Tx, terms: Sequence[str]) -> dict[Index, dict[int, Shared]]:
     return found
 
 
-def _own(tx: Tx, index: Index, ids: Sequence[int], caller: Caller) -> set[int]:
+def visible_to(tx: Tx, index: Index, ids: Sequence[int], caller: Caller) -> set[int]:
+    """Those of these rows that the caller's project may be told."""
     match index:
         case Index.MEMORY:
             return word_hits.own_memories(tx, ids, caller.project.name)

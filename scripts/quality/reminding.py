@@ -88,7 +88,7 @@ def names_nothing(text: str) -> bool:
 def shared(services: app.Services, text: str) -> dict[int, Shared]:
     """What the memories share with a prompt, as a hook sees it."""
     with services.database.read() as tx:
-        return by_words.shared(tx, by_words.terms_of(telling(text, READ)))[Index.MEMORY]
+        return by_words.shared_by(tx, by_words.terms_of(telling(text, READ)))[Index.MEMORY]
 
 
 def filled(services: app.Services, door: ServicesDoor, store: Store) -> dict[int, tuple[str, ...]]:

@@ -29,6 +29,7 @@ from tests.conftest import ROOT, Clock, Holder, Sqlite, damage, problems
 MIGRATIONS = ROOT / "migrations"
 NEWEST = len(list(MIGRATIONS.glob("*.sql")))
 PROJECTS = int(next(MIGRATIONS.glob("*_projects.sql")).name[:4])
+LEARNING = int(next(MIGRATIONS.glob("*_learning.sql")).name[:4])
 HOOKS = int(next(MIGRATIONS.glob("*_hooks.sql")).name[:4])
 CLAUDE = Caller("Claude", "s1")
 
@@ -103,6 +104,12 @@ DATA = {
         INSERT INTO hook_injections (session, event, kind, item_id, tokens)
         VALUES ('s1', 'SessionStart', 'briefing', 0, 9);
         INSERT INTO hook_captures (kind, item_id, session, event) VALUES ('short_term', 1, 's1', 'Stop');
+    """,
+    LEARNING: """
+        INSERT INTO hook_captures (kind, item_id, session, event) VALUES ('memory', 2, 's1', 'Stop');
+        INSERT INTO memory_uses (memory_id, session, judged_at, used_at, how)
+        VALUES (1, 's1', '2026-01-02T03:04:05.000Z', '2026-01-02T03:04:05.000Z', 'repeated');
+        INSERT INTO open_questions (project, question, session) VALUES ('shop', 'Who keeps the lighthouse?', 's1');
     """,
 }
 """What a file can hold from a version on."""
