@@ -204,7 +204,7 @@ def build(settings: Settings) -> Services:
         facts,
         ResumeService(database, learning.on),
         RecentService(database),
-        ReviewService(database, segmenter),
+        ReviewService(database, segmenter, learning.on),
         CompletionService(database),
         TurnService(database, queue, facts, learning),
         recall,

@@ -29,6 +29,7 @@ class Mend(StrEnum):
     SETTLE_DISPUTE = "say which of two memories is outdated, or that both hold"
     DELETE_DUPLICATE = "delete a memory that another one says too"
     CLOSE_TASK = "delete a task that is done, or say how it stands"
+    ANSWER_QUESTION = "store what answers a question"
     MEND_TRIGGER = "try a trigger, then change it or delete its memory"
     JOIN_PROJECTS = "join two projects"
     ALLOW_SECRETS = "allow secrets"

@@ -23,6 +23,7 @@ WORDS = {
     Mend.SETTLE_DISPUTE: f"Say which of {{old}} and {{new}} is right, or that both are. {_THROUGH_AN_ASSISTANT}",
     Mend.DELETE_DUPLICATE: f"Delete memory {{id}}. {_THROUGH_AN_ASSISTANT}",
     Mend.CLOSE_TASK: f"Delete the fact {{key}}, or write how it stands. {_THROUGH_AN_ASSISTANT}",
+    Mend.ANSWER_QUESTION: "Store what answers it, or forget it: `memory-server hook unlearn {question}`.",
     Mend.MEND_TRIGGER: f"Change the trigger of {{name}}, or delete it. {_THROUGH_AN_ASSISTANT}",
     Mend.JOIN_PROJECTS: "To put both together: memory-server projects join FROM INTO.",
     Mend.ALLOW_SECRETS: "To store it all the same, use --allow-secrets.",

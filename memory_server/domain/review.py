@@ -18,6 +18,7 @@ class Kind(IntEnum):
     DUPLICATE = 1
     STALE_TASK = 2
     UNUSED_TRIGGER = 3
+    OPEN_QUESTION = 4
 
 
 @dataclass(frozen=True, slots=True)

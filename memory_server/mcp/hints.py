@@ -25,6 +25,7 @@ WORDS = {
     Mend.DELETE_DUPLICATE: "`memory_delete` with id={id}.",
     Mend.CLOSE_TASK: "If it is done: `delete_memory` with key={key}, scope={scope}. "
     "If not: `write_memory` with key={key}, scope={scope} and how it stands.",
+    Mend.ANSWER_QUESTION: "If the user or the files answer it: `memory_store`. That takes it from the list.",
     Mend.MEND_TRIGGER: "Try it with `test_trigger`, then `update_long_term_memory` with name={name}, "
     "conversation_id={conversation}; or `delete_long_term_memory` with the same.",
     Mend.JOIN_PROJECTS: "The user can put both together: memory-server projects join FROM INTO.",

@@ -1,4 +1,4 @@
-"""The work list of a project: what contradicts itself, is said twice, is perhaps done, or was never of use."""
+"""The work list of a project: what contradicts itself, is said twice, perhaps done, of no use, or asked in vain."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ from memory_server.domain.scoring import age_in_days
 from memory_server.errors import Hint, Mend, Problem
 from memory_server.language.sentences import shortened
 from memory_server.nlp import Segmenter
-from memory_server.services import projects
+from memory_server.services import learning, projects
 from memory_server.sqlite import conversations, edges, facts, long_term, memories
 from memory_server.sqlite.database import Database
 from memory_server.sqlite.tx import Tx
@@ -48,8 +48,11 @@ class Review:
 
 @dataclass(frozen=True, slots=True)
 class ReviewService:
+    """`learns` is off where nothing that sessions show is used."""
+
     database: Database
     segmenter: Segmenter
+    learns: bool = True
 
     def review(self, conversation: str | None, caller: Caller) -> Review:
         """What to look at in the caller's project. Triggers are those of a conversation, or of the project and of no
@@ -63,6 +66,7 @@ class ReviewService:
                 *_duplicates(tx, project, self.segmenter),
                 *_stale_tasks(tx, here),
                 *_unused_triggers(tx, projects.conversations(tx, conversation, caller)),
+                *(_open_questions(tx, here) if self.learns else ()),
             ]
             return Review(project, findings, tuple(tx.skipped), note)
 
@@ -115,6 +119,13 @@ def _unused_triggers(tx: Tx, places: Sequence[str]) -> Iterator[Finding]:
             text = f"[w {each.name}] {wrong}. {shortened(each.prompt, SHOWN)}"
             mend = Hint(Mend.MEND_TRIGGER, {"name": each.name, "conversation": name})
             yield Finding(Kind.UNUSED_TRIGGER, (f"w {each.name}",), Problem(text, (mend,)))
+
+
+def _open_questions(tx: Tx, here: Caller) -> Iterator[Finding]:
+    for each in learning.open_ones(tx, here)[:OF_EACH]:
+        text = f"{each.sessions} sessions asked in vain, last on {_day(each.asked_at)}: {shortened(each.text, SHOWN)}"
+        mend = Hint(Mend.ANSWER_QUESTION, {"question": f"q{each.id}"})
+        yield Finding(Kind.OPEN_QUESTION, (f"q{each.id}",), Problem(text, (mend,)))
 
 
 def _is_work(each: Headline) -> bool:

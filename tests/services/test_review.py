@@ -15,6 +15,7 @@ from memory_server.domain.review import Finding, Kind, spread
 from memory_server.errors import Mend, Problem
 from memory_server.nlp.jieba import JiebaSegmenter
 from memory_server.project import Project
+from memory_server.services import learning
 from memory_server.services.facts import FactService
 from memory_server.services.recent import RecentService
 from memory_server.services.review import OF_EACH, ReviewService
@@ -119,6 +120,23 @@ def test_work_that_nobody_touched_for_a_month_is_told_unless_it_is_over(
     assert found(service, Kind.STALE_TASK) == [("f current.task",)]
     facts.write(FactDraft("current.task", "paint the till"), Scope.PROJECT, SHOP)
     assert found(service, Kind.STALE_TASK) == []
+
+
+def test_what_two_sessions_asked_in_vain_is_told_until_something_answers_it(
+    service: ReviewService, database: Database, clock: Clock, remember: Remember
+) -> None:
+    question = "Which port does the ferry gateway use?"
+    for session in ("s1", "s2"):
+        with database.write() as tx:
+            learning.ON.unanswered(tx, question, replace(SHOP, session=session))
+        clock.advance(minutes=1)
+    (finding,) = service.review(None, SHOP).findings
+    assert finding.kind is Kind.OPEN_QUESTION
+    assert question in finding.problem.text
+    assert [hint.mend for hint in finding.problem.hints] == [Mend.ANSWER_QUESTION]
+    assert ReviewService(database, service.segmenter, learns=False).review(None, SHOP).findings == []
+    remember("The ferry gateway uses port 7070.")
+    assert service.review(None, SHOP).findings == []
 
 
 def test_triggers_that_woke_nothing_in_a_week_or_fail_are_told(
