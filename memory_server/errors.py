@@ -25,6 +25,8 @@ class Mend(StrEnum):
     LIST_SHORT_TERM_CONVERSATIONS = "list the conversations that have short-term memories"
     LIST_LONG_TERM = "list the long-term memories of a conversation"
     UPDATE_LONG_TERM = "update the long-term memory that has the name"
+    LIST_CHANGES = "list what happened"
+    UNDO_TOGETHER = "undo several changes together"
     LIST_PROJECTS = "list the projects"
     JOIN_PROJECTS = "join two projects"
     ALLOW_SECRETS = "allow secrets"

@@ -19,6 +19,8 @@ WORDS = {
     "shows which conversations have some.",
     Mend.LIST_LONG_TERM: "`sqlite3 FILE 'SELECT * FROM readable_long_term_memories'` shows all.",
     Mend.UPDATE_LONG_TERM: "Change the one that has the name, or choose another name.",
+    Mend.LIST_CHANGES: "`memory-server log` shows what happened; what can be undone has a number.",
+    Mend.UNDO_TOGETHER: "Name all of them, or a range such as c3..c7.",
     Mend.LIST_PROJECTS: "`memory-server projects` lists them.",
     Mend.JOIN_PROJECTS: "To put both together: memory-server projects join FROM INTO.",
     Mend.ALLOW_SECRETS: "To store it all the same, use --allow-secrets.",

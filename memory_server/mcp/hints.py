@@ -18,6 +18,8 @@ WORDS = {
     "to see which conversations have some.",
     Mend.LIST_LONG_TERM: "Call `list_long_term_memories` with conversation_id={conversation} to see all.",
     Mend.UPDATE_LONG_TERM: "Call `update_long_term_memory` to replace its prompt or trigger, or choose another name.",
+    Mend.LIST_CHANGES: "The user can run `memory-server log`, which shows what happened.",
+    Mend.UNDO_TOGETHER: "The user can undo all of them together: memory-server undo.",
     Mend.LIST_PROJECTS: "`memory_stats` lists them.",
     Mend.JOIN_PROJECTS: "The user can put both together: memory-server projects join FROM INTO.",
     Mend.ALLOW_SECRETS: "To store it all the same, the user must start memory-server with --allow-secrets.",
