@@ -34,6 +34,7 @@ class Mend(StrEnum):
     USE_ANOTHER_FILE = "use another database file"
     PUT_FILE_BACK = "put the database file back"
     RESTORE = "restore a backup"
+    NAME_BACKUP = "name a sound backup"
     USE_SAME_EMBEDDER = "use the embedder of the other window"
     USE_ANOTHER_EMBEDDER = "name a model that is on this machine, or another embedder"
     NAME_ENDPOINT_MODEL = "name the model of the file and its endpoint"

@@ -61,9 +61,9 @@ def forget(settings: Settings, session: str | None) -> None:
     examples=("memory-server hook log", "memory-server hook captured", "memory-server hook forget SESSION"),
 )
 @click.argument("event")
-@click.argument("session", required=False)
+@click.argument("whose", metavar="[SESSION]", required=False)
 @click.option("--client", help="The client that runs the hook, by its name for install.")
-def hook_command(settings: Settings, event: str, session: str | None, client: str | None) -> int:
+def hook_command(settings: Settings, event: str, whose: str | None, client: str | None) -> int:
     """What clients run at an EVENT; what was said and kept, and forgetting it.
 
     EVENT is log: what was said. captured: what was kept unasked, of a SESSION or of all. forget: erase that. Else it is
@@ -73,9 +73,9 @@ def hook_command(settings: Settings, event: str, session: str | None, client: st
         case "log":
             log(settings)
         case "captured":
-            captured(settings, session)
+            captured(settings, whose)
         case "forget":
-            forget(settings, session)
+            forget(settings, whose)
         case _:
             from memory_server.hook.main import main
 

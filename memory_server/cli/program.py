@@ -43,6 +43,7 @@ VERBS: dict[str, dict[str, str]] = {
     "The file": {
         "doctor": "doctor",
         "backup": "backup",
+        "restore": "restore",
         "compact": "compact",
     },
     "Assistants": {

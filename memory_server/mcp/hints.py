@@ -27,6 +27,7 @@ WORDS = {
     Mend.USE_ANOTHER_FILE: "The user can start memory-server with --db and another path.",
     Mend.PUT_FILE_BACK: "Tell the user. To go on, the user must move the file back to {path}, or start memory-server "
     "with --db and the path of the file.",
+    Mend.NAME_BACKUP: "The user can name a file that `memory-server backup` has written.",
     Mend.RESTORE: "Tell the user: copy the file away, then restore a backup. Without one, the .recover command of the "
     "sqlite3 program saves what can still be read.",
     Mend.USE_SAME_EMBEDDER: "The user can start memory-server with the same --embedder as the other window.",
