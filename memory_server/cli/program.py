@@ -68,6 +68,9 @@ MEANT = {
 }  # fmt: skip
 """Words that people type, each with the command that does it."""
 
+HELP: dict[str, Any] = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
+"""How help is asked for, and how wide it is at most."""
+
 Function = Callable[..., Any]
 
 
@@ -77,7 +80,7 @@ class Verb(click.Command):
     """
 
     def __init__(self, *arguments: Any, examples: Sequence[str] = (), **options: Any) -> None:
-        options["context_settings"] = {"help_option_names": ["-h", "--help"]}
+        options["context_settings"] = HELP
         super().__init__(*arguments, **options)
         own = {name for option in self.params for name in option.opts}
         self.examples = tuple(examples)
@@ -101,7 +104,7 @@ class Verbs(click.Group):
     command_class = Verb
 
     def __init__(self, *arguments: Any, **options: Any) -> None:
-        options["context_settings"] = {"help_option_names": ["-h", "--help"]}
+        options["context_settings"] = HELP
         super().__init__(*arguments, **options)
         self.params += _settings(hidden=options.get("name") != NAME)
 
@@ -136,7 +139,7 @@ class Program(Verbs):
             found = [(name, self.get_command(ctx, name)) for name in verbs]
             with formatter.section(title):
                 formatter.write_dl(
-                    [(name, each.get_short_help_str(70)) for name, each in found if each is not None]
+                    [(name, each.get_short_help_str(200)) for name, each in found if each is not None]
                 )
 
 
@@ -232,5 +235,5 @@ def program(context: click.Context) -> Any:
 
 
 def help_text(width: int) -> str:
-    """What `memory-server --help` prints."""
-    return click.Context(program, info_name=NAME, terminal_width=width, max_content_width=width).get_help()
+    """What `memory-server --help` prints on a terminal so wide, of which click leaves two columns free."""
+    return click.Context(program, info_name=NAME, terminal_width=width - 2, **HELP).get_help()

@@ -32,11 +32,11 @@ def restore_command(settings: Settings, file: Path, force: bool, dry_run: bool, 
     """Put the backup FILE in the place of the database. It is checked first; the old file stays beside."""
     target = settings.db.resolve()  # what a link leads to, not the link
     version = restoring.check(file, target)
-    _refuse_held(settings.db, force)
     size = f"{file.stat().st_size:,} bytes, schema version {version}, sound"
     if dry_run:
         output.say(f"{file}: {size}. It would take the place of {settings.db}. Nothing was changed.")
         return
+    _refuse_held(settings.db, force)
     output.note(f"{file}: {size}.")
     if settings.db.exists():
         output.confirm(f"Put it in the place of {settings.db}?", yes, "--yes")

@@ -36,18 +36,34 @@ _CHANGES = f"""
     JOIN conversations AS v ON v.id = l.conversation_id
 """
 
-_TRASH = f"""
-    SELECT deleted_at, deleted_by, 'deleted', kind, item_id,
-        substr(coalesce(
+_DELETED = """
+    SELECT
+        id, kind, item_id, deleted_at, deleted_by, json_extract(parts, '$.long_term_memories[0].name') AS name,
+        coalesce(
             json_extract(parts, '$.memories[0].content'), json_extract(parts, '$.turns[0].summary'),
             json_extract(parts, '$.short_term_memories[0].text'), json_extract(parts, '$.long_term_memories[0].prompt'),
             ''
-        ), 1, {SHOWN}), 'd', id, json_extract(parts, '$.long_term_memories[0].name'),
+        ) AS text,
         coalesce(
             conversation, json_extract(parts, '$.memories[0].project'), json_extract(parts, '$.turns[0].project')
-        ), NULL, 5
+        ) AS place,
+        coalesce(
+            json_extract(parts, '$.memories[0]'), json_extract(parts, '$.turns[0]'),
+            json_extract(parts, '$.long_term_memories[0]')
+        ) AS stored
     FROM trash
 """
+
+_TRASH = f"""
+    SELECT deleted_at, deleted_by, 'deleted', kind, item_id, substr(text, 1, {SHOWN}), 'd', id, name, place, NULL, 5
+    FROM ({_DELETED})
+    UNION ALL
+    SELECT json_extract(stored, '$.created_at'), json_extract(stored, '$.created_by'), 'stored', kind, item_id,
+        substr(text, 1, {SHOWN}), NULL, NULL, name, place, NULL, 0
+    FROM ({_DELETED})
+    WHERE json_extract(stored, '$.created_at') IS NOT NULL
+"""
+"""What was deleted: that it was, and that it was stored before."""
 
 _FACTS = f"""
     SELECT changed_at, changed_by,
