@@ -210,7 +210,7 @@ def _settings(hidden: bool) -> list[click.Option]:
     return [
         click.Option(
             [flag_of(name), name],
-            is_flag=name in SWITCHES,
+            is_flag=name in SWITCHES or None,  # False would make its value optional
             metavar=None if name in SWITCHES else name.upper(),
             help=field.description,
             expose_value=False,
