@@ -168,6 +168,7 @@ def run(arguments: Sequence[str]) -> int:
     """Run the command that the arguments name. Returns its exit code."""
     try:
         done = program.main(list(arguments), prog_name=NAME, standalone_mode=False)
+        sys.stdout.flush()  # a reader that has gone is noticed here, not at the exit
     except click.NoSuchOption as error:
         known = [name for each in error.ctx.command.params for name in each.opts] if error.ctx else []
         near = meant(error.option_name, known)
@@ -181,6 +182,15 @@ def run(arguments: Sequence[str]) -> int:
         return 1
     except click.Abort:
         complain("stopped. Nothing more was changed.")
+        return 1
+    except (
+        FileExistsError,
+        FileNotFoundError,
+        IsADirectoryError,
+        NotADirectoryError,
+        PermissionError,
+    ) as error:
+        complain(f"{error.filename or 'a file'}: {error.strerror}.")
         return 1
     return done if isinstance(done, int) else 0
 

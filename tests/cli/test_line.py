@@ -175,7 +175,16 @@ def test_a_reader_that_has_seen_enough_is_no_error(terminal: Terminal) -> None:
     terminal("add", HARBOUR)
     command = " ".join(f"'{each}'" for each in terminal.servers.command("list"))
     done = subprocess.run(
-        ["bash", "-c", f"{command} | true"], env={**os.environ, **terminal.servers.env}, cwd=terminal.folder,
+        ["bash", "-c", f"{command} | true"],
+        env={**os.environ, **terminal.servers.env, "PYTHONUNBUFFERED": ""}, cwd=terminal.folder,
         capture_output=True, text=True, timeout=120, check=False,
     )  # fmt: skip
     assert done.stderr == ""
+
+
+@pytest.mark.skipif(os.name == "nt" or os.geteuid() == 0, reason="an owner whom modes hold back")
+def test_a_folder_that_cannot_be_written_is_named(terminal: Terminal, tmp_path: Path) -> None:
+    terminal("add", HARBOUR)
+    closed = tmp_path / "closed"
+    closed.mkdir(mode=0o500)
+    assert "closed" in terminal("backup", str(closed), code=1).err
