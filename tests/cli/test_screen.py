@@ -50,18 +50,22 @@ class Screen:
         self.tmux("send-keys", *keys)
 
     def run(self, *arguments: str, before: str = "") -> None:
-        """Type a command of the program; `before` stands in front of it."""
+        """Type a command of the program; `before` stands in front of it. The screen is empty when it begins."""
+        begun = f"BEGUN {uuid.uuid4().hex[:8]}"
         command = [*self.terminal.servers.command()[:3], *arguments, "--db", str(self.terminal.servers.db)]
         script = self.terminal.folder / "run.sh"
-        script.write_text(f"clear\n{before} {shlex.join(command)}\necho ENDED $?\n", encoding="utf-8")
+        script.write_text(
+            f"clear\necho {begun}\n{before} {shlex.join(command)}\necho ENDED $?\n", encoding="utf-8"
+        )
         self.type(". ./run.sh", "Enter")
+        self.shows(begun)
 
     def text(self, colours: bool = False) -> str:
         return self.tmux("capture-pane", "-p", *(["-e"] if colours else []))
 
     def shows(self, text: str) -> str:
         """The screen, once it shows a text."""
-        until(lambda: text in self.text(), f"the screen shows {text!r}: {self.text()}", 60)
+        until(lambda: text in self.text(), f"the screen shows {text!r}", 60)
         return self.text()
 
     def ended(self, code: int = 0) -> str:
