@@ -3,7 +3,7 @@
 import gc
 import sys
 
-FOR_PEOPLE = ("log", "captured", "forget", "-h", "--help")
+FOR_PEOPLE = ("log", "captured", "forget", "learnt", "unlearn", "-h", "--help")
 """What follows `hook` where a person types it. All else is a client's event, which must never fail."""
 
 

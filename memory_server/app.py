@@ -20,6 +20,7 @@ from memory_server.nlp.keywords import JiebaKeywords
 from memory_server.reader import clock
 from memory_server.services.background import Background, Job
 from memory_server.services.changes import ChangeService
+from memory_server.services.completing import CompletionService
 from memory_server.services.dictionary import DictionaryService
 from memory_server.services.digests import DigestService
 from memory_server.services.embedding_queue import EmbeddingQueue
@@ -28,12 +29,16 @@ from memory_server.services.facts import FactService
 from memory_server.services.forgetting import ForgettingService
 from memory_server.services.graph import GraphService
 from memory_server.services.health import HealthService
+from memory_server.services.learning import Learning, LearningService
 from memory_server.services.long_term import LongTermService
 from memory_server.services.memories import MemoryService
 from memory_server.services.nearness import Nearness
 from memory_server.services.projects import ProjectService
+from memory_server.services.questions import QuestionService
 from memory_server.services.recall import RecallService
+from memory_server.services.recent import RecentService
 from memory_server.services.resume import ResumeService
+from memory_server.services.review import ReviewService
 from memory_server.services.search import SearchService
 from memory_server.services.short_term import ShortTermService
 from memory_server.services.turns import TurnService
@@ -73,6 +78,9 @@ PURGING = 3600.0
 DIGESTING = 3600.0
 """Seconds between two looks for observations and turns that have faded."""
 
+ASKING_AGAIN = 30.0
+"""Seconds between two looks whether something stored since answers an open question."""
+
 CLEANUP = 60.0
 """Seconds between two looks for conversations whose daily cleanup is due."""
 
@@ -91,6 +99,9 @@ class Services:
     graph: GraphService
     facts: FactService
     resume: ResumeService
+    recent: RecentService
+    review: ReviewService
+    completing: CompletionService
     turns: TurnService
     recall: RecallService
     short_term: ShortTermService
@@ -98,6 +109,7 @@ class Services:
     projects: ProjectService
     changes: ChangeService
     health: HealthService
+    learning: LearningService
 
     def start(self) -> None:
         """Begin the background work, which opens the file: a locked one must not keep the server from its first answer.
@@ -142,6 +154,9 @@ def build(settings: Settings) -> Services:
     )
     long_term = LongTermService(database, triggers, random.random, None, secrets, counts)
     projects = ProjectService(database)
+    learning = Learning(not settings.no_learning)
+    recall = RecallService(database, queue, long_term, counts, learning)
+    learnt = LearningService(database, learning.on)
     jobs = [
         Job("open the database", database.open, ONCE),
         *(
@@ -167,6 +182,12 @@ def build(settings: Settings) -> Services:
             DIGESTING,
             CLEANUP,
         ),
+        Job(
+            "close questions that are answered",
+            QuestionService(database, recall, learnt).close_answered,
+            ASKING_AGAIN,
+            LOOK,
+        ),
     ]
     return Services(
         settings,
@@ -175,17 +196,21 @@ def build(settings: Settings) -> Services:
         Background(database, jobs),
         triggers,
         MemoryService(database, queue, segmenter, secrets),
-        SearchService(database, queue, counts),
+        SearchService(database, queue, counts, learning),
         GraphService(database, queue),
         facts,
-        ResumeService(database),
-        TurnService(database, queue, facts),
-        RecallService(database, queue, long_term, counts),
+        ResumeService(database, learning.on),
+        RecentService(database),
+        ReviewService(database, segmenter),
+        CompletionService(database),
+        TurnService(database, queue, facts, learning),
+        recall,
         short_term,
         long_term,
         projects,
         ChangeService(database, queue),
         HealthService(database, queue),
+        learnt,
     )
 
 

@@ -84,6 +84,10 @@ class Settings(BaseSettings):
         default=False,
         description="Make no digests of observations and turns that have faded.",
     )
+    no_learning: bool = Field(
+        default=False,
+        description="Learn nothing from what sessions use and ask in vain, and use nothing of what was learnt.",
+    )
     hooks_off: Names = Field(
         default=(),
         description="Hooks that do nothing: SessionStart, UserPromptSubmit, Stop, PreCompact, SessionEnd, or `all`.",

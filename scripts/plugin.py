@@ -67,7 +67,9 @@ def _json(value: dict[str, Any]) -> str:
 
 def main() -> None:
     if sys.argv[1:] == ["--check"]:
-        raise SystemExit("\n".join(f"{path} is stale: run python scripts/plugin.py" for path in stale()))
+        raise SystemExit(
+            "\n".join(f"{path} is stale: run python scripts/plugin.py" for path in stale()) or None
+        )
     for path, text in files().items():
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, encoding="utf-8")

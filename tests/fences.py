@@ -1,6 +1,7 @@
 """The fences of the documentation: what each kind means, and how what is shown is compared with what comes.
 
     ```text call        tool calls, `> tool {arguments}`, each followed by its answer as JSON or by its error
+    ```text attach      resources and prompts, `> memory://address` or `> /prompt {arguments}`, each with its text
     ```console          shell commands, `$ command`, each followed by what it prints
     ```sql              statements for the sqlite3 program
     ```js trigger       triggers of long-term memories, one a line
@@ -20,7 +21,7 @@ from pathlib import Path
 from typing import Any
 
 KINDS = {
-    "text call", "console", "sql", "js trigger", "bash", "json", "toml", "text picture",
+    "text call", "text attach", "console", "sql", "js trigger", "bash", "json", "toml", "text picture",
 }  # fmt: skip
 """Every kind of fence that a page may have."""
 
@@ -31,7 +32,7 @@ NEAR = 0.02
 
 _FENCE = re.compile(r"^( *)```([^\n`]*)\n(.*?)^\1```$", re.MULTILINE | re.DOTALL)
 _MOMENT = re.compile(r"\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?Z?)?")
-_CALL = re.compile(r"^> (\w+) *(.*)$")
+_CALL = re.compile(r"^> (\S+) *(.*)$")
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +66,7 @@ def without_fences(page: Path) -> str:
 
 
 def calls(text: str) -> Iterator[Step]:
-    """The calls of a `text call` fence."""
+    """The calls of a `text call` fence, or what a `text attach` fence attaches."""
     for block in re.split(r"^(?=> )", text, flags=re.MULTILINE):
         if not block.strip():
             continue

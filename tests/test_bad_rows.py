@@ -32,6 +32,9 @@ SPOILT = {
     f" VALUES (86, {BAD}, 'SessionStart', 'briefing', 0, 9)",
     "hook_captures": "INSERT INTO hook_captures (id, kind, item_id, session, event)"
     f" VALUES (85, 'fact', 1, {BAD}, 'Stop')",
+    "memory_uses": f"INSERT INTO memory_uses (id, memory_id, session) VALUES (84, 1, {BAD})",
+    "open_questions": f"INSERT INTO open_questions (id, project, question, sessions, session)"
+    f" VALUES (83, 'shop', {BAD}, 2, 's')",
     "facts": f"INSERT INTO facts (id, scope, key, value) VALUES (93, 'global', 'zebra.bad', json_quote({BAD}))",
     "fact_history": "INSERT INTO fact_history"
     " (id, fact_id, scope, owner, key, version, action, value, tags, changed_at)"
@@ -77,6 +80,8 @@ NAMED = {
     "digested": ("87", "kind"),
     "hook_injections": ("86", "session"),
     "hook_captures": ("85", "session"),
+    "memory_uses": ("84", "session"),
+    "open_questions": ("83", "question"),
     "facts": ("93", "value"),
     "fact_history": ("94", "value"),
     "turns": ("95", "message"),
@@ -226,7 +231,8 @@ ASKED: dict[str, tuple[str, dict[str, Any], str, list[object], list[str]]] = {
     "a list of facts": ("list_memories", {}, "memories.key", ["zebra.good"], ["facts"]),
     "a briefing": (
         "smart_resume", {}, "briefing",
-        ["fed at nine", "A zebra escaped from the zoo at night", "The keeper caught it"], ["facts", "memories"],
+        ["fed at nine", "A zebra escaped from the zoo at night", "The keeper caught it"],
+        ["facts", "memories", "open_questions"],
     ),
     "turns": (
         "retrieve_memories", {"query": "zebra"}, "memories.summary", ["The zebra was found"], ["turns", "facts"],

@@ -21,8 +21,13 @@ RECORDED = {
 }  # fmt: skip
 """Every column that says who wrote a row through the server."""
 
-OF_HOOKS = {"hook_captures.session", "hook_injections.session"}
-"""The same of rows that hooks write: the session is the one that the client names."""
+OF_HOOKS = {
+    "hook_captures.session",
+    "hook_injections.session",
+    "memory_uses.session",
+    "open_questions.session",
+}
+"""The same of rows that hooks write, or that a search teaches: the session is the one that the client names."""
 
 
 async def write_everything(client: Client) -> None:

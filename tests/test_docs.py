@@ -21,8 +21,8 @@ from pathlib import Path
 import anyio.to_thread
 import click
 import pytest
-from mcp import Client
-from mcp_types import CallToolResult, TextContent
+from mcp import Client, MCPError
+from mcp_types import CallToolResult, TextContent, TextResourceContents
 
 from memory_server import __version__
 from memory_server.cli.program import program as command_line
@@ -35,12 +35,8 @@ README, CHINESE = ROOT / "README.md", ROOT / "README.zh-CN.md"
 PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md")])
 """Every page that a person reads."""
 
-_LIVE = {"text call", "console", "sql", "js trigger"}
-RUN = [
-    page
-    for page in PAGES
-    if {fence.kind for fence in fences(page)} & {"text call", "console", "sql", "js trigger"}
-]
+_LIVE = {"text call", "text attach", "console", "sql", "js trigger"}
+RUN = [page for page in PAGES if {fence.kind for fence in fences(page)} & _LIVE]
 """Those with something to run."""
 
 PROGRAMS = {
@@ -90,6 +86,8 @@ async def test_each_call_and_command_of_a_page_does_what_is_shown(
             match fence.kind:
                 case "text call":
                     found = [problem async for problem in _called(client, fence)]
+                case "text attach":
+                    found = [problem async for problem in _attached(client, fence)]
                 case "js trigger":
                     found = [problem async for problem in _judged(client, fence)]
                 case "console":
@@ -116,6 +114,21 @@ async def _called(client: Client, fence: Fence) -> AsyncIterator[str]:
         elif step.shown:
             for problem in fits(json.loads(step.shown), result.structured_content):
                 yield f"{step.did}: {problem}"
+
+
+async def _attached(client: Client, fence: Fence) -> AsyncIterator[str]:
+    for step in calls(fence.text):
+        try:
+            if step.did.startswith("/"):
+                message = (await client.get_prompt(step.did[1:], step.arguments)).messages[0].content
+                said = message.text if isinstance(message, TextContent) else ""
+            else:
+                (content,) = (await client.read_resource(step.did)).contents
+                said = content.text if isinstance(content, TextResourceContents) else ""
+        except MCPError as error:
+            said = f"Error: {error.error.message}"
+        if not same_text("\n".join(map(str.strip, step.shown.splitlines())), said):
+            yield f"{step.did} said {said}"
 
 
 async def _is_embedded(client: Client) -> bool:

@@ -131,6 +131,7 @@ def test_the_environment_sets_what_no_flag_does(monkeypatch: pytest.MonkeyPatch)
         "READ_ONLY": "true",
         "ALLOW_SECRETS": "1",
         "NO_DIGESTS": "1",
+        "NO_LEARNING": "1",
         "HOOKS_OFF": "Stop,SessionEnd",
         "SCORE_SHARE": "0.25",
         "CLEANUP_DAYS": "30.5",
@@ -148,6 +149,7 @@ def test_the_environment_sets_what_no_flag_does(monkeypatch: pytest.MonkeyPatch)
     assert settings.exclude_tools == ("memory_delete",)
     assert settings.hooks_off == ("Stop", "SessionEnd")
     assert (settings.read_only, settings.allow_secrets, settings.no_digests) == (True, True, True)
+    assert settings.no_learning
     assert (settings.embedder, settings.log_level, settings.session) == ("hashing", "ERROR", "s1")
     assert settings.embedder_url == "http://localhost:11434/v1"
     assert (settings.score_share, settings.cleanup_days) == (0.25, 30.5)

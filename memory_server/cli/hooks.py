@@ -1,4 +1,7 @@
-"""`memory-server hook log`, `hook captured`, `hook forget`: what hooks have said and kept, for a person to judge."""
+"""`memory-server hook log`, `captured`, `forget`, `learnt`, `unlearn`: what hooks said, kept and learnt, for people
+to judge and to undo."""
+
+import re
 
 import click
 
@@ -6,6 +9,7 @@ from memory_server.cli.flags import flag_of
 from memory_server.cli.opened import opened
 from memory_server.cli.program import verb
 from memory_server.domain.caller import Caller
+from memory_server.domain.learning import OPEN
 from memory_server.errors import Invalid
 from memory_server.hook import journal
 from memory_server.language.text import visible
@@ -56,6 +60,32 @@ def forget(settings: Settings, session: str | None) -> None:
         print(f"  {path} may hold some of it still.")
 
 
+def learnt(settings: Settings) -> None:
+    """Print which memories gain or lose by their uses, and the questions that found nothing."""
+    with opened(settings) as services:
+        memories, questions = services.learning.learnt(SHOWN), services.learning.all_questions()[:SHOWN]
+    for each in memories:
+        _say(
+            f"m{each.memory:<6} {100 * (each.uses.factor - 1):+5.1f} %  {each.uses.reason:<36} {each.content}"
+        )
+    for asked in questions:
+        state = "open" if asked.sessions >= OPEN else "asked once"
+        _say(f"q{asked.id:<6} {asked.asked_at[:10]}  {state:<10} {asked.project:<16} {asked.text}")
+    if not memories and not questions:
+        print("Nothing was learnt yet.")
+
+
+def unlearn(settings: Settings, what: str | None) -> None:
+    """Forget what was learnt of a memory (m12), a question (q3), or all."""
+    named = re.fullmatch(r"([mq])(\d+)", what or "")
+    if what != ALL and named is None:
+        raise Invalid(f"Say what: m12 or q3 (`memory-server hook learnt` shows them), or `{ALL}`.")
+    kind, number = (named[1], int(named[2])) if named else ("", 0)
+    with opened(settings) as services:
+        done = services.learning.forget(number if kind == "m" else None, number if kind == "q" else None)
+    print(f"Forgotten: {done}.")
+
+
 @verb(
     "hook",
     examples=("memory-server hook log", "memory-server hook captured", "memory-server hook forget SESSION"),
@@ -66,8 +96,8 @@ def forget(settings: Settings, session: str | None) -> None:
 def hook_command(settings: Settings, event: str, whose: str | None, client: str | None) -> int:
     """What clients run at an EVENT; what was said and kept, and forgetting it.
 
-    EVENT is log: what was said. captured: what was kept unasked, of a SESSION or of all. forget: erase that. Else it is
-    the name of an event.
+    EVENT is log: what was said. captured: what was kept unasked, of a SESSION or of all. forget: erase that. learnt:
+    what sessions have used and asked in vain. unlearn: forget that, of m12, q3 or all. Else it is the name of an event.
     """
     match event:
         case "log":
@@ -76,6 +106,10 @@ def hook_command(settings: Settings, event: str, whose: str | None, client: str 
             captured(settings, whose)
         case "forget":
             forget(settings, whose)
+        case "learnt":
+            learnt(settings)
+        case "unlearn":
+            unlearn(settings, whose)
         case _:
             from memory_server.hook.main import main
 

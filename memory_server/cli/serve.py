@@ -5,6 +5,7 @@ import uuid
 
 from memory_server import app
 from memory_server.domain.caller import Caller
+from memory_server.mcp.offers import offers
 from memory_server.mcp.server import MemoryServer
 from memory_server.mcp.stdio import serve as serve_stdio
 from memory_server.mcp.toolsets import chosen, toolsets
@@ -28,6 +29,6 @@ def serve(settings: Settings) -> None:
     def caller(client: str | None) -> Caller:
         return Caller(client, session, project)
 
-    server = MemoryServer(chosen(known, settings), everything, caller, settings.log_level)
+    server = MemoryServer(chosen(known, settings), everything, caller, settings.log_level, offers(services))
     services.start()
     serve_stdio(server, services.close)

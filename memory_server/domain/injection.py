@@ -41,6 +41,7 @@ class Captured(StrEnum):
 
     SHORT_TERM = "short_term"
     FACT = "fact"
+    MEMORY = "memory"
 
 
 @dataclass(frozen=True, slots=True)

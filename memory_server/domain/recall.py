@@ -107,7 +107,7 @@ def compose(question: str, woken: Sequence[Found], found: Sequence[Found], max_t
     page = _Page(room)
     left_out: Counter[str] = Counter()
     for prompt in woken:
-        if not page.take(prompt, [_line(prompt, prompt.said)], OF_PROMPTS * room):
+        if not page.take(prompt, [line(prompt, prompt.said)], OF_PROMPTS * room):
             left_out[prompt.kind] += 1
     terms = query.parse(question).terms
     likely = [each for each in found if each.score >= LEAST] if found and found[0].score >= LIKELY else []
@@ -120,9 +120,9 @@ def compose(question: str, woken: Sequence[Found], found: Sequence[Found], max_t
         if any(_same(words, other) for other in told):
             continue
         said = excerpt(each.said, terms, LONG)
-        lines = [_line(each, said)]
+        lines = [line(each, said)]
         if each.was:
-            lines.insert(0, _line(each, f"{said} (was: {excerpt(each.was, terms, LONG / 2)})"))
+            lines.insert(0, line(each, f"{said} (was: {excerpt(each.was, terms, LONG / 2)})"))
         if page.take(each, lines):
             told.append(words)
         else:
@@ -164,7 +164,8 @@ def _stem(term: str) -> str:
     return plain[: max(4, len(plain) - 2)] if plain.isascii() and plain.isalpha() else plain
 
 
-def _line(found: Found, said: str) -> str:
+def line(found: Found, said: str) -> str:
+    """A line of an answer: when it was, what it says, its handle."""
     day = f"{found.day}: " if found.day else ""
     project = f" (project {found.project})" if found.project else ""
     return f"{day}{said}{project} [{found.ref}]"

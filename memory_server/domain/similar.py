@@ -33,12 +33,12 @@ MEASURED = "bundled"
 
 @dataclass(frozen=True)
 class Peer:
-    """A memory that may be close to a text; `cosine` None: it is not known. `turn`: see `updates.Pair`."""
+    """A memory that may be close to a text; `cosine` None: it is not known. `vectors`: see `updates.Pair`."""
 
     memory: Memory
     text: Text
     cosine: float | None = None
-    turn: Vector | None = None
+    vectors: tuple[Vector, Vector] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,7 +129,7 @@ def _replaced(named: Sequence[_Candidate], all: Sequence[_Candidate]) -> tuple[M
         others = [other.alike for other in all if other is not each]
         lead = each.alike - max(others, default=0.0)
         old, new = each.peer.text.wording, each.draft.wording
-        chance = updates.probability(Pair(old, new, each.peer.cosine, lead, each.aligned, each.peer.turn))
+        chance = updates.probability(Pair(old, new, each.peer.cosine, lead, each.aligned, each.peer.vectors))
         found.append((chance, each.peer.memory.id))
     best, id = max(found, default=(0.0, MemoryId(0)))
     return (id,) if best >= updates.LIKELY else ()

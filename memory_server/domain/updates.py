@@ -74,7 +74,7 @@ class Aligned:
 class Pair:
     """An old text and a new one; `lead` is how much more alike they are than the new one and any other.
 
-    `turn` is the vector of the new one less that of the old one; where it is not known, words alone tell.
+    `vectors` are those of the old one and the new one; where they are not known, words alone tell.
     """
 
     old: Wording
@@ -82,7 +82,7 @@ class Pair:
     cosine: float | None
     lead: float
     aligned: Aligned
-    turn: Vector | None = None
+    vectors: tuple[Vector, Vector] | None = None
 
 
 def aligned(old: Wording, new: Wording) -> Aligned:
@@ -139,10 +139,12 @@ def probability(pair: Pair) -> float:
     """
     if names_another(pair.old, pair.new):
         return 0.0
-    turn = None if pair.cosine is None else pair.turn
-    model, given = _coefficients()["words" if turn is None else "hybrid"], inputs(pair)
+    vectors = None if pair.cosine is None else pair.vectors
+    model, given = _coefficients()["words" if vectors is None else "hybrid"], inputs(pair)
     total = model[""] + sum(model.get(name, 0.0) * value for name, value in given.items())
-    return 1 / (1 + exp(-total - (0.0 if turn is None else float(np.dot(_direction(), turn)))))
+    if vectors is not None:
+        total += float(np.dot(_weights("old"), vectors[0]) + np.dot(_weights("new"), vectors[1]))
+    return 1 / (1 + exp(-total))
 
 
 def _tells(words: tuple[str, ...]) -> bool:
@@ -171,6 +173,6 @@ def _coefficients() -> Mapping[str, Mapping[str, float]]:
 
 
 @cache
-def _direction() -> Vector:
-    """What each dimension of the turn counts: texts that tell of a change lie this way of those that they change."""
-    return np.array(_fit()["direction"], np.float32)
+def _weights(which: str) -> Vector:
+    """What each dimension of the vector of the `old` or the `new` text counts."""
+    return np.array(_fit()[which], np.float32)

@@ -5,11 +5,12 @@ from memory_server.domain.message import Message
 from memory_server.hook import transcript
 from memory_server.hook.event import Event, Name
 from memory_server.services.capturing import CaptureService
+from memory_server.services.learning import LearningService
 from memory_server.sqlite.database import Database
 
 
-def keep(event: Event, database: Database, caller: Caller) -> None:
-    """Keep the last turn; at the end of a session also what it leaves open.
+def keep(event: Event, database: Database, caller: Caller, learns: bool) -> None:
+    """Keep the last turn and the facts that it told, and learn what it used; at the end also what is left open.
 
     Nothing while the assistant goes on because a hook of its stop asked for it: the turn has not ended.
     """
@@ -22,6 +23,8 @@ def keep(event: Event, database: Database, caller: Caller) -> None:
         Message("assistant", event.reply or said.get("assistant", "")),
     ]
     service = CaptureService(database)
-    service.keep_turn(turn, event.name, caller)
+    if service.keep_turn(turn, event.name, caller):
+        service.keep_told(turn, event.name, caller)
+        LearningService(database, learns).judge(turn, caller)
     if event.name is Name.END:
         service.keep_left_open(turn, event.name, caller)

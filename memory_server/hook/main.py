@@ -72,7 +72,7 @@ def _text(event: Event, given: HookSettings, database: Database) -> str:
         case Name.START:
             from memory_server.hook.start import start
 
-            return start(event, database, caller, not given.read_only)
+            return start(event, database, caller, given)
         case Name.PROMPT:
             from memory_server.hook.prompt import prompt
 
@@ -82,7 +82,7 @@ def _text(event: Event, given: HookSettings, database: Database) -> str:
         case _:
             from memory_server.hook.keep import keep
 
-            keep(event, database, caller)
+            keep(event, database, caller, given.learns)
             return ""
 
 

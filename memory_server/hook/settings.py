@@ -13,7 +13,7 @@ PREFIX = "MEMORY_SERVER_"
 _TRUE = frozenset(["1", "true", "t", "yes", "y", "on"])
 """What switches a setting on, in any case: the words of pydantic."""
 
-_SWITCHES = frozenset(["read_only", "allow_secrets", "no_digests"])
+_SWITCHES = frozenset(["read_only", "allow_secrets", "no_digests", "no_learning"])
 """Every flag of the server that has no value."""
 
 
@@ -27,6 +27,7 @@ class HookSettings:
     client: str | None = None
     off: frozenset[str] = frozenset()
     read_only: bool = False
+    learns: bool = True
 
     def here(self, folder: Path) -> Project:
         """The project that is named, else that of the folder."""
@@ -51,6 +52,7 @@ def read(arguments: Sequence[str], environment: Mapping[str, str] = os.environ) 
         given.get("client"),
         frozenset(each.strip() for each in off.split(",")),
         (value("read_only") or "").lower() in _TRUE,
+        (value("no_learning") or "").lower() not in _TRUE,
     )
 
 

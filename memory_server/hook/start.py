@@ -3,6 +3,7 @@
 from memory_server.domain.caller import Caller
 from memory_server.hook import framing
 from memory_server.hook.event import Event
+from memory_server.hook.settings import HookSettings
 from memory_server.language.tokens import estimate
 from memory_server.services.injections import InjectionService
 from memory_server.services.resume import ResumeService, Wording
@@ -23,16 +24,18 @@ AGAIN = frozenset(["resume", *EMPTIED])
 VS Code runs the hooks of Claude Code too."""
 
 
-def start(event: Event, database: Database, caller: Caller, records: bool) -> str:
+def start(event: Event, database: Database, caller: Caller, given: HookSettings) -> str:
     """What is known of the project; nothing where nothing is."""
     injections = InjectionService(database)
     if event.session and event.source not in AGAIN and injections.was_briefed(event.session):
         return ""
-    resumed = ResumeService(database).resume(framing.room(LONGEST), frozenset(), WORDING, caller)
+    resumed = ResumeService(database, given.learns).resume(
+        framing.room(LONGEST), frozenset(), WORDING, caller
+    )
     if not resumed.briefing.said:
         return ""
     text = framing.briefing(resumed.briefing.text)
-    if records and event.session:
+    if not given.read_only and event.session:
         emptied = event.source in EMPTIED
         injections.record_briefing(event.session, event.name, resumed.briefing, estimate(text), emptied)
     return text

@@ -2,8 +2,8 @@
 
 import json
 import re
-from bisect import bisect_left
-from collections.abc import Callable
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable, Iterable
 from functools import cache
 
 _CJK = "\u2e80-\u2fff\u3005-\u3007\u3040-\u312f\u3400-\u9fff\uac00-\ud7a3\uf900-\ufaff\U00020000-\U000323af"
@@ -69,6 +69,23 @@ def cumulated(text: str) -> tuple[list[int], list[float]]:
         ends.append(end)
         sums.append(total)
     return ends, sums
+
+
+def beginning(text: str, most: float) -> str:
+    """As much of a text from its start as has at most so many estimated tokens."""
+    ends, sums = cumulated(text)
+    return text if sums[-1] <= most else text[: ends[bisect_right(sums, most) - 1]]
+
+
+def fitting(lines: Iterable[str], most: float) -> list[str]:
+    """The first of these lines, as many as have together at most so many estimated tokens."""
+    found = []
+    for line in lines:
+        most -= weigh(line)
+        if most < 0:
+            break
+        found.append(line)
+    return found
 
 
 def weigh_json(text: str) -> float:

@@ -1,16 +1,19 @@
 """The private parts of the MCP SDK that this face uses, because no public ones do the same. Checked with mcp 2.3.0."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from typing import Any, Protocol, cast
 
+from mcp.server.context import ServerRequestContext
+from mcp.server.lowlevel import NotificationOptions
 from mcp.server.mcpserver import MCPServer
 from mcp.server.mcpserver.utilities.func_metadata import ArgModelBase, FuncMetadata
 from mcp.server.stdio import stdio_server
 from mcp.shared._stream_protocols import WriteStream
 from mcp.shared.message import SessionMessage
+from mcp_types import CompleteRequestParams, CompleteResult
 
-__all__ = ["ArgModelBase", "FuncMetadata", "WriteStream", "run_over", "stdio_streams"]
+__all__ = ["ArgModelBase", "FuncMetadata", "WriteStream", "answer_completions", "run_over", "stdio_streams"]
 
 VERSION = "2.3.0"
 """The SDK's version in which these parts were checked last; `tests/mcp/test_compat.py` fails with another version."""
@@ -29,7 +32,17 @@ async def stdio_streams(lines: Lines) -> AsyncIterator[tuple[Any, WriteStream[Se
         yield incoming, outgoing
 
 
+def answer_completions(
+    server: MCPServer[Any],
+    answer: Callable[[ServerRequestContext[Any, Any], CompleteRequestParams], Awaitable[CompleteResult]],
+) -> None:
+    """Answer `completion/complete`. The SDK's own decorator does not say which client asks."""
+    server._lowlevel_server.add_request_handler("completion/complete", CompleteRequestParams, answer)
+
+
 async def run_over(server: MCPServer[Any], incoming: Any, outgoing: WriteStream[SessionMessage]) -> None:
-    """Serve over given streams until the input ends."""
+    """Serve over given streams until the input ends. A client of the era of `initialize` learns that the list of
+    resources changes; one of the newer era sees it in `server/discover`."""
     lowlevel = server._lowlevel_server
-    await lowlevel.run(incoming, outgoing, lowlevel.create_initialization_options())
+    tells = NotificationOptions(resources_changed=True)
+    await lowlevel.run(incoming, outgoing, lowlevel.create_initialization_options(tells))

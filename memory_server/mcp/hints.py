@@ -21,6 +21,14 @@ WORDS = {
     Mend.LIST_CHANGES: "The user can run `memory-server log`, which shows what happened.",
     Mend.UNDO_TOGETHER: "The user can undo all of them together: memory-server undo.",
     Mend.LIST_PROJECTS: "`memory_stats` lists them.",
+    Mend.SETTLE_DISPUTE: "If {old} is outdated: `graph_connect` with sourceId={new}, targetId={old}, "
+    "relation=supersedes. If both hold: `graph_connect` with sourceId={source}, targetId={target}, "
+    "relation=contradicts, end=true.",
+    Mend.DELETE_DUPLICATE: "`memory_delete` with id={id}.",
+    Mend.CLOSE_TASK: "If it is done: `delete_memory` with key={key}, scope={scope}. "
+    "If not: `write_memory` with key={key}, scope={scope} and how it stands.",
+    Mend.MEND_TRIGGER: "Try it with `test_trigger`, then `update_long_term_memory` with name={name}, "
+    "conversation_id={conversation}; or `delete_long_term_memory` with the same.",
     Mend.JOIN_PROJECTS: "The user can put both together: memory-server projects join FROM INTO.",
     Mend.ALLOW_SECRETS: "To store it all the same, the user must start memory-server with --allow-secrets.",
     Mend.CHECK_FILE: "The user can run `memory-server doctor`: it reports what is wrong.",

@@ -1,26 +1,51 @@
-"""The MCP server: offers the tools, and answers our errors as tool errors."""
+"""The MCP server: offers tools, resources and prompts, and answers our errors as theirs."""
 
 import errno
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import nullcontext
-from typing import Any
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, TypeVar
 
 import anyio
+import anyio.to_thread
+from mcp.server.context import ServerRequestContext
+from mcp.server.lowlevel.helper_types import ReadResourceContents
 from mcp.server.mcpserver import Context, MCPServer
 from mcp.server.mcpserver.exceptions import ToolError, UnexpectedToolError
 from mcp.shared.exceptions import MCPError
-from mcp_types import INVALID_PARAMS, CallToolResult, GetPromptResult, InputRequiredResult
+from mcp_types import (
+    INTERNAL_ERROR,
+    INVALID_PARAMS,
+    CallToolResult,
+    CompleteRequestParams,
+    CompleteResult,
+    GetPromptResult,
+    InputRequiredResult,
+    Prompt,
+    Resource,
+    ResourceTemplate,
+)
+from pydantic import AnyUrl
 
 from memory_server import __version__
 from memory_server.domain import deadline
 from memory_server.domain.caller import Caller
-from memory_server.errors import MemoryServerError, told
+from memory_server.errors import Invalid, MemoryServerError, NotFound, told
 from memory_server.language.text import clean, visible
 from memory_server.mcp import meanings
+from memory_server.mcp.changes import Changes
+from memory_server.mcp.compat import answer_completions
+from memory_server.mcp.completions import Completions
 from memory_server.mcp.hints import WORDS
+from memory_server.mcp.prompts import Prompts
 from memory_server.mcp.refusals import ArgumentsRefusedError
+from memory_server.mcp.resources import TEXT, Resources
 from memory_server.mcp.tool import Tool
+
+TITLE = "Memory"
+"""What a client shows as the name of this server."""
 
 INSTRUCTIONS = (
     "Long-term memory in one local file, shared with the user's other assistants. "
@@ -51,11 +76,25 @@ CLIENT_NAME = 100
 SDK_LOG = logging.WARNING
 """The SDK says at INFO and DEBUG what was refused, with the words of the client; a log must not repeat those."""
 
+TELLING = 1.0
+"""Seconds in which clients are told what a write has changed; the answer to the write waits for that."""
+
 logger = logging.getLogger(__name__)
+
+Result = TypeVar("Result")
+
+
+@dataclass(frozen=True, slots=True)
+class Offers:
+    """What the server offers besides tools."""
+
+    resources: Resources
+    prompts: Prompts
+    completions: Completions
 
 
 class MemoryServer(MCPServer[Any]):
-    """Makes a caller for each call, and a tool error of each failure that a model can mend.
+    """Makes a caller for each call, and an error of the protocol or of a tool of each failure that can be mended.
 
     Any other failure is a crash: the log gets its traceback, and the client only learns that it happened.
     """
@@ -66,22 +105,27 @@ class MemoryServer(MCPServer[Any]):
         everything: Sequence[str],
         caller: Callable[[str | None], Caller],
         log_level: str,
+        offers: Offers,
     ) -> None:
         """`everything` has the names of all tools, also of those that the settings switch off.
 
         `caller` makes the Caller of a call from the client's own name.
         """
         logging.getLogger("mcp").setLevel(max(SDK_LOG, logging.getLevelNamesMapping()[log_level]))
+        self._changes = Changes(offers.resources, caller)
         super().__init__(
             "memory-server",
+            title=TITLE,
             version=__version__,
             instructions=INSTRUCTIONS
             if any(not tool.reads_only for tool in tools)
             else READ_ONLY_INSTRUCTIONS,
             tools=list(tools),
             log_level=log_level,  # type: ignore[arg-type]  # the settings allow a subset
-            subscriptions=False,
+            middleware=[self._changes.watch],
         )
+        answer_completions(self, self._completed)
+        self._offers = offers
         self._tools = {tool.name: tool for tool in tools}
         self._everything = everything
         self._slots = anyio.Semaphore(CALLS_AT_ONCE)
@@ -98,39 +142,86 @@ class MemoryServer(MCPServer[Any]):
         try:
             with deadline.within(deadline.CALL):
                 async with self._trigger_slots if tool.evaluates else nullcontext(), self._slots:
-                    return await tool.call(arguments, caller)
-        except MemoryServerError as error:
-            logger.info("%s was refused: %s", name, type(error).__name__)
-            raise _refusal(told([error.problem], WORDS) or "") from error
+                    answer = await tool.call(arguments, caller)
         except ArgumentsRefusedError as error:
             logger.info("%s was refused: %s", name, type(error).__name__)
             raise _refusal(self._mended(tool, error, arguments)) from error
         except MCPError:
             raise
-        except MemoryError as error:
-            raise _refusal(
-                f"The server has no memory left to carry out `{name}`. Nothing was half-written. "
-                "Send less at once; if it happens again, the user must restart the server."
-            ) from error
         except Exception as error:
-            if isinstance(error, OSError) and error.errno in (errno.EMFILE, errno.ENFILE):
-                raise _refusal(
-                    f"The server has too many files open to carry out `{name}`. Nothing was half-written. "
-                    "Call again; if it happens again, the user must raise the limit (ulimit -n)."
-                ) from error
-            raise UnexpectedToolError(
-                f"Error: `{name}` failed inside the server, which has logged the cause to its standard error. "
-                "Nothing was half-written. This is a bug: tell the user."
-            ) from error
+            mend = _mend(error, name)
+            if mend is None:
+                raise UnexpectedToolError(f"Error: {_bug(name)}") from error
+            logger.info("%s was refused: %s", name, type(error).__name__)
+            raise _refusal(mend) from error
+        if context is not None and not tool.reads_only:
+            with deadline.within(TELLING):
+                await self._changes.written(context)
+        return answer
+
+    async def list_resources(self) -> list[Resource]:
+        listed = await self._carried_out("resources/list", self._offers.resources.listed)
+        self._changes.listed([each.uri for each in listed])
+        return listed
+
+    async def list_resource_templates(self) -> list[ResourceTemplate]:
+        return self._offers.resources.templates()
+
+    async def read_resource(
+        self, uri: AnyUrl | str, context: Context[Any, Any] | None = None
+    ) -> Iterable[ReadResourceContents] | InputRequiredResult:
+        caller = self._caller(_client_name(context))
+        read = partial(self._offers.resources.read, str(uri), caller)
+        text = await self._carried_out("resources/read", read, {"uri": visible(str(uri))})
+        return [ReadResourceContents(visible(text), TEXT)]
+
+    async def list_prompts(self) -> list[Prompt]:
+        return self._offers.prompts.listed(self._tools)
 
     async def get_prompt(
         self,
         name: str,
-        arguments: dict[str, Any] | None = None,  # noqa: ARG002 - the SDK's signature
-        context: Context[Any, Any] | None = None,  # noqa: ARG002
+        arguments: dict[str, Any] | None = None,
+        context: Context[Any, Any] | None = None,
     ) -> GetPromptResult | InputRequiredResult:
-        """There are none. The SDK would take the question for a crash, and log it with all that it holds."""
-        raise MCPError(INVALID_PARAMS, f"No prompt `{visible(name)}`: this server has tools only.")
+        caller = self._caller(_client_name(context))
+        get = partial(self._offers.prompts.get, name, arguments or {}, self._tools, caller)
+        return await self._carried_out("prompts/get", get)
+
+    async def _completed(
+        self, ctx: ServerRequestContext[Any, Any], params: CompleteRequestParams
+    ) -> CompleteResult:
+        argument, known = params.argument, params.context.arguments if params.context else None
+        complete = partial(
+            self._offers.completions.complete,
+            params.ref,
+            argument.name,
+            argument.value,
+            known or {},
+            self._caller(_name_of(ctx)),
+        )
+        return CompleteResult(completion=await self._carried_out("completion/complete", complete))
+
+    async def _carried_out(
+        self, method: str, work: Callable[[], Result], data: dict[str, str] | None = None
+    ) -> Result:
+        """The result of work on a worker thread.
+
+        Raises:
+            MCPError: it failed; the message says what mends it, and the error has `data`.
+        """
+        try:
+            with deadline.within(deadline.CALL):
+                async with self._slots:
+                    return await anyio.to_thread.run_sync(work)
+        except Exception as error:
+            mend = _mend(error, method)
+            if mend is None:
+                logger.exception("%s failed", method)
+            else:
+                logger.info("%s was refused: %s", method, type(error).__name__)
+            code = INVALID_PARAMS if isinstance(error, Invalid | NotFound) else INTERNAL_ERROR
+            raise MCPError(code, visible(_bug(method) if mend is None else mend), data) from error
 
     def _why_not(self, name: str, arguments: dict[str, Any]) -> str:
         if name in self._everything:
@@ -158,12 +249,41 @@ class MemoryServer(MCPServer[Any]):
         return f"\nThis call finds the id: {finds.working({})}" if finds else ""
 
 
+def _mend(error: Exception, name: str) -> str | None:
+    """What is wrong and what mends it; None where it is a bug of the server."""
+    match error:
+        case MemoryServerError():
+            return told([error.problem], WORDS)
+        case MemoryError():
+            return (
+                f"The server has no memory left to carry out `{name}`. Nothing was half-written. "
+                "Send less at once; if it happens again, the user must restart the server."
+            )
+        case OSError(errno=errno.EMFILE | errno.ENFILE):
+            return (
+                f"The server has too many files open to carry out `{name}`. Nothing was half-written. "
+                "Call again; if it happens again, the user must raise the limit (ulimit -n)."
+            )
+    return None
+
+
+def _bug(name: str) -> str:
+    return (
+        f"`{name}` failed inside the server, which has logged the cause to its standard error. "
+        "Nothing was half-written. This is a bug: tell the user."
+    )
+
+
 def _refusal(text: str) -> ToolError:
     """Many clients do not show a model that a call has failed, so the text says it."""
     return ToolError(visible(f"Error: {text}"))
 
 
 def _client_name(context: Context[Any, Any] | None) -> str | None:
+    return _name_of(context.request_context) if context else None
+
+
+def _name_of(ctx: ServerRequestContext[Any, Any]) -> str | None:
     """The client's own name, from the handshake or from the request itself in the newer protocol."""
-    known = context.request_context.session.client_params if context else None
+    known = ctx.session.client_params
     return clean(known.client_info.name)[:CLIENT_NAME] if known else None

@@ -16,6 +16,7 @@ from mcp.shared.message import SessionMessage
 from mcp_types import JSONRPCError, JSONRPCRequest, JSONRPCResponse
 
 from memory_server.language.text import without_lone_surrogates
+from memory_server.mcp.changes import LISTEN
 from memory_server.mcp.compat import WriteStream, run_over, stdio_streams
 from memory_server.mcp.messages import NoMessageError, parse, readable
 from memory_server.mcp.server import MemoryServer
@@ -152,7 +153,7 @@ class _Lines:
             except NoMessageError as refusal:
                 await self.answers.send(SessionMessage(refusal.answer))
                 continue
-            if isinstance(message, JSONRPCRequest):
+            if isinstance(message, JSONRPCRequest) and message.method != LISTEN:
                 self.answers.awaited.add(message.id)
             return line
 

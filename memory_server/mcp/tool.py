@@ -19,6 +19,7 @@ from memory_server.mcp import refusals
 from memory_server.mcp.compat import ArgModelBase, FuncMetadata
 from memory_server.mcp.forgiving.calls import Call, understand
 from memory_server.mcp.schema import compact, compact_answer, public, with_note
+from memory_server.mcp.titles import TITLES
 
 READS = ToolAnnotations(
     read_only_hint=True, destructive_hint=False, idempotent_hint=True, open_world_hint=False
@@ -73,7 +74,7 @@ class Tool(SdkTool):
         super().__init__(
             fn=method,
             name=method.__name__,
-            title=None,
+            title=TITLES.get(method.__name__),
             description=inspect.getdoc(method) or "",
             parameters=public(schema),
             fn_metadata=FuncMetadata(

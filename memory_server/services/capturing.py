@@ -1,4 +1,5 @@
-"""What a hook keeps without being asked: the last turn as a short-term memory, and what a session leaves open.
+"""What a hook keeps without being asked: the last turn as a short-term memory, the facts that the person plainly told
+in it as memories, and what a session leaves open.
 
 Only what the person or the assistant said in this conversation, never with a credential, and marked, so that all of it
 can be listed and removed at once.
@@ -13,15 +14,26 @@ from memory_server.domain.caller import Caller
 from memory_server.domain.fact import FactDraft, Scope, home
 from memory_server.domain.forgetting import Forgotten, Kind
 from memory_server.domain.injection import Capture, Captured
+from memory_server.domain.memory import MemoryDraft, MemoryType
 from memory_server.domain.message import Message
 from memory_server.domain.secrets import find_secret
 from memory_server.domain.short_term import snapshot
 from memory_server.language import query
 from memory_server.language.small_talk import is_small_talk
 from memory_server.language.text import clean
+from memory_server.language.told import Told, told
 from memory_server.services import projects
 from memory_server.services.facts import FactService
-from memory_server.sqlite import conversations, facts, hook_captures, short_term, trash
+from memory_server.services.reminding import is_stored
+from memory_server.sqlite import (
+    conversations,
+    facts,
+    hook_captures,
+    memories,
+    open_questions,
+    short_term,
+    trash,
+)
 from memory_server.sqlite.database import Database
 
 LONGEST = 4_000
@@ -31,7 +43,18 @@ LEFT_OPEN = "current.left_open"
 """The fact that says what a session wanted to do next."""
 
 TAG = "captured"
-"""The tag of a fact that was kept unasked."""
+"""The tag of a fact or a memory that was kept unasked."""
+
+IMPORTANCE = 4
+"""Of a memory that was kept unasked: a little less than of one that somebody chose to store."""
+
+READ = 20_000
+"""Characters of what the person said that are read for facts."""
+
+MOST_TOLD = 5
+"""Facts at most that are kept of one turn."""
+
+KINDS = {Captured.SHORT_TERM: Kind.SHORT_TERM, Captured.MEMORY: Kind.MEMORY}
 
 STATED = 400
 """Characters of what a session leaves open: a longer one is no next step."""
@@ -71,6 +94,25 @@ class CaptureService:
             hook_captures.insert(tx, Captured.SHORT_TERM, id, session, event)
         return True
 
+    def keep_told(self, turn: Sequence[Message], event: str, caller: Caller) -> int:
+        """Keep the facts that the person plainly told in a turn, each as a memory, unless one says it; how many.
+
+        What the assistant said is no fact. Of a turn with a credential nothing is kept.
+        """
+        session = caller.session
+        found = [each for said in turn if said.role == "user" for each in told(clean(said.content)[:READ])][
+            :MOST_TOLD
+        ]
+        if session is None or not found or find_secret(*(each.content for each in turn)):
+            return 0
+        with self.database.write() as tx:
+            caller = projects.settled(tx, caller)
+            missing = [each for each in found if not is_stored(tx, each.text, caller)]
+            for each in missing:
+                memory = memories.insert(tx, _draft(each, caller), _signed(caller))
+                hook_captures.insert(tx, Captured.MEMORY, memory.id, session, event)
+        return len(missing)
+
     def keep_left_open(self, turn: Sequence[Message], event: str, caller: Caller) -> bool:
         """Keep what the last words of the last turn name as the next step, as a fact of the project; whether they do.
 
@@ -97,18 +139,27 @@ class CaptureService:
             return hook_captures.select(tx, session, limit)
 
     def forget(self, session: str | None, caller: Caller) -> Forgotten:
-        """Erase for good what was kept unasked, of a session or of all."""
+        """Erase for good what was kept unasked, of a session or of all, with the questions that it asked in vain."""
         with self.database.write() as tx:
             found = hook_captures.select(tx, session, -1)
-            spoken = [each.id for each in found if each.kind is Captured.SHORT_TERM]
             written = facts.select(tx, [each.id for each in found if each.kind is Captured.FACT])
-            trash.put(tx, Kind.SHORT_TERM, spoken, caller)
-            gone = [each.id for id in spoken for each in trash.select(tx, Kind.SHORT_TERM, item_id=id)]
-            trash.erase(tx, gone)
+            for captured, kind in KINDS.items():
+                ids = [each.id for each in found if each.kind is captured]
+                trash.put(tx, kind, ids, caller)
+                trash.erase(tx, [each.id for id in ids for each in trash.select(tx, kind, item_id=id)])
+            questions = open_questions.delete(tx, session=session)
             for fact in written:
                 facts.delete(tx, fact, caller)
                 facts.erase(tx, fact.home, fact.key)
-        return forgetting.erased(len(found), self.database.drop_copies() if found else ())
+        number = len(found) + questions
+        return forgetting.erased(number, self.database.drop_copies() if number else ())
+
+
+def _draft(fact: Told, caller: Caller) -> MemoryDraft:
+    """What people tell of themselves belongs to no project."""
+    type = MemoryType.PREFERENCE if fact.wish else MemoryType.LEARNING
+    project = None if fact.personal else caller.project.name or None
+    return MemoryDraft(fact.text, type, project, (TAG,), IMPORTANCE)
 
 
 def _signed(caller: Caller) -> Caller:

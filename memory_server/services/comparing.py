@@ -50,7 +50,7 @@ def compare(tx: Tx, written: Written, segmenter: Segmenter, without: Collection[
             memory,
             prepare(memory.content, segmenter.segment),
             cosines.get(memory.id),
-            _turn(tx, written.fresh, memory.id) if memory.id in cosines else None,
+            _vectors(tx, written.fresh, memory.id) if memory.id in cosines else None,
         )
         for memory in memories.select(tx, [id for id in ids if id not in without])
     ]
@@ -67,9 +67,9 @@ def _cosines(tx: Tx, fresh: Fresh | None, where: Filter) -> dict[MemoryId, float
     return {MemoryId(id): cosine for id, cosine in nearest.items() if not parts.number_of(id)}
 
 
-def _turn(tx: Tx, fresh: Fresh | None, id: MemoryId) -> Vector | None:
+def _vectors(tx: Tx, fresh: Fresh | None, id: MemoryId) -> tuple[Vector, Vector] | None:
     there = None if fresh is None else embeddings.vector_of(tx, fresh.space_id, id)
-    return None if fresh is None or there is None else fresh.vectors[0] - there
+    return None if fresh is None or there is None else (there, fresh.vectors[0])
 
 
 def _phrases(text: Text) -> list[str]:

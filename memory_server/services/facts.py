@@ -139,6 +139,18 @@ class FactService:
         with self.database.read() as tx:
             return _find(tx, key, scope, projects.known(tx, caller))
 
+    def get(self, key: str, scope: Scope, caller: Caller) -> Fact:
+        """The fact of a key in a scope. Counts no access.
+
+        Raises:
+            NotFound: it has no value.
+        """
+        with self.database.read() as tx:
+            found = _find(tx, key, scope, projects.known(tx, caller))
+        if found is None:
+            raise NotFound(f"No fact `{key}` in the scope {scope}.", Mend.LIST_FACTS)
+        return found
+
     def read_matching(
         self, pattern: str, scope: Scope | None, tags: tuple[str, ...], limit: int, caller: Caller
     ) -> FactsFound:

@@ -41,7 +41,7 @@ class Item(Generic[Thing]):
     """A memory or the like as the ranking reads it.
 
     `texts` are what it says: a turn has a summary and a message.
-    `prior` is the share of its score that it keeps for its own sake, `bonus` what is added to that.
+    `prior` is the share of its score that it keeps for its own sake, `bonus` what is added to that; `reasons` say why.
     """
 
     thing: Thing
@@ -50,6 +50,7 @@ class Item(Generic[Thing]):
     occurred_at: str
     prior: float = 1.0
     bonus: float = 0.0
+    reasons: tuple[str, ...] = ()
 
     @property
     def text(self) -> str:

@@ -6,12 +6,13 @@ from dataclasses import dataclass, replace
 from memory_server.domain.caller import Caller
 from memory_server.domain.edge import Edge, Explored, Reached, Relation, Walk
 from memory_server.domain.embedding import Embedded
+from memory_server.domain.learning import How
 from memory_server.domain.memory import Filter, Memory, MemoryId
 from memory_server.errors import Conflict, Hint, Invalid, Mend, NotFound, Problem
 from memory_server.services import retrieval, search
 from memory_server.services.embedding_queue import EmbeddingQueue, Meaning, Unanswered
 from memory_server.services.gathering import Asked
-from memory_server.sqlite import edges, embeddings, memories
+from memory_server.sqlite import edges, embeddings, memories, memory_uses
 from memory_server.sqlite.database import Database
 from memory_server.sqlite.tx import Tx
 
@@ -65,6 +66,7 @@ class GraphService:
             memories.get(tx, edge.target)
             if edge.relation is Relation.SUPERSEDES:
                 _refuse_circle(tx, edge)
+            memory_uses.mark_used(tx, [edge.source, edge.target], caller.session, How.CALLED)
             return edges.connect(tx, edge, caller)
 
     def end(self, edge: Edge) -> Edge:
@@ -181,7 +183,14 @@ def _alike(
     vector = embeddings.vector_of(tx, meaning.space_id, memory.id)
     if vector is None:
         return {}, {}, [Problem(f"meaning did not answer: memory {memory.id} is not embedded yet")]
-    asked = Asked(Embedded.MEMORIES, search.load, Filter(), limit + 1, "hybrid", memory.project)
+    asked = Asked(
+        Embedded.MEMORIES,
+        search.load,
+        Filter(),
+        limit + 1,
+        "hybrid",
+        memory.project,
+    )
     found = retrieval.alike(tx, memory.content, asked, replace(meaning, vectors=(vector,)))
     scores = {each.item.thing.id: min(1.0, each.score) for each in found if each.id != memory.id}
     scores = dict(list(scores.items())[:limit])

@@ -10,6 +10,7 @@ from memory_server.domain.consolidation import prepare
 from memory_server.domain.edge import Edge, Relation
 from memory_server.domain.embedding import Embedded
 from memory_server.domain.forgetting import Forgotten, Kind
+from memory_server.domain.learning import How
 from memory_server.domain.memory import Memory, MemoryChange, MemoryDraft, MemoryId, Similar, Stored
 from memory_server.domain.secrets import refuse_secrets
 from memory_server.domain.similar import Compared
@@ -18,7 +19,7 @@ from memory_server.nlp import Segmenter
 from memory_server.services import comparing, projects
 from memory_server.services.comparing import Written
 from memory_server.services.embedding_queue import Coverage, EmbeddingQueue, Fresh
-from memory_server.sqlite import changes, edges, embeddings, job_problems, memories, trash
+from memory_server.sqlite import changes, edges, embeddings, job_problems, memories, memory_uses, trash
 from memory_server.sqlite.database import Database
 from memory_server.sqlite.tx import Tx, WriteTx
 
@@ -114,6 +115,8 @@ class MemoryService:
             for id in dict.fromkeys(summarizes):
                 if id != stored.id:
                     edges.connect(tx, Edge(stored.id, id, Relation.SUMMARIZES), caller)
+            built_on = [twin and twin.id, related_to, supersedes, *summarizes]
+            memory_uses.mark_used(tx, [id for id in built_on if id], caller.session, How.CALLED)
             changed = twin is None or twin.content != stored.content
             queued = changed and not _keep(tx, fresh, stored)
         if queued:
@@ -155,6 +158,7 @@ class MemoryService:
             changes.keep_memory(tx, before, caller)
             after = memories.replace(tx, domain.change(before, wanted), "rewritten")
             earlier = memories.earlier(tx, [id])
+            memory_uses.mark_used(tx, [id], caller.session, How.CALLED)
             queued = after.content != before.content and not _keep(tx, fresh, after)
             found = self._compared_now(tx, after, fresh) if domain.moves(before, after) else Compared()
         if queued:

@@ -147,6 +147,11 @@ class ProjectService:
         with self.database.read() as tx:
             return name_of(tx, project)
 
+    def names(self) -> list[str]:
+        """The names of all projects, in order."""
+        with self.database.read() as tx:
+            return projects.names(tx)
+
     def select(self) -> list[Listed]:
         """All projects, by name."""
         with self.database.read() as tx:

@@ -1,7 +1,8 @@
 """One question to all stores: memories, facts, turns, short-term memories, and the prompts that are due."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 from memory_server.domain import fact_text, recall
@@ -23,6 +24,7 @@ from memory_server.project import Project
 from memory_server.services import projects, retrieval, search, turns
 from memory_server.services.embedding_queue import EmbeddingQueue, Meaning, Unanswered
 from memory_server.services.gathering import Asked, Item
+from memory_server.services.learning import ON, Learning
 from memory_server.services.long_term import LongTermService
 from memory_server.services.projects import Among
 from memory_server.services.retrieval import Ranked
@@ -38,6 +40,8 @@ KEY = 0.5
 
 PER_REMARK, PER_HINT = 5, 30
 """Tokens of a note, or of why the answer is less than it could be, besides its text; and of what mends that."""
+
+Load = Callable[[Tx, Sequence[int]], dict[int, Item[Memory]]]
 
 NOTHING = "Nothing that is stored is likely to answer this."
 
@@ -69,6 +73,7 @@ class RecallService:
     queue: EmbeddingQueue
     long_term: LongTermService
     count_access: bool = True
+    learning: Learning = ON
 
     def recall(
         self, text: str, messages: Sequence[Message], max_tokens: int, wish: RecallWish, caller: Caller
@@ -80,7 +85,9 @@ class RecallService:
         woken = self._woken(messages, wish, caller)
         found, problems, note = self.find(text, wish, caller)
         answer = recall.compose(text, woken, found, max_tokens - _weight(note, problems))
-        not_counted = self._count_accesses(answer.items)
+        answers = bool(found) and found[0].score >= recall.LIKELY
+        vain = wish == RecallWish() and not answers and not problems and self.learning.wants(text, caller)
+        not_counted = self._record(text, answer.items, caller, answers, vain)
         return Recalled(
             answer,
             note or (None if answer.items or answer.left_out else NOTHING),
@@ -96,8 +103,9 @@ class RecallService:
         def ask(tx: Tx, meaning: Meaning | Unanswered) -> tuple[list[Found], tuple[Problem, ...], str | None]:
             known = meaning if isinstance(meaning, Meaning) else None
             where, here = among(tx), projects.known(tx, caller)
-            asked = tuple(_asked(text, wish, where, here, "hybrid" if known else "keyword"))
-            found = list(_found(tx, retrieval.rank_all(tx, text, asked, known), here)) if asked else []
+            load = partial(search.load, learning=self.learning)
+            asked = tuple(_asked(text, wish, where, here, "hybrid" if known else "keyword", load))
+            found = list(_found(tx, retrieval.rank_all(tx, text, asked, known), here, load)) if asked else []
             kinds = [each.kind for each in asked]
             return found, (*retrieval.without_meaning(tx, kinds, meaning), *tx.skipped), where.note
 
@@ -111,15 +119,23 @@ class RecallService:
             Found(Recallable.WOKEN, f"w {each.name}", each.prompt, None, 1.0, why=each.why) for each in due
         ]
 
-    def _count_accesses(self, shown: Sequence[Found]) -> Problem | None:
+    def _record(
+        self, text: str, shown: Sequence[Found], caller: Caller, answers: bool, vain: bool
+    ) -> Problem | None:
+        """Count the accesses, and keep what the question teaches."""
         known = [each.id for each in shown if each.kind is Recallable.MEMORY]
         read = [each.id for each in shown if each.kind is Recallable.FACT]
-        if not (known or read) or not self.count_access:
+        if not (known or read or vain) or not self.count_access:
             return None
 
         def mark(tx: WriteTx) -> None:
             memories.mark_accessed(tx, [MemoryId(id) for id in known])
             facts.mark_accessed(tx, read)
+            self.learning.shown(tx, known, caller)
+            if vain:
+                self.learning.unanswered(tx, text, caller)
+            elif answers:
+                self.learning.answered(tx, text, caller)
 
         return search.not_counted(self.database.record(mark))
 
@@ -131,7 +147,9 @@ def _weight(note: str | None, problems: Sequence[Problem]) -> int:
     return round(sum(PER_REMARK + weigh_json(text) / recall.HEADROOM for text in texts) + PER_HINT * hints)
 
 
-def _asked(text: str, wish: RecallWish, where: Among, here: Caller, mode: str) -> Iterator[Asked[Any]]:
+def _asked(
+    text: str, wish: RecallWish, where: Among, here: Caller, mode: str, load: Load
+) -> Iterator[Asked[Any]]:
     """What is searched of each kind that is wanted. `here` is the caller as the file knows it.
 
     Facts and short-term memories are those of the project that is named, else of the caller's and of the user.
@@ -141,7 +159,7 @@ def _asked(text: str, wish: RecallWish, where: Among, here: Caller, mode: str) -
     wanted = Filter(project=where.only, since=since, until=until)
     there = here if where.only is None else replace(here, project=Project(where.only, where.only))
     if Recallable.MEMORY in wish.kinds:
-        yield Asked(Embedded.MEMORIES, search.load, wanted, WANTED, mode, own)
+        yield Asked(Embedded.MEMORIES, load, wanted, WANTED, mode, own)
     if Recallable.TURN in wish.kinds:
         yield Asked(Embedded.TURNS, turns.load, wanted, WANTED, mode, own)
     if Recallable.FACT in wish.kinds:
@@ -179,7 +197,7 @@ def _load_said(tx: Tx, ids: Sequence[int]) -> Mapping[int, Item[ShortTermMemory]
     return {id: Item(each, (each.text,), "", each.said_at) for id, each in found.items()}
 
 
-def _found(tx: Tx, ranked: Sequence[Ranked[Any]], caller: Caller) -> Iterator[Found]:
+def _found(tx: Tx, ranked: Sequence[Ranked[Any]], caller: Caller, load: Load) -> Iterator[Found]:
     """What was found as an answer shows it. What supersedes a memory stands in its place; what solves it, behind it."""
     known = [MemoryId(each.id) for each in ranked if each.kind is Embedded.MEMORIES]
     line = edges.successors(tx, known)
@@ -187,7 +205,7 @@ def _found(tx: Tx, ranked: Sequence[Ranked[Any]], caller: Caller) -> Iterator[Fo
     fixes = edges.answering(tx, [*known, *newest.values()], 1)
     solving = {id: [each.id for each in linked if each.relation == "solves"] for id, linked in fixes.items()}
     others = {*newest.values(), *(id for ids in solving.values() for id in ids)} - set(known)
-    items = search.load(tx, sorted(others)) | {
+    items = load(tx, sorted(others)) | {
         each.id: each.item for each in ranked if each.kind is Embedded.MEMORIES
     }
     shown: set[int] = set()

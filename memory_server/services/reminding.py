@@ -3,6 +3,7 @@
 A hook has a tenth of a second for it, so it asks the word indices alone; `recall` asks meaning too.
 """
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
@@ -41,6 +42,8 @@ CANDIDATES = 200
 
 SHOWN = 5
 """Most texts that a prompt brings to mind."""
+
+_NUMBER = re.compile(r"\d+(?:[.:]\d+)*")
 
 KINDS = {Index.MEMORY: Injected.MEMORY, Index.FACT: Injected.FACT, Index.TURN: Injected.TURN}
 
@@ -85,7 +88,7 @@ class RemindingService:
                 return None
             caller = projects.known(tx, caller)
             stated = statements(_by_user(last.text or ""))
-            missing = next((each for each in stated if not _is_stored(tx, each, caller)), None)
+            missing = next((each for each in stated if not is_stored(tx, each, caller)), None)
         if missing is not None:
             told = [Injection(event, Injected.SUGGESTION, last.id, estimate(missing))]
             self.database.record(lambda tx: hook_injections.insert(tx, session, told))
@@ -97,32 +100,45 @@ def _by_user(text: str) -> str:
     return text.partition("\nassistant: ")[0].removeprefix("user: ") if text.startswith("user: ") else ""
 
 
-def _is_stored(tx: Tx, sentence: str, caller: Caller) -> bool:
-    """Whether a memory or a fact says it; a sentence of small talk needs no storing."""
+def is_stored(tx: Tx, sentence: str, caller: Caller) -> bool:
+    """Whether a memory or a fact says it, with the same numbers; a sentence of small talk needs no storing."""
     terms = query.parse(sentence).terms[:TERMS]
     if all(map(is_small_talk, terms)):
         return True
-    shared = _shared(tx, terms)
+    shared = shared_by(tx, terms)
     for index in (Index.MEMORY, Index.FACT):
         likely = [id for id, each in shared[index].items() if each.mass >= STORED * each.full]
-        if likely and _own(tx, index, likely, caller):
+        own = visible_to(tx, index, likely, caller) if likely else set()
+        if any(_numbers(sentence) <= _numbers(text) for text in _texts(tx, index, sorted(own))):
             return True
     return False
 
 
+def _texts(tx: Tx, index: Index, ids: Sequence[int]) -> list[str]:
+    """What these memories or facts say."""
+    if index is Index.FACT:
+        return [fact_text.value_of(fact.value) for fact in facts.select(tx, ids)]
+    return [memory.content for memory in memories.select(tx, [MemoryId(id) for id in ids])]
+
+
+def _numbers(text: str) -> set[str]:
+    """The numbers of a text: with another one it says something else."""
+    return set(_NUMBER.findall(text))
+
+
 def _likely(tx: Tx, text: str, caller: Caller) -> list[tuple[tuple[Injected, int], float]]:
     """The rows that a prompt is likely about and that the caller may see, each with its probability, best first."""
-    shared = _shared(tx, query.parse(text).terms[:TERMS])
+    shared = shared_by(tx, query.parse(text).terms[:TERMS])
     found = []
     for index, rows in shared.items():
         best = sorted(rows, key=lambda id: (-rows[id].mass, -id))[:CANDIDATES]
         likely = [id for id in best if rows[id].probability >= LIKELY]
-        own = _own(tx, index, likely, caller) if likely else set()
+        own = visible_to(tx, index, likely, caller) if likely else set()
         found += [((KINDS[index], id), rows[id].probability) for id in likely if id in own]
     return sorted(found, key=lambda each: (-each[1], each[0][0], -each[0][1]))
 
 
-def _shared(tx: Tx, terms: Sequence[str]) -> dict[Index, dict[int, Shared]]:
+def shared_by(tx: Tx, terms: Sequence[str]) -> dict[Index, dict[int, Shared]]:
     """What each memory, fact and turn shares with these terms; of a long memory the part that shares most."""
     total = sum(word_hits.count(tx, index) for index in Index)
     weights: dict[Index, dict[int, list[float]]] = {index: {} for index in Index}
@@ -147,7 +163,8 @@ def _shared(tx: Tx, terms: Sequence[str]) -> dict[Index, dict[int, Shared]]:
     return found
 
 
-def _own(tx: Tx, index: Index, ids: Sequence[int], caller: Caller) -> set[int]:
+def visible_to(tx: Tx, index: Index, ids: Sequence[int], caller: Caller) -> set[int]:
+    """Those of these rows that the caller's project may be told."""
     match index:
         case Index.MEMORY:
             return word_hits.own_memories(tx, ids, caller.project.name)

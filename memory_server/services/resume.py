@@ -14,17 +14,19 @@ from memory_server.domain.briefing.items import (
     of_fact,
     of_memory,
     of_older,
+    of_question,
 )
 from memory_server.domain.briefing.session import Event, LastSession, last_session, of_session, title
 from memory_server.domain.briefing.settled import still_open
 from memory_server.domain.caller import Caller
 from memory_server.domain.fact import Fact, Headline, Scope, home, homes, narrowest
+from memory_server.domain.learning import OPEN, OpenQuestion
 from memory_server.domain.memory import Memory, MemoryId, MemoryType
 from memory_server.domain.scoring import age_in_days
 from memory_server.errors import Problem
 from memory_server.language.tokens import weigh_json
 from memory_server.services import projects
-from memory_server.sqlite import edges, fact_history, facts, memories, turns
+from memory_server.sqlite import edges, fact_history, facts, memories, open_questions, turns
 from memory_server.sqlite.database import Database
 from memory_server.sqlite.tx import Tx
 
@@ -42,6 +44,9 @@ EVENTS = 40
 
 TURN = 6
 """The importance of a turn of the last session beside the observations there."""
+
+QUESTIONS = 3
+"""Open questions that a briefing may tell, the latest."""
 
 HIGH = 7
 """The least importance of the memories of no project that each briefing considers."""
@@ -62,13 +67,14 @@ class Wording:
 
 @dataclass(frozen=True, slots=True)
 class Resumed:
-    """The briefing, the tokens of the whole answer, and the parts of the context that were asked for.
+    """The briefing of a moment, the tokens of the whole answer, and the parts of the context that were asked for.
 
     `degraded` names the rows that could not be read, `note` a project of which nothing is known.
     """
 
     briefing: Briefing
     token_count: int
+    now: str
     context: Context | None
     degraded: tuple[Problem, ...]
     note: str | None = None
@@ -86,7 +92,10 @@ class _Known:
 
 @dataclass(frozen=True, slots=True)
 class ResumeService:
+    """`learns` is off where open questions are not told."""
+
     database: Database
+    learns: bool = True
 
     def resume(self, max_tokens: int, include: frozenset[Part], wording: Wording, caller: Caller) -> Resumed:
         """Brief on the caller's project and session, in an answer of at most so many tokens. Reads only."""
@@ -98,6 +107,7 @@ class ResumeService:
             learnt = _memories(tx, caller.project.name, considered)
             disputes = edges.contradicting(tx, [memory.id for memory in learnt])
             events = _events(tx, caller)
+            asked = _asked(tx, caller) if self.learns else []
             total = memories.count_current(tx, caller.project.name) + known.more
             now, skipped = tx.now, tuple(tx.skipped)
         reader = Reader(now, caller.client, caller.project.name, _usual(known.facts, learnt))
@@ -109,6 +119,7 @@ class ResumeService:
             *of_facts,
             *_of_memories(learnt, session, disputes, reader),
             *(of_session(session, reader) if session else []),
+            *(of_question(each.text, each.asked_at, reader) for each in asked),
         ]
         titles = {Heading.LAST_SESSION: title(session, reader, caller.session)} if session else {}
         author = None if reader.usual == caller.client else reader.usual
@@ -118,7 +129,7 @@ class ResumeService:
         briefing = brief(items, frame, room / 2 if include else room)
         context = context_of(briefing.said, include, room - briefing.cost) if include else None
         tokens = overhead + briefing.cost + (context.cost if context else 0)
-        return Resumed(briefing, round(tokens), context, skipped, note)
+        return Resumed(briefing, round(tokens), now, context, skipped, note)
 
 
 def _facts(tx: Tx, caller: Caller, limit: int) -> _Known:
@@ -184,6 +195,15 @@ def _events(tx: Tx, caller: Caller) -> list[Event]:
             for each in seen
         ),
     ]
+
+
+def _asked(tx: Tx, caller: Caller) -> list[OpenQuestion]:
+    """The open questions of the project that a briefing may tell."""
+    if not open_questions.select(tx, caller.project.name, OPEN):
+        return []
+    from memory_server.services.learning import open_ones  # 80 ms of a hook that is to take 150
+
+    return open_ones(tx, caller)[:QUESTIONS]
 
 
 def _usual(known: Sequence[Fact], learnt: Sequence[Memory]) -> str | None:

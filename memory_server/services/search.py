@@ -2,21 +2,24 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 from memory_server.domain import parts, ranking, scoring
 from memory_server.domain.caller import Caller
 from memory_server.domain.embedding import Embedded
+from memory_server.domain.learning import Uses
 from memory_server.domain.memory import Filter, Memory, MemoryId
 from memory_server.domain.ranking import Hit, Why
 from memory_server.errors import Problem
 from memory_server.services import projects, retrieval
 from memory_server.services.embedding_queue import EmbeddingQueue, Meaning, Unanswered, name
 from memory_server.services.gathering import Asked, Item
+from memory_server.services.learning import OFF, ON, Learning
 from memory_server.services.projects import Among
 from memory_server.services.retrieval import Ranked
 from memory_server.sqlite import candidates, edges, memories
 from memory_server.sqlite.database import Database
-from memory_server.sqlite.tx import Tx
+from memory_server.sqlite.tx import Tx, WriteTx
 
 LINKED_CONTENT = 80
 """Characters of a linked memory that a hit shows."""
@@ -51,6 +54,7 @@ class SearchService:
     database: Database
     queue: EmbeddingQueue
     count_access: bool = True
+    learning: Learning = ON
 
     def search(
         self,
@@ -79,7 +83,7 @@ class SearchService:
             where = among(tx)
             asked = Asked(
                 Embedded.MEMORIES,
-                load,
+                partial(load, learning=self.learning),
                 replace(wanted, project=where.only),
                 limit + offset,
                 mode if known else "keyword",
@@ -102,7 +106,8 @@ class SearchService:
                 found = ask(tx, None)
         else:
             found = self.queue.read(retrieval.questions(text), ask)
-        not_counted = self._count_accesses(found.hits)
+        whole = wanted == Filter() and mode == "hybrid" and not offset and not found.degraded
+        not_counted = self._record(text, found, caller, whole)
         return replace(found, degraded=(*found.degraded, *([not_counted] if not_counted else [])))
 
     def _newest(self, wanted: Filter, among: Callable[[Tx], Among], limit: int, offset: int) -> Found:
@@ -115,11 +120,23 @@ class SearchService:
             ]
             return Found(hits, "none", tuple(tx.skipped), where.note, where.own)
 
-    def _count_accesses(self, hits: Sequence[Hit]) -> Problem | None:
-        surely = [hit.memory.id for hit in hits if hit.score >= ranking.LEAST]
-        if not surely or not self.count_access:
+    def _record(self, text: str, found: Found, caller: Caller, whole: bool) -> Problem | None:
+        """Count the accesses, and keep what the search teaches; `whole`: it asked for all that may answer."""
+        surely = [hit.memory.id for hit in found.hits if hit.score >= ranking.LEAST]
+        answers = bool(found.hits) and found.hits[0].score >= ranking.LIKELY
+        vain = whole and not answers and self.learning.wants(text, caller)
+        if not (surely or vain) or not self.count_access:
             return None
-        return not_counted(self.database.record(lambda tx: memories.mark_accessed(tx, surely)))
+
+        def mark(tx: WriteTx) -> None:
+            memories.mark_accessed(tx, surely)
+            self.learning.shown(tx, surely, caller)
+            if vain:
+                self.learning.unanswered(tx, text, caller)
+            elif answers:
+                self.learning.answered(tx, text, caller)
+
+        return not_counted(self.database.record(mark))
 
 
 def not_counted(problem: Problem | None) -> Problem | None:
@@ -150,7 +167,8 @@ def _hits(tx: Tx, text: str, asked: Asked[Memory], meaning: Meaning | None) -> l
 def _hit(tx: Tx, ranked: Ranked[Memory]) -> Hit:
     memory, signals = ranked.item.thing, ranked.signals
     decayed = scoring.decayed_score(memory, tx.now)
-    why = Why(signals.share, signals.cosine, decayed, signals.boost.reasons)
+    also = (*signals.boost.reasons, *ranked.item.reasons)
+    why = Why(signals.share, signals.cosine, decayed, also)
     content, part = shown(memory, ranked.part)
     return Hit(memory, ranked.score, ranked.probability, why, content, part)
 
@@ -172,16 +190,14 @@ def _joining(tx: Tx, ids: Sequence[MemoryId], asked: Asked[Memory]) -> list[Hit]
     ]
 
 
-def load(tx: Tx, ids: Sequence[int]) -> dict[int, Item[Memory]]:
-    """These memories as the ranking reads them."""
+def load(tx: Tx, ids: Sequence[int], learning: Learning = OFF) -> dict[int, Item[Memory]]:
+    """These memories as the ranking reads them. This is the one place where their uses count."""
     found = memories.select(tx, [MemoryId(id) for id in ids])
-    return {
-        memory.id: Item(
-            memory,
-            (memory.content,),
-            memory.project or "",
-            memory.occurred_at,
-            ranking.prior(scoring.decayed_score(memory, tx.now)),
-        )
-        for memory in found
-    }
+    uses = learning.counts(tx, ids)
+    return {memory.id: _item(memory, uses.get(memory.id, Uses()), tx.now) for memory in found}
+
+
+def _item(memory: Memory, uses: Uses, now: str) -> Item[Memory]:
+    prior = ranking.prior(scoring.decayed_score(memory, now)) * uses.factor
+    reasons = (uses.reason,) if uses.reason else ()
+    return Item(memory, (memory.content,), memory.project or "", memory.occurred_at, prior, reasons=reasons)

@@ -10,6 +10,7 @@ from memory_server.domain.embedding import Embedded
 from memory_server.domain.fact import Fact, FactDraft, Scope, homes
 from memory_server.domain.forgetting import Forgotten, Kind
 from memory_server.domain.memory import Filter
+from memory_server.domain.recall import LIKELY
 from memory_server.domain.secrets import refuse_secrets
 from memory_server.domain.turn import Turn, TurnDraft
 from memory_server.errors import Mend, NotFound, Problem
@@ -18,6 +19,7 @@ from memory_server.services import projects, retrieval
 from memory_server.services.embedding_queue import EmbeddingQueue, Meaning, Unanswered
 from memory_server.services.facts import FactService
 from memory_server.services.gathering import Asked, Item
+from memory_server.services.learning import ON, Learning
 from memory_server.sqlite import embeddings, facts, trash, turns
 from memory_server.sqlite.database import Database
 from memory_server.sqlite.tx import Tx
@@ -46,6 +48,7 @@ class TurnService:
     database: Database
     queue: EmbeddingQueue
     facts: FactService
+    learning: Learning = ON
 
     def register(self, turn: TurnDraft, known: Mapping[str, Any], caller: Caller) -> int:
         """Keep a turn and its facts in one transaction: all or nothing; the id of the turn.
@@ -97,7 +100,11 @@ class TurnService:
             problems = (*retrieval.without_meaning(tx, [Embedded.TURNS], meaning), *tx.skipped)
             return Recalled(found, named, problems, where.note)
 
-        return self.queue.read(retrieval.questions(text), ask)
+        recalled = self.queue.read(retrieval.questions(text), ask)
+        vain = project is None and not (recalled.facts or recalled.degraded) and not _answers(recalled)
+        if vain and not self.database.read_only and self.learning.wants(text, caller):
+            self.database.record(lambda tx: self.learning.unanswered(tx, text, caller))
+        return recalled
 
     def get(self, id: int) -> Turn:
         """One turn whole.
@@ -141,6 +148,10 @@ class TurnService:
             (turn,) = turns.select(tx, [id])
         self.queue.wake()
         return turn
+
+
+def _answers(recalled: Recalled) -> bool:
+    return bool(recalled.turns) and recalled.turns[0][1] >= LIKELY
 
 
 def load(tx: Tx, ids: Sequence[int]) -> dict[int, Item[Turn]]:

@@ -54,6 +54,11 @@ def ids(tx: Tx) -> list[ConversationId]:
     return [ConversationId(id) for (id,) in tx.rows("SELECT id FROM conversations ORDER BY id")]
 
 
+def names(tx: Tx) -> list[str]:
+    """All, the newest first."""
+    return [name for name, _ in tx.rows("SELECT name, id FROM conversations ORDER BY id DESC")]
+
+
 def delete_empty(tx: WriteTx) -> None:
     """Forget the names of conversations of which nothing is left, not even in the trash."""
     tx.execute(

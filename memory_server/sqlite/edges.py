@@ -173,6 +173,32 @@ def contradicting(tx: Tx, ids: Collection[MemoryId]) -> dict[MemoryId, list[Memo
     return found
 
 
+def disputes(tx: Tx, project: str, limit: int) -> list[tuple[MemoryId, MemoryId]]:
+    """Source and target of the edges by which a memory of a project ('' is none) contradicts another one or is
+    contradicted, each pair once, the newest first. What is superseded is settled."""
+    rows = tx.rows(
+        """
+        SELECT s.id, t.id, max(e.id)
+        FROM edges AS e
+        JOIN memories AS s ON s.id = e.source_id
+        JOIN memories AS t ON t.id = e.target_id
+        WHERE e.relation = 'contradicts'
+            AND e.valid_to IS NULL
+            AND :project IN (ifnull(s.project, ''), ifnull(t.project, ''))
+            AND NOT EXISTS (
+                SELECT 1
+                FROM edges
+                WHERE target_id IN (s.id, t.id) AND relation = 'supersedes' AND valid_to IS NULL
+            )
+        GROUP BY min(s.id, t.id), max(s.id, t.id)
+        ORDER BY 3 DESC
+        LIMIT :limit
+        """,
+        {"project": project, "limit": limit},
+    )
+    return [(MemoryId(source), MemoryId(target)) for source, target, _ in rows]
+
+
 def successors(tx: Tx, ids: Collection[MemoryId], at: str | None = None) -> dict[MemoryId, MemoryId]:
     """Each of these memories that is superseded, with what did so last; then the same of that, and so on."""
     conditions, values = _conditions(Relation.SUPERSEDES, at)

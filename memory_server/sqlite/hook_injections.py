@@ -28,6 +28,20 @@ def in_context(tx: Tx, session: str) -> set[tuple[Injected, int]]:
     return {(Injected(kind), id) for kind, id in rows}
 
 
+def memories(tx: Tx, session: str) -> dict[int, bool]:
+    """The memories that a session was told, and of each whether only a briefing told it."""
+    rows = tx.rows(
+        """
+        SELECT item_id, min(event = 'SessionStart')
+        FROM hook_injections
+        WHERE session = ? AND kind = 'memory'
+        GROUP BY item_id
+        """,
+        (session,),
+    )
+    return {id: bool(briefed) for id, briefed in rows}
+
+
 def was_suggested(tx: Tx, session: str, id: int) -> bool:
     """Whether a session was told, ever, that something stated in a turn is not stored."""
     found = tx.value(

@@ -49,6 +49,7 @@ def finish(tx: WriteTx, source: Known, target: Known, memories: int) -> Moved:
     both = _settle_facts(tx, source, target)
     _move_conversation(tx, source, target)
     hand_on(tx, source, target)
+    tx.execute("UPDATE open_questions SET project = ? WHERE project = ?", (target.name, source.name))
     tx.execute("DELETE FROM projects WHERE id = ?", (source.id,))
     tx.execute(
         "INSERT OR REPLACE INTO project_keys (kind, key, project_id) VALUES (?, ?, ?)",

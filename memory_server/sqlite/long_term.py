@@ -102,6 +102,21 @@ def names(tx: Tx, conversation: ConversationId, limit: int) -> list[str]:
     return [name for (name,) in rows]
 
 
+def never_woken(tx: Tx, conversation: ConversationId, before: str, limit: int) -> list[LongTermMemory]:
+    """Those from before a moment that were never woken, and those whose trigger failed last time; the oldest first."""
+    rows = tx.rows(
+        f"""
+        SELECT {_COLUMNS}
+        FROM long_term_memories
+        WHERE conversation_id = ? AND (error IS NOT NULL OR (fired_count = 0 AND created_at < ?))
+        ORDER BY error IS NULL, created_at, id
+        LIMIT ?
+        """,
+        (conversation, before, limit),
+    )
+    return [_memory(row) for row in rows]
+
+
 _ORDER = {
     Order.NAME: "(SELECT key FROM json_each(:places) WHERE value = conversation_id), error IS NULL, name",
     Order.WOKEN: "fired_at DESC, id DESC",

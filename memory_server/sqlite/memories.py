@@ -325,6 +325,36 @@ def newest_current(tx: Tx, project: str, type: MemoryType, limit: int) -> list[M
     return select(tx, [MemoryId(id) for (id,) in rows])
 
 
+def newest_of(tx: Tx, project: str, limit: int) -> list[Memory]:
+    """The same of all types."""
+    rows = tx.rows(
+        f"""
+        SELECT id
+        FROM memories
+        WHERE project IS :project AND {_ALONE} AND {_LASTING}
+        ORDER BY ifnull(occurred_at, created_at) DESC, id DESC
+        LIMIT :limit
+        """,
+        {"project": project or None, "now": tx.now, "limit": limit},
+    )
+    return select(tx, [MemoryId(id) for (id,) in rows])
+
+
+def ids_like(tx: Tx, start: str, project: str, limit: int) -> tuple[list[MemoryId], int]:
+    """The newest ids that begin with these digits, those of a project first; and how many there are."""
+    rows = tx.rows(
+        """
+        SELECT id, count(*) OVER ()
+        FROM memories
+        WHERE substr(id, 1, ?) = ?
+        ORDER BY ifnull(project, '') = ? DESC, id DESC
+        LIMIT ?
+        """,
+        (len(start), start, project, limit),
+    )
+    return [MemoryId(id) for id, _ in rows], rows[0][1] if rows else 0
+
+
 def count_current(tx: Tx, project: str) -> int:
     """How many memories of a project no other one supersedes or stands for."""
     row = tx.one(f"SELECT count(*) FROM memories WHERE project IS ? AND {_UNREPLACED}", (project or None,))

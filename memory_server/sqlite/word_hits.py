@@ -21,6 +21,14 @@ class Index(StrEnum):
     TURN = "turn_words"
 
 
+_WRITTEN = {
+    Index.MEMORY: ("memories", "updated_at"),
+    Index.FACT: ("facts", "updated_at"),
+    Index.TURN: ("turns", "created_at"),
+}
+"""The table of each index, and the column that says when a row was written."""
+
+
 def count(tx: Tx, index: Index) -> int:
     """How many texts an index has."""
     return int(tx.value(f"SELECT count(*) FROM {index.value}_docsize"))
@@ -37,6 +45,16 @@ def holding(tx: Tx, index: Index, term: str) -> list[int]:
         LIMIT ?
         """,
         (quoted(term), MOST_ROWS),
+    )
+    return [id for (id,) in rows]
+
+
+def newer(tx: Tx, index: Index, ids: Sequence[int], moment: str) -> list[int]:
+    """Those of these rows that were written after a moment."""
+    table, column = _WRITTEN[index]
+    rows = tx.rows(
+        f"SELECT id FROM {table} WHERE id IN (SELECT value FROM json_each(?)) AND {column} > ?",
+        (json.dumps(list(ids)), moment),
     )
     return [id for (id,) in rows]
 

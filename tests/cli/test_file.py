@@ -112,11 +112,11 @@ def test_a_backup_of_an_older_schema_is_migrated_when_it_is_opened(
     terminal("add", HARBOUR)
     copy = tmp_path / "copy.db"
     terminal("backup", str(copy))
-    gone = ("DROP VIEW readable_changes", "DROP TABLE changes", "DELETE FROM migrations WHERE version = 19")
+    gone = ("DROP VIEW readable_changes", "DROP TABLE changes", "DELETE FROM migrations WHERE version = 20")
     triggers = sqlite(
         copy, "SELECT name FROM sqlite_schema WHERE type = 'trigger' AND name LIKE '%changes%'"
     ).split()
-    sqlite(copy, *(f"DROP TRIGGER {name}" for name in triggers), *gone, "PRAGMA user_version = 18")
+    sqlite(copy, *(f"DROP TRIGGER {name}" for name in triggers), *gone, "PRAGMA user_version = 19")
     terminal("restore", str(copy), "--yes")
     assert terminal("list").rows[0][-1] == HARBOUR
     assert damage(terminal.servers.db) == []

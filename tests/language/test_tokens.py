@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory_server.language.tokens import estimate, weigh
+from memory_server.language.tokens import beginning, estimate, fitting, weigh
 
 PAIRS: dict[str, list[list[str]]] = json.loads(
     (Path(__file__).parents[1] / "domain" / "consolidation_pairs.json").read_text(encoding="utf-8")
@@ -51,3 +51,18 @@ def test_more_text_never_weighs_less(one: str, other: str) -> None:
 @pytest.mark.parametrize("text", ["الإصدار كل يوم ثلاثاء", "релиз каждый вторник", "วันอังคาร", "🎉🚀🔥✅"])
 def test_other_scripts_are_estimated_rather_too_high(text: str) -> None:
     assert estimate(text) >= tokens(text) - 1
+
+
+@given(st.text(), st.floats(0, 50))
+def test_a_beginning_has_no_more_tokens_than_it_may(text: str, most: float) -> None:
+    start = beginning(text, most)
+    assert text.startswith(start)
+    assert weigh(start) <= max(most, 0) or not start
+    assert start == text or weigh(text) > most
+
+
+def test_lines_are_taken_as_long_as_they_fit() -> None:
+    lines = ["one two three", "four five", "six"]
+    assert fitting(lines, weigh("".join(lines)) + 5) == lines
+    assert fitting(lines, weigh(lines[0]) + 1) == lines[:1]
+    assert fitting(lines, 0) == []

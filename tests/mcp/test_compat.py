@@ -16,3 +16,4 @@ def test_the_server_inside_the_server_runs_over_given_streams() -> None:
     lowlevel = MCPServer("x")._lowlevel_server
     assert callable(lowlevel.run)
     assert callable(lowlevel.create_initialization_options)
+    assert callable(lowlevel.add_request_handler)

@@ -25,6 +25,7 @@ from pydantic import BaseModel
 
 from memory_server import app
 from memory_server.domain.caller import Caller
+from memory_server.mcp.offers import offers
 from memory_server.mcp.server import MemoryServer
 from memory_server.mcp.tool import Tool
 from memory_server.mcp.toolsets import toolsets
@@ -57,7 +58,11 @@ class Edge:
         for tool in self.tools.values():
             tool.fn = self._keep
         self.server = MemoryServer(
-            list(self.tools.values()), list(self.tools), lambda name: Caller(name, "s"), "ERROR"
+            list(self.tools.values()),
+            list(self.tools),
+            lambda name: Caller(name, "s"),
+            "ERROR",
+            offers(self.services),
         )
 
     def _keep(self, **given: Any) -> Nothing:

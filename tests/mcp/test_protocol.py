@@ -196,7 +196,10 @@ def test_an_unknown_method_is_not_found(wire: Wire) -> None:
 def test_a_prompt_that_is_not_there_is_no_crash(server: Servers) -> None:
     answers, log = whole_run(server, initialize(), INITIALIZED, request("prompts/get", name="a\x1b[1m"))
     assert [answer["error"] for answer in answers if answer["id"] == 1] == [
-        {"code": -32602, "message": "No prompt `a[1m`: this server has tools only."}
+        {
+            "code": -32602,
+            "message": "No prompt `a[1m`. There are: `resume`, `remember`, `recall`, `review`.",
+        }
     ]
     assert log == ""
 

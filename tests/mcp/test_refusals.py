@@ -8,16 +8,20 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from mcp import Client
-from mcp_types import CallToolResult, TextContent
+from mcp import Client, MCPError
+from mcp_types import CallToolResult, Resource, TextContent
 from pydantic import BaseModel
 
+from memory_server import app
 from memory_server.cli.main import main
 from memory_server.domain.caller import Caller
 from memory_server.errors import Conflict, Invalid, NotFound, Unavailable
 from memory_server.language.text import visible
-from memory_server.mcp.server import MemoryServer
+from memory_server.mcp.offers import offers
+from memory_server.mcp.resources import Resources
+from memory_server.mcp.server import MemoryServer, Offers
 from memory_server.mcp.tool import READS, Tool
+from memory_server.settings import Settings
 from tests.conftest import ROOT, Servers, Sqlite, call
 from tests.mcp.conftest import refusal
 
@@ -205,7 +209,10 @@ def failing(error: BaseException) -> MemoryServer:
         """Fail."""
         raise error
 
-    return MemoryServer([Tool(fails, READS)], ["fails"], lambda name: Caller(name, "s1"), "ERROR")
+    services = app.build(Settings(db=Path("never-opened.db")))
+    return MemoryServer(
+        [Tool(fails, READS)], ["fails"], lambda name: Caller(name, "s1"), "ERROR", offers(services)
+    )
 
 
 @pytest.mark.parametrize(
@@ -238,6 +245,28 @@ async def test_a_failure_that_a_user_can_mend_is_no_bug_of_the_server(
 ) -> None:
     async with Client(failing(error)) as client:
         assert await refusal(client, "fails") == told
+
+
+class Broken(Resources):
+    """Resources that cannot be listed."""
+
+    def listed(self) -> list[Resource]:
+        raise RuntimeError(f"of {EVIL}")
+
+
+async def test_a_resource_that_fails_is_a_bug_of_the_server_too(caplog: pytest.LogCaptureFixture) -> None:
+    services = app.build(Settings(db=Path("never-opened.db")))
+    good = offers(services)
+    broken = Broken(services.resume, services.recent, services.memories, services.facts, services.projects)
+    server = MemoryServer(
+        [], [], lambda name: Caller(name, "s1"), "ERROR", Offers(broken, good.prompts, good.completions)
+    )
+    async with Client(server) as client:
+        with pytest.raises(MCPError) as error:
+            await client.list_resources()
+    assert error.value.error.code == -32603
+    assert error.value.error.message.startswith("`resources/list` failed inside the server")
+    assert "RuntimeError" in caplog.text
 
 
 async def test_any_other_failure_is_still_a_bug_of_the_server(caplog: pytest.LogCaptureFixture) -> None:

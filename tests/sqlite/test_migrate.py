@@ -110,7 +110,8 @@ def test_a_fresh_file_gets_the_newest_schema_and_says_whose_it_is(
             (16, "one_language"),
             (17, "wakes"),
             (18, "hooks"),
-            (19, "changes"),
+            (19, "learning"),
+            (20, "changes"),
         ]
         assert tx.value("SELECT applied_at FROM migrations") == tx.now
         assert tx.value("PRAGMA user_version") == NEWEST

@@ -30,6 +30,7 @@ MIGRATIONS = ROOT / "migrations"
 NEWEST = len(list(MIGRATIONS.glob("*.sql")))
 PROJECTS = int(next(MIGRATIONS.glob("*_projects.sql")).name[:4])
 CHANGES = int(next(MIGRATIONS.glob("*_changes.sql")).name[:4])
+LEARNING = int(next(MIGRATIONS.glob("*_learning.sql")).name[:4])
 HOOKS = int(next(MIGRATIONS.glob("*_hooks.sql")).name[:4])
 CLAUDE = Caller("Claude", "s1")
 
@@ -110,6 +111,12 @@ DATA = {
         VALUES (1, 'edited', '{"content": "Harbours open"}', 'Claude', 's1');
         INSERT INTO changes (long_term_id, action, before)
         SELECT min(id), 'edited', '{"prompt": "q"}' FROM long_term_memories;
+    """,
+    LEARNING: """
+        INSERT INTO hook_captures (kind, item_id, session, event) VALUES ('memory', 2, 's1', 'Stop');
+        INSERT INTO memory_uses (memory_id, session, judged_at, used_at, how)
+        VALUES (1, 's1', '2026-01-02T03:04:05.000Z', '2026-01-02T03:04:05.000Z', 'repeated');
+        INSERT INTO open_questions (project, question, session) VALUES ('shop', 'Who keeps the lighthouse?', 's1');
     """,
 }
 """What a file can hold from a version on."""

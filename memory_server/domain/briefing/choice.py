@@ -26,6 +26,7 @@ class Heading(IntEnum):
     CONVENTIONS = 8
     EVERYWHERE = 9
     OTHER = 10
+    ASKED = 11
 
 
 TITLES = {
@@ -40,6 +41,7 @@ TITLES = {
     Heading.CONVENTIONS: "Conventions",
     Heading.EVERYWHERE: "In all projects",
     Heading.OTHER: "Also known",
+    Heading.ASKED: "Open questions",
 }
 
 URGENCY = {
@@ -54,6 +56,7 @@ URGENCY = {
     Heading.CONVENTIONS: 4.0,
     Heading.EVERYWHERE: 4.0,
     Heading.OTHER: 1.5,
+    Heading.ASKED: 1.0,
 }
 """How much an item under a heading counts beside one of the same age and importance under another one."""
 

@@ -26,6 +26,7 @@ HALF = {
     Heading.CONVENTIONS: 365,
     Heading.EVERYWHERE: 730,
     Heading.OTHER: 60,
+    Heading.ASKED: 30,
 }
 """Days after which an item of a heading counts half of what it did when it was new."""
 
@@ -171,6 +172,12 @@ def of_older(count: int, newest: Sequence[Item]) -> Item:
         return (f"{count}.", f"{count}, the last: {named}.") if newest else (f"{count}.",)
 
     return Item(Heading.OLDER, worded, 1.0, newest[0].at if newest else "", counted=False)
+
+
+def of_question(text: str, asked_at: str, reader: Reader) -> Item:
+    """A question that was asked in vain: whole, or not at all."""
+    worth = _worth(Heading.ASKED, ORDINARY, reader.age(asked_at))
+    return Item(Heading.ASKED, lambda: (text,), worth, asked_at, counted=False)
 
 
 def _worth(heading: Heading, importance: int, age: float) -> float:

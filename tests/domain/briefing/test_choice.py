@@ -68,6 +68,7 @@ def test_headings_come_in_the_order_of_urgency_whatever_the_order_given() -> Non
         "Conventions",
         "In all projects",
         "Also known",
+        "Open questions",
     ]
 
 

@@ -1,0 +1,104 @@
+"""Tells clients when the list of resources has changed, or the text of a resource that they watch.
+
+In the era of `initialize` each client is told of the list. In the newer one a client opens a stream with
+`subscriptions/listen` and says what it wants to be told. What another program writes into the file is told with the
+next write of this server.
+"""
+
+import logging
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import anyio.to_thread
+from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
+from mcp.server.mcpserver import Context
+from mcp_types.version import MODERN_PROTOCOL_VERSIONS
+
+from memory_server.domain.caller import Caller
+from memory_server.errors import MemoryServerError
+from memory_server.mcp.resources import Resources
+
+logger = logging.getLogger(__name__)
+
+LISTEN = "subscriptions/listen"
+
+WATCHED = 100
+"""Resources of one stream that are watched: each is read again after each write."""
+
+_Texts = dict[str, str | None]
+"""The texts of what a stream watches, as they were told last; None: it could not be read."""
+
+
+class Changes:
+    """Compares after each write what clients know with what there is now."""
+
+    def __init__(self, resources: Resources, caller: Callable[[str | None], Caller]) -> None:
+        self._resources = resources
+        self._caller = caller
+        self._known: list[str] | None = None
+        self._streams: dict[object, _Texts] = {}
+
+    def listed(self, addresses: Sequence[str]) -> None:
+        """A client knows this list from now on."""
+        self._known = list(addresses)
+
+    async def watch(self, ctx: ServerRequestContext[Any, Any], call_next: CallNext) -> HandlerResult:
+        """Middleware: while a client listens, what it watches is compared."""
+        if ctx.method != LISTEN:
+            return await call_next(ctx)
+        stream = object()
+        if self._known is None:
+            self._known = await anyio.to_thread.run_sync(self._addresses)
+        texts = await anyio.to_thread.run_sync(self._read, _watched(ctx.params))
+        self._streams[stream] = texts
+        try:
+            return await call_next(ctx)
+        finally:
+            del self._streams[stream]
+
+    async def written(self, context: Context[Any, Any]) -> None:
+        """Something was written, perhaps."""
+        if self._known is None and not self._streams:
+            return
+        now = await anyio.to_thread.run_sync(self._addresses)
+        if self._known is not None and now != self._known:
+            self._known = now
+            if context.protocol_version in MODERN_PROTOCOL_VERSIONS:
+                await context.notify_resources_changed()
+            else:
+                await context.session.send_resource_list_changed()
+        for address in await anyio.to_thread.run_sync(self._changed):
+            await context.notify_resource_updated(address)
+
+    def _changed(self) -> list[str]:
+        """The addresses that are watched whose text is another one now."""
+        changed: set[str] = set()
+        for texts in list(self._streams.values()):
+            now = self._read(list(texts))
+            changed |= {address for address, text in now.items() if text != texts[address]}
+            texts.update(now)
+        return sorted(changed)
+
+    def _read(self, addresses: Sequence[str]) -> _Texts:
+        return {address: self._text(address) for address in addresses}
+
+    def _text(self, address: str) -> str | None:
+        try:
+            return self._resources.read(address, self._caller(None))
+        except MemoryServerError:  # it is told when it can be read
+            return None
+
+    def _addresses(self) -> list[str]:
+        """Nothing new where the file cannot be read now: what was written told the client why."""
+        try:
+            return [each.uri for each in self._resources.listed()]
+        except MemoryServerError as error:
+            logger.info("the resources cannot be listed now: %s", type(error).__name__)
+            return self._known or []
+
+
+def _watched(params: Any) -> list[str]:
+    """What a client asks for, as far as it is well formed: the SDK refuses the rest."""
+    wanted = params.get("notifications") if isinstance(params, dict) else None
+    found = wanted.get("resourceSubscriptions") if isinstance(wanted, dict) else None
+    return [each for each in found if isinstance(each, str)][:WATCHED] if isinstance(found, list) else []

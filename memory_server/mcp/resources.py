@@ -1,0 +1,202 @@
+"""The resources: what is stored, as dated text that a person can attach to a conversation. Reading changes nothing."""
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+from urllib.parse import quote, unquote
+
+from mcp_types import Resource, ResourceTemplate
+
+from memory_server.domain.caller import Caller
+from memory_server.domain.fact import LOOKUP_ORDER, Scope
+from memory_server.domain.memory import MemoryId
+from memory_server.errors import Invalid, Mend, NotFound, Unavailable
+from memory_server.language.text import clean
+from memory_server.language.tokens import weigh
+from memory_server.mcp import texts
+from memory_server.project import project_of
+from memory_server.services.facts import FactService
+from memory_server.services.memories import MemoryService
+from memory_server.services.projects import ProjectService
+from memory_server.services.recent import RecentService
+from memory_server.services.resume import Resumed, ResumeService, Wording
+
+SCHEME = "memory://"
+RESUME, RECENT = f"{SCHEME}resume", f"{SCHEME}recent"
+MEMORY, FACT, PROJECT = (
+    f"{SCHEME}memory/{{id}}",
+    f"{SCHEME}fact/{{scope}}/{{key}}",
+    f"{SCHEME}project/{{name}}",
+)
+
+TEXT = "text/plain"
+
+BRIEFING = 2_000
+"""Tokens of a briefing and of the list of what is new: as the hook says at the start of a session."""
+
+WHOLE = 8_000
+"""Tokens of one memory or fact: as many as the longest answer of a tool that takes `max_tokens`."""
+
+PROJECTS = 100
+"""Projects that are listed; the template reads any."""
+
+AS_OF = "As of {}."
+"""The last line of a briefing."""
+
+WORDING = Wording(
+    "`list_memories`, `memory_search`",
+    lambda problems: weigh(AS_OF.format("2026-03-14")) + texts.overhead(problems),
+)
+"""How a briefing says where to read more, and what its text costs besides."""
+
+_LAST_ID = 2**63 - 1
+
+
+@dataclass(frozen=True, slots=True)
+class Resources:
+    """Reads what an address names, with the rights and the project of the caller."""
+
+    resume: ResumeService
+    recent: RecentService
+    memories: MemoryService
+    facts: FactService
+    projects: ProjectService
+
+    def listed(self) -> list[Resource]:
+        """The two of the caller's project, then one for each project."""
+        return [
+            Resource(
+                uri=RESUME,
+                name="resume",
+                title="Briefing",
+                description="What to know to go on with this project: blockers, tasks, the last session, decisions.",
+                mime_type=TEXT,
+            ),
+            Resource(
+                uri=RECENT,
+                name="recent",
+                title="What is new",
+                description="The newest memories, facts and turns of this project, with dates and handles.",
+                mime_type=TEXT,
+            ),
+            *(
+                Resource(
+                    uri=_address(name),
+                    name=name,
+                    title=f"Briefing of {name}",
+                    description="What is known of this project.",
+                    mime_type=TEXT,
+                )
+                for name in self.projects.names()[:PROJECTS]
+            ),
+        ]
+
+    def templates(self) -> list[ResourceTemplate]:
+        return [
+            ResourceTemplate(
+                uri_template=MEMORY,
+                name="memory",
+                title="A memory",
+                description="One memory whole, with its dates and earlier texts.",
+                mime_type=TEXT,
+            ),
+            ResourceTemplate(
+                uri_template=FACT,
+                name="fact",
+                title="A fact",
+                description=f"The value of a key in a scope: {', '.join(LOOKUP_ORDER)}.",
+                mime_type=TEXT,
+            ),
+            ResourceTemplate(
+                uri_template=PROJECT,
+                name="project",
+                title="A project",
+                description="The briefing of a project.",
+                mime_type=TEXT,
+            ),
+        ]
+
+    def read(self, uri: str, caller: Caller) -> str:
+        """The text of a resource.
+
+        Raises:
+            NotFound: there is none of this address.
+            Invalid: no scope or project has this name.
+            Unavailable: it cannot be read.
+        """
+        match _parts(uri):
+            case ["resume"]:
+                return self.briefing(caller)
+            case ["recent"]:
+                return self._recent(caller)
+            case ["memory", id]:
+                return self._memory(id)
+            case ["fact", scope, key]:
+                return texts.of_fact(self.facts.get(key, _scope(scope), caller), WHOLE)
+            case ["project", name]:
+                return self.project(name, caller)
+        there = ", ".join(f"`{each}`" for each in (RESUME, RECENT, MEMORY, FACT, PROJECT))
+        raise NotFound(f"No resource `{uri}`. There are: {there}.")
+
+    def briefing(self, caller: Caller) -> str:
+        """The briefing of the caller's project."""
+        return _dated(self.resume.resume(BRIEFING, frozenset(), WORDING, caller))
+
+    def project(self, name: str, caller: Caller) -> str:
+        """The briefing of any project.
+
+        Raises:
+            NotFound: nothing is known of it.
+        """
+        named = replace(caller, project=project_of(name, Path()))
+        found = self.resume.resume(BRIEFING, frozenset(), WORDING, named)
+        if found.note:
+            raise NotFound(found.note, Mend.LIST_PROJECTS)
+        return _dated(found)
+
+    def _recent(self, caller: Caller) -> str:
+        found = self.recent.recent(BRIEFING - round(texts.overhead([])), caller)
+        head = (
+            f"Project {found.project}, the newest first."
+            if found.project
+            else "No project, the newest first."
+        )
+        lines = found.lines or ["Nothing is stored for it yet."]
+        return texts.with_problems("\n".join([head, *lines]), found.degraded)
+
+    def _memory(self, written: str) -> str:
+        id = written.removeprefix("m")
+        if not (id.isascii() and id.isdigit() and 1 <= int(id[:20]) <= _LAST_ID):
+            raise NotFound(f"No memory `{written}`: an id is a whole number.", Mend.FIND_MEMORY)
+        read = self.memories.get([MemoryId(int(id))])
+        for problem in read.degraded:
+            raise Unavailable(problem.text, *problem.hints)
+        if not read.found:
+            raise NotFound(f"No memory {id}.", Mend.FIND_MEMORY)
+        return texts.of_memory(read.found[0], WHOLE)
+
+
+def _dated(found: Resumed) -> str:
+    """A briefing with its day, because it says how long ago things were."""
+    text = f"{found.briefing.text}\n{AS_OF.format(found.now[:10])}"
+    return texts.with_problems(text, found.degraded)
+
+
+def _address(project: str) -> str:
+    return PROJECT.replace("{name}", quote(project, safe=""))
+
+
+def _parts(uri: str) -> list[str]:
+    """What an address names: its kind, then what the template says. A key may hold what else parts an address."""
+    if not uri.lower().startswith(SCHEME):
+        return []
+    kind, _, rest = uri[len(SCHEME) :].partition("/")
+    written = rest.split("/", 1) if kind == "fact" else [rest]
+    names = [clean(unquote(each)) for each in written]
+    return [kind, *names] if all(names) else [kind] if not rest else []
+
+
+def _scope(written: str) -> Scope:
+    try:
+        return Scope(written)
+    except ValueError:
+        raise Invalid(f"No scope `{written}`: it is one of {', '.join(LOOKUP_ORDER)}.") from None

@@ -1,0 +1,37 @@
+"""What a client shows a person as the name of a tool. A model reads the tool's own name."""
+
+from collections.abc import Mapping
+
+TITLES: Mapping[str, str] = {
+    "recall": "Recall",
+    "memory_store": "Store a memory",
+    "memory_search": "Search memories",
+    "memory_get": "Read memories",
+    "memory_update": "Change a memory",
+    "memory_delete": "Delete a memory",
+    "memory_stats": "Count memories",
+    "graph_connect": "Connect memories",
+    "graph_explore": "Explore connections",
+    "memory_related": "Related memories",
+    "write_memory": "Write a fact",
+    "read_memory": "Read facts",
+    "list_memories": "List facts",
+    "delete_memory": "Delete a fact",
+    "smart_resume": "Briefing",
+    "register_memory": "Keep a turn",
+    "retrieve_memories": "Find turns",
+    "delete_turn": "Delete a turn",
+    "add_short_term_memory": "Keep what was said",
+    "search_short_term_memories": "Search what was said",
+    "delete_short_term_memories": "Delete what was said",
+    "get_memory_stats": "Count short-term memories",
+    "cleanup_memories": "Clean up short-term memories",
+    "get_frequent_conversation": "Busiest conversation",
+    "add_long_term_memory": "Add a reminder",
+    "update_long_term_memory": "Change a reminder",
+    "delete_long_term_memory": "Delete a reminder",
+    "list_long_term_memories": "List reminders",
+    "search_long_term_memories": "Wake reminders",
+    "get_memory_context": "Look at a reminder",
+    "test_trigger": "Try a trigger",
+}

@@ -1,0 +1,37 @@
+"""Completes names that a person types: keys of facts, projects, conversations, ids of memories."""
+
+from dataclasses import dataclass
+
+from memory_server.domain.caller import Caller
+from memory_server.domain.completing import MOST, Completed, completed
+from memory_server.domain.fact import Scope, homes
+from memory_server.services import projects as known_projects
+from memory_server.sqlite import conversations, facts, memories, projects
+from memory_server.sqlite.database import Database
+
+
+@dataclass(frozen=True, slots=True)
+class CompletionService:
+    database: Database
+
+    def keys(self, written: str, scope: Scope | None, caller: Caller) -> Completed:
+        """Keys of facts that the caller sees, in one scope or in all."""
+        with self.database.read() as tx:
+            there = facts.headlines(tx, homes(scope, known_projects.known(tx, caller)))
+            return completed(written, (each.key for each in there))
+
+    def projects(self, written: str) -> Completed:
+        with self.database.read() as tx:
+            return completed(written, projects.names(tx))
+
+    def conversations(self, written: str) -> Completed:
+        """The newest first."""
+        with self.database.read() as tx:
+            return completed(written, conversations.names(tx))
+
+    def memory_ids(self, written: str, caller: Caller) -> Completed:
+        """Ids that begin with what is written, those of the caller's project first, the newest first."""
+        with self.database.read() as tx:
+            own = known_projects.name_of(tx, caller.project)
+            ids, total = memories.ids_like(tx, written.strip().removeprefix("m"), own, MOST)
+            return Completed(tuple(map(str, ids)), total)

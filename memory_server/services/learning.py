@@ -1,0 +1,176 @@
+"""What sessions show over time: memories that are used gain, those that never are lose, questions stay open.
+
+By rule, bounded, off with a setting, listed and forgotten by a command.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from memory_server.domain import learning as domain
+from memory_server.domain.caller import Caller
+from memory_server.domain.learning import OFTEN, OPEN, How, Learnt, OpenQuestion
+from memory_server.domain.memory import Memory, MemoryId
+from memory_server.domain.message import Message
+from memory_server.domain.secrets import find_secret
+from memory_server.language import query, sentences
+from memory_server.language.asking import asks_for_a_fact
+from memory_server.language.text import clean
+from memory_server.services import projects
+from memory_server.services.reminding import shared_by, visible_to
+from memory_server.sqlite import hook_injections, memories, memory_uses, open_questions, word_hits
+from memory_server.sqlite.database import Database
+from memory_server.sqlite.tx import Tx, WriteTx
+
+JUDGED = 40
+"""Memories that a session was shown last, which are looked for in what is said: each takes some 0.3 ms."""
+
+READ = 6_000
+"""Characters of what each of them said that are read."""
+
+ANSWERED = 0.7
+"""Share of the weight of a question's words that a newer text has, from which on it answers the question."""
+
+LIKELY = 0.05
+"""Probability by words of the best text below which a prompt finds nothing. A hook shows a text from .25 on; what is
+between may be an answer in other words."""
+
+
+@dataclass(frozen=True, slots=True)
+class Learning:
+    """What a search tells and asks, in its own transactions. Nothing where it is not `on`."""
+
+    on: bool = True
+
+    def shown(self, tx: WriteTx, ids: Sequence[int], caller: Caller) -> None:
+        """A call has shown these memories."""
+        if self.on and caller.session:
+            memory_uses.show(tx, ids, caller.session)
+
+    def counts(self, tx: Tx, ids: Sequence[int]) -> Mapping[int, domain.Uses]:
+        return memory_uses.count(tx, ids) if self.on else {}
+
+    def wants(self, question: str, caller: Caller) -> bool:
+        """Whether a question that has found nothing is to be kept: not where it holds a credential."""
+        wanted = self.on and caller.session is not None and domain.is_worth_keeping(question)
+        return wanted and find_secret(question) is None
+
+    def unanswered(self, tx: WriteTx, question: str, caller: Caller) -> None:
+        """A question has found nothing: keep it, or count the session where another one has asked it before."""
+        if caller.session is None:
+            return
+        project = projects.known(tx, caller).project.name
+        known = domain.same(domain.words(question), open_questions.select(tx, project))
+        if not known:
+            open_questions.insert(tx, project, " ".join(clean(question).split()), caller.session)
+        elif known[0].session != caller.session:
+            open_questions.ask_again(tx, known[0].id, caller.session)
+
+    def answered(self, tx: WriteTx, question: str, caller: Caller) -> None:
+        """A question has found something: it is open no more."""
+        if not self.on:
+            return
+        known = open_questions.select(tx, projects.known(tx, caller).project.name)
+        for each in domain.same(domain.words(question), known):
+            open_questions.delete(tx, each.id)
+
+
+ON, OFF = Learning(), Learning(on=False)
+
+
+@dataclass(frozen=True, slots=True)
+class LearningService:
+    database: Database
+    on: bool = True
+
+    def judge(self, turn: Sequence[Message], caller: Caller) -> None:
+        """Look whether the last turn of a session uses what the session was shown, and whether it asked in vain.
+
+        Call it once for a turn. Of what was shown in this turn, the words of the prompt were asked for: only the answer
+        proves a use. Of what was shown before, the prompt proves it too, unless it asks.
+        """
+        session = caller.session
+        if not self.on or session is None:
+            return
+        asked, said = (
+            "\n".join(each.content for each in turn if each.role == role) for role in ("user", "assistant")
+        )
+        asked, said = asked[:READ], said[:READ]
+        with self.database.read() as tx:
+            shown = memory_uses.not_used(tx, session, JUDGED)
+            briefed = hook_injections.memories(tx, session)
+            candidates = shown | {id: False for id in briefed if id not in shown}
+            texts = {each.id: each for each in memories.select(tx, [MemoryId(id) for id in candidates])}
+            used = [
+                id for id, before in candidates.items() if _uses(texts.get(MemoryId(id)), before, asked, said)
+            ]
+            prompted = [id for id, at_start in briefed.items() if not at_start]
+            vain = self._vain(tx, asked, caller)
+        if not candidates and not vain:
+            return
+        with self.database.write() as tx:
+            memory_uses.show(tx, [*prompted, *used], session)
+            memory_uses.judge(tx, session, list(candidates))
+            memory_uses.mark_used(tx, used, session, How.REPEATED)
+            if vain:
+                ON.unanswered(tx, asked, caller)
+
+    def learnt(self, limit: int) -> list[Learnt]:
+        """The memories that gain or lose, the most used first."""
+        with self.database.read() as tx:
+            return memory_uses.select(tx, OFTEN, limit)
+
+    def open_questions(self, caller: Caller) -> list[OpenQuestion]:
+        """The questions of the caller's project that at least two sessions have asked in vain, the latest first."""
+        with self.database.read() as tx:
+            return open_ones(tx, projects.known(tx, caller))
+
+    def all_questions(self) -> list[OpenQuestion]:
+        """Every question that is kept, also those that one session has asked."""
+        with self.database.read() as tx:
+            return open_questions.select(tx, None)
+
+    def forget(self, memory: int | None = None, question: int | None = None) -> int:
+        """Forget what was learnt of a memory, or a question; or all where neither is given. How many things."""
+        with self.database.write() as tx:
+            number = 0
+            if question is None:
+                number += memory_uses.delete(tx, memory)
+            if memory is None:
+                number += open_questions.delete(tx, question)
+        return number
+
+    def _vain(self, tx: Tx, prompt: str, caller: Caller) -> bool:
+        """Whether a prompt asks for something that is to be known, and no word of it leads anywhere."""
+        prompt = prompt.strip()
+        if not asks_for_a_fact(prompt) or not Learning(self.on).wants(prompt, caller):
+            return False
+        caller = projects.known(tx, caller)
+        for index, rows in shared_by(tx, query.parse(prompt).terms).items():
+            near = [id for id, each in rows.items() if each.probability >= LIKELY]
+            if near and visible_to(tx, index, near, caller):
+                return False
+        return True
+
+
+def _uses(memory: Memory | None, before: bool, asked: str, said: str) -> bool:
+    if memory is None:
+        return False
+    if before:
+        told = [each for each in sentences.split(asked) if not each.endswith(("?", "？"))]
+        return domain.is_repeated(memory.content, "", "\n".join([*told, said]))
+    return domain.is_repeated(memory.content, asked, said)
+
+
+def open_ones(tx: Tx, caller: Caller) -> list[OpenQuestion]:
+    """The open questions of a project that nothing newer answers by its words. `caller` is as the file knows it."""
+    asked = open_questions.select(tx, caller.project.name, OPEN)
+    return [each for each in asked if not _is_answered(tx, each, caller)]
+
+
+def _is_answered(tx: Tx, question: OpenQuestion, caller: Caller) -> bool:
+    for index, rows in shared_by(tx, sorted(domain.words(question.text))).items():
+        covering = [id for id, each in rows.items() if each.mass >= ANSWERED * each.full]
+        newer = word_hits.newer(tx, index, covering, question.asked_at) if covering else []
+        if newer and visible_to(tx, index, newer, caller):
+            return True
+    return False

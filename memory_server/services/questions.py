@@ -1,0 +1,44 @@
+"""Background work: open questions that something stored answers now leave the list."""
+
+from dataclasses import dataclass, field
+
+from memory_server.domain.caller import Caller
+from memory_server.project import Project
+from memory_server.services.learning import LearningService
+from memory_server.services.recall import RecallService, RecallWish
+from memory_server.sqlite import written
+from memory_server.sqlite.database import Database
+
+SURE = 0.4
+"""Probability of the best text from which on it answers an open question."""
+
+AT_ONCE = 50
+"""Questions that one run asks, the latest: each takes some 30 ms."""
+
+
+@dataclass(slots=True)
+class QuestionService:
+    database: Database
+    recall: RecallService
+    learning: LearningService
+    _seen: tuple[int, ...] = field(default=())
+    """What was stored last when the questions were asked last."""
+
+    def close_answered(self) -> None:
+        """Ask every open question again where something was stored since, and delete those that are answered."""
+        if not self.learning.on or self.database.read_only:
+            return
+        with self.database.read() as tx:
+            newest = written.newest(tx)
+        questions = self.learning.all_questions()
+        if not questions or newest == self._seen:
+            return
+        for each in questions[:AT_ONCE]:
+            found, problems, _ = self.recall.find(
+                each.text, RecallWish(), Caller(project=Project(each.project, each.project))
+            )
+            if problems:  # without meaning it would not be found; another run asks it
+                return
+            if found and found[0].score >= SURE:
+                self.learning.forget(question=each.id)
+        self._seen = newest

@@ -1,0 +1,68 @@
+"""What was stored last of a project: memories, facts and turns together, the newest first."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from memory_server.domain import fact_text
+from memory_server.domain.caller import Caller
+from memory_server.domain.fact import homes
+from memory_server.domain.recall import Found, Recallable, line
+from memory_server.errors import Problem
+from memory_server.language.sentences import shortened
+from memory_server.language.tokens import fitting
+from memory_server.services import projects
+from memory_server.sqlite import facts, memories, turns
+from memory_server.sqlite.database import Database
+from memory_server.sqlite.tx import Tx
+
+OF_EACH = 100
+"""Of each kind: more than the longest list has."""
+
+SHOWN = 40.0
+"""Tokens of each text."""
+
+HEADROOM = 0.88
+"""Share of the token limit that the estimate may fill. The real count is up to 12 % higher and must keep the limit."""
+
+
+@dataclass(frozen=True, slots=True)
+class Recent:
+    """Lines with date and handle. `degraded` names the rows that could not be read."""
+
+    project: str
+    lines: list[str]
+    degraded: tuple[Problem, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class RecentService:
+    database: Database
+
+    def recent(self, max_tokens: int, caller: Caller) -> Recent:
+        """The newest of the caller's project and session, in at most so many tokens. Reads only."""
+        with self.database.read() as tx:
+            here = projects.known(tx, caller)
+            found = sorted(_newest(tx, here), key=lambda each: each[0], reverse=True)
+            lines = (line(each, shortened(each.said, SHOWN)) for _, each in found)
+            return Recent(here.project.name, fitting(lines, HEADROOM * max_tokens), tuple(tx.skipped))
+
+
+def _newest(tx: Tx, caller: Caller) -> Iterator[tuple[str, Found]]:
+    """Each with the moment at which it was."""
+    project = caller.project.name
+    for memory in memories.newest_of(tx, project, OF_EACH):
+        yield (
+            memory.occurred_at,
+            _found(Recallable.MEMORY, f"m{memory.id}", memory.content, memory.occurred_at),
+        )
+    for turn in turns.newest(tx, project, OF_EACH):
+        said = turn.summary.strip() or turn.message
+        yield turn.occurred_at, _found(Recallable.TURN, f"t{turn.id}", said, turn.occurred_at)
+    there = facts.headlines(tx, homes(None, caller), newest_first=True)[:OF_EACH]
+    for fact in facts.select(tx, [each.id for each in there]):
+        said = fact_text.of(fact.key, fact.value)
+        yield fact.updated_at, _found(Recallable.FACT, f"f {fact.key}", said, fact.updated_at)
+
+
+def _found(kind: Recallable, ref: str, said: str, at: str) -> Found:
+    return Found(kind, ref, said, at[:10], 1.0)

@@ -1,0 +1,133 @@
+"""The work list of a project: what contradicts itself, is said twice, is perhaps done, or was never of use."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+
+from memory_server.domain import review as domain
+from memory_server.domain.briefing.choice import Heading
+from memory_server.domain.briefing.items import UNTOUCHED, heading_of
+from memory_server.domain.briefing.settled import still_open
+from memory_server.domain.caller import Caller
+from memory_server.domain.fact import Headline, homes, narrowest
+from memory_server.domain.fact_text import of as fact_as_text
+from memory_server.domain.memory import Memory
+from memory_server.domain.moment import parse, timestamp
+from memory_server.domain.review import Finding, Kind
+from memory_server.domain.scoring import age_in_days
+from memory_server.errors import Hint, Mend, Problem
+from memory_server.language.sentences import shortened
+from memory_server.nlp import Segmenter
+from memory_server.services import projects
+from memory_server.sqlite import conversations, edges, facts, long_term, memories
+from memory_server.sqlite.database import Database
+from memory_server.sqlite.tx import Tx
+
+OF_EACH = 50
+"""Findings of each kind at most."""
+
+COMPARED = 500
+"""Memories among which duplicates are looked for, the newest: at most 0.7 seconds of CPU."""
+
+SHOWN = 25.0
+"""Tokens of each text that a finding shows."""
+
+WOKEN_WITHIN = 7
+"""Days in which a trigger that is of use has probably woken its memory once."""
+
+
+@dataclass(frozen=True, slots=True)
+class Review:
+    """The work list by kind; `degraded` names the rows that could not be read, `note` a project that is not known."""
+
+    project: str
+    findings: list[Finding]
+    degraded: tuple[Problem, ...]
+    note: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class ReviewService:
+    database: Database
+    segmenter: Segmenter
+
+    def review(self, conversation: str | None, caller: Caller) -> Review:
+        """What to look at in the caller's project. Triggers are those of a conversation, or of the project and of no
+        project. Reads only."""
+        with self.database.read() as tx:
+            note = projects.unknown(tx, caller.project) if caller.project.is_given else None
+            here = projects.known(tx, caller)
+            project = here.project.name
+            findings = [  # a new kind is one line more
+                *_contradictions(tx, project),
+                *_duplicates(tx, project, self.segmenter),
+                *_stale_tasks(tx, here),
+                *_unused_triggers(tx, projects.conversations(tx, conversation, caller)),
+            ]
+            return Review(project, findings, tuple(tx.skipped), note)
+
+
+def _contradictions(tx: Tx, project: str) -> Iterator[Finding]:
+    for pair in edges.disputes(tx, project, OF_EACH):
+        both = memories.select(tx, pair)
+        if len(both) < 2:  # one cannot be read
+            continue
+        old, new = sorted(both, key=lambda memory: (memory.occurred_at, memory.id))
+        source, target = pair
+        mend = Hint(Mend.SETTLE_DISPUTE, {"old": old.id, "new": new.id, "source": source, "target": target})
+        text = f"[m{new.id}] contradicts [m{old.id}]. {_told(new)} — {_told(old)}"
+        yield Finding(Kind.CONTRADICTION, (f"m{old.id}", f"m{new.id}"), Problem(text, (mend,)))
+
+
+def _duplicates(tx: Tx, project: str, segmenter: Segmenter) -> Iterator[Finding]:
+    there = memories.newest_of(tx, project, COMPARED)
+    pairs = domain.duplicates(there, segmenter.segment)
+    for (kept, other), _ in zip(pairs, range(OF_EACH), strict=False):
+        text = f"[m{other.id}] says the same as [m{kept.id}]. {_told(other)}"
+        mend = Hint(Mend.DELETE_DUPLICATE, {"id": other.id})
+        yield Finding(Kind.DUPLICATE, (f"m{other.id}", f"m{kept.id}"), Problem(text, (mend,)))
+
+
+def _stale_tasks(tx: Tx, caller: Caller) -> Iterator[Finding]:
+    there = narrowest(facts.headlines(tx, homes(None, caller), newest_first=True))
+    old = [each.id for each in there if _is_work(each) and _days(tx, each.updated_at) > UNTOUCHED]
+    for fact in facts.select(tx, old[:OF_EACH]):
+        if still_open(fact.value) is None:
+            continue
+        days = round(_days(tx, fact.updated_at))
+        said = shortened(fact_as_text(fact.key, fact.value), SHOWN)
+        text = f"[f {fact.key}] was not touched for {days} days, since {_day(fact.updated_at)}. {said}"
+        mend = Hint(Mend.CLOSE_TASK, {"key": fact.key, "scope": fact.home.scope.value})
+        yield Finding(Kind.STALE_TASK, (f"f {fact.key}",), Problem(text, (mend,)))
+
+
+def _unused_triggers(tx: Tx, places: Sequence[str]) -> Iterator[Finding]:
+    before = timestamp(parse(tx.now) - timedelta(days=WOKEN_WITHIN))
+    for name in places:
+        place = conversations.find(tx, name)
+        found = [] if place is None else long_term.never_woken(tx, place, before, OF_EACH)
+        for each in found:
+            wrong = (
+                f"has a trigger that fails: {shortened(each.error, SHOWN)}"
+                if each.error
+                else f"was never woken since {_day(each.created_at)}"
+            )
+            text = f"[w {each.name}] {wrong}. {shortened(each.prompt, SHOWN)}"
+            mend = Hint(Mend.MEND_TRIGGER, {"name": each.name, "conversation": name})
+            yield Finding(Kind.UNUSED_TRIGGER, (f"w {each.name}",), Problem(text, (mend,)))
+
+
+def _is_work(each: Headline) -> bool:
+    return heading_of(each.key, each.home.scope) in (Heading.BLOCKED, Heading.TASK, Heading.UNDER_WAY)
+
+
+def _days(tx: Tx, moment: str) -> float:
+    return age_in_days(moment, tx.now)
+
+
+def _told(memory: Memory) -> str:
+    return f"{_day(memory.occurred_at)}: {shortened(memory.content, SHOWN)}"
+
+
+def _day(moment: str) -> str:
+    return moment[:10]
