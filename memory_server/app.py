@@ -3,8 +3,9 @@
 import logging
 import random
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
 from memory_server.domain.deadline import CALL
@@ -16,8 +17,10 @@ from memory_server.embedding.sentence_transformers import SentenceTransformersEm
 from memory_server.errors import Hint, Mend, Unavailable
 from memory_server.nlp.jieba import JiebaSegmenter
 from memory_server.nlp.keywords import JiebaKeywords
+from memory_server.reader import clock
 from memory_server.services.background import Background, Job
 from memory_server.services.by_meaning import ByMeaning
+from memory_server.services.changes import ChangeService
 from memory_server.services.completing import CompletionService
 from memory_server.services.dictionary import DictionaryService
 from memory_server.services.digests import DigestService
@@ -47,16 +50,8 @@ from memory_server.sqlite.database import Database
 from memory_server.triggers import TriggerEngine
 from memory_server.triggers.lazy import LazyEngine
 
-try:
-    # On the main thread and before the server waits for input: on Windows the first import of a native
-    # library can deadlock with a blocked read of standard input.
-    from memory_server.embedding.bundled import BundledEmbedder
-except ImportError as missing:
-    _NO_BUNDLED: str | None = str(missing)
-else:
-    _NO_BUNDLED = None
-
 if TYPE_CHECKING:
+    from memory_server.embedding.bundled import BundledEmbedder
     from memory_server.embedding.endpoint import Endpoint
 
 logger = logging.getLogger(__name__)
@@ -115,6 +110,7 @@ class Services:
     short_term: ShortTermService
     long_term: LongTermService
     projects: ProjectService
+    changes: ChangeService
     health: HealthService
     reminding: RemindingService
     learning: LearningService
@@ -124,7 +120,15 @@ class Services:
 
         A file that cannot be opened is told in each answer.
         """
+        # On the main thread and before the server waits for input: on Windows the first import of a native
+        # library can deadlock with a blocked read of standard input.
+        with suppress(Unavailable):
+            _bundled_class()
         self.background.start()
+
+    def now(self) -> datetime:
+        """The moment, in UTC."""
+        return clock()
 
     def close(self, timeout: float = CALL) -> None:
         self.queue.stop()
@@ -211,14 +215,11 @@ def build(settings: Settings) -> Services:
         short_term,
         long_term,
         projects,
+        ChangeService(database, queue),
         HealthService(database, queue),
         RemindingService(database, waking, ByMeaning(recall).find),
         learnt,
     )
-
-
-def clock() -> datetime:
-    return datetime.now(UTC)
 
 
 def choose(settings: Settings, known: Sequence[Space]) -> Embedder:
@@ -302,13 +303,25 @@ def _two_tiers(settings: Settings, queue: EmbeddingQueue) -> TriggerEngine:
 
 
 def _bundled_or_hashing() -> Embedder:
-    if _NO_BUNDLED is None:
-        return BundledEmbedder()
-    logger.error("the bundled embedder cannot be imported (%s): meaning is replaced by spelling", _NO_BUNDLED)
-    return HashingEmbedder()
+    try:
+        return _bundled()
+    except Unavailable as error:
+        logger.error("%s Meaning is replaced by spelling.", error)
+        return HashingEmbedder()
 
 
 def _bundled() -> Embedder:
-    if _NO_BUNDLED is not None:
-        raise Unavailable(f"The bundled embedder cannot be imported: {_NO_BUNDLED}.")
-    return BundledEmbedder()
+    return _bundled_class()()
+
+
+def _bundled_class() -> "type[BundledEmbedder]":
+    """Imported where it is needed: a command that asks for no meaning does without its 0.2 s.
+
+    Raises:
+        Unavailable: a library that it needs is not here.
+    """
+    try:
+        from memory_server.embedding.bundled import BundledEmbedder
+    except ImportError as missing:
+        raise Unavailable(f"The bundled embedder cannot be imported: {missing}.") from missing
+    return BundledEmbedder

@@ -25,8 +25,8 @@ from mcp import Client, MCPError, StdioServerParameters, stdio_client
 from mcp_types import Implementation
 
 from memory_server import __version__
-from memory_server.app import clock
 from memory_server.errors import Invalid
+from memory_server.reader import clock
 from memory_server.settings import EMBEDDER_KEY, Settings
 
 DEMO_LOG = Path(__file__).with_name("demo_worklog.jsonl")

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from memory_server import app
-from memory_server.cli.main import parser
+from memory_server.cli.program import help_text
 from memory_server.mcp.tool import Tool
 from memory_server.mcp.toolsets import toolsets
 from memory_server.settings import Settings
@@ -33,7 +33,7 @@ def settings_table() -> str:
 def command_help() -> str:
     """`memory-server --help`, as wide as WIDTH whatever the terminal."""
     os.environ |= {"COLUMNS": str(WIDTH), "NO_COLOR": "1"}
-    return f"```console\n$ memory-server --help\n{parser().format_help().rstrip()}\n```"
+    return f"```console\n$ memory-server --help\n{help_text(WIDTH).rstrip()}\n```"
 
 
 def _tool(tool: Tool) -> str:

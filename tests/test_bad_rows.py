@@ -23,6 +23,8 @@ SPOILT = {
     "memories": f"INSERT INTO memories (id, content, type, project) VALUES (90, {BAD}, 'error', 'shop')",
     "memory_history": "INSERT INTO memory_history (id, memory_id, content, reason, replaced_at)"
     f" VALUES (91, 1, {BAD}, 'rewritten', '{LONG_AGO}')",
+    "changes": "INSERT INTO changes (id, memory_id, action, before, changed_by)"
+    f" VALUES (84, 1, 'edited', '{{}}', {BAD})",
     "edges": "INSERT INTO edges (id, source_id, target_id, relation) SELECT 92, 1, 2, " + BAD,
     "wakes": f"INSERT INTO wakes (id, memory_id, why) SELECT 86, min(id), {BAD} FROM long_term_memories",
     "digested": f"INSERT INTO digested (id, kind, item_id, digest_id) VALUES (87, {BAD}, 1, 0)",
@@ -73,6 +75,7 @@ SPOILT = {
 NAMED = {
     "memories": ("90", "content"),
     "memory_history": ("91", "content"),
+    "changes": ("84", "changed_by"),
     "edges": ("92", "relation"),
     "digested": ("87", "kind"),
     "hook_injections": ("86", "session"),

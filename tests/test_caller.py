@@ -17,6 +17,7 @@ RECORDED = {
     "turns.created_by", "turns.session",
     "short_term_memories.created_by", "short_term_memories.session",
     "long_term_memories.created_by", "long_term_memories.session", "trash.deleted_by", "wakes.session",
+    "changes.changed_by", "changes.session",
 }  # fmt: skip
 """Every column that says who wrote a row through the server."""
 
@@ -46,6 +47,7 @@ async def write_everything(client: Client) -> None:
     await call(client, "add_short_term_memory", messages=said, conversation_id="c")
     await call(client, "add_long_term_memory", name="n", prompt="p", trigger="match_keys(messages, ['x'])")
     await call(client, "search_long_term_memories", messages=[{"role": "user", "content": "x"}])
+    await call(client, "memory_update", id=1, importance=9)
     await call(client, "memory_delete", id=3)
 
 

@@ -19,11 +19,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import anyio.to_thread
+import click
 import pytest
 from mcp import Client, MCPError
 from mcp_types import CallToolResult, TextContent, TextResourceContents
 
 from memory_server import __version__
+from memory_server.cli.program import program as command_line
 from memory_server.settings import EMBEDDER_KEY, Settings
 from memory_server.sqlite.database import Database
 from tests.conftest import ROOT, Servers, call, eventually
@@ -226,7 +228,10 @@ def test_commands_that_are_not_run_are_well_formed_and_name_what_is_there() -> N
 
 def test_flags_of_the_program_exist() -> None:
     """In commands that are not run too."""
-    known = {f"--{setting.replace('_', '-')}" for setting in Settings.model_fields} | {"--version", "--help"}
+    context = click.Context(command_line)
+    verbs = [command_line.get_command(context, each) for each in command_line.list_commands(context)]
+    known = {flag for each in (command_line, *verbs) if each for param in each.params for flag in param.opts}
+    known.add("--help")
     for page, fence in every_fence():
         for line in fence.text.splitlines() if fence.kind in ("bash", "console") else []:
             arguments = re.match(r"(?:\$ )?memory-server (.*)", line)

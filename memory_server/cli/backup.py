@@ -2,8 +2,13 @@
 
 from pathlib import Path
 
-from memory_server import app
+import click
+
+from memory_server.cli import output, progress
+from memory_server.cli.opened import opened
+from memory_server.cli.program import verb
 from memory_server.errors import Invalid
+from memory_server.reader import clock
 from memory_server.settings import Settings
 
 APPLICATION_ID = b"MEMS"
@@ -12,30 +17,88 @@ APPLICATION_ID = b"MEMS"
 HEADER = 72
 """Bytes up to the end of the application id in the SQLite file format."""
 
+PAGE = 4096
+"""Bytes of a page, as our files have them: only the progress bar needs it."""
 
-def backup(settings: Settings, target: Path) -> None:
-    """Write the copy and print its size. It replaces an older backup, and never another file."""
+
+@verb(
+    "backup",
+    examples=(
+        "memory-server backup",
+        "memory-server backup copy.db",
+        "memory-server backup ~/backups --keep 7",
+    ),
+)
+@click.argument("dest", type=click.Path(path_type=Path), required=False)
+@click.option(
+    "--keep",
+    type=click.IntRange(1),
+    help="In the folder DEST, keep so many of the newest backups and delete the older.",
+)
+def backup_command(settings: Settings, dest: Path | None, keep: int | None) -> None:
+    """Write a checked copy of the database to the file DEST, or with its moment as its name into the folder DEST.
+
+    Without DEST it goes into the folder `backups` beside the database. A backup replaces an older one of that name, and
+    never another file.
+    """
+    if not settings.db.exists():
+        raise Invalid(f"There is no database {settings.db} to back up. Give its path with --db.")
+    target = _target(settings.db, dest)
+    if keep is not None and target == dest:
+        raise click.UsageError(f"--keep needs a folder, and {dest} is none.")
     _refuse(settings.db, target)
-    services = app.build(settings)
-    services.database.refuse_empty()
-    services.database.backup(target)
-    print(f"{target}: {target.stat().st_size:,} bytes, checked")
-    services.close()
+    with opened(settings) as services, progress.bar("copying", PAGE) as report:
+        services.database.backup(target, report)
+    output.say(f"{target}: {target.stat().st_size:,} bytes, checked")
+    if keep is not None:
+        for old in _older(settings.db, target.parent, keep):
+            old.unlink()
+            output.say(f"{old}: deleted")
+
+
+def _target(source: Path, dest: Path | None) -> Path:
+    """The file that is named; in a folder one that is named by its moment."""
+    if dest is None:
+        dest = source.parent / "backups"
+        dest.mkdir(mode=0o700, exist_ok=True)
+    return dest / _named(source) if dest.is_dir() else dest
+
+
+def _named(source: Path) -> str:
+    return f"{source.stem}-{clock().astimezone():%Y%m%d-%H%M%S}{source.suffix}"
+
+
+def _older(source: Path, folder: Path, keep: int) -> list[Path]:
+    """The backups in a folder beyond the newest ones: files whose names this command gives, and which are ours."""
+    digit = "[0-9]"
+    pattern = f"{digit * 8}-{digit * 6}"
+    found = sorted(
+        each
+        for each in folder.iterdir()
+        if each.match(f"*-{pattern}{source.suffix}")
+        and each.name.startswith(f"{source.stem}-")
+        and len(each.name) == len(_named(source))
+        and each.is_file()
+        and not each.is_symlink()
+        and is_ours(each)
+    )
+    return found[:-keep]
+
+
+def is_ours(path: Path) -> bool:
+    """Whether a file is a database of memory-server, by its head."""
+    with path.open("rb") as file:
+        return file.read(HEADER)[-len(APPLICATION_ID) :] == APPLICATION_ID
 
 
 def _refuse(source: Path, target: Path) -> None:
-    if not source.exists():
-        raise Invalid(f"There is no database {source} to back up. Give its path with --db.")
     if not target.parent.is_dir():
         raise Invalid(f"The folder of {target} does not exist. Create it: mkdir -p {target.parent}")
-    if target.is_dir():
-        raise Invalid(f"{target} is a folder. Give the name of a file in it.")
     if not target.exists():
         return
     if target.samefile(source):
         raise Invalid(f"{target} is the database itself. Give another name.")
-    with target.open("rb") as file:
-        if file.read(HEADER)[-len(APPLICATION_ID) :] != APPLICATION_ID:
-            raise Invalid(
-                f"{target} exists and is not a backup of memory-server, so it was not replaced. Give another name."
-            )
+    if not is_ours(target):
+        raise Invalid(
+            f"{target} exists and is not a backup of memory-server, so it was not replaced. Give another name."
+        )

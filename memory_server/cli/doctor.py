@@ -1,9 +1,15 @@
 """`memory-server doctor`: reports what is in use, and what is wrong."""
 
-from memory_server import app
+import click
+
+from memory_server.app import Services
+from memory_server.cli import options, output
+from memory_server.cli.answers import DoctorAnswer
 from memory_server.cli.hints import WORDS
 from memory_server.cli.install import status
-from memory_server.errors import Invalid, told
+from memory_server.cli.opened import opened
+from memory_server.cli.program import verb
+from memory_server.errors import told
 from memory_server.hook import journal
 from memory_server.hook.journal import Record
 from memory_server.mcp.toolsets import chosen, toolsets
@@ -12,29 +18,44 @@ from memory_server.settings import Settings
 _RESCUED = "May hold what was purged since. Delete it when you have all that you need of it."
 
 
-def doctor(settings: Settings, fix: bool) -> int:
-    """Print what is in use and what is wrong. Returns 1 if something is wrong. Creates no file.
+@verb(
+    "doctor", examples=("memory-server doctor", "memory-server doctor --fix", "memory-server doctor --json")
+)
+@click.option(
+    "--fix",
+    is_flag=True,
+    help="First let only you read the file, remove unfinished copies, and let clients start this program.",
+)
+@options.json_option
+def doctor_command(settings: Settings, fix: bool, as_json: bool) -> int:
+    """Check the database; report what is in use and what is wrong. Exits with 1 if something is wrong."""
+    with opened(settings) as services:
+        fixed = (*services.health.mend(), *status.mend()) if fix else ()
+        found = examined(services, fixed)
+    if as_json:
+        output.as_json(found)
+        return 1 if found.problems else 0
+    for done in found.fixed:
+        output.say(f"fixed       {done}")
+    for name, value in found.report.items():
+        output.say(f"{name:<11} {value}")
+    for problem in found.problems:
+        output.say(problem, indent=2, style="red")
+    return 1 if found.problems else 0
 
-    With `fix` it first mends what needs no decision.
-    """
-    if not settings.db.exists():
-        raise Invalid(
-            f"There is no database {settings.db} yet. The first assistant that starts memory-server creates it. "
-            "To check another file, give its path with --db."
-        )
-    services = app.build(settings)
-    services.database.refuse_empty()
-    for done in (*services.health.mend(), *status.mend()) if fix else ():
-        print(f"fixed       {done}")
+
+def examined(services: Services, fixed: tuple[str, ...] = ()) -> DoctorAnswer:
+    """What is in use and what is wrong. Loads the embedder and reads the whole file."""
+    settings = services.settings
     health = services.health.check()
     coverage, hooks, clients = health.coverage, journal.read(settings.db), status.found()
-    problems = [
+    problems = (
         *health.problems,
         *(f'job "{job}": {problem}' for job, problem in health.jobs.items()),
-        *([told([coverage.problem], WORDS)] if coverage.problem else []),
+        *([told([coverage.problem], WORDS) or ""] if coverage.problem else []),
         *(f"the last hook that failed: {line}" for line in hooks.failures[-1:]),
         *(each.problem for each in clients if each.problem),
-    ]
+    )
     report = {
         "database": f"{settings.db} ({health.size:,} bytes)",
         **health.libraries,
@@ -49,12 +70,7 @@ def doctor(settings: Settings, fix: bool) -> int:
         **({"rescued": f"{', '.join(health.rescues)}. {_RESCUED}"} if health.rescues else {}),
         "problems": "none" if not problems else f"{len(problems)}",
     }
-    for name, value in report.items():
-        print(f"{name:<11} {value}")
-    for problem in problems:
-        print(f"  {problem}")
-    services.close()
-    return 1 if problems else 0
+    return DoctorAnswer(report, problems, fixed)
 
 
 def _hooks(record: Record) -> str:

@@ -5,20 +5,22 @@ from memory_server.errors import Mend
 _THROUGH_AN_ASSISTANT = "An assistant that is connected to this memory can do that."
 
 WORDS = {
-    Mend.FIND_MEMORY: f"Look up its id. {_THROUGH_AN_ASSISTANT}",
-    Mend.FIND_TURN: "`sqlite3 FILE 'SELECT * FROM readable_turns'` shows the ids.",
+    Mend.FIND_MEMORY: "`memory-server list` and `memory-server search` show the ids.",
+    Mend.FIND_TURN: "`memory-server log` shows the ids, such as t7.",
     Mend.NAME_MEMORY_FIELDS: "Name at least one field to change.",
     Mend.NAME_LONG_TERM_FIELDS: "Name at least one field to change.",
     Mend.NAME_NEIGHBOURS: "Ask for neighbours by edges, by meaning, or both.",
-    Mend.SHOW_EDGES: f"Look at the edges of memory {{memory}}. {_THROUGH_AN_ASSISTANT}",
+    Mend.SHOW_EDGES: "`memory-server show {memory}` shows its edges.",
     Mend.END_SUPERSEDING: f"Look at what supersedes memory {{memory}}, and end that edge. {_THROUGH_AN_ASSISTANT}",
-    Mend.LIST_FACTS: "`sqlite3 FILE 'SELECT * FROM readable_facts'` lists the keys.",
-    Mend.SHOW_FACT_HISTORY: "`sqlite3 FILE 'SELECT * FROM readable_fact_history'` shows what happened to {key}.",
+    Mend.LIST_FACTS: "`memory-server facts` lists the keys.",
+    Mend.SHOW_FACT_HISTORY: "`memory-server show f:{key}` shows what happened to it.",
     Mend.WRITE_AT_VERSION: "To replace this value, write it again at version {version}.",
     Mend.LIST_SHORT_TERM_CONVERSATIONS: "`sqlite3 FILE 'SELECT * FROM readable_short_term_memories'` "
     "shows which conversations have some.",
-    Mend.LIST_LONG_TERM: "`sqlite3 FILE 'SELECT * FROM readable_long_term_memories'` shows all.",
+    Mend.LIST_LONG_TERM: "`memory-server triggers` shows those of this project and of all.",
     Mend.UPDATE_LONG_TERM: "Change the one that has the name, or choose another name.",
+    Mend.LIST_CHANGES: "`memory-server log` shows what happened; what can be undone has a number.",
+    Mend.UNDO_TOGETHER: "Name all of them, or a range such as c3..c7.",
     Mend.LIST_PROJECTS: "`memory-server projects` lists them.",
     Mend.SETTLE_DISPUTE: f"Say which of {{old}} and {{new}} is right, or that both are. {_THROUGH_AN_ASSISTANT}",
     Mend.DELETE_DUPLICATE: f"Delete memory {{id}}. {_THROUGH_AN_ASSISTANT}",
@@ -30,6 +32,7 @@ WORDS = {
     Mend.CHECK_FILE: "Run `memory-server doctor`: it reports what is wrong.",
     Mend.USE_ANOTHER_FILE: "Name another file with --db.",
     Mend.PUT_FILE_BACK: "Move the file back to {path}, or use --db with the path of the file.",
+    Mend.NAME_BACKUP: "Name a file that `memory-server backup` has written.",
     Mend.RESTORE: "Copy the file away, then restore a backup. Without one, the .recover command of the sqlite3 program "
     "saves what can still be read.",
     Mend.USE_SAME_EMBEDDER: "Use the same --embedder as the assistant that chose it.",

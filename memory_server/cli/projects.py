@@ -1,37 +1,75 @@
 """`memory-server projects`: lists, renames and joins projects."""
 
-import argparse
+from dataclasses import asdict
 
-from memory_server import app
+import click
+
+from memory_server.cli import options, output
+from memory_server.cli.answers import ProjectLine, ProjectsAnswer
+from memory_server.cli.opened import opened
+from memory_server.cli.program import Verbs, verb
 from memory_server.domain.project import Listed, Moved
-from memory_server.errors import Invalid
-from memory_server.language.text import visible
 from memory_server.settings import Settings
 
+KNOWN = "A project is its name, the path of its folder, or the address of its remote."
 
-def projects(settings: Settings, arguments: argparse.Namespace) -> None:
-    """Print the projects, or what a rename or a join did. Creates no file."""
-    if not settings.db.exists():
-        raise Invalid(f"There is no database {settings.db}. Give its path with --db.")
-    services = app.build(settings)
-    services.database.refuse_empty()
-    match arguments.action:
-        case "rename":
-            old = services.projects.rename(arguments.old, arguments.new)
-            _say(f"{old} is called {arguments.new.strip()} now. Its old name leads to it too.")
-        case "join":
-            source, target, moved = services.projects.join(arguments.source, arguments.target)
-            _say(f"{source} is part of {target} now. Its name leads to {target} too.")
-            _say(f"Moved: {_counts(moved)}.")
-            for key in moved.both:
-                _say(f"  {key}: both had a value. The newer one is current, the other is in its history.")
-        case _:
-            here = settings.here
-            name = services.projects.here(here) or "no project"
-            _say(f"This folder: {name}" + ("" if here.is_given else f" ({here.key})"))
-            for each in services.projects.select():
-                _say(_line(each))
-    services.close()
+
+@verb("list", examples=("memory-server projects", "memory-server projects list --json"))
+@options.json_option
+def list_command(settings: Settings, as_json: bool) -> None:
+    """List the projects, and tell which one this folder is."""
+    here = settings.here
+    with opened(settings) as services:
+        name = services.projects.here(here)
+        found = services.projects.select()
+    if as_json:
+        lines = tuple(ProjectLine(**asdict(each)) for each in found)
+        output.as_json(ProjectsAnswer(name or None, lines))
+        return
+    output.say(f"This folder: {name or 'no project'}" + ("" if here.is_given else f" ({here.key})"))
+    for each in found:
+        output.say(_line(each))
+
+
+@verb("rename", examples=("memory-server projects rename old-shop shop",))
+@click.argument("old")
+@click.argument("new")
+def rename_command(settings: Settings, old: str, new: str) -> None:
+    """Give the project OLD another name. The old one leads to it too."""
+    with opened(settings) as services:
+        name = services.projects.rename(old, new)
+    output.say(f"{name} is called {new.strip()} now. Its old name leads to it too.")
+
+
+@verb("join", examples=("memory-server projects join old-shop shop",))
+@click.argument("source", metavar="FROM")
+@click.argument("target", metavar="INTO")
+def join_command(settings: Settings, source: str, target: str) -> None:
+    """Move all of the project FROM into the project INTO, for good."""
+    with opened(settings) as services:
+        one, other, moved = services.projects.join(source, target)
+    output.say(f"{one} is part of {other} now. Its name leads to {other} too.")
+    output.say(f"Moved: {_counts(moved)}.")
+    for key in moved.both:
+        output.say(
+            f"{key}: both had a value. The newer one is current, the other is in its history.", indent=2
+        )
+
+
+@click.group("projects", cls=Verbs, invoke_without_command=True)
+@options.json_option
+@click.pass_context
+def projects_command(context: click.Context, as_json: bool) -> None:
+    """List the projects; rename or join them. Without a command it lists.
+
+    A project is its name, the path of its folder, or the address of its remote.
+    """
+    if context.invoked_subcommand is None:
+        context.invoke(list_command, as_json=as_json)
+
+
+for each in (list_command, rename_command, join_command):
+    projects_command.add_command(each)
 
 
 def _line(project: Listed) -> str:
@@ -43,7 +81,3 @@ def _line(project: Listed) -> str:
 
 def _counts(of: Listed | Moved) -> str:
     return f"memories {of.memories}, facts {of.facts}, turns {of.turns}"
-
-
-def _say(line: str) -> None:
-    print(visible(line))

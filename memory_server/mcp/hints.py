@@ -18,6 +18,8 @@ WORDS = {
     "to see which conversations have some.",
     Mend.LIST_LONG_TERM: "Call `list_long_term_memories` with conversation_id={conversation} to see all.",
     Mend.UPDATE_LONG_TERM: "Call `update_long_term_memory` to replace its prompt or trigger, or choose another name.",
+    Mend.LIST_CHANGES: "The user can run `memory-server log`, which shows what happened.",
+    Mend.UNDO_TOGETHER: "The user can undo all of them together: memory-server undo.",
     Mend.LIST_PROJECTS: "`memory_stats` lists them.",
     Mend.SETTLE_DISPUTE: "If {old} is outdated: `graph_connect` with sourceId={new}, targetId={old}, "
     "relation=supersedes. If both hold: `graph_connect` with sourceId={source}, targetId={target}, "
@@ -34,6 +36,7 @@ WORDS = {
     Mend.USE_ANOTHER_FILE: "The user can start memory-server with --db and another path.",
     Mend.PUT_FILE_BACK: "Tell the user. To go on, the user must move the file back to {path}, or start memory-server "
     "with --db and the path of the file.",
+    Mend.NAME_BACKUP: "The user can name a file that `memory-server backup` has written.",
     Mend.RESTORE: "Tell the user: copy the file away, then restore a backup. Without one, the .recover command of the "
     "sqlite3 program saves what can still be read.",
     Mend.USE_SAME_EMBEDDER: "The user can start memory-server with the same --embedder as the other window.",

@@ -53,6 +53,9 @@ MOMENT = 1.0
 
 _LOADING = Problem("the embedder is still loading")
 
+WITHOUT = Problem("meaning was not asked for")
+"""Why no embedder answers where a caller wants words alone."""
+
 
 @dataclass(frozen=True, slots=True)
 class Answering:
@@ -164,6 +167,11 @@ class EmbeddingQueue:
                 self._load_wanted()
         finally:
             self._ready.set()
+
+    def go_without(self) -> None:
+        """Load no embedder: what is asked is answered by words at once."""
+        self._problem = WITHOUT
+        self._ready.set()
 
     def _load_wanted(self) -> None:
         try:
@@ -351,6 +359,18 @@ class EmbeddingQueue:
                 embeddings.count_waiting(tx, answering.space_id, Embedded.MEMORIES),
                 None,
             )
+
+    def kept(self, project: str | None = None) -> Coverage:
+        """How far the embeddings are that the file has, without loading the model that made them."""
+        with self._database.read() as tx:
+            for each in embeddings.spaces(tx)[:1]:
+                return Coverage(
+                    name(each.space),
+                    embeddings.count_embedded(tx, each.id, project),
+                    embeddings.count_waiting(tx, each.id, Embedded.MEMORIES),
+                    None,
+                )
+        return Coverage("none", 0, 0, None)
 
     def _embedder_of(self, space: Space) -> Embedder | Problem:
         """The embedder of a space, loaded once at need; or why it cannot be had here."""

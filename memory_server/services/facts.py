@@ -134,6 +134,11 @@ class FactService:
         self._mark([found])
         return found
 
+    def peek(self, key: str, scope: Scope | None, caller: Caller) -> Fact | None:
+        """As `read`; counts no access."""
+        with self.database.read() as tx:
+            return _find(tx, key, scope, projects.known(tx, caller))
+
     def get(self, key: str, scope: Scope, caller: Caller) -> Fact:
         """The fact of a key in a scope. Counts no access.
 

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from memory_server.domain.forgetting import expired_before
-from memory_server.sqlite import fact_history, facts, trash
+from memory_server.sqlite import changes, fact_history, facts, trash
 from memory_server.sqlite.database import Database
 
 AT_ONCE = 100
@@ -25,9 +25,14 @@ class ForgettingService:
                 for home, key in fact_history.deleted_before(tx, before, AT_ONCE):
                     facts.erase(tx, home, key)
                 trash.erase(tx, trash.older(tx, before, AT_ONCE))
+                changes.delete(tx, changes.older(tx, before, AT_ONCE))
         self.database.drop_copies(before)
 
     def _is_due(self, before: str) -> bool:
         """More than one fact is asked for: the first could be a row that cannot be read."""
         with self.database.read() as tx:
-            return bool(trash.older(tx, before, 1) or fact_history.deleted_before(tx, before, AT_ONCE))
+            return bool(
+                trash.older(tx, before, 1)
+                or changes.older(tx, before, 1)
+                or fact_history.deleted_before(tx, before, AT_ONCE)
+            )

@@ -30,7 +30,7 @@ from memory_server.domain.threshold import proposed
 from memory_server.errors import Conflict, Hint, Invalid, Mend, NotFound, Problem
 from memory_server.services import projects
 from memory_server.services.waking import WakingService, mark_woken, places, rests
-from memory_server.sqlite import conversations, long_term, trash, wakes
+from memory_server.sqlite import changes, conversations, long_term, trash, wakes
 from memory_server.sqlite.conversations import ConversationId, Held
 from memory_server.sqlite.database import Database
 from memory_server.sqlite.trash import Trashed
@@ -172,7 +172,9 @@ class LongTermService:
         checked = None if wanted.trigger is None else self.engine.check(wanted.trigger)
         with self.database.write() as tx:
             where = _home(tx, conversation, name, caller)
-            long_term.replace(tx, _get(tx, where, name).id, wanted)
+            before = _get(tx, where, name)
+            changes.keep_long_term(tx, before, caller)
+            long_term.replace(tx, before.id, wanted)
         if checked is None or wanted.trigger is None:
             return None
         return self._on(messages, wanted.trigger, where, checked)

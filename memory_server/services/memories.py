@@ -19,7 +19,7 @@ from memory_server.nlp import Segmenter
 from memory_server.services import comparing, projects
 from memory_server.services.comparing import Written
 from memory_server.services.embedding_queue import Coverage, EmbeddingQueue, Fresh
-from memory_server.sqlite import edges, embeddings, job_problems, memories, memory_uses, trash
+from memory_server.sqlite import changes, edges, embeddings, job_problems, memories, memory_uses, trash
 from memory_server.sqlite.database import Database
 from memory_server.sqlite.tx import Tx, WriteTx
 
@@ -105,7 +105,9 @@ class MemoryService:
             without = () if supersedes is None else (supersedes,)
             found = self._compared(tx, Written(text, draft.type, draft.project, fresh), without)
             twin = found.twin
-            stored = memories.insert(tx, draft, caller) if twin is None else self._merge(tx, twin, draft)
+            stored = (
+                memories.insert(tx, draft, caller) if twin is None else self._merge(tx, twin, draft, caller)
+            )
             if related_to is not None and related_to != stored.id:
                 edges.connect(tx, Edge(stored.id, related_to), caller)
             if supersedes is not None:
@@ -153,6 +155,7 @@ class MemoryService:
             if project is not None:
                 wanted = replace(wanted, project=projects.settle(tx, project))
             before = memories.get(tx, id)
+            changes.keep_memory(tx, before, caller)
             after = memories.replace(tx, domain.change(before, wanted), "rewritten")
             earlier = memories.earlier(tx, [id])
             memory_uses.mark_used(tx, [id], caller.session, How.CALLED)
@@ -223,7 +226,8 @@ class MemoryService:
         text = prepare(memory.content, self.segmenter.segment)
         return self._compared(tx, Written(text, memory.type, memory.project, fresh), (memory.id,))
 
-    def _merge(self, tx: WriteTx, twin: Memory, draft: MemoryDraft) -> Memory:
+    def _merge(self, tx: WriteTx, twin: Memory, draft: MemoryDraft, caller: Caller) -> Memory:
+        changes.keep_memory(tx, twin, caller, merged=draft)
         merged = memories.replace(tx, domain.merge(twin, draft), "merged")
         if draft.content not in (twin.content, merged.content):
             memories.keep_merged(tx, twin.id, draft.content)

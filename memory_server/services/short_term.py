@@ -257,6 +257,36 @@ class ShortTermService:
                 trash.restore(tx, Kind.SHORT_TERM, each, place)
             return len(found)
 
+    def get(self, id: ShortTermId) -> ShortTermMemory:
+        """One memory whole.
+
+        Raises:
+            NotFound: there is none.
+        """
+        with self.database.read() as tx:
+            found = short_term.select(tx, [id]).get(id)
+        if found is None:
+            raise NotFound(f"No short-term memory {id}.", Mend.LIST_SHORT_TERM_CONVERSATIONS)
+        return found
+
+    def forget(self, id: ShortTermId, purge: bool, caller: Caller) -> Forgotten:
+        """Delete one memory: it can be brought back for 30 days. Or erase it for good.
+
+        Raises:
+            NotFound: there is none; to erase, also none that was deleted.
+        """
+        with self.database.write() as tx:
+            there = trash.put(tx, Kind.SHORT_TERM, [id], caller)
+            deleted = trash.select(tx, Kind.SHORT_TERM, item_id=id)
+            if not there and not (purge and deleted):
+                raise NotFound(
+                    f"No short-term memory {id}, so nothing was deleted.", Mend.LIST_SHORT_TERM_CONVERSATIONS
+                )
+            if not purge:
+                return forgetting.deleted(there, tx.now)
+            trash.erase(tx, [each.id for each in deleted])
+        return forgetting.erased(1, self.database.drop_copies())
+
     def statistics(self, conversation: str | None) -> Statistics:
         """Of one conversation, or of all.
 

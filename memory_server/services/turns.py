@@ -106,6 +106,18 @@ class TurnService:
             self.database.record(lambda tx: self.learning.unanswered(tx, text, caller))
         return recalled
 
+    def get(self, id: int) -> Turn:
+        """One turn whole.
+
+        Raises:
+            NotFound: there is none.
+        """
+        with self.database.read() as tx:
+            found = turns.select(tx, [id])
+        if not found:
+            raise NotFound(f"No turn {id}.", Mend.FIND_TURN)
+        return found[0]
+
     def forget(self, id: int, purge: bool, caller: Caller) -> Forgotten:
         """Delete a turn: it can be brought back for 30 days. Or erase it for good. Its facts stay.
 

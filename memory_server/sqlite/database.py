@@ -133,10 +133,24 @@ class Database:
         """What makes up the schema that this program knows."""
         return self._migrations
 
-    def backup(self, target: Path) -> None:
-        """Write a checked copy of the whole database to `target`, in one step."""
+    def backup(self, target: Path, told: Callable[[int, int], None] | None = None) -> None:
+        """Write a checked copy of the whole database to `target`. `told` hears how many pages of how many are."""
         with self._translated(), until_the_end(CALL) as seconds, self._reader(seconds) as connection:
-            migrate.backup(connection, target)
+            migrate.backup(connection, target, told)
+
+    def compact(self) -> tuple[int, int]:
+        """Write the file anew without its free pages; how many bytes it had before and has now."""
+        with self._translated(), until_the_end(CALL) as seconds, self._writer(seconds) as writer:
+            before = Tx(writer, self._now()).size()
+            writer.execute("VACUUM")
+            return before, Tx(writer, self._now()).size()
+
+    def free(self) -> int:
+        """Bytes of the file in which nothing is kept: at least so many a compaction gives back."""
+        with self.read() as tx:
+            return int(
+                tx.value("SELECT freelist_count * page_size FROM pragma_freelist_count, pragma_page_size")
+            )
 
     def refuse_empty(self) -> None:
         """Raises Unavailable where the file is there and has 0 bytes: a program emptied it. Backups may be left."""

@@ -78,6 +78,12 @@ def select(tx: Tx, home: Home, key: str, limit: int) -> list[FactChange]:
     return [_change(row) for row in rows]
 
 
+def find(tx: Tx, number: int) -> FactChange | None:
+    """One step."""
+    row = tx.row(f"SELECT {_COLUMNS} FROM fact_history WHERE id = ?", (number,))
+    return None if row is None else _change(row)
+
+
 def find_last(tx: Tx, home: Home, key: str, until: str | None = None) -> FactChange | None:
     """What happened to a key last, up to a moment where one is given."""
     row = tx.row(

@@ -7,6 +7,7 @@ import apsw
 
 from memory_server.domain.fact import is_plain
 from memory_server.sqlite import (
+    changes,
     checks,
     conversations,
     digests,
@@ -36,6 +37,7 @@ from memory_server.sqlite.tx import Tx
 
 TABLES: tuple[Rows, ...] = (
     *memories.ROWS,
+    *changes.ROWS,
     *edges.ROWS,
     *digests.ROWS,
     *facts.ROWS,

@@ -213,6 +213,11 @@ def keep_merged(tx: WriteTx, id: MemoryId, text: str) -> None:
     )
 
 
+def drop_earlier(tx: WriteTx, id: MemoryId, text: str) -> None:
+    """Out of the history: a text that is the memory's own again, or never was."""
+    tx.execute("DELETE FROM memory_history WHERE memory_id = ? AND content = ?", (id, text))
+
+
 def earlier(tx: Tx, ids: Sequence[MemoryId]) -> dict[MemoryId, list[str]]:
     """The earlier texts of each of these memories that has any, newest first."""
     rows = tx.rows(

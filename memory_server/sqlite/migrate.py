@@ -2,6 +2,7 @@
 
 import os
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -17,6 +18,9 @@ ROWS = (
     Rows("migrations", ("name", "applied_at"), moments=("applied_at",), id="version"),
     Rows("character_forms", ("form", "folded"), id="form"),
 )
+
+PAGES_AT_ONCE = 2_000
+"""Pages that are copied between two reports: 8 MB, some milliseconds."""
 
 _PACKAGE = Path(__file__).resolve().parents[1]
 _NAME = re.compile(r"(\d{4})_(\w+)\.sql")
@@ -158,8 +162,10 @@ def _back_up_before(path: Path, newest: int) -> None:
         reader.close()
 
 
-def backup(connection: apsw.Connection, target: Path) -> None:
-    """Copy the whole database to `target` in one step: checked, flushed, then renamed into place.
+def backup(connection: apsw.Connection, target: Path, told: Callable[[int, int], None] | None = None) -> None:
+    """Copy the whole database, as it is at one moment, to `target`: checked, flushed, then renamed into place.
+
+    `told` hears how many pages of how many are copied.
 
     Raises:
         Unavailable: the copy failed its integrity check.
@@ -173,8 +179,7 @@ def backup(connection: apsw.Connection, target: Path) -> None:
     try:
         copy = apsw.Connection(str(temporary))
         try:
-            with copy.backup("main", connection, "main") as job:
-                job.step()
+            _copy(connection, copy, told)
             result = copy.execute("PRAGMA integrity_check").get
             if result != "ok":
                 raise Unavailable(f"The copy failed its integrity check: {result}. No backup was written.")
@@ -185,6 +190,25 @@ def backup(connection: apsw.Connection, target: Path) -> None:
         _flush(target.parent)
     finally:
         temporary.unlink(missing_ok=True)
+
+
+def _copy(source: apsw.Connection, target: apsw.Connection, told: Callable[[int, int], None] | None) -> None:
+    """In one step; where somebody hears of it in several, in one transaction, so that nothing is written meanwhile."""
+    with target.backup("main", source, "main") as job:
+        if told is None:
+            job.step()
+            return
+        begun = not source.in_transaction
+        if begun:
+            source.execute("BEGIN")
+        try:
+            source.execute("SELECT count(*) FROM sqlite_schema").fetchall()
+            while not job.done:
+                job.step(PAGES_AT_ONCE)
+                told(job.page_count - job.remaining, job.page_count)
+        finally:
+            if begun:
+                source.execute("ROLLBACK")
 
 
 def _flush(path: Path) -> None:

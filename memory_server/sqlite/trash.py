@@ -39,13 +39,18 @@ _PARTS = {
             ("source_id", "target_id"),
             "(SELECT count(*) FROM memories WHERE id IN (:source_id, :target_id)) = 2",
         ),
+        _Part("changes", ("memory_id",)),
     ),
     Kind.TURN: (_Part("turns", ("id",)),),
     Kind.SHORT_TERM: (
         _Part("short_term_memories", ("id",)),
         _Part("short_term_keywords", ("memory_id",)),
     ),
-    Kind.LONG_TERM: (_Part("long_term_memories", ("id",)), _Part("wakes", ("memory_id",))),
+    Kind.LONG_TERM: (
+        _Part("long_term_memories", ("id",)),
+        _Part("wakes", ("memory_id",)),
+        _Part("changes", ("long_term_id",)),
+    ),
 }
 """The first table is that of the thing itself: to delete its row takes the others with it."""
 
@@ -98,6 +103,12 @@ def select(
         (kind.value, item_id, item_id, conversation, conversation),
     )
     return [Trashed(id, item, name, json.loads(parts)) for id, item, name, parts in rows]
+
+
+def find(tx: Tx, id: int) -> tuple[Kind, Trashed] | None:
+    """What is in the trash under an id of the trash."""
+    row = tx.row("SELECT kind, item_id, conversation, parts FROM trash WHERE id = ?", (id,))
+    return None if row is None else (Kind(row[0]), Trashed(id, row[1], row[2], json.loads(row[3])))
 
 
 def find_last(tx: Tx, kind: Kind, item_id: int) -> Trashed | None:

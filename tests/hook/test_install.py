@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from memory_server.cli.main import CLIENTS
+from memory_server.cli.connect import CLIENTS
 from tests.conftest import Servers, call
 from tests.hook.conftest import Hooks
 

@@ -550,6 +550,33 @@ def test_after_30_days_it_is_erased_by_itself(world: World, kind: Kind, clock: C
     assert traces(world, sqlite) == []
 
 
+def test_how_a_memory_was_before_an_edit_goes_after_30_days_or_with_its_purge(
+    world: World, clock: Clock, sqlite: Sqlite
+) -> None:
+    old, other = (
+        world.store(f"The harbour {TOKEN} opens at noon"),
+        world.store(f"A lighthouse {TOKEN} at sea"),
+    )
+    for id in (old, other):
+        world.memories.update(id, MemoryChange(content=f"Nothing of {KEPT_TOKEN} {id}"), CLAUDE)
+
+    def number() -> int:
+        with world.database.read() as tx:
+            return int(tx.value("SELECT count(*) FROM changes"))
+
+    assert number() == 2
+    world.memories.forget(other, True, CLAUDE)
+    assert number() == 1
+    clock.advance(days=30)
+    world.forgetting.purge_due()
+    assert number() == 1
+    clock.advance(seconds=1)
+    world.forgetting.purge_due()
+    assert number() == 0
+    world.memories.forget(old, True, CLAUDE)
+    assert traces(world, sqlite) == []
+
+
 def test_much_that_was_deleted_together_is_erased_together(
     world: World, clock: Clock, sqlite: Sqlite
 ) -> None:

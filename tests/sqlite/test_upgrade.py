@@ -29,6 +29,7 @@ from tests.conftest import ROOT, Clock, Holder, Sqlite, damage, problems
 MIGRATIONS = ROOT / "migrations"
 NEWEST = len(list(MIGRATIONS.glob("*.sql")))
 PROJECTS = int(next(MIGRATIONS.glob("*_projects.sql")).name[:4])
+CHANGES = int(next(MIGRATIONS.glob("*_changes.sql")).name[:4])
 LEARNING = int(next(MIGRATIONS.glob("*_learning.sql")).name[:4])
 HOOKS = int(next(MIGRATIONS.glob("*_hooks.sql")).name[:4])
 CLAUDE = Caller("Claude", "s1")
@@ -104,6 +105,12 @@ DATA = {
         INSERT INTO hook_injections (session, event, kind, item_id, tokens)
         VALUES ('s1', 'SessionStart', 'briefing', 0, 9);
         INSERT INTO hook_captures (kind, item_id, session, event) VALUES ('short_term', 1, 's1', 'Stop');
+    """,
+    CHANGES: """
+        INSERT INTO changes (memory_id, action, before, changed_by, session)
+        VALUES (1, 'edited', '{"content": "Harbours open"}', 'Claude', 's1');
+        INSERT INTO changes (long_term_id, action, before)
+        SELECT min(id), 'edited', '{"prompt": "q"}' FROM long_term_memories;
     """,
     LEARNING: """
         INSERT INTO hook_captures (kind, item_id, session, event) VALUES ('memory', 2, 's1', 'Stop');

@@ -1,0 +1,92 @@
+"""`memory-server add`: stores a memory, as the tool does."""
+
+import sys
+
+import click
+
+from memory_server.cli import options, output
+from memory_server.cli.checked import checked
+from memory_server.cli.handles import Handle, HandleType
+from memory_server.cli.opened import caller, opened
+from memory_server.cli.program import verb
+from memory_server.domain.change import Kind
+from memory_server.domain.memory import MemoryDraft, MemoryId, MemoryType, Stored
+from memory_server.mcp.tools.fields import Content, Importance, Tags
+from memory_server.settings import Settings
+
+SHOWN = 60
+"""Characters of a similar memory that are shown."""
+
+
+@verb(
+    "add",
+    examples=(
+        "memory-server add 'The staging database listens on port 5433.' --tag staging",
+        "memory-server add 生产环境每周二上午十点发布。 --type decision --importance 8",
+        "memory-server add 'It listens on port 6000 now.' --supersedes 12",
+        "git log -1 --format=%B | memory-server add - --project shop",
+    ),
+)
+@click.argument("text", nargs=-1, required=True)
+@click.option(
+    "--type", "type_", type=options.TYPE, default="observation", show_default=True, help="What it is."
+)
+@click.option("--tag", "tags", multiple=True, help="A tag; may be given several times.")
+@click.option("--importance", type=int, default=5, show_default=True, help="1 to 10.")
+@click.option("--occurred", type=options.MOMENT, metavar="WHEN", help="When it happened; default: now.")
+@click.option("--supersedes", type=HandleType(), metavar="ID", help="The memory that it replaces.")
+@click.option("--related", type=HandleType(), metavar="ID", help="A related memory.")
+def add_command(
+    settings: Settings,
+    text: tuple[str, ...],
+    type_: str,
+    tags: tuple[str, ...],
+    importance: int,
+    occurred: str | None,
+    supersedes: Handle | None,
+    related: Handle | None,
+) -> None:
+    """Store a memory in the project of this folder. `-` reads the text from a pipe.
+
+    One that says the same in the same project takes it in.
+    """
+    content = sys.stdin.read() if text == ("-",) else " ".join(text)
+    by = caller(settings)
+    draft = MemoryDraft(
+        checked(Content, content, "text"),
+        MemoryType(type_.lower()),
+        by.project.key or None,
+        tuple(checked(Tags, list(tags), "tag")),
+        checked(Importance, importance, "importance"),
+        occurred_at=occurred,
+    )
+    with opened(settings, makes=True) as services:
+        stored = services.memories.store(draft, _memory(related), by, supersedes=_memory(supersedes))
+    _tell(stored)
+
+
+def _memory(handle: Handle | None) -> MemoryId | None:
+    if handle is None:
+        return None
+    if handle.kind is not Kind.MEMORY:
+        raise click.BadParameter(f"{handle} is no memory. Write its id, such as 12.")
+    return MemoryId(handle.id)
+
+
+def _tell(stored: Stored) -> None:
+    memory = stored.memory
+    where = f" in {memory.project}" if memory.project else ""
+    if stored.consolidated:
+        output.say(
+            f"m{memory.id} said so already{where}: both are one memory now. `memory-server undo` parts them."
+        )
+    else:
+        output.say(f"m{memory.id} stored{where}.")
+    for each in stored.similar:
+        text = output.line_of(each.memory.content)
+        short = text if len(text) <= SHOWN else f"{text[: SHOWN - 1]}…"
+        output.say(
+            f"similar: m{each.memory.id} {short}" + (f" ({each.differs})" if each.differs else ""), indent=2
+        )
+    for id in stored.maybe_supersedes:
+        output.say(f"It may replace m{id}. If so: memory-server forget {id}", indent=2)

@@ -1,0 +1,20 @@
+"""`memory-server compact`: gives back the bytes in which nothing is kept."""
+
+from memory_server.cli import options, output, progress
+from memory_server.cli.opened import opened
+from memory_server.cli.program import verb
+from memory_server.settings import Settings
+
+
+@verb("compact", examples=("memory-server compact", "memory-server compact --dry-run"))
+@options.dry_run_option
+def compact_command(settings: Settings, dry_run: bool) -> None:
+    """Write the file anew without what is free in it. Assistants can go on; their writes wait meanwhile."""
+    with opened(settings) as services:
+        if dry_run:
+            free = services.database.free()
+            output.say(f"{settings.db}: {free:,} bytes are free. Nothing was changed.")
+            return
+        with progress.clock(f"writing {settings.db} anew"):
+            before, after = services.database.compact()
+    output.say(f"{settings.db}: {before:,} bytes before, {after:,} now.")

@@ -1,0 +1,80 @@
+"""`memory-server edit`: changes a memory, in the editor or by flags."""
+
+from typing import Any
+
+import click
+
+from memory_server.app import Services
+from memory_server.cli import options, output
+from memory_server.cli.checked import checked
+from memory_server.cli.handles import Handle, HandleType
+from memory_server.cli.opened import caller, opened
+from memory_server.cli.program import verb
+from memory_server.domain.change import Kind
+from memory_server.domain.memory import Memory, MemoryChange, MemoryId, MemoryType
+from memory_server.errors import Mend, NotFound
+from memory_server.mcp.tools.fields import Content, Importance, Project, Tags
+from memory_server.settings import Settings
+
+
+@verb(
+    "edit",
+    examples=(
+        "memory-server edit 12",
+        "EDITOR='code --wait' memory-server edit 12",
+        "memory-server edit 12 --importance 9 --tag staging --tag db",
+        "memory-server edit 12 --text 'The staging database listens on port 6000.'",
+    ),
+)
+@click.argument("id", type=HandleType())
+@click.option("--text", help="The new text; without it and other flags the editor is opened.")
+@click.option("--type", "type_", type=options.TYPE, help="What it is.")
+@click.option("--tag", "tags", multiple=True, help="The new tags, in place of those that it has.")
+@click.option("--no-tags", is_flag=True, help="Take all tags away.")
+@click.option("--importance", type=int, help="1 to 10.")
+@click.option("--project", help="Move it to this project; '' is none.")
+def edit_command(
+    settings: Settings,
+    id: Handle,
+    text: str | None,
+    type_: str | None,
+    tags: tuple[str, ...],
+    no_tags: bool,
+    importance: int | None,
+    project: str | None,
+) -> None:
+    """Change a memory in $VISUAL or $EDITOR, or by flags. The old text stays in its history."""
+    if id.kind is not Kind.MEMORY:
+        raise click.BadParameter(f"{id} is no memory. Write its id, such as 12.")
+    wanted = MemoryChange(
+        None if text is None else checked(Content, text, "text"),
+        MemoryType(type_.lower()) if type_ else None,
+        None if project is None else checked(Project, project, "project"),
+        () if no_tags else tuple(checked(Tags, list(tags), "tag")) or None,
+        None if importance is None else checked(Importance, importance, "importance"),
+    )
+    with opened(settings) as services:
+        if wanted == MemoryChange():
+            wanted = _edited(services, MemoryId(id.id))
+        if wanted == MemoryChange():
+            output.say(f"{id} stays as it is.")
+            return
+        updated = services.memories.update(MemoryId(id.id), wanted, caller(settings))
+    output.say(f"{id} changed. `memory-server undo` changes it back.")
+    if updated.same_as is not None:
+        output.note(f"m{updated.same_as} says the same. Forget one of the two.")
+
+
+def _edited(services: Services, id: MemoryId) -> MemoryChange:
+    """What the person made of the text in the editor."""
+    read = services.memories.get([id])
+    if not read.found:
+        raise NotFound(f"No memory {id}.", Mend.FIND_MEMORY)
+    if not output.asks():
+        raise click.UsageError("There is no terminal for an editor. Give the new text with --text.")
+    memory: Memory = read.found[0].memory
+    made: Any = click.edit(memory.content + "\n", extension=".md")
+    text = "" if made is None else made.strip()
+    if not text or text == memory.content.strip():
+        return MemoryChange()
+    return MemoryChange(content=checked(Content, text, "text"))

@@ -1,0 +1,152 @@
+"""`memory-server facts` and `fact`: exact values under keys."""
+
+import json
+from typing import Any
+
+import click
+
+from memory_server.cli import options, output
+from memory_server.cli.answers import FactLine, FactsAnswer
+from memory_server.cli.checked import checked
+from memory_server.cli.opened import caller, opened
+from memory_server.cli.output import Column
+from memory_server.cli.program import verb
+from memory_server.domain.caller import Caller
+from memory_server.domain.fact import Fact, FactDraft, Scope
+from memory_server.errors import Mend, NotFound
+from memory_server.mcp.tools.fact_fields import FactTags, Key, Pattern, Ttl, Value
+from memory_server.settings import Settings
+
+COLUMNS = (
+    Column("scope", "dim"),
+    Column("key", "cyan"),
+    Column("written", "dim"),
+    Column("value", rest=True),
+)
+
+scope_option = click.option(
+    "--scope", type=click.Choice([each.value for each in Scope]), help="Only in this scope."
+)
+
+
+@verb(
+    "facts",
+    examples=(
+        "memory-server facts",
+        "memory-server facts 'current.*'",
+        "memory-server facts --scope global --json",
+    ),
+)
+@click.argument("pattern", default="*")
+@scope_option
+@click.option("--tag", "tags", multiple=True, help="Only with this tag.")
+@options.limit_option(100)
+@options.json_option
+def facts_command(
+    settings: Settings, pattern: str, scope: str | None, tags: tuple[str, ...], limit: int, as_json: bool
+) -> None:
+    """List the facts of this project and of all projects, by key. In PATTERN, * stands for any text."""
+    with opened(settings) as services:
+        found = services.facts.select(
+            checked(Pattern, pattern, "pattern"), _scope(scope), tags, limit, caller(settings)
+        )
+    worse = output.degraded(found.degraded)
+    if as_json:
+        output.as_json(FactsAnswer(tuple(map(FactLine.of, found.facts)), found.more, worse))
+        return
+    output.table(COLUMNS, [_row(fact) for fact in found.facts])
+    if not found.facts:
+        output.note("There is no such fact.")
+    if found.more:
+        output.note(f"{found.more} more. --limit shows them.")
+    output.note(worse)
+
+
+@verb(
+    "fact",
+    examples=(
+        "memory-server fact current.task",
+        "memory-server fact current.task 'move the ledger'",
+        "memory-server fact db.port 5433 --tag staging",
+        "memory-server fact editor '\"vim\"' --scope global",
+        "memory-server forget f:current.task",
+    ),
+)
+@click.argument("key")
+@click.argument("value", required=False)
+@click.option(
+    "--scope",
+    type=click.Choice([each.value for each in Scope]),
+    help="To read: default the first of session, project, shared, global that has the key. To write: default project.",
+)
+@click.option("--tag", "tags", multiple=True, help="A tag of the value that is written.")
+@click.option("--ttl", type=int, metavar="SECONDS", help="Let the value that is written expire.")
+@click.option("--text", "as_text", is_flag=True, help="VALUE is a text, also where it is JSON.")
+@options.json_option
+def fact_command(
+    settings: Settings,
+    key: str,
+    value: str | None,
+    scope: str | None,
+    tags: tuple[str, ...],
+    ttl: int | None,
+    as_text: bool,
+    as_json: bool,
+) -> None:
+    """Print the value of KEY; with VALUE, write it. A VALUE that is JSON is kept as JSON, else as text.
+
+    `memory-server show f:KEY` shows what it was before.
+    """
+    by, key = caller(settings), checked(Key, key, "key")
+    if value is None:
+        _read(settings, key, _scope(scope), as_json, by)
+        return
+    draft = FactDraft(
+        key,
+        checked(Value, value if as_text else _json_or_text(value), "value"),
+        tuple(checked(FactTags, list(tags), "tag")),
+        None if ttl is None else checked(Ttl, ttl, "ttl"),
+    )
+    wanted = _scope(scope) or Scope.PROJECT
+    if wanted is Scope.SESSION and by.session is None:
+        raise click.BadParameter(
+            "A terminal is no session. Name one with --session, or choose another scope."
+        )
+    with opened(settings, makes=True) as services:
+        written = services.facts.write(draft, wanted, by)
+    if as_json:
+        output.as_json(FactLine.of(written.fact))
+        return
+    fact = written.fact
+    output.say(
+        f"{key} written: {fact.home.scope.value} {fact.home.owner}".rstrip() + f", version {fact.version}."
+    )
+    if written.hidden_by is not None:
+        output.note(f"A read without a scope finds the value of the scope {written.hidden_by.value}.")
+
+
+def _read(settings: Settings, key: str, scope: Scope | None, as_json: bool, by: Caller) -> None:
+    with opened(settings) as services:
+        fact = services.facts.read(key, scope, (), by)
+    if fact is None:
+        raise NotFound(f"`{key}` has no value.", Mend.LIST_FACTS)
+    if as_json:
+        output.as_json(FactLine.of(fact))
+    else:
+        output.say_text(output.shown_value(fact.value))
+
+
+def _json_or_text(given: str) -> Any:
+    try:
+        return json.loads(given)
+    except (ValueError, RecursionError):
+        return given
+
+
+def _scope(given: str | None) -> Scope | None:
+    return None if given is None else Scope(given)
+
+
+def _row(fact: Fact) -> tuple[object, ...]:
+    place = f"{fact.home.scope.value} {fact.home.owner}".rstrip()
+    return place, fact.key, output.moment(fact.updated_at), output.shown_value(fact.value)

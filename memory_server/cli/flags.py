@@ -1,0 +1,39 @@
+"""The settings among the arguments of a command that serves. All else is read by `program`, with click."""
+
+from collections.abc import Sequence
+
+from memory_server.settings import Settings
+
+SERVE = "serve"
+
+SWITCHES = frozenset(name for name, field in Settings.model_fields.items() if field.annotation is bool)
+"""The settings whose flag has no value."""
+
+
+def flag_of(name: str) -> str:
+    """The flag of a setting: `--read-only` of `read_only`."""
+    return "--" + name.replace("_", "-")
+
+
+def of_server(arguments: Sequence[str]) -> dict[str, object] | None:
+    """The settings that are given to the server; None where the arguments are not `serve` with settings alone."""
+    known = {flag_of(name): name for name in Settings.model_fields}
+    found: dict[str, object] = {}
+    serve = 0
+    rest = iter(arguments)
+    for each in rest:
+        flag, given, value = each.partition("=")
+        name = known.get(flag)
+        if each == SERVE:
+            serve += 1
+        elif name is None or (given and name in SWITCHES):
+            return None
+        elif name in SWITCHES:
+            found[name] = True
+        elif given:
+            found[name] = value
+        elif (following := next(rest, None)) is not None:
+            found[name] = following
+        else:
+            return None
+    return found if serve < 2 else None

@@ -1,0 +1,119 @@
+"""`memory-server forget`: deletes things, so that they can be brought back for 30 days, or erases them for good."""
+
+from collections.abc import Sequence
+
+import click
+
+from memory_server.app import Services
+from memory_server.cli import options, output
+from memory_server.cli.answers import ShownFact, ShownMemory, ShownShortTerm, ShownTrigger, ShownTurn
+from memory_server.cli.guard import complain
+from memory_server.cli.handles import Handle, HandleType
+from memory_server.cli.hints import WORDS
+from memory_server.cli.opened import caller, opened
+from memory_server.cli.output import Column
+from memory_server.cli.program import verb
+from memory_server.cli.show import Shown, shown
+from memory_server.domain.caller import Caller
+from memory_server.domain.change import Kind
+from memory_server.domain.forgetting import Forgotten
+from memory_server.domain.memory import MemoryId
+from memory_server.domain.short_term import ShortTermId
+from memory_server.errors import Mend, NotFound, told
+from memory_server.settings import Settings
+
+
+@verb(
+    "forget",
+    examples=(
+        "memory-server forget 12 13 t7",
+        "memory-server forget f:current.task 'w:before a release'",
+        "memory-server forget 12 --dry-run",
+        "memory-server forget 12 --purge --yes",
+    ),
+)
+@click.argument("ids", nargs=-1, required=True, type=HandleType(), metavar="ID...")
+@click.option("--purge", is_flag=True, help="Erase for good, with history and edges; nothing undoes it.")
+@options.dry_run_option
+@options.yes_option
+def forget_command(settings: Settings, ids: tuple[Handle, ...], purge: bool, dry_run: bool, yes: bool) -> int:
+    """Delete things. For 30 days `memory-server undo` brings them back."""
+    wanted = list(dict.fromkeys(ids))
+    by = caller(settings)
+    with opened(settings) as services:
+        if dry_run or purge:
+            _list(services, wanted, by)
+        if dry_run:
+            output.say(
+                f"{'Erased for good' if purge else 'Deleted'} would be: {len(wanted)}. Nothing was changed."
+            )
+            return 0
+        if purge:
+            output.confirm("Erase this for good? Nothing brings it back.", yes, "--yes")
+        return 1 if _forget_all(services, wanted, purge, by) else 0
+
+
+def _forget_all(services: Services, wanted: Sequence[Handle], purge: bool, by: Caller) -> int:
+    """Forget each; how many are not there."""
+    missing, until, elsewhere = 0, None, dict[str, None]()
+    for each in wanted:
+        try:
+            done = forget(services, each, purge, by)
+        except NotFound as error:
+            complain(told([error.problem], WORDS) or "")
+            missing += 1
+            continue
+        until, elsewhere = done.undo_until, elsewhere | dict.fromkeys(done.elsewhere)
+        output.say(f"{each} {'erased for good' if purge else 'deleted'}.")
+    if until is not None:
+        output.note(f"`memory-server undo` brings it back until {output.moment(until)}.")
+    for path in elsewhere:
+        output.note(f"Saved when the database went away, and may still hold it: {path}.")
+    return missing
+
+
+def forget(services: Services, handle: Handle, purge: bool, by: Caller) -> Forgotten:
+    """Delete or erase one thing.
+
+    Raises:
+        NotFound: it is not there.
+    """
+    match handle.kind:
+        case Kind.MEMORY:
+            return services.memories.forget(MemoryId(handle.id), purge, by)
+        case Kind.TURN:
+            return services.turns.forget(handle.id, purge, by)
+        case Kind.SHORT_TERM:
+            return services.short_term.forget(ShortTermId(handle.id), purge, by)
+        case Kind.LONG_TERM:
+            return services.long_term.delete(handle.name, None, purge, by)
+        case Kind.FACT:
+            facts = services.facts
+            _, done = (facts.purge if purge else facts.delete)(handle.name, handle.scope, by)
+            if not done.number:
+                raise NotFound(f"No fact `{handle.name}`, so nothing was deleted.", Mend.LIST_FACTS)
+            return done
+
+
+def _list(services: Services, wanted: Sequence[Handle], by: Caller) -> None:
+    rows = []
+    for each in wanted:
+        try:
+            rows.append((str(each), _told(shown(services, each, by))))
+        except NotFound as error:
+            rows.append((str(each), f"({error})"))
+    output.table([Column("id", "cyan"), Column("text", rest=True)], rows)
+
+
+def _told(thing: Shown) -> str:
+    match thing:
+        case ShownMemory():
+            return thing.memory.content
+        case ShownTurn():
+            return thing.summary
+        case ShownFact():
+            return output.shown_value(thing.fact.value) if thing.fact else "(no value any more)"
+        case ShownTrigger():
+            return thing.trigger.prompt
+        case ShownShortTerm():
+            return thing.text

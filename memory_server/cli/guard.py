@@ -1,0 +1,58 @@
+"""What every command has around it: its settings, its messages, and how a failure is told."""
+
+import errno
+import logging
+import os
+import sys
+from collections.abc import Callable, Mapping
+
+from pydantic import ValidationError
+
+from memory_server.cli.hints import WORDS
+from memory_server.errors import MemoryServerError, told
+from memory_server.language.text import visible
+from memory_server.settings import Settings
+
+
+def guarded(action: Callable[[], int]) -> int:
+    """Run it; what fails with an explanation is told in one line."""
+    try:
+        return action()
+    except ValidationError as error:
+        for each in error.errors(include_url=False):
+            name, wrong = ".".join(map(str, each["loc"])), each["msg"].removeprefix("Value error, ")
+            complain(f"{name}: {wrong}, got {each['input']!r}")
+        return 2
+    except MemoryServerError as error:
+        complain(told([error.problem], WORDS) or "")
+        return 1
+    except BrokenPipeError:  # who reads has seen enough: `memory-server list | head`
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
+    except OSError as error:
+        if error.errno not in (errno.EMFILE, errno.ENFILE):
+            raise
+        complain("too many files are open. Raise the limit (ulimit -n 256), then try again.")
+        return 1
+
+
+def configured(given: Mapping[str, object]) -> Settings:
+    """The settings, with those that are given as flags; messages go to standard error from now on.
+
+    Raises:
+        ValidationError: a value is wrong.
+    """
+    settings = Settings(**given)  # type: ignore[arg-type]
+    log = logging.StreamHandler(sys.stderr)
+    log.setFormatter(_Formatter("memory-server: %(levelname)s: %(message)s"))
+    logging.basicConfig(handlers=[log], level=settings.log_level)
+    return settings
+
+
+def complain(text: str) -> None:
+    print(f"memory-server: {visible(text)}", file=sys.stderr)
+
+
+class _Formatter(logging.Formatter):
+    def format(self, record: logging.LogRecord) -> str:
+        return visible(super().format(record))

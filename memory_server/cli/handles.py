@@ -1,0 +1,59 @@
+"""What a person types for one stored thing, as answers print it: `12`, `m12`, `t7`, `f current.task`, `w name`."""
+
+import re
+from dataclasses import dataclass
+
+import click
+
+from memory_server.domain.change import Kind
+from memory_server.domain.fact import Scope
+
+LETTERS = {"m": Kind.MEMORY, "t": Kind.TURN, "s": Kind.SHORT_TERM, "f": Kind.FACT, "w": Kind.LONG_TERM}
+"""The letter of each kind."""
+
+_NUMBERED = re.compile(r"([mts]?)[ :#]?(\d{1,18})")
+_NAMED = re.compile(r"([fw])[ :](.+)", re.DOTALL)
+
+
+@dataclass(frozen=True, slots=True)
+class Handle:
+    """One thing: a row by its id, or a fact or a long-term memory by its name. `scope` is a fact's, if it is given."""
+
+    kind: Kind
+    id: int = 0
+    name: str = ""
+    scope: Scope | None = None
+
+    def __str__(self) -> str:
+        letter = next(letter for letter, kind in LETTERS.items() if kind is self.kind)
+        place = f"{self.scope.value}/" if self.scope else ""
+        return f"{letter}:{place}{self.name}" if self.name else f"{letter}{self.id}"
+
+
+class HandleType(click.ParamType[Handle]):
+    """Reads a handle, with or without its brackets. A number alone is a memory."""
+
+    name = "id"
+
+    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> Handle:
+        if isinstance(value, Handle):
+            return value
+        text = str(value).strip()
+        text = text[1:-1].strip() if text.startswith("[") and text.endswith("]") else text
+        if found := _NUMBERED.fullmatch(text.lower()):
+            return Handle(LETTERS[found[1] or "m"], id=int(found[2]))
+        if found := _NAMED.fullmatch(text):
+            return _named(LETTERS[found[1]], found[2].strip())
+        return self.fail(
+            f"{text!r} is no id. Write 12 or m12 for a memory, t7 for a turn, s3 for a short-term memory, "
+            "f:KEY for a fact, w:NAME for a long-term memory.",
+            param,
+            ctx,
+        )
+
+
+def _named(kind: Kind, name: str) -> Handle:
+    scope, slash, key = name.partition("/")
+    if kind is Kind.FACT and slash and key and scope in list(Scope):
+        return Handle(kind, name=key, scope=Scope(scope))
+    return Handle(kind, name=name)

@@ -1,0 +1,72 @@
+"""The services on the file of the settings, for as long as a command runs; and who calls them."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from memory_server import reader
+from memory_server.domain.caller import Caller
+from memory_server.errors import Invalid
+from memory_server.services.search import SearchService
+from memory_server.settings import Settings
+
+if TYPE_CHECKING:
+    from memory_server.app import Services
+
+CLIENT = "terminal"
+"""The name under which what a person types is signed."""
+
+
+@contextmanager
+def opened(settings: Settings, *, makes: bool = False) -> Iterator["Services"]:
+    """The services, closed at the end.
+
+    Raises:
+        Invalid: there is no such file, and the command makes none.
+    """
+    from memory_server import app
+
+    if not makes:
+        _refuse_missing(settings)
+    services = app.build(settings)
+    services.database.refuse_empty()
+    try:
+        yield services
+    finally:
+        services.close()
+
+
+@contextmanager
+def search_of(settings: Settings, meaning: bool = False) -> Iterator[SearchService]:
+    """The search, closed at the end. By words it needs no model and starts in half the time.
+
+    A running server that can be asked for meaning would be asked here: with a queue whose embedder asks it.
+
+    Raises:
+        Invalid: there is no such file.
+    """
+    if meaning:
+        with opened(settings) as services:
+            services.queue.warm_up()
+            yield services.search
+        return
+    _refuse_missing(settings)
+    search = reader.build(settings)
+    search.database.refuse_empty()
+    try:
+        yield search
+    finally:
+        search.database.close()
+
+
+def _refuse_missing(settings: Settings) -> None:
+    if not settings.db.exists():
+        raise Invalid(
+            f"There is no database {settings.db} yet. The first assistant that starts memory-server creates it. "
+            "To use another file, give its path with --db."
+        )
+
+
+def caller(settings: Settings) -> Caller:
+    """A person at a terminal, in the project of the folder."""
+    return Caller(CLIENT, settings.session, settings.here)

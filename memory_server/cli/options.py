@@ -1,0 +1,98 @@
+"""Options that several commands share, and the types of their values."""
+
+import re
+from collections.abc import Callable
+from datetime import timedelta
+from typing import Any, TypeVar
+
+import click
+
+from memory_server.domain import moment
+from memory_server.domain.memory import Filter, MemoryType
+from memory_server.reader import clock
+
+Decorated = TypeVar("Decorated", bound=Callable[..., Any])
+
+_AGO = re.compile(r"(\d{1,6})\s*(h|d|w|m|y)", re.IGNORECASE)
+_UNITS = {
+    "h": timedelta(hours=1),
+    "d": timedelta(days=1),
+    "w": timedelta(weeks=1),
+    "m": timedelta(days=30),
+    "y": timedelta(days=365),
+}
+
+
+class Moment(click.ParamType[str]):
+    """A date or a time in the local time of the person, or how long ago: `2026-03-14`, `2026-03-14 09:26`, `7d`."""
+
+    name = "when"
+
+    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        text = str(value).strip()
+        try:
+            if found := _AGO.fullmatch(text):
+                return moment.timestamp(clock() - int(found[1]) * _UNITS[found[2].lower()])
+            if text.isdigit() and len(text) >= 10:
+                return moment.read(text)
+            return moment.timestamp(moment.parse(text, None).astimezone())
+        except (ValueError, OverflowError):
+            self.fail(
+                f"{text!r} is no date. Write 2026-03-14, '2026-03-14 09:26' or 7d (h, d, w, m, y ago).",
+                param,
+                ctx,
+            )
+
+
+MOMENT = Moment()
+
+TYPE = click.Choice([each.value for each in MemoryType], case_sensitive=False)
+
+project_option = click.option(
+    "--project", help="Only of this project: a name, a folder, a remote; '' is what belongs to none."
+)
+json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+since_option = click.option(
+    "--since",
+    type=MOMENT,
+    metavar="WHEN",
+    help="From then on: 2026-03-14, '2026-03-14 09:26', or 7d for a week ago.",
+)
+until_option = click.option("--until", type=MOMENT, metavar="WHEN", help="Before then.")
+type_option = click.option("--type", "type_", type=TYPE, help="Only memories of this type.")
+tag_option = click.option(
+    "--tag", "tags", multiple=True, help="Only with this tag; given several times, with any of them."
+)
+dry_run_option = click.option("--dry-run", is_flag=True, help="Show what would be done, and do nothing.")
+yes_option = click.option("--yes", "-y", is_flag=True, help="Do not ask.")
+
+
+def limit_option(default: int) -> Callable[[Decorated], Decorated]:
+    return click.option(
+        "--limit",
+        "-n",
+        type=click.IntRange(1, 10_000),
+        default=default,
+        show_default=True,
+        help="At most so many.",
+    )
+
+
+def filter_options(function: Decorated) -> Decorated:
+    """Which memories."""
+    for option in (until_option, since_option, tag_option, project_option, type_option):
+        function = option(function)
+    return function
+
+
+def filter_of(given: dict[str, Any]) -> Filter:
+    """What these options mean."""
+    kind = given["type_"]
+    return Filter(
+        MemoryType(kind.lower()) if kind else None,
+        given["project"],
+        tuple(given["tags"]),
+        None,
+        given["since"],
+        given["until"],
+    )

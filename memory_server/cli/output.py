@@ -1,0 +1,145 @@
+"""What commands print: tables and colours on a terminal, plain lines in a pipe, JSON where it is asked for."""
+
+import json
+import sys
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, is_dataclass
+from datetime import datetime
+from typing import Any
+
+from memory_server.cli.hints import WORDS
+from memory_server.errors import Problem, told
+from memory_server.language.text import visible
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A column of a table. `rest` takes the width that is left: what does not fit ends with …"""
+
+    title: str
+    style: str = ""
+    rest: bool = False
+    right: bool = False
+
+
+def on_terminal() -> bool:
+    """Whether a person reads what is printed."""
+    return sys.stdout.isatty()
+
+
+def asks() -> bool:
+    """Whether a person is there who can answer a question."""
+    return sys.stdin.isatty() and sys.stderr.isatty()
+
+
+def say(line: str = "", style: str = "", indent: int = 0) -> None:
+    """One line for a person; bold, dim or coloured on a terminal."""
+    text = " " * indent + line_of(line)
+    if style and on_terminal():
+        from rich.console import Console
+        from rich.text import Text
+
+        Console(highlight=False, soft_wrap=True).print(Text(text, style))
+    else:
+        print(text)
+
+
+def say_text(text: str) -> None:
+    """A text with its lines as they are."""
+    print("\n".join(visible(line).rstrip() for line in text.splitlines()))
+
+
+def note(text: str | None) -> None:
+    """What a reader should know besides: on standard error, so that a pipe gets the rows alone."""
+    if text:
+        print(line_of(text), file=sys.stderr)
+
+
+def degraded(problems: Sequence[Problem]) -> str | None:
+    """Why an answer is less than it could be, and what mends that."""
+    return told(problems, WORDS)
+
+
+def confirm(question: str, agreed: bool, flag: str) -> None:
+    """Go on only if the person agrees: with a flag, or asked on the terminal.
+
+    Raises:
+        UsageError: nobody is there to be asked.
+        Abort: the answer is no.
+    """
+    if agreed:
+        return
+    import click
+
+    if not asks():
+        raise click.UsageError(f"Nobody can be asked here. To go on without a question, add {flag}.")
+    click.confirm(question, abort=True, err=True)
+
+
+def as_json(answer: object) -> None:
+    """An answer as JSON, its fields in their order."""
+    given = asdict(answer) if is_dataclass(answer) and not isinstance(answer, type) else answer
+    text = json.dumps(given, ensure_ascii=False, indent=2 if on_terminal() else None)
+    print(text.encode(errors="replace").decode())
+
+
+def table(columns: Sequence[Column], rows: Sequence[Sequence[object]]) -> None:
+    """Rows: on a terminal as wide as it is; else each on a line, its cells whole and with tabs between them."""
+    cells = [["" if cell is None else line_of(str(cell)) for cell in row] for row in rows]
+    if not on_terminal():
+        for row in cells:
+            print("\t".join(row))
+        return
+    if not cells:
+        return
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    shown = Table(box=None, pad_edge=False, header_style="bold", expand=any(each.rest for each in columns))
+    for each in columns:
+        shown.add_column(
+            each.title,
+            no_wrap=True,
+            overflow="ellipsis",
+            ratio=1 if each.rest else None,
+            justify="right" if each.right else "left",
+        )
+    for row in cells:
+        shown.add_row(*(Text(cell, each.style) for cell, each in zip(row, columns, strict=True)))
+    Console(highlight=False).print(shown)
+
+
+def fields(pairs: Sequence[tuple[str, object]]) -> None:
+    """Names with their values, a line each, without those that are empty."""
+    there = [(name, value) for name, value in pairs if value not in (None, "", (), [])]
+    width = max((len(name) for name, _ in there), default=0)
+    for name, value in there:
+        if on_terminal():
+            from rich.console import Console
+            from rich.text import Text
+
+            line = Text.assemble((f"{name:<{width}}", "bold"), f"  {line_of(str(value))}")
+            Console(highlight=False, soft_wrap=True).print(line)
+        else:
+            print(f"{name:<{width}}  {line_of(str(value))}")
+
+
+def line_of(text: str) -> str:
+    """A text on one line, without what a terminal would obey."""
+    return visible(" ".join(text.split("\n"))).replace("\t", " ").strip()
+
+
+def moment(stored: str | None) -> str:
+    """A stored moment in the local time of the person, to the minute."""
+    if not stored:
+        return ""
+    try:
+        return datetime.fromisoformat(stored).astimezone().strftime("%Y-%m-%d %H:%M")
+    except (ValueError, OverflowError):  # a hand edit
+        return stored[:16]
+
+
+def shown_value(value: Any) -> str:
+    """A JSON value on one line: a text without its quotes."""
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)

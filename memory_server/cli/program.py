@@ -1,0 +1,249 @@
+"""The commands as click reads them: which there are, their help, every setting as a flag, what a wrong word meant.
+
+A new command is a module beside this one and a line in VERBS.
+"""
+
+import sys
+from collections.abc import Callable, Sequence
+from importlib import import_module
+from typing import Any, NoReturn
+
+import click
+
+from memory_server import __version__
+from memory_server.cli.flags import SWITCHES, flag_of
+from memory_server.cli.guard import complain, configured
+from memory_server.language.nearest import meant
+from memory_server.language.text import visible
+from memory_server.settings import Settings
+
+NAME = "memory-server"
+
+VERBS: dict[str, dict[str, str]] = {
+    "Find": {
+        "search": "search",
+        "recall": "recall",
+        "list": "listing",
+        "show": "show",
+    },
+    "Write": {
+        "add": "add",
+        "edit": "edit",
+        "forget": "forget",
+        "undo": "undo",
+        "log": "log",
+    },
+    "Facts, triggers, projects": {
+        "facts": "facts",
+        "fact": "facts",
+        "triggers": "triggers",
+        "projects": "projects",
+        "stats": "stats",
+    },
+    "The file": {
+        "doctor": "doctor",
+        "backup": "backup",
+        "restore": "restore",
+        "compact": "compact",
+    },
+    "Assistants": {
+        "serve": "serving",
+        "install": "connect",
+        "uninstall": "connect",
+        "hook": "hooks",
+        "demo": "demonstrate",
+    },
+    "Shells": {"completion": "completion"},
+}
+"""The commands by the heading of the help, each with its module, which has a `click.Command` of the same name."""
+
+MEANT = {
+    "delete": "forget", "remove": "forget", "rm": "forget", "purge": "forget",
+    "store": "add", "remember": "add", "save": "add", "write": "add", "new": "add",
+    "find": "search", "query": "search", "grep": "search", "ask": "recall",
+    "get": "show", "read": "show", "cat": "show", "view": "show", "ls": "list", "newest": "list",
+    "update": "edit", "change": "edit", "history": "log", "changes": "log",
+    "revert": "undo", "check": "doctor", "health": "doctor", "status": "stats", "count": "stats",
+    "vacuum": "compact", "connect": "install", "start": "serve", "run": "serve",
+}  # fmt: skip
+"""Words that people type, each with the command that does it."""
+
+HELP: dict[str, Any] = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
+"""How help is asked for, and how wide it is at most."""
+
+Function = Callable[..., Any]
+
+
+class Verb(click.Command):
+    """A command. It takes every setting as a flag too, unless it has an option of that name; the help does not list
+    these again. `examples` are lines for a shell.
+    """
+
+    def __init__(self, *arguments: Any, examples: Sequence[str] = (), **options: Any) -> None:
+        options["context_settings"] = HELP
+        super().__init__(*arguments, **options)
+        own = {name for option in self.params for name in option.opts}
+        self.examples = tuple(examples)
+        self.params += [each for each in _settings(hidden=True) if not own & set(each.opts)]
+
+    def format_usage(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        formatter.write_usage(ctx.command_path, " ".join(self.collect_usage_pieces(ctx)), prefix="usage: ")
+
+    def format_epilog(self, _: click.Context, formatter: click.HelpFormatter) -> None:
+        if self.examples:
+            with formatter.section("Examples"):
+                for line in self.examples:
+                    formatter.write(f"{'':>{formatter.current_indent}}{line}\n")
+        formatter.write_paragraph()
+        formatter.write_text(f"Each setting of `{NAME} --help`, such as --db, can stand here too.")
+
+
+class Verbs(click.Group):
+    """A command with commands in it."""
+
+    command_class = Verb
+
+    def __init__(self, *arguments: Any, **options: Any) -> None:
+        options["context_settings"] = HELP
+        super().__init__(*arguments, **options)
+        self.params += _settings(hidden=options.get("name") != NAME)
+
+    def format_usage(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        formatter.write_usage(ctx.command_path, " ".join(self.collect_usage_pieces(ctx)), prefix="usage: ")
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        name = args[0]
+        if self.get_command(ctx, name) is None and not ctx.resilient_parsing:
+            _refuse_unknown(name, self.list_commands(ctx), ctx)
+        return super().resolve_command(ctx, args)
+
+
+class Program(Verbs):
+    """All commands; the module of one is imported when it is called or its help is shown."""
+
+    def list_commands(self, _: click.Context) -> list[str]:
+        return [name for verbs in VERBS.values() for name in verbs]
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        return _verb(cmd_name) if cmd_name in self.list_commands(ctx) else None
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """The commands stand above the settings, which are many."""
+        self.format_commands(ctx, formatter)
+        click.Command.format_options(self, ctx, formatter)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        for title, verbs in VERBS.items():
+            found = [(name, self.get_command(ctx, name)) for name in verbs]
+            with formatter.section(title):
+                formatter.write_dl(
+                    [(name, each.get_short_help_str(200)) for name, each in found if each is not None]
+                )
+
+
+def _verb(name: str) -> click.Command:
+    modules = {each: module for verbs in VERBS.values() for each, module in verbs.items()}
+    found: click.Command = getattr(import_module(f"memory_server.cli.{modules[name]}"), f"{name}_command")
+    return found
+
+
+def verb(name: str, *, examples: Sequence[str] = ()) -> Callable[[Function], Verb]:
+    """Makes a command of a function, which gets the settings first."""
+
+    def made(function: Function) -> Verb:
+        def called(*arguments: Any, **options: Any) -> Any:
+            context = click.get_current_context()
+            return function(configured(context.find_root().ensure_object(dict)), *arguments, **options)
+
+        called.__doc__ = function.__doc__
+        called.__click_params__ = getattr(function, "__click_params__", [])  # type: ignore[attr-defined]
+        return click.command(name, cls=Verb, examples=examples)(called)
+
+    return made
+
+
+def run(arguments: Sequence[str]) -> int:
+    """Run the command that the arguments name. Returns its exit code."""
+    try:
+        done = program.main(list(arguments), prog_name=NAME, standalone_mode=False)
+        sys.stdout.flush()  # a reader that has gone is noticed here, not at the exit
+    except click.NoSuchOption as error:
+        known = [name for each in error.ctx.command.params for name in each.opts] if error.ctx else []
+        near = meant(error.option_name, known)
+        return _wrong(
+            error, f"unknown flag {error.option_name}." + (f" Did you mean `{near}`?" if near else "")
+        )
+    except click.UsageError as error:
+        return _wrong(error, error.format_message())
+    except click.ClickException as error:
+        complain(error.format_message())
+        return 1
+    except click.Abort:
+        complain("stopped. Nothing more was changed.")
+        return 1
+    except (
+        FileExistsError,
+        FileNotFoundError,
+        IsADirectoryError,
+        NotADirectoryError,
+        PermissionError,
+    ) as error:
+        complain(f"{error.filename or 'a file'}: {error.strerror}.")
+        return 1
+    return done if isinstance(done, int) else 0
+
+
+def _wrong(error: click.UsageError, message: str) -> int:
+    context = error.ctx or click.Context(program, info_name=NAME)
+    print(context.get_usage(), file=sys.stderr)
+    print(f"Try `{context.command_path} --help`.", file=sys.stderr)
+    complain(message)
+    return 2
+
+
+def _refuse_unknown(name: str, known: Sequence[str], context: click.Context) -> NoReturn:
+    near = MEANT.get(name.lower()) if context.parent is None else None
+    near = near if near in known else meant(name, known)
+    hint = f"Did you mean `{near}`?" if near else f"There are: {', '.join(known)}."
+    raise click.UsageError(f"unknown command {visible(name)!r}. {hint}", context)
+
+
+def _settings(hidden: bool) -> list[click.Option]:
+    """Each setting as a flag whose value goes to the settings of the call."""
+
+    def kept(context: click.Context, option: click.Parameter, value: object) -> None:
+        if value not in (None, False) and option.name is not None:
+            context.find_root().ensure_object(dict)[option.name] = value
+
+    return [
+        click.Option(
+            [flag_of(name), name],
+            is_flag=name in SWITCHES or None,  # False would make its value optional
+            metavar=None if name in SWITCHES else name.upper(),
+            help=field.description,
+            expose_value=False,
+            hidden=hidden,
+            callback=kept,
+        )
+        for name, field in Settings.model_fields.items()
+    ]
+
+
+@click.command(NAME, cls=Program, invoke_without_command=True)
+@click.version_option(__version__, prog_name=NAME, message="%(prog)s %(version)s")
+@click.pass_context
+def program(context: click.Context) -> Any:
+    """A memory for AI assistants: one SQLite file behind an MCP server on standard input and output.
+
+    Without a command it serves. `memory-server COMMAND -h` shows examples.
+    """
+    if context.invoked_subcommand is None:
+        return _verb("serve").invoke(context)
+    return None
+
+
+def help_text(width: int) -> str:
+    """What `memory-server --help` prints on a terminal so wide, of which click leaves two columns free."""
+    return click.Context(program, info_name=NAME, terminal_width=width - 2, **HELP).get_help()

@@ -1,0 +1,74 @@
+"""`memory-server recall`: one question to everything that is stored."""
+
+import click
+
+from memory_server.cli import options, output
+from memory_server.cli.answers import RecallAnswer, RecalledItem
+from memory_server.cli.checked import checked
+from memory_server.cli.opened import caller, opened
+from memory_server.cli.program import verb
+from memory_server.domain.recall import Recallable
+from memory_server.mcp.tools.fields import QueryText
+from memory_server.services.embedding_queue import WITHOUT
+from memory_server.services.recall import RecallWish
+from memory_server.settings import Settings
+
+KINDS = [each.value for each in Recallable if each is not Recallable.WOKEN]
+
+
+@verb(
+    "recall",
+    examples=(
+        "memory-server recall what did we decide on the release",
+        "memory-server recall 数据库的端口 --kind memory --kind fact",
+        "memory-server recall who may deploy --max-tokens 300 --json",
+    ),
+)
+@click.argument("query", nargs=-1, required=True)
+@click.option(
+    "--max-tokens", type=click.IntRange(100, 8000), default=800, show_default=True, help="How long."
+)
+@click.option("--kind", "kinds", multiple=True, type=click.Choice(KINDS), help="Only this kind.")
+@options.project_option
+@options.since_option
+@options.until_option
+@click.option("--meaning", is_flag=True, help="By meaning too: loads the model, which takes a second.")
+@options.json_option
+def recall_command(
+    settings: Settings,
+    query: tuple[str, ...],
+    max_tokens: int,
+    kinds: tuple[str, ...],
+    project: str | None,
+    since: str | None,
+    until: str | None,
+    meaning: bool,
+    as_json: bool,
+) -> None:
+    """Ask memories, facts, turns and short-term memories one question. The answer is in sentences, best first."""
+    wish = RecallWish(frozenset(map(Recallable, kinds or KINDS)), project, since, until)
+    text = checked(QueryText, " ".join(query), "query")
+    with opened(settings) as services:
+        if meaning:
+            services.queue.warm_up()
+        else:
+            services.queue.go_without()
+        found = services.recall.recall(text, (), max_tokens, wish, caller(settings))
+    worse, answer = (
+        output.degraded([each for each in found.degraded if not each.text.endswith(WITHOUT.text)]),
+        found.answer,
+    )
+    if as_json:
+        items = tuple(
+            RecalledItem(each.ref, each.kind.value, round(each.score, 2), each.why) for each in answer.items
+        )
+        output.as_json(
+            RecallAnswer(answer.text, items, answer.tokens, dict(answer.left_out), found.note, worse)
+        )
+        return
+    output.say_text(answer.text)
+    if answer.left_out:
+        left = ", ".join(f"{number} {kind}" for kind, number in answer.left_out.items())
+        output.note(f"Left out: {left}. --max-tokens makes room.")
+    output.note(found.note)
+    output.note(worse)

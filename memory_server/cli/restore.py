@@ -1,0 +1,62 @@
+"""`memory-server restore`: puts a backup in the place of the database."""
+
+from pathlib import Path
+
+import click
+
+from memory_server.cli import options, output, progress
+from memory_server.cli.backup import PAGE
+from memory_server.cli.holders import holders
+from memory_server.cli.program import verb
+from memory_server.errors import Conflict
+from memory_server.reader import clock
+from memory_server.services import restoring
+from memory_server.settings import Settings
+
+
+@verb(
+    "restore",
+    examples=(
+        "memory-server restore ~/backups/memory-20260314-092653.db --dry-run",
+        "memory-server restore copy.db",
+        "memory-server restore copy.db --yes --force",
+    ),
+)
+@click.argument("file", type=click.Path(path_type=Path))
+@click.option(
+    "--force", is_flag=True, help="Also while an assistant has the database open: it goes on with the backup."
+)
+@options.dry_run_option
+@options.yes_option
+def restore_command(settings: Settings, file: Path, force: bool, dry_run: bool, yes: bool) -> None:
+    """Put the backup FILE in the place of the database. It is checked first; the old file stays beside."""
+    target = settings.db.resolve()  # what a link leads to, not the link
+    version = restoring.check(file, target)
+    size = f"{file.stat().st_size:,} bytes, schema version {version}, sound"
+    if dry_run:
+        output.say(f"{file}: {size}. It would take the place of {settings.db}. Nothing was changed.")
+        return
+    _refuse_held(settings.db, force)
+    output.note(f"{file}: {size}.")
+    if settings.db.exists():
+        output.confirm(f"Put it in the place of {settings.db}?", yes, "--yes")
+    with progress.bar("restoring", PAGE) as report:
+        done = restoring.restore(file, target, clock(), report)
+    output.say(f"{settings.db} is {file} now.")
+    if done.kept is not None:
+        output.say(f"What was there before: {done.kept}. A purge removes it, or the time of 30 days.")
+
+
+def _refuse_held(path: Path, force: bool) -> None:
+    """Raises Conflict where a program has the database open."""
+    found = holders(path)
+    if found and not force:
+        numbers = ", ".join(map(str, found))
+        raise Conflict(
+            f"{path} is open in another program (process {numbers}). Nothing was restored. "
+            "Close the assistants, or add --force: they go on with the backup then."
+        )
+    if found is None and not force:
+        output.note(
+            "Whether an assistant has the file open cannot be told here. Close them before you go on."
+        )

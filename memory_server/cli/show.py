@@ -1,0 +1,251 @@
+"""`memory-server show`: things whole, with what happened to them and why they woke."""
+
+import click
+
+from memory_server.app import Services
+from memory_server.cli import answers, options, output
+from memory_server.cli.answers import (
+    ChangeLine,
+    EdgeLine,
+    FactLine,
+    FactStep,
+    MemoryLine,
+    ShowAnswer,
+    ShownFact,
+    ShownMemory,
+    ShownShortTerm,
+    ShownTrigger,
+    ShownTurn,
+    TriggerLine,
+    WakeLine,
+)
+from memory_server.cli.handles import Handle, HandleType
+from memory_server.cli.opened import caller, opened
+from memory_server.cli.program import verb
+from memory_server.domain.caller import Caller
+from memory_server.domain.change import ChangeFilter, Kind
+from memory_server.domain.edge import Walk
+from memory_server.domain.memory import MemoryId
+from memory_server.domain.moment import timestamp
+from memory_server.domain.short_term import ShortTermId
+from memory_server.errors import Mend, NotFound
+from memory_server.settings import Settings
+
+STEPS = 100
+"""Steps of a history that are shown, the latest."""
+
+Shown = ShownMemory | ShownFact | ShownTurn | ShownTrigger | ShownShortTerm
+
+
+@verb(
+    "show",
+    examples=(
+        "memory-server show 12",
+        "memory-server show m12 t7 f:current.task 'w:before a release'",
+        "memory-server show f:global/editor --json",
+    ),
+)
+@click.argument("ids", nargs=-1, required=True, type=HandleType(), metavar="ID...")
+@options.json_option
+def show_command(settings: Settings, ids: tuple[Handle, ...], as_json: bool) -> None:
+    """Show things whole: text, history, edges, who wrote them, why they woke."""
+    with opened(settings) as services:
+        things = tuple(shown(services, each, caller(settings)) for each in ids)
+    if as_json:
+        output.as_json(ShowAnswer(things))
+        return
+    for place, thing in enumerate(things):
+        if place:
+            output.say()
+        _print(thing)
+
+
+def shown(services: Services, handle: Handle, by: Caller) -> Shown:
+    """The thing that a handle names.
+
+    Raises:
+        NotFound: there is none.
+    """
+    match handle.kind:
+        case Kind.MEMORY:
+            return _memory(services, MemoryId(handle.id))
+        case Kind.TURN:
+            turn = services.turns.get(handle.id)
+            return ShownTurn(
+                "turn",
+                turn.id,
+                turn.summary,
+                turn.message,
+                turn.project,
+                turn.session,
+                turn.occurred_at,
+                turn.created_by,
+            )
+        case Kind.SHORT_TERM:
+            said = services.short_term.get(ShortTermId(handle.id))
+            return ShownShortTerm("short_term", said.id, said.text, said.score, said.said_at)
+        case Kind.FACT:
+            past = services.facts.history(handle.name, handle.scope, STEPS, by)
+            fact = services.facts.peek(handle.name, handle.scope, by)
+            line = None if fact is None else FactLine.of(fact)
+            return ShownFact("fact", line, tuple(map(FactStep.of, past.changes)))
+        case Kind.LONG_TERM:
+            memory, wakes = services.long_term.context(handle.name, None, by)
+            return ShownTrigger(
+                "long_term",
+                TriggerLine.of(memory, timestamp(services.now())),
+                _history(services, Kind.LONG_TERM, memory.id),
+                tuple(map(WakeLine.of, wakes)),
+            )
+
+
+def _memory(services: Services, id: MemoryId) -> ShownMemory:
+    read = services.memories.get([id])
+    if not read.found:
+        raise NotFound(f"No memory {id}.", Mend.FIND_MEMORY)
+    (found,) = read.found
+    memory = found.memory
+    near = services.graph.explore(id, 1, Walk())
+    texts = {each.memory.id: each.memory.content for each in near.nodes}
+    return ShownMemory(
+        "memory",
+        MemoryLine.of(memory),
+        memory.updated_at,
+        memory.accessed_at,
+        memory.access_count,
+        memory.session,
+        dict(memory.metadata),
+        found.earlier,
+        _history(services, Kind.MEMORY, id),
+        tuple(
+            EdgeLine.of(edge, texts[edge.other_end(id)])
+            for edge in near.edges
+            if id in (edge.source, edge.target)
+        ),
+    )
+
+
+def _history(services: Services, kind: Kind, item: int) -> tuple[ChangeLine, ...]:
+    found = services.changes.select(ChangeFilter(kind=kind, item=item), STEPS)
+    return tuple(map(ChangeLine.of, found.changes))
+
+
+def _print(thing: Shown) -> None:
+    match thing:
+        case ShownMemory():
+            _print_memory(thing)
+        case ShownTurn():
+            output.say(f"t{thing.id}  {thing.summary}", "bold")
+            _print_text(thing.message)
+            output.fields(
+                [
+                    ("project", thing.project),
+                    ("said", output.moment(thing.occurred_at)),
+                    ("by", _who(thing.created_by, thing.session)),
+                ]
+            )
+        case ShownShortTerm():
+            output.say(f"s{thing.id}", "bold")
+            _print_text(thing.text)
+            output.fields([("said", output.moment(thing.said_at)), ("score", f"{thing.score:g}")])
+        case ShownFact():
+            _print_fact(thing)
+        case ShownTrigger():
+            _print_trigger(thing)
+
+
+def _print_memory(thing: ShownMemory) -> None:
+    memory = thing.memory
+    output.say(f"m{memory.id}  {memory.type}", "bold")
+    _print_text(memory.content)
+    when = None if memory.occurred_at == memory.created_at else output.moment(memory.occurred_at)
+    found = f"{thing.access_count} times" + (
+        f", last {output.moment(thing.accessed_at)}" if thing.accessed_at else ""
+    )
+    output.fields(
+        [
+            ("project", memory.project),
+            ("tags", ", ".join(memory.tags)),
+            ("importance", memory.importance),
+            ("occurred", when),
+            ("stored", f"{output.moment(memory.created_at)} by {_who(memory.created_by, thing.session)}"),
+            ("changed", None if thing.updated_at == memory.created_at else output.moment(thing.updated_at)),
+            ("found", found if thing.access_count else None),
+            ("superseded", f"by m{memory.superseded_by}" if memory.superseded_by else None),
+            ("metadata", output.shown_value(thing.metadata) if thing.metadata else None),
+        ]
+    )
+    _section("Earlier texts", thing.earlier)
+    _section("Edges", [_edge(memory.id, each) for each in thing.edges])
+    _section("History", [_step(each) for each in thing.history])
+
+
+def _print_fact(thing: ShownFact) -> None:
+    fact = thing.fact
+    if fact is not None:
+        output.say(f"{fact.key}  {fact.scope}" + (f" {fact.owner}" if fact.owner else ""), "bold")
+        _print_text(output.shown_value(fact.value))
+        output.fields(
+            [
+                ("tags", ", ".join(fact.tags)),
+                ("version", fact.version),
+                ("written", f"{output.moment(fact.updated_at)} by {fact.updated_by or 'hand'}"),
+                ("expires", output.moment(fact.expires_at)),
+            ]
+        )
+    else:
+        output.say("This key has no value any more.")
+    _section(
+        "History",
+        [
+            f"{output.moment(each.at)}  {each.action} by {each.by or 'hand'}: {output.shown_value(each.value)}"
+            for each in thing.history
+        ],
+    )
+
+
+def _print_trigger(thing: ShownTrigger) -> None:
+    trigger = thing.trigger
+    output.say(f"w:{trigger.name}", "bold")
+    _print_text(trigger.prompt)
+    output.fields(
+        [
+            ("trigger", trigger.trigger),
+            ("state", trigger.state + (f": {trigger.error}" if trigger.error else "")),
+            ("woken", f"{trigger.fired_count} times"),
+            ("cooldown", f"{trigger.cooldown} minutes" if trigger.cooldown else None),
+            ("stored", output.moment(trigger.created_at)),
+        ]
+    )
+    _section("Wakes", [f"{output.moment(each.at)}  {each.client or '-'}: {each.why}" for each in thing.wakes])
+    _section("History", [_step(each) for each in thing.history])
+
+
+def _print_text(text: str) -> None:
+    output.say()
+    output.say_text(text)
+    output.say()
+
+
+def _section(title: str, lines: tuple[str, ...] | list[str]) -> None:
+    if lines:
+        output.say()
+        output.say(title, "bold")
+        for line in lines:
+            output.say(line, indent=2)
+
+
+def _edge(id: int, edge: answers.EdgeLine) -> str:
+    relation = edge.relation.replace("_", " ")
+    other = f"m{edge.target if edge.source == id else edge.source}"
+    told = f"{relation} {other}" if edge.source == id else f"{other} {relation} this"
+    return f"{told}: {edge.other}"
+
+
+def _step(change: ChangeLine) -> str:
+    undo = f"  (undo {change.id})" if change.id else ""
+    return f"{output.moment(change.at)}  {change.action} by {change.by or 'hand'}{undo}"
+
+
+def _who(client: str | None, session: str | None) -> str:
+    return (client or "hand") + (f" (session {session})" if session else "")

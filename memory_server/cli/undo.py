@@ -1,0 +1,110 @@
+"""`memory-server undo`: undoes deletions, merges and edits of the last 30 days."""
+
+import re
+from collections.abc import Sequence
+
+import click
+
+from memory_server.app import Services
+from memory_server.cli import log, options, output
+from memory_server.cli.opened import caller, opened
+from memory_server.cli.program import verb
+from memory_server.domain.caller import Caller
+from memory_server.domain.change import Change, ChangeFilter, ChangeId, read_id
+from memory_server.settings import Settings
+
+MOST = 1000
+"""Changes that are undone at once."""
+
+_RANGE = re.compile(r"\s*(\w+)\s*(?:\.\.|…|-)\s*(\w+)\s*")
+
+
+class ChangeIds(click.ParamType[tuple[ChangeId, ChangeId]]):
+    """One number of the log, such as `d12`, or a range, such as `c3..c7`."""
+
+    name = "change"
+
+    def convert(
+        self, value: object, param: click.Parameter | None, ctx: click.Context | None
+    ) -> tuple[ChangeId, ChangeId]:
+        text = str(value)
+        found = _RANGE.fullmatch(text)
+        ends = (read_id(found[1]), read_id(found[2])) if found else (read_id(text), read_id(text))
+        first, last = ends
+        if first is None or last is None or first.origin is not last.origin or first.row > last.row:
+            self.fail(
+                f"{text!r} is no change. `memory-server log` shows d12, c3 or h7; a range is c3..c7.",
+                param,
+                ctx,
+            )
+        return first, last
+
+
+@verb(
+    "undo",
+    examples=(
+        "memory-server undo",
+        "memory-server undo d12",
+        "memory-server undo c3..c7 --dry-run",
+        "memory-server undo --last 3 --by Cursor --yes",
+        "memory-server undo --since '2026-03-14 09:00' --project shop",
+    ),
+)
+@click.argument("changes", nargs=-1, type=ChangeIds(), metavar="[CHANGE]...")
+@click.option("--last", type=click.IntRange(1, MOST), help="The last so many.")
+@options.since_option
+@options.until_option
+@options.project_option
+@click.option("--by", metavar="CLIENT", help="Only what this client did.")
+@options.dry_run_option
+@options.yes_option
+def undo_command(
+    settings: Settings,
+    changes: tuple[tuple[ChangeId, ChangeId], ...],
+    last: int | None,
+    since: str | None,
+    until: str | None,
+    project: str | None,
+    by: str | None,
+    dry_run: bool,
+    yes: bool,
+) -> None:
+    """Undo deletions, merges and edits of the last 30 days, all or none. Without a CHANGE: the last one.
+
+    `memory-server log` shows their numbers. What was purged cannot come back.
+    """
+    chooses = last is not None or since is not None or until is not None
+    if changes and (chooses or project is not None or by is not None):
+        raise click.UsageError(
+            "Name changes, or choose them by --last, --since, --until, --project and --by."
+        )
+    wanted = ChangeFilter(project, by, since, until, undone=True)
+    who = caller(settings)
+    with opened(settings) as services:
+        if changes:
+            found = services.changes.find([id for each in changes for id in _within(services, *each)])
+        else:
+            found = services.changes.select(wanted, last or (MOST if chooses else 1), who).changes
+        if not found:
+            output.say("There is nothing to undo.")
+            return
+        _undo(services, found, dry_run, yes or bool(changes), who)
+
+
+def _undo(services: Services, found: Sequence[Change], dry_run: bool, agreed: bool, who: Caller) -> None:
+    output.table(log.COLUMNS, [log.row(each) for each in found])
+    if dry_run:
+        output.note(f"Undone would be: {len(found)}. Nothing was changed.")
+        return
+    output.confirm("Undo this?", agreed, "--yes, or name the changes")
+    done = services.changes.undo([each.id for each in found if each.id is not None], who)
+    output.note(f"Undone: {len(done)}.")
+
+
+def _within(services: Services, first: ChangeId, last: ChangeId) -> list[ChangeId]:
+    """The changes from one to another. Of a range those count that are there."""
+    if first == last:
+        return [first]
+    there = services.changes.select(ChangeFilter(undone=True), MOST).changes
+    found = [each.id for each in there if each.id is not None and first <= each.id <= last]
+    return found or [first]

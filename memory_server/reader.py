@@ -1,0 +1,25 @@
+"""The composition root of what only searches by words: no model, no triggers, half the imports of `app`."""
+
+from datetime import UTC, datetime
+from typing import NoReturn
+
+from memory_server.errors import Unavailable
+from memory_server.services.embedding_queue import EmbeddingQueue
+from memory_server.services.search import SearchService
+from memory_server.settings import Settings
+from memory_server.sqlite.database import Database
+
+
+def build(settings: Settings) -> SearchService:
+    """A search that has no embedder; nothing is opened yet. Its database is to be closed."""
+    database = Database(settings.db, clock)
+    return SearchService(database, EmbeddingQueue(database, _none, _none, clock), not settings.read_only)
+
+
+def clock() -> datetime:
+    """The moment, in UTC."""
+    return datetime.now(UTC)
+
+
+def _none(_: object) -> NoReturn:
+    raise Unavailable("Here is no embedder.")

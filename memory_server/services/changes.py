@@ -1,0 +1,206 @@
+"""What happened to what is stored, and undoing it: deletions, merges and edits of the last 30 days."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from memory_server.domain.caller import Caller
+from memory_server.domain.change import Action, Change, ChangeFilter, ChangeId, Origin
+from memory_server.domain.fact import Action as FactAction
+from memory_server.domain.fact import FactChange, FactDraft
+from memory_server.domain.forgetting import Kind as Trashable
+from memory_server.domain.memory import MemoryId, MemoryType
+from memory_server.errors import Conflict, Invalid, Mend, NotFound, Problem
+from memory_server.services import projects
+from memory_server.services.embedding_queue import EmbeddingQueue
+from memory_server.sqlite import changes, conversations, fact_history, facts, log, long_term, memories, trash
+from memory_server.sqlite.changes import Changed
+from memory_server.sqlite.database import Database
+from memory_server.sqlite.tx import Tx, WriteTx
+
+
+@dataclass(frozen=True, slots=True)
+class Log:
+    """What happened, the latest first; `note` says that the project is not known, `degraded` what cannot be read."""
+
+    changes: list[Change]
+    note: str | None
+    degraded: tuple[Problem, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ChangeService:
+    database: Database
+    queue: EmbeddingQueue
+
+    def select(
+        self,
+        wanted: ChangeFilter,
+        limit: int,
+        caller: Caller = Caller(),  # noqa: B008 - it is frozen
+    ) -> Log:
+        """What happened to memories, facts, turns and long-term memories, in one project or in all."""
+        among = projects.among(wanted.project, caller)
+        with self.database.read() as tx:
+            where = among(tx)
+            return Log(
+                log.select(tx, replace(wanted, project=where.only), limit), where.note, tuple(tx.skipped)
+            )
+
+    def find(self, ids: Sequence[ChangeId]) -> list[Change]:
+        """These changes, the latest first.
+
+        Raises:
+            NotFound: one is not there, or no more.
+        """
+        with self.database.read() as tx:
+            return _latest_first(_get(tx, id) for id in dict.fromkeys(ids))
+
+    def undo(self, ids: Sequence[ChangeId], caller: Caller) -> list[Change]:
+        """Undo changes, all or none, the latest first. What they were.
+
+        A memory, a long-term memory or a fact becomes what it was before; a draft that was merged becomes a memory of
+        its own; what was deleted comes back.
+
+        Raises:
+            NotFound: one is not there, or no more.
+            Conflict: a thing has been changed again since, or its name is taken.
+        """
+        with self.database.write() as tx:
+            wanted = {id: _get(tx, id) for id in dict.fromkeys(ids)}
+            undone: set[ChangeId] = set()
+            for id in sorted(wanted, key=lambda id: (wanted[id].at, id.row), reverse=True):
+                if id not in undone:  # else with a later one of the same thing
+                    undone |= _undo(tx, id, frozenset(wanted), caller)
+        self.queue.wake()
+        return _latest_first(wanted.values())
+
+
+def _latest_first(found: Iterable[Change]) -> list[Change]:
+    return sorted(found, key=lambda each: (each.at, each.id and each.id.row), reverse=True)
+
+
+def _get(tx: Tx, id: ChangeId) -> Change:
+    found = log.find(tx, id)
+    if found is None or found.action is Action.EXPIRED:
+        raise _gone(id)
+    return found
+
+
+def _undo(tx: WriteTx, id: ChangeId, chosen: frozenset[ChangeId], caller: Caller) -> set[ChangeId]:
+    """Undo one, with all others of the same thing that were chosen. Which these were."""
+    match id.origin:
+        case Origin.TRASH:
+            _bring_back(tx, id)
+            return {id}
+        case Origin.CHANGES:
+            return _unchange(tx, id, chosen, caller)
+        case Origin.FACT_HISTORY:
+            return _unwrite(tx, id, chosen, caller)
+
+
+def _bring_back(tx: WriteTx, id: ChangeId) -> None:
+    found = trash.find(tx, id.row)
+    if found is None:
+        raise _gone(id)
+    kind, trashed = found
+    place = None if trashed.conversation is None else conversations.find_or_insert(tx, trashed.conversation)
+    if kind is Trashable.LONG_TERM and place is not None:
+        name = str(trashed.parts["long_term_memories"][0]["name"])
+        if long_term.find(tx, place, name) is not None:
+            raise Conflict(f"`{name}` is taken again in `{trashed.conversation}`. Nothing was undone.")
+    trash.restore(tx, kind, trashed, place)
+
+
+def _unchange(tx: WriteTx, id: ChangeId, chosen: frozenset[ChangeId], caller: Caller) -> set[ChangeId]:
+    rows = [each.row for each in chosen if each.origin is Origin.CHANGES]
+    there = {each.id: each for each in changes.select(tx, rows)}
+    if id.row not in there:
+        raise _gone(id)
+    one = there[id.row]
+    first = min(
+        (
+            each
+            for each in there.values()
+            if (each.memory_id, each.long_term_id) == (one.memory_id, one.long_term_id)
+        ),
+        key=lambda each: each.id,
+    )
+    steps = changes.since(tx, first)
+    ids = {ChangeId(Origin.CHANGES, each.id) for each in steps}
+    _refuse_later(id, ids - chosen)
+    if first.memory_id is not None:
+        now = memories.get(tx, first.memory_id)
+        restored = memories.replace(tx, replace(now, **_before(tx, first, caller)), "rewritten")
+        memories.drop_earlier(tx, restored.id, restored.content)
+        for each in steps:
+            if each.draft is not None:
+                _part(tx, first.memory_id, each, caller)
+    elif first.long_term_id is not None:
+        long_term.replace(tx, first.long_term_id, first.as_change())
+    changes.delete(tx, [each.id for each in steps])
+    return ids
+
+
+def _before(tx: WriteTx, changed: Changed, caller: Caller) -> dict[str, Any]:
+    """The fields of a memory as they were."""
+    fields = changed.before
+    return fields | {
+        "type": MemoryType(fields["type"]),
+        "tags": tuple(fields["tags"]),
+        "project": _settled(tx, fields["project"], caller),
+    }
+
+
+def _part(tx: WriteTx, twin: MemoryId, merged: Changed, caller: Caller) -> None:
+    """What was merged becomes a memory of its own, signed as it was."""
+    draft = merged.as_draft()
+    draft = replace(draft, project=_settled(tx, draft.project, caller))
+    memories.insert(tx, draft, Caller(merged.changed_by, merged.session))
+    memories.drop_earlier(tx, twin, draft.content)
+
+
+def _settled(tx: WriteTx, project: str | None, caller: Caller) -> str | None:
+    """A project may have another name since."""
+    return projects.settle(tx, projects.asked(project, caller)) if project else None
+
+
+def _unwrite(tx: WriteTx, id: ChangeId, chosen: frozenset[ChangeId], caller: Caller) -> set[ChangeId]:
+    step = fact_history.find(tx, id.row)
+    if step is None:
+        raise _gone(id)
+    past = fact_history.select(tx, step.home, step.key, -1)
+    mine = [each for each in past if ChangeId(Origin.FACT_HISTORY, each.number) in chosen]
+    first = mine[-1].number
+    later = {ChangeId(Origin.FACT_HISTORY, each.number) for each in past if each.number >= first}
+    _refuse_later(id, later - chosen)
+    before = next(each for each in past if each.number < first)
+    _write_again(tx, step, before, caller)
+    return later
+
+
+def _write_again(tx: WriteTx, step: FactChange, before: FactChange, caller: Caller) -> None:
+    """The value of an earlier step becomes the newest version."""
+    if before.action is not FactAction.WRITTEN:
+        raise Invalid(f"`{step.key}` had no value before. To take its value away, delete it.")
+    if before.expires_at is not None and before.expires_at <= tx.now:
+        raise NotFound(f"`{step.key}` would have expired at {before.expires_at}. Nothing was undone.")
+    draft = FactDraft(step.key, before.value, before.tags)
+    current = facts.find(tx, step.home, step.key)
+    if current is None:
+        facts.insert(tx, step.home, draft, before.expires_at, caller)
+    else:
+        facts.replace(tx, current, draft, before.expires_at, caller)
+
+
+def _gone(id: ChangeId) -> NotFound:
+    return NotFound(f"There is no change {id}, or nothing can undo it any more.", Mend.LIST_CHANGES)
+
+
+def _refuse_later(id: ChangeId, later: set[ChangeId]) -> None:
+    if later:
+        names = ", ".join(map(str, sorted(later)))
+        raise Conflict(
+            f"What {id} changed has been changed again since: {names}. Nothing was undone.",
+            Mend.UNDO_TOGETHER,
+        )

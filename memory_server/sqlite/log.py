@@ -1,0 +1,147 @@
+"""What happened to the rows of all tables, as one list: who stored, edited, merged and deleted what when."""
+
+from typing import Any
+
+from memory_server.domain.change import Action, Change, ChangeFilter, ChangeId, Kind, Origin
+from memory_server.sqlite.tx import Tx, Value
+
+SHOWN = 300
+"""Characters of a text that a list has."""
+
+_PRESENT = f"""
+    SELECT created_at, created_by, 'stored', 'memory', id, substr(content, 1, {SHOWN}), NULL, NULL, NULL, project,
+        NULL, 0
+    FROM memories
+    UNION ALL
+    SELECT created_at, created_by, 'stored', 'turn', id, substr(summary, 1, {SHOWN}), NULL, NULL, NULL, project, NULL, 1
+    FROM turns
+    UNION ALL
+    SELECT l.created_at, l.created_by, 'stored', 'long_term', l.id, substr(prompt, 1, {SHOWN}), NULL, NULL, l.name,
+        c.name, NULL, 2
+    FROM long_term_memories AS l
+    JOIN conversations AS c ON c.id = l.conversation_id
+"""
+"""What is there: a row each."""
+
+_CHANGES = f"""
+    SELECT c.changed_at, c.changed_by, c.action, 'memory', m.id,
+        substr(ifnull(json_extract(draft, '$.content'), m.content), 1, {SHOWN}), 'c', c.id, NULL, m.project, NULL, 3
+    FROM changes AS c
+    JOIN memories AS m ON m.id = c.memory_id
+    UNION ALL
+    SELECT c.changed_at, c.changed_by, c.action, 'long_term', l.id, substr(l.prompt, 1, {SHOWN}), 'c', c.id, l.name,
+        v.name, NULL, 4
+    FROM changes AS c
+    JOIN long_term_memories AS l ON l.id = c.long_term_id
+    JOIN conversations AS v ON v.id = l.conversation_id
+"""
+
+_DELETED = """
+    SELECT
+        id, kind, item_id, deleted_at, deleted_by, json_extract(parts, '$.long_term_memories[0].name') AS name,
+        coalesce(
+            json_extract(parts, '$.memories[0].content'), json_extract(parts, '$.turns[0].summary'),
+            json_extract(parts, '$.short_term_memories[0].text'), json_extract(parts, '$.long_term_memories[0].prompt'),
+            ''
+        ) AS text,
+        coalesce(
+            conversation, json_extract(parts, '$.memories[0].project'), json_extract(parts, '$.turns[0].project')
+        ) AS place,
+        coalesce(
+            json_extract(parts, '$.memories[0]'), json_extract(parts, '$.turns[0]'),
+            json_extract(parts, '$.long_term_memories[0]')
+        ) AS stored
+    FROM trash
+"""
+
+_TRASH = f"""
+    SELECT deleted_at, deleted_by, 'deleted', kind, item_id, substr(text, 1, {SHOWN}), 'd', id, name, place, NULL, 5
+    FROM ({_DELETED})
+    UNION ALL
+    SELECT json_extract(stored, '$.created_at'), json_extract(stored, '$.created_by'), 'stored', kind, item_id,
+        substr(text, 1, {SHOWN}), NULL, NULL, name, place, NULL, 0
+    FROM ({_DELETED})
+    WHERE json_extract(stored, '$.created_at') IS NOT NULL
+"""
+"""What was deleted: that it was, and that it was stored before."""
+
+_FACTS = f"""
+    SELECT changed_at, changed_by,
+        CASE WHEN action = 'written' THEN iif(before = 'written', 'edited', 'stored') ELSE action END, 'fact', fact_id,
+        substr(value, 1, {SHOWN}), iif(action = 'deleted' OR before = 'written', 'h', NULL), id, key, owner, scope, 6
+    FROM (
+        SELECT id, fact_id, scope, owner, key, action, value, changed_at, changed_by, (
+            SELECT p.action
+            FROM fact_history AS p
+            WHERE p.scope = h.scope AND p.owner = h.owner AND p.key = h.key AND p.id < h.id
+            ORDER BY p.id DESC
+            LIMIT 1
+        ) AS before
+        FROM fact_history AS h
+    )
+"""
+
+_ALL = f"""
+    WITH log (at, by, action, kind, item, text, origin, row, name, place, scope, number) AS (
+        {_PRESENT} UNION ALL {_CHANGES} UNION ALL {_TRASH} UNION ALL {_FACTS}
+    )
+    SELECT at, by, action, kind, item, text, origin, row, name, place, scope
+    FROM log
+"""
+
+
+def _change(row: tuple[Any, ...]) -> Change:
+    at, by, action, kind, item, text, origin, number, name, place, scope = row
+    return Change(
+        at,
+        by,
+        Action(action),
+        Kind(kind),
+        item,
+        text,
+        None if origin is None else ChangeId(Origin(origin), number),
+        name,
+        place or None,
+        scope,
+    )
+
+
+def select(tx: Tx, wanted: ChangeFilter, limit: int) -> list[Change]:
+    """What happened, the latest first. Of one moment, what was stored first comes last."""
+    clauses, values = _conditions(wanted)
+    rows = tx.rows(
+        f"""
+        {_ALL}
+        WHERE {" AND ".join(["1", *clauses])}
+        ORDER BY at DESC, number DESC, ifnull(row, item) DESC
+        LIMIT ?
+        """,
+        (*values, limit),
+    )
+    return [_change(row) for row in rows]
+
+
+def find(tx: Tx, id: ChangeId) -> Change | None:
+    """One change that can be undone."""
+    row = tx.row(f"{_ALL} WHERE origin = ? AND row = ?", (id.origin.value, id.row))
+    return None if row is None else _change(row)
+
+
+def _conditions(wanted: ChangeFilter) -> tuple[list[str], list[Value]]:
+    clauses: list[str] = ["origin IS NOT NULL AND action <> 'expired'"] if wanted.undone else []
+    values: list[Value] = []
+    if wanted.project is not None:
+        clauses.append("ifnull(place, '') IN (?, ?) AND (scope IS NULL OR scope = 'project')")
+        values += [wanted.project, f"project:{wanted.project}"[:200] if wanted.project else "default"]
+    if wanted.by is not None:
+        clauses.append("lower(ifnull(by, 'hand')) = lower(?)")
+        values.append(wanted.by)
+    for column, value in (("kind", wanted.kind and wanted.kind.value), ("item", wanted.item)):
+        if value is not None:
+            clauses.append(f"{column} = ?")
+            values.append(value)
+    for sign, moment in ((">=", wanted.since), ("<", wanted.until)):
+        if moment is not None:
+            clauses.append(f"julianday(at) {sign} julianday(?)")
+            values.append(moment)
+    return clauses, values

@@ -1,0 +1,140 @@
+"""doctor, backup, restore, compact: the file itself."""
+
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import HARBOUR, Terminal, fill
+from tests.conftest import Holder, Servers, Sqlite, call, damage
+
+pytestmark = pytest.mark.anyio
+
+
+def test_doctor_as_json(terminal: Terminal, sqlite: Sqlite) -> None:
+    terminal("add", HARBOUR)
+    sound = terminal("doctor", "--json").json
+    assert (sound["problems"], sound["report"]["memories"]) == ([], "1")
+    sqlite(terminal.servers.db, "DROP TRIGGER memories_inserted")
+    assert terminal("doctor", "--json", code=1).json["problems"] == ["trigger memories_inserted is missing"]
+
+
+def test_backups_are_named_by_their_moment_and_the_oldest_go(terminal: Terminal, tmp_path: Path) -> None:
+    terminal("add", HARBOUR)
+    terminal("backup")
+    (made,) = (tmp_path / "backups").iterdir()
+    assert damage(made) == []
+    other = tmp_path / "backups" / "memory-20250101-000000.db"
+    other.write_text("not a database of ours")
+    for day in (1, 2, 3):
+        made.with_name(f"memory-2026010{day}-000000.db").write_bytes(made.read_bytes())
+    kept = terminal("backup", str(made.parent), "--keep", "2")
+    assert "checked" in kept.out
+    left = sorted(path.name for path in made.parent.iterdir())
+    assert len(left) == 3
+    assert other.name in left
+    assert "needs a folder" in terminal("backup", str(tmp_path / "copy.db"), "--keep", "2", code=2).err
+
+
+async def test_restore_keeps_the_old_file_and_refuses_while_a_server_has_it(
+    server: Servers, terminal: Terminal, ledger: Path, tmp_path: Path, sqlite: Sqlite
+) -> None:
+    await fill(server, ledger)
+    copy = tmp_path / "copy.db"
+    terminal("backup", str(copy))
+    terminal("add", "later than the copy")
+    async with server(cwd=ledger) as client:
+        await call(client, "memory_stats")
+        held = terminal("restore", str(copy), "--yes", code=1)
+        assert "is open in another program" in held.err
+    assert "would take the place" in terminal("restore", str(copy), "--dry-run").out
+    assert "--yes" in terminal("restore", str(copy), code=2).err
+    assert sqlite(server.db, "SELECT count(*) FROM memories") == "4"
+    terminal("restore", str(copy), "--yes")
+    assert sqlite(server.db, "SELECT count(*) FROM memories") == "3"
+    (old,) = tmp_path.glob("memory.db.before-restore-*")
+    assert sqlite(old, "SELECT count(*) FROM memories") == "4"
+    assert damage(server.db) == []
+    async with server(cwd=ledger) as client:
+        await call(client, "memory_stats")
+        terminal("restore", str(old), "--yes", "--force")
+        again = await client.call_tool("memory_stats", {})
+        assert again.is_error
+        assert (await call(client, "memory_stats"))["total"] == 4
+
+
+@pytest.mark.parametrize("kind", ["missing", "text", "damaged", "newer", "foreign", "itself"])
+def test_what_is_no_backup_is_not_restored(
+    terminal: Terminal, tmp_path: Path, sqlite: Sqlite, kind: str
+) -> None:
+    terminal("add", HARBOUR)
+    wrong = tmp_path / "wrong.db"
+    match kind:
+        case "text":
+            wrong.write_text("dear diary\n" * 100)
+        case "damaged":
+            data = bytearray(terminal.servers.db.read_bytes())
+            data[4096 * 2 : 4096 * 12] = b"\xff" * 4096 * 10
+            wrong.write_bytes(data)
+        case "newer":
+            wrong.write_bytes(terminal.servers.db.read_bytes())
+            sqlite(wrong, "PRAGMA user_version = 999")
+        case "foreign":
+            sqlite(wrong, "CREATE TABLE t (x)")
+        case "itself":
+            wrong = terminal.servers.db
+    before = terminal.servers.db.read_bytes()
+    assert terminal("restore", str(wrong), "--yes", code=1).out == ""
+    assert terminal.servers.db.read_bytes() == before
+    assert list(tmp_path.glob("memory.db.*")) == []
+
+
+def test_restoring_over_a_damaged_or_missing_file(terminal: Terminal, tmp_path: Path, sqlite: Sqlite) -> None:
+    terminal("add", HARBOUR)
+    copy, db = tmp_path / "copy.db", terminal.servers.db
+    terminal("backup", str(copy))
+    db.write_bytes(b"garbage" * 1000)
+    (tmp_path / "memory.db-journal").write_bytes(b"old")
+    terminal("restore", str(copy), "--yes")
+    assert terminal("list").rows[0][-1] == HARBOUR
+    (old,) = (
+        path for path in tmp_path.glob("memory.db.before-restore-*") if not path.name.endswith("journal")
+    )
+    assert old.read_bytes().startswith(b"garbage")
+    db.unlink()
+    terminal("restore", str(copy))
+    assert terminal("list").rows[0][-1] == HARBOUR
+
+
+def test_a_backup_of_an_older_schema_is_migrated_when_it_is_opened(
+    terminal: Terminal, tmp_path: Path, sqlite: Sqlite
+) -> None:
+    terminal("add", HARBOUR)
+    copy = tmp_path / "copy.db"
+    terminal("backup", str(copy))
+    gone = ("DROP VIEW readable_changes", "DROP TABLE changes", "DELETE FROM migrations WHERE version = 20")
+    triggers = sqlite(
+        copy, "SELECT name FROM sqlite_schema WHERE type = 'trigger' AND name LIKE '%changes%'"
+    ).split()
+    sqlite(copy, *(f"DROP TRIGGER {name}" for name in triggers), *gone, "PRAGMA user_version = 19")
+    terminal("restore", str(copy), "--yes")
+    assert terminal("list").rows[0][-1] == HARBOUR
+    assert damage(terminal.servers.db) == []
+
+
+def test_compacting_gives_bytes_back_and_waits_for_a_writer(terminal: Terminal, sqlite: Sqlite) -> None:
+    terminal("add", HARBOUR)
+    db = terminal.servers.db
+    sqlite(db, "CREATE TABLE big AS SELECT randomblob(500000) AS x", "DROP TABLE big")
+    free = terminal("compact", "--dry-run")
+    assert "Nothing was changed" in free.out
+    with Holder(db, "INSERT INTO memories (content, type) VALUES ('x', 'error')") as holder:
+        waiting = subprocess.Popen(
+            [*terminal.servers.command()[:3], "compact", "--db", str(db)],
+            env=terminal.servers.env, stdout=subprocess.PIPE, text=True,
+        )  # fmt: skip
+        assert holder.process.poll() is None
+    assert waiting.communicate(timeout=60)[0].count("bytes") == 2
+    assert waiting.returncode == 0
+    assert db.stat().st_size < 1_000_000
+    assert damage(db) == []

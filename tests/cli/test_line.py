@@ -1,0 +1,190 @@
+"""The command line itself: flags, wrong words, help, completion, what is imported."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import click
+import pytest
+
+from memory_server.cli.flags import of_server
+from memory_server.cli.program import MEANT, VERBS, Verb, program
+from memory_server.settings import Settings
+from tests.cli.conftest import HARBOUR, Terminal
+from tests.conftest import Servers
+
+CONTEXT = click.Context(program, info_name="memory-server")
+NAMES = program.list_commands(CONTEXT)
+
+OF_THE_COMMAND_LINE = (
+    "rich",
+    "pygments",
+    "markdown_it",
+    "memory_server.cli.program",
+    "memory_server.cli.output",
+)
+"""mcp imports click too, for uvicorn."""
+HEAVY = (
+    "onnxruntime",
+    "tokenizers",
+    "jieba",
+    "mcp",
+    "memory_server.app",
+    "rich",
+    "memory_server.services.long_term",
+)
+
+
+def imported(servers: Servers, names: tuple[str, ...], *arguments: str) -> str:
+    """Which of these libraries a command has imported at its end."""
+    program = (
+        "import sys\nfrom memory_server.__main__ import main\ncode = main()\n"
+        f"print(sorted(set(sys.modules) & set({names!r})), file=sys.stderr)\nsys.exit(code)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program, "--db", str(servers.db), *arguments], env={**os.environ, **servers.env},
+        cwd=servers.folder, capture_output=True, text=True, timeout=120, check=True,
+    )  # fmt: skip
+    return done.stderr.strip().splitlines()[-1]
+
+
+def test_searching_by_words_loads_no_model_and_no_table(terminal: Terminal) -> None:
+    terminal("add", HARBOUR)
+    assert imported(terminal.servers, HEAVY, "search", "harbour") == "[]"
+    assert imported(terminal.servers, HEAVY, "list") == "[]"
+
+
+def test_the_server_imports_nothing_of_the_command_line(server: Servers) -> None:
+    code = "import sys, memory_server.cli.main, memory_server.cli.serve; print(sorted(sys.modules))"
+    done = subprocess.run(
+        [sys.executable, "-c", code], env={**os.environ, **server.env}, capture_output=True, text=True, check=True,
+        timeout=120,
+    )  # fmt: skip
+    assert [name for name in OF_THE_COMMAND_LINE if f"'{name}'" in done.stdout] == []
+
+
+@pytest.mark.parametrize(
+    ("arguments", "settings"),
+    [
+        ([], {}),
+        (["serve"], {}),
+        (["--db", "a.db", "serve", "--read-only"], {"db": "a.db", "read_only": True}),
+        (["serve", "--project=x y", "--db=a=b"], {"project": "x y", "db": "a=b"}),
+        (["--db", "serve"], {"db": "serve"}),
+        (["--db"], None),
+        (["--read-only=maybe"], None),
+        (["serve", "serve"], None),
+        (["--databse", "x"], None),
+        (["list"], None),
+        (["-h"], None),
+    ],
+)
+def test_what_only_serves_is_read_without_click(
+    arguments: list[str], settings: dict[str, object] | None
+) -> None:
+    assert of_server(arguments) == settings
+
+
+def test_a_setting_stands_before_or_after_a_command(terminal: Terminal, tmp_path: Path) -> None:
+    terminal("add", HARBOUR)
+    before = subprocess.run(
+        [*terminal.servers.command("list")], env={**os.environ, **terminal.servers.env}, cwd=tmp_path,
+        capture_output=True, text=True, check=True, timeout=120,
+    )  # fmt: skip
+    assert HARBOUR in before.stdout
+    terminal("add", "of the shop", "--project", "shop")
+    assert [row[3] for row in terminal("list").rows] == ["shop", "ledger"]
+    assert [row[-1] for row in terminal("list", "--project", "shop").rows] == ["of the shop"]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_command_has_help_with_examples_that_it_understands(name: str) -> None:
+    command = program.get_command(CONTEXT, name)
+    assert command is not None
+    verbs = [command] if isinstance(command, Verb) else list(getattr(command, "commands", {}).values())
+    assert command.get_short_help_str(200)
+    for each in verbs:
+        assert isinstance(each, Verb)
+        assert each.examples, each.name
+        assert {f"--{setting.replace('_', '-')}" for setting in Settings.model_fields} <= {
+            option for param in each.params for option in param.opts
+        }
+        text = each.get_help(
+            click.Context(each, info_name=f"memory-server {each.name}", max_content_width=80)
+        )
+        assert max(map(len, text.splitlines())) <= 100
+        for example in each.examples:
+            assert example in text
+
+
+@pytest.mark.parametrize(
+    ("word", "meant"),
+    [
+        ("serach", "search"),
+        ("delete", "forget"),
+        ("lst", "list"),
+        ("remember", "add"),
+        ("tirggers", "triggers"),
+    ],
+)
+def test_a_wrong_command_names_the_nearest(terminal: Terminal, word: str, meant: str) -> None:
+    done = terminal(word, code=2)
+    assert done.err.splitlines()[-1] == f"memory-server: unknown command '{word}'. Did you mean `{meant}`?"
+    assert done.err.startswith("usage: memory-server ")
+
+
+def test_words_that_mean_a_command_are_none_themselves() -> None:
+    assert not set(MEANT) & set(NAMES)
+    assert set(MEANT.values()) <= set(NAMES)
+    assert [name for verbs in VERBS.values() for name in verbs] == NAMES
+
+
+def test_a_wrong_flag_names_the_nearest(terminal: Terminal) -> None:
+    assert "unknown flag --jsn. Did you mean `--json`?" in terminal("list", "--jsn", code=2).err
+    assert "unknown flag --limt. Did you mean `--limit`?" in terminal("list", "--limt", "3", code=2).err
+
+
+def completed(servers: Servers, shell: str, *words: str) -> str:
+    env = {
+        **os.environ, **servers.env, "_MEMORY_SERVER_COMPLETE": f"{shell}_complete",
+        "COMP_WORDS": " ".join(words), "COMP_CWORD": str(len(words) - 1),
+    }  # fmt: skip
+    done = subprocess.run(
+        servers.command()[:3], env=env, capture_output=True, text=True, timeout=120, check=False,
+        stdin=subprocess.DEVNULL,
+    )  # fmt: skip
+    return done.stdout
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh"])
+def test_shells_complete_commands_flags_and_values(server: Servers, shell: str) -> None:
+    assert "search" in completed(server, shell, "memory-server", "se")
+    assert "--limit" in completed(server, shell, "memory-server", "list", "--li")
+    assert "decision" in completed(server, shell, "memory-server", "list", "--type", "de")
+
+
+@pytest.mark.parametrize(
+    ("shell", "mark"), [("bash", "complete -o nosort"), ("zsh", "compdef"), ("fish", "complete ")]
+)
+def test_each_shell_gets_its_script(terminal: Terminal, shell: str, mark: str) -> None:
+    assert mark in terminal("completion", shell).out
+
+
+def test_a_reader_that_has_seen_enough_is_no_error(terminal: Terminal) -> None:
+    terminal("add", HARBOUR)
+    command = " ".join(f"'{each}'" for each in terminal.servers.command("list"))
+    done = subprocess.run(
+        ["bash", "-c", f"{command} | true"],
+        env={**os.environ, **terminal.servers.env, "PYTHONUNBUFFERED": ""}, cwd=terminal.folder,
+        capture_output=True, text=True, timeout=120, check=False,
+    )  # fmt: skip
+    assert done.stderr == ""
+
+
+@pytest.mark.skipif(os.name == "nt" or os.geteuid() == 0, reason="an owner whom modes hold back")
+def test_a_folder_that_cannot_be_written_is_named(terminal: Terminal, tmp_path: Path) -> None:
+    terminal("add", HARBOUR)
+    closed = tmp_path / "closed"
+    closed.mkdir(mode=0o500)
+    assert "closed" in terminal("backup", str(closed), code=1).err

@@ -1,0 +1,76 @@
+"""The JSON of every reading command is a contract: its schema is in `schemas`, and what is printed fits it.
+
+After a wanted change: python -m tests.cli.test_schemas
+"""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+from pydantic import TypeAdapter
+
+from memory_server.cli import answers
+from tests.cli.conftest import Terminal, fill
+from tests.conftest import Servers, call
+
+pytestmark = pytest.mark.anyio
+
+FOLDER = Path(__file__).with_name("schemas")
+
+ANSWERS: dict[str, tuple[Any, list[list[str]]]] = {
+    "search": (
+        answers.SearchAnswer,
+        [["search", "harbour"], ["search", "xylophone"], ["search", "兰花", "--meaning"]],
+    ),
+    "recall": (answers.RecallAnswer, [["recall", "when does the harbour open"]]),
+    "list": (answers.ListAnswer, [["list"], ["list", "--project", "nobody"]]),
+    "show": (answers.ShowAnswer, [["show", "1", "2", "t1", "s1", "f:current.task", "f:gone", "w:zoo"]]),
+    "log": (answers.LogAnswer, [["log"], ["log", "--undoable"]]),
+    "facts": (answers.FactsAnswer, [["facts"]]),
+    "fact": (answers.FactLine, [["fact", "editor"], ["fact", "new", "1"]]),
+    "triggers": (answers.TriggersAnswer, [["triggers"]]),
+    "projects": (answers.ProjectsAnswer, [["projects"], ["projects", "list"]]),
+    "stats": (answers.StatsAnswer, [["stats"]]),
+    "doctor": (answers.DoctorAnswer, [["doctor"]]),
+}
+"""What each command prints, and calls of it on a file with something of every kind."""
+
+
+def schema_of(answer: Any) -> dict[str, Any]:
+    return TypeAdapter(answer).json_schema(mode="serialization")
+
+
+def written(name: str) -> Any:
+    return json.loads((FOLDER / f"{name}.json").read_text(encoding="utf-8"))
+
+
+@pytest.mark.parametrize("name", ANSWERS)
+def test_the_schema_of_an_answer_changes_only_on_purpose(name: str) -> None:
+    assert schema_of(ANSWERS[name][0]) == written(name)
+
+
+def test_there_is_no_schema_of_what_nothing_prints() -> None:
+    assert {path.stem for path in FOLDER.glob("*.json")} == set(ANSWERS)
+
+
+async def test_what_each_command_prints_fits_its_schema(
+    server: Servers, terminal: Terminal, ledger: Path
+) -> None:
+    await fill(server, ledger)
+    async with server(cwd=ledger) as client:
+        await call(client, "memory_update", id=1, content="The harbour opens at one")
+        await call(client, "memory_store", content="It opens at two", type="learning", supersedes=1)
+        await call(client, "write_memory", key="gone", value=1)
+        await call(client, "delete_memory", key="gone")
+    for name, (_, commands) in ANSWERS.items():
+        for command in commands:
+            jsonschema.validate(terminal(*command, "--json").json, written(name))
+
+
+if __name__ == "__main__":
+    FOLDER.mkdir(exist_ok=True)
+    for each, (kind, _) in ANSWERS.items():
+        text = json.dumps(schema_of(kind), ensure_ascii=False, indent=2)
+        (FOLDER / f"{each}.json").write_text(text + "\n", encoding="utf-8")

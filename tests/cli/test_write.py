@@ -1,0 +1,202 @@
+"""add, forget, undo, log: what a person changes, and who did what."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import HARBOUR, ORCHID, Terminal, fill
+from tests.conftest import Servers, Sqlite, call, damage
+
+pytestmark = pytest.mark.anyio
+
+
+def contents(terminal: Terminal) -> list[str]:
+    return [row[-1] for row in terminal("list").rows]
+
+
+def test_add_stores_as_the_tool_does(terminal: Terminal, sqlite: Sqlite) -> None:
+    added = terminal("add", HARBOUR, "--tag", "sea", "--type", "learning", "--importance", "7")
+    assert added.out == "m1 stored in ledger.\n"
+    assert (
+        sqlite(
+            terminal.servers.db, "SELECT content, type, project, tags, importance, created_by FROM memories"
+        )
+        == f'{HARBOUR}|learning|ledger|["sea"]|7|terminal'
+    )
+    assert "m1 said so already" in terminal("add", "The harbour opens at noon.", "--type", "learning").out
+    assert terminal("add", "-", "--project", "", given="of\nthe user\n").out == "m2 stored.\n"
+    assert (
+        sqlite(terminal.servers.db, "SELECT content, project FROM memories WHERE id = 2") == "of\nthe user|"
+    )
+    assert terminal("add", "one", "two", "--supersedes", "m1", "--occurred", "2024-05-06").code == 0
+    assert sqlite(terminal.servers.db, "SELECT occurred_at FROM memories WHERE id = 3").startswith(
+        "2024-05-06"
+    )
+    assert terminal("show", "1", "--json").json["things"][0]["memory"]["superseded_by"] == 3
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ((" ",), "no visible character"),
+        (("x", "--importance", "11"), "importance"),
+        (("x", "--type", "idea"), "idea"),
+        (("x", "--supersedes", "t1"), "t1 is no memory"),
+        (("x", "--tag", "t" * 51), "tag"),
+    ],
+)
+def test_what_the_tool_would_refuse_is_refused(
+    terminal: Terminal, arguments: tuple[str, ...], message: str
+) -> None:
+    assert message in terminal("add", *arguments, code=2).err
+
+
+def test_a_secret_is_refused_unless_it_is_allowed(terminal: Terminal) -> None:
+    secret = "ghp_" + "x7Kq9mZ2" * 5
+    assert "--allow-secrets" in terminal("add", f"the token is {secret}", code=1).err
+    terminal("add", f"the token is {secret}", "--allow-secrets")
+
+
+async def test_what_is_forgotten_comes_back(server: Servers, terminal: Terminal, ledger: Path) -> None:
+    await fill(server, ledger)
+    things = ("1", "t1", "s1", "f:current.task", "w:zoo")
+    dry = terminal("forget", *things, "--dry-run")
+    assert [row[0] for row in dry.rows[:-1]] == ["m1", "t1", "s1", "f:current.task", "w:zoo"]
+    assert HARBOUR in contents(terminal)
+    gone = terminal("forget", *things)
+    assert len(gone.out.splitlines()) == 5
+    assert HARBOUR not in contents(terminal)
+    changes = terminal("log", "--undoable", "--json").json["changes"]
+    assert {each["handle"] for each in changes} == {"f:project/current.task", "w:zoo", "s1", "t1", "m1"}
+    assert {each["by"] for each in changes[:5]} == {"terminal"}
+    undone = terminal("undo", "--last", "5", "--yes")
+    assert undone.err == "Undone: 5.\n"
+    assert HARBOUR in contents(terminal)
+    terminal("show", *things)
+    assert [edge["relation"] for edge in terminal("show", "1", "--json").json["things"][0]["edges"]] == [
+        "solves"
+    ]
+    assert damage(server.db) == []
+
+
+async def test_what_is_missing_does_not_keep_the_others(
+    server: Servers, terminal: Terminal, ledger: Path
+) -> None:
+    await fill(server, ledger)
+    done = terminal("forget", "1", "41", "2", code=1)
+    assert done.out == "m1 deleted.\nm2 deleted.\n"
+    assert "No memory 41" in done.err
+
+
+async def test_purging_asks_and_never_without_a_terminal(
+    server: Servers, terminal: Terminal, ledger: Path, sqlite: Sqlite
+) -> None:
+    await fill(server, ledger)
+    terminal("edit", "1", "--text", "The harbour opens at one")
+    refused = terminal("forget", "1", "--purge", code=2)
+    assert "--yes" in refused.err
+    assert len(contents(terminal)) == 3
+    terminal("forget", "1", "--purge", "--yes")
+    assert "There is no change c1" in terminal("undo", "c1", code=1).err
+    assert "There is no change d1" in terminal("undo", "d1", code=1).err
+    for table in ("memories", "trash", "changes", "memory_history"):
+        assert sqlite(server.db, f"SELECT count(*) FROM {table} WHERE CAST({table}.id AS TEXT) = '1'") == "0"
+
+
+async def test_edits_and_merges_of_an_assistant_are_undone(
+    server: Servers, terminal: Terminal, ledger: Path, sqlite: Sqlite
+) -> None:
+    await fill(server, ledger)
+    async with server(cwd=ledger, name="Cursor") as client:
+        await call(
+            client, "memory_update", id=1, content="The harbour opens at one", importance=9, tags=["x"]
+        )
+        merged = await call(client, "memory_store", content=ORCHID + "。", type="decision", tags=["flower"])
+        assert merged["consolidated"]
+        await call(client, "memory_update", id=1, type="error")
+        await call(client, "write_memory", key="editor", value="emacs", scope="global")
+        await call(client, "update_long_term_memory", name="zoo", prompt="Open the gate.")
+        listed = terminal("log", "--by", "cursor").rows
+        assert [(row[0], row[3], row[4]) for row in listed] == [
+            ("c4", "edited", "w:zoo"), ("h3", "edited", "f:global/editor"), ("c3", "edited", "m1"),
+            ("c2", "merged", "m2"), ("c1", "edited", "m1"),
+        ]  # fmt: skip
+        later = terminal("undo", "c1", code=1).err
+        assert "c3" in later
+        assert "c3..c7" in later
+        assert "is no change" in terminal("undo", "x1", code=2).err
+        dry = terminal("undo", "c1..c4", "h3", "--dry-run")
+        assert [row[0] for row in dry.rows] == ["c4", "h3", "c3", "c2", "c1"]
+        terminal("undo", "c1..c4", "h3")
+        first, second = (await call(client, "memory_get", ids=[1, 2]))["memories"]
+        assert (first["content"], first["type"], first["importance"], first["tags"]) == (
+            HARBOUR,
+            "learning",
+            5,
+            ["sea"],
+        )
+        assert (second["content"], second["importance"], second["tags"]) == (ORCHID, 8, [])
+        assert second.get("earlier", []) == []
+        (parted,) = (await call(client, "memory_get", ids=[4]))["memories"]
+        assert (parted["content"], parted["tags"], parted["created_by"]) == (
+            ORCHID + "。",
+            ["flower"],
+            "Cursor",
+        )
+        assert (await call(client, "read_memory", key="editor"))["memory"]["value"] == {"name": "vim"}
+        assert (await call(client, "get_memory_context", name="zoo"))["prompt"] == "Close the gate."
+    assert sqlite(server.db, "SELECT count(*) FROM changes") == "0"
+    assert damage(server.db) == []
+
+
+async def test_all_or_none_is_undone(server: Servers, terminal: Terminal, ledger: Path) -> None:
+    await fill(server, ledger)
+    terminal("forget", "1", "2")
+    assert terminal("undo", "d1", "d7", code=1).err.startswith("memory-server: There is no change d7")
+    assert len(contents(terminal)) == 1
+    assert "Nobody can be asked" in terminal("undo", code=2).err
+    terminal("undo", "--yes")
+    assert ORCHID in contents(terminal)
+    assert HARBOUR not in contents(terminal)
+    terminal("undo", "--since", "1h", "--by", "terminal", "--yes")
+    assert len(contents(terminal)) == 3
+    assert terminal("undo", "--yes").out == "There is nothing to undo.\n"
+
+
+async def test_a_project_that_was_renamed_since_is_found_again(
+    server: Servers, terminal: Terminal, ledger: Path, sqlite: Sqlite
+) -> None:
+    await fill(server, ledger)
+    terminal("edit", "3", "--project", "ledger")
+    terminal("projects", "rename", "shop", "store")
+    terminal("undo", "c1")
+    assert sqlite(server.db, "SELECT project FROM memories WHERE id = 3") == "store"
+
+
+async def test_a_change_that_is_deleted_comes_back_with_its_memory(
+    server: Servers, terminal: Terminal, ledger: Path
+) -> None:
+    await fill(server, ledger)
+    terminal("edit", "1", "--text", "The harbour opens at one")
+    terminal("forget", "1")
+    assert "There is no change c1" in terminal("undo", "c1", code=1).err
+    terminal("undo", "d1")
+    terminal("undo", "c1")
+    assert HARBOUR in contents(terminal)
+
+
+def test_the_log_tells_who_did_what(terminal: Terminal, sqlite: Sqlite) -> None:
+    terminal("add", HARBOUR)
+    sqlite(terminal.servers.db, "INSERT INTO memories (content, type) VALUES ('by hand', 'error')")
+    terminal("fact", "port", "5433")
+    terminal("fact", "port", "5434")
+    assert [row[2:] for row in terminal("log").rows] == [
+        ["terminal", "edited", "f:project/port", "5434"],
+        ["terminal", "stored", "f:project/port", "5433"],
+        ["hand", "stored", "m2", "by hand"],
+        ["terminal", "stored", "m1", HARBOUR],
+    ]
+    assert [row[4] for row in terminal("log", "--by", "hand").rows] == ["m2"]
+    assert [row[4] for row in terminal("log", "--project", "").rows] == ["m2"]
+    terminal("undo", "h2")
+    assert terminal("fact", "port").out == "5433\n"
