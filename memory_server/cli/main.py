@@ -11,6 +11,8 @@ from typing import Any, NoReturn
 from pydantic import ValidationError
 
 from memory_server import __version__
+from memory_server.cli.exchange_flags import FLAGS as EXCHANGE_FLAGS
+from memory_server.cli.exchange_flags import add as add_exchange
 from memory_server.cli.hints import WORDS
 from memory_server.errors import MemoryServerError, told
 from memory_server.language.nearest import nearest
@@ -59,6 +61,10 @@ def main(argv: Sequence[str] | None = None) -> int:
                 from memory_server.cli.projects import projects
 
                 projects(settings, arguments)
+            case "import" | "export" | "merge":
+                from memory_server.cli import exchange
+
+                return exchange.run(settings, arguments)
             case "install" | "uninstall":
                 from memory_server.cli.install import command
 
@@ -143,6 +149,7 @@ def parser() -> argparse.ArgumentParser:
     )
     backup = commands.add_parser("backup", parents=[flags], help="write a checked copy of the database")
     backup.add_argument("file", type=Path, help="where to write the copy")
+    add_exchange(commands, flags)
     _add_projects(commands, flags)
     _add_clients(commands, flags)
     return main_parser
@@ -204,6 +211,7 @@ def _parsed(argv: Sequence[str]) -> argparse.Namespace:
         "--fix",
         "--print",
         "--client",
+        *EXCHANGE_FLAGS,
         *("--" + name.replace("_", "-") for name in Settings.model_fields),
     ]
     for each in argv:
