@@ -3,11 +3,39 @@
 from pathlib import Path
 
 from memory_server.errors import Invalid
-from memory_server.importing import own
+from memory_server.importing import (
+    accounts,
+    basic_memory,
+    bullets,
+    claude_mem,
+    memory_keeper,
+    memory_service,
+    own,
+    server_memory,
+    short_long,
+    tables,
+    tax,
+    token_saver,
+)
 from memory_server.importing.opened import Format, Opened
 from memory_server.language.nearest import nearest
 
-FORMATS: tuple[Format, ...] = (own.FORMAT,)
+FORMATS: tuple[Format, ...] = (
+    own.FORMAT,
+    server_memory.FORMAT,
+    memory_service.FORMAT,
+    memory_keeper.FORMAT,
+    claude_mem.FORMAT,
+    token_saver.FORMAT,
+    accounts.CLAUDE,
+    accounts.CHATGPT,
+    short_long.FORMAT,
+    tax.FORMAT,
+    basic_memory.FORMAT,
+    bullets.FORMAT,
+    tables.JSONL,
+    tables.CSV,
+)
 """The first that fits counts: the particular ones come before the general ones."""
 
 NAMES = tuple(each.name for each in FORMATS)

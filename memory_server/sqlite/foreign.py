@@ -54,7 +54,10 @@ def rows(path: Path, sql: str) -> Iterator[dict[str, Any]]:
     """The rows that a statement gives, by the names of their columns; one that is no UTF-8 has UNREADABLE alone."""
     with opened(path) as connection:
         cursor = connection.execute(sql)
-        names = [name for name, *_ in cursor.description_full]
+        try:
+            names = [name for name, *_ in cursor.description_full]
+        except apsw.ExecutionCompleteError:  # there are no rows
+            return
         number = 0
         while True:
             number += 1

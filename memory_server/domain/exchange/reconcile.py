@@ -134,10 +134,12 @@ def facts(one: FactRecord, other: FactRecord) -> tuple[FactRecord, bool]:
 
 def known(result: Known, *versions: Known) -> Known:
     """The result with the ids and the origins of all versions: the first id is its own."""
-    ids = sorted({id for each in versions for id in (each.id, *each.also)}, key=place)
-    return replace(
-        result, id=ids[0], also=tuple(ids[1:]), origins=_origins(*(each.origins for each in versions))
-    )
+    all_ids: set[str] = set()
+    for version in versions:
+        all_ids.update((version.id, *version.also))
+    first, *others = sorted(all_ids, key=place)
+    origins = _origins(*(version.origins for version in versions))
+    return replace(result, id=first, also=tuple(others), origins=origins)
 
 
 def _texts(memory: MemoryRecord) -> set[str]:
