@@ -13,7 +13,7 @@ CREATE TABLE origins (
     UNIQUE (kind, source, source_id)
 ) STRICT;
 
-CREATE INDEX origins_by_item ON origins (kind, item_id);
+CREATE INDEX origins_by_item ON origins (kind, item_id, source);
 
 -- What lies in the trash keeps its origin: it may come back, and no import brings it back by itself. What is erased has none.
 CREATE TRIGGER memories_deleted_origins AFTER DELETE ON memories

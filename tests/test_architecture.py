@@ -107,9 +107,13 @@ def test_nothing_prints_but_the_command_line_and_the_demo() -> None:
         "__main__.py",
         "cli/backup.py",
         "cli/doctor.py",
+        "cli/exporting.py",
         "cli/hooks.py",
+        "cli/importing.py",
         "cli/install/command.py",
         "cli/main.py",
+        "cli/merging.py",
+        "cli/progress.py",
         "cli/projects.py",
         "cli/serve.py",
     }

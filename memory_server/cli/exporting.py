@@ -1,6 +1,7 @@
 """`memory-server export`: everything, or a project, as text."""
 
 import os
+import re
 import sys
 import tempfile
 from collections.abc import Iterator
@@ -11,9 +12,11 @@ from typing import TextIO
 from memory_server import app
 from memory_server.cli.progress import Progress
 from memory_server.domain.caller import Caller
+from memory_server.domain.exchange import markdown
 from memory_server.domain.exchange.records import Header
 from memory_server.errors import Invalid
 from memory_server.importing import own
+from memory_server.services.exporting import Export
 from memory_server.settings import Settings
 
 
@@ -27,11 +30,14 @@ def export(settings: Settings, file: Path | None, form: str, project: str | None
         services.database.refuse_empty()
         caller = Caller(project=settings.here)
         with services.exports.records(project, caller, embeddings) as exported:
-            with _target(file) as out:
-                print(own.line(Header()), file=out)
-                for number, record in enumerate(exported, 1):
-                    print(own.line(record), file=out)
-                    progress(number, number)
+            if form == "markdown":
+                _write_pages(file, exported)
+            else:
+                with _target(file) as out:
+                    print(own.line(Header()), file=out)
+                    for number, record in enumerate(exported, 1):
+                        print(own.line(record), file=out)
+                        progress(number)
             skipped = exported.skipped
     finally:
         progress.end()
@@ -39,6 +45,29 @@ def export(settings: Settings, file: Path | None, form: str, project: str | None
     for problem in skipped:
         print(f"memory-server: left out: {problem.text}", file=sys.stderr)
     return int(bool(skipped))
+
+
+def _write_pages(folder: Path | None, exported: Export) -> None:
+    """A file for each project, in a folder; on standard output one page after the other."""
+    if folder is not None and not folder.is_dir():
+        if folder.exists():
+            raise Invalid(f"{folder} is a file. Give the name of a folder: each project gets a file in it.")
+        folder.mkdir(mode=0o700)
+    written: set[str] = set()
+    for name, text in markdown.pages(exported):
+        with _target(None if folder is None else folder / _file_name(name, written)) as out:
+            out.write(text)
+
+
+def _file_name(name: str, written: set[str]) -> str:
+    """The name of a project as one of a file, which no other project here has."""
+    plain = re.sub(r'[\\/:*?"<>|\x00-\x1f]', "-", name)[:100].strip(". ") or "project"
+    file, number = f"{plain}.md", 1
+    while file.casefold() in written:
+        number += 1
+        file = f"{plain}-{number}.md"
+    written.add(file.casefold())
+    return file
 
 
 @contextmanager

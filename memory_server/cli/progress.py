@@ -11,21 +11,23 @@ EVERY = 0.2
 
 
 class Progress:
-    """Call it with how much of how much is done; `end` clears the line."""
+    """Call it with how much is done, and of how much where that is known; `end` clears the line."""
 
     def __init__(self, what: str) -> None:
         self._what = what
         self._began = self._shown = time.monotonic()
         self._on = False
 
-    def __call__(self, done: int, total: int) -> None:
+    def __call__(self, done: int, total: int | None = None) -> None:
         now = time.monotonic()
         if not sys.stderr.isatty() or now - self._began < AFTER or now - self._shown < EVERY:
             return
         self._shown, self._on = now, True
         rate = done / (now - self._began)
-        rest = (total - done) / rate if rate else 0
-        text = f"{self._what}: {done:,} of {total:,}, {rate:,.0f} a second, {rest:.0f} s left"
+        of, rest = "", ""
+        if total is not None:
+            of, rest = f" of {total:,}", f", {(total - done) / rate if rate else 0:.0f} s left"
+        text = f"{self._what}: {done:,}{of}, {rate:,.0f} a second{rest}"
         print(f"\r\x1b[K{text}", end="", file=sys.stderr, flush=True)
 
     def end(self) -> None:

@@ -63,7 +63,8 @@ def as_json(parts: list[tuple[str, str, Imported]], dry_run: bool) -> str:
 def told(path: str, form: str, done: Imported, dry_run: bool) -> str:
     """The same in lines."""
     lines = [f"{path} ({form})" + (": nothing was written, this would be done" if dry_run else "")]
-    for kind, counts in done.counts.items():
+    for kind in filter(done.counts.__contains__, _KINDS):
+        counts = done.counts[kind]
         numbers = ", ".join(
             f"{_WORDS[outcome]} {counts[outcome]:,}" for outcome in Outcome if counts[outcome]
         )

@@ -4,6 +4,7 @@ import csv
 import io
 import json
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import Any
 
 from memory_server.domain.exchange.records import MemoryRecord, Record, Refusal
@@ -59,7 +60,7 @@ def csv_rows(opened: Opened) -> Iterator[Record]:
 def _record(row: Any, where: str) -> Record:
     if not isinstance(row, dict) or not is_plain(row):
         return Refusal(where, "is no object that can be read")
-    named = {each: _column(row, each) for each in NAMES}
+    named = _columns(tuple(row))
 
     def given(name: str) -> Any:
         column = named[name]
@@ -83,6 +84,12 @@ def _record(row: Any, where: str) -> Record:
         created_by=str(given("author")) if given("author") else None,
         session=str(given("session")) if given("session") else None,
     )
+
+
+@lru_cache(maxsize=64)
+def _columns(names: tuple[str, ...]) -> dict[str, str | None]:
+    """Which column has each of the usual names: the rows of a file have few sets of columns."""
+    return {each: _column(dict.fromkeys(names), each) for each in NAMES}
 
 
 def _column(row: dict[str, Any], name: str) -> str | None:

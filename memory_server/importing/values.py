@@ -3,6 +3,7 @@
 import hashlib
 import json
 from datetime import UTC, datetime
+from functools import lru_cache
 from typing import Any
 
 from memory_server.domain.edge import Relation
@@ -54,6 +55,7 @@ def file_moment(seconds: float) -> str:
     return moment(datetime.fromtimestamp(seconds, UTC).isoformat())
 
 
+@lru_cache(maxsize=256)
 def memory_type(value: object, otherwise: MemoryType = MemoryType.OBSERVATION) -> str:
     """The type whose name, or a word for it, is among the words of a text."""
     words = str(value or "").lower().replace("_", " ").replace("/", " ").replace("-", " ").split()

@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from memory_server.domain.caller import Caller
+from memory_server.domain.exchange.filing import Filing
 from memory_server.domain.exchange.records import (
     OWN,
     FactRecord,
@@ -85,7 +86,7 @@ class ImportService:
         tally = _Tally()
         named = None if project is None else projects.asked(project, caller)
         with self.database.read() as tx:
-            taking = Taking.begin(tx, source.name, source.records, named, caller)
+            taking = Taking.begin(tx, source.name, source.records, Filing(caller, named))
         done = 0
         for batch in _batches(source.records()):
             ready = [each for each in batch if self._passes(each, source.name, tally)]

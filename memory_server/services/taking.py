@@ -6,8 +6,8 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Any
 
-from memory_server.domain.caller import Caller
 from memory_server.domain.exchange import reconcile
+from memory_server.domain.exchange.filing import Filing
 from memory_server.domain.exchange.records import (
     OWN,
     ConversationRecord,
@@ -56,8 +56,7 @@ class Taking:
     """One import: what it knows of this file and of the source. `texts` are the memories here by what they say."""
 
     source: str
-    caller: Caller
-    project: Project | None
+    filing: Filing
     texts: dict[bytes, list[int]]
     theirs: set[str]
     total: int
@@ -66,9 +65,7 @@ class Taking:
     conflicts: list[str] = field(default_factory=list)
 
     @staticmethod
-    def begin(
-        tx: Tx, source: str, records: Callable[[], Iterator[Record]], project: Project | None, caller: Caller
-    ) -> "Taking":
+    def begin(tx: Tx, source: str, records: Callable[[], Iterator[Record]], filing: Filing) -> "Taking":
         """Read what is here. Of a file of ours the ids are read first: two memories of one file stay two."""
         texts: dict[bytes, list[int]] = {}
         for id, content, type, name in exported.said(tx):
@@ -79,7 +76,7 @@ class Taking:
             total += 1
             if source == OWN and isinstance(record, MemoryRecord):
                 theirs.update((record.id, *record.also))
-        return Taking(source, caller, project, texts, theirs, total)
+        return Taking(source, filing, texts, theirs, total)
 
     @property
     def own(self) -> bool:
@@ -337,7 +334,7 @@ class Taking:
             return Outcome.PRESENT
         if record.item == "memory" and exported.memories(tx, [there])[0].updated_at > record.deleted_at:
             return Outcome.PRESENT
-        trash.put(tx, Kind(record.item), [there], self.caller, record.deleted_at)
+        trash.put(tx, Kind(record.item), [there], self.filing.caller, record.deleted_at)
         return Outcome.UPDATED
 
     def _deleted_here(self, tx: Tx, record: LongTermRecord) -> bool:
@@ -361,7 +358,7 @@ class Taking:
 
     def _known_project(self, tx: WriteTx, record: ProjectRecord) -> Outcome:
         """A project that is known here under another name, by its remote or its folder, keeps that name."""
-        if self.project is not None:
+        if self.filing.project is not None:
             return Outcome.PRESENT
         here = known_by(tx, record)
         if here is not None and here != record.name:
@@ -372,11 +369,11 @@ class Taking:
 
     def _project(self, tx: WriteTx, name: str | None) -> str | None:
         """The name under which something is filed here."""
-        if self.project is not None:
-            return self._settle(tx, self.project)
+        if self.filing.project is not None:
+            return self._settle(tx, self.filing.project)
         if name is None or self.own:
             return self.renamed.get(name or "", name)
-        return self._settle(tx, projects.asked(clean(name), self.caller)) or None
+        return self._settle(tx, projects.asked(clean(name), self.filing.caller)) or None
 
     def _settle(self, tx: WriteTx, project: Project) -> str:
         if project.key not in self.settled:
@@ -385,8 +382,8 @@ class Taking:
 
     def _conversation(self, tx: WriteTx, name: str) -> str:
         """The conversation of a project follows it."""
-        if self.project is not None:
-            return default_conversation(self._settle(tx, self.project))
+        if self.filing.project is not None:
+            return default_conversation(self._settle(tx, self.filing.project))
         for old, new in self.renamed.items():
             if name == default_conversation(old):
                 return default_conversation(new)

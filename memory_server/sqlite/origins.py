@@ -60,11 +60,10 @@ def select(tx: Tx, kind: str, id: int) -> tuple[Origin, ...]:
         SELECT source, source_id, digest, imported_at, id
         FROM origins
         WHERE kind = ? AND item_id = ? AND source <> ?
-        ORDER BY source, source_id
         """,
         (kind, id, OWN),
     )
-    return tuple(Origin(*row[:4]) for row in rows)
+    return tuple(Origin(*row[:4]) for row in sorted(rows))
 
 
 def insert(tx: WriteTx, kind: str, id: int, origins: Iterable[Origin]) -> None:

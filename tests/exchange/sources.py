@@ -30,7 +30,8 @@ def _database(path: Path, script: str) -> Path:
 
 def server_memory(folder: Path) -> Path:
     """Written by @modelcontextprotocol/server-memory 2026.8.31."""
-    return _text(folder / "memory.jsonl", (FIXTURES / "server-memory.jsonl").read_text(encoding="utf-8"))
+    written = (FIXTURES / "server-memory.jsonl").read_text(encoding="utf-8")
+    return _text(folder / "memory.jsonl", written.removesuffix("\n"))
 
 
 def memory_service(folder: Path) -> Path:
@@ -151,17 +152,9 @@ def claude(folder: Path) -> Path:
             "attachments": [],
         }
 
-    messages = [
-        said("m1", "human", "什么是复式记账？"),
-        said("m2", "assistant", "Double entry."),
-        said("m3", "human", "Thanks"),
-    ]
-    conversation = {
-        "uuid": "c1",
-        "name": "Bookkeeping",
-        "created_at": "2025-06-01T10:00:00Z",
-        "chat_messages": messages,
-    }
+    asked, answered = said("m1", "human", "什么是复式记账？"), said("m2", "assistant", "Double entry.")
+    named = {"uuid": "c1", "name": "Bookkeeping", "created_at": "2025-06-01T10:00:00Z"}
+    conversation = {**named, "chat_messages": [asked, answered, said("m3", "human", "Thanks")]}
     _json(folder / "export" / "conversations.json", [conversation])
     return folder / "export"
 
@@ -180,18 +173,8 @@ def chatgpt(folder: Path) -> Path:
         "b": node("b", "a", "assistant", "The first answer, regenerated", []),
         "c": node("c", "a", "assistant", "5433", []),
     }
-    return _json(
-        folder / "conversations.json",
-        [
-            {
-                "title": "Ports",
-                "create_time": 1748772000.5,
-                "conversation_id": "g1",
-                "mapping": mapping,
-                "current_node": "c",
-            }
-        ],
-    )
+    named = {"title": "Ports", "create_time": 1748772000.5, "conversation_id": "g1"}
+    return _json(folder / "conversations.json", [{**named, "mapping": mapping, "current_node": "c"}])
 
 
 def bullets(folder: Path) -> Path:

@@ -44,7 +44,8 @@ def test_every_format_has_a_source_here() -> None:
 def test_a_source_is_recognised_taken_once_and_only_read(
     name: str, tmp_path: Path, taken: Taken, sqlite: Sqlite
 ) -> None:
-    path = SOURCES[name](tmp_path / "source" if (tmp_path / "source").mkdir() is None else tmp_path)
+    (tmp_path / "source").mkdir()
+    path = SOURCES[name](tmp_path / "source")
     files = [each for each in [path, *path.rglob("*")] if each.is_file()]
     before = {each: each.read_bytes() for each in files}
     db = tmp_path / "memory.db"
@@ -93,9 +94,8 @@ def test_mcp_memory_keeper(tmp_path: Path, taken: Taken, sqlite: Sqlite) -> None
     assert found["db_choice: We use PostgreSQL 17 for the ledger"]["type"] == "decision"
     assert found["bug: 周五的导出失败：挪威客户"]["tags"] == '["error", "support"]'
     assert found["Today the export was repaired"]["tags"] == '["journal", "export"]'
-    assert edges(sqlite, tmp_path / "memory.db") == {
-        "next_step: Move the staging database to port 6000 | depends_on | db_choice: We use PostgreSQL 17 for the ledger"
-    }
+    source, target = "next_step: Move the staging database to port 6000", "db_choice: We use PostgreSQL 17 for the ledger"
+    assert edges(sqlite, tmp_path / "memory.db") == {f"{source} | depends_on | {target}"}
 
 
 def test_claude_mem(tmp_path: Path, taken: Taken, sqlite: Sqlite) -> None:

@@ -132,14 +132,10 @@ def facts(one: FactRecord, other: FactRecord) -> tuple[FactRecord, bool]:
     return result, parted and len(ends) > 1
 
 
-def known(result: Known, *versions: Known) -> Known:
-    """The result with the ids and the origins of all versions: the first id is its own."""
-    all_ids: set[str] = set()
-    for version in versions:
-        all_ids.update((version.id, *version.also))
-    first, *others = sorted(all_ids, key=place)
-    origins = _origins(*(version.origins for version in versions))
-    return replace(result, id=first, also=tuple(others), origins=origins)
+def known(result: Known, one: Known, other: Known) -> Known:
+    """The result with the ids and the origins of both versions: the first id is its own."""
+    ids = sorted({one.id, *one.also, other.id, *other.also}, key=place)
+    return replace(result, id=ids[0], also=tuple(ids[1:]), origins=_origins(one.origins, other.origins))
 
 
 def _texts(memory: MemoryRecord) -> set[str]:
