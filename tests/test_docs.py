@@ -227,6 +227,7 @@ def test_commands_that_are_not_run_are_well_formed_and_name_what_is_there() -> N
 def test_flags_of_the_program_exist() -> None:
     """In commands that are not run too."""
     known = {f"--{setting.replace('_', '-')}" for setting in Settings.model_fields} | {"--version", "--help"}
+    known.update(EXCHANGE_FLAGS)
     for page, fence in every_fence():
         for line in fence.text.splitlines() if fence.kind in ("bash", "console") else []:
             arguments = re.match(r"(?:\$ )?memory-server (.*)", line)

@@ -44,7 +44,9 @@ _Exported = Annotated[
 
 
 def line(record: Record | Header) -> str:
-    """A record as one line of JSON. What is as by default is left out."""
+    """A record as one line of JSON. What is as by default is left out, but for the version of the form."""
+    if isinstance(record, Header):
+        return json.dumps({"kind": record.kind, "version": record.version})
     return json.dumps({"kind": record.kind, **_plain(record)}, ensure_ascii=False, allow_nan=False)
 
 

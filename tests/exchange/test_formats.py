@@ -94,7 +94,8 @@ def test_mcp_memory_keeper(tmp_path: Path, taken: Taken, sqlite: Sqlite) -> None
     assert found["db_choice: We use PostgreSQL 17 for the ledger"]["type"] == "decision"
     assert found["bug: 周五的导出失败：挪威客户"]["tags"] == '["error", "support"]'
     assert found["Today the export was repaired"]["tags"] == '["journal", "export"]'
-    source, target = "next_step: Move the staging database to port 6000", "db_choice: We use PostgreSQL 17 for the ledger"
+    source = "next_step: Move the staging database to port 6000"
+    target = "db_choice: We use PostgreSQL 17 for the ledger"
     assert edges(sqlite, tmp_path / "memory.db") == {f"{source} | depends_on | {target}"}
 
 

@@ -102,7 +102,8 @@ DATA = {
         WHERE name = 'shop';
     """,
     ORIGINS: """
-        INSERT INTO origins (kind, item_id, source, source_id, digest) VALUES ('memory', 1, 'server-memory', '港口', 'd1');
+        INSERT INTO origins (kind, item_id, source, source_id, digest)
+        VALUES ('memory', 1, 'server-memory', '港口', 'd1');
     """,
     HOOKS: """
         INSERT INTO hook_injections (session, event, kind, item_id, tokens)
