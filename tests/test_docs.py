@@ -24,6 +24,7 @@ from mcp import Client, MCPError
 from mcp_types import CallToolResult, TextContent, TextResourceContents
 
 from memory_server import __version__
+from memory_server.cli.exchange_flags import FLAGS as EXCHANGE_FLAGS
 from memory_server.settings import EMBEDDER_KEY, Settings
 from memory_server.sqlite.database import Database
 from tests.conftest import ROOT, Servers, call, eventually

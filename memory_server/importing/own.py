@@ -25,6 +25,7 @@ from memory_server.domain.exchange.records import (
     SpaceRecord,
     TurnRecord,
 )
+from memory_server.domain.fact import is_plain
 from memory_server.errors import Invalid, Mend
 from memory_server.importing.opened import Format, Opened
 
@@ -83,7 +84,22 @@ def _record(number: int, text: str) -> Record:
         return Refusal(f"line {number}", f"is no JSON: {error}")
     if isinstance(record, FactRecord) and not record.steps:
         return Refusal(f"line {number}", "a fact without any step")
+    if not all(map(is_plain, _values(record))):
+        return Refusal(
+            f"line {number}", "holds JSON that clients cannot read: infinite numbers, or over 100 levels"
+        )
     return record
+
+
+def _values(record: Record) -> list[Any]:
+    """What a record holds of any JSON."""
+    match record:
+        case MemoryRecord():
+            return [dict(record.metadata), list(record.tags)]
+        case FactRecord():
+            return [value for step in record.steps for value in (step.value, list(step.tags))]
+        case _:
+            return []
 
 
 @cache

@@ -8,14 +8,17 @@ from memory_server.domain.caller import Caller
 from memory_server.domain.exchange.filing import Filing
 from memory_server.domain.exchange.records import (
     OWN,
+    ConversationRecord,
     FactRecord,
     LongTermRecord,
     MemoryRecord,
+    ProjectRecord,
     Record,
     Refusal,
     ShortTermRecord,
     TurnRecord,
 )
+from memory_server.domain.fact import WILDCARD
 from memory_server.domain.secrets import find_secret
 from memory_server.errors import TriggerRejected
 from memory_server.services import projects
@@ -85,8 +88,7 @@ class ImportService:
         """
         tally = _Tally()
         named = None if project is None else projects.asked(project, caller)
-        with self.database.read() as tx:
-            taking = Taking.begin(tx, source.name, source.records, Filing(caller, named))
+        taking = Taking.begin(self.database, source.name, source.records, Filing(caller, named))
         done = 0
         for batch in _batches(source.records()):
             ready = [each for each in batch if self._passes(each, source.name, tally)]
@@ -106,6 +108,10 @@ class ImportService:
         if kind is not None:
             tally.count(record.kind, Outcome.SECRET)
             tally.refused.append(Refusal(_name(record), f"seems to contain {kind}"))
+            return False
+        if isinstance(record, FactRecord) and source != OWN and WILDCARD in record.key:
+            tally.count(record.kind, Outcome.REFUSED)
+            tally.refused.append(Refusal(_name(record), f"a key holds no `{WILDCARD}`: that is for patterns"))
             return False
         if isinstance(record, LongTermRecord) and source != OWN:
             try:
@@ -178,6 +184,10 @@ def _secret(record: Record) -> str | None:
                 record.conversation, record.name, record.prompt, record.trigger,
                 record.created_context, record.updated_context,
             )  # fmt: skip
+        case ProjectRecord():
+            return find_secret(record.name, record.folder, *(key for _, key in record.keys))
+        case ConversationRecord():
+            return find_secret(record.name)
         case _:
             return None
 

@@ -33,6 +33,7 @@ from memory_server.project import Project
 from memory_server.services import projects
 from memory_server.sqlite import conversations, origins, trash
 from memory_server.sqlite import projects as known_projects
+from memory_server.sqlite.database import Database
 from memory_server.sqlite.exchange import exported, exported_facts, taken, taken_facts, vectors
 from memory_server.sqlite.exchange.exported_projects import known_by
 from memory_server.sqlite.tx import Tx, WriteTx
@@ -65,11 +66,16 @@ class Taking:
     conflicts: list[str] = field(default_factory=list)
 
     @staticmethod
-    def begin(tx: Tx, source: str, records: Callable[[], Iterator[Record]], filing: Filing) -> "Taking":
-        """Read what is here. Of a file of ours the ids are read first: two memories of one file stay two."""
+    def begin(
+        database: Database, source: str, records: Callable[[], Iterator[Record]], filing: Filing
+    ) -> "Taking":
+        """Read what is here. The source is read once before: how much it has, and, of a file of ours, its ids, because
+        two memories of one file stay two.
+        """
         texts: dict[bytes, list[int]] = {}
-        for id, content, type, name in exported.said(tx):
-            texts.setdefault(_said(content, type, name), []).append(id)
+        with database.read() as tx:
+            for id, content, type, name in exported.said(tx):
+                texts.setdefault(_said(content, type, name), []).append(id)
         theirs: set[str] = set()
         total = 0
         for record in records():

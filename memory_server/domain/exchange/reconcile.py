@@ -22,7 +22,7 @@ from memory_server.domain.exchange.records import (
 )
 
 Known = TypeVar("Known", MemoryRecord, TurnRecord, ShortTermRecord)
-Any_ = TypeVar("Any_", MemoryRecord, TurnRecord, ShortTermRecord, LongTermRecord, FactRecord, FactStep)
+Turned = TypeVar("Turned", TurnRecord, ShortTermRecord)
 
 
 def text_of(value: object) -> str:
@@ -40,8 +40,8 @@ def memories(one: MemoryRecord, other: MemoryRecord, joined: bool = False) -> Me
 
     `joined`: two memories that say the same become one. It is as old as the older, with the tags and metadata of both.
     """
-    older, younger = sorted((one, other), key=lambda each: (each.created_at, place(each.id)))
-    earlier, newer = sorted((one, other), key=lambda each: (each.updated_at, each.content, _plain(each)))
+    older, younger = sorted((one, other), key=_birth)
+    earlier, newer = sorted((one, other), key=_change)
     history = _past(one.history, other.history)
     if earlier.content not in {newer.content, *(each.content for each in history)}:
         history.append(Earlier(earlier.content, "rewritten", newer.updated_at))
@@ -79,12 +79,14 @@ def short_term(one: ShortTermRecord, other: ShortTermRecord) -> ShortTermRecord:
 
 def long_term(one: LongTermRecord, other: LongTermRecord) -> LongTermRecord:
     """What was changed last, with the wakes of both."""
-    newer = max(one, other, key=lambda each: (each.updated_at or each.created_at, _plain(each)))
+    newer = max(one, other, key=_prompted)
+    changed, created_at = _prompted(newer)[0], min(one.created_at, other.created_at)
     wakes = {*one.wakes, *other.wakes}
     return replace(
         newer,
         id=one.id,
-        created_at=min(one.created_at, other.created_at),
+        created_at=created_at,
+        updated_at=changed if changed > created_at else newer.updated_at,
         fired_at=max(filter(None, (one.fired_at, other.fired_at)), default=None),
         fired_count=max(one.fired_count, other.fired_count),
         wakes=tuple(sorted(wakes, key=lambda each: (each.at, text_of(asdict(each))))),
@@ -152,12 +154,36 @@ def _past(one: tuple[Earlier, ...], other: tuple[Earlier, ...]) -> list[Earlier]
     return kept
 
 
-def _plain(record: Any_) -> str:
-    """What is the same in both files: without ids, and without vectors."""
-    return text_of({**asdict(record), "id": "", "also": (), "origins": (), "vectors": {}})
+def _birth(memory: MemoryRecord) -> tuple[object, ...]:
+    """By which the older of two memories is known."""
+    return (
+        memory.created_at,
+        place(memory.id),
+        text_of([memory.created_by, memory.session, memory.occurred_at]),
+    )
 
 
-def _last(one: Known, other: Known) -> Known:
+def _change(memory: MemoryRecord) -> tuple[str, ...]:
+    """By which of two memories the one that was changed last is known: of nothing that both give to the result."""
+    said = [memory.type, memory.project, memory.tags, memory.importance, dict(memory.metadata)]
+    return memory.updated_at, memory.content, text_of(said)
+
+
+def _prompted(memory: LongTermRecord) -> tuple[str, str]:
+    """When a long-term memory was changed last, and what else tells two apart."""
+    rest = replace(
+        memory, id="", created_at="", updated_at=None, fired_at=None, fired_count=0, wakes=(), origins=()
+    )
+    return memory.updated_at or memory.created_at, text_of(asdict(rest))
+
+
+def _plain(record: Turned) -> str:
+    """What tells two apart, without ids and what both give to the result."""
+    both = {"id": "", "also": (), "origins": (), "vectors": {}, "score": 0, "captured": None}
+    return text_of({**asdict(record), **both})
+
+
+def _last(one: Turned, other: Turned) -> Turned:
     """Nothing says which was changed last."""
     return replace(max(one, other, key=_plain), vectors={})
 

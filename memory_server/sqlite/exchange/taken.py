@@ -35,7 +35,11 @@ def attempt(tx: WriteTx, take: Callable[[], Taken]) -> Taken | str:
     tx.connection.execute("SAVEPOINT one_item")
     try:
         return take()
-    except apsw.ConstraintError as error:
+    except (
+        apsw.ConstraintError,
+        ValueError,
+        OverflowError,
+    ) as error:  # also text that is no UTF-8, and huge numbers
         tx.connection.execute("ROLLBACK TO one_item")
         return str(error).removeprefix("ConstraintError: ")
     finally:
