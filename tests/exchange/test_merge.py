@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.conftest import ROOT, Servers, Sqlite, call, damage
+from tests.conftest import ROOT, Clock, Servers, Sqlite, call, damage
 from tests.exchange.conftest import Run
+from tests.sqlite.test_upgrade import at
 
 Exported = Callable[..., str]
 
@@ -147,3 +148,30 @@ def test_a_trial_tells_and_writes_nothing(apart: tuple[Path, Path], run: Run) ->
     assert told["dry_run"] is True
     assert told["added"] >= 2
     assert laptop.read_bytes() == before
+
+
+@pytest.mark.parametrize("version", [1, 8, 14, 18])
+def test_a_file_of_an_older_schema_is_merged_and_stays_as_it_is(
+    version: int, tmp_path: Path, clock: Clock, run: Run, sqlite: Sqlite
+) -> None:
+    older = at(version, tmp_path, clock).rename(tmp_path / "older.db")
+    before = older.read_bytes()
+    summary = run(tmp_path / "new.db", "merge", older, "--json").summary
+    assert summary["refused"] == 0
+    assert summary["added"] > 3
+    assert older.read_bytes() == before
+    assert sqlite(tmp_path / "new.db", "SELECT count(*) FROM memories WHERE content = '兰花需要很少的水'") == "1"
+    assert damage(tmp_path / "new.db") == []
+
+
+@pytest.mark.anyio
+async def test_a_file_is_merged_while_servers_hold_both(
+    apart: tuple[Path, Path], tmp_path: Path, user_folders: dict[str, str], run: Run
+) -> None:
+    laptop, desktop = apart
+    server = Servers(tmp_path, {**user_folders, "PYTHONPATH": str(ROOT)})
+    async with server("--db", str(laptop), "--project", "ledger") as one, server("--db", str(desktop)) as other:
+        await call(other, "memory_store", content="The parrot speaks three languages", type="learning")
+        assert run(laptop, "merge", desktop).code == 0
+        found = await call(one, "memory_search", query="parrot", mode="keyword")
+        assert [each["content"] for each in found["results"]] == ["The parrot speaks three languages"]
