@@ -4,7 +4,7 @@ import json
 
 from memory_server.language.text import visible
 from memory_server.services.importing import Imported
-from memory_server.services.taking import Outcome
+from memory_server.services.taking.run import Outcome
 
 SHOWN = 20
 """Lines of each list for people; `--json` has all."""

@@ -21,9 +21,9 @@ from memory_server.domain.exchange.records import (
 from memory_server.domain.fact import WILDCARD
 from memory_server.domain.secrets import find_secret
 from memory_server.errors import TriggerRejected
-from memory_server.services import projects
+from memory_server.services import projects, taking
 from memory_server.services.embedding_queue import EmbeddingQueue
-from memory_server.services.taking import Outcome, Taking
+from memory_server.services.taking.run import Outcome, Run
 from memory_server.sqlite.database import Database
 from memory_server.sqlite.exchange import taken
 from memory_server.triggers import TriggerEngine
@@ -88,13 +88,13 @@ class ImportService:
         """
         tally = _Tally()
         named = None if project is None else projects.asked(project, caller)
-        taking = Taking.begin(self.database, source.name, source.records, Filing(caller, named))
+        run = Run.begin(self.database, source.name, source.records, Filing(caller, named))
         done = 0
         for batch in _batches(source.records()):
             ready = [each for each in batch if self._passes(each, source.name, tally)]
-            self._write(taking, ready, tally)
+            self._write(run, ready, tally)
             done += len(batch)
-            progress(done, taking.total)
+            progress(done, run.total)
         self.queue.wake()
         return Imported(tally.counts, tuple(tally.refused), tuple(tally.conflicts))
 
@@ -122,19 +122,19 @@ class ImportService:
                 return False
         return True
 
-    def _write(self, taking: Taking, batch: list[Record], tally: _Tally) -> None:
+    def _write(self, run: Run, batch: list[Record], tally: _Tally) -> None:
         """All or nothing: what is counted is on disk."""
         outcomes: list[tuple[Record, Outcome | str]] = []
         with self.database.write(PATIENCE) as tx:
             for record in batch:
-                outcomes.append((record, taken.attempt(tx, lambda each=record: taking.take(tx, each))))  # type: ignore[misc]
+                outcomes.append((record, taken.attempt(tx, lambda each=record: taking.take(run, tx, each))))  # type: ignore[misc]
         for record, outcome in outcomes:
             if isinstance(outcome, Outcome):
                 tally.count(record.kind, outcome)
             else:
                 tally.count(record.kind, Outcome.REFUSED)
                 tally.refused.append(Refusal(_name(record), outcome))
-        tally.conflicts += taking.told()
+        tally.conflicts += run.told()
 
 
 def _batches(records: Iterator[Record]) -> Iterator[list[Record]]:

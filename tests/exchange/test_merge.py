@@ -160,7 +160,9 @@ def test_a_file_of_an_older_schema_is_merged_and_stays_as_it_is(
     assert summary["refused"] == 0
     assert summary["added"] > 3
     assert older.read_bytes() == before
-    assert sqlite(tmp_path / "new.db", "SELECT count(*) FROM memories WHERE content = '兰花需要很少的水'") == "1"
+    assert (
+        sqlite(tmp_path / "new.db", "SELECT count(*) FROM memories WHERE content = '兰花需要很少的水'") == "1"
+    )
     assert damage(tmp_path / "new.db") == []
 
 
@@ -170,7 +172,10 @@ async def test_a_file_is_merged_while_servers_hold_both(
 ) -> None:
     laptop, desktop = apart
     server = Servers(tmp_path, {**user_folders, "PYTHONPATH": str(ROOT)})
-    async with server("--db", str(laptop), "--project", "ledger") as one, server("--db", str(desktop)) as other:
+    async with (
+        server("--db", str(laptop), "--project", "ledger") as one,
+        server("--db", str(desktop)) as other,
+    ):
         await call(other, "memory_store", content="The parrot speaks three languages", type="learning")
         assert run(laptop, "merge", desktop).code == 0
         found = await call(one, "memory_search", query="parrot", mode="keyword")
