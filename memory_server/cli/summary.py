@@ -50,8 +50,10 @@ def as_json(parts: list[tuple[str, str, Imported]], dry_run: bool) -> str:
                         kind: {outcome.value: number for outcome, number in counts.items()}
                         for kind, counts in done.counts.items()
                     },
-                    "refused_items": [{"where": each.where, "why": each.why} for each in done.refused],
-                    "conflicts": list(done.conflicts),
+                    "refused_items": [
+                        {"where": visible(each.where), "why": visible(each.why)} for each in done.refused
+                    ],
+                    "conflicts": [visible(each) for each in done.conflicts],
                 }
                 for path, form, done in parts
             ],

@@ -10,7 +10,7 @@ from pathlib import Path
 from memory_server.domain.caller import Caller
 from memory_server.domain.exchange.records import MemoryRecord, Record
 from memory_server.domain.project import default_conversation
-from memory_server.errors import Problem
+from memory_server.errors import Mend, NotFound, Problem
 from memory_server.services import projects
 from memory_server.sqlite.database import Database
 from memory_server.sqlite.exchange import exported, exported_facts, exported_projects, vectors
@@ -35,6 +35,9 @@ class ExportService:
         """Everything, or what a project has; with the vectors, and with what was deleted, where that is wanted.
 
         Of a project its own facts are exported, and the edges between its own memories.
+
+        Raises:
+            NotFound: there is no such project.
         """
         asked = None if project is None else projects.asked(project, caller)
         with tempfile.TemporaryDirectory(prefix="memory-server-") as folder:
@@ -43,6 +46,9 @@ class ExportService:
             copy = Database(path, self.clock)
             try:
                 with copy.read() as tx:
+                    unknown = None if asked is None else projects.unknown(tx, asked)
+                    if unknown is not None:
+                        raise NotFound(f"{unknown} Nothing was exported.", Mend.LIST_PROJECTS)
                     name = None if asked is None else projects.name_of(tx, asked)
                     yield Export(tx, name, embeddings, deletions)
             finally:

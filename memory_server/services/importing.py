@@ -99,35 +99,44 @@ class ImportService:
         return Imported(tally.counts, tuple(tally.refused), tuple(tally.conflicts))
 
     def _passes(self, record: Record, source: str, tally: _Tally) -> bool:
-        """Whether a record may be written: it was readable, holds no credential, and its trigger compiles."""
-        if isinstance(record, Refusal):
-            tally.refused.append(record)
-            tally.count("refused", Outcome.REFUSED)
-            return False
-        kind = None if self.allow_secrets else _secret(record)
+        """Whether a record may be written; where not, it is counted and named with the reason."""
+        unreadable = isinstance(record, Refusal)
+        found = (Outcome.REFUSED, "") if unreadable else self._refused(record, source)
+        if found is None:
+            return True
+        outcome, why = found
+        tally.count(record.kind, outcome)
+        tally.refused.append(record if isinstance(record, Refusal) else Refusal(_name(record), why))
+        return False
+
+    def _refused(self, record: Record, source: str) -> tuple[Outcome, str] | None:
+        """Why a record is left out: it holds a credential, its trigger does not compile, or it cannot be stored."""
+        try:
+            kind = None if self.allow_secrets else _secret(record)
+        except UnicodeEncodeError:
+            return Outcome.REFUSED, "holds text that is not UTF-8"
         if kind is not None:
-            tally.count(record.kind, Outcome.SECRET)
-            tally.refused.append(Refusal(_name(record), f"seems to contain {kind}"))
-            return False
-        if isinstance(record, FactRecord) and source != OWN and WILDCARD in record.key:
-            tally.count(record.kind, Outcome.REFUSED)
-            tally.refused.append(Refusal(_name(record), f"a key holds no `{WILDCARD}`: that is for patterns"))
-            return False
-        if isinstance(record, LongTermRecord) and source != OWN:
+            return Outcome.SECRET, f"seems to contain {kind}"
+        if source == OWN:
+            return None
+        if isinstance(record, FactRecord) and WILDCARD in record.key:
+            return Outcome.REFUSED, f"a key holds no `{WILDCARD}`: that is for patterns"
+        if isinstance(record, LongTermRecord):
             try:
                 self.triggers.check(record.trigger)
             except TriggerRejected as error:
-                tally.count(record.kind, Outcome.REFUSED)
-                tally.refused.append(Refusal(_name(record), str(error)))
-                return False
-        return True
+                return Outcome.REFUSED, str(error)
+        return None
 
     def _write(self, run: Run, batch: list[Record], tally: _Tally) -> None:
         """All or nothing: what is counted is on disk."""
         outcomes: list[tuple[Record, Outcome | str]] = []
         with self.database.write(PATIENCE) as tx:
             for record in batch:
-                outcomes.append((record, taken.attempt(tx, lambda each=record: taking.take(run, tx, each))))  # type: ignore[misc]
+                outcome = taken.attempt(tx, lambda each=record: taking.take(run, tx, each))  # type: ignore[misc]
+                if not isinstance(outcome, Outcome):
+                    run.settled.clear()  # a project that was entered with it is undone too
+                outcomes.append((record, outcome))
         for record, outcome in outcomes:
             if isinstance(outcome, Outcome):
                 tally.count(record.kind, outcome)

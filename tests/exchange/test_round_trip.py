@@ -80,6 +80,13 @@ def test_a_project_is_exported_alone(copy: Path, exported: Exported) -> None:
     assert {each["conversation"] for each in records if each["kind"] == "long_term"} == {"project:ledger"}
 
 
+def test_a_project_that_is_not_there_is_named(copy: Path, tmp_path: Path, run: Run) -> None:
+    done = run(copy, "export", tmp_path / "export.jsonl", "--project", "ledgr")
+    assert (done.out, done.code) == ("", 1)
+    assert "Did you mean `ledger`?" in done.err
+    assert not (tmp_path / "export.jsonl").exists()
+
+
 @pytest.mark.parametrize(
     ("line", "why"),
     [
@@ -88,6 +95,9 @@ def test_a_project_is_exported_alone(copy: Path, exported: Exported) -> None:
         ('{"kind": "memory", "id": "1@x", "content": "a", "type": "song"}', "CHECK constraint"),
         ('{"kind": "fact", "scope": "global", "owner": "", "key": "k", "steps": []}', "without any step"),
         ('{"kind": "whatever"}', "whatever"),
+        ('{"kind": "memory", "id": "1@x", "content": "\\ud800"}', "not UTF-8"),
+        ('{"kind": "memory", "id": "1@x", "content": "a", "metadata": {"a": 1e999}}', "infinite numbers"),
+        ('{"kind": "memory", "id": "1@x", "content": "a", "access_count": 99999999999999999999}', "int"),
     ],
 )
 def test_a_line_that_is_none_is_named_and_the_others_are_taken(
