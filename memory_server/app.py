@@ -27,8 +27,8 @@ from memory_server.services.facts import FactService
 from memory_server.services.forgetting import ForgettingService
 from memory_server.services.graph import GraphService
 from memory_server.services.health import HealthService
-from memory_server.services.learning import Learning, LearningService
 from memory_server.services.importing import ImportService
+from memory_server.services.learning import Learning, LearningService
 from memory_server.services.long_term import LongTermService
 from memory_server.services.memories import MemoryService
 from memory_server.services.merging import MergeService

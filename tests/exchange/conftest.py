@@ -89,7 +89,8 @@ INSERT INTO projects (name, folder) VALUES ('empty', '/srv/empty');
 INSERT INTO project_keys (kind, key, project_id)
 SELECT 'remote', 'git.example/ledger', id FROM projects WHERE name = 'ledger';
 INSERT INTO digested (kind, item_id, digest_id) VALUES ('memory', 90, 2), ('turn', 1, 0);
-INSERT INTO hook_captures (kind, item_id, session, event) VALUES ('short_term', 1, 's', 'Stop');
+INSERT INTO hook_captures (kind, item_id, session, event)
+VALUES ('short_term', 1, 's', 'Stop'), ('memory', 90, 's', 'SessionEnd');
 """
 
 

@@ -111,7 +111,7 @@ def test_a_fresh_file_gets_the_newest_schema_and_says_whose_it_is(
             (17, "wakes"),
             (18, "hooks"),
             (19, "learning"),
-            (19, "origins"),
+            (20, "origins"),
         ]
         assert tx.value("SELECT applied_at FROM migrations") == tx.now
         assert tx.value("PRAGMA user_version") == NEWEST

@@ -48,12 +48,13 @@ def memories(one: MemoryRecord, other: MemoryRecord, joined: bool = False) -> Me
     result = replace(
         newer,
         access_count=max(one.access_count, other.access_count),
-        accessed_at=max(filter(None, (one.accessed_at, other.accessed_at)), default=None),
+        accessed_at=_later(one.accessed_at, other.accessed_at),
         created_at=older.created_at,
         created_by=older.created_by,
         session=older.session,
         occurred_at=older.occurred_at,
         history=tuple(sorted(history, key=lambda each: (each.replaced_at, each.content, each.reason))),
+        captured=older.captured if one.captured and other.captured else None,
         vectors={},
     )
     if joined:
@@ -86,8 +87,8 @@ def long_term(one: LongTermRecord, other: LongTermRecord) -> LongTermRecord:
         newer,
         id=one.id,
         created_at=created_at,
-        updated_at=changed if changed > created_at else newer.updated_at,
-        fired_at=max(filter(None, (one.fired_at, other.fired_at)), default=None),
+        updated_at=changed if changed > created_at else _later(one.updated_at, other.updated_at),
+        fired_at=_later(one.fired_at, other.fired_at),
         fired_count=max(one.fired_count, other.fired_count),
         wakes=tuple(sorted(wakes, key=lambda each: (each.at, text_of(asdict(each))))),
         origins=_origins(one.origins, other.origins),
@@ -122,7 +123,7 @@ def facts(one: FactRecord, other: FactRecord) -> tuple[FactRecord, bool]:
         one,
         steps=steps,
         access_count=max(one.access_count, other.access_count),
-        accessed_at=max(filter(None, (one.accessed_at, other.accessed_at)), default=None),
+        accessed_at=_later(one.accessed_at, other.accessed_at),
         created_at=older.created_at,
         created_by=older.created_by,
         session=older.session,
@@ -138,6 +139,10 @@ def known(result: Known, one: Known, other: Known) -> Known:
     """The result with the ids and the origins of both versions: the first id is its own."""
     ids = sorted({one.id, *one.also, other.id, *other.also}, key=place)
     return replace(result, id=ids[0], also=tuple(ids[1:]), origins=_origins(one.origins, other.origins))
+
+
+def _later(one: str | None, other: str | None) -> str | None:
+    return max(filter(None, (one, other)), default=None)
 
 
 def _texts(memory: MemoryRecord) -> set[str]:
@@ -174,7 +179,7 @@ def _prompted(memory: LongTermRecord) -> tuple[str, str]:
     rest = replace(
         memory, id="", created_at="", updated_at=None, fired_at=None, fired_count=0, wakes=(), origins=()
     )
-    return memory.updated_at or memory.created_at, text_of(asdict(rest))
+    return max(memory.updated_at or "", memory.created_at), text_of(asdict(rest))
 
 
 def _plain(record: Turned) -> str:
@@ -201,8 +206,8 @@ def _origins(*lists: tuple[Origin, ...]) -> tuple[Origin, ...]:
     return tuple(found[key] for key in sorted(found))
 
 
-def _moment(origin: Origin) -> str:
-    return origin.imported_at
+def _moment(origin: Origin) -> tuple[str, str]:
+    return origin.imported_at, origin.digest
 
 
 def _step(step: FactStep) -> str:

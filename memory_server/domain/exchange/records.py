@@ -117,6 +117,7 @@ class MemoryRecord:
     session: str | None = None
     occurred_at: str | None = None
     history: tuple[Earlier, ...] = ()
+    captured: Capture | None = None
     also: tuple[str, ...] = ()
     origins: tuple[Origin, ...] = ()
     vectors: Mapping[str, tuple[str, ...]] = field(default_factory=dict)

@@ -62,6 +62,7 @@ def memories(tx: Tx, ids: Sequence[int], embedded: bool = False) -> list[MemoryR
     ):
         history.setdefault(id, []).append(Earlier(content, reason, moment))
     stored = vectors.of_memories(tx, ids) if embedded else {}
+    marks = captures(tx, "memory")
     found = {
         row[0]: MemoryRecord(
             id="",
@@ -79,6 +80,7 @@ def memories(tx: Tx, ids: Sequence[int], embedded: bool = False) -> list[MemoryR
             session=row[12],
             occurred_at=row[13],
             history=tuple(history.get(row[0], ())),
+            captured=marks.get(row[0]),
             vectors=stored.get(row[0], {}),
         )
         for row in tx.rows(

@@ -78,6 +78,7 @@ def insert_memory(tx: WriteTx, record: MemoryRecord) -> int:
     )
     id = int(row[0])
     _insert_history(tx, id, record)
+    mark(tx, "memory", id, record.captured)
     vectors.keep(tx, Embedded.MEMORIES, id, [record.content], record.vectors)
     return id
 
@@ -110,6 +111,7 @@ def rewrite_memory(tx: WriteTx, id: int, record: MemoryRecord) -> None:
     )
     tx.execute("DELETE FROM memory_history WHERE memory_id = ?", (id,))
     _insert_history(tx, id, record)
+    mark(tx, "memory", id, record.captured)  # an SQL trigger takes the mark off whatever is rewritten
 
 
 def insert_turn(tx: WriteTx, record: TurnRecord) -> int:
