@@ -26,13 +26,16 @@ from memory_server.services.dictionary import DictionaryService
 from memory_server.services.digests import DigestService
 from memory_server.services.embedding_queue import EmbeddingQueue
 from memory_server.services.erasure import ErasureService
+from memory_server.services.exporting import ExportService
 from memory_server.services.facts import FactService
 from memory_server.services.forgetting import ForgettingService
 from memory_server.services.graph import GraphService
 from memory_server.services.health import HealthService
+from memory_server.services.importing import ImportService
 from memory_server.services.learning import Learning, LearningService
 from memory_server.services.long_term import LongTermService
 from memory_server.services.memories import MemoryService
+from memory_server.services.merging import MergeService
 from memory_server.services.nearness import Nearness
 from memory_server.services.projects import ProjectService
 from memory_server.services.questions import QuestionService
@@ -114,6 +117,9 @@ class Services:
     health: HealthService
     reminding: RemindingService
     learning: LearningService
+    imports: ImportService
+    exports: ExportService
+    merges: MergeService
 
     def start(self) -> None:
         """Begin the background work, which opens the file: a locked one must not keep the server from its first answer.
@@ -196,6 +202,7 @@ def build(settings: Settings) -> Services:
             LOOK,
         ),
     ]
+    imports = ImportService(database, queue, triggers, secrets)
     return Services(
         settings,
         database,
@@ -219,6 +226,9 @@ def build(settings: Settings) -> Services:
         HealthService(database, queue),
         RemindingService(database, waking, ByMeaning(recall).find),
         learnt,
+        imports,
+        ExportService(database, clock),
+        MergeService(database, imports, clock),
     )
 
 

@@ -30,6 +30,7 @@ SPOILT = {
     "digested": f"INSERT INTO digested (id, kind, item_id, digest_id) VALUES (87, {BAD}, 1, 0)",
     "hook_injections": "INSERT INTO hook_injections (id, session, event, kind, item_id, tokens)"
     f" VALUES (86, {BAD}, 'SessionStart', 'briefing', 0, 9)",
+    "origins": f"INSERT INTO origins (id, kind, item_id, source, source_id) VALUES (84, 'turn', 1, 'jsonl', {BAD})",
     "hook_captures": "INSERT INTO hook_captures (id, kind, item_id, session, event)"
     f" VALUES (85, 'fact', 1, {BAD}, 'Stop')",
     "memory_uses": f"INSERT INTO memory_uses (id, memory_id, session) VALUES (84, 1, {BAD})",
@@ -79,6 +80,7 @@ NAMED = {
     "edges": ("92", "relation"),
     "digested": ("87", "kind"),
     "hook_injections": ("86", "session"),
+    "origins": ("84", "source_id"),
     "hook_captures": ("85", "session"),
     "memory_uses": ("84", "session"),
     "open_questions": ("83", "question"),

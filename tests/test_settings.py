@@ -132,6 +132,7 @@ def test_the_environment_sets_what_no_flag_does(monkeypatch: pytest.MonkeyPatch)
         "ALLOW_SECRETS": "1",
         "NO_DIGESTS": "1",
         "NO_LEARNING": "1",
+        "NO_SOCKET": "1",
         "HOOKS_OFF": "Stop,SessionEnd",
         "SCORE_SHARE": "0.25",
         "CLEANUP_DAYS": "30.5",

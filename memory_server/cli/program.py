@@ -45,6 +45,9 @@ VERBS: dict[str, dict[str, str]] = {
         "backup": "backup",
         "restore": "restore",
         "compact": "compact",
+        "import": "exchange",
+        "export": "exchange",
+        "merge": "exchange",
     },
     "Assistants": {
         "serve": "serving",

@@ -63,10 +63,11 @@ class Trashed:
     item_id: int
     conversation: str | None
     parts: dict[str, list[dict[str, Any]]]
+    deleted_at: str = ""
 
 
-def put(tx: WriteTx, kind: Kind, ids: Sequence[int], caller: Caller) -> int:
-    """Move things into the trash; how many there were."""
+def put(tx: WriteTx, kind: Kind, ids: Sequence[int], caller: Caller, deleted_at: str | None = None) -> int:
+    """Move things into the trash; how many there were. They are deleted now, or at the moment that is given."""
     number = 0
     for id in ids:
         parts = {part.table: _rows(tx, part, id) for part in _PARTS[kind]}
@@ -82,7 +83,7 @@ def put(tx: WriteTx, kind: Kind, ids: Sequence[int], caller: Caller) -> int:
             INSERT INTO trash (kind, item_id, conversation, parts, deleted_at, deleted_by)
             VALUES (?, ?, ?, ?, ?, ?)
             """,
-            (kind.value, id, name, _as_json(parts), tx.now, caller.client),
+            (kind.value, id, name, _as_json(parts), deleted_at or tx.now, caller.client),
         )
         tx.execute(f"DELETE FROM {main.table} WHERE id = ?", (id,))
         number += 1
@@ -95,14 +96,14 @@ def select(
     """What is in the trash, deleted last first: of one id, of one conversation, or all of a kind."""
     rows = tx.rows(
         """
-        SELECT id, item_id, conversation, parts
+        SELECT id, item_id, conversation, parts, deleted_at
         FROM trash
         WHERE kind = ? AND (? IS NULL OR item_id = ?) AND (? IS NULL OR conversation = ?)
         ORDER BY id DESC
         """,
         (kind.value, item_id, item_id, conversation, conversation),
     )
-    return [Trashed(id, item, name, json.loads(parts)) for id, item, name, parts in rows]
+    return [Trashed(id, item, name, json.loads(parts), moment) for id, item, name, parts, moment in rows]
 
 
 def find(tx: Tx, id: int) -> tuple[Kind, Trashed] | None:

@@ -32,6 +32,7 @@ PROJECTS = int(next(MIGRATIONS.glob("*_projects.sql")).name[:4])
 CHANGES = int(next(MIGRATIONS.glob("*_changes.sql")).name[:4])
 LEARNING = int(next(MIGRATIONS.glob("*_learning.sql")).name[:4])
 HOOKS = int(next(MIGRATIONS.glob("*_hooks.sql")).name[:4])
+ORIGINS = int(next(MIGRATIONS.glob("*_origins.sql")).name[:4])
 CLAUDE = Caller("Claude", "s1")
 
 DATA = {
@@ -100,6 +101,10 @@ DATA = {
         SELECT value, 'of the shop', projects.id
         FROM projects, json_each('["remote", "folder", "name"]')
         WHERE name = 'shop';
+    """,
+    ORIGINS: """
+        INSERT INTO origins (kind, item_id, source, source_id, digest)
+        VALUES ('memory', 1, 'server-memory', '港口', 'd1');
     """,
     HOOKS: """
         INSERT INTO hook_injections (session, event, kind, item_id, tokens)

@@ -1,0 +1,62 @@
+"""`memory-server import`: takes over what other memory programs, or another file, know."""
+
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+from memory_server import app
+from memory_server.app import Services
+from memory_server.cli import output, progress, summary
+from memory_server.cli.opened import opened
+from memory_server.domain.caller import Caller
+from memory_server.importing.formats import recognised
+from memory_server.services.importing import Imported, Source
+from memory_server.settings import Settings
+
+
+def take(
+    settings: Settings,
+    paths: Sequence[Path],
+    form: str | None,
+    project: str | None,
+    dry_run: bool,
+    as_json: bool,
+) -> int:
+    """Import each path and print what was done. Returns 1 where something was refused."""
+    named = [(path, *recognised(path, form)) for path in paths]
+    parts: list[tuple[str, str, Imported]] = []
+    with tried(settings, dry_run) as services:
+        for path, chosen, opened in named:
+            source = Source(chosen.name, lambda chosen=chosen, opened=opened: chosen.records(opened))  # type: ignore[misc]
+            done = run(services, source, project, str(path))
+            parts.append((str(path), chosen.name, done))
+            if not as_json:
+                output.say_text(summary.told(str(path), chosen.title, done, dry_run))
+    if as_json:
+        output.as_json(summary.answer(parts, dry_run))
+    return int(any(done.refused for _, _, done in parts))
+
+
+def run(services: Services, source: Source, project: str | None, what: str) -> Imported:
+    """Import one source, with progress."""
+    with progress.bar(what) as report:
+        return services.imports.take(source, project, Caller(project=services.settings.here), report)
+
+
+@contextmanager
+def tried(settings: Settings, dry_run: bool) -> Iterator[Services]:
+    """The services; on a trial they work on a copy of the file, which is gone afterwards."""
+    with opened(settings, makes=True) as services:
+        if not dry_run:
+            yield services
+            return
+        with tempfile.TemporaryDirectory(prefix="memory-server-") as folder:
+            copy = Path(folder) / "memory.db"
+            if settings.db.exists():
+                services.database.backup(copy)
+            trial = app.build(settings.model_copy(update={"db": copy}))
+            try:
+                yield trial
+            finally:
+                trial.close()

@@ -1,0 +1,80 @@
+"""What an import or a merge did, for people and as JSON."""
+
+from memory_server.language.text import visible
+from memory_server.services.importing import Imported
+from memory_server.services.taking.run import Outcome
+
+SHOWN = 20
+"""Lines of each list for people; `--json` has all."""
+
+_WORDS = {
+    Outcome.ADDED: "added",
+    Outcome.UPDATED: "updated",
+    Outcome.PRESENT: "there already",
+    Outcome.DUPLICATE: "said already",
+    Outcome.DELETED: "deleted here",
+    Outcome.CHANGED_HERE: "changed here",
+    Outcome.SECRET: "left out: secrets",
+    Outcome.REFUSED: "left out",
+}
+
+_KINDS = {
+    "memory": "memories",
+    "edge": "edges",
+    "fact": "facts",
+    "turn": "turns",
+    "digest": "digests",
+    "project": "projects",
+    "conversation": "conversations",
+    "short_term": "short-term memories",
+    "long_term": "long-term memories",
+    "space": "models",
+    "deleted": "deletions",
+    "refused": "unreadable",
+}
+
+
+def answer(parts: list[tuple[str, str, Imported]], dry_run: bool) -> dict[str, object]:
+    """The summary for JSON: of each path its format and counts, and all that was left out."""
+    return {
+        "dry_run": dry_run,
+        **{outcome.value: sum(done.total(outcome) for _, _, done in parts) for outcome in Outcome},
+        "sources": [
+            {
+                "path": path,
+                "format": form,
+                "counts": {
+                    kind: {outcome.value: number for outcome, number in counts.items()}
+                    for kind, counts in done.counts.items()
+                },
+                "refused_items": [
+                    {"where": visible(each.where), "why": visible(each.why)} for each in done.refused
+                ],
+                "conflicts": [visible(each) for each in done.conflicts],
+            }
+            for path, form, done in parts
+        ],
+    }
+
+
+def told(path: str, form: str, done: Imported, dry_run: bool) -> str:
+    """The same in lines."""
+    lines = [f"{path} ({form})" + (": nothing was written, this would be done" if dry_run else "")]
+    for kind in filter(done.counts.__contains__, _KINDS):
+        counts = done.counts[kind]
+        numbers = ", ".join(
+            f"{_WORDS[outcome]} {counts[outcome]:,}" for outcome in Outcome if counts[outcome]
+        )
+        lines.append(f"  {_KINDS[kind]}: {numbers}")
+    if not done.counts:
+        lines.append("  nothing is in it")
+    lines += _list("not taken over", [f"{each.where}: {each.why}" for each in done.refused])
+    lines += _list("conflicts", list(done.conflicts))
+    return "\n".join(map(visible, lines))
+
+
+def _list(title: str, items: list[str]) -> list[str]:
+    if not items:
+        return []
+    more = [f"    and {len(items) - SHOWN:,} more; --json lists all"] if len(items) > SHOWN else []
+    return [f"  {title}:", *(f"    {each}" for each in items[:SHOWN]), *more]

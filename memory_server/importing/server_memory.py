@@ -1,0 +1,83 @@
+"""The knowledge graph of @modelcontextprotocol/server-memory: JSONL with entities, their observations, and relations.
+
+Each observation is a memory, `NAME: OBSERVATION`. An entity that has a relation, or no observation, is one too, and its
+observations extend it. A relation is an edge and, because edges have few names, a memory with its words. Nothing has
+a date.
+"""
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+from memory_server.domain.exchange.records import EdgeRecord, MemoryRecord, Record, Refusal
+from memory_server.importing.opened import Format, Opened
+from memory_server.importing.values import filled, hashed, memory_type, relation
+
+NAME = "server-memory"
+
+
+def fits(opened: Opened) -> bool:
+    first = opened.first
+    return (first.get("type") == "entity" and "name" in first) or (
+        first.get("type") == "relation" and "from" in first
+    )
+
+
+def records(opened: Opened) -> Iterator[Record]:
+    entities: list[dict[str, Any]] = []
+    relations: list[dict[str, Any]] = []
+    for number, line in enumerate(opened.text.splitlines(), 1):
+        if line.strip():
+            item = _item(line)
+            if item is None:
+                yield Refusal(f"line {number}", "is neither an entity nor a relation")
+            else:
+                (entities if item["type"] == "entity" else relations).append(item)
+    named = {each["name"] for each in entities}
+    joined = {end for each in relations for end in (each["from"], each["to"])}
+    edges: list[EdgeRecord] = []
+    for each in entities:
+        name, kind = str(each["name"]), str(each.get("entityType") or "")
+        said = [str(text) for text in each.get("observations") or []]
+        if name in joined or not said:
+            yield _memory(_entity(name), f"{name} ({kind})" if kind else name, name, kind)
+        for text in said:
+            id = hashed(name, text)
+            yield _memory(id, f"{name}: {text}", name, kind)
+            if name in joined:
+                edges.append(EdgeRecord(id, _entity(name), "extends"))
+    for each in relations:
+        source, target, verb = str(each["from"]), str(each["to"]), str(each.get("relationType") or "")
+        if not {source, target} <= named:
+            missing = source if source not in named else target
+            yield Refusal(f"relation {source} {verb} {target}", f"there is no entity {missing}")
+            continue
+        words = f"{source} {verb.replace('_', ' ')} {target}"
+        yield _memory(hashed(source, verb, target), words, source, "relation")
+        edges.append(EdgeRecord(_entity(source), _entity(target), relation(verb)))
+    yield from edges
+
+
+def _item(line: str) -> dict[str, Any] | None:
+    try:
+        item = json.loads(line)
+    except (ValueError, RecursionError):
+        return None
+    if not isinstance(item, dict):
+        return None
+    needed = {"entity": ("name",), "relation": ("from", "to")}.get(str(item.get("type")), ())
+    return item if needed and all(field in item for field in needed) else None
+
+
+def _entity(name: str) -> str:
+    return f"entity {hashed(name)}"
+
+
+def _memory(id: str, content: str, name: str, kind: str) -> MemoryRecord:
+    tags = (kind,) if kind else ()
+    return MemoryRecord(
+        id, content, memory_type(kind), tags=tags, metadata=filled(entity=name), created_by=NAME
+    )
+
+
+FORMAT = Format(NAME, "the knowledge graph of server-memory", fits, records)

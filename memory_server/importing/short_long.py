@@ -1,0 +1,83 @@
+"""The folders of memory-mcp-server: a folder for each conversation, with short-term and long-term memories as JSON.
+
+The server finds the keywords anew: ours know more spellings. Triggers are tried before they are kept.
+"""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from memory_server.domain.exchange.records import LongTermRecord, Record, Refusal, ShortTermRecord
+from memory_server.importing.opened import Format, Opened
+from memory_server.importing.values import hashed, moment
+
+NAME = "memory-mcp-server"
+
+SHORT, LONG = "short-term-memory.json", "long-term-memory.json"
+
+
+def fits(opened: Opened) -> bool:
+    if opened.is_folder:
+        return any(_folders(opened.path))
+    first = next(iter(opened.items), {})
+    return {"time_stamp", "text", "keywords"} <= first.keys() or {"trigger", "prompt", "name"} <= first.keys()
+
+
+def records(opened: Opened) -> Iterator[Record]:
+    if not opened.is_folder:
+        yield from _of_file(opened, opened.path.parent.name)
+        return
+    for folder in _folders(opened.path):
+        names = [folder.name]
+        for file in (folder / SHORT, folder / LONG):
+            if file.is_file():
+                given = Opened(file)
+                if given.json is None:
+                    yield Refusal(str(file), "is no JSON")
+                names += [str(each["conversation_id"]) for each in given.items if each.get("conversation_id")]
+                yield from _of_file(given, names[-1])
+
+
+def _folders(path: Path) -> Iterator[Path]:
+    """The folder of a conversation, or those in the folder of all of them."""
+    for each in (path, *sorted(path.iterdir())):
+        if each.is_dir() and ((each / SHORT).is_file() or (each / LONG).is_file()):
+            yield each
+
+
+def _of_file(opened: Opened, conversation: str) -> Iterator[Record]:
+    for number, each in enumerate(opened.items, 1):
+        try:
+            yield _long(each, conversation) if "trigger" in each else _short(each, conversation)
+        except KeyError as missing:
+            yield Refusal(f"{opened.path.name}, item {number}", f"has no {missing}")
+
+
+def _short(each: dict[str, Any], conversation: str) -> ShortTermRecord:
+    said_at, where = moment(each["time_stamp"]), str(each.get("conversation_id") or conversation)
+    return ShortTermRecord(
+        hashed(where, said_at, each["text"]),
+        where,
+        str(each["text"]),
+        min(100.0, max(0.0, float(each.get("score") or 0))),
+        said_at,
+        said_at,
+        NAME,
+    )
+
+
+def _long(each: dict[str, Any], conversation: str) -> LongTermRecord:
+    return LongTermRecord(
+        conversation,
+        str(each["name"]),
+        str(each["prompt"]),
+        str(each["trigger"]),
+        each.get("createdContext") or None,
+        each.get("updatedContext") or None,
+        moment(each.get("createdAt")),
+        moment(each.get("updatedAt")) or None,
+        NAME,
+    )
+
+
+FORMAT = Format(NAME, "the folders of memory-mcp-server", fits, records)

@@ -1,0 +1,114 @@
+"""Plain JSONL, JSON lists and CSV: a memory a row. A column is known by its usual names; any other is metadata."""
+
+import csv
+import io
+import json
+from collections.abc import Iterator
+from functools import lru_cache
+from typing import Any
+
+from memory_server.domain.exchange.records import MemoryRecord, Record, Refusal
+from memory_server.domain.fact import is_plain
+from memory_server.importing.opened import Format, Opened
+from memory_server.importing.values import hashed, importance, memory_type, moment, texts
+
+NAMES = {
+    "content": "content text memory note body message value observation 内容 记忆 文本",
+    "id": "id uuid key hash",
+    "type": "type category kind 类型",
+    "project": "project workspace namespace 项目",
+    "tags": "tags tag labels keywords 标签",
+    "importance": "importance priority weight 重要性",
+    "created_at": "created_at created createdat date timestamp time create_time 日期 时间",
+    "updated_at": "updated_at updated updatedat modified 更新",
+    "author": "author created_by createdby user source 作者",
+    "session": "session session_id conversation_id",
+}
+"""The usual names of each column, the first one first."""
+
+
+def fits_jsonl(opened: Opened) -> bool:
+    first = opened.first or next(iter(opened.items), {})
+    return _column(first, "content") is not None
+
+
+def fits_csv(opened: Opened) -> bool:
+    rows = _rows(opened.head)
+    return bool(rows) and len(rows[0]) > 1 and _column(dict.fromkeys(rows[0]), "content") is not None
+
+
+def jsonl(opened: Opened) -> Iterator[Record]:
+    if isinstance(opened.json, list):
+        for number, item in enumerate(opened.json, 1):
+            yield _record(item, f"item {number}")
+        return
+    for number, line in enumerate(opened.text.splitlines(), 1):
+        if line.strip():
+            try:
+                yield _record(json.loads(line), f"line {number}")
+            except (ValueError, RecursionError):
+                yield Refusal(f"line {number}", "is no JSON")
+
+
+def csv_rows(opened: Opened) -> Iterator[Record]:
+    names, *rows = _rows(opened.text) or [[]]
+    for number, row in enumerate(rows, 2):
+        if any(cell.strip() for cell in row):
+            yield _record(dict(zip(names, row, strict=False)), f"row {number}")
+
+
+def _record(row: Any, where: str) -> Record:
+    if not isinstance(row, dict) or not is_plain(row):
+        return Refusal(where, "is no object that can be read")
+    named = _columns(tuple(row))
+
+    def given(name: str) -> Any:
+        column = named[name]
+        return None if column is None else row[column]
+
+    content = given("content")
+    if not isinstance(content, str) or not content.strip():
+        return Refusal(where, "has no text")
+    used = {column for column in named.values() if column is not None}
+    created_at = moment(given("created_at"))
+    return MemoryRecord(
+        str(given("id") or hashed(content, given("project"))),
+        content,
+        memory_type(given("type")),
+        project=str(given("project")) if given("project") else None,
+        tags=tuple(texts(given("tags"))),
+        importance=importance(given("importance")),
+        metadata={name: value for name, value in row.items() if name not in used and value not in (None, "")},
+        created_at=created_at,
+        updated_at=moment(given("updated_at")) or created_at,
+        created_by=str(given("author")) if given("author") else None,
+        session=str(given("session")) if given("session") else None,
+    )
+
+
+@lru_cache(maxsize=64)
+def _columns(names: tuple[str, ...]) -> dict[str, str | None]:
+    """Which column has each of the usual names: the rows of a file have few sets of columns."""
+    return {each: _column(dict.fromkeys(names), each) for each in NAMES}
+
+
+def _column(row: dict[str, Any], name: str) -> str | None:
+    """The column of a row that has one of the usual names."""
+    there = {str(each).strip().lower().replace(" ", "_"): each for each in row if each is not None}
+    return next((there[usual] for usual in NAMES[name].split() if usual in there), None)
+
+
+def _rows(text: str) -> list[list[str]]:
+    """The rows of a text with commas, semicolons or tabs; none where it is no such text."""
+    first = text.partition("\n")[0]
+    mark = max(",;\t", key=first.count)
+    if mark not in first or first.lstrip().startswith(("{", "[", "#", "-", "SQLite")):
+        return []
+    try:
+        return list(csv.reader(io.StringIO(text), delimiter=mark))
+    except csv.Error:
+        return []
+
+
+JSONL = Format("jsonl", "JSON, a memory a line or in a list", fits_jsonl, jsonl)
+CSV = Format("csv", "CSV, a memory a row", fits_csv, csv_rows)

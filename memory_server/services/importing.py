@@ -1,0 +1,213 @@
+"""Takes records of another program or another file in: each once, with its dates, its history and its origin."""
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+
+from memory_server.domain.caller import Caller
+from memory_server.domain.exchange.filing import Filing
+from memory_server.domain.exchange.records import (
+    OWN,
+    ConversationRecord,
+    FactRecord,
+    LongTermRecord,
+    MemoryRecord,
+    ProjectRecord,
+    Record,
+    Refusal,
+    ShortTermRecord,
+    TurnRecord,
+)
+from memory_server.domain.fact import WILDCARD
+from memory_server.domain.secrets import find_secret
+from memory_server.errors import TriggerRejected
+from memory_server.services import projects, taking
+from memory_server.services.embedding_queue import EmbeddingQueue
+from memory_server.services.taking.run import Outcome, Run
+from memory_server.sqlite.database import Database
+from memory_server.sqlite.exchange import taken
+from memory_server.triggers import TriggerEngine
+
+AT_ONCE = 100
+"""Rows of one transaction at most: others write between two of them. An item with more rows of its own goes alone."""
+
+PATIENCE = 60.0
+"""Seconds that one batch waits for other processes: nobody waits for an answer within a call."""
+
+Progress = Callable[[int, int], None]
+"""Told how many records of how many are done."""
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """Records to take in, under the name of their format. `records` can be called again: it begins anew."""
+
+    name: str
+    records: Callable[[], Iterator[Record]]
+
+
+@dataclass(frozen=True, slots=True)
+class Imported:
+    """How many records there were of each kind and outcome, by `kind`; what was refused or conflicts, each told."""
+
+    counts: Mapping[str, Counter[Outcome]]
+    refused: tuple[Refusal, ...]
+    conflicts: tuple[str, ...]
+
+    def total(self, outcome: Outcome) -> int:
+        return sum(each[outcome] for each in self.counts.values())
+
+
+@dataclass(slots=True)
+class _Tally:
+    counts: dict[str, Counter[Outcome]] = field(default_factory=dict)
+    refused: list[Refusal] = field(default_factory=list)
+    conflicts: list[str] = field(default_factory=list)
+
+    def count(self, kind: str, outcome: Outcome) -> None:
+        self.counts.setdefault(kind, Counter())[outcome] += 1
+
+
+@dataclass(frozen=True, slots=True)
+class ImportService:
+    database: Database
+    queue: EmbeddingQueue
+    triggers: TriggerEngine
+    allow_secrets: bool = False
+
+    def take(
+        self,
+        source: Source,
+        project: str | None,
+        caller: Caller,
+        progress: Progress = lambda _done, _total: None,
+    ) -> Imported:
+        """Take all records of a source in, in batches; all under one project where one is named.
+
+        What is there already is left alone, so an import that was broken off goes on when it is repeated.
+        """
+        tally = _Tally()
+        named = None if project is None else projects.asked(project, caller)
+        run = Run.begin(self.database, source.name, source.records, Filing(caller, named))
+        done = 0
+        for batch in _batches(source.records()):
+            ready = [each for each in batch if self._passes(each, source.name, tally)]
+            self._write(run, ready, tally)
+            done += len(batch)
+            progress(done, run.total)
+        self.queue.wake()
+        return Imported(tally.counts, tuple(tally.refused), tuple(tally.conflicts))
+
+    def _passes(self, record: Record, source: str, tally: _Tally) -> bool:
+        """Whether a record may be written; where not, it is counted and named with the reason."""
+        unreadable = isinstance(record, Refusal)
+        found = (Outcome.REFUSED, "") if unreadable else self._refused(record, source)
+        if found is None:
+            return True
+        outcome, why = found
+        tally.count(record.kind, outcome)
+        tally.refused.append(record if isinstance(record, Refusal) else Refusal(_name(record), why))
+        return False
+
+    def _refused(self, record: Record, source: str) -> tuple[Outcome, str] | None:
+        """Why a record is left out: it holds a credential, its trigger does not compile, or it cannot be stored."""
+        try:
+            kind = None if self.allow_secrets else _secret(record)
+        except UnicodeEncodeError:
+            return Outcome.REFUSED, "holds text that is not UTF-8"
+        if kind is not None:
+            return Outcome.SECRET, f"seems to contain {kind}"
+        if source == OWN:
+            return None
+        if isinstance(record, FactRecord) and WILDCARD in record.key:
+            return Outcome.REFUSED, f"a key holds no `{WILDCARD}`: that is for patterns"
+        if isinstance(record, LongTermRecord):
+            try:
+                self.triggers.check(record.trigger)
+            except TriggerRejected as error:
+                return Outcome.REFUSED, str(error)
+        return None
+
+    def _write(self, run: Run, batch: list[Record], tally: _Tally) -> None:
+        """All or nothing: what is counted is on disk."""
+        outcomes: list[tuple[Record, Outcome | str]] = []
+        with self.database.write(PATIENCE) as tx:
+            for record in batch:
+                outcome = taken.attempt(tx, lambda each=record: taking.take(run, tx, each))  # type: ignore[misc]
+                if not isinstance(outcome, Outcome):
+                    run.settled.clear()  # a project that was entered with it is undone too
+                outcomes.append((record, outcome))
+        for record, outcome in outcomes:
+            if isinstance(outcome, Outcome):
+                tally.count(record.kind, outcome)
+            else:
+                tally.count(record.kind, Outcome.REFUSED)
+                tally.refused.append(Refusal(_name(record), outcome))
+        tally.conflicts += run.told()
+
+
+def _batches(records: Iterator[Record]) -> Iterator[list[Record]]:
+    batch: list[Record] = []
+    rows = 0
+    for record in records:
+        weight = _rows(record)
+        if batch and rows + weight > AT_ONCE:
+            yield batch
+            batch, rows = [], 0
+        batch.append(record)
+        rows += weight
+    if batch:
+        yield batch
+
+
+def _rows(record: Record) -> int:
+    match record:
+        case MemoryRecord():
+            return 1 + len(record.history) + len(record.also) + len(record.origins)
+        case FactRecord():
+            return 1 + len(record.steps)
+        case LongTermRecord():
+            return 1 + len(record.wakes)
+        case _:
+            return 1
+
+
+def _secret(record: Record) -> str | None:
+    """What kind of credential a record holds: the same values are read as when its kind is stored by a call."""
+    match record:
+        case MemoryRecord():
+            return find_secret(
+                record.content, record.project, list(record.tags), dict(record.metadata), record.session,
+                *(each.content for each in record.history),
+            )  # fmt: skip
+        case FactRecord():
+            return find_secret(
+                *({record.key: each.value} for each in record.steps), list(record.steps[-1].tags)
+            )
+        case TurnRecord():
+            return find_secret(record.message, record.summary, record.session)
+        case ShortTermRecord():
+            return find_secret(record.conversation, record.text)
+        case LongTermRecord():
+            return find_secret(
+                record.conversation, record.name, record.prompt, record.trigger,
+                record.created_context, record.updated_context,
+            )  # fmt: skip
+        case ProjectRecord():
+            return find_secret(record.name, record.folder, *(key for _, key in record.keys))
+        case ConversationRecord():
+            return find_secret(record.name)
+        case _:
+            return None
+
+
+def _name(record: Record) -> str:
+    """How a person finds a record in its source; never its text, which may hold a credential."""
+    match record:
+        case FactRecord():
+            return f"fact {record.key}"
+        case LongTermRecord():
+            return f"long_term {record.conversation}/{record.name}"
+        case _:
+            id = getattr(record, "id", "") or getattr(record, "name", "") or getattr(record, "source", "")
+            return f"{record.kind} {id}".strip()

@@ -1,0 +1,47 @@
+"""Two files become one: what is new in the other one is taken over, changed or deleted here as it was there."""
+
+import tempfile
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+
+from memory_server.domain.caller import Caller
+from memory_server.domain.exchange.records import OWN
+from memory_server.errors import Invalid
+from memory_server.services.exporting import ExportService
+from memory_server.services.importing import Imported, ImportService, Progress, Source
+from memory_server.sqlite import foreign
+from memory_server.sqlite.database import Database
+
+
+@dataclass(frozen=True, slots=True)
+class MergeService:
+    database: Database
+    imports: ImportService
+    clock: Callable[[], datetime]
+
+    def merge(self, file: Path, caller: Caller, progress: Progress = lambda _done, _total: None) -> Imported:
+        """Take over what is new in another file. That is only read: a copy of it is upgraded where it is older.
+
+        Raises:
+            Invalid: it is this file.
+            Unavailable: it is of another program, newer than this program, damaged or being written all the time.
+        """
+        if not file.is_file():
+            raise Invalid(f"There is no file {file}.")
+        if (
+            self.database.path is not None
+            and self.database.path.exists()
+            and file.samefile(self.database.path)
+        ):
+            raise Invalid(f"{file} is this database itself.")
+        Database(file, self.clock).refuse_empty()
+        with tempfile.TemporaryDirectory(prefix="memory-server-") as folder:
+            copy = Database(foreign.copied(file, Path(folder)), self.clock)
+            try:
+                copy.open()
+                with ExportService(copy, self.clock).records(deletions=True) as exported:
+                    return self.imports.take(Source(OWN, lambda: iter(exported)), None, caller, progress)
+            finally:
+                copy.close()

@@ -1,0 +1,59 @@
+"""What becomes of each record of a source inside a transaction: new, known already, changed, or left alone."""
+
+from dataclasses import replace
+
+from memory_server.domain.exchange.records import (
+    ConversationRecord,
+    DeletedRecord,
+    DigestRecord,
+    EdgeRecord,
+    FactRecord,
+    LongTermRecord,
+    MemoryRecord,
+    ProjectRecord,
+    Record,
+    Refusal,
+    ShortTermRecord,
+    SpaceRecord,
+    TurnRecord,
+)
+from memory_server.services.taking import kept, memories, places, said
+from memory_server.services.taking.run import Outcome, Run, outcome
+from memory_server.sqlite import conversations
+from memory_server.sqlite.exchange import taken, vectors
+from memory_server.sqlite.tx import WriteTx
+
+
+def take(run: Run, tx: WriteTx, record: Record) -> Outcome:
+    """Write a record, or leave it."""
+    match record:
+        case MemoryRecord():
+            return memories.take(run, tx, record)
+        case TurnRecord():
+            project = run.project_of(tx, record.project or None) or ""
+            return said.take(run, tx, "turn", replace(record, project=project))
+        case ShortTermRecord():
+            where = run.conversation_of(tx, record.conversation)
+            return said.take(run, tx, "short_term", replace(record, conversation=where))
+        case EdgeRecord():
+            return kept.take_edge(run, tx, record)
+        case FactRecord():
+            return kept.take_fact(run, tx, record)
+        case LongTermRecord():
+            return kept.take_long_term(run, tx, record)
+        case ProjectRecord():
+            return places.take_project(run, tx, record)
+        case ConversationRecord():
+            record = replace(record, name=run.conversation_of(tx, record.name))
+            there = conversations.find(tx, record.name)
+            changed = taken.put_conversation(tx, record)
+            return outcome(there is None, changed)
+        case DigestRecord():
+            return places.take_digest(run, tx, record)
+        case SpaceRecord():
+            vectors.open_space(tx, record)
+            return Outcome.PRESENT
+        case DeletedRecord():
+            return places.take_deletion(run, tx, record)
+        case Refusal():
+            return Outcome.REFUSED

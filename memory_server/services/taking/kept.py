@@ -1,0 +1,107 @@
+"""Edges, facts and long-term memories of a source: what is known by its place, not by an id."""
+
+from dataclasses import replace
+
+from memory_server.domain.exchange import reconcile
+from memory_server.domain.exchange.records import EdgeRecord, FactRecord, FactStep, LongTermRecord
+from memory_server.domain.forgetting import Kind
+from memory_server.services.taking.run import Outcome, Run
+from memory_server.sqlite import origins, trash
+from memory_server.sqlite.exchange import exported, exported_facts, taken, taken_facts
+from memory_server.sqlite.tx import Tx, WriteTx
+
+
+def take_edge(run: Run, tx: WriteTx, record: EdgeRecord) -> Outcome:
+    """Connect two memories, unless they are connected in this way at this time."""
+    ends = [run.by_id(tx, "memory", id) for id in (record.source, record.target)]
+    source, target = ends
+    if source is None or target is None:
+        return Outcome.REFUSED if not run.own else Outcome.DELETED
+    if source == target:
+        return Outcome.PRESENT
+    if not (taken.is_there(tx, "memory", source) and taken.is_there(tx, "memory", target)):
+        return Outcome.DELETED
+    there = taken.edges_between(tx, source, target, record.relation)
+    record = replace(record, source="", target="")
+    same = [each for each in there if record.valid_from in ("", each[1].valid_from)]
+    if not same and record.valid_to is None:
+        same = [each for each in there if each[1].valid_to is None]
+    if not same:
+        taken.insert_edge(tx, source, target, record)
+        return Outcome.ADDED
+    id, local = same[0]
+    result = reconcile.edges(local, replace(record, valid_from=record.valid_from or local.valid_from))
+    if result == local:
+        return Outcome.PRESENT
+    taken.rewrite_edge(tx, id, result)
+    return Outcome.UPDATED
+
+
+def take_fact(run: Run, tx: WriteTx, record: FactRecord) -> Outcome:
+    """Write a key with its history, joined with the history that it has here."""
+    owner = (run.project_of(tx, record.owner) or "") if record.scope == "project" else record.owner
+    record = replace(record, owner=owner, id="")
+    local = exported_facts.find(tx, (record.scope, record.owner, record.key))
+    if not run.own:
+        record = replace(record, origins=(run.origin_of_fact(record),))
+        if local is not None and _has_value(local, record.steps[-1]):
+            return Outcome.PRESENT
+    if local is None:
+        id = taken_facts.put(tx, record)
+        if id is not None:
+            origins.insert(tx, "fact", id, record.origins)
+        return Outcome.ADDED
+    result, parted = reconcile.facts(local, record)
+    if result == local:
+        return Outcome.PRESENT
+    if parted:
+        run.conflicts.append(
+            f"fact {record.key} ({record.scope}{' ' + owner if owner else ''}): changed on both sides: "
+            f"the value of {result.steps[-1].changed_at} is current, the other one is in its history"
+        )
+    id = taken_facts.put(tx, result)
+    if id is not None:
+        origins.insert(tx, "fact", id, result.origins)
+    return Outcome.UPDATED
+
+
+def take_long_term(run: Run, tx: WriteTx, record: LongTermRecord) -> Outcome:
+    """Store a long-term memory, unless its conversation has one of its name that was changed later."""
+    record = replace(record, conversation=run.conversation_of(tx, record.conversation), id="")
+    local = next(exported.long_term(tx, record.conversation, record.name), None)
+    if local is None:
+        if trash.select(tx, Kind.LONG_TERM, conversation=record.conversation) and _deleted_here(tx, record):
+            return Outcome.DELETED
+        id = taken.put_long_term(tx, record)
+        if not run.own:
+            record = replace(record, origins=(run.origin_of_long_term(record),))
+        origins.insert(tx, "long_term", id, record.origins)
+        return Outcome.ADDED
+    same = (local.prompt, local.trigger) == (record.prompt, record.trigger)
+    if not same:
+        run.conflicts.append(
+            f"long-term memory {record.conversation}/{record.name}: there are two with this name: "
+            + ("the one that was changed last stays" if run.own else "the one here stays")
+        )
+    if not run.own:
+        return Outcome.PRESENT if same else Outcome.CHANGED_HERE
+    result = reconcile.long_term(local, record)
+    if result == local:
+        return Outcome.PRESENT
+    origins.insert(tx, "long_term", taken.put_long_term(tx, result), result.origins)
+    return Outcome.UPDATED
+
+
+def _deleted_here(tx: Tx, record: LongTermRecord) -> bool:
+    there = trash.select(tx, Kind.LONG_TERM, conversation=record.conversation)
+    return any(each.parts["long_term_memories"][0]["name"] == record.name for each in there)
+
+
+def _has_value(local: FactRecord, step: FactStep) -> bool:
+    """Whether a key has had a value already, written at that moment where one is told."""
+    wanted = reconcile.text_of((step.value, list(step.tags)))
+    return any(
+        reconcile.text_of((each.value, list(each.tags))) == wanted
+        and step.changed_at in ("", each.changed_at)
+        for each in local.steps
+    )

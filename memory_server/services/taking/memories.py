@@ -1,0 +1,103 @@
+"""Memories of a source: new, known already, changed, said already, or deleted here."""
+
+from dataclasses import replace
+
+from memory_server.domain.exchange import reconcile
+from memory_server.domain.exchange.records import MemoryRecord
+from memory_server.domain.forgetting import Kind
+from memory_server.language.text import clean
+from memory_server.services.taking.run import Outcome, Run, digest, outcome, said_as
+from memory_server.sqlite import origins, trash
+from memory_server.sqlite.exchange import exported, taken
+from memory_server.sqlite.tx import Tx, WriteTx
+
+
+def take(run: Run, tx: WriteTx, record: MemoryRecord) -> Outcome:
+    """Store a memory, or make the one that is known by its id, or says the same, what both are together."""
+    record = replace(record, project=run.project_of(tx, record.project))
+    if not run.own:
+        record = replace(
+            record,
+            content=clean(record.content),
+            tags=tuple(dict.fromkeys(filter(None, (clean(str(each)) for each in record.tags)))),
+        )
+    there = run.find(tx, "memory", record)
+    if there is not None and not taken.is_there(tx, "memory", there):
+        restored = run.own and _restored(tx, Kind.MEMORY, there, record.updated_at)
+        if not restored:
+            return Outcome.DELETED
+    if there is not None:
+        (local,) = exported.memories(tx, [there])
+        if not run.own:
+            return _changed(run, tx, there, local, record)
+        if reconcile.same_memory(local, record):
+            return _reconciled(tx, there, local, record, joined=False)
+        marked = f"{record.id}~{digest(record.content)[:8]}"
+        record = replace(record, id=marked, also=())
+        again = origins.find_own(tx, "memory", marked)
+        if again is not None:
+            (local,) = exported.memories(tx, [again])
+            return _reconciled(tx, again, local, record, joined=False)
+    twin = _twin(run, tx, record)
+    if twin is not None and not run.own:
+        origins.insert(tx, "memory", twin, [run.origin(record)])
+        return Outcome.DUPLICATE
+    if twin is not None:
+        (local,) = exported.memories(tx, [twin])
+        _reconciled(tx, twin, local, record, joined=True)
+        return Outcome.DUPLICATE
+    id = taken.insert_memory(tx, record)
+    run.keep_origin(tx, "memory", id, record)
+    if not run.own:
+        run.texts.setdefault(said_as(record.content, record.type, record.project), []).append(id)
+    return Outcome.ADDED
+
+
+def _changed(run: Run, tx: WriteTx, id: int, local: MemoryRecord, record: MemoryRecord) -> Outcome:
+    """What has changed at the source since it was imported is changed here, unless it was changed here too."""
+    origin = run.origin(record)
+    _, imported = origins.find(tx, "memory", run.source, record.id) or (id, "")
+    if imported == origin.digest:
+        return Outcome.PRESENT
+    if digest(local.content) != imported:
+        run.conflicts.append(f"memory {id}: changed here and in {run.source}: left as it is here")
+        return Outcome.CHANGED_HERE
+    taken.rewrite_memory(
+        tx,
+        id,
+        replace(
+            reconcile.memories(local, replace(record, updated_at=max(record.updated_at, tx.now))),
+            created_at=local.created_at,
+        ),
+    )
+    origins.insert(tx, "memory", id, [origin])
+    return Outcome.UPDATED
+
+
+def _reconciled(tx: WriteTx, id: int, local: MemoryRecord, record: MemoryRecord, joined: bool) -> Outcome:
+    result = reconcile.memories(local, record, joined)
+    changed = result != local
+    if changed:
+        taken.rewrite_memory(tx, id, result)
+        origins.keep_own(tx, "memory", id, result.created_at, (result.id, *result.also))
+        origins.insert(tx, "memory", id, result.origins)
+    return outcome(False, changed)
+
+
+def _twin(run: Run, tx: Tx, record: MemoryRecord) -> int | None:
+    """A memory that says exactly the same. Of a file of ours: one that this file alone has."""
+    for id in run.texts.get(said_as(record.content, record.type, record.project), ()):
+        if not taken.is_there(tx, "memory", id):
+            continue
+        if not run.own or run.theirs.isdisjoint(origins.own_ids_of(tx, "memory", id)):
+            return id
+    return None
+
+
+def _restored(tx: WriteTx, kind: Kind, id: int, updated_at: str) -> bool:
+    """Bring back what was changed in the other file after it was deleted here."""
+    deleted = trash.find_last(tx, kind, id)
+    if deleted is None or updated_at <= deleted.deleted_at:
+        return False
+    trash.restore(tx, kind, deleted)
+    return True

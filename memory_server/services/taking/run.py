@@ -1,0 +1,166 @@
+"""One import: what it knows of this file and of its source, and by which ids and names things are known here."""
+
+import hashlib
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from memory_server.domain.exchange.filing import Filing
+from memory_server.domain.exchange.records import (
+    OWN,
+    FactRecord,
+    LongTermRecord,
+    MemoryRecord,
+    Origin,
+    Record,
+    ShortTermRecord,
+    TurnRecord,
+)
+from memory_server.domain.project import default_conversation
+from memory_server.language.text import clean
+from memory_server.project import Project
+from memory_server.services import projects
+from memory_server.sqlite import origins
+from memory_server.sqlite.database import Database
+from memory_server.sqlite.exchange import exported
+from memory_server.sqlite.tx import Tx, WriteTx
+
+
+class Outcome(StrEnum):
+    """What became of a record. A duplicate says what a memory here says, a deleted one was deleted here."""
+
+    ADDED = "added"
+    UPDATED = "updated"
+    PRESENT = "present"
+    DUPLICATE = "duplicate"
+    DELETED = "deleted"
+    CHANGED_HERE = "changed_here"
+    SECRET = "secret"  # noqa: S105 - left out, because it holds one
+    REFUSED = "refused"
+
+
+@dataclass(slots=True)
+class Run:
+    """One import: what it knows of this file and of the source. `texts` are the memories here by what they say."""
+
+    source: str
+    filing: Filing
+    texts: dict[bytes, list[int]]
+    theirs: set[str]
+    total: int
+    renamed: dict[str, str] = field(default_factory=dict)
+    settled: dict[str, str] = field(default_factory=dict)
+    conflicts: list[str] = field(default_factory=list)
+
+    @staticmethod
+    def begin(
+        database: Database, source: str, records: Callable[[], Iterator[Record]], filing: Filing
+    ) -> "Run":
+        """Read what is here. The source is read once before: how much it has, and, of a file of ours, its ids, because
+        two memories of one file stay two.
+        """
+        texts: dict[bytes, list[int]] = {}
+        with database.read() as tx:
+            for id, content, type, name in exported.said(tx):
+                texts.setdefault(said_as(content, type, name), []).append(id)
+        theirs: set[str] = set()
+        total = 0
+        for record in records():
+            total += 1
+            if source == OWN and isinstance(record, MemoryRecord):
+                theirs.update((record.id, *record.also))
+        return Run(source, filing, texts, theirs, total)
+
+    @property
+    def own(self) -> bool:
+        return self.source == OWN
+
+    def told(self) -> list[str]:
+        """The conflicts since it was asked last."""
+        told, self.conflicts = self.conflicts, []
+        return told
+
+    def project_of(self, tx: WriteTx, name: str | None) -> str | None:
+        """The name under which something is filed here."""
+        if self.filing.project is not None:
+            return self.settle(tx, self.filing.project)
+        if name is None or self.own:
+            return self.renamed.get(name or "", name)
+        return self.settle(tx, projects.asked(clean(name), self.filing.caller)) or None
+
+    def settle(self, tx: WriteTx, project: Project) -> str:
+        if project.key not in self.settled:
+            self.settled[project.key] = projects.settle(tx, project)
+        return self.settled[project.key]
+
+    def conversation_of(self, tx: WriteTx, name: str) -> str:
+        """The conversation of a project follows it."""
+        if self.filing.project is not None:
+            return default_conversation(self.settle(tx, self.filing.project))
+        for old, new in self.renamed.items():
+            if name == default_conversation(old):
+                return default_conversation(new)
+        return name
+
+    # Ids and origins
+
+    def by_id(self, tx: Tx, kind: str, id: str) -> int | None:
+        if self.own:
+            return origins.find_own(tx, kind, id)
+        found = origins.find(tx, kind, self.source, id)
+        return None if found is None else found[0]
+
+    def find(self, tx: Tx, kind: str, record: MemoryRecord | TurnRecord | ShortTermRecord) -> int | None:
+        """What is known here by any id of the record."""
+        for id in (record.id, *record.also):
+            found = self.by_id(tx, kind, id)
+            if found is not None:
+                return found
+        for each in record.origins:
+            known = origins.find(tx, kind, each.source, each.id)
+            if known is not None:
+                return known[0]
+        return None
+
+    def keep_origin(
+        self, tx: WriteTx, kind: str, id: int, record: MemoryRecord | TurnRecord | ShortTermRecord
+    ) -> None:
+        if self.own:
+            origins.keep_own(tx, kind, id, record.created_at, (record.id, *record.also))
+            origins.insert(tx, kind, id, record.origins)
+        else:
+            origins.insert(tx, kind, id, [self.origin(record)])
+
+    def origin(self, record: MemoryRecord | TurnRecord | ShortTermRecord) -> Origin:
+        return Origin(self.source, record.id, digest(*texts_of(record)))
+
+    def origin_of_fact(self, record: FactRecord) -> Origin:
+        return Origin(self.source, record.id or f"{record.scope}/{record.owner}/{record.key}"[:500])
+
+    def origin_of_long_term(self, record: LongTermRecord) -> Origin:
+        return Origin(self.source, f"{record.conversation}/{record.name}"[:500])
+
+
+def outcome(added: bool, changed: bool) -> Outcome:
+    return Outcome.ADDED if added else Outcome.UPDATED if changed else Outcome.PRESENT
+
+
+def said_as(content: str, type: str, project: str | None) -> bytes:
+    """What a memory says, in short."""
+    text = f"{project or ''}\0{type}\0{content}".encode(errors="surrogatepass")
+    return hashlib.blake2b(text, digest_size=16).digest()
+
+
+def digest(*texts: str) -> str:
+    """Of the text as it was imported."""
+    return hashlib.sha256("\0".join(texts).encode(errors="surrogatepass")).hexdigest()[:32]
+
+
+def texts_of(record: MemoryRecord | TurnRecord | ShortTermRecord) -> Sequence[str]:
+    match record:
+        case MemoryRecord():
+            return (record.content,)
+        case TurnRecord():
+            return (record.message, record.summary)
+        case _:
+            return (record.text,)

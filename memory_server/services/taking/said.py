@@ -1,0 +1,76 @@
+"""Turns and short-term memories of a source."""
+
+from dataclasses import replace
+from typing import Any
+
+from memory_server.domain.exchange import reconcile
+from memory_server.domain.exchange.records import ShortTermRecord, TurnRecord
+from memory_server.language.text import clean
+from memory_server.services.taking.run import Outcome, Run, digest, texts_of
+from memory_server.sqlite import origins
+from memory_server.sqlite.exchange import exported, taken
+from memory_server.sqlite.tx import WriteTx
+
+
+def take(run: Run, tx: WriteTx, kind: str, record: TurnRecord | ShortTermRecord) -> Outcome:
+    """Store a turn or a short-term memory, or change the one that is known by its id where it has changed there."""
+    if not run.own:
+        record = _cleaned(record)
+    there = run.find(tx, kind, record)
+    if there is None:
+        id = (
+            taken.insert_turn(tx, record)
+            if isinstance(record, TurnRecord)
+            else taken.insert_short_term(tx, record)
+        )
+        run.keep_origin(tx, kind, id, record)
+        return Outcome.ADDED
+    if not taken.is_there(tx, kind, there):
+        return Outcome.DELETED
+    local = (exported.turns if kind == "turn" else exported.short_term)(tx, [there])[0]
+    if not run.own:
+        return _changed(run, tx, kind, there, local, record)
+    result = _reconciled(local, record)
+    if result == local:
+        return Outcome.PRESENT
+    _rewrite(tx, there, result)
+    origins.keep_own(tx, kind, there, local.created_at, (result.id, *result.also))
+    origins.insert(tx, kind, there, result.origins)
+    return Outcome.UPDATED
+
+
+def _changed(run: Run, tx: WriteTx, kind: str, id: int, local: Any, record: Any) -> Outcome:
+    origin = run.origin(record)
+    _, imported = origins.find(tx, kind, run.source, record.id) or (id, "")
+    if imported == origin.digest:
+        return Outcome.PRESENT
+    if digest(*texts_of(local)) != imported:
+        run.conflicts.append(f"{kind} {id}: changed here and in {run.source}: left as it is here")
+        return Outcome.CHANGED_HERE
+    if isinstance(record, TurnRecord):
+        taken.rewrite_turn(tx, id, replace(local, message=record.message, summary=record.summary))
+    else:
+        taken.rewrite_short_term(tx, id, replace(local, text=record.text, keywords=record.keywords))
+    origins.insert(tx, kind, id, [origin])
+    return Outcome.UPDATED
+
+
+def _cleaned(record: TurnRecord | ShortTermRecord) -> TurnRecord | ShortTermRecord:
+    if isinstance(record, TurnRecord):
+        return replace(record, message=clean(record.message), summary=clean(record.summary))
+    return replace(record, text=clean(record.text))
+
+
+def _reconciled(local: Any, record: Any) -> Any:
+    return (
+        reconcile.turns(local, record)
+        if isinstance(record, TurnRecord)
+        else reconcile.short_term(local, record)
+    )
+
+
+def _rewrite(tx: WriteTx, id: int, record: Any) -> None:
+    if isinstance(record, TurnRecord):
+        taken.rewrite_turn(tx, id, record)
+    else:
+        taken.rewrite_short_term(tx, id, record)

@@ -1,0 +1,309 @@
+"""Reads items as records, in an order that is the same in every file that holds the same."""
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import Any, TypeVar
+
+from memory_server.domain.exchange.records import (
+    OWN,
+    Capture,
+    ConversationRecord,
+    DeletedRecord,
+    DigestRecord,
+    Earlier,
+    EdgeRecord,
+    LongTermRecord,
+    MemoryRecord,
+    ShortTermRecord,
+    TurnRecord,
+    WakeRecord,
+    own_id,
+    place,
+)
+from memory_server.domain.fact import is_plain
+from memory_server.sqlite import origins
+from memory_server.sqlite.exchange import vectors
+from memory_server.sqlite.tx import Tx
+
+Each = TypeVar("Each")
+
+PAGE = 500
+"""Items that are in memory at once."""
+
+
+def order(tx: Tx, kind: str, project: str | None = None) -> list[int]:
+    """The rows of a kind (of a project) in the order of their own ids."""
+    table = origins.TABLES[kind]
+    where = "WHERE ? IS NULL OR ifnull(project, '') = ?" if kind != "short_term" else "WHERE ? IS ?"
+    rows = tx.rows(f"SELECT id, created_at FROM {table} {where}", (project, project))
+    own = _first_own(tx, kind)
+    named = [(place(own.get(id) or own_id(id, moment)), id) for id, moment in rows]
+    return [id for _, id in sorted(named)]
+
+
+def pages(items: Sequence[Each]) -> Iterator[list[Each]]:
+    for start in range(0, len(items), PAGE):
+        yield list(items[start : start + PAGE])
+
+
+def memories(tx: Tx, ids: Sequence[int], embedded: bool = False) -> list[MemoryRecord]:
+    """These memories whole, in the order given."""
+    wanted = origins.as_json(ids)
+    history: dict[int, list[Earlier]] = {}
+    for id, content, reason, moment, _ in tx.rows(
+        """
+        SELECT memory_id, content, reason, replaced_at, id
+        FROM memory_history
+        WHERE memory_id IN (SELECT value FROM json_each(?))
+        ORDER BY replaced_at, content, reason
+        """,
+        (wanted,),
+    ):
+        history.setdefault(id, []).append(Earlier(content, reason, moment))
+    stored = vectors.of_memories(tx, ids) if embedded else {}
+    marks = captures(tx, "memory")
+    found = {
+        row[0]: MemoryRecord(
+            id="",
+            content=row[1],
+            type=row[2],
+            project=row[3],
+            tags=tuple(plain(row[4], [])),
+            importance=row[5],
+            metadata=plain(row[6], {}),
+            access_count=row[7],
+            created_at=row[8],
+            updated_at=row[9],
+            accessed_at=row[10],
+            created_by=row[11],
+            session=row[12],
+            occurred_at=row[13],
+            history=tuple(history.get(row[0], ())),
+            captured=marks.get(row[0]),
+            vectors=stored.get(row[0], {}),
+        )
+        for row in tx.rows(
+            """
+            SELECT
+                id, content, type, project, tags, importance, metadata, access_count, created_at, updated_at,
+                accessed_at, created_by, session, occurred_at
+            FROM memories
+            WHERE id IN (SELECT value FROM json_each(?))
+            """,
+            (wanted,),
+        )
+    }
+    return _named(tx, "memory", ids, found)
+
+
+def said(tx: Tx) -> Iterator[tuple[int, str, str, str | None]]:
+    """Every memory with its text, its type and its project."""
+    for page in pages(order(tx, "memory")):
+        yield from tx.rows(
+            "SELECT id, content, type, project FROM memories WHERE id IN (SELECT value FROM json_each(?))",
+            (origins.as_json(page),),
+        )
+
+
+def turns(tx: Tx, ids: Sequence[int], embedded: bool = False) -> list[TurnRecord]:
+    """These turns whole, in the order given."""
+    stored = vectors.of_turns(tx, ids) if embedded else {}
+    found = {
+        id: replace(TurnRecord("", *values), vectors=stored.get(id, {}))
+        for id, *values in tx.rows(
+            """
+            SELECT id, message, summary, project, session, created_at, created_by, occurred_at
+            FROM turns
+            WHERE id IN (SELECT value FROM json_each(?))
+            """,
+            (origins.as_json(ids),),
+        )
+    }
+    return _named(tx, "turn", ids, found)
+
+
+def short_term(tx: Tx, ids: Sequence[int], embedded: bool = False) -> list[ShortTermRecord]:
+    """These short-term memories whole, in the order given."""
+    wanted = origins.as_json(ids)
+    words: dict[int, list[tuple[str, float]]] = {}
+    for id, word, weight in tx.rows(
+        """
+        SELECT memory_id, word, weight
+        FROM short_term_keywords
+        WHERE memory_id IN (SELECT value FROM json_each(?))
+        ORDER BY weight DESC, word
+        """,
+        (wanted,),
+    ):
+        words.setdefault(id, []).append((word, weight))
+    marks = captures(tx, "short_term")
+    stored = vectors.of_short_term(tx, ids) if embedded else {}
+    found = {
+        id: replace(
+            ShortTermRecord("", *values),
+            keywords=tuple(words.get(id, ())) if keyed else None,
+            captured=marks.get(id),
+            vectors=stored.get(id, {}),
+        )
+        for id, keyed, *values in tx.rows(
+            """
+            SELECT m.id, keyed, c.name, text, score, said_at, m.created_at, m.created_by, m.session
+            FROM short_term_memories AS m
+            JOIN conversations AS c ON c.id = m.conversation_id
+            WHERE m.id IN (SELECT value FROM json_each(?))
+            """,
+            (wanted,),
+        )
+    }
+    return _named(tx, "short_term", ids, found)
+
+
+def edges(tx: Tx, project: str | None = None) -> Iterator[EdgeRecord]:
+    """All edges (between memories of a project), by the ids of their ends."""
+    rows = tx.rows(
+        """
+        SELECT e.source_id, s.created_at, e.target_id, t.created_at, relation, strength, valid_from, valid_to,
+            e.created_by, e.id
+        FROM edges AS e
+        JOIN memories AS s ON s.id = e.source_id
+        JOIN memories AS t ON t.id = e.target_id
+        WHERE :project IS NULL OR ifnull(s.project, '') = :project AND ifnull(t.project, '') = :project
+        """,
+        {"project": project},
+    )
+    own = _first_own(tx, "memory")
+    found = [
+        EdgeRecord(own.get(s) or own_id(s, s_at), own.get(t) or own_id(t, t_at), *values)
+        for s, s_at, t, t_at, *values, _ in rows
+    ]
+    yield from sorted(
+        found,
+        key=lambda each: (
+            place(each.source),
+            place(each.target),
+            each.relation,
+            each.valid_from,
+            each.valid_to or "~",
+        ),
+    )
+
+
+def digests(tx: Tx) -> Iterator[DigestRecord]:
+    """For what the digests of the server stand, where both are there."""
+    for kind, table in (("memory", "memories"), ("turn", "turns")):
+        rows = tx.rows(
+            f"""
+            SELECT d.item_id, m.created_at, d.digest_id, g.created_at, d.id
+            FROM digested AS d
+            JOIN {table} AS m ON m.id = d.item_id
+            LEFT JOIN memories AS g ON g.id = d.digest_id
+            WHERE d.kind = ? AND (d.digest_id = 0 OR g.id IS NOT NULL)
+            """,
+            (kind,),
+        )
+        found = [
+            DigestRecord(
+                "memory" if kind == "memory" else "turn",
+                origins.own_ids(tx, kind, item, at)[0],
+                origins.own_ids(tx, "memory", digest, since)[0] if digest else None,
+            )
+            for item, at, digest, since, _ in rows
+        ]
+        yield from sorted(found, key=lambda each: place(each.id))
+
+
+def conversations(tx: Tx, name: str | None = None) -> Iterator[ConversationRecord]:
+    """All conversations, or one, by name."""
+    for _, *values in tx.rows(
+        """
+        SELECT id, name, created_at, cleaned_at, removed
+        FROM conversations
+        WHERE ? IS NULL OR name = ?
+        ORDER BY name
+        """,
+        (name, name),
+    ):
+        yield ConversationRecord(*values)
+
+
+def long_term(tx: Tx, conversation: str | None = None, name: str | None = None) -> Iterator[LongTermRecord]:
+    """The long-term memories of all conversations or of one, or one of them, by name."""
+    for id, *values in tx.rows(
+        """
+        SELECT
+            m.id, c.name, m.name, prompt, "trigger", created_context, updated_context, m.created_at, updated_at,
+            created_by, session, fired_at, fired_count, error, failures, quarantined_until, judged_at, slow, cooldown
+        FROM long_term_memories AS m
+        JOIN conversations AS c ON c.id = m.conversation_id
+        WHERE (:conversation IS NULL OR c.name = :conversation) AND (:name IS NULL OR m.name = :name)
+        ORDER BY c.name, m.name
+        """,
+        {"conversation": conversation, "name": name},
+    ):
+        wakes = tx.rows(
+            "SELECT at, why, client, session, id FROM wakes WHERE memory_id = ? ORDER BY at, id", (id,)
+        )
+        yield replace(
+            LongTermRecord(*values),
+            wakes=tuple(WakeRecord(*row[:4]) for row in wakes),
+            origins=origins.select(tx, "long_term", id),
+        )
+
+
+def deleted(tx: Tx) -> Iterator[DeletedRecord]:
+    """What lies in the trash, without its text."""
+    for kind, table in (*origins.TABLES.items(), ("long_term", "long_term_memories")):
+        rows = tx.rows(
+            f"""
+            SELECT
+                item_id, deleted_at, ifnull(conversation, ''), json_extract(parts, '$.{table}[0].created_at'),
+                json_extract(parts, '$.{table}[0].name'), id
+            FROM trash
+            WHERE kind = ? AND json_extract(parts, '$.{table}[0].created_at') IS NOT NULL
+            ORDER BY id
+            """,
+            (kind,),
+        )
+        for id, moment, conversation, created_at, name, _ in rows:
+            own = name if kind == "long_term" else origins.own_ids(tx, kind, id, created_at)[0]
+            yield DeletedRecord(kind, own, moment, conversation)  # type: ignore[arg-type]
+
+
+def captures(tx: Tx, kind: str) -> dict[int, Capture]:
+    """The marks of what was kept unasked, by the row."""
+    rows = tx.rows(
+        "SELECT item_id, session, event, captured_at, id FROM hook_captures WHERE kind = ?", (kind,)
+    )
+    return {item: Capture(session, event, moment) for item, session, event, moment, _ in rows}
+
+
+def plain(text: str, kind: Any) -> Any:
+    """JSON that a person may have written: what no client can read is kept as its text."""
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError):
+        value = None
+    if isinstance(value, type(kind)) and is_plain(value):
+        return value
+    return {"unreadable": text} if kind == {} else [text]
+
+
+def _first_own(tx: Tx, kind: str) -> dict[int, str]:
+    """The first own id of each item that has any written down."""
+    rows = tx.rows("SELECT source_id, item_id, id FROM origins WHERE kind = ? AND source = ?", (kind, OWN))
+    first: dict[int, str] = {}
+    for text, item, _ in rows:
+        first[item] = min(text, first.get(item, text), key=place)
+    return first
+
+
+def _named(tx: Tx, kind: str, ids: Sequence[int], found: dict[int, Any]) -> list[Any]:
+    """The records with their ids and origins, in the order given."""
+    named = []
+    for id in ids:
+        if id in found:
+            first, *also = origins.own_ids(tx, kind, id, found[id].created_at)
+            other = origins.select(tx, kind, id)
+            named.append(replace(found[id], id=first, also=tuple(also), origins=other))
+    return named

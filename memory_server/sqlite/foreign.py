@@ -1,0 +1,107 @@
+"""SQLite files of other programs: a copy is read, so that nothing is written beside the file, and no lock is taken."""
+
+import shutil
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import apsw
+
+from memory_server.errors import Unavailable
+
+BESIDE = ("-wal", "-journal")
+"""Endings of the files beside a SQLite file that hold what is not in the file itself yet."""
+
+UNREADABLE = "unreadable"
+
+TRIES = 3
+"""Copies that are made at most: another program may write while one is made."""
+
+
+@contextmanager
+def opened(path: Path) -> Iterator[apsw.Connection]:
+    """A connection to a copy of a file, with what its program has not moved into it yet.
+
+    Raises:
+        Unavailable: it is damaged, or another program writes into it all the time.
+    """
+    with tempfile.TemporaryDirectory(prefix="memory-server-") as folder:
+        connection = apsw.Connection(str(copied(path, Path(folder))))
+        try:
+            _refuse_damaged(connection, path)
+            yield connection
+        finally:
+            connection.close()
+
+
+def tables(path: Path) -> dict[str, list[str]]:
+    """The tables of a file, each with its columns."""
+    with opened(path) as connection:
+        names = [
+            name for (name,) in connection.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")
+        ]
+        return {
+            name: [
+                column for (column,) in connection.execute("SELECT name FROM pragma_table_info(?)", (name,))
+            ]
+            for name in names
+        }
+
+
+def rows(path: Path, sql: str) -> Iterator[dict[str, Any]]:
+    """The rows that a statement gives, by the names of their columns; one that is no UTF-8 has UNREADABLE alone."""
+    with opened(path) as connection:
+        cursor = connection.execute(sql)
+        try:
+            names = [name for name, *_ in cursor.description_full]
+        except apsw.ExecutionCompleteError:  # there are no rows
+            return
+        number = 0
+        while True:
+            number += 1
+            try:
+                yield dict(zip(names, next(cursor), strict=True))
+            except StopIteration:
+                return
+            except UnicodeDecodeError:
+                yield {UNREADABLE: number}
+
+
+def copied(path: Path, folder: Path) -> Path:
+    """A copy of a file in a folder, with what its program has not moved into it yet.
+
+    Raises:
+        Unavailable: another program writes into it all the time.
+    """
+    target = folder / "copy.db"
+    for _ in range(TRIES):
+        before = _state(path)
+        shutil.copyfile(path, target)
+        for ending in BESIDE:
+            beside = path.with_name(path.name + ending)
+            copy = folder / f"copy.db{ending}"
+            copy.unlink(missing_ok=True)
+            if beside.exists():
+                shutil.copyfile(beside, copy)
+        if _state(path) == before:
+            return target
+    raise Unavailable(f"{path} is being written all the time. Stop its program, then import it again.")
+
+
+def _state(path: Path) -> list[tuple[int, int] | None]:
+    found: list[tuple[int, int] | None] = []
+    for each in (path, *(path.with_name(path.name + ending) for ending in BESIDE)):
+        there = each.stat() if each.exists() else None
+        found.append(None if there is None else (there.st_mtime_ns, there.st_size))
+    return found
+
+
+def _refuse_damaged(connection: apsw.Connection, path: Path) -> None:
+    try:
+        result = connection.execute("PRAGMA quick_check(1)").get
+    except apsw.Error as error:
+        raise Unavailable(f"{path} cannot be read: {error}") from error
+    if result != "ok":
+        raise Unavailable(f"{path} is damaged: {result}")

@@ -1,0 +1,227 @@
+"""A source in each format that is imported, written as its program writes it."""
+
+import json
+import sqlite3
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+FIXTURES = Path(__file__).parent / "fixtures"
+
+
+def _json(path: Path, value: Any) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps(value, ensure_ascii=False), encoding="utf-8")
+    return path
+
+
+def _text(path: Path, text: str) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def _database(path: Path, script: str) -> Path:
+    connection = sqlite3.connect(path)
+    connection.executescript(script)
+    connection.close()
+    return path
+
+
+def server_memory(folder: Path) -> Path:
+    """Written by @modelcontextprotocol/server-memory 2026.8.31."""
+    written = (FIXTURES / "server-memory.jsonl").read_text(encoding="utf-8")
+    return _text(folder / "memory.jsonl", written.removesuffix("\n"))
+
+
+def memory_service(folder: Path) -> Path:
+    """Written by mcp-memory-service 12.4.0; its vectors, which nobody here reads, are left out."""
+    script = (FIXTURES / "mcp-memory-service.sql").read_text(encoding="utf-8")
+    return _database(folder / "sqlite_vec.db", script)
+
+
+def memory_keeper(folder: Path) -> Path:
+    """Written by mcp-memory-keeper 0.14.1; its empty tables are left out."""
+    script = (FIXTURES / "mcp-memory-keeper.sql").read_text(encoding="utf-8")
+    return _database(folder / "context.db", script)
+
+
+def claude_mem(folder: Path) -> Path:
+    """By the schema in the repository of claude-mem."""
+    return _database(
+        folder / "claude-mem.db",
+        """
+        CREATE TABLE sdk_sessions (id INTEGER PRIMARY KEY, memory_session_id TEXT, project TEXT);
+        CREATE TABLE observations (
+            id INTEGER PRIMARY KEY AUTOINCREMENT, memory_session_id TEXT NOT NULL, project TEXT NOT NULL, text TEXT,
+            type TEXT NOT NULL, title TEXT, subtitle TEXT, facts TEXT, narrative TEXT, concepts TEXT, files_read TEXT,
+            files_modified TEXT, prompt_number INTEGER, created_at TEXT NOT NULL, created_at_epoch INTEGER NOT NULL
+        );
+        CREATE TABLE session_summaries (
+            id INTEGER PRIMARY KEY AUTOINCREMENT, memory_session_id TEXT UNIQUE NOT NULL, project TEXT NOT NULL,
+            request TEXT, investigated TEXT, learned TEXT, completed TEXT, next_steps TEXT, files_read TEXT,
+            files_edited TEXT, notes TEXT, created_at TEXT NOT NULL, created_at_epoch INTEGER NOT NULL
+        );
+        INSERT INTO observations VALUES (1, 'sess-1', 'ledger', NULL, 'bugfix', 'Export repaired', NULL,
+            '["The header was missing", "挪威客户受影响"]', 'The export of invoices failed for Norway.', '["export"]',
+            '["src/export.py"]', '["src/export.py"]', 1, '2025-10-01T09:00:00.000Z', 1759309200000);
+        INSERT INTO session_summaries VALUES (1, 'sess-1', 'ledger', 'Repair the export', 'The exporter',
+            'Norway needs a header', 'The export works', 'Write a test', NULL, NULL, NULL,
+            '2025-10-01T10:00:00.000Z', 1759312800000);
+        """,
+    )
+
+
+def token_saver_database(folder: Path) -> Path:
+    """By the schema in the repository of token-saver-mcp."""
+    return _database(
+        folder / "token-saver.db",
+        """
+        CREATE TABLE memories (
+            id TEXT PRIMARY KEY, key TEXT NOT NULL, value TEXT NOT NULL, scope TEXT NOT NULL DEFAULT 'project',
+            project_path TEXT, session_id TEXT, created_at TEXT, updated_at TEXT, accessed_at TEXT, created_by TEXT,
+            ttl INTEGER, tags TEXT, access_count INTEGER DEFAULT 0
+        );
+        INSERT INTO memories VALUES ('1-a', 'current.task', '"move the ledger"', 'global', NULL, NULL,
+            '2025-09-01 10:00:00', '2025-09-02 10:00:00', '2025-09-03 10:00:00', 'claude', NULL, '["work"]', 4);
+        INSERT INTO memories VALUES ('1-b', '项目.端口', '{"port": 5433}', 'session', NULL, 's1', '2025-09-01 10:00:00',
+            '2025-09-01 10:00:00', NULL, NULL, NULL, NULL, 0);
+        """,
+    )
+
+
+def token_saver_export(folder: Path) -> Path:
+    memory = {
+        "key": "current.task",
+        "value": {"name": "move"},
+        "scope": "global",
+        "created_at": "2025-09-01 10:00:00",
+    }
+    return _json(folder / "memories-2025.json", {"version": "1.0", "source": {}, "memories": [memory]})
+
+
+def basic_memory(folder: Path) -> Path:
+    """By the documentation of basic-memory."""
+    notes = folder / "notes"
+    _text(
+        notes / "coffee" / "Coffee Brewing.md",
+        "---\ntitle: Coffee Brewing\ntype: note\npermalink: coffee/coffee-brewing\ntags:\n- coffee\n- method\n"
+        "created: 2025-03-01T08:00:00\n---\n# Coffee Brewing\n\nHow we brew.\n\n## Observations\n"
+        "- [method] Pour over gives clarity #brewing (from tests)\n- [preference] 水温九十三度\n\n## Relations\n"
+        "- requires [[Grinder]]\n- pairs_with [[Missing Note]]\n",
+    )
+    _text(notes / "Grinder.md", "---\ntitle: Grinder\ntype: note\npermalink: grinder\n---\nA burr grinder.\n")
+    return notes
+
+
+def short_long(folder: Path) -> Path:
+    """By the source of memory-mcp-server (win10ogod)."""
+    data = folder / "data" / "my_chat"
+    short = {
+        "time_stamp": "2025-05-01T10:00:00.000Z", "text": "user: the zebra escaped from 动物园",
+        "keywords": [{"word": "zebra", "weight": 9}], "score": 7, "conversation_id": "my chat",
+    }  # fmt: skip
+    _json(data / "short-term-memory.json", [short])
+    trigger = "match_keys(messages, ['birthday', '生日'], 'any')"
+    long = {"trigger": trigger, "prompt": "Her birthday is July 17", "name": "birthday"}
+    broken = {**long, "name": "broken", "trigger": "match_keys("}
+    dates = {"createdAt": "2025-04-01T10:00:00.000Z", "createdContext": "user: hello"}
+    _json(data / "long-term-memory.json", [{**long, **dates}, {**broken, **dates}])
+    return folder / "data"
+
+
+def tax(folder: Path) -> Path:
+    """By the description in the article."""
+    turn = {"message": "I earn 75000 a year", "summary": "The user earns 75000", "embedding": [0.1] * 128}
+    memory = {**turn, "timestamp": "2025-12-01T10:00:00Z", "facts": {"annual_income": 75000}}
+    return _json(folder / "memories.json", [memory])
+
+
+def claude(folder: Path) -> Path:
+    """By the documentation of the export."""
+
+    def said(id: str, sender: str, text: str) -> dict[str, Any]:
+        content = [{"type": "text", "text": text}, {"type": "tool_use", "name": "x"}]
+        when = "2025-06-01T10:00:00.123456Z"
+        return {
+            "uuid": id,
+            "sender": sender,
+            "text": text,
+            "content": content,
+            "created_at": when,
+            "attachments": [],
+        }
+
+    asked, answered = said("m1", "human", "什么是复式记账？"), said("m2", "assistant", "Double entry.")
+    named = {"uuid": "c1", "name": "Bookkeeping", "created_at": "2025-06-01T10:00:00Z"}
+    conversation = {**named, "chat_messages": [asked, answered, said("m3", "human", "Thanks")]}
+    _json(folder / "export" / "conversations.json", [conversation])
+    return folder / "export"
+
+
+def chatgpt(folder: Path) -> Path:
+    """By the documentation of the export: a tree of messages, of which one branch was shown last."""
+
+    def node(id: str, parent: str | None, role: str, text: str, children: list[str]) -> dict[str, Any]:
+        content = {"content_type": "text", "parts": [text]}
+        message = {"id": id, "author": {"role": role}, "create_time": 1748772000.5, "content": content}
+        return {"id": id, "message": message, "parent": parent, "children": children}
+
+    mapping = {
+        "root": {"id": "root", "message": None, "parent": None, "children": ["a"]},
+        "a": node("a", "root", "user", "Name a port", ["b", "c"]),
+        "b": node("b", "a", "assistant", "The first answer, regenerated", []),
+        "c": node("c", "a", "assistant", "5433", []),
+    }
+    named = {"title": "Ports", "create_time": 1748772000.5, "conversation_id": "g1"}
+    return _json(folder / "conversations.json", [{**named, "mapping": mapping, "current_node": "c"}])
+
+
+def bullets(folder: Path) -> Path:
+    return _text(
+        folder / "CLAUDE.md",
+        "# Ledger\n\nA service for bookkeeping.\n\n## Code style\n\n- Use 4 spaces\n- Name tests as sentences,\n"
+        "  because people read them\n  - also in Chinese\n\n## 约定\n\n1. 周五不发布\n\n```bash\nmake test\n```\n",
+    )
+
+
+def jsonl(folder: Path) -> Path:
+    lines = [
+        {
+            "id": "n1",
+            "text": "The audit is on 3 December",
+            "tags": ["audit"],
+            "date": "2025-01-02",
+            "mood": "calm",
+        },
+        {"id": "n2", "text": "审计在十二月", "type": "decision", "author": "Ann"},
+        {"id": "n3"},
+    ]
+    return _text(
+        folder / "notes.jsonl", "".join(json.dumps(each, ensure_ascii=False) + "\n" for each in lines)
+    )
+
+
+def csv(folder: Path) -> Path:
+    return _text(
+        folder / "notes.csv",
+        'Note;Tags;Date;Importance;Project\n"Port 5433; for staging";db,staging;2025-01-02;8;ledger\n周五不发布;;;;\n',
+    )
+
+
+SOURCES: dict[str, Callable[[Path], Path]] = {
+    "server-memory": server_memory,
+    "mcp-memory-service": memory_service,
+    "mcp-memory-keeper": memory_keeper,
+    "claude-mem": claude_mem,
+    "token-saver": token_saver_database,
+    "basic-memory": basic_memory,
+    "memory-mcp-server": short_long,
+    "tax-memories": tax,
+    "claude": claude,
+    "chatgpt": chatgpt,
+    "markdown": bullets,
+    "jsonl": jsonl,
+    "csv": csv,
+}
+"""By the name of the format."""

@@ -1,0 +1,167 @@
+"""The commands: what they print for people and for programs, and an import that is killed."""
+
+import json
+import os
+import pty
+import random
+import re
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.conftest import ROOT, Sqlite, damage
+from tests.exchange import sources
+from tests.exchange.conftest import Run
+
+Taken = Callable[..., dict[str, Any]]
+Exported = Callable[..., str]
+
+OUTCOMES = {"added", "updated", "present", "duplicate", "deleted", "changed_here", "secret", "refused"}
+
+
+def many(path: Path, number: int) -> Path:
+    rows = ({"id": f"n{each}", "text": f"The audit of branch {each} is due 审计"} for each in range(number))
+    path.write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
+    return path
+
+
+def test_the_summary_has_a_schema(tmp_path: Path, taken: Taken) -> None:
+    summary = taken(tmp_path / "memory.db", sources.jsonl(tmp_path), sources.short_long(tmp_path))
+    assert set(summary) == {"dry_run", "sources", *OUTCOMES}
+    assert summary["dry_run"] is False
+    assert all(isinstance(summary[outcome], int) for outcome in OUTCOMES)
+    for source in summary["sources"]:
+        assert set(source) == {"path", "format", "counts", "refused_items", "conflicts"}
+        assert all(set(each) <= OUTCOMES for each in source["counts"].values())
+        assert all(set(each) == {"where", "why"} for each in source["refused_items"])
+        assert all(isinstance(each, str) for each in source["conflicts"])
+    assert [source["format"] for source in summary["sources"]] == ["jsonl", "memory-mcp-server"]
+
+
+def test_people_read_what_was_done(tmp_path: Path, run: Run) -> None:
+    done = run(tmp_path / "memory.db", "import", sources.jsonl(tmp_path))
+    assert done.out.splitlines() == [
+        f"{tmp_path / 'notes.jsonl'} (JSON, a memory a line or in a list)",
+        "  memories: added 2",
+        "  unreadable: left out 1",
+        "  not taken over:",
+        "    line 3: has no text",
+    ]
+    assert (done.err, done.code) == ("", 1)
+
+
+def test_an_import_that_is_killed_goes_on_where_it_was(
+    tmp_path: Path, user_folders: dict[str, str], taken: Taken, sqlite: Sqlite
+) -> None:
+    db, path, number = tmp_path / "memory.db", many(tmp_path / "many.jsonl", 3000), 3000
+    command = [
+        sys.executable,
+        "-m",
+        "memory_server",
+        "import",
+        str(path),
+        "--db",
+        str(db),
+        "--embedder",
+        "hashing",
+    ]
+    chance = random.Random(7)
+    for _ in range(3):
+        before = int(sqlite(db, "SELECT count(*) FROM memories")) if db.exists() else 0
+        process = subprocess.Popen(
+            command, env={**os.environ, **user_folders, "PYTHONPATH": str(ROOT)}, cwd=tmp_path
+        )
+        while _count(db) <= before and process.poll() is None:
+            time.sleep(0.005)
+        time.sleep(chance.random() / 10)
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+    summary = taken(db, path)
+    assert summary["added"] + summary["present"] == number
+    assert sqlite(db, "SELECT count(*), count(DISTINCT content) FROM memories") == f"{number}|{number}"
+    assert sqlite(db, "SELECT count(*), count(DISTINCT item_id) FROM origins") == f"{number}|{number}"
+    assert damage(db) == []
+
+
+def _count(db: Path) -> int:
+    """The memories, read by the stock program's own rules: another process may be writing."""
+    if not db.exists() or not db.stat().st_size:
+        return 0
+    done = subprocess.run(
+        ["sqlite3", "-cmd", ".timeout 5000", str(db), "SELECT count(*) FROM memories"],
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    return int(done.stdout or 0)
+
+
+def test_progress_is_shown_on_a_terminal_and_not_in_a_pipe(
+    tmp_path: Path, user_folders: dict[str, str], run: Run
+) -> None:
+    path = many(tmp_path / "many.jsonl", 9000)
+    assert run(tmp_path / "pipe.db", "import", path).err == ""
+    ours, theirs = pty.openpty()
+    command = [
+        sys.executable,
+        "-m",
+        "memory_server",
+        "import",
+        str(path),
+        "--db",
+        str(tmp_path / "terminal.db"),
+    ]
+    env = {**os.environ, **user_folders, "PYTHONPATH": str(ROOT), "MEMORY_SERVER_EMBEDDER": "hashing"}
+    process = subprocess.Popen(command, env=env, cwd=tmp_path, stderr=theirs, stdout=subprocess.DEVNULL)
+    os.close(theirs)
+    shown = b""
+    while True:
+        try:
+            part = os.read(ours, 4096)
+        except OSError:  # the other end is closed
+            break
+        if not part:
+            break
+        shown += part
+    os.close(ours)
+    assert process.wait() == 0
+    text = shown.decode()
+    assert re.search(r"/9000\D.*a second", text)
+
+
+def test_markdown_has_a_page_for_each_project(copy: Path, tmp_path: Path, run: Run) -> None:
+    done = run(copy, "export", "--format", "markdown", tmp_path / "pages")
+    assert (done.out, done.err, done.code) == ("", "", 0)
+    assert sorted(path.name for path in (tmp_path / "pages").iterdir()) == ["ledger.md", "no project.md"]
+    page = (tmp_path / "pages" / "ledger.md").read_text(encoding="utf-8")
+    assert page.startswith("# ledger\n\n## Decisions\n\n- 生产环境每周二上午十点发布，周五不发布。 (")
+    assert '- `手写.键`: {"a": [1, null, "零"]}' in page
+    assert "## Prompts\n\n- **n**: 提示\n  when `match_keys(messages, ['x'])`" in page
+    assert "About it" in page
+
+
+def test_a_page_goes_to_standard_output(copy: Path, run: Run) -> None:
+    done = run(copy, "export", "--format", "markdown", "--project", "ledger")
+    assert done.out.startswith("# ledger\n")
+
+
+def test_an_export_goes_whole_into_a_file_that_only_its_owner_reads(
+    copy: Path, tmp_path: Path, run: Run, exported: Exported
+) -> None:
+    target = tmp_path / "export.jsonl"
+    target.write_text("older", encoding="utf-8")
+    assert run(copy, "export", target).code == 0
+    assert target.read_text(encoding="utf-8") == exported(copy)
+    assert target.stat().st_mode & 0o777 == 0o600
+    assert not list(tmp_path.glob(".export*"))
+
+
+@pytest.mark.parametrize("command", ["export", "merge"])
+def test_without_a_database_nothing_is_made(command: str, tmp_path: Path, run: Run) -> None:
+    done = run(tmp_path / "gone.db", command, *([tmp_path / "other.db"] if command == "merge" else []))
+    assert done.code == 1
+    assert list(tmp_path.glob("*.db")) == []

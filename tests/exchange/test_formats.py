@@ -1,0 +1,301 @@
+"""What each other program knows is taken over: recognised, with its dates and tags, once, and the source only read."""
+
+import json
+import sqlite3
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from memory_server.importing.formats import NAMES
+from tests.conftest import Sqlite, as_rows, damage
+from tests.exchange import sources
+from tests.exchange.conftest import Run
+from tests.exchange.sources import SOURCES
+
+Taken = Callable[..., dict[str, Any]]
+
+
+def memories(sqlite: Sqlite, db: Path) -> list[dict[str, Any]]:
+    columns = "id, content, type, project, tags, importance, metadata, created_at, created_by, session"
+    return as_rows(sqlite(db, ".mode json", f"SELECT {columns} FROM memories ORDER BY id"))
+
+
+def contents(sqlite: Sqlite, db: Path) -> list[str]:
+    return [each["content"] for each in memories(sqlite, db)]
+
+
+def edges(sqlite: Sqlite, db: Path) -> set[str]:
+    ends = "s.content || ' | ' || relation || ' | ' || t.content"
+    rows = sqlite(
+        db,
+        f"SELECT json_group_array({ends}) FROM edges AS e"
+        " JOIN memories AS s ON s.id = source_id JOIN memories AS t ON t.id = target_id",
+    )
+    return set(json.loads(rows))
+
+
+def test_every_format_has_a_source_here() -> None:
+    assert {*SOURCES, "memory-server"} == set(NAMES)
+
+
+@pytest.mark.parametrize("name", SOURCES)
+def test_a_source_is_recognised_taken_once_and_only_read(
+    name: str, tmp_path: Path, taken: Taken, sqlite: Sqlite
+) -> None:
+    (tmp_path / "source").mkdir()
+    path = SOURCES[name](tmp_path / "source")
+    files = [each for each in [path, *path.rglob("*")] if each.is_file()]
+    before = {each: each.read_bytes() for each in files}
+    db = tmp_path / "memory.db"
+    first = taken(db, path)
+    assert first["sources"][0]["format"] == name
+    assert first["added"] > 0
+    again = taken(db, path)
+    assert (again["added"], again["updated"], again["changed_here"]) == (0, 0, 0)
+    assert again["present"] + again["duplicate"] > 0
+    assert {each: each.read_bytes() for each in files} == before
+    assert [each for each in [path, *path.rglob("*")] if each.is_file()] == files
+    origins = sqlite(db, "SELECT DISTINCT imported_from FROM readable_origins").split()
+    assert origins == [name]
+    assert damage(db) == []
+
+
+def test_server_memory(tmp_path: Path, taken: Taken, sqlite: Sqlite) -> None:
+    taken(tmp_path / "memory.db", sources.server_memory(tmp_path))
+    assert set(contents(sqlite, tmp_path / "memory.db")) == {
+        "Alice Zhang (person)", "Alice Zhang: Prefers Vim keybindings", "Alice Zhang: Lives in Hangzhou 住在杭州",
+        "Ledger (project)", "Ledger: Written in Rust", "Ledger: Ships every Tuesday",
+        "Ledger: The staging database listens on port 5433", "Vim (tool)",
+        "Alice Zhang maintains Ledger", "Ledger depends on Vim",
+    }  # fmt: skip
+    assert {
+        "Alice Zhang (person) | related_to | Ledger (project)",
+        "Ledger (project) | depends_on | Vim (tool)",
+    } <= edges(sqlite, tmp_path / "memory.db")
+
+
+def test_mcp_memory_service(tmp_path: Path, taken: Taken, sqlite: Sqlite) -> None:
+    taken(tmp_path / "memory.db", sources.memory_service(tmp_path))
+    one, other = memories(sqlite, tmp_path / "memory.db")
+    assert (one["content"], one["tags"], one["created_by"]) == (
+        "The staging database listens on port 5433",
+        '["staging", "db"]',
+        "desk",
+    )
+    assert (other["content"], other["type"], other["importance"]) == ("我们决定周二发布", "decision", 9)
+    assert one["created_at"].startswith("2026-11-22T15:31:34")
+
+
+def test_mcp_memory_keeper(tmp_path: Path, taken: Taken, sqlite: Sqlite) -> None:
+    taken(tmp_path / "memory.db", sources.memory_keeper(tmp_path))
+    found = {each["content"]: each for each in memories(sqlite, tmp_path / "memory.db")}
+    assert found["db_choice: We use PostgreSQL 17 for the ledger"]["type"] == "decision"
+    assert found["bug: 周五的导出失败：挪威客户"]["tags"] == '["error", "support"]'
+    assert found["Today the export was repaired"]["tags"] == '["journal", "export"]'
+    source = "next_step: Move the staging database to port 6000"
+    target = "db_choice: We use PostgreSQL 17 for the ledger"
+    assert edges(sqlite, tmp_path / "memory.db") == {f"{source} | depends_on | {target}"}
+
+
+def test_claude_mem(tmp_path: Path, taken: Taken, sqlite: Sqlite) -> None:
+    taken(tmp_path / "memory.db", sources.claude_mem(tmp_path))
+    bug, summary = memories(sqlite, tmp_path / "memory.db")
+    assert bug["content"].startswith(
+        "Export repaired: The export of invoices failed for Norway.\n- The header was missing"
+    )
+    assert (bug["type"], bug["project"], bug["created_at"]) == ("error", "ledger", "2025-10-01T09:00:00.000Z")
+    assert "next steps: Write a test" in summary["content"]
+
+
+@pytest.mark.parametrize("source", [sources.token_saver_database, sources.token_saver_export])
+def test_token_saver(source: Callable[[Path], Path], tmp_path: Path, taken: Taken, sqlite: Sqlite) -> None:
+    summary = taken(tmp_path / "memory.db", source(tmp_path))
+    assert summary["sources"][0]["format"] == "token-saver"
+    facts = as_rows(
+        sqlite(tmp_path / "memory.db", ".mode json", "SELECT scope, owner, key, value, created_at FROM facts")
+    )
+    assert facts[0]["key"] == "current.task"
+    assert {each["created_at"] for each in facts} == {"2025-09-01T10:00:00.000Z"}
+
+
+def test_basic_memory(tmp_path: Path, taken: Taken, sqlite: Sqlite) -> None:
+    summary = taken(tmp_path / "memory.db", sources.basic_memory(tmp_path))
+    found = {each["content"]: each for each in memories(sqlite, tmp_path / "memory.db")}
+    assert found["Coffee Brewing: Pour over gives clarity #brewing (from tests)"]["tags"] == (
+        '["method", "brewing", "coffee"]'
+    )
+    assert found["Coffee Brewing: 水温九十三度"]["type"] == "preference"
+    assert found["Coffee Brewing: 水温九十三度"]["created_at"] == "2025-03-01T08:00:00.000Z"
+    assert "Coffee Brewing\n\nHow we brew. | depends_on | Grinder\nA burr grinder." in edges(
+        sqlite, tmp_path / "memory.db"
+    )
+    (refused,) = summary["sources"][0]["refused_items"]
+    assert refused["why"] == "there is no note Missing Note"
+
+
+def test_memory_mcp_server(tmp_path: Path, taken: Taken, sqlite: Sqlite) -> None:
+    summary = taken(tmp_path / "memory.db", sources.short_long(tmp_path))
+    db = tmp_path / "memory.db"
+    assert sqlite(db, "SELECT said_at, score FROM short_term_memories") == "2025-05-01T10:00:00.000Z|7.0"
+    assert (
+        sqlite(db, "SELECT c.name, m.name FROM long_term_memories AS m, conversations AS c")
+        == "my chat|birthday"
+    )
+    assert sqlite(db, "SELECT created_at, created_context FROM long_term_memories") == (
+        "2025-04-01T10:00:00.000Z|user: hello"
+    )
+    (refused,) = summary["sources"][0]["refused_items"]
+    assert refused["where"] == "long_term my chat/broken"
+
+
+def test_the_tax_article(tmp_path: Path, taken: Taken, sqlite: Sqlite) -> None:
+    taken(tmp_path / "memory.db", sources.tax(tmp_path))
+    assert sqlite(tmp_path / "memory.db", "SELECT summary, created_at FROM turns") == (
+        "The user earns 75000|2025-12-01T10:00:00.000Z"
+    )
+    assert sqlite(tmp_path / "memory.db", "SELECT key, value FROM facts") == "annual_income|75000"
+
+
+def test_an_account_of_claude(tmp_path: Path, taken: Taken, sqlite: Sqlite) -> None:
+    taken(tmp_path / "memory.db", sources.claude(tmp_path))
+    turns = as_rows(sqlite(tmp_path / "memory.db", ".mode json", "SELECT * FROM turns ORDER BY id"))
+    assert [each["summary"] for each in turns] == ["Bookkeeping: 什么是复式记账？", "Bookkeeping: Thanks"]
+    assert turns[0]["message"] == "user: 什么是复式记账？\nassistant: Double entry."
+    assert (turns[0]["session"], turns[0]["created_at"]) == ("c1", "2025-06-01T10:00:00.123Z")
+
+
+def test_an_account_of_chatgpt_has_the_branch_that_was_shown(
+    tmp_path: Path, taken: Taken, sqlite: Sqlite
+) -> None:
+    taken(tmp_path / "memory.db", sources.chatgpt(tmp_path))
+    assert sqlite(tmp_path / "memory.db", "SELECT message, created_at FROM turns") == (
+        "user: Name a port\nassistant: 5433|2025-06-01T10:00:00.500Z"
+    )
+
+
+def test_markdown(tmp_path: Path, taken: Taken, sqlite: Sqlite) -> None:
+    taken(tmp_path / "memory.db", sources.bullets(tmp_path))
+    assert contents(sqlite, tmp_path / "memory.db") == [
+        "A service for bookkeeping.",
+        "Code style: Use 4 spaces",
+        "Code style: Name tests as sentences,\nbecause people read them\n  - also in Chinese",
+        "约定: 周五不发布\n```bash\nmake test\n```",
+    ]
+
+
+def test_what_is_in_a_repository_belongs_to_its_project(tmp_path: Path, taken: Taken, sqlite: Sqlite) -> None:
+    (tmp_path / "shop" / ".git").mkdir(parents=True)
+    taken(tmp_path / "memory.db", sources.bullets(tmp_path / "shop"))
+    assert {each["project"] for each in memories(sqlite, tmp_path / "memory.db")} == {"shop"}
+
+
+def test_jsonl(tmp_path: Path, taken: Taken, sqlite: Sqlite) -> None:
+    summary = taken(tmp_path / "memory.db", sources.jsonl(tmp_path))
+    one, other = memories(sqlite, tmp_path / "memory.db")
+    assert (one["tags"], one["created_at"], one["metadata"]) == (
+        '["audit"]',
+        "2025-01-02T00:00:00.000Z",
+        '{"mood": "calm"}',
+    )
+    assert (other["type"], other["created_by"]) == ("decision", "Ann")
+    assert summary["sources"][0]["refused_items"] == [{"where": "line 3", "why": "has no text"}]
+
+
+def test_csv(tmp_path: Path, taken: Taken, sqlite: Sqlite) -> None:
+    taken(tmp_path / "memory.db", sources.csv(tmp_path))
+    one, other = memories(sqlite, tmp_path / "memory.db")
+    assert (one["content"], one["importance"], one["project"]) == ("Port 5433; for staging", 8, "ledger")
+    assert other["content"] == "周五不发布"
+
+
+def test_everything_goes_under_the_project_that_is_named(
+    tmp_path: Path, taken: Taken, sqlite: Sqlite
+) -> None:
+    taken(tmp_path / "memory.db", sources.csv(tmp_path), sources.tax(tmp_path), "--project", "books")
+    assert {each["project"] for each in memories(sqlite, tmp_path / "memory.db")} == {"books"}
+    assert sqlite(tmp_path / "memory.db", "SELECT project FROM turns") == "books"
+
+
+def test_rows_that_are_only_in_the_log_of_a_source_are_taken_and_it_stays_as_it_is(
+    tmp_path: Path, taken: Taken
+) -> None:
+    path = sources.memory_keeper(tmp_path)
+    connection = sqlite3.connect(path)
+    connection.execute("PRAGMA journal_mode = WAL")
+    session = connection.execute("SELECT id FROM sessions").fetchone()[0]
+    connection.execute(
+        "INSERT INTO context_items (id, session_id, key, value) VALUES ('w', ?, 'k', 'in the log')",
+        (session,),
+    )
+    connection.commit()
+    beside = {each.name: each.read_bytes() for each in tmp_path.glob("context.db*")}
+    assert {"context.db", "context.db-wal"} <= set(beside)
+    summary = taken(tmp_path / "memory.db", path)
+    assert summary["sources"][0]["counts"]["memory"] == {"added": 5}
+    assert {each.name: each.read_bytes() for each in tmp_path.glob("context.db*")} == beside
+    connection.close()
+
+
+def test_what_has_changed_at_the_source_is_changed_here_unless_it_was_changed_here_too(
+    tmp_path: Path, taken: Taken, sqlite: Sqlite
+) -> None:
+    db, path = tmp_path / "memory.db", sources.jsonl(tmp_path)
+    taken(db, path)
+    sqlite(db, "UPDATE memories SET content = 'mine' WHERE id = 2")
+    changed = (
+        path.read_text(encoding="utf-8")
+        .replace("3 December", "4 December")
+        .replace("审计在十二月", "审计在一月")
+    )
+    path.write_text(changed, encoding="utf-8")
+    summary = taken(db, path)
+    assert (summary["updated"], summary["changed_here"]) == (1, 1)
+    assert contents(sqlite, db) == ["The audit is on 4 December", "mine"]
+    assert (
+        sqlite(db, "SELECT content FROM memory_history WHERE memory_id = 1") == "The audit is on 3 December"
+    )
+    assert summary["sources"][0]["conflicts"] == ["memory 2: changed here and in jsonl: left as it is here"]
+
+
+def test_what_was_deleted_here_does_not_come_back_until_it_is_erased(
+    tmp_path: Path, taken: Taken, sqlite: Sqlite
+) -> None:
+    db, path = tmp_path / "memory.db", sources.jsonl(tmp_path)
+    taken(db, path)
+    sqlite(
+        db,
+        "INSERT INTO trash (kind, item_id, parts) VALUES ('memory', 1, '{\"memories\": [{\"id\": 1}]}')",
+        "DELETE FROM memories WHERE id = 1",
+    )
+    assert taken(db, path)["deleted"] == 1
+    sqlite(db, "DELETE FROM trash")
+    assert sqlite(db, "SELECT count(*) FROM origins") == "1"
+    assert taken(db, path)["added"] == 1
+
+
+def test_what_two_sources_say_is_one_memory_with_two_origins(
+    tmp_path: Path, taken: Taken, sqlite: Sqlite
+) -> None:
+    db = tmp_path / "memory.db"
+    (tmp_path / "a.jsonl").write_text('{"text": "The audit is in May"}\n', encoding="utf-8")
+    (tmp_path / "b.csv").write_text("id,note\n1,The audit is in May\n", encoding="utf-8")
+    summary = taken(db, tmp_path / "a.jsonl", tmp_path / "b.csv")
+    assert (summary["added"], summary["duplicate"]) == (1, 1)
+    assert (
+        sqlite(db, "SELECT group_concat(source) FROM (SELECT source FROM origins ORDER BY id)") == "jsonl,csv"
+    )
+
+
+def test_a_path_that_is_not_there_and_one_of_no_format_are_named(tmp_path: Path, run: Run) -> None:
+    (tmp_path / "picture").write_bytes(b"\x89PNG\r\n")
+    for path, words in (
+        (tmp_path / "gone", "There is no file"),
+        (tmp_path / "picture", "no format that is known"),
+    ):
+        done = run(tmp_path / "memory.db", "import", path)
+        assert done.code == 1
+        assert words in done.err
+    done = run(tmp_path / "memory.db", "import", sources.csv(tmp_path), "--from", "jsnl")
+    assert "Did you mean `jsonl`?" in done.err
