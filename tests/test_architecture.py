@@ -1,0 +1,332 @@
+"""Rules about the whole tree that neither the type checker nor the import contracts see."""
+
+import ast
+import re
+import subprocess
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from string import Formatter
+
+import pytest
+from mcp_types import ToolAnnotations
+
+from memory_server import app
+from memory_server.cli import hints as cli_hints
+from memory_server.errors import Mend
+from memory_server.mcp import hints as mcp_hints
+from memory_server.mcp.tool import DESTROYS, READS, WRITES, Tool
+from memory_server.mcp.toolsets import toolsets
+from memory_server.settings import Settings
+from tests.conftest import ROOT
+
+PACKAGE = ROOT / "memory_server"
+CLOCKS = {"datetime.now", "datetime.utcnow", "datetime.today", "date.today", "time.time", "time.time_ns"}
+CHANCE = {"random", "secrets", "numpy.random"}
+FACES = {"cli", "demo.py", "hook", "mcp", "__init__.py", "__main__.py"}
+"""What talks to people and models. All else lies below, and does not know who reads its words."""
+
+WORDS = [pytest.param(mcp_hints.WORDS, id="mcp"), pytest.param(cli_hints.WORDS, id="cli")]
+FLAG = re.compile(r"(?<![\w-])--[a-z][a-z-]*")
+
+
+def modules() -> Iterator[tuple[str, ast.Module]]:
+    """Each module of the package, by its path in it."""
+    for path in sorted(PACKAGE.rglob("*.py")):
+        yield path.relative_to(PACKAGE).as_posix(), ast.parse(path.read_text(encoding="utf-8"))
+
+
+def called(tree: ast.AST) -> set[str]:
+    """What a tree calls, as far as a dotted name goes."""
+    return {ast.unparse(node.func) for node in ast.walk(tree) if isinstance(node, ast.Call)}
+
+
+def imported(tree: ast.AST) -> set[str]:
+    found: set[str] = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            found.update(alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            found.add(node.module or "")
+    return found
+
+
+def all_tools() -> list[Tool]:
+    known = toolsets(app.build(Settings(db=Path("never-opened.db"))))
+    return [tool for tools in known.values() for tool in tools]
+
+
+def test_every_tool_has_one_of_the_three_effects() -> None:
+    for tool in all_tools():
+        assert tool.annotations in (READS, WRITES, DESTROYS), tool.name
+
+
+@pytest.mark.parametrize("effect", [READS, WRITES, DESTROYS])
+def test_an_effect_states_all_four_hints(effect: ToolAnnotations) -> None:
+    hints = effect.model_dump(exclude={"title"})
+    assert all(isinstance(hint, bool) for hint in hints.values()), hints
+
+
+def test_tool_names_are_unique_and_their_methods_bear_them() -> None:
+    names = [tool.name for tool in all_tools()]
+    assert len(names) == len(set(names))
+    assert names == [tool.fn.__name__ for tool in all_tools()]
+
+
+def test_only_the_composition_roots_read_the_clock() -> None:
+    readers = {name for name, tree in modules() if called(tree) & CLOCKS}
+    assert readers == {"reader.py", "hook/main.py"}
+
+
+def test_chance_enters_by_the_composition_root_and_in_the_naps_of_a_busy_database() -> None:
+    users = {name for name, tree in modules() if imported(tree) & CHANCE}
+    assert users == {"app.py", "sqlite/waiting.py"}
+
+
+def reads_environment(tree: ast.AST) -> bool:
+    """To set a variable for a library is not to read one."""
+    nodes = list(ast.walk(tree))
+    written = {
+        id(node.value)
+        for node in nodes
+        if isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Store)
+    }
+    return any(
+        isinstance(node, ast.Attribute) and node.attr in ("environ", "getenv") and id(node) not in written
+        for node in nodes
+    )
+
+
+def test_only_the_settings_read_the_environment() -> None:
+    readers = {name for name, tree in modules() if reads_environment(tree)}
+    assert readers == {"settings.py", "hook/settings.py", "cli/install/clients.py", "cli/main.py"}
+
+
+def test_nothing_prints_but_the_command_line_and_the_demo() -> None:
+    printers = {name for name, tree in modules() if called(tree) & {"print", "sys.stdout.write", "input"}}
+    assert {name for name in printers if name != "demo.py"} == {
+        "__main__.py",
+        "cli/exporting.py",
+        "cli/guard.py",
+        "cli/hooks.py",
+        "cli/install/command.py",
+        "cli/output.py",
+        "cli/program.py",
+        "cli/serve.py",
+    }
+
+
+def hints(tree: ast.Module) -> Iterator[tuple[int, str, set[str]]]:
+    """Each hint that a module gives: its line, the name of what mends, and the arguments that come with it."""
+    seen: set[int] = set()
+    for node in ast.walk(tree):
+        match node:
+            case ast.Call(func=ast.Name("Hint"), args=[ast.Attribute(ast.Name("Mend"), name) as mend, *rest]):
+                seen.add(id(mend))
+                given = [key for each in rest if isinstance(each, ast.Dict) for key in each.keys]
+                names = {key.value for key in given if isinstance(key, ast.Constant)}
+                assert len(names) == len(given), f"line {node.lineno}: arguments that cannot be read here"
+                assert not node.keywords, f"line {node.lineno}: arguments that cannot be read here"
+                yield node.lineno, name, {str(each) for each in names}
+            case ast.Attribute(ast.Name("Mend"), name) if id(node) not in seen:
+                yield node.lineno, name, set()
+
+
+def all_hints() -> Iterator[tuple[str, str, set[str]]]:
+    for module, tree in modules():
+        if module not in ("cli/hints.py", "mcp/hints.py"):
+            for line, mend, given in hints(tree):
+                yield f"{module}:{line}", mend, given
+
+
+def test_the_walk_sees_a_hint_with_arguments_and_one_without() -> None:
+    tree = ast.parse("raise NotFound('x', Mend.A, Hint(Mend.B), Hint(Mend.C, {'key': key, 'id': 1}))")
+    assert sorted(hints(tree)) == [(1, "A", set()), (1, "B", set()), (1, "C", {"key", "id"})]
+
+
+@pytest.mark.parametrize("words", WORDS)
+def test_every_face_has_words_for_each_way_to_mend_a_failure(words: Mapping[Mend, str]) -> None:
+    assert set(words) == set(Mend)
+
+
+@pytest.mark.parametrize("words", WORDS)
+def test_every_hint_gives_what_the_words_of_a_face_need(words: Mapping[Mend, str]) -> None:
+    needed = {
+        mend.name: {name for _, name, _, _ in Formatter().parse(text) if name is not None}
+        for mend, text in words.items()
+    }
+    lacking = [
+        f"{place}: {mend} without {sorted(needed[mend] - given)}"
+        for place, mend, given in all_hints()
+        if needed[mend] - given
+    ]
+    assert lacking == []
+
+
+def test_every_way_to_mend_a_failure_is_hinted_at_somewhere() -> None:
+    assert {mend for _, mend, _ in all_hints()} == {mend.name for mend in Mend}
+
+
+@pytest.mark.parametrize("words", WORDS)
+def test_the_words_of_a_face_name_no_tool_argument_or_flag_that_does_not_exist(
+    words: Mapping[Mend, str],
+) -> None:
+    tools = {tool.name: set(tool.parameters["properties"]) for tool in all_tools()}
+    flags = {"--" + name.replace("_", "-") for name in Settings.model_fields}
+    for text in words.values():
+        called = re.findall(r"`(\w+)`", text)
+        assert set(called) <= set(tools), text
+        arguments = set(re.findall(r"\b(\w+)=", text))
+        assert arguments <= set().union(*(tools[name] for name in called)), text
+        assert set(FLAG.findall(text)) <= flags, text
+
+
+def strings(tree: ast.Module) -> Iterator[tuple[int, str]]:
+    """The texts of a module with their lines, an f-string as one text; docstrings are for its readers only."""
+    passed: set[int] = set()
+    for node in ast.walk(tree):
+        match node:
+            case ast.Expr(ast.Constant() as docstring):
+                passed.add(id(docstring))
+            case ast.JoinedStr(values=parts):
+                passed.update(map(id, parts))
+                yield (
+                    node.lineno,
+                    "".join(str(part.value) if isinstance(part, ast.Constant) else "{}" for part in parts),
+                )
+            case ast.Constant(str(text)) if id(node) not in passed:
+                yield node.lineno, text
+
+
+def of_a_face(tools: list[str]) -> re.Pattern[str]:
+    """What only a face may say: the name of a tool, a flag, a command to type."""
+    return re.compile(
+        "|".join([rf"\b(?:{'|'.join(tools)})\b", FLAG.pattern, r"\bmemory-server[ \[]\S", r"\bpipx? \w"])
+    )
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Call `memory_search` to find it.",
+        "ids come from memory_search",
+        "Start it with --db and another path",
+        "Run `memory-server doctor`",
+        "memory-server --read-only",
+        'pip install "memory-server[sentence-transformers]"',
+    ],
+)
+def test_the_words_that_only_a_face_may_say_are_recognised(text: str) -> None:
+    assert of_a_face([tool.name for tool in all_tools()]).search(text)
+
+
+def test_below_the_faces_no_text_names_a_tool_a_flag_or_a_command() -> None:
+    """The descriptions of the settings neither, though they are the help of the flags: a flag needs not name itself."""
+    pattern = of_a_face([tool.name for tool in all_tools()])
+    found = [
+        f"{module}:{line}: {match[0]}"
+        for module, tree in modules()
+        if module.partition("/")[0] not in FACES
+        for line, text in strings(tree)
+        for match in pattern.finditer(text)
+    ]
+    assert [line for line in found if not line.endswith(": --user")] == []  # curl's, before a password
+
+
+def attributes(node: ast.ClassDef) -> Iterator[tuple[str, str]]:
+    """The name and the type of each attribute of a class that says it, in its body or in its `__init__`."""
+    for part in node.body:
+        if isinstance(part, ast.AnnAssign):
+            yield ast.unparse(part.target), ast.unparse(part.annotation)
+        elif isinstance(part, ast.FunctionDef) and part.name == "__init__":
+            for each in (*part.args.args, *part.args.kwonlyargs):
+                yield each.arg, ast.unparse(each.annotation) if each.annotation else ""
+            for inner in ast.walk(part):
+                if isinstance(inner, ast.Attribute) and isinstance(inner.ctx, ast.Store):
+                    yield inner.attr, ""
+
+
+def test_no_service_holds_a_caller_a_project_or_a_session() -> None:
+    """Each call brings its own: one service serves any client. What a service answers may name a project."""
+    trees = dict(modules())
+    lasting = called(trees["app.py"])
+    services = {
+        f"{module}: {node.name}": (node.name in lasting, list(attributes(node)))
+        for module, tree in trees.items()
+        if module.startswith("services/")
+        for node in ast.walk(tree)
+        if isinstance(node, ast.ClassDef)
+    }
+    assert sum(lasts for lasts, _ in services.values()) > 10
+    found = [
+        f"{place}.{name}: {annotation}"
+        for place, (lasts, held) in services.items()
+        for name, annotation in held
+        if re.search(r"\b(?:Project|Caller|Place)\b", annotation)
+        or (lasts and name.strip("_") in ("caller", "project", "session", "place", "here"))
+    ]
+    assert found == []
+
+
+def test_every_module_says_what_it_owns() -> None:
+    silent = [name for name, tree in modules() if tree.body and not ast.get_docstring(tree)]
+    assert silent == []
+
+
+def tracked() -> list[Path]:
+    """The files of the repository; without git, all that lies here."""
+    done = subprocess.run(
+        ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if done.returncode == 0:
+        names = done.stdout.split("\0")
+    else:
+        names = [path.relative_to(ROOT).as_posix() for path in ROOT.rglob("*")]
+    hidden = (".", "build/", "dist/")
+    return [ROOT / name for name in names if not name.startswith(hidden) and (ROOT / name).is_file()]
+
+
+def texts() -> Iterator[tuple[str, str]]:
+    for path in tracked():
+        if ".venv" in path.parts or path.stat().st_size > 2_000_000:
+            continue
+        try:
+            yield path.relative_to(ROOT).as_posix(), path.read_text(encoding="utf-8")
+        except UnicodeDecodeError:
+            continue
+
+
+OF_A_MACHINE = re.compile(
+    "|".join(
+        [
+            r"/(?:home|Users)/(?!you\b|me\b|user\b|\.\.\.|\$|<|NAME)[\w.-]+",
+            r"/root/\w",
+            r"/" + "work/",
+            r"C:\\\\?Users\\\\?(?!you\b|me\b)\w+",
+        ]
+    )
+)
+
+
+def test_no_file_names_a_machine_or_a_path_on_one() -> None:
+    found = [
+        f"{name}: {match[0]}"
+        for name, text in texts()
+        if name != "tests/test_architecture.py"
+        for match in OF_A_MACHINE.finditer(text)
+    ]
+    assert found == []
+
+
+def test_text_files_are_clean() -> None:
+    """UTF-8 without a byte order mark, line feeds, one at the end; no mark of an unsolved merge."""
+    dirty = []
+    for name, text in texts():
+        if text.startswith("\ufeff") or "\r" in text or (text and not text.endswith("\n")):
+            dirty.append(name)
+        if re.search(r"^(?:<{7} |>{7} )", text, re.MULTILINE):
+            dirty.append(f"{name}: merge")
+    assert dirty == []

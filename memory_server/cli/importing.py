@@ -27,9 +27,9 @@ def take(
     named = [(path, *recognised(path, form)) for path in paths]
     parts: list[tuple[str, str, Imported]] = []
     with tried(settings, dry_run) as services:
-        for path, chosen, opened in named:
-            source = Source(chosen.name, lambda chosen=chosen, opened=opened: chosen.records(opened))  # type: ignore[misc]
-            done = run(services, source, project, str(path))
+        for path, chosen, found in named:
+            source = Source(chosen.name, lambda chosen=chosen, found=found: chosen.records(found))  # type: ignore[misc]
+            done = run(services, source, project, path.name)
             parts.append((str(path), chosen.name, done))
             if not as_json:
                 output.say_text(summary.told(str(path), chosen.title, done, dry_run))

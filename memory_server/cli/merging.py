@@ -12,7 +12,7 @@ TITLE = "a database of memory-server"
 
 def merge(settings: Settings, file: Path, dry_run: bool, as_json: bool) -> int:
     """Merge and print what was done. Returns 1 where something was refused."""
-    with tried(settings, dry_run) as services, progress.bar(str(file)) as report:
+    with tried(settings, dry_run) as services, progress.bar(file.name) as report:
         done = services.merges.merge(file, Caller(project=settings.here), report)
     if as_json:
         output.as_json(summary.answer([(str(file), "memory-server", done)], dry_run))
