@@ -1,5 +1,6 @@
 """The composition root of what only searches by words: no model, no triggers, half the imports of `app`."""
 
+from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import NoReturn
 
@@ -9,11 +10,16 @@ from memory_server.services.search import SearchService
 from memory_server.settings import Settings
 from memory_server.sqlite.database import Database
 
+Make = Callable[..., EmbeddingQueue]
 
-def build(settings: Settings) -> SearchService:
-    """A search that has no embedder; nothing is opened yet. Its database is to be closed."""
+
+def build(settings: Settings, make: Make = EmbeddingQueue) -> SearchService:
+    """A search that has no embedder; nothing is opened yet. Its database is to be closed.
+
+    `make` makes the queue that says what a question means.
+    """
     database = Database(settings.db, clock)
-    return SearchService(database, EmbeddingQueue(database, _none, _none, clock), not settings.read_only)
+    return SearchService(database, make(database, _none, _none, clock), not settings.read_only)
 
 
 def clock() -> datetime:

@@ -35,7 +35,7 @@ COLUMNS = (
 @options.json_option
 def list_command(settings: Settings, limit: int, offset: int, as_json: bool, **given: Any) -> None:
     """List memories, the newest first."""
-    with search_of(settings) as search:
+    with search_of(settings) as (search, _):
         found = search.search(
             "", options.filter_of(given), limit, "keyword", offset=offset, caller=caller(settings)
         )

@@ -37,10 +37,9 @@ def opened(settings: Settings, *, makes: bool = False) -> Iterator["Services"]:
 
 
 @contextmanager
-def search_of(settings: Settings, meaning: bool = False) -> Iterator[SearchService]:
-    """The search, closed at the end. By words it needs no model and starts in half the time.
-
-    A running server that can be asked for meaning would be asked here: with a queue whose embedder asks it.
+def search_of(settings: Settings, meaning: bool = False) -> Iterator[tuple[SearchService, str]]:
+    """The search and its mode, closed at the end. It needs no model and starts in half the time: where a server of the
+    file runs, that embeds the question, else words answer. With `meaning` the model is loaded.
 
     Raises:
         Invalid: there is no such file.
@@ -48,13 +47,18 @@ def search_of(settings: Settings, meaning: bool = False) -> Iterator[SearchServi
     if meaning:
         with opened(settings) as services:
             services.queue.warm_up()
-            yield services.search
+            yield services.search, "hybrid"
         return
     _refuse_missing(settings)
-    search = reader.build(settings)
+    search, mode = reader.build(settings), "keyword"
+    if not settings.no_socket:
+        from memory_server.cli.by_server import AskingQueue, is_running
+
+        if is_running(settings.db):
+            search, mode = reader.build(settings, AskingQueue.of(settings.db)), "hybrid"
     search.database.refuse_empty()
     try:
-        yield search
+        yield search, mode
     finally:
         search.database.close()
 

@@ -36,18 +36,22 @@ COLUMNS = (
 @click.argument("query", nargs=-1, required=True)
 @options.filter_options
 @click.option("--limit", "-n", type=click.IntRange(1, 10_000), help="So many; default: up to 10 likely ones.")
-@click.option("--meaning", is_flag=True, help="By meaning too: loads the model, which takes a second.")
+@click.option(
+    "--meaning",
+    is_flag=True,
+    help="By meaning too where no server runs: loads the model, which takes a second.",
+)
 @options.json_option
 def search_command(
     settings: Settings, query: tuple[str, ...], limit: int | None, meaning: bool, as_json: bool, **given: Any
 ) -> None:
     """Find memories by words, best first."""
-    with search_of(settings, meaning) as search:
+    with search_of(settings, meaning) as (search, mode):
         found = search.search(
             " ".join(query),
             options.filter_of(given),
             limit or MOST,
-            "hybrid" if meaning else "keyword",
+            mode,
             likely=limit is None,
             caller=caller(settings),
         )

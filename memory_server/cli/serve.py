@@ -2,14 +2,18 @@
 
 import sys
 import uuid
+from collections.abc import Sequence
 
 from memory_server import app
 from memory_server.domain.caller import Caller
 from memory_server.hook.answering import Answering
+from memory_server.hook.asking import PATIENCE
+from memory_server.hook.wire import Vectors
 from memory_server.mcp.offers import offers
 from memory_server.mcp.server import MemoryServer
 from memory_server.mcp.stdio import serve as serve_stdio
 from memory_server.mcp.toolsets import chosen, toolsets
+from memory_server.services.embedding_queue import Unanswered
 from memory_server.settings import Settings
 
 
@@ -32,7 +36,14 @@ def serve(settings: Settings) -> None:
 
     server = MemoryServer(chosen(known, settings), everything, caller, settings.log_level, offers(services))
     services.start()
-    hooks = Answering(settings.db, services.reminding.remind)
+
+    def embed(texts: Sequence[str]) -> Vectors | None:
+        meaning = services.queue.meaning(texts, False, PATIENCE)
+        if isinstance(meaning, Unanswered):
+            return None
+        return Vectors(meaning.space_id, tuple(tuple(map(float, each)) for each in meaning.vectors))
+
+    hooks = Answering(settings.db, services.reminding.remind, embed)
 
     def close(timeout: float) -> None:
         hooks.close()

@@ -1,4 +1,5 @@
-"""The server's end: a local socket on which the hooks of this user ask what a prompt should bring to mind.
+"""The server's end: a local socket on which the hooks of this user ask what a prompt should bring to mind, and commands
+for the vectors of questions.
 
 One question at a time, in a thread of its own, so that tool calls keep their connections and their JavaScript worker.
 Where no socket can be opened, hooks find by words alone.
@@ -10,7 +11,7 @@ import os
 import socket
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from memory_server.domain import deadline
@@ -28,6 +29,9 @@ WAITING = 8
 PAUSE = 1.0
 """Seconds before it tries again where the system gives no further connection."""
 
+Embed = Callable[[Sequence[str]], wire.Vectors | None]
+"""The vectors of questions, where an embedder answers."""
+
 Remind = Callable[[str, int, Caller], Reminder]
 """What a prompt brings to mind, in so many tokens."""
 
@@ -35,9 +39,10 @@ Remind = Callable[[str, int, Caller], Reminder]
 class Answering:
     """Listens from `start` to `close`. `database` is the path of the file that `remind` reads."""
 
-    def __init__(self, database: Path, remind: Remind) -> None:
+    def __init__(self, database: Path, remind: Remind, embed: Embed) -> None:
         self._database = database
         self._remind = remind
+        self._embed = embed
         self._listener: socket.socket | None = None
         self._path: Path | None = None
         self._closed = False
@@ -89,13 +94,21 @@ class Answering:
         ends = time.monotonic() + PATIENCE
         if not wire.is_of_this_user(hook):
             return
-        question = wire.question(wire.read(hook, ends))
-        if question is None or question.database != place.name_of(self._database):
+        data = wire.read(hook, ends)
+        asked = wire.texts(data) or wire.question(data)
+        if asked is None or asked.database != place.name_of(self._database):
             return
         with deadline.within(ends - time.monotonic()):
-            reminder = self._remind(question.prompt, question.max_tokens, question.caller)
-        hook.settimeout(PATIENCE)
-        hook.sendall(wire.of_reminder(reminder))
+            answer = self._answer_to(asked)
+        if answer is not None:
+            hook.settimeout(PATIENCE)
+            hook.sendall(answer)
+
+    def _answer_to(self, asked: wire.Texts | wire.Question) -> bytes | None:
+        if isinstance(asked, wire.Question):
+            return wire.of_reminder(self._remind(asked.prompt, asked.max_tokens, asked.caller))
+        found = self._embed(asked.texts)
+        return None if found is None else wire.of_vectors(found)
 
 
 def _listening(path: Path) -> socket.socket:

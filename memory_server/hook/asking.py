@@ -1,19 +1,34 @@
-"""Asks a running server of the same database what a prompt should bring to mind: it knows meaning and JavaScript."""
+"""Asks a running server of the same database what only it knows: it has the embedder and JavaScript."""
 
 import os
 import time
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import TypeVar
 
 from memory_server.domain.injection import Reminder
 from memory_server.hook import place, wire
-from memory_server.hook.wire import Question
+from memory_server.hook.wire import Question, Texts, Vectors
+
+Answer = TypeVar("Answer")
 
 PATIENCE = 0.3
 """Seconds that all servers have together: a person waits."""
 
 
 def ask(database: Path, question: Question) -> Reminder | None:
-    """The answer of the first server that gives one in time; None where none does.
+    """What a prompt should bring to mind; None where no server answers in time."""
+    return _first(database, wire.of_question(question), wire.reminder)
+
+
+def embed(database: Path, texts: Sequence[str]) -> Vectors | None:
+    """The vectors of questions; None where no server answers in time."""
+    asked = Texts(place.name_of(database), tuple(texts))
+    return _first(database, wire.of_texts(asked), wire.vectors)
+
+
+def _first(database: Path, data: bytes, read: Callable[[bytes], Answer | None]) -> Answer | None:
+    """The answer of the first server that gives one in time.
 
     The others are asked too where one does not answer in its share of the time. A socket whose server was killed is
     removed.
@@ -26,13 +41,13 @@ def ask(database: Path, question: Question) -> Reminder | None:
         share = (ends - time.monotonic()) / (len(paths) - number)
         if share <= 0:
             return None
-        answer = _asked(path, question, time.monotonic() + share)
+        answer = _asked(path, data, read, time.monotonic() + share)
         if answer is not None:
             return answer
     return None
 
 
-def _asked(path: Path, question: Question, ends: float) -> Reminder | None:
+def _asked(path: Path, data: bytes, read: Callable[[bytes], Answer | None], ends: float) -> Answer | None:
     import socket  # 4 ms, where there is a server
 
     try:
@@ -41,9 +56,9 @@ def _asked(path: Path, question: Question, ends: float) -> Reminder | None:
             server.connect(str(path))
             if not wire.is_of_this_user(server):
                 return None
-            server.sendall(wire.of_question(question))
+            server.sendall(data)
             server.shutdown(socket.SHUT_WR)
-            return wire.reminder(wire.read(server, ends))
+            return read(wire.read(server, ends))
     except ConnectionRefusedError:
         place.remove_stale(path)
     except (OSError, ValueError, KeyError, TypeError):  # it is busy, has just left, or is another program

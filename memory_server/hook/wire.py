@@ -1,4 +1,4 @@
-"""What a hook and a server say to each other: a JSON object each way, and then the end."""
+"""What a hook or a command and a server say to each other: a JSON object each way, and then the end."""
 
 import json
 import os
@@ -29,6 +29,55 @@ class Question:
     prompt: str
     max_tokens: int
     caller: Caller
+
+
+MOST_TEXTS, LONGEST_TEXT = 20, 10_000
+"""Texts that are embedded at once, and the characters of one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Texts:
+    """Questions of which the vectors are wanted."""
+
+    database: str
+    texts: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Vectors:
+    """Their vectors, and the id of the space of the file to which these belong."""
+
+    space_id: int
+    vectors: tuple[tuple[float, ...], ...]
+
+
+def of_texts(texts: Texts) -> bytes:
+    return json.dumps({"version": VERSION, **asdict(texts)}).encode()
+
+
+def texts(data: bytes) -> Texts | None:
+    """The texts in these bytes; None where they hold none, or too much.
+
+    Raises:
+        ValueError: they are no JSON.
+    """
+    match json.loads(data):
+        case {"version": 1, "database": str(database), "texts": [*given]} if len(given) <= MOST_TEXTS:
+            if all(isinstance(each, str) and len(each) <= LONGEST_TEXT for each in given):
+                return Texts(database, tuple(given))
+    return None
+
+
+def of_vectors(vectors: Vectors) -> bytes:
+    return json.dumps({"version": VERSION, **asdict(vectors)}).encode()
+
+
+def vectors(data: bytes) -> Vectors | None:
+    """The same for an answer."""
+    match json.loads(data):
+        case {"version": 1, "space_id": int(space_id), "vectors": [*found]}:
+            return Vectors(space_id, tuple(tuple(map(float, each)) for each in found))
+    return None
 
 
 def of_question(question: Question) -> bytes:

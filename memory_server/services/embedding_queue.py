@@ -284,13 +284,14 @@ class EmbeddingQueue:
         """
         ends = time.monotonic() + PATIENCE
         for anew in (False, True):
-            meaning = self._meaning(texts, anew, max(FAIR, ends - time.monotonic()))
+            meaning = self.meaning(texts, anew, max(FAIR, ends - time.monotonic()))
             with self._database.read() as tx:
                 if anew or isinstance(meaning, Unanswered) or embeddings.in_use(tx, meaning.space_id):
                     return ask(tx, meaning)
         raise AssertionError("the second try always answers")
 
-    def _meaning(self, texts: Sequence[str], anew: bool, seconds: float) -> Meaning | Unanswered:
+    def meaning(self, texts: Sequence[str], anew: bool, seconds: float) -> Meaning | Unanswered:
+        """The vectors of questions in the space that answers, within so many seconds; `anew`: it may have changed."""
         waited = self._wait()
         answering = self.answering(anew=anew)
         if isinstance(answering, Unanswered):
