@@ -77,7 +77,7 @@ class Answering:
             except OSError as error:
                 if self._closed:
                     return
-                logger.warning("no hook can be answered now: %s", error)
+                logger.info("no hook can be answered now: %s", error)
                 time.sleep(PAUSE)
                 continue
             with hook:

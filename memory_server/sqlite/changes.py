@@ -18,7 +18,7 @@ ROWS = (
         "changes",
         ("action", "before", "draft", "changed_at", "changed_by", "session"),
         moments=("changed_at",),
-        json=("before",),
+        json=("before", "draft"),
     ),
 )
 

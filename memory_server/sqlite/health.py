@@ -106,7 +106,9 @@ def _bad(tx: Tx, rows: Rows) -> Iterator[str]:
         for (id,) in tx.rows(f"SELECT {named} FROM {rows.table} WHERE {wrong}"):
             yield f"row {_shown(id)} of {rows.table}: {column} is no date"
     for column in rows.json:
-        for id, text in tx.rows(f"SELECT {named}, CAST({column} AS BLOB) FROM {rows.table}"):
+        is_needed = f"""(SELECT "notnull" FROM pragma_table_info('{rows.table}') WHERE name = '{column}')"""
+        there = f"({column} IS NOT NULL OR {is_needed})"
+        for id, text in tx.rows(f"SELECT {named}, CAST({column} AS BLOB) FROM {rows.table} WHERE {there}"):
             if not is_readable_json(text):
                 yield f"row {_shown(id)} of {rows.table}: {column} is JSON that clients cannot read"
 

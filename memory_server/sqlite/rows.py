@@ -9,7 +9,7 @@ class Rows:
 
     texts: must be UTF-8. Every text column of the table is among them.
     moments: must be dates that SQLite reads, or NULL.
-    json: must be JSON that clients can read: finite numbers, at most 100 levels.
+    json: must be JSON that clients can read: finite numbers, at most 100 levels; or NULL where the table allows that.
     """
 
     table: str
