@@ -5,7 +5,7 @@ import random
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from memory_server.domain.deadline import CALL
@@ -131,10 +131,6 @@ class Services:
         with suppress(Unavailable):
             _bundled_class()
         self.background.start()
-
-    def now(self) -> datetime:
-        """The moment, in UTC."""
-        return clock()
 
     def close(self, timeout: float = CALL) -> None:
         self.queue.stop()

@@ -6,6 +6,7 @@ from typing import NoReturn
 
 from memory_server.errors import Unavailable
 from memory_server.services.embedding_queue import EmbeddingQueue
+from memory_server.services.learning import Learning
 from memory_server.services.search import SearchService
 from memory_server.settings import Settings
 from memory_server.sqlite.database import Database
@@ -19,7 +20,8 @@ def build(settings: Settings, make: Make = EmbeddingQueue) -> SearchService:
     `make` makes the queue that says what a question means.
     """
     database = Database(settings.db, clock)
-    return SearchService(database, make(database, _none, _none, clock), not settings.read_only)
+    queue = make(database, _none, _none, clock)
+    return SearchService(database, queue, not settings.read_only, Learning(not settings.no_learning))
 
 
 def clock() -> datetime:

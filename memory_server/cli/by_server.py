@@ -1,6 +1,6 @@
 """Meaning for a command that loads no model: a running server of the same file embeds the question."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -25,10 +25,6 @@ class AskingQueue(EmbeddingQueue):
     def __init__(self, path: Path, *arguments: Any) -> None:
         super().__init__(*arguments)
         self._path = path
-
-    @classmethod
-    def of(cls, path: Path) -> Callable[..., "AskingQueue"]:
-        return lambda *arguments: cls(path, *arguments)
 
     def meaning(self, texts: Sequence[str], anew: bool, seconds: float) -> Meaning | Unanswered:  # noqa: ARG002
         found = asking.embed(self._path, texts)

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from typing import TYPE_CHECKING
 
 from memory_server import reader
@@ -55,7 +56,7 @@ def search_of(settings: Settings, meaning: bool = False) -> Iterator[tuple[Searc
         from memory_server.cli.by_server import AskingQueue, is_running
 
         if is_running(settings.db):
-            search, mode = reader.build(settings, AskingQueue.of(settings.db)), "hybrid"
+            search, mode = reader.build(settings, partial(AskingQueue, settings.db)), "hybrid"
     search.database.refuse_empty()
     try:
         yield search, mode

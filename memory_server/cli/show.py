@@ -29,6 +29,7 @@ from memory_server.domain.memory import MemoryId
 from memory_server.domain.moment import timestamp
 from memory_server.domain.short_term import ShortTermId
 from memory_server.errors import Mend, NotFound
+from memory_server.reader import clock
 from memory_server.settings import Settings
 
 STEPS = 100
@@ -93,7 +94,7 @@ def shown(services: Services, handle: Handle, by: Caller) -> Shown:
             memory, wakes = services.long_term.context(handle.name, None, by)
             return ShownTrigger(
                 "long_term",
-                TriggerLine.of(memory, timestamp(services.now())),
+                TriggerLine.of(memory, timestamp(clock())),
                 _history(services, Kind.LONG_TERM, memory.id),
                 tuple(map(WakeLine.of, wakes)),
             )

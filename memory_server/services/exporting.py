@@ -30,9 +30,8 @@ class ExportService:
         project: str | None = None,
         caller: Caller = Caller(),  # noqa: B008 - it is frozen
         embeddings: bool = False,
-        deletions: bool = False,
     ) -> Iterator["Export"]:
-        """Everything, or what a project has; with the vectors, and with what was deleted, where that is wanted.
+        """Everything, or what a project has; with the vectors, where these are wanted.
 
         Of a project its own facts are exported, and the edges between its own memories.
 
@@ -50,14 +49,17 @@ class ExportService:
                     if unknown is not None:
                         raise NotFound(f"{unknown} Nothing was exported.", Mend.LIST_PROJECTS)
                     name = None if asked is None else projects.name_of(tx, asked)
-                    yield Export(tx, name, embeddings, deletions)
+                    yield Export(tx, name, embeddings, deletions=False)
             finally:
                 copy.close()
 
 
 @dataclass(frozen=True, slots=True)
 class Export:
-    """The records of one moment. `skipped` are the rows that could not be read, once all records were."""
+    """The records of one moment, with the vectors and with what was deleted where these are wanted.
+
+    `skipped` are the rows that could not be read, once all records were.
+    """
 
     tx: Tx
     project: str | None

@@ -54,6 +54,19 @@ class Learning:
         wanted = self.on and caller.session is not None and domain.is_worth_keeping(question)
         return wanted and find_secret(question) is None
 
+    def asked(
+        self, tx: WriteTx, question: str, shown: Sequence[int], caller: Caller, *, answers: bool, vain: bool
+    ) -> None:
+        """A question has shown these memories.
+
+        `answers`: the best of all that was found is likely; `vain`: nothing is, and the question is to be kept.
+        """
+        self.shown(tx, shown, caller)
+        if vain:
+            self.unanswered(tx, question, caller)
+        elif answers:
+            self.answered(tx, question, caller)
+
     def unanswered(self, tx: WriteTx, question: str, caller: Caller) -> None:
         """A question has found nothing: keep it, or count the session where another one has asked it before."""
         if caller.session is None:

@@ -9,7 +9,7 @@ from pathlib import Path
 from memory_server.domain.caller import Caller
 from memory_server.domain.exchange.records import OWN
 from memory_server.errors import Invalid
-from memory_server.services.exporting import ExportService
+from memory_server.services.exporting import Export
 from memory_server.services.importing import Imported, ImportService, Progress, Source
 from memory_server.sqlite import foreign
 from memory_server.sqlite.database import Database
@@ -41,7 +41,8 @@ class MergeService:
             copy = Database(foreign.copied(file, Path(folder)), self.clock)
             try:
                 copy.open()
-                with ExportService(copy, self.clock).records(deletions=True) as exported:
-                    return self.imports.take(Source(OWN, lambda: iter(exported)), None, caller, progress)
+                with copy.read() as tx:
+                    everything = Export(tx, None, embeddings=False, deletions=True)
+                    return self.imports.take(Source(OWN, lambda: iter(everything)), None, caller, progress)
             finally:
                 copy.close()

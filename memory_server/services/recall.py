@@ -131,11 +131,7 @@ class RecallService:
         def mark(tx: WriteTx) -> None:
             memories.mark_accessed(tx, [MemoryId(id) for id in known])
             facts.mark_accessed(tx, read)
-            self.learning.shown(tx, known, caller)
-            if vain:
-                self.learning.unanswered(tx, text, caller)
-            elif answers:
-                self.learning.answered(tx, text, caller)
+            self.learning.asked(tx, text, known, caller, answers=answers, vain=vain)
 
         return search.not_counted(self.database.record(mark))
 

@@ -130,11 +130,7 @@ class SearchService:
 
         def mark(tx: WriteTx) -> None:
             memories.mark_accessed(tx, surely)
-            self.learning.shown(tx, surely, caller)
-            if vain:
-                self.learning.unanswered(tx, text, caller)
-            elif answers:
-                self.learning.answered(tx, text, caller)
+            self.learning.asked(tx, text, surely, caller, answers=answers, vain=vain)
 
         return not_counted(self.database.record(mark))
 

@@ -121,15 +121,13 @@ class WakingService:
 
     def kept(self, reasons: Sequence[str]) -> list[str]:
         """The reasons as they are kept. One may tell a participant's value, which may be a secret."""
-        if self.allow_secrets or not any(reasons):
-            return [reason[:MAX_WHY] for reason in reasons]
-        from memory_server.domain.secrets import (
-            find_secret,
-        )  # 8 ms, which a hook spends only where something woke
+        if any(reasons) and not self.allow_secrets:
+            # 8 ms, which a hook spends only where something woke.
+            from memory_server.domain.secrets import find_secret
 
-        if find_secret("\n".join(dict.fromkeys(reasons))) is None:
-            return [reason[:MAX_WHY] for reason in reasons]
-        return ["" if find_secret(reason) else reason[:MAX_WHY] for reason in reasons]
+            if find_secret("\n".join(dict.fromkeys(reasons))) is not None:
+                reasons = ["" if find_secret(reason) else reason for reason in reasons]
+        return [reason[:MAX_WHY] for reason in reasons]
 
 
 def mark_woken(tx: WriteTx, woken: Sequence[tuple[LongTermId, str]], caller: Caller) -> None:

@@ -110,7 +110,7 @@ def insert(
     id = ShortTermId(row[0])
     if keywords is not None:
         tx.execute("UPDATE short_term_memories SET keyed = 1 WHERE id = ?", (id,))
-        _insert_keywords(tx, id, keywords)
+        insert_keywords(tx, id, [(each.word, each.weight) for each in keywords])
     return id
 
 
@@ -140,10 +140,11 @@ def replace_keywords(tx: WriteTx, memory: ShortTermMemory, keywords: Sequence[Ke
     )
     if keyed:
         tx.execute("DELETE FROM short_term_keywords WHERE memory_id = ?", (memory.id,))
-        _insert_keywords(tx, memory.id, keywords)
+        insert_keywords(tx, memory.id, [(each.word, each.weight) for each in keywords])
 
 
-def _insert_keywords(tx: WriteTx, id: ShortTermId, keywords: Sequence[Keyword]) -> None:
+def insert_keywords(tx: WriteTx, id: int, weights: Sequence[tuple[str, float]]) -> None:
+    """Each word with its weight."""
     tx.execute(
         """
         INSERT INTO short_term_keywords (conversation_id, word, memory_id, weight)
@@ -152,12 +153,8 @@ def _insert_keywords(tx: WriteTx, id: ShortTermId, keywords: Sequence[Keyword]) 
         CROSS JOIN short_term_memories AS m
         WHERE m.id = ?
         """,
-        (_as_json(keywords), id),
+        (json.dumps(weights), id),
     )
-
-
-def _as_json(keywords: Sequence[Keyword]) -> str:
-    return json.dumps([(each.word, each.weight) for each in keywords])
 
 
 def _asked(asking: Asking) -> str:

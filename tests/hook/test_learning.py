@@ -187,6 +187,8 @@ async def test_nothing_is_learnt_where_it_is_off(server: Servers, hooks: Hooks, 
         async with server("--no-learning", cwd=hooks.project) as client:
             await call(client, "recall", query=ASKED)
             await call(client, "recall", query=VAIN)
+        for question in (ASKED, VAIN):
+            hooks.run("search", question, "--no-learning", "--db", str(hooks.db))
     counts = sqlite(hooks.db, "SELECT count(*) FROM memory_uses", "SELECT count(*) FROM open_questions")
     assert counts == "0\n0"
 

@@ -759,7 +759,7 @@ def test_a_write_that_dies_half_way_leaves_no_memory_and_no_keywords(
     def broken(*_: object) -> None:
         raise OSError("the disk is gone")
 
-    monkeypatch.setattr(short_term, "_insert_keywords", broken)
+    monkeypatch.setattr(short_term, "insert_keywords", broken)
     with pytest.raises(Exception, match="the disk is gone"):
         add(service, "cache")
     with service.database.read() as tx:

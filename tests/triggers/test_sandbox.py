@@ -553,7 +553,6 @@ def test_a_stopped_worker_cannot_be_drowned(engine: Sandbox) -> None:
 
 
 @posix
-@pytest.mark.usefixtures("hurried")
 def test_a_worker_stopped_at_work_is_late(engine: Sandbox) -> None:
     engine.run(["true"], SITUATION, 5)
     threading.Timer(0.05, os.kill, (running(engine).pid, signal.SIGSTOP)).start()

@@ -19,7 +19,7 @@ from memory_server.domain.exchange.records import (
     number_of,
     own_id,
 )
-from memory_server.sqlite import conversations, origins
+from memory_server.sqlite import conversations, origins, short_term
 from memory_server.sqlite.exchange import vectors
 from memory_server.sqlite.facts import as_json
 from memory_server.sqlite.tx import Tx, WriteTx
@@ -365,16 +365,7 @@ def _insert_history(tx: WriteTx, id: int, record: MemoryRecord) -> None:
 
 def _key(tx: WriteTx, id: int, record: ShortTermRecord) -> None:
     tx.execute("UPDATE short_term_memories SET keyed = 1 WHERE id = ?", (id,))
-    tx.execute(
-        """
-        INSERT INTO short_term_keywords (conversation_id, word, memory_id, weight)
-        SELECT m.conversation_id, k.value ->> 0, m.id, k.value ->> 1
-        FROM json_each(?) AS k
-        CROSS JOIN short_term_memories AS m
-        WHERE m.id = ?
-        """,
-        (as_json([list(each) for each in record.keywords or ()]), id),
-    )
+    short_term.insert_keywords(tx, id, record.keywords or ())
 
 
 def _free(tx: Tx, table: str, id: str) -> int | None:

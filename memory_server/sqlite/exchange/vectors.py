@@ -2,6 +2,7 @@
 
 import base64
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, fields
 
 import numpy as np
 
@@ -18,11 +19,7 @@ Vectors = dict[int, dict[str, tuple[str, ...]]]
 def spaces(tx: Tx) -> Iterator[SpaceRecord]:
     """The models in use, by their fingerprint."""
     for each in sorted(embeddings.spaces(tx), key=lambda known: known.space.fingerprint):
-        space = each.space
-        yield SpaceRecord(
-            space.provider, space.model, space.revision, space.dimensions, space.query_prompt, space.document_prompt,
-            space.transform, space.chinese, space.lexical, space.fingerprint,
-        )  # fmt: skip
+        yield SpaceRecord(**asdict(each.space))
 
 
 def of_memories(tx: Tx, ids: Sequence[int]) -> Vectors:
@@ -85,13 +82,7 @@ def of_short_term(tx: Tx, ids: Sequence[int]) -> Vectors:
 def open_space(tx: WriteTx, record: SpaceRecord) -> None:
     """Take a model over where the file uses none yet: the server goes on with it, or changes to its own."""
     if not embeddings.spaces(tx):
-        embeddings.open_space(
-            tx,
-            Space(
-                record.provider, record.model, record.revision, record.dimensions, record.query_prompt,
-                record.document_prompt, record.transform, record.chinese, record.lexical, record.fingerprint,
-            ),
-        )  # fmt: skip
+        embeddings.open_space(tx, Space(**{each.name: getattr(record, each.name) for each in fields(Space)}))
 
 
 def keep(
