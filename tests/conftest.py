@@ -6,7 +6,7 @@ import shutil
 import subprocess
 import sys
 import time
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
@@ -27,6 +27,7 @@ from memory_server.services.embedding_queue import EmbeddingQueue
 from memory_server.sqlite import health
 from memory_server.sqlite.database import Database
 from memory_server.sqlite.tx import WriteTx
+from tests import warm
 
 ROOT = Path(__file__).resolve().parents[1]
 ERAS = ("legacy", "2026-07-28")
@@ -71,10 +72,10 @@ class Servers:
 
     def command(self, *arguments: str) -> list[str]:
         """The command line; a `--db` or `--embedder` among the arguments overrides the tests' own."""
-        return [
-            sys.executable, "-m", "memory_server",
-            "--db", str(self.db), "--embedder", "hashing", *arguments,
-        ]  # fmt: skip
+        return warm.cold(*self._arguments(arguments))
+
+    def _arguments(self, arguments: Sequence[str]) -> list[str]:
+        return ["--db", str(self.db), "--embedder", "hashing", *arguments]
 
     def __call__(
         self,
@@ -85,7 +86,9 @@ class Servers:
         cwd: Path | None = None,
     ) -> AbstractAsyncContextManager[Client]:
         """A connected official client; `pid` is a file that will hold the server's process id, `cwd` its folder."""
-        return self._connected(self.command(*arguments), mode, name, pid, cwd or self.folder)
+        as_it_is = pid is None and self.env["PYTHONPATH"] == str(ROOT)
+        command = (warm.program if as_it_is else warm.cold)(*self._arguments(arguments))
+        return self._connected(command, mode, name, pid, cwd or self.folder)
 
     @asynccontextmanager
     async def _connected(
@@ -226,6 +229,7 @@ def user_folders(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str,
         for name, folder in folders.items():
             patch.setenv(name, folder)
         yield folders
+        warm.end()
 
 
 @pytest.fixture

@@ -10,7 +10,6 @@ import shlex
 import shutil
 import stat
 import subprocess
-import sys
 import time
 import tomllib
 from collections import Counter
@@ -28,6 +27,7 @@ from memory_server import __version__
 from memory_server.cli.program import program as command_line
 from memory_server.settings import EMBEDDER_KEY, Settings
 from memory_server.sqlite.database import Database
+from tests import warm
 from tests.conftest import ROOT, Servers, call, eventually
 from tests.fences import KINDS, Fence, calls, commands, fences, fits, same_text, without_fences
 
@@ -180,7 +180,7 @@ def _programs(folder: Path) -> Path:
     """A folder with `memory-server` of this repository, and a `sqlite3` that waits as docs/file.md advises."""
     place = folder / "bin"
     place.mkdir()
-    programs = {"memory-server": f'"{sys.executable}" -m memory_server'}
+    programs = {"memory-server": shlex.join(warm.program())}
     if sqlite3 := shutil.which("sqlite3"):
         programs["sqlite3"] = f'"{sqlite3}" -cmd ".timeout 20000"'
     for program, command in programs.items():

@@ -3,7 +3,6 @@
 import json
 import shutil
 import subprocess
-import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,6 +11,7 @@ from typing import Any
 import anyio
 import pytest
 
+from tests import warm
 from tests.conftest import ROOT, Servers, Sqlite, call
 
 
@@ -40,7 +40,7 @@ def run(user_folders: dict[str, str], tmp_path: Path) -> Run:
 
     def run(db: Path, *arguments: str | Path) -> Ran:
         done = subprocess.run(
-            [sys.executable, "-m", "memory_server", *map(str, arguments), "--db", str(db), "--embedder", "hashing"],
+            warm.program(*map(str, arguments), "--db", str(db), "--embedder", "hashing"),
             capture_output=True, text=True, encoding="utf-8", check=False, cwd=tmp_path, timeout=120,
             env={**user_folders, "PYTHONPATH": str(ROOT)},
         )  # fmt: skip

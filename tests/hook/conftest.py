@@ -3,13 +3,13 @@
 import json
 import os
 import subprocess
-import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from tests import warm
 from tests.conftest import Servers
 
 
@@ -55,7 +55,7 @@ class Hooks:
     ) -> "subprocess.CompletedProcess[str]":
         """Any command of the program."""
         return subprocess.run(
-            [sys.executable, "-m", "memory_server", *arguments], env={**os.environ, **self.env, **(env or {})},
+            warm.program(*arguments), env={**os.environ, **self.env, **(env or {})},
             cwd=self.project, input=input, capture_output=True, text=True, encoding="utf-8", timeout=60, check=False,
         )  # fmt: skip
 

@@ -1,0 +1,62 @@
+"""Commands that start warm: one process has imported the program, and each command is a fork of it.
+
+Most tests start the program, and its imports are most of what a start costs. `warm.program(…)` is the command line of a
+small process (ask.py) that hands its arguments, environment, folder and streams to a fork (forks.py), passes signals
+on, and ends as the fork ends. A killed one takes its fork with it. What a command does is the same, in a process of its
+own.
+"""
+
+import os
+import subprocess
+import sys
+import tempfile
+from functools import cache
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def cold(*arguments: str) -> list[str]:
+    """The command line of the program as a user starts it."""
+    return [sys.executable, "-m", "memory_server", *arguments]
+
+
+def program(*arguments: str) -> list[str]:
+    """The command line of the program, started warm where the system can fork."""
+    return _started().program(*arguments) if hasattr(os, "fork") else cold(*arguments)
+
+
+def end() -> None:
+    """End the process that forks, if there is one."""
+    if _started.cache_info().currsize:
+        _started().close()
+        _started.cache_clear()
+
+
+class Warm:
+    """The process that forks; `close()` ends it and its forks."""
+
+    def __init__(self) -> None:
+        self._folder = tempfile.TemporaryDirectory(prefix="warm")
+        self._socket = Path(self._folder.name) / "socket"
+        self._process = subprocess.Popen(
+            [sys.executable, "-P", Path(__file__).with_name("forks.py"), self._socket],
+            env={**os.environ, "PYTHONPATH": str(ROOT)},
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+        )  # fmt: skip
+        assert self._process.stdout is not None
+        assert self._process.stdout.readline() == b"ready\n"
+
+    def program(self, *arguments: str) -> list[str]:
+        """The command line that runs the program in a fork."""
+        ask = Path(__file__).with_name("ask.py")
+        return [sys.executable, "-I", "-S", str(ask), str(self._socket), *arguments]
+
+    def close(self) -> None:
+        self._process.communicate(timeout=20)
+        self._folder.cleanup()
+
+
+@cache
+def _started() -> Warm:
+    return Warm()

@@ -1,0 +1,129 @@
+"""Imports the program once and runs each command in a fork: `forks.py SOCKET`, until its input ends."""
+
+import gc
+import importlib
+import json
+import os
+import pkgutil
+import selectors
+import signal
+import socket
+import sys
+import time
+from dataclasses import dataclass
+
+import memory_server
+
+LEFT_OUT = "memory_server.triggers.javascript.worker"  # a program of its own
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What to run, and for whom."""
+
+    arguments: list[str]
+    environment: dict[str, str]
+    folder: str
+    streams: list[int]
+
+
+def import_all() -> None:
+    for module in pkgutil.walk_packages(memory_server.__path__, "memory_server."):
+        if module.name != LEFT_OUT:
+            importlib.import_module(module.name)
+
+
+def received(asking: socket.socket) -> Asked:
+    """What a small process asks for, which comes at once."""
+    length, streams, *_ = socket.recv_fds(asking, 8, 3)
+    wanted, text = int.from_bytes(length, "big"), b""
+    while len(text) < wanted:
+        text += asking.recv(wanted - len(text))
+    return Asked(*json.loads(text), streams)
+
+
+def forks(path: str) -> Asked:
+    """Answers only in a fork: what to run there."""
+    listening = socket.socket(socket.AF_UNIX)
+    listening.bind(path)
+    listening.listen(64)
+    woken, waker = socket.socketpair()
+    waker.setblocking(False)
+    signal.signal(signal.SIGCHLD, lambda *_: None)
+    signal.set_wakeup_fd(waker.fileno())
+    events = selectors.DefaultSelector()
+    for source in (sys.stdin, listening, woken):
+        events.register(source, selectors.EVENT_READ)
+    running: dict[int, socket.socket] = {}
+    sys.stdout.write("ready\n")
+    sys.stdout.flush()
+    while True:
+        for key, _ in events.select():
+            if key.fileobj is sys.stdin:
+                for pid in running:
+                    os.kill(pid, signal.SIGKILL)
+                os._exit(0)
+            elif key.fileobj is woken:
+                woken.recv(1024)
+                for pid, code in ended():
+                    asking = running.pop(pid)
+                    if asking in events.get_map():
+                        events.unregister(asking)
+                        asking.send(b"%d\n" % code)
+                    asking.close()
+            elif key.fileobj is listening:
+                asking, _ = listening.accept()
+                asked = received(asking)
+                pid = os.fork()
+                if pid == 0:
+                    signal.set_wakeup_fd(-1)
+                    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+                    for each in (listening, woken, waker, asking, events, *running.values()):
+                        each.close()
+                    return asked
+                for stream in asked.streams:
+                    os.close(stream)
+                running[pid] = asking
+                events.register(asking, selectors.EVENT_READ, pid)
+                asking.send(b"%d\n" % pid)
+            elif key.data in running:  # the small process was killed
+                os.kill(key.data, signal.SIGKILL)
+                events.unregister(key.fileobj)
+
+
+def ended() -> list[tuple[int, int]]:
+    found = []
+    while True:
+        try:
+            pid, status = os.waitpid(-1, os.WNOHANG)
+        except ChildProcessError:
+            return found
+        if pid == 0:
+            return found
+        found.append((pid, os.waitstatus_to_exitcode(status)))
+
+
+def become(asked: Asked) -> None:
+    """Take over the streams, the folder, the arguments and the environment."""
+    for number, stream in enumerate(asked.streams):
+        os.dup2(stream, number)
+        os.close(stream)
+    sys.stdin, sys.stdout, sys.stderr = sys.__stdin__, sys.__stdout__, sys.__stderr__ = (
+        open(0, encoding="utf-8", closefd=False),  # noqa: SIM115 - for as long as the process
+        open(1, "w", encoding="utf-8", closefd=False),  # noqa: SIM115
+        open(2, "w", encoding="utf-8", errors="backslashreplace", buffering=1, closefd=False),  # noqa: SIM115
+    )
+    os.chdir(asked.folder)
+    os.environ.clear()
+    os.environ.update(asked.environment)
+    time.tzset()
+
+
+if __name__ == "__main__":
+    import_all()
+    program = importlib.import_module("memory_server.__main__")
+    gc.freeze()
+    asked = forks(sys.argv[1])
+    become(asked)
+    sys.argv = [str(program.__file__), *asked.arguments]
+    sys.exit(program.main())
