@@ -153,8 +153,12 @@ class Database:
             )
 
     def refuse_empty(self) -> None:
-        """Raises Unavailable where the file is there and has 0 bytes: a program emptied it. Backups may be left."""
+        """Raises Unavailable where the file is there and has 0 bytes: a program emptied it. Backups may be left.
+
+        A file that another window is creating gets its tables first.
+        """
         if self.path is not None and self.path.is_file():
+            files.await_filled(self.path)
             files.refuse_empty(self.path, f"The database {self.path}")
 
     def exposed(self) -> list[str]:

@@ -3,6 +3,7 @@
 import glob
 import os
 import stat
+import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
@@ -18,6 +19,9 @@ TEMPORARY = ".tmp"
 
 RESCUED = ".rescued-"
 """What stands between the name of a database and the moment at which its content was rescued."""
+
+FILLED = 2.0
+"""Seconds within which a program that creates a database gives it its tables."""
 
 UNFINISHED = 3600
 """Seconds after which a temporary file to which nothing more is written is one of a copy that was broken off.
@@ -41,6 +45,12 @@ def identify(path: Path) -> Identity | None:
     except (FileNotFoundError, NotADirectoryError):
         return None
     return Identity(found.st_dev, found.st_ino) if found.st_size else None
+
+
+def await_filled(path: Path) -> None:
+    """Wait while a file is empty that was made just now: another window may be about to fill it."""
+    while (found := path.stat()).st_size == 0 and abs(time.time() - found.st_mtime) < FILLED:
+        time.sleep(0.01)
 
 
 def refuse_empty(path: Path, name: str = "it") -> None:

@@ -15,6 +15,7 @@ from typing import Any
 
 import pytest
 
+from tests import warm
 from tests.conftest import ROOT, Sqlite, damage
 from tests.exchange import sources
 from tests.exchange.conftest import Run
@@ -106,15 +107,7 @@ def test_progress_is_shown_on_a_terminal_and_not_in_a_pipe(
     path = many(tmp_path / "many.jsonl", 9000)
     assert run(tmp_path / "pipe.db", "import", path).err == ""
     ours, theirs = pty.openpty()
-    command = [
-        sys.executable,
-        "-m",
-        "memory_server",
-        "import",
-        str(path),
-        "--db",
-        str(tmp_path / "terminal.db"),
-    ]
+    command = warm.cold("import", str(path), "--db", str(tmp_path / "terminal.db"))
     env = {**os.environ, **user_folders, "PYTHONPATH": str(ROOT), "MEMORY_SERVER_EMBEDDER": "hashing"}
     process = subprocess.Popen(command, env=env, cwd=tmp_path, stderr=theirs, stdout=subprocess.DEVNULL)
     os.close(theirs)

@@ -293,7 +293,7 @@ def limited(server: Servers, files: int, *arguments: str, input: bytes = b"") ->
 
 
 @pytest.mark.skipif(os.name == "nt", reason="limits of POSIX")
-@pytest.mark.parametrize("files", [6, 7, 8, 10, 12, 14, 20])
+@pytest.mark.parametrize("files", [6, 8, 10, 14, 20])
 @pytest.mark.parametrize("command", ["serve", "doctor"])
 async def test_too_few_open_files_are_told_in_a_sentence(server: Servers, files: int, command: str) -> None:
     """At each limit it either works or says what is missing; never a traceback."""
@@ -322,6 +322,7 @@ def test_a_command_on_a_file_truncated_to_nothing_says_what_to_do(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "memory.db").touch()
+    os.utime("memory.db", (0, 0))  # else another window may be about to fill it
     assert main(["--db", "memory.db", *ask]) == 1
     printed = capsys.readouterr()
     assert printed.out == ""

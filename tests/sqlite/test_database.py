@@ -349,6 +349,23 @@ def test_opening_is_tried_again_at_the_next_use(tmp_path: Path, clock: Clock) ->
     database.close()
 
 
+def test_a_file_that_another_window_creates_is_not_taken_for_an_emptied_one(
+    tmp_path: Path, clock: Clock
+) -> None:
+    path = tmp_path / "memory.db"
+    path.touch()
+    other = Database(path, clock)
+    creates = threading.Timer(0.2, other.open)
+    creates.start()
+    Database(path, clock).refuse_empty()
+    creates.join()
+    other.close()
+    os.truncate(path, 0)
+    os.utime(path, (0, 0))
+    with pytest.raises(Unavailable, match="has 0 bytes"):
+        Database(path, clock).refuse_empty()
+
+
 def test_a_file_that_was_moved_away_takes_no_more_writes(
     file_database: Database, tmp_path: Path, sqlite: Sqlite
 ) -> None:

@@ -39,7 +39,8 @@ def received(asking: socket.socket) -> Asked:
     wanted, text = int.from_bytes(length, "big"), b""
     while len(text) < wanted:
         text += asking.recv(wanted - len(text))
-    return Asked(*json.loads(text), streams)
+    arguments, environment, folder = json.loads(text)
+    return Asked(arguments, environment, folder, streams)
 
 
 def forks(path: str) -> Asked:
@@ -78,7 +79,8 @@ def forks(path: str) -> Asked:
                 if pid == 0:
                     signal.set_wakeup_fd(-1)
                     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-                    for each in (listening, woken, waker, asking, events, *running.values()):
+                    events.close()
+                    for each in (listening, woken, waker, asking, *running.values()):
                         each.close()
                     return asked
                 for stream in asked.streams:
@@ -92,7 +94,8 @@ def forks(path: str) -> Asked:
 
 
 def ended() -> list[tuple[int, int]]:
-    found = []
+    """The forks that have ended, with their exit codes."""
+    found: list[tuple[int, int]] = []
     while True:
         try:
             pid, status = os.waitpid(-1, os.WNOHANG)
@@ -108,7 +111,7 @@ def become(asked: Asked) -> None:
     for number, stream in enumerate(asked.streams):
         os.dup2(stream, number)
         os.close(stream)
-    sys.stdin, sys.stdout, sys.stderr = sys.__stdin__, sys.__stdout__, sys.__stderr__ = (
+    sys.stdin, sys.stdout, sys.stderr = (
         open(0, encoding="utf-8", closefd=False),  # noqa: SIM115 - for as long as the process
         open(1, "w", encoding="utf-8", closefd=False),  # noqa: SIM115
         open(2, "w", encoding="utf-8", errors="backslashreplace", buffering=1, closefd=False),  # noqa: SIM115
