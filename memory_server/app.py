@@ -218,7 +218,7 @@ def build(settings: Settings) -> Services:
         short_term,
         long_term,
         projects,
-        ChangeService(database, queue),
+        ChangeService(database, queue.wake),
         HealthService(database, queue),
         RemindingService(database, waking, ByMeaning(recall).find),
         learnt,

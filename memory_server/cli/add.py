@@ -32,7 +32,7 @@ SHOWN = 60
     "--type", "type_", type=options.TYPE, default="observation", show_default=True, help="What it is."
 )
 @click.option("--tag", "tags", multiple=True, help="A tag; may be given several times.")
-@click.option("--importance", type=int, default=5, show_default=True, help="1 to 10.")
+@click.option("--importance", type=options.Number(1, 10), default=5, show_default=True, help="1 to 10.")
 @click.option("--occurred", type=options.MOMENT, metavar="WHEN", help="When it happened; default: now.")
 @click.option("--supersedes", type=HandleType(), metavar="ID", help="The memory that it replaces.")
 @click.option("--related", type=HandleType(), metavar="ID", help="A related memory.")
@@ -48,7 +48,7 @@ def add_command(
 ) -> None:
     """Store a memory in the project of this folder. `-` reads the text from a pipe.
 
-    One that says the same in the same project takes it in.
+    If a memory of the project says the same, both become one.
     """
     content = sys.stdin.read() if text == ("-",) else " ".join(text)
     by = caller(settings)

@@ -1,10 +1,11 @@
 """`memory-server backup`: a checked copy of the database."""
 
+from collections.abc import Iterable
 from pathlib import Path
 
 import click
 
-from memory_server.cli import output, progress
+from memory_server.cli import options, output, progress
 from memory_server.cli.opened import opened
 from memory_server.cli.program import verb
 from memory_server.errors import Invalid
@@ -32,34 +33,44 @@ PAGE = 4096
 @click.argument("dest", type=click.Path(path_type=Path), required=False)
 @click.option(
     "--keep",
-    type=click.IntRange(1),
-    help="In the folder DEST, keep so many of the newest backups and delete the older.",
+    type=options.Number(1),
+    help="In the folder DEST, keep this many of the newest backups and delete the older ones.",
 )
-def backup_command(settings: Settings, dest: Path | None, keep: int | None) -> None:
-    """Write a checked copy of the database to the file DEST, or with its moment as its name into the folder DEST.
+@options.dry_run_option
+def backup_command(settings: Settings, dest: Path | None, keep: int | None, dry_run: bool) -> None:
+    """Write a checked copy of the database to the file DEST, or into the folder DEST, named by its moment.
 
     Without DEST it goes into the folder `backups` beside the database. A backup replaces an older one of that name, and
     never another file.
     """
     if not settings.db.exists():
         raise Invalid(f"There is no database {settings.db} to back up. Give its path with --db.")
-    target = _target(settings.db, dest)
+    target = _target(settings.db, dest, not dry_run)
     if keep is not None and target == dest:
         raise click.UsageError(f"--keep needs a folder, and {dest} is none.")
-    _refuse(settings.db, target)
+    if not dry_run or dest is not None:
+        _refuse(settings.db, target)
+    if dry_run:
+        old = () if keep is None else _beyond({target, *_backups(settings.db, target.parent)}, keep)
+        output.say(f"{target} would be written. Nothing was changed.")
+        for each in old:
+            output.say(f"{each} would be deleted.")
+        return
     with opened(settings) as services, progress.bar("copying", PAGE) as report:
         services.database.backup(target, report)
     output.say(f"{target}: {target.stat().st_size:,} bytes, checked")
     if keep is not None:
-        for old in _older(settings.db, target.parent, keep):
-            old.unlink()
-            output.say(f"{old}: deleted")
+        for each in _beyond(_backups(settings.db, target.parent), keep):
+            each.unlink()
+            output.say(f"{each}: deleted")
 
 
-def _target(source: Path, dest: Path | None) -> Path:
-    """The file that is named; in a folder one that is named by its moment."""
+def _target(source: Path, dest: Path | None, makes: bool) -> Path:
+    """The file that is named; in a folder one that is named by its moment. `makes`: the usual folder is made."""
     if dest is None:
         dest = source.parent / "backups"
+        if not makes:
+            return dest / _named(source)
         dest.mkdir(mode=0o700, exist_ok=True)
     return dest / _named(source) if dest.is_dir() else dest
 
@@ -68,21 +79,25 @@ def _named(source: Path) -> str:
     return f"{source.stem}-{clock().astimezone():%Y%m%d-%H%M%S}{source.suffix}"
 
 
-def _older(source: Path, folder: Path, keep: int) -> list[Path]:
-    """The backups in a folder beyond the newest ones: files whose names this command gives, and which are ours."""
+def _beyond(backups: Iterable[Path], keep: int) -> list[Path]:
+    """Those beyond the newest ones."""
+    return sorted(backups)[:-keep]
+
+
+def _backups(source: Path, folder: Path) -> set[Path]:
+    """The backups in a folder: files whose names this command gives, and which are ours."""
     digit = "[0-9]"
     pattern = f"{digit * 8}-{digit * 6}"
-    found = sorted(
+    return {
         each
-        for each in folder.iterdir()
+        for each in (folder.iterdir() if folder.is_dir() else ())
         if each.match(f"*-{pattern}{source.suffix}")
         and each.name.startswith(f"{source.stem}-")
         and len(each.name) == len(_named(source))
         and each.is_file()
         and not each.is_symlink()
         and is_ours(each)
-    )
-    return found[:-keep]
+    }
 
 
 def is_ours(path: Path) -> bool:

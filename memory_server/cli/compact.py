@@ -9,7 +9,10 @@ from memory_server.settings import Settings
 @verb("compact", examples=("memory-server compact", "memory-server compact --dry-run"))
 @options.dry_run_option
 def compact_command(settings: Settings, dry_run: bool) -> None:
-    """Write the file anew without what is free in it. Assistants can go on; their writes wait meanwhile."""
+    """Make the file smaller: give back the bytes in which nothing is kept.
+
+    Assistants can go on; their writes wait meanwhile.
+    """
     with opened(settings) as services:
         if dry_run:
             free = services.database.free()

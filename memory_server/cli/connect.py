@@ -2,13 +2,14 @@
 
 import click
 
+from memory_server.cli import options
 from memory_server.cli.program import verb
 from memory_server.settings import Settings
 
 CLIENTS = ("claude", "claude-desktop", "codex", "cursor", "vscode", "opencode", "gemini")
 """The clients that can be connected; `cli/install/clients.py` knows each."""
 
-client = click.argument("client", type=click.Choice(CLIENTS), metavar="CLIENT")
+client = click.argument("client", type=options.Word(CLIENTS), metavar="CLIENT")
 only_print = click.option(
     "--print", "only_print", is_flag=True, help="Show what would be written, and write nothing."
 )
@@ -31,7 +32,7 @@ def install_command(settings: Settings, client: str, only_print: bool) -> None:
 @client
 @only_print
 def uninstall_command(settings: Settings, client: str, only_print: bool) -> None:
-    """Take both out of the client's files again. The memory itself stays."""
+    """Disconnect a client: take this program and its hooks out of the client's files. The memory itself stays."""
     from memory_server.cli.install import command
 
     command.uninstall(settings, client, only_print)

@@ -1,8 +1,9 @@
 """`memory-server doctor`: reports what is in use, and what is wrong."""
 
+from typing import TYPE_CHECKING
+
 import click
 
-from memory_server.app import Services
 from memory_server.cli import options, output
 from memory_server.cli.answers import DoctorAnswer
 from memory_server.cli.hints import WORDS
@@ -12,8 +13,10 @@ from memory_server.cli.program import verb
 from memory_server.errors import told
 from memory_server.hook import journal
 from memory_server.hook.journal import Record
-from memory_server.mcp.toolsets import chosen, toolsets
 from memory_server.settings import Settings
+
+if TYPE_CHECKING:
+    from memory_server.app import Services
 
 _RESCUED = "May hold what was purged since. Delete it when you have all that you need of it."
 
@@ -44,8 +47,10 @@ def doctor_command(settings: Settings, fix: bool, as_json: bool) -> int:
     return 1 if found.problems else 0
 
 
-def examined(services: Services, fixed: tuple[str, ...] = ()) -> DoctorAnswer:
+def examined(services: "Services", fixed: tuple[str, ...] = ()) -> DoctorAnswer:
     """What is in use and what is wrong. Loads the embedder and reads the whole file."""
+    from memory_server.mcp.toolsets import chosen, toolsets  # 1 s, which the help does without
+
     settings = services.settings
     health = services.health.check()
     coverage, hooks, clients = health.coverage, journal.read(settings.db), status.found()

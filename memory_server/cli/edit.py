@@ -1,10 +1,9 @@
 """`memory-server edit`: changes a memory, in the editor or by flags."""
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from memory_server.app import Services
 from memory_server.cli import options, output
 from memory_server.cli.checked import checked
 from memory_server.cli.handles import Handle, HandleType
@@ -15,6 +14,9 @@ from memory_server.domain.memory import Memory, MemoryChange, MemoryId, MemoryTy
 from memory_server.errors import Mend, NotFound
 from memory_server.mcp.tools.fields import Content, Importance, Project, Tags
 from memory_server.settings import Settings
+
+if TYPE_CHECKING:
+    from memory_server.app import Services
 
 
 @verb(
@@ -27,12 +29,14 @@ from memory_server.settings import Settings
     ),
 )
 @click.argument("id", type=HandleType())
-@click.option("--text", help="The new text; without it and other flags the editor is opened.")
+@click.option("--text", help="The new text. Without any option the editor is opened.")
 @click.option("--type", "type_", type=options.TYPE, help="What it is.")
 @click.option("--tag", "tags", multiple=True, help="The new tags, in place of those that it has.")
 @click.option("--no-tags", is_flag=True, help="Take all tags away.")
-@click.option("--importance", type=int, help="1 to 10.")
-@click.option("--project", help="Move it to this project; '' is none.")
+@click.option("--importance", type=options.Number(1, 10), help="1 to 10.")
+@click.option(
+    "--project", help="Move it to this project; '' is none.", shell_complete=options.completed("projects")
+)
 def edit_command(
     settings: Settings,
     id: Handle,
@@ -43,7 +47,7 @@ def edit_command(
     importance: int | None,
     project: str | None,
 ) -> None:
-    """Change a memory in $VISUAL or $EDITOR, or by flags. The old text stays in its history."""
+    """Change a memory in $VISUAL or $EDITOR, or with options. The old text stays in its history."""
     if id.kind is not Kind.MEMORY:
         raise click.BadParameter(f"{id} is no memory. Write its id, such as 12.")
     wanted = MemoryChange(
@@ -65,7 +69,7 @@ def edit_command(
         output.note(f"m{updated.same_as} says the same. Forget one of the two.")
 
 
-def _edited(services: Services, id: MemoryId) -> MemoryChange:
+def _edited(services: "Services", id: MemoryId) -> MemoryChange:
     """What the person made of the text in the editor."""
     read = services.memories.get([id])
     if not read.found:

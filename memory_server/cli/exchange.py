@@ -14,8 +14,14 @@ from memory_server.settings import Settings
     examples=("memory-server import ~/memory.jsonl", "memory-server import notes/ --project shop --dry-run"),
 )
 @click.argument("paths", nargs=-1, required=True, metavar="PATH...", type=click.Path(path_type=Path))
-@click.option("--from", "form", metavar="FORMAT", help="Default: recognised by the content.")
-@click.option("--project", help="The project of what has none in the source.")
+@click.option(
+    "--from", "form", metavar="FORMAT", help="Default: recognised by the content. A wrong name lists all."
+)
+@click.option(
+    "--project",
+    help="File all of it under this project.",
+    shell_complete=options.completed("projects"),
+)
 @options.dry_run_option
 @options.json_option
 def import_command(
@@ -26,7 +32,10 @@ def import_command(
     dry_run: bool,
     as_json: bool,
 ) -> int:
-    """Take over what other memory programs, or another file, know. The source is only read."""
+    """Take over the memories of other programs, account exports of Claude and ChatGPT, or an export of this program.
+
+    The source is only read. A second import of it adds nothing.
+    """
     from memory_server.cli.importing import take
 
     return take(settings, paths, form, project, dry_run, as_json)
@@ -40,11 +49,11 @@ def import_command(
 @click.option(
     "--format",
     "form",
-    type=click.Choice(["jsonl", "markdown"]),
+    type=options.Word(["jsonl", "markdown"]),
     default="jsonl",
     help="jsonl: lossless, for import. markdown: for people; FILE is a folder, with a file for each project.",
 )
-@click.option("--project", help="Only of this project.")
+@click.option("--project", help="Only of this project.", shell_complete=options.completed("projects"))
 @click.option("--embeddings", is_flag=True, help="jsonl: with the vectors.")
 def export_command(
     settings: Settings, file: Path | None, form: str, project: str | None, embeddings: bool
@@ -60,7 +69,7 @@ def export_command(
 @options.dry_run_option
 @options.json_option
 def merge_command(settings: Settings, file: Path, dry_run: bool, as_json: bool) -> int:
-    """Take over what is new in another database of memory-server, which is only read."""
+    """Take over what is new in another database of memory-server. That is only read."""
     from memory_server.cli.merging import merge
 
     return merge(settings, file, dry_run, as_json)

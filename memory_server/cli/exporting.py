@@ -3,7 +3,6 @@
 import os
 import re
 import sys
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -18,6 +17,7 @@ from memory_server.errors import Invalid
 from memory_server.importing import own
 from memory_server.services.exporting import Export
 from memory_server.settings import Settings
+from memory_server.sqlite import temporary
 
 
 def export(settings: Settings, file: Path | None, form: str, project: str | None, embeddings: bool) -> int:
@@ -73,13 +73,9 @@ def _target(file: Path | None) -> Iterator[TextIO]:
         raise Invalid(f"{file} is a folder. Give the name of a file in it.")
     if not file.parent.is_dir():
         raise Invalid(f"The folder of {file} does not exist. Create it: mkdir -p {file.parent}")
-    handle, name = tempfile.mkstemp(dir=file.parent, prefix=f".{file.name}.")
-    temporary = Path(name)
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8") as out:
+    with temporary.file(file) as made:
+        with made.open("w", encoding="utf-8") as out:
             yield out
             out.flush()
             os.fsync(out.fileno())
-        temporary.replace(file)
-    finally:
-        temporary.unlink(missing_ok=True)
+        made.replace(file)

@@ -8,7 +8,7 @@ import click
 from memory_server.cli import options, output
 from memory_server.cli.answers import FactLine, FactsAnswer
 from memory_server.cli.checked import checked
-from memory_server.cli.opened import caller, opened
+from memory_server.cli.opened import caller, rows
 from memory_server.cli.output import Column
 from memory_server.cli.program import verb
 from memory_server.domain.caller import Caller
@@ -25,7 +25,7 @@ COLUMNS = (
 )
 
 scope_option = click.option(
-    "--scope", type=click.Choice([each.value for each in Scope]), help="Only in this scope."
+    "--scope", type=options.Word([each.value for each in Scope]), help="Only in this scope."
 )
 
 
@@ -37,7 +37,7 @@ scope_option = click.option(
         "memory-server facts --scope global --json",
     ),
 )
-@click.argument("pattern", default="*")
+@click.argument("pattern", default="*", shell_complete=options.completed("keys"))
 @scope_option
 @click.option("--tag", "tags", multiple=True, help="Only with this tag.")
 @options.limit_option(100)
@@ -46,7 +46,7 @@ def facts_command(
     settings: Settings, pattern: str, scope: str | None, tags: tuple[str, ...], limit: int, as_json: bool
 ) -> None:
     """List the facts of this project and of all projects, by key. In PATTERN, * stands for any text."""
-    with opened(settings) as services:
+    with rows(settings) as services:
         found = services.facts.select(
             checked(Pattern, pattern, "pattern"), _scope(scope), tags, limit, caller(settings)
         )
@@ -72,15 +72,17 @@ def facts_command(
         "memory-server forget f:current.task",
     ),
 )
-@click.argument("key")
+@click.argument("key", shell_complete=options.completed("keys"))
 @click.argument("value", required=False)
 @click.option(
     "--scope",
-    type=click.Choice([each.value for each in Scope]),
+    type=options.Word([each.value for each in Scope]),
     help="To read: default the first of session, project, shared, global that has the key. To write: default project.",
 )
 @click.option("--tag", "tags", multiple=True, help="A tag of the value that is written.")
-@click.option("--ttl", type=int, metavar="SECONDS", help="Let the value that is written expire.")
+@click.option(
+    "--ttl", type=options.Number(1), metavar="SECONDS", help="Let the value that is written expire."
+)
 @click.option("--text", "as_text", is_flag=True, help="VALUE is a text, also where it is JSON.")
 @options.json_option
 def fact_command(
@@ -112,7 +114,7 @@ def fact_command(
         raise click.BadParameter(
             "A terminal is no session. Name one with --session, or choose another scope."
         )
-    with opened(settings, makes=True) as services:
+    with rows(settings, makes=True) as services:
         written = services.facts.write(draft, wanted, by)
     if as_json:
         output.as_json(FactLine.of(written.fact))
@@ -126,7 +128,7 @@ def fact_command(
 
 
 def _read(settings: Settings, key: str, scope: Scope | None, as_json: bool, by: Caller) -> None:
-    with opened(settings) as services:
+    with rows(settings) as services:
         fact = services.facts.read(key, scope, (), by)
     if fact is None:
         raise NotFound(f"`{key}` has no value.", Mend.LIST_FACTS)

@@ -1,10 +1,10 @@
 """`memory-server forget`: deletes things, so that they can be brought back for 30 days, or erases them for good."""
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import click
 
-from memory_server.app import Services
 from memory_server.cli import options, output
 from memory_server.cli.answers import ShownFact, ShownMemory, ShownShortTerm, ShownTrigger, ShownTurn
 from memory_server.cli.guard import complain
@@ -22,6 +22,9 @@ from memory_server.domain.short_term import ShortTermId
 from memory_server.errors import Mend, NotFound, told
 from memory_server.settings import Settings
 
+if TYPE_CHECKING:
+    from memory_server.app import Services
+
 
 @verb(
     "forget",
@@ -37,7 +40,7 @@ from memory_server.settings import Settings
 @options.dry_run_option
 @options.yes_option
 def forget_command(settings: Settings, ids: tuple[Handle, ...], purge: bool, dry_run: bool, yes: bool) -> int:
-    """Delete things. For 30 days `memory-server undo` brings them back."""
+    """Delete memories and other things; for 30 days `memory-server undo` brings them back."""
     wanted = list(dict.fromkeys(ids))
     by = caller(settings)
     with opened(settings) as services:
@@ -53,7 +56,7 @@ def forget_command(settings: Settings, ids: tuple[Handle, ...], purge: bool, dry
         return 1 if _forget_all(services, wanted, purge, by) else 0
 
 
-def _forget_all(services: Services, wanted: Sequence[Handle], purge: bool, by: Caller) -> int:
+def _forget_all(services: "Services", wanted: Sequence[Handle], purge: bool, by: Caller) -> int:
     """Forget each; how many are not there."""
     missing, until, elsewhere = 0, None, dict[str, None]()
     for each in wanted:
@@ -72,7 +75,7 @@ def _forget_all(services: Services, wanted: Sequence[Handle], purge: bool, by: C
     return missing
 
 
-def forget(services: Services, handle: Handle, purge: bool, by: Caller) -> Forgotten:
+def forget(services: "Services", handle: Handle, purge: bool, by: Caller) -> Forgotten:
     """Delete or erase one thing.
 
     Raises:
@@ -95,7 +98,7 @@ def forget(services: Services, handle: Handle, purge: bool, by: Caller) -> Forgo
             return done
 
 
-def _list(services: Services, wanted: Sequence[Handle], by: Caller) -> None:
+def _list(services: "Services", wanted: Sequence[Handle], by: Caller) -> None:
     rows = []
     for each in wanted:
         try:

@@ -13,6 +13,9 @@ from memory_server.errors import MemoryServerError, told
 from memory_server.language.text import visible
 from memory_server.settings import Settings
 
+FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+"""The disk, or what is left of it for this user or this file, is full."""
+
 
 def guarded(action: Callable[[], int]) -> int:
     """Run it; what fails with an explanation is told in one line."""
@@ -27,13 +30,24 @@ def guarded(action: Callable[[], int]) -> int:
         complain(told([error.problem], WORDS) or "")
         return 1
     except BrokenPipeError:  # who reads has seen enough: `memory-server list | head`
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _print_no_more()
         return 1
     except OSError as error:
-        if error.errno not in (errno.EMFILE, errno.ENFILE):
+        if error.errno in (errno.EMFILE, errno.ENFILE):
+            complain("too many files are open. Raise the limit (ulimit -n 256), then try again.")
+        elif error.errno in FULL:
+            _print_no_more()
+            complain(
+                f"{error.filename or 'the output'} cannot be written: {error.strerror}. Free some space."
+            )
+        else:
             raise
-        complain("too many files are open. Raise the limit (ulimit -n 256), then try again.")
         return 1
+
+
+def _print_no_more() -> None:
+    """What was not written yet is dropped: at the exit it would fail once more."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def configured(given: Mapping[str, object]) -> Settings:

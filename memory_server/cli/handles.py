@@ -2,6 +2,7 @@
 
 import re
 from dataclasses import dataclass
+from typing import Any
 
 import click
 
@@ -34,6 +35,11 @@ class HandleType(click.ParamType[Handle]):
     """Reads a handle, with or without its brackets. A number alone is a memory."""
 
     name = "id"
+
+    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[Any]:
+        from memory_server.cli import completing
+
+        return completing.things(ctx, param, incomplete)
 
     def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> Handle:
         if isinstance(value, Handle):

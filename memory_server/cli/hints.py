@@ -33,6 +33,9 @@ WORDS = {
     Mend.USE_ANOTHER_FILE: "Name another file with --db.",
     Mend.PUT_FILE_BACK: "Move the file back to {path}, or use --db with the path of the file.",
     Mend.NAME_BACKUP: "Name a file that `memory-server backup` has written.",
+    Mend.NAME_FORMAT: "If it has one of these, name it with --from: {formats}.",
+    Mend.MERGE_FILE: "Take it over with: memory-server merge {path}",
+    Mend.IMPORT_FILE: "`memory-server import` reads files of other programs.",
     Mend.RESTORE: "Copy the file away, then restore a backup. Without one, the .recover command of the sqlite3 program "
     "saves what can still be read.",
     Mend.USE_SAME_EMBEDDER: "Use the same --embedder as the assistant that chose it.",

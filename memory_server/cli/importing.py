@@ -1,6 +1,5 @@
 """`memory-server import`: takes over what other memory programs, or another file, know."""
 
-import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -13,6 +12,7 @@ from memory_server.domain.caller import Caller
 from memory_server.importing.formats import recognised
 from memory_server.services.importing import Imported, Source
 from memory_server.settings import Settings
+from memory_server.sqlite import temporary
 
 
 def take(
@@ -51,8 +51,8 @@ def tried(settings: Settings, dry_run: bool) -> Iterator[Services]:
         if not dry_run:
             yield services
             return
-        with tempfile.TemporaryDirectory(prefix="memory-server-") as folder:
-            copy = Path(folder) / "memory.db"
+        with temporary.folder() as folder:
+            copy = folder / "memory.db"
             if settings.db.exists():
                 services.database.backup(copy)
             trial = app.build(settings.model_copy(update={"db": copy}))

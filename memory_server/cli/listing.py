@@ -31,7 +31,7 @@ COLUMNS = (
 )
 @options.filter_options
 @options.limit_option(20)
-@click.option("--offset", type=click.IntRange(0), default=0, help="Leave out so many of the newest.")
+@click.option("--offset", type=options.Number(0), default=0, help="How many of the newest to leave out.")
 @options.json_option
 def list_command(settings: Settings, limit: int, offset: int, as_json: bool, **given: Any) -> None:
     """List memories, the newest first."""

@@ -4,7 +4,7 @@ import click
 
 from memory_server.cli import answers, options, output
 from memory_server.cli.answers import ChangeLine, LogAnswer
-from memory_server.cli.opened import caller, opened
+from memory_server.cli.opened import caller, rows
 from memory_server.cli.output import Column
 from memory_server.cli.program import verb
 from memory_server.domain.change import Change, ChangeFilter
@@ -45,9 +45,9 @@ def log_command(
     limit: int,
     as_json: bool,
 ) -> None:
-    """Show who stored, changed and forgot what when, the latest first."""
+    """Show what was stored, changed and deleted, by whom and when, the latest first."""
     wanted = ChangeFilter(project, by, since, until, undoable)
-    with opened(settings) as services:
+    with rows(settings) as services:
         found = services.changes.select(wanted, limit, caller(settings))
     worse = output.degraded(found.degraded)
     if as_json:

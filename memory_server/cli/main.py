@@ -17,6 +17,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     given = None if completes() else flags.of_server(arguments)
     if given is not None:
         return guarded(lambda: _serve(given))
+    if completes():
+        from memory_server.cli.completion import prepare
+
+        prepare()
     from memory_server.cli.program import run
 
     return guarded(lambda: run(arguments))

@@ -1,18 +1,23 @@
 """The services on the file of the settings, for as long as a command runs; and who calls them."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from memory_server import reader
 from memory_server.domain.caller import Caller
 from memory_server.errors import Invalid
-from memory_server.services.search import SearchService
 from memory_server.settings import Settings
+from memory_server.sqlite import temporary
 
 if TYPE_CHECKING:
     from memory_server.app import Services
+    from memory_server.reader import Reader
+    from memory_server.services.recall import RecallService
+    from memory_server.services.search import SearchService
+
+Asks = TypeVar("Asks", "SearchService", "RecallService")
 
 CLIENT = "terminal"
 """The name under which what a person types is signed."""
@@ -27,18 +32,33 @@ def opened(settings: Settings, *, makes: bool = False) -> Iterator["Services"]:
     """
     from memory_server import app
 
-    if not makes:
-        _refuse_missing(settings)
+    _prepare(settings, makes)
     services = app.build(settings)
-    services.database.refuse_empty()
     try:
+        services.database.refuse_empty()
         yield services
     finally:
         services.close()
 
 
 @contextmanager
-def search_of(settings: Settings, meaning: bool = False) -> Iterator[tuple[SearchService, str]]:
+def rows(settings: Settings, *, makes: bool = False) -> Iterator["Reader"]:
+    """What needs no model, which starts in half the time; closed at the end.
+
+    Raises:
+        Invalid: there is no such file, and the command makes none.
+    """
+    _prepare(settings, makes)
+    found = reader.rows(settings)
+    try:
+        found.database.refuse_empty()
+        yield found
+    finally:
+        found.database.close()
+
+
+@contextmanager
+def search_of(settings: Settings, meaning: bool = False) -> Iterator[tuple["SearchService", str]]:
     """The search and its mode, closed at the end. It needs no model and starts in half the time: where a server of the
     file runs, that embeds the question, else words answer. With `meaning` the model is loaded.
 
@@ -46,29 +66,62 @@ def search_of(settings: Settings, meaning: bool = False) -> Iterator[tuple[Searc
         Invalid: there is no such file.
     """
     if meaning:
-        with opened(settings) as services:
-            services.queue.warm_up()
+        with _warm(settings) as services:
             yield services.search, "hybrid"
         return
-    _refuse_missing(settings)
-    search, mode = reader.build(settings), "keyword"
+    with _light(settings, reader.build) as (search, asks):
+        yield search, "hybrid" if asks else "keyword"
+
+
+@contextmanager
+def recall_of(settings: Settings, meaning: bool = False) -> Iterator["RecallService"]:
+    """The same of a recall.
+
+    Raises:
+        Invalid: there is no such file.
+    """
+    if meaning:
+        with _warm(settings) as services:
+            yield services.recall
+        return
+    with _light(settings, reader.recalling) as (recall, asks):
+        if not asks:
+            recall.queue.go_without()
+        yield recall
+
+
+@contextmanager
+def _warm(settings: Settings) -> Iterator["Services"]:
+    with opened(settings) as services:
+        services.queue.warm_up()
+        yield services
+
+
+@contextmanager
+def _light(settings: Settings, build: Callable[..., Asks]) -> Iterator[tuple[Asks, bool]]:
+    """What needs no model, and whether it asks a running server for the meaning of a question."""
+    _prepare(settings)
+    found, asks = build(settings), False
     if not settings.no_socket:
         from memory_server.cli.by_server import AskingQueue, is_running
 
-        if is_running(settings.db):
-            search, mode = reader.build(settings, partial(AskingQueue, settings.db)), "hybrid"
-    search.database.refuse_empty()
+        asks = is_running(settings.db)
+        if asks:
+            found = build(settings, partial(AskingQueue, settings.db))
     try:
-        yield search, mode
+        found.database.refuse_empty()
+        yield found, asks
     finally:
-        search.database.close()
+        found.database.close()
 
 
-def _refuse_missing(settings: Settings) -> None:
-    if not settings.db.exists():
+def _prepare(settings: Settings, makes: bool = False) -> None:
+    """Remove what a killed command has left. Raises Invalid where there is no file, unless the command makes one."""
+    temporary.remove_stale()
+    if not makes and not settings.db.exists():
         raise Invalid(
-            f"There is no database {settings.db} yet. The first assistant that starts memory-server creates it. "
-            "To use another file, give its path with --db."
+            f"There is no database {settings.db} yet. `memory-server add` creates it, and so does the first assistant "
+            "that starts memory-server. To use another file, give its path with --db."
         )
 
 

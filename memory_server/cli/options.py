@@ -9,6 +9,7 @@ import click
 
 from memory_server.domain import moment
 from memory_server.domain.memory import Filter, MemoryType
+from memory_server.language.nearest import nearest
 from memory_server.reader import clock
 
 Decorated = TypeVar("Decorated", bound=Callable[..., Any])
@@ -46,22 +47,61 @@ class Moment(click.ParamType[str]):
 
 MOMENT = Moment()
 
-TYPE = click.Choice([each.value for each in MemoryType], case_sensitive=False)
+
+class Number(click.ParamType[int]):
+    """A whole number from `least` to `most`."""
+
+    name = "number"
+
+    def __init__(self, least: int, most: int = 1_000_000_000) -> None:
+        self.least, self.most = least, most
+
+    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        text = str(value).strip().replace(",", "")
+        if text.isascii() and text.isdigit() and len(text) < 19 and self.least <= int(text) <= self.most:
+            return int(text)
+        return self.fail(f"{str(value)!r} is no number from {self.least:,} to {self.most:,}.", param, ctx)
+
+
+def completed(what: str) -> Callable[[click.Context, click.Parameter, str], list[Any]]:
+    """Completes what the file has: `things`, `keys`, `projects` or `changes`. Imported when a shell asks."""
+
+    def complete(context: click.Context, param: click.Parameter, written: str) -> list[Any]:
+        from memory_server.cli import completing
+
+        done: list[Any] = getattr(completing, what)(context, param, written)
+        return done
+
+    return complete
+
+
+class Word(click.Choice[str]):
+    """One of a few words."""
+
+    def get_invalid_choice_message(self, value: Any, ctx: click.Context | None) -> str:  # noqa: ARG002
+        return f"{value!r} is unknown. {nearest(str(value), list(map(str, self.choices)))}"
+
+
+TYPE = Word([each.value for each in MemoryType], case_sensitive=False)
+
+MEANING = "Ask by meaning also where no server runs: this loads the model, which takes a second."
 
 project_option = click.option(
-    "--project", help="Only of this project: a name, a folder, a remote; '' is what belongs to none."
+    "--project",
+    help="Only of this project: its name, folder or remote. '' is what belongs to no project.",
+    shell_complete=completed("projects"),
 )
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 since_option = click.option(
     "--since",
     type=MOMENT,
     metavar="WHEN",
-    help="From then on: 2026-03-14, '2026-03-14 09:26', or 7d for a week ago.",
+    help="From this moment on: 2026-03-14, '2026-03-14 09:26', or 7d for a week ago.",
 )
-until_option = click.option("--until", type=MOMENT, metavar="WHEN", help="Before then.")
+until_option = click.option("--until", type=MOMENT, metavar="WHEN", help="Before this moment.")
 type_option = click.option("--type", "type_", type=TYPE, help="Only memories of this type.")
 tag_option = click.option(
-    "--tag", "tags", multiple=True, help="Only with this tag; given several times, with any of them."
+    "--tag", "tags", multiple=True, help="Only with this tag. Given several times: with any of them."
 )
 dry_run_option = click.option("--dry-run", is_flag=True, help="Show what would be done, and do nothing.")
 yes_option = click.option("--yes", "-y", is_flag=True, help="Do not ask.")
@@ -71,10 +111,10 @@ def limit_option(default: int) -> Callable[[Decorated], Decorated]:
     return click.option(
         "--limit",
         "-n",
-        type=click.IntRange(1, 10_000),
+        type=Number(1, 10_000),
         default=default,
         show_default=True,
-        help="At most so many.",
+        help="How many at most.",
     )
 
 

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass, is_dataclass
 from datetime import datetime
 from typing import Any
+from unicodedata import combining, east_asian_width
 
 from memory_server.cli.hints import WORDS
 from memory_server.errors import Problem, told
@@ -113,16 +114,26 @@ def table(columns: Sequence[Column], rows: Sequence[Sequence[object]]) -> None:
 def fields(pairs: Sequence[tuple[str, object]]) -> None:
     """Names with their values, a line each, without those that are empty."""
     there = [(name, value) for name, value in pairs if value not in (None, "", (), [])]
-    width = max((len(name) for name, _ in there), default=0)
+    width = max((cells(name) for name, _ in there), default=0)
     for name, value in there:
+        padded = name + " " * (width - cells(name))
         if on_terminal():
             from rich.console import Console
             from rich.text import Text
 
-            line = Text.assemble((f"{name:<{width}}", "bold"), f"  {line_of(str(value))}")
+            line = Text.assemble((padded, "bold"), f"  {line_of(str(value))}")
             Console(highlight=False, soft_wrap=True).print(line)
         else:
-            print(f"{name:<{width}}  {line_of(str(value))}")
+            print(f"{padded}  {line_of(str(value))}")
+
+
+def cells(text: str) -> int:
+    """How many columns a text takes on a terminal: a Chinese letter takes two."""
+    return sum(2 if east_asian_width(letter) in "WF" else not combining(letter) for letter in text)
+
+
+def times(number: int) -> str:
+    return "once" if number == 1 else f"{number:,} times"
 
 
 def line_of(text: str) -> str:

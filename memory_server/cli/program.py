@@ -3,9 +3,12 @@
 A new command is a module beside this one and a line in VERBS.
 """
 
+import os
 import sys
 from collections.abc import Callable, Sequence
 from importlib import import_module
+from io import TextIOWrapper
+from pathlib import Path
 from typing import Any, NoReturn
 
 import click
@@ -169,6 +172,7 @@ def verb(name: str, *, examples: Sequence[str] = ()) -> Callable[[Function], Ver
 
 def run(arguments: Sequence[str]) -> int:
     """Run the command that the arguments name. Returns its exit code."""
+    _make_printable()
     try:
         done = program.main(list(arguments), prog_name=NAME, standalone_mode=False)
         sys.stdout.flush()  # a reader that has gone is noticed here, not at the exit
@@ -178,6 +182,8 @@ def run(arguments: Sequence[str]) -> int:
         return _wrong(
             error, f"unknown flag {error.option_name}." + (f" Did you mean `{near}`?" if near else "")
         )
+    except click.BadParameter as error:
+        return _wrong(error, _told(error))
     except click.UsageError as error:
         return _wrong(error, error.format_message())
     except click.ClickException as error:
@@ -196,6 +202,27 @@ def run(arguments: Sequence[str]) -> int:
         complain(f"{error.filename or 'a file'}: {error.strerror}.")
         return 1
     return done if isinstance(done, int) else 0
+
+
+def _make_printable() -> None:
+    """In a pipe text is UTF-8; a terminal gets an escape for a letter that it does not have. Closed is quiet."""
+    sys.stdout = sys.stdout or Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115 - open until the exit
+    sys.stderr = sys.stderr or Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):
+            stream.reconfigure(encoding=None if stream.isatty() else "utf-8", errors="backslashreplace")
+
+
+def _told(error: click.BadParameter) -> str:
+    """What is wrong with which argument."""
+    if error.param is None:
+        return error.message
+    name = (
+        max(error.param.opts, key=len)
+        if isinstance(error.param, click.Option)
+        else error.param.make_metavar(error.ctx or click.Context(program)).strip("[].")
+    )
+    return f"{name} is missing." if isinstance(error, click.MissingParameter) else f"{name}: {error.message}"
 
 
 def _wrong(error: click.UsageError, message: str) -> int:

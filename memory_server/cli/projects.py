@@ -1,17 +1,22 @@
 """`memory-server projects`: lists, renames and joins projects."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import asdict
+from typing import TYPE_CHECKING
 
 import click
 
 from memory_server.cli import options, output
 from memory_server.cli.answers import ProjectLine, ProjectsAnswer
-from memory_server.cli.opened import opened
+from memory_server.cli.opened import rows
 from memory_server.cli.program import Verbs, verb
 from memory_server.domain.project import Listed, Moved
 from memory_server.settings import Settings
 
-KNOWN = "A project is its name, the path of its folder, or the address of its remote."
+if TYPE_CHECKING:
+    from memory_server.app import Services
+    from memory_server.reader import Reader
 
 
 @verb("list", examples=("memory-server projects", "memory-server projects list --json"))
@@ -19,7 +24,7 @@ KNOWN = "A project is its name, the path of its folder, or the address of its re
 def list_command(settings: Settings, as_json: bool) -> None:
     """List the projects, and tell which one this folder is."""
     here = settings.here
-    with opened(settings) as services:
+    with rows(settings) as services:
         name = services.projects.here(here)
         found = services.projects.select()
     if as_json:
@@ -32,28 +37,51 @@ def list_command(settings: Settings, as_json: bool) -> None:
 
 
 @verb("rename", examples=("memory-server projects rename old-shop shop",))
-@click.argument("old")
+@click.argument("old", shell_complete=options.completed("projects"))
 @click.argument("new")
 def rename_command(settings: Settings, old: str, new: str) -> None:
     """Give the project OLD another name. The old one leads to it too."""
-    with opened(settings) as services:
+    with rows(settings) as services:
         name = services.projects.rename(old, new)
     output.say(f"{name} is called {new.strip()} now. Its old name leads to it too.")
 
 
-@verb("join", examples=("memory-server projects join old-shop shop",))
-@click.argument("source", metavar="FROM")
-@click.argument("target", metavar="INTO")
-def join_command(settings: Settings, source: str, target: str) -> None:
+@verb(
+    "join",
+    examples=(
+        "memory-server projects join old-shop shop --dry-run",
+        "memory-server projects join old-shop shop",
+    ),
+)
+@click.argument("source", metavar="FROM", shell_complete=options.completed("projects"))
+@click.argument("target", metavar="INTO", shell_complete=options.completed("projects"))
+@options.dry_run_option
+def join_command(settings: Settings, source: str, target: str, dry_run: bool) -> None:
     """Move all of the project FROM into the project INTO, for good."""
-    with opened(settings) as services:
+    with _joining(settings, dry_run) as services:
         one, other, moved = services.projects.join(source, target)
-    output.say(f"{one} is part of {other} now. Its name leads to {other} too.")
-    output.say(f"Moved: {_counts(moved)}.")
+    if dry_run:
+        output.say(f"{one} would be part of {other}. Moved would be: {_counts(moved)}. Nothing was changed.")
+    else:
+        output.say(f"{one} is part of {other} now. Its name leads to {other} too.")
+        output.say(f"Moved: {_counts(moved)}.")
     for key in moved.both:
         output.say(
             f"{key}: both had a value. The newer one is current, the other is in its history.", indent=2
         )
+
+
+@contextmanager
+def _joining(settings: Settings, dry_run: bool) -> Iterator["Reader | Services"]:
+    """A trial works on a copy of the file."""
+    if dry_run:
+        from memory_server.cli.importing import tried
+
+        with tried(settings, dry_run) as services:
+            yield services
+        return
+    with rows(settings) as reader:
+        yield reader
 
 
 @click.group("projects", cls=Verbs, invoke_without_command=True)

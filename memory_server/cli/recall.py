@@ -5,7 +5,7 @@ import click
 from memory_server.cli import options, output
 from memory_server.cli.answers import RecallAnswer, RecalledItem
 from memory_server.cli.checked import checked
-from memory_server.cli.opened import caller, opened
+from memory_server.cli.opened import caller, recall_of
 from memory_server.cli.program import verb
 from memory_server.domain.recall import Recallable
 from memory_server.mcp.tools.fields import QueryText
@@ -26,13 +26,17 @@ KINDS = [each.value for each in Recallable if each is not Recallable.WOKEN]
 )
 @click.argument("query", nargs=-1, required=True)
 @click.option(
-    "--max-tokens", type=click.IntRange(100, 8000), default=800, show_default=True, help="How long."
+    "--max-tokens",
+    type=options.Number(100, 8000),
+    default=800,
+    show_default=True,
+    help="How long the answer is at most.",
 )
-@click.option("--kind", "kinds", multiple=True, type=click.Choice(KINDS), help="Only this kind.")
+@click.option("--kind", "kinds", multiple=True, type=options.Word(KINDS), help="Only this kind.")
 @options.project_option
 @options.since_option
 @options.until_option
-@click.option("--meaning", is_flag=True, help="By meaning too: loads the model, which takes a second.")
+@click.option("--meaning", is_flag=True, help=options.MEANING)
 @options.json_option
 def recall_command(
     settings: Settings,
@@ -48,12 +52,8 @@ def recall_command(
     """Ask memories, facts, turns and short-term memories one question. The answer is in sentences, best first."""
     wish = RecallWish(frozenset(map(Recallable, kinds or KINDS)), project, since, until)
     text = checked(QueryText, " ".join(query), "query")
-    with opened(settings) as services:
-        if meaning:
-            services.queue.warm_up()
-        else:
-            services.queue.go_without()
-        found = services.recall.recall(text, (), max_tokens, wish, caller(settings))
+    with recall_of(settings, meaning) as recall:
+        found = recall.recall(text, (), max_tokens, wish, caller(settings))
     worse, answer = (
         output.degraded([each for each in found.degraded if not each.text.endswith(WITHOUT.text)]),
         found.answer,

@@ -29,7 +29,7 @@ from memory_server.settings import Settings
 @options.dry_run_option
 @options.yes_option
 def restore_command(settings: Settings, file: Path, force: bool, dry_run: bool, yes: bool) -> None:
-    """Put the backup FILE in the place of the database. It is checked first; the old file stays beside."""
+    """Put the backup FILE in the place of the database. It is checked first; the old file is kept beside it."""
     target = settings.db.resolve()  # what a link leads to, not the link
     version = restoring.check(file, target)
     size = f"{file.stat().st_size:,} bytes, schema version {version}, sound"

@@ -35,17 +35,18 @@ COLUMNS = (
 )
 @click.argument("query", nargs=-1, required=True)
 @options.filter_options
-@click.option("--limit", "-n", type=click.IntRange(1, 10_000), help="So many; default: up to 10 likely ones.")
 @click.option(
-    "--meaning",
-    is_flag=True,
-    help="By meaning too where no server runs: loads the model, which takes a second.",
+    "--limit",
+    "-n",
+    type=options.Number(1, 10_000),
+    help="How many at most. Default: up to 10 that are likely.",
 )
+@click.option("--meaning", is_flag=True, help=options.MEANING)
 @options.json_option
 def search_command(
     settings: Settings, query: tuple[str, ...], limit: int | None, meaning: bool, as_json: bool, **given: Any
 ) -> None:
-    """Find memories by words, best first."""
+    """Find memories, best first: by words, and by meaning where a server of the file runs."""
     with search_of(settings, meaning) as (search, mode):
         found = search.search(
             " ".join(query),

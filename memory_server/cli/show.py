@@ -1,8 +1,9 @@
 """`memory-server show`: things whole, with what happened to them and why they woke."""
 
+from typing import TYPE_CHECKING
+
 import click
 
-from memory_server.app import Services
 from memory_server.cli import answers, options, output
 from memory_server.cli.answers import (
     ChangeLine,
@@ -31,6 +32,9 @@ from memory_server.domain.short_term import ShortTermId
 from memory_server.errors import Mend, NotFound
 from memory_server.reader import clock
 from memory_server.settings import Settings
+
+if TYPE_CHECKING:
+    from memory_server.app import Services
 
 STEPS = 100
 """Steps of a history that are shown, the latest."""
@@ -61,7 +65,7 @@ def show_command(settings: Settings, ids: tuple[Handle, ...], as_json: bool) -> 
         _print(thing)
 
 
-def shown(services: Services, handle: Handle, by: Caller) -> Shown:
+def shown(services: "Services", handle: Handle, by: Caller) -> Shown:
     """The thing that a handle names.
 
     Raises:
@@ -100,7 +104,7 @@ def shown(services: Services, handle: Handle, by: Caller) -> Shown:
             )
 
 
-def _memory(services: Services, id: MemoryId) -> ShownMemory:
+def _memory(services: "Services", id: MemoryId) -> ShownMemory:
     read = services.memories.get([id])
     if not read.found:
         raise NotFound(f"No memory {id}.", Mend.FIND_MEMORY)
@@ -126,7 +130,7 @@ def _memory(services: Services, id: MemoryId) -> ShownMemory:
     )
 
 
-def _history(services: Services, kind: Kind, item: int) -> tuple[ChangeLine, ...]:
+def _history(services: "Services", kind: Kind, item: int) -> tuple[ChangeLine, ...]:
     found = services.changes.select(ChangeFilter(kind=kind, item=item), STEPS)
     return tuple(map(ChangeLine.of, found.changes))
 
@@ -160,7 +164,7 @@ def _print_memory(thing: ShownMemory) -> None:
     output.say(f"m{memory.id}  {memory.type}", "bold")
     _print_text(memory.content)
     when = None if memory.occurred_at == memory.created_at else output.moment(memory.occurred_at)
-    found = f"{thing.access_count} times" + (
+    found = output.times(thing.access_count) + (
         f", last {output.moment(thing.accessed_at)}" if thing.accessed_at else ""
     )
     output.fields(
@@ -213,7 +217,7 @@ def _print_trigger(thing: ShownTrigger) -> None:
         [
             ("trigger", trigger.trigger),
             ("state", trigger.state + (f": {trigger.error}" if trigger.error else "")),
-            ("woken", f"{trigger.fired_count} times"),
+            ("woken", output.times(trigger.fired_count) if trigger.fired_count else "never"),
             ("cooldown", f"{trigger.cooldown} minutes" if trigger.cooldown else None),
             ("stored", output.moment(trigger.created_at)),
         ]

@@ -24,6 +24,8 @@ _KINDS = {
     "fact": "facts",
     "turn": "turns",
     "digest": "digests",
+    "use": "uses",
+    "question": "open questions",
     "project": "projects",
     "conversation": "conversations",
     "short_term": "short-term memories",

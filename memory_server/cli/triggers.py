@@ -29,12 +29,12 @@ COLUMNS = (
 )
 @click.option(
     "--order",
-    type=click.Choice([each.value for each in Order]),
+    type=options.Word([each.value for each in Order]),
     default="name",
     show_default=True,
-    help="What first.",
+    help="What comes first.",
 )
-@click.option("--offset", type=click.IntRange(0), default=0, help="Leave out so many of the first.")
+@click.option("--offset", type=options.Number(0), default=0, help="How many of the first to leave out.")
 @options.json_option
 def triggers_command(settings: Settings, order: str, offset: int, as_json: bool) -> None:
     """List the prompts of this project and of all projects, with the state of their triggers.

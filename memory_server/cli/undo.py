@@ -2,16 +2,19 @@
 
 import re
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import click
 
-from memory_server.app import Services
 from memory_server.cli import log, options, output
-from memory_server.cli.opened import caller, opened
+from memory_server.cli.opened import caller, rows
 from memory_server.cli.program import verb
 from memory_server.domain.caller import Caller
 from memory_server.domain.change import Change, ChangeFilter, ChangeId, read_id
 from memory_server.settings import Settings
+
+if TYPE_CHECKING:
+    from memory_server.reader import Reader
 
 MOST = 1000
 """Changes that are undone at once."""
@@ -50,8 +53,14 @@ class ChangeIds(click.ParamType[tuple[ChangeId, ChangeId]]):
         "memory-server undo --since '2026-03-14 09:00' --project shop",
     ),
 )
-@click.argument("changes", nargs=-1, type=ChangeIds(), metavar="[CHANGE]...")
-@click.option("--last", type=click.IntRange(1, MOST), help="The last so many.")
+@click.argument(
+    "changes",
+    nargs=-1,
+    type=ChangeIds(),
+    metavar="[CHANGE]...",
+    shell_complete=options.completed("changes"),
+)
+@click.option("--last", type=options.Number(1, MOST), help="This many changes, the latest.")
 @options.since_option
 @options.until_option
 @options.project_option
@@ -69,9 +78,9 @@ def undo_command(
     dry_run: bool,
     yes: bool,
 ) -> None:
-    """Undo deletions, merges and edits of the last 30 days, all or none. Without a CHANGE: the last one.
+    """Undo deletions, merges and edits of the last 30 days. Without a CHANGE it asks about the last one.
 
-    `memory-server log` shows their numbers. What was purged cannot come back.
+    `memory-server log` shows their numbers. Of several, all are undone or none. What was purged cannot come back.
     """
     chooses = last is not None or since is not None or until is not None
     if changes and (chooses or project is not None or by is not None):
@@ -80,7 +89,7 @@ def undo_command(
         )
     wanted = ChangeFilter(project, by, since, until, undone=True)
     who = caller(settings)
-    with opened(settings) as services:
+    with rows(settings) as services:
         if changes:
             found = services.changes.find([id for each in changes for id in _within(services, *each)])
         else:
@@ -91,7 +100,7 @@ def undo_command(
         _undo(services, found, dry_run, yes or bool(changes), who)
 
 
-def _undo(services: Services, found: Sequence[Change], dry_run: bool, agreed: bool, who: Caller) -> None:
+def _undo(services: "Reader", found: Sequence[Change], dry_run: bool, agreed: bool, who: Caller) -> None:
     output.table(log.COLUMNS, [log.row(each) for each in found])
     if dry_run:
         output.note(f"Undone would be: {len(found)}. Nothing was changed.")
@@ -101,7 +110,7 @@ def _undo(services: Services, found: Sequence[Change], dry_run: bool, agreed: bo
     output.note(f"Undone: {len(done)}.")
 
 
-def _within(services: Services, first: ChangeId, last: ChangeId) -> list[ChangeId]:
+def _within(services: "Reader", first: ChangeId, last: ChangeId) -> list[ChangeId]:
     """The changes from one to another. Of a range those count that are there."""
     if first == last:
         return [first]

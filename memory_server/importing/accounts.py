@@ -1,9 +1,10 @@
-"""Account exports of Claude and ChatGPT: conversations.json, as turns.
+"""Account exports of Claude and ChatGPT, as a zip or unpacked: conversations.json, as turns.
 
 A turn is what the person said and what came back. Its session is the conversation. Of a ChatGPT conversation that has
 branches the one that was shown last counts.
 """
 
+import re
 from collections.abc import Iterable, Iterator
 from typing import Any
 
@@ -11,7 +12,8 @@ from memory_server.domain.exchange.records import Record, Refusal, TurnRecord
 from memory_server.importing.opened import Format, Opened
 from memory_server.importing.values import moment
 
-CONVERSATIONS = "conversations.json"
+CONVERSATIONS = re.compile(r"(?:.*/)?conversations(?:-\d+)?\.json")
+"""The files that hold the conversations: one, or several with numbers in a large export."""
 
 LONGEST = 300
 """Characters of a summary."""
@@ -30,7 +32,7 @@ def fits_chatgpt(opened: Opened) -> bool:
 
 
 def claude(opened: Opened) -> Iterator[Record]:
-    for number, each in enumerate(_file(opened).items, 1):
+    for number, each in enumerate(_conversations(opened), 1):
         id = str(each.get("uuid") or "")
         messages = each.get("chat_messages")
         if not id or not isinstance(messages, list):
@@ -49,7 +51,7 @@ def claude(opened: Opened) -> Iterator[Record]:
 
 
 def chatgpt(opened: Opened) -> Iterator[Record]:
-    for number, each in enumerate(_file(opened).items, 1):
+    for number, each in enumerate(_conversations(opened), 1):
         id = str(each.get("conversation_id") or each.get("id") or "")
         mapping = each.get("mapping")
         if not id or not isinstance(mapping, dict):
@@ -133,13 +135,20 @@ def _when_and_id(message: dict[str, Any], field: str) -> tuple[str, str]:
     return moment(message.get(field)), str(message.get("uuid") or message.get("id") or "")
 
 
-def _file(opened: Opened) -> Opened:
-    return Opened(opened.path / CONVERSATIONS) if opened.is_folder else opened
+def _conversations(opened: Opened) -> Iterator[dict[str, Any]]:
+    for file in _files(opened):
+        yield from file.items
+
+
+def _files(opened: Opened) -> list[Opened]:
+    """Those of a folder or a zip that hold conversations; else the file itself."""
+    if opened.is_folder or opened.is_zip:
+        return [each for each in opened.files if CONVERSATIONS.fullmatch(each.member or each.path.name)]
+    return [opened]
 
 
 def _first(opened: Opened) -> dict[str, Any]:
-    file = _file(opened)
-    return next(iter(file.items), {}) if file.path.is_file() else {}
+    return next((each for file in _files(opened)[:1] for each in file.items), {})
 
 
 CLAUDE = Format("claude", "an account export of Claude", fits_claude, claude)

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from memory_server.errors import Invalid
+from memory_server.errors import Hint, Invalid, Mend
 from memory_server.importing import (
     accounts,
     basic_memory,
@@ -58,4 +58,13 @@ def recognised(path: Path, given: str | None = None) -> tuple[Format, Opened]:
     for each in FORMATS:
         if each.fits(opened):
             return each, opened
-    raise Invalid(f"{path} has no format that is known. Name it: {', '.join(NAMES)}.")
+    if opened.is_zip:
+        raise Invalid(
+            f"{path} is a zip without an account export of Claude or ChatGPT. Unpack it, then import what is in it."
+        )
+    if opened.has(memories="content", migrations="version"):
+        raise Invalid(f"{path} is a database of memory-server.", Hint(Mend.MERGE_FILE, {"path": path}))
+    if not (any(path.iterdir()) if opened.is_folder else path.stat().st_size):
+        raise Invalid(f"{path} is empty.")
+    kind = "a SQLite file of a program that is not known" if opened.tables else "of no format that is known"
+    raise Invalid(f"{path} is {kind}.", Hint(Mend.NAME_FORMAT, {"formats": ", ".join(NAMES)}))

@@ -1,11 +1,14 @@
 """A path that may be imported, and as much of it as tells what it is."""
 
 import json
+import zipfile
+import zlib
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from memory_server.domain.exchange.records import Record
 from memory_server.errors import Invalid
@@ -14,12 +17,16 @@ from memory_server.sqlite import foreign
 HEAD = 65_536
 """Bytes from the start of a file that tell its format."""
 
+MOST = 512 << 20
+"""Bytes of JSON that a zip holds at most, unpacked: a small zip can hold more than the memory of a machine."""
+
 
 @dataclass(frozen=True)
 class Opened:
-    """A file or a folder. What is read of it is read when it is asked for."""
+    """A file or a folder; `member` is a file in a zip. What is read of it is read when it is asked for."""
 
     path: Path
+    member: str = ""
 
     @cached_property
     def is_folder(self) -> bool:
@@ -28,10 +35,7 @@ class Opened:
     @cached_property
     def head(self) -> str:
         """The first characters; nothing of a folder."""
-        if self.is_folder:
-            return ""
-        with self.path.open("rb") as file:
-            return file.read(HEAD).decode("utf-8-sig", errors="replace")
+        return "" if self.is_folder else self._read(HEAD).decode("utf-8-sig", errors="replace")
 
     @cached_property
     def tables(self) -> dict[str, list[str]]:
@@ -48,11 +52,35 @@ class Opened:
             Invalid: it is not UTF-8.
         """
         try:
-            return self.path.read_text(encoding="utf-8-sig")
+            return self._read().decode("utf-8-sig")
         except UnicodeDecodeError as error:
             raise Invalid(
                 f"{self.path} is not UTF-8: {error.reason} at byte {error.start}. Nothing was imported."
             ) from error
+
+    def _read(self, most: int = -1) -> bytes:
+        if not self.member:
+            with self.path.open("rb") as file:
+                return file.read(most)
+        with _unpacked(self.path, self.member) as packed:
+            return packed.read(most)
+
+    @cached_property
+    def is_zip(self) -> bool:
+        return not self.is_folder and not self.member and zipfile.is_zipfile(self.path)
+
+    @cached_property
+    def files(self) -> list["Opened"]:
+        """The files of a folder, or of a zip, by name; of another file itself."""
+        if self.is_folder:
+            return [Opened(each) for each in sorted(self.path.iterdir()) if each.is_file()]
+        if not self.is_zip:
+            return [self]
+        try:
+            with zipfile.ZipFile(self.path) as file:
+                return [Opened(self.path, name) for name in sorted(file.namelist()) if not name.endswith("/")]
+        except zipfile.BadZipFile as error:
+            raise Invalid(f"{self.path} is a damaged zip: {error}.") from error
 
     @cached_property
     def first(self) -> dict[str, Any]:
@@ -86,6 +114,29 @@ class Opened:
             table in self.tables and set(names.split()) <= set(self.tables[table])
             for table, names in columns.items()
         )
+
+
+@contextmanager
+def _unpacked(path: Path, member: str) -> Iterator[IO[bytes]]:
+    """A file in a zip, unpacked while it is read.
+
+    Raises:
+        Invalid: it is too large, encrypted, damaged, or packed in an unknown way.
+    """
+    try:
+        with zipfile.ZipFile(path) as file:
+            size = sum(each.file_size for each in file.infolist() if each.filename.endswith(".json"))
+            if size > MOST:  # of no file more than its `file_size` is unpacked
+                raise Invalid(
+                    f"{path} holds {size:,} bytes of JSON, and {MOST:,} are read from a zip at most. "
+                    "Unpack it, then import the folder."
+                )
+            with file.open(member) as packed:
+                yield packed
+    except (zipfile.BadZipFile, zlib.error, EOFError, RuntimeError) as error:
+        raise Invalid(
+            f"{member} in {path} cannot be unpacked: {error}. Unpack it, then import the folder."
+        ) from error
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,11 +19,13 @@ from memory_server.domain.exchange.records import (
     LongTermRecord,
     MemoryRecord,
     ProjectRecord,
+    QuestionRecord,
     Record,
     Refusal,
     ShortTermRecord,
     SpaceRecord,
     TurnRecord,
+    UseRecord,
 )
 from memory_server.domain.fact import is_plain
 from memory_server.errors import Invalid, Mend
@@ -37,6 +39,8 @@ _Exported = Annotated[
     | FactRecord
     | TurnRecord
     | DigestRecord
+    | UseRecord
+    | QuestionRecord
     | ConversationRecord
     | ShortTermRecord
     | LongTermRecord,

@@ -26,6 +26,9 @@ NAMES = {
 }
 """The usual names of each column, the first one first."""
 
+UNIQUE = 16
+"""Characters from which on an id is taken for one that no other file uses for something else."""
+
 
 def fits_jsonl(opened: Opened) -> bool:
     first = opened.first or next(iter(opened.items), {})
@@ -40,12 +43,12 @@ def fits_csv(opened: Opened) -> bool:
 def jsonl(opened: Opened) -> Iterator[Record]:
     if isinstance(opened.json, list):
         for number, item in enumerate(opened.json, 1):
-            yield _record(item, f"item {number}")
+            yield _record(item, f"item {number}", opened.path.name)
         return
     for number, line in enumerate(opened.text.splitlines(), 1):
         if line.strip():
             try:
-                yield _record(json.loads(line), f"line {number}")
+                yield _record(json.loads(line), f"line {number}", opened.path.name)
             except (ValueError, RecursionError):
                 yield Refusal(f"line {number}", "is no JSON")
 
@@ -54,10 +57,10 @@ def csv_rows(opened: Opened) -> Iterator[Record]:
     names, *rows = _rows(opened.text) or [[]]
     for number, row in enumerate(rows, 2):
         if any(cell.strip() for cell in row):
-            yield _record(dict(zip(names, row, strict=False)), f"row {number}")
+            yield _record(dict(zip(names, row, strict=False)), f"row {number}", opened.path.name)
 
 
-def _record(row: Any, where: str) -> Record:
+def _record(row: Any, where: str, file: str) -> Record:
     if not isinstance(row, dict) or not is_plain(row):
         return Refusal(where, "is no object that can be read")
     named = _columns(tuple(row))
@@ -72,7 +75,7 @@ def _record(row: Any, where: str) -> Record:
     used = {column for column in named.values() if column is not None}
     created_at = moment(given("created_at"))
     return MemoryRecord(
-        str(given("id") or hashed(content, given("project"))),
+        _id(given("id"), file) or hashed(content, given("project")),
         content,
         memory_type(given("type")),
         project=str(given("project")) if given("project") else None,
@@ -84,6 +87,12 @@ def _record(row: Any, where: str) -> Record:
         created_by=str(given("author")) if given("author") else None,
         session=str(given("session")) if given("session") else None,
     )
+
+
+def _id(given: Any, file: str) -> str:
+    """A short id, such as a number, names a row of one file alone; a long one is the same in every file."""
+    id = "" if given is None else str(given)
+    return id if not id or len(id) >= UNIQUE else f"{file}#{id}"
 
 
 @lru_cache(maxsize=64)

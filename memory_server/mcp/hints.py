@@ -36,6 +36,9 @@ WORDS = {
     Mend.USE_ANOTHER_FILE: "The user can start memory-server with --db and another path.",
     Mend.PUT_FILE_BACK: "Tell the user. To go on, the user must move the file back to {path}, or start memory-server "
     "with --db and the path of the file.",
+    Mend.NAME_FORMAT: "The user can name the format with `memory-server import --from`.",
+    Mend.MERGE_FILE: "The user can take it over with `memory-server merge`.",
+    Mend.IMPORT_FILE: "The user can take over files of other programs with `memory-server import`.",
     Mend.NAME_BACKUP: "The user can name a file that `memory-server backup` has written.",
     Mend.RESTORE: "Tell the user: copy the file away, then restore a backup. Without one, the .recover command of the "
     "sqlite3 program saves what can still be read.",

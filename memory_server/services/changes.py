@@ -1,6 +1,6 @@
 """What happened to what is stored, and undoing it: deletions, merges and edits of the last 30 days."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -12,7 +12,6 @@ from memory_server.domain.forgetting import Kind as Trashable
 from memory_server.domain.memory import MemoryId, MemoryType
 from memory_server.errors import Conflict, Invalid, Mend, NotFound, Problem
 from memory_server.services import projects
-from memory_server.services.embedding_queue import EmbeddingQueue
 from memory_server.sqlite import changes, conversations, fact_history, facts, log, long_term, memories, trash
 from memory_server.sqlite.changes import Changed
 from memory_server.sqlite.database import Database
@@ -30,8 +29,10 @@ class Log:
 
 @dataclass(frozen=True, slots=True)
 class ChangeService:
+    """`wake` is called when there may be something new to embed."""
+
     database: Database
-    queue: EmbeddingQueue
+    wake: Callable[[], None]
 
     def select(
         self,
@@ -72,7 +73,7 @@ class ChangeService:
             for id in sorted(wanted, key=lambda id: (wanted[id].at, id.row), reverse=True):
                 if id not in undone:  # else with a later one of the same thing
                     undone |= _undo(tx, id, frozenset(wanted), caller)
-        self.queue.wake()
+        self.wake()
         return _latest_first(wanted.values())
 
 

@@ -3,10 +3,11 @@
 from dataclasses import dataclass
 
 from memory_server.domain.caller import Caller
+from memory_server.domain.change import ChangeFilter, ChangeId, Kind
 from memory_server.domain.completing import MOST, Completed, completed
 from memory_server.domain.fact import Scope, homes
 from memory_server.services import projects as known_projects
-from memory_server.sqlite import conversations, facts, memories, projects
+from memory_server.sqlite import completing, conversations, facts, log, long_term, memories, projects
 from memory_server.sqlite.database import Database
 
 
@@ -35,3 +36,22 @@ class CompletionService:
             own = known_projects.name_of(tx, caller.project)
             ids, total = memories.ids_like(tx, written.strip().removeprefix("m"), own, MOST)
             return Completed(tuple(map(str, ids)), total)
+
+    def numbered(self, kind: Kind, digits: str, caller: Caller) -> list[tuple[int, str]]:
+        """Memories, turns or short-term memories whose id begins so, the newest first, each with its beginning."""
+        with self.database.read() as tx:
+            own = known_projects.name_of(tx, caller.project)
+            return completing.numbered(tx, kind, digits, own, MOST)
+
+    def prompts(self, caller: Caller) -> list[str]:
+        """The names of the long-term memories of the caller's project and of all projects."""
+        with self.database.read() as tx:
+            places = known_projects.conversations(tx, None, caller)
+            found = [conversations.find(tx, each) for each in places]
+            return [name for place in found if place is not None for name in long_term.names(tx, place, MOST)]
+
+    def changes(self) -> list[tuple[ChangeId, str]]:
+        """What can be undone, the latest first, each with its text."""
+        with self.database.read() as tx:
+            found = log.select(tx, ChangeFilter(undone=True), MOST)
+            return [(each.id, each.text) for each in found if each.id is not None]

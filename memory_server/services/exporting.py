@@ -1,19 +1,18 @@
 """Everything that a file holds as records, in the order in which another file can take them in."""
 
-import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
-from pathlib import Path
 
 from memory_server.domain.caller import Caller
 from memory_server.domain.exchange.records import MemoryRecord, Record
 from memory_server.domain.project import default_conversation
 from memory_server.errors import Mend, NotFound, Problem
 from memory_server.services import projects
+from memory_server.sqlite import temporary
 from memory_server.sqlite.database import Database
-from memory_server.sqlite.exchange import exported, exported_facts, exported_projects, vectors
+from memory_server.sqlite.exchange import exported, exported_facts, exported_projects, learnt, vectors
 from memory_server.sqlite.tx import Tx
 
 
@@ -39,8 +38,8 @@ class ExportService:
             NotFound: there is no such project.
         """
         asked = None if project is None else projects.asked(project, caller)
-        with tempfile.TemporaryDirectory(prefix="memory-server-") as folder:
-            path = Path(folder) / "memory.db"
+        with temporary.folder() as folder:
+            path = folder / "memory.db"
             self.database.backup(path)
             copy = Database(path, self.clock)
             try:
@@ -84,6 +83,8 @@ class Export:
             yield from exported.turns(tx, page, self.embeddings)
         if name is None:
             yield from exported.digests(tx)
+        yield from learnt.uses(tx, name)
+        yield from learnt.questions(tx, name)
         yield from exported.conversations(tx, conversation)
         for page in exported.pages(exported.order(tx, "short_term")):
             for said in exported.short_term(tx, page, self.embeddings):

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from memory_server.domain.forgetting import expired_before
-from memory_server.sqlite import changes, fact_history, facts, trash
+from memory_server.sqlite import changes, fact_history, facts, temporary, trash
 from memory_server.sqlite.database import Database
 
 AT_ONCE = 100
@@ -15,7 +15,11 @@ class ForgettingService:
     database: Database
 
     def purge_due(self) -> None:
-        """Background work: purge what was deleted 30 days ago, and the copies from before a migration of that age."""
+        """Background work: purge what was deleted 30 days ago, and the copies from before a migration of that age.
+
+        And the copies that a command made and could not remove, because it was killed.
+        """
+        temporary.remove_stale()
         if self.database.read_only:
             return
         with self.database.read() as tx:

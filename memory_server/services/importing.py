@@ -13,10 +13,12 @@ from memory_server.domain.exchange.records import (
     LongTermRecord,
     MemoryRecord,
     ProjectRecord,
+    QuestionRecord,
     Record,
     Refusal,
     ShortTermRecord,
     TurnRecord,
+    UseRecord,
 )
 from memory_server.domain.fact import WILDCARD
 from memory_server.domain.secrets import find_secret
@@ -197,6 +199,10 @@ def _secret(record: Record) -> str | None:
             return find_secret(record.name, record.folder, *(key for _, key in record.keys))
         case ConversationRecord():
             return find_secret(record.name)
+        case QuestionRecord():
+            return find_secret(record.question, record.project, record.session)
+        case UseRecord():
+            return find_secret(record.session)
         case _:
             return None
 

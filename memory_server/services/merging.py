@@ -1,6 +1,5 @@
 """Two files become one: what is new in the other one is taken over, changed or deleted here as it was there."""
 
-import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
@@ -11,7 +10,7 @@ from memory_server.domain.exchange.records import OWN
 from memory_server.errors import Invalid
 from memory_server.services.exporting import Export
 from memory_server.services.importing import Imported, ImportService, Progress, Source
-from memory_server.sqlite import foreign
+from memory_server.sqlite import foreign, temporary
 from memory_server.sqlite.database import Database
 
 
@@ -29,16 +28,19 @@ class MergeService:
             Unavailable: it is of another program, newer than this program, damaged or being written all the time.
         """
         if not file.is_file():
-            raise Invalid(f"There is no file {file}.")
+            raise Invalid(f"{file} is a folder, no file." if file.is_dir() else f"There is no file {file}.")
+        if not file.stat().st_size:
+            raise Invalid(f"{file} is empty. Nothing was merged.")
         if (
             self.database.path is not None
             and self.database.path.exists()
             and file.samefile(self.database.path)
         ):
             raise Invalid(f"{file} is this database itself.")
-        Database(file, self.clock).refuse_empty()
-        with tempfile.TemporaryDirectory(prefix="memory-server-") as folder:
-            copy = Database(foreign.copied(file, Path(folder)), self.clock)
+        with temporary.folder() as folder:
+            path = foreign.copied(file, folder)
+            foreign.refuse_other(path, file)
+            copy = Database(path, self.clock)
             try:
                 copy.open()
                 with copy.read() as tx:

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from memory_server.domain import fact_text, recall
 from memory_server.domain.caller import Caller
@@ -25,12 +25,14 @@ from memory_server.services import projects, retrieval, search, showing, turns
 from memory_server.services.embedding_queue import EmbeddingQueue, Meaning, Unanswered
 from memory_server.services.gathering import Asked, Item
 from memory_server.services.learning import ON, Learning
-from memory_server.services.long_term import LongTermService
 from memory_server.services.projects import Among
 from memory_server.services.retrieval import Ranked
 from memory_server.sqlite import edges, facts, memories, short_term
 from memory_server.sqlite.database import Database
 from memory_server.sqlite.tx import Tx, WriteTx
+
+if TYPE_CHECKING:
+    from memory_server.services.long_term import LongTermService
 
 WANTED = 50
 """Texts of each kind that a question looks for: more than the longest answer has."""
@@ -67,11 +69,11 @@ class Recalled:
 
 @dataclass(frozen=True, slots=True)
 class RecallService:
-    """`count_access` is off where the server was started read-only."""
+    """`count_access` is off where the server was started read-only. Where `long_term` is None no prompt wakes."""
 
     database: Database
     queue: EmbeddingQueue
-    long_term: LongTermService
+    long_term: "LongTermService | None"
     count_access: bool = True
     learning: Learning = ON
 
@@ -112,7 +114,7 @@ class RecallService:
         return self.queue.read(retrieval.questions(text), ask)
 
     def _woken(self, messages: Sequence[Message], wish: RecallWish, caller: Caller) -> list[Found]:
-        if not messages or Recallable.WOKEN not in wish.kinds:
+        if self.long_term is None or not messages or Recallable.WOKEN not in wish.kinds:
             return []
         due = self.long_term.search(messages, None, {}, caller).activated
         return [

@@ -426,6 +426,8 @@ class Database:
                 Mend.CHECK_FILE,
             ) from error
         except OSError as error:
+            if error.filename is None:  # it is of what the caller writes to
+                raise
             raise Unavailable(f"The database {self.path} cannot be reached: {error}.") from error
 
 

@@ -1,7 +1,6 @@
 """SQLite files of other programs: a copy is read, so that nothing is written beside the file, and no lock is taken."""
 
 import shutil
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -9,7 +8,8 @@ from typing import Any
 
 import apsw
 
-from memory_server.errors import Unavailable
+from memory_server.errors import Mend, Unavailable
+from memory_server.sqlite import temporary
 
 BESIDE = ("-wal", "-journal")
 """Endings of the files beside a SQLite file that hold what is not in the file itself yet."""
@@ -27,8 +27,8 @@ def opened(path: Path) -> Iterator[apsw.Connection]:
     Raises:
         Unavailable: it is damaged, or another program writes into it all the time.
     """
-    with tempfile.TemporaryDirectory(prefix="memory-server-") as folder:
-        connection = apsw.Connection(str(copied(path, Path(folder))))
+    with temporary.folder() as folder:
+        connection = apsw.Connection(str(copied(path, folder)))
         try:
             _refuse_damaged(connection, path)
             yield connection
@@ -88,6 +88,20 @@ def copied(path: Path, folder: Path) -> Path:
         if _state(path) == before:
             return target
     raise Unavailable(f"{path} is being written all the time. Stop its program, then import it again.")
+
+
+def refuse_other(copy: Path, path: Path) -> None:
+    """Raises Unavailable where the copy of a file is damaged, or no database of this program."""
+    connection = apsw.Connection(str(copy))
+    try:
+        _refuse_damaged(connection, path)
+        known = "SELECT count(*) FROM sqlite_schema WHERE name IN ('memories', 'migrations')"
+        if connection.execute(known).get != 2:
+            raise Unavailable(
+                f"{path} is a database of another program. Nothing was merged.", Mend.IMPORT_FILE
+            )
+    finally:
+        connection.close()
 
 
 def _state(path: Path) -> list[tuple[int, int] | None]:

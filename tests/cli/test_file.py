@@ -29,6 +29,9 @@ def test_backups_are_named_by_their_moment_and_the_oldest_go(terminal: Terminal,
     other.write_text("not a database of ours")
     for day in (1, 2, 3):
         made.with_name(f"memory-2026010{day}-000000.db").write_bytes(made.read_bytes())
+    would = terminal("backup", str(made.parent), "--keep", "2", "--dry-run").out
+    assert all(f"memory-2026010{day}" in would for day in (1, 2))
+    assert len(list(made.parent.iterdir())) == 5
     kept = terminal("backup", str(made.parent), "--keep", "2")
     assert "checked" in kept.out
     left = sorted(path.name for path in made.parent.iterdir())

@@ -1,6 +1,8 @@
 """The command line itself: flags, wrong words, help, completion, what is imported."""
 
 import os
+import shlex
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -8,11 +10,14 @@ from pathlib import Path
 import click
 import pytest
 
+from memory_server.cli.completion import Bash
 from memory_server.cli.flags import of_server
-from memory_server.cli.program import MEANT, VERBS, Verb, program
+from memory_server.cli.program import MEANT, VERBS, Verb, program, run
 from memory_server.settings import Settings
-from tests.cli.conftest import HARBOUR, Terminal
-from tests.conftest import Servers
+from tests.cli.conftest import HARBOUR, Terminal, fill
+from tests.conftest import Servers, Sqlite
+
+pytestmark = pytest.mark.anyio
 
 CONTEXT = click.Context(program, info_name="memory-server")
 NAMES = program.list_commands(CONTEXT)
@@ -53,6 +58,7 @@ def test_searching_by_words_loads_no_model_and_no_table(terminal: Terminal) -> N
     terminal("add", HARBOUR)
     assert imported(terminal.servers, HEAVY, "search", "harbour") == "[]"
     assert imported(terminal.servers, HEAVY, "list") == "[]"
+    assert imported(terminal.servers, HEAVY, "recall", "harbour") == "[]"
 
 
 def test_the_server_imports_nothing_of_the_command_line(server: Servers) -> None:
@@ -145,6 +151,28 @@ def test_a_wrong_flag_names_the_nearest(terminal: Terminal) -> None:
     assert "unknown flag --limt. Did you mean `--limit`?" in terminal("list", "--limt", "3", code=2).err
 
 
+@pytest.mark.parametrize(
+    ("line", "told"),
+    [
+        ("show foo", "ID: 'foo' is no id. Write 12"),
+        ("list --type decisoin", "--type: 'decisoin' is unknown. Did you mean `decision`?"),
+        ("list --limit 0", "--limit: '0' is no number from 1 to 10,000."),
+        ("search x -n 99999999999", "--limit: '99999999999' is no number"),
+        ("list --offset -3", "--offset: '-3' is no number from 0"),
+        ("list --since yesterday", "--since: 'yesterday' is no date. Write 2026-03-14"),
+        ("undo x9", "CHANGE: 'x9' is no change."),
+        ("fact", "KEY is missing."),
+        ("add x --importance 11", "--importance: '11' is no number from 1 to 10."),
+        ("export --format xml", "--format: 'xml' is unknown. There are: jsonl, markdown."),
+    ],
+)
+def test_a_wrong_value_is_told_in_one_sentence_with_what_is_right(
+    line: str, told: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(line.split()) == 2
+    assert capsys.readouterr().err.splitlines()[-1].startswith(f"memory-server: {told}")
+
+
 def completed(servers: Servers, shell: str, *words: str) -> str:
     env = {
         **os.environ, **servers.env, "_MEMORY_SERVER_COMPLETE": f"{shell}_complete",
@@ -164,6 +192,55 @@ def test_shells_complete_commands_flags_and_values(server: Servers, shell: str) 
     assert "decision" in completed(server, shell, "memory-server", "list", "--type", "de")
 
 
+async def test_shells_complete_what_the_file_holds(
+    server: Servers, terminal: Terminal, ledger: Path, sqlite: Sqlite
+) -> None:
+    def values(*words: str) -> list[str]:
+        given = ["--project", "ledger", "--db", str(server.db), *words[:-1]]
+        shell = Bash(program, {}, "memory-server", "")
+        return [each.value for each in shell.get_completions(given, words[-1])]
+
+    assert values("show", "") == []
+    assert not server.db.exists()
+    await fill(server, ledger)
+    terminal("forget", "m1")
+    before = server.db.read_bytes()
+    assert values("show", "") == ["m2", "m3", "f:current.task", "f:editor", "w:zoo"]
+    assert values("edit", "3") == ["3"]
+    assert values("forget", "t") == ["t1"]
+    assert values("show", "f:global/ed") == ["f:global/editor"]
+    assert values("fact", "ed") == values("facts", "ed") == ["editor"]
+    assert values("list", "--project", "s") == values("projects", "rename", "s") == ["shop"]
+    assert values("undo", "") == ["d1"]
+    assert server.db.read_bytes() == before
+    sqlite(server.db, "PRAGMA user_version = 3")
+    assert values("show", "") == []
+
+
+@pytest.mark.skipif(shutil.which("bash") is None, reason="bash is not installed")
+async def test_bash_inserts_a_key_behind_its_colon_and_a_name_with_spaces(
+    server: Servers, terminal: Terminal, ledger: Path, sqlite: Sqlite
+) -> None:
+    await fill(server, ledger)
+    sqlite(server.db, "UPDATE long_term_memories SET name = 'before a release'")
+    program = ledger / "memory-server"
+    program.write_text(f'#!/bin/sh\nexec {shlex.join(server.command()[:3])} "$@"\n', encoding="utf-8")
+    program.chmod(0o700)
+    script = f"""
+        eval "$({program} completion bash)"
+        COMP_WORDS=(memory-server show w : be) COMP_CWORD=4
+        _memory_server_completion {program}
+        COMP_WORDS=(memory-server show m) COMP_CWORD=2
+        _memory_server_completion {program}
+        printf '%s\\n' "${{COMPREPLY[@]}}"
+    """
+    env = {**os.environ, **server.env, "MEMORY_SERVER_DB": str(server.db), "MEMORY_SERVER_PROJECT": "ledger"}
+    done = subprocess.run(
+        ["bash", "-c", script], env=env, cwd=ledger, capture_output=True, text=True, timeout=120, check=False
+    )
+    assert done.stdout.splitlines() == ["'before a release'", "m2", "m1", "m3"], done.stderr
+
+
 @pytest.mark.parametrize(
     ("shell", "mark"), [("bash", "complete -o nosort"), ("zsh", "compdef"), ("fish", "complete ")]
 )
@@ -180,6 +257,16 @@ def test_a_reader_that_has_seen_enough_is_no_error(terminal: Terminal) -> None:
         capture_output=True, text=True, timeout=120, check=False,
     )  # fmt: skip
     assert done.stderr == ""
+    if not Path("/dev/full").exists():
+        return
+    for verb in ("list", "export"):
+        line = " ".join(f"'{each}'" for each in terminal.servers.command(verb))
+        done = subprocess.run(
+            ["bash", "-c", f"{line} > /dev/full"], env={**os.environ, **terminal.servers.env}, cwd=terminal.folder,
+            capture_output=True, text=True, timeout=120, check=False,
+        )  # fmt: skip
+        assert done.stderr.startswith("memory-server: the output cannot be written: No space left")
+        assert done.returncode == 1
 
 
 @pytest.mark.skipif(os.name == "nt" or os.geteuid() == 0, reason="an owner whom modes hold back")

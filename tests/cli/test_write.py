@@ -168,6 +168,7 @@ async def test_a_project_that_was_renamed_since_is_found_again(
 ) -> None:
     await fill(server, ledger)
     terminal("edit", "3", "--project", "ledger")
+    assert "Moved would be: memories" in terminal("projects", "join", "shop", "ledger", "--dry-run").out
     terminal("projects", "rename", "shop", "store")
     terminal("undo", "c1")
     assert sqlite(server.db, "SELECT project FROM memories WHERE id = 3") == "store"

@@ -91,6 +91,12 @@ SELECT 'remote', 'git.example/ledger', id FROM projects WHERE name = 'ledger';
 INSERT INTO digested (kind, item_id, digest_id) VALUES ('memory', 90, 2), ('turn', 1, 0);
 INSERT INTO hook_captures (kind, item_id, session, event)
 VALUES ('short_term', 1, 's', 'Stop'), ('memory', 90, 's', 'SessionEnd');
+INSERT INTO memory_uses (memory_id, session, shown_at, judged_at, used_at, how)
+VALUES (90, 's', '2026-01-02', '2026-01-03', '2026-01-03', 'repeated'),
+    (1, 's', '2026-01-01', '2026-01-03', NULL, NULL);
+INSERT INTO open_questions (project, question, sessions, session, asked_at, asked_again_at)
+VALUES ('ledger', '渡轮网关用哪个端口？', 2, 's2', '2026-01-01', '2026-01-02'),
+    ('', 'Who may enter the harbour?', 1, 's1', '2026-01-03', NULL);
 """
 
 

@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 from tests import warm
-from tests.conftest import ROOT, Sqlite, damage
+from tests.conftest import ROOT, Sqlite, damage, until
 from tests.exchange import sources
 from tests.exchange.conftest import Run
 
@@ -158,3 +158,37 @@ def test_without_a_database_nothing_is_made(command: str, tmp_path: Path, run: R
     done = run(tmp_path / "gone.db", command, *([tmp_path / "other.db"] if command == "merge" else []))
     assert done.code == 1
     assert list(tmp_path.glob("*.db")) == []
+
+
+def test_a_copy_that_a_killed_export_leaves_is_removed_by_the_next_command(
+    copy: Path, tmp_path: Path, user_folders: dict[str, str], sqlite: Sqlite
+) -> None:
+    long = "INSERT INTO memories (content, type) VALUES (hex(zeroblob(49000)), 'error')"
+    sqlite(copy, long, long)
+    there = tmp_path / "temporary"
+    there.mkdir()
+    (there / "memory-server-copy-link").symlink_to(tmp_path)
+    env = {**os.environ, **user_folders, "PYTHONPATH": str(ROOT), "TMPDIR": str(there)}
+
+    def started(*arguments: str) -> "subprocess.Popen[bytes]":
+        command = [sys.executable, "-m", "memory_server", *arguments, "--db", str(copy)]
+        return subprocess.Popen(command, env=env, cwd=tmp_path, stdout=subprocess.PIPE)
+
+    def copies() -> list[str]:
+        return [each.name for each in there.iterdir() if not each.is_symlink()]
+
+    stuck = started("export")  # nobody reads what it prints, so it waits with its copy
+    until(lambda: any((there / each / "memory.db").exists() for each in copies()), "the export copies")
+    (left,) = copies()
+    assert (there / left).stat().st_mode & 0o777 == 0o700
+    started("list").communicate(timeout=60)
+    assert copies() == [left]
+    stuck.kill()
+    stuck.communicate()
+    assert copies() == [left]
+    (tmp_path / f".{left}").write_text("of an export into a file here", encoding="utf-8")
+    started("export", "export.jsonl").communicate(timeout=60)
+    assert copies() == []
+    assert not (tmp_path / f".{left}").exists()
+    assert (tmp_path / "export.jsonl").stat().st_size > 100_000
+    assert (there / "memory-server-copy-link").is_symlink()

@@ -2,6 +2,7 @@
 
 import json
 import sqlite3
+import zipfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -175,6 +176,46 @@ def test_an_account_of_chatgpt_has_the_branch_that_was_shown(
     )
 
 
+def test_an_account_export_is_read_as_a_zip(tmp_path: Path, run: Run, taken: Taken, sqlite: Sqlite) -> None:
+    db, folder = tmp_path / "memory.db", sources.claude(tmp_path)
+    packed = tmp_path / "data-2026.zip"
+    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as file:
+        file.write(folder / "conversations.json", "export/conversations.json")
+        file.writestr("export/users.json", "[]")
+    parts = tmp_path / "chatgpt.zip"
+    (conversation,) = json.loads(sources.chatgpt(tmp_path).read_text(encoding="utf-8"))
+    with zipfile.ZipFile(parts, "w") as file:
+        for number in range(2):
+            each = {**conversation, "conversation_id": f"g{number}"}
+            file.writestr(f"conversations-00{number}.json", json.dumps([each]))
+    before = packed.read_bytes()
+    summary = taken(db, packed, parts)
+    assert [each["format"] for each in summary["sources"]] == ["claude", "chatgpt"]
+    assert (
+        sqlite(db, "SELECT group_concat(session) FROM (SELECT session FROM turns ORDER BY id)")
+        == "c1,c1,g0,g1"
+    )
+    assert (taken(db, folder)["added"], packed.read_bytes()) == (0, before)
+    bomb, other, cut = (tmp_path / name for name in ("bomb.zip", "other.zip", "cut.zip"))
+    data = bytearray(before)
+    place = data.index(b"PK\x01\x02") + 24  # the size that the directory tells
+    data[place : place + 4] = (600 << 20).to_bytes(4, "little")
+    bomb.write_bytes(data)
+    with zipfile.ZipFile(other, "w") as file:
+        file.writestr("notes.txt", "dear diary")
+    data = bytearray(before)
+    data[60:90] = b"\xff" * 30
+    cut.write_bytes(data)
+    for path, words in (
+        (bomb, "bytes of JSON"),
+        (other, "without an account export"),
+        (cut, "cannot be unpacked"),
+    ):
+        done = run(db, "import", path)
+        assert (done.code, done.out, len(done.err.splitlines())) == (1, "", 1)
+        assert words in done.err
+
+
 def test_markdown(tmp_path: Path, taken: Taken, sqlite: Sqlite) -> None:
     taken(tmp_path / "memory.db", sources.bullets(tmp_path))
     assert contents(sqlite, tmp_path / "memory.db") == [
@@ -281,18 +322,26 @@ def test_what_two_sources_say_is_one_memory_with_two_origins(
     db = tmp_path / "memory.db"
     (tmp_path / "a.jsonl").write_text('{"text": "The audit is in May"}\n', encoding="utf-8")
     (tmp_path / "b.csv").write_text("id,note\n1,The audit is in May\n", encoding="utf-8")
-    summary = taken(db, tmp_path / "a.jsonl", tmp_path / "b.csv")
-    assert (summary["added"], summary["duplicate"]) == (1, 1)
+    (tmp_path / "c.csv").write_text("id,note\n1,Another one is in June\n", encoding="utf-8")
+    summary = taken(db, *(tmp_path / name for name in ("a.jsonl", "b.csv", "c.csv")))
+    assert (summary["added"], summary["duplicate"], summary["updated"]) == (2, 1, 0)
     assert (
-        sqlite(db, "SELECT group_concat(source) FROM (SELECT source FROM origins ORDER BY id)") == "jsonl,csv"
+        sqlite(db, "SELECT group_concat(source) FROM (SELECT source FROM origins ORDER BY id)")
+        == "jsonl,csv,csv"
     )
 
 
-def test_a_path_that_is_not_there_and_one_of_no_format_are_named(tmp_path: Path, run: Run) -> None:
+def test_a_path_that_is_not_there_and_one_of_no_format_are_named(
+    tmp_path: Path, run: Run, taken: Taken
+) -> None:
     (tmp_path / "picture").write_bytes(b"\x89PNG\r\n")
+    (tmp_path / "empty").touch()
+    taken(tmp_path / "own.db", sources.csv(tmp_path))
     for path, words in (
         (tmp_path / "gone", "There is no file"),
-        (tmp_path / "picture", "no format that is known"),
+        (tmp_path / "empty", "is empty."),
+        (tmp_path / "own.db", f"memory-server merge {tmp_path / 'own.db'}"),
+        (tmp_path / "picture", "no format that is known. If it has one of these, name it with --from: "),
     ):
         done = run(tmp_path / "memory.db", "import", path)
         assert done.code == 1

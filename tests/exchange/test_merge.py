@@ -22,6 +22,9 @@ UPDATE facts SET value = '"laptop"' WHERE key = 'port';
 INSERT INTO facts (scope, key, value) VALUES ('global', 'new.laptop', '1');
 UPDATE edges SET strength = 0.9 WHERE relation = 'related_to';
 INSERT INTO turns (message, summary, project) VALUES ('a', 'A turn of the laptop', 'ledger');
+INSERT INTO memory_uses (memory_id, session, shown_at) VALUES (1, 'laptop', '2029-01-01'), (2, 'both', '2029-01-02');
+INSERT INTO open_questions (project, question, session, asked_at)
+VALUES ('ledger', 'Which port has the ferry?', 'laptop', '2029-01-01');
 """
 
 DESKTOP = """
@@ -35,6 +38,11 @@ UPDATE facts SET value = '"desktop"' WHERE key = 'current.task' AND scope = 'glo
 UPDATE long_term_memories SET prompt = 'changed', updated_at = '2030-01-01T00:00:00.000Z';
 UPDATE edges SET valid_to = '2031-01-01' WHERE relation = 'causes' AND valid_to IS NULL;
 UPDATE short_term_memories SET score = 7 WHERE id = 1;
+INSERT INTO memory_uses (memory_id, session, shown_at, judged_at, used_at, how)
+VALUES (1, 'desktop', '2029-01-01', NULL, NULL, NULL),
+    (2, 'both', '2029-01-01', '2029-01-02', '2029-01-02', 'called');
+INSERT INTO open_questions (project, question, session, asked_at)
+VALUES ('ledger', 'Which port has the ferry?', 'desktop', '2029-01-02');
 """
 
 
@@ -75,6 +83,14 @@ def test_what_both_have_learned_is_there_once(apart: tuple[Path, Path], run: Run
     ).splitlines()
     assert earlier == ["生产环境每周二上午十点发布，周五不发布。", "生产环境每周三发布。"]
     assert sqlite(laptop, "SELECT count(*) FROM memories WHERE content = 'Twice the same'") == "2"
+    uses = "SELECT memory_id, session, shown_at, how FROM memory_uses WHERE shown_at > '2029' ORDER BY 1, 2"
+    assert sqlite(laptop, uses).splitlines() == [
+        "1|desktop|2029-01-01|", "1|laptop|2029-01-01|", "2|both|2029-01-01|called",
+    ]  # fmt: skip
+    asked = (
+        "SELECT sessions, session, asked_at, asked_again_at FROM open_questions WHERE question LIKE '%ferry%'"
+    )
+    assert sqlite(laptop, asked) == "2|desktop|2029-01-01|2029-01-02"
 
 
 def test_a_second_merge_changes_nothing(apart: tuple[Path, Path], run: Run, exported: Exported) -> None:
@@ -103,16 +119,34 @@ async def test_what_was_deleted_on_one_side_is_deleted_on_the_other(
     server = Servers(tmp_path, {**user_folders, "PYTHONPATH": str(ROOT)})
     laptop, desktop = server.db, tmp_path / "desktop.db"
     shutil.copy(filled, laptop)
-    shutil.copy(filled, desktop)
+    for name in ("changed", "again"):
+        sqlite(
+            laptop,
+            'INSERT INTO long_term_memories (conversation_id, name, prompt, "trigger")'
+            f" SELECT id, '{name}', 'p', 'true' FROM conversations WHERE name = 'project:ledger'",
+        )
+    shutil.copy(laptop, desktop)
     async with server("--project", "ledger") as client:
+        await call(client, "memory_search", query="backups")
+        await call(client, "graph_connect", sourceId=3, targetId=1, relation="causes")
+        await call(client, "memory_update", id=3, content="Changed before it was deleted")
         await call(client, "memory_delete", id=2)
         await call(client, "memory_delete", id=3)
-    sqlite(desktop, "UPDATE memories SET content = 'Changed since', updated_at = '2040-01-01' WHERE id = 3")
+        for name in ("n", "changed", "again"):
+            await call(client, "delete_long_term_memory", name=name)
+        await call(client, "add_long_term_memory", name="again", prompt="anew", trigger="true")
+    sqlite(
+        desktop,
+        "UPDATE memories SET content = 'Changed since', updated_at = '2040-01-01' WHERE id = 3",
+        "UPDATE long_term_memories SET prompt = 'since', updated_at = '2040-01-01' WHERE name = 'changed'",
+    )
     copies = [Path(shutil.copy(file, tmp_path / f"of-{file.name}")) for file in (laptop, desktop)]
     run(laptop, "merge", copies[1])
     run(desktop, "merge", copies[0])
     for file in (laptop, desktop):
         assert sqlite(file, "SELECT id, content FROM memories WHERE id IN (2, 3)") == "3|Changed since"
+        left = sqlite(file, "SELECT name || ' ' || prompt FROM long_term_memories ORDER BY name").splitlines()
+        assert left == ["again anew", "changed since"]
     assert exported(laptop).splitlines() == exported(desktop).splitlines()
 
 

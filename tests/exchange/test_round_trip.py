@@ -20,8 +20,8 @@ def test_an_export_imported_into_an_empty_file_is_exported_again_to_the_letter(
     first = exported(copy)
     kinds = {json.loads(line)["kind"] for line in first.splitlines()}
     assert kinds == {
-        "memory-server", "project", "memory", "edge", "fact", "turn", "digest", "conversation", "short_term",
-        "long_term",
+        "memory-server", "project", "memory", "edge", "fact", "turn", "digest", "use", "question", "conversation",
+        "short_term", "long_term",
     }  # fmt: skip
     (tmp_path / "export.jsonl").write_text(first, encoding="utf-8")
     other = tmp_path / "other.db"
@@ -78,6 +78,9 @@ def test_a_project_is_exported_alone(copy: Path, exported: Exported) -> None:
     assert {each["project"] for each in records if each["kind"] in ("memory", "turn")} == {"ledger"}
     assert {each["scope"] for each in records if each["kind"] == "fact"} == {"project"}
     assert {each["conversation"] for each in records if each["kind"] == "long_term"} == {"project:ledger"}
+    assert {each.get("project") for each in records if each["kind"] == "question"} == {"ledger"}
+    own = {each["id"] for each in records if each["kind"] == "memory"}
+    assert {each["memory"] for each in records if each["kind"] == "use"} < own
 
 
 def test_a_project_that_is_not_there_is_named(copy: Path, tmp_path: Path, run: Run) -> None:
@@ -121,10 +124,11 @@ def test_secrets_are_left_out_and_counted(tmp_path: Path, taken: Taken, sqlite: 
         {"kind": "memory", "id": "1@a", "content": f"the token is {secret}", "created_at": "2026-01-01"},
         {"kind": "fact", "scope": "global", "owner": "", "key": "token", "steps": [step]},
         {"kind": "turn", "id": "1@b", "message": secret, "summary": "s", "created_at": "2026-01-01"},
+        {"kind": "question", "question": f"What is {secret} for?", "session": "s"},
     ]  # fmt: skip
     path.write_text("".join(json.dumps(each) + "\n" for each in lines), encoding="utf-8")
     summary = taken(tmp_path / "memory.db", path)
-    assert (summary["secret"], summary["added"]) == (3, 0)
+    assert (summary["secret"], summary["added"]) == (4, 0)
     assert secret not in json.dumps(summary)
     assert sqlite(tmp_path / "memory.db", "SELECT count(*) FROM memories") == "0"
 

@@ -87,9 +87,9 @@ async def test_a_search_on_the_command_line_asks_a_running_server_for_meaning(
         )
         await call(client, "memory_store", content="The lamp is painted green.", type="learning")
 
-    def searched(*flags: str) -> dict[str, Any]:
+    def searched(*flags: str, verb: str = "search") -> dict[str, Any]:
         done = subprocess.run(
-            [*server.command()[:3], "search", question, "--json", *flags, "--db", str(hooks.db)],
+            [*server.command()[:3], verb, question, "--json", *flags, "--db", str(hooks.db)],
             env={**os.environ, **server.env}, cwd=hooks.project, capture_output=True, text=True, check=True,
         )  # fmt: skip
         found: dict[str, Any] = json.loads(done.stdout)
@@ -102,6 +102,8 @@ async def test_a_search_on_the_command_line_asks_a_running_server_for_meaning(
         assert found["results"][0]["memory"]["content"].startswith("Groceries")
         assert found["degraded"] is None
         assert searched("--no-socket")["results"] == []
+        assert "Groceries" in searched(verb="recall")["answer"]
+        assert searched("--no-socket", verb="recall")["items"] == []
 
 
 async def test_a_running_server_finds_by_meaning_what_shares_too_few_words(

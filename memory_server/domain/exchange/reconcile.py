@@ -16,8 +16,10 @@ from memory_server.domain.exchange.records import (
     LongTermRecord,
     MemoryRecord,
     Origin,
+    QuestionRecord,
     ShortTermRecord,
     TurnRecord,
+    UseRecord,
     place,
 )
 
@@ -135,6 +137,34 @@ def facts(one: FactRecord, other: FactRecord) -> tuple[FactRecord, bool]:
     return result, parted and len(ends) > 1
 
 
+def uses(one: UseRecord, other: UseRecord) -> UseRecord:
+    """What one session did with one memory: it was shown, judged and used when it was first."""
+    used = [each for each in (one, other) if each.used_at]
+    first = min(used, key=lambda each: (each.used_at or "", each.how or ""), default=one)
+    return replace(
+        one,
+        shown_at=min(one.shown_at, other.shown_at),
+        judged_at=min(filter(None, (one.judged_at, other.judged_at)), default=None),
+        used_at=first.used_at,
+        how=first.how,
+    )
+
+
+def questions(one: QuestionRecord, other: QuestionRecord) -> QuestionRecord:
+    """One question that both have: two sessions at least have asked it where the last ones are two."""
+    latest = max(one, other, key=lambda each: (each.asked_again_at or each.asked_at, each.session))
+    first, again = sorted((one.asked_at, other.asked_at))
+    apart = one.session != other.session
+    return replace(
+        latest,
+        sessions=max(one.sessions, other.sessions, 2 if apart else 1),
+        asked_at=first,
+        asked_again_at=_later(
+            _later(one.asked_again_at, other.asked_again_at), again if again > first else None
+        ),
+    )
+
+
 def known(result: Known, one: Known, other: Known) -> Known:
     """The result with the ids and the origins of both versions: the first id is its own."""
     ids = sorted({one.id, *one.also, other.id, *other.also}, key=place)
@@ -179,7 +209,7 @@ def _prompted(memory: LongTermRecord) -> tuple[str, str]:
     rest = replace(
         memory, id="", created_at="", updated_at=None, fired_at=None, fired_count=0, wakes=(), origins=()
     )
-    return max(memory.updated_at or "", memory.created_at), text_of(asdict(rest))
+    return memory.changed_at, text_of(asdict(rest))
 
 
 def _plain(record: Turned) -> str:

@@ -204,6 +204,32 @@ class DigestRecord:
 
 
 @dataclass(frozen=True, slots=True)
+class UseRecord:
+    """That a session was shown the memory with an own id, and what came of it."""
+
+    memory: str
+    session: str
+    shown_at: str
+    judged_at: str | None = None
+    used_at: str | None = None
+    how: Literal["repeated", "called"] | None = None
+    kind: Literal["use"] = "use"
+
+
+@dataclass(frozen=True, slots=True)
+class QuestionRecord:
+    """A question that found nothing: known by its project and its text. `session` has asked it last."""
+
+    question: str
+    session: str
+    project: str = ""
+    sessions: int = 1
+    asked_at: str = ""
+    asked_again_at: str | None = None
+    kind: Literal["question"] = "question"
+
+
+@dataclass(frozen=True, slots=True)
 class ConversationRecord:
     """A conversation with its cleanups."""
 
@@ -271,10 +297,15 @@ class LongTermRecord:
     origins: tuple[Origin, ...] = ()
     kind: Literal["long_term"] = "long_term"
 
+    @property
+    def changed_at(self) -> str:
+        """When its prompt or its trigger was written last."""
+        return max(self.updated_at or "", self.created_at)
+
 
 @dataclass(frozen=True, slots=True)
 class DeletedRecord:
-    """That an item was deleted at a moment: part of a merge, never of an export."""
+    """That an item was deleted at a moment: part of a merge, never of an export. `id` is a long-term memory's name."""
 
     item: Literal["memory", "turn", "short_term", "long_term"]
     id: str
@@ -300,6 +331,8 @@ Record = (
     | FactRecord
     | TurnRecord
     | DigestRecord
+    | UseRecord
+    | QuestionRecord
     | ConversationRecord
     | ShortTermRecord
     | LongTermRecord

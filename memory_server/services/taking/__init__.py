@@ -11,13 +11,15 @@ from memory_server.domain.exchange.records import (
     LongTermRecord,
     MemoryRecord,
     ProjectRecord,
+    QuestionRecord,
     Record,
     Refusal,
     ShortTermRecord,
     SpaceRecord,
     TurnRecord,
+    UseRecord,
 )
-from memory_server.services.taking import kept, memories, places, said
+from memory_server.services.taking import kept, learnt, memories, places, said
 from memory_server.services.taking.run import Outcome, Run, outcome
 from memory_server.sqlite import conversations
 from memory_server.sqlite.exchange import taken, vectors
@@ -50,6 +52,10 @@ def take(run: Run, tx: WriteTx, record: Record) -> Outcome:
             return outcome(there is None, changed)
         case DigestRecord():
             return places.take_digest(run, tx, record)
+        case UseRecord():
+            return learnt.take_use(run, tx, record)
+        case QuestionRecord():
+            return learnt.take_question(run, tx, record)
         case SpaceRecord():
             vectors.open_space(tx, record)
             return Outcome.PRESENT

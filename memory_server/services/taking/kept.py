@@ -70,7 +70,7 @@ def take_long_term(run: Run, tx: WriteTx, record: LongTermRecord) -> Outcome:
     record = replace(record, conversation=run.conversation_of(tx, record.conversation), id="")
     local = next(exported.long_term(tx, record.conversation, record.name), None)
     if local is None:
-        if trash.select(tx, Kind.LONG_TERM, conversation=record.conversation) and _deleted_here(tx, record):
+        if _deleted_here(run, tx, record):
             return Outcome.DELETED
         id = taken.put_long_term(tx, record)
         if not run.own:
@@ -92,9 +92,11 @@ def take_long_term(run: Run, tx: WriteTx, record: LongTermRecord) -> Outcome:
     return Outcome.UPDATED
 
 
-def _deleted_here(tx: Tx, record: LongTermRecord) -> bool:
+def _deleted_here(run: Run, tx: Tx, record: LongTermRecord) -> bool:
+    """Whether it lies in the trash; in another file of ours it may have been changed since."""
     there = trash.select(tx, Kind.LONG_TERM, conversation=record.conversation)
-    return any(each.parts["long_term_memories"][0]["name"] == record.name for each in there)
+    same = [each for each in there if each.parts["long_term_memories"][0]["name"] == record.name]
+    return any(not run.own or record.changed_at <= each.deleted_at for each in same)
 
 
 def _has_value(local: FactRecord, step: FactStep) -> bool:

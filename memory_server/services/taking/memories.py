@@ -7,7 +7,7 @@ from memory_server.domain.exchange.records import MemoryRecord
 from memory_server.domain.forgetting import Kind
 from memory_server.language.text import clean
 from memory_server.services.taking.run import Outcome, Run, digest, outcome, said_as
-from memory_server.sqlite import origins, trash
+from memory_server.sqlite import memory_uses, origins, trash
 from memory_server.sqlite.exchange import exported, taken
 from memory_server.sqlite.tx import Tx, WriteTx
 
@@ -23,9 +23,7 @@ def take(run: Run, tx: WriteTx, record: MemoryRecord) -> Outcome:
         )
     there = run.find(tx, "memory", record)
     if there is not None and not taken.is_there(tx, "memory", there):
-        restored = run.own and _restored(tx, Kind.MEMORY, there, record.updated_at)
-        if not restored:
-            return Outcome.DELETED
+        return _deleted(run, tx, there, record)
     if there is not None:
         (local,) = exported.memories(tx, [there])
         if not run.own:
@@ -94,10 +92,18 @@ def _twin(run: Run, tx: Tx, record: MemoryRecord) -> int | None:
     return None
 
 
-def _restored(tx: WriteTx, kind: Kind, id: int, updated_at: str) -> bool:
-    """Bring back what was changed in the other file after it was deleted here."""
-    deleted = trash.find_last(tx, kind, id)
-    if deleted is None or updated_at <= deleted.deleted_at:
-        return False
-    trash.restore(tx, kind, deleted)
-    return True
+def _deleted(run: Run, tx: WriteTx, id: int, record: MemoryRecord) -> Outcome:
+    """What was deleted here stays so, unless another file of ours has changed it since: then it is as it is there.
+
+    Nothing else of what was deleted comes back with it: the other file, which hears of the deletion alone, has none.
+    """
+    deleted = trash.find_last(tx, Kind.MEMORY, id)
+    if not run.own or deleted is None or record.updated_at <= deleted.deleted_at:
+        return Outcome.DELETED
+    (row,) = deleted.parts["memories"]
+    trash.restore(tx, Kind.MEMORY, replace(deleted, parts={"memories": [row]}))
+    memory_uses.delete(tx, id)
+    taken.rewrite_memory(tx, id, record)
+    origins.keep_own(tx, "memory", id, record.created_at, (record.id, *record.also))
+    origins.insert(tx, "memory", id, record.origins)
+    return Outcome.UPDATED

@@ -14,15 +14,23 @@ from memory_server.sqlite.tx import WriteTx
 
 def take_deletion(run: Run, tx: WriteTx, record: DeletedRecord) -> Outcome:
     """What was deleted there since it was changed here is deleted here too, and can be brought back."""
-    if record.item == "long_term":
-        return Outcome.PRESENT
-    there = origins.find_own(tx, record.item, record.id)
-    if there is None or not taken.is_there(tx, record.item, there):
-        return Outcome.PRESENT
-    if record.item == "memory" and exported.memories(tx, [there])[0].updated_at > record.deleted_at:
+    there, changed_at = _found(run, tx, record)
+    if there is None or changed_at > record.deleted_at:
         return Outcome.PRESENT
     trash.put(tx, Kind(record.item), [there], run.filing.caller, record.deleted_at)
     return Outcome.UPDATED
+
+
+def _found(run: Run, tx: WriteTx, record: DeletedRecord) -> tuple[int | None, str]:
+    """What is here of what was deleted there, and when it was changed last, where that is known."""
+    if record.item == "long_term":
+        where = run.conversation_of(tx, record.conversation)
+        local = next(exported.long_term(tx, where, record.id), None)
+        return (None, "") if local is None else (taken.long_term_id(tx, where, record.id), local.changed_at)
+    there = origins.find_own(tx, record.item, record.id)
+    if there is None or not taken.is_there(tx, record.item, there):
+        return None, ""
+    return there, exported.memories(tx, [there])[0].updated_at if record.item == "memory" else ""
 
 
 def take_digest(run: Run, tx: WriteTx, record: DigestRecord) -> Outcome:

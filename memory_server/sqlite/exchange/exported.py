@@ -1,7 +1,7 @@
 """Reads items as records, in an order that is the same in every file that holds the same."""
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any, TypeVar
 
@@ -37,8 +37,8 @@ def order(tx: Tx, kind: str, project: str | None = None) -> list[int]:
     table = origins.TABLES[kind]
     where = "WHERE ? IS NULL OR ifnull(project, '') = ?" if kind != "short_term" else "WHERE ? IS ?"
     rows = tx.rows(f"SELECT id, created_at FROM {table} {where}", (project, project))
-    own = _first_own(tx, kind)
-    named = [(place(own.get(id) or own_id(id, moment)), id) for id, moment in rows]
+    own = own_names(tx, kind)
+    named = [(place(own(id, moment)), id) for id, moment in rows]
     return [id for _, id in sorted(named)]
 
 
@@ -172,11 +172,8 @@ def edges(tx: Tx, project: str | None = None) -> Iterator[EdgeRecord]:
         """,
         {"project": project},
     )
-    own = _first_own(tx, "memory")
-    found = [
-        EdgeRecord(own.get(s) or own_id(s, s_at), own.get(t) or own_id(t, t_at), *values)
-        for s, s_at, t, t_at, *values, _ in rows
-    ]
+    own = own_names(tx, "memory")
+    found = [EdgeRecord(own(s, s_at), own(t, t_at), *values) for s, s_at, t, t_at, *values, _ in rows]
     yield from sorted(
         found,
         key=lambda each: (
@@ -289,13 +286,13 @@ def plain(text: str, kind: Any) -> Any:
     return {"unreadable": text} if kind == {} else [text]
 
 
-def _first_own(tx: Tx, kind: str) -> dict[int, str]:
-    """The first own id of each item that has any written down."""
+def own_names(tx: Tx, kind: str) -> Callable[[int, str], str]:
+    """Tells the first own id of an item by its row and the moment at which it was created: of many at once."""
     rows = tx.rows("SELECT source_id, item_id, id FROM origins WHERE kind = ? AND source = ?", (kind, OWN))
     first: dict[int, str] = {}
     for text, item, _ in rows:
         first[item] = min(text, first.get(item, text), key=place)
-    return first
+    return lambda id, created_at: first.get(id) or own_id(id, created_at)
 
 
 def _named(tx: Tx, kind: str, ids: Sequence[int], found: dict[int, Any]) -> list[Any]:

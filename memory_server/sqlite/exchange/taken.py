@@ -198,9 +198,7 @@ def rewrite_short_term(tx: WriteTx, id: int, record: ShortTermRecord) -> None:
 def put_long_term(tx: WriteTx, record: LongTermRecord) -> int:
     """Insert it, or make what has its name in its conversation what the record says."""
     place = conversations.find_or_insert(tx, record.conversation)
-    there = tx.value(
-        "SELECT id FROM long_term_memories WHERE conversation_id = ? AND name = ?", (place, record.name)
-    )
+    there = long_term_id(tx, record.conversation, record.name)
     if there is None:
         there = tx.one(
             """
@@ -246,6 +244,20 @@ def put_long_term(tx: WriteTx, record: LongTermRecord) -> int:
             (there, each.at, each.client, each.session, each.why),
         )
     return int(there)
+
+
+def long_term_id(tx: Tx, conversation: str, name: str) -> int | None:
+    """The row of a long-term memory."""
+    found = tx.value(
+        """
+        SELECT m.id
+        FROM long_term_memories AS m
+        JOIN conversations AS c ON c.id = m.conversation_id
+        WHERE c.name = ? AND m.name = ?
+        """,
+        (conversation, name),
+    )
+    return None if found is None else int(found)
 
 
 def edges_between(tx: Tx, source: int, target: int, relation: str) -> list[tuple[int, EdgeRecord]]:

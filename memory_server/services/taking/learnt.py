@@ -1,0 +1,36 @@
+"""What was learnt at a source: which sessions have used which memories, and which questions are open."""
+
+from dataclasses import replace
+
+from memory_server.domain.exchange import reconcile
+from memory_server.domain.exchange.records import QuestionRecord, UseRecord
+from memory_server.services.taking.run import Outcome, Run, outcome
+from memory_server.sqlite.exchange import learnt, taken
+from memory_server.sqlite.tx import WriteTx
+
+
+def take_use(run: Run, tx: WriteTx, record: UseRecord) -> Outcome:
+    """Remember that a session was shown a memory, where that is here."""
+    memory = run.by_id(tx, "memory", record.memory)
+    if memory is None or not taken.is_there(tx, "memory", memory):
+        return Outcome.DELETED
+    local = learnt.find_use(tx, memory, record.session)
+    result = replace(record, memory="") if local is None else reconcile.uses(local, record)
+    if result != local:
+        learnt.put_use(tx, memory, result)
+    return outcome(local is None, result != local)
+
+
+def take_question(run: Run, tx: WriteTx, record: QuestionRecord) -> Outcome:
+    """Keep a question that found nothing there; one that is asked here in the same words is the same."""
+    project = run.project_of(tx, record.project or None) or ""
+    record = replace(record, project=project, asked_at=record.asked_at or tx.now)
+    found = learnt.find_question(tx, project, record.question)
+    if found is None:
+        learnt.insert_question(tx, record)
+        return Outcome.ADDED
+    id, local = found
+    result = reconcile.questions(local, record)
+    if result != local:
+        learnt.rewrite_question(tx, id, result)
+    return outcome(False, result != local)

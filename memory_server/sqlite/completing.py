@@ -1,0 +1,30 @@
+"""What half-written ids may become: rows of several tables by the first digits of their id."""
+
+from memory_server.domain.change import Kind
+from memory_server.sqlite.tx import Tx
+
+SHOWN = 60
+"""Characters of a text that stands beside an id."""
+
+_TABLES = {
+    Kind.MEMORY: ("memories", "content", "ifnull(project, '')"),
+    Kind.TURN: ("turns", "summary", "project"),
+    Kind.SHORT_TERM: ("short_term_memories", "text", "''"),
+}
+"""Of each kind that is known by a number its table, its text and its project."""
+
+
+def numbered(tx: Tx, kind: Kind, digits: str, project: str, limit: int) -> list[tuple[int, str]]:
+    """The newest rows whose id begins so, those of a project first, each with the beginning of its text."""
+    table, text, place = _TABLES[kind]
+    rows = tx.rows(
+        f"""
+        SELECT id, substr({text}, 1, {SHOWN})
+        FROM {table}
+        WHERE substr(id, 1, ?) = ?
+        ORDER BY {place} = ? DESC, id DESC
+        LIMIT ?
+        """,
+        (len(digits), digits, project, limit),
+    )
+    return [(id, text) for id, text in rows]
