@@ -41,6 +41,7 @@ class ExportService:
         asked = None if project is None else projects.asked(project, caller)
         with tempfile.TemporaryDirectory(prefix="memory-server-") as folder:
             path = Path(folder) / "memory.db"
+            self.database.settle()
             self.database.backup(path)
             copy = Database(path, self.clock)
             try:

@@ -33,6 +33,7 @@ CHANGES = int(next(MIGRATIONS.glob("*_changes.sql")).name[:4])
 LEARNING = int(next(MIGRATIONS.glob("*_learning.sql")).name[:4])
 HOOKS = int(next(MIGRATIONS.glob("*_hooks.sql")).name[:4])
 ORIGINS = int(next(MIGRATIONS.glob("*_origins.sql")).name[:4])
+COUNTS = int(next(MIGRATIONS.glob("*_counts.sql")).name[:4])
 CLAUDE = Caller("Claude", "s1")
 
 DATA = {
@@ -117,6 +118,7 @@ DATA = {
         INSERT INTO changes (long_term_id, action, before)
         SELECT min(id), 'edited', '{"prompt": "q"}' FROM long_term_memories;
     """,
+    COUNTS: "INSERT OR IGNORE INTO memories (id, content, type) VALUES (1, 'It is there already', 'learning');",
     LEARNING: """
         INSERT INTO hook_captures (kind, item_id, session, event) VALUES ('memory', 2, 's1', 'Stop');
         INSERT INTO memory_uses (memory_id, session, judged_at, used_at, how)
