@@ -134,13 +134,19 @@ class Database:
         """Write what `later` has kept; why that could not be done. Then it is kept still.
 
         Before a read that shows what this process has counted; and once a second, in the background.
+
+        Raises:
+            Unavailable: the file went away.
         """
+        handles = self._handles
         if not self._later:
             return None
         try:
             with self.write(patience):
                 return None
         except Unavailable as error:
+            if self._handles is not handles:
+                raise
             return error.problem
 
     def record(self, mark: Callable[[WriteTx], object]) -> Problem | None:
@@ -259,7 +265,10 @@ class Database:
 
     def close(self, timeout: float = CALL) -> bool:
         """Write what is kept, and close the file for good; false when another thread wrote for `timeout` seconds."""
-        problem = self.settle()
+        try:
+            problem = self.settle()
+        except Unavailable as error:
+            problem = error.problem
         if problem is not None:
             logger.warning("the last accesses were not counted: %s", problem.text)
         self._closed = True
