@@ -127,6 +127,11 @@ class Waiting:
     contents: tuple[bytes, ...]
 
     @property
+    def size(self) -> int:
+        """Bytes of its texts."""
+        return sum(map(len, self.contents))
+
+    @property
     def texts(self) -> list[str]:
         """What is embedded: the parts of a memory, the summary and the message of a turn.
 

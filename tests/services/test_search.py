@@ -8,9 +8,9 @@ import pytest
 from memory_server.domain import parts
 from memory_server.domain.caller import Caller
 from memory_server.domain.memory import Filter, Memory, MemoryDraft, MemoryId, MemoryType
+from memory_server.domain.moment import timestamp
 from memory_server.domain.ranking import LEAST
 from memory_server.embedding import Embedder
-from memory_server.domain.moment import timestamp
 from memory_server.errors import Hint, Mend, Problem, Unavailable
 from memory_server.nlp.jieba import JiebaSegmenter
 from memory_server.project import Project
