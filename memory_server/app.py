@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import timedelta
+from functools import partial
 from typing import TYPE_CHECKING
 
 from memory_server.domain.deadline import CALL
@@ -77,6 +78,9 @@ LOOK_FOR_HAN = 60.0
 
 ONCE = 86_400.0
 """Seconds: longer than it matters. What is loaded stays loaded."""
+
+COUNTING = 1.0
+"""Seconds between two writes of the accesses that were counted meanwhile: a process that is killed loses so many."""
 
 PURGING = 3600.0
 """Seconds between two looks for what was deleted 30 days ago."""
@@ -180,6 +184,7 @@ def build(settings: Settings) -> Services:
             LOOK_FOR_HAN,
             DICTIONARY_DELAY,
         ),
+        Job("count accesses", partial(count_accesses, database), COUNTING, COUNTING),
         Job("remove expired facts", facts.remove_expired, LOOK, LOOK),
         Job("find keywords of short-term memories", short_term.find_keywords, LOOK, LOOK),
         Job("purge what was deleted long ago", ForgettingService(database).purge_due, PURGING, LOOK),
@@ -226,6 +231,17 @@ def build(settings: Settings) -> Services:
         ExportService(database, clock),
         MergeService(database, imports, clock),
     )
+
+
+def count_accesses(database: Database) -> None:
+    """Write what reads have counted. A lock is waited for as any write does.
+
+    Raises:
+        Unavailable: it could not be written, and is kept.
+    """
+    problem = database.settle(CALL)
+    if problem is not None:
+        raise Unavailable(problem.text, *problem.hints)
 
 
 def choose(settings: Settings, known: Sequence[Space]) -> Embedder:

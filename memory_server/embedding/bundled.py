@@ -1,8 +1,10 @@
 """The embedder that comes with the package: a small English-Chinese E5, run by onnxruntime without a network."""
 
 import os
+import threading
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from contextlib import contextmanager
+from dataclasses import dataclass, field
 from itertools import pairwise
 from pathlib import Path
 
@@ -41,12 +43,41 @@ _FOLDER = Path(__file__).with_name("e5_small")
 _BEGIN, _END, _PAD = 0, 2, 1
 """Token ids of `<s>`, `</s>` and `<pad>` in tokenizer.json."""
 
-_RUN_TOKENS = 512
-"""Tokens in one run of the model, padding included. Measured: a larger number is not faster, and this one keeps memory
-below 200 MB."""
+_RUN_TOKENS = 256
+"""Tokens in one run of the model, padding included. Measured: a larger number is not faster, a question waits for no more
+than this beside it, and memory stays below 200 MB."""
 
 _THREADS = 2
 """Threads of one run. A choice: half of a small machine, because the user works on it meanwhile."""
+
+
+_LONGEST_WAIT = 1.0
+"""Seconds that a run of many waits at most: however much is asked, they come to their end."""
+
+
+@dataclass(slots=True)
+class _Turns:
+    """Who runs the model next: what is one run, as a question is, goes first. The runs of many wait in between."""
+
+    _first: int = 0
+    _changed: threading.Condition = field(default_factory=threading.Condition)
+
+    @contextmanager
+    def first(self) -> Iterator[None]:
+        """At once: beside the one run of many that may be under way."""
+        with self._changed:
+            self._first += 1
+        try:
+            yield
+        finally:
+            with self._changed:
+                self._first -= 1
+                self._changed.notify_all()
+
+    def wait(self) -> None:
+        """Until nobody runs first."""
+        with self._changed:
+            self._changed.wait_for(lambda: not self._first, _LONGEST_WAIT)
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +91,8 @@ class _Window:
 class BundledEmbedder:
     """multilingual-e5-small in 4 bits, reduced to English and Chinese; its vectors do not depend on the language.
 
-    A text longer than the model can read is split into windows of equal length, whose vectors are averaged.
+    A text longer than the model can read is split into windows of equal length, whose vectors are averaged. A question,
+    or a short text, that is embedded while another thread embeds many, goes first.
     """
 
     def __init__(self, folder: Path = _FOLDER) -> None:
@@ -68,6 +100,7 @@ class BundledEmbedder:
         self._tokenizer = Tokenizer.from_file(str(folder / TOKENIZER_FILE))
         self._session = _session(folder / MODEL_FILE)
         self._space = _space(folder)
+        self._turns = _Turns()
 
     @property
     def space(self) -> Space:
@@ -81,10 +114,18 @@ class BundledEmbedder:
 
     def _embed(self, prompt: str, texts: Sequence[str]) -> list[Vector]:
         sums = np.zeros((len(texts), DIMENSIONS), np.float32)
-        for run in _runs(self._windows(prompt, texts)):
-            for window, vector in zip(run, self._vectors(run), strict=True):
+        runs = list(_runs(self._windows(prompt, texts)))
+        for run in runs:
+            for window, vector in zip(run, self._in_turn(run, len(runs) == 1), strict=True):
                 sums[window.text] += vector
         return [_unit(row) for row in sums]
+
+    def _in_turn(self, run: list[_Window], first: bool) -> NDArray[np.float32]:
+        if not first:
+            self._turns.wait()
+            return self._vectors(run)
+        with self._turns.first():
+            return self._vectors(run)
 
     def _windows(self, prompt: str, texts: Sequence[str]) -> list[_Window]:
         """Split every text into windows; each starts with the prompt."""

@@ -40,6 +40,7 @@ class ExportService:
         asked = None if project is None else projects.asked(project, caller)
         with temporary.folder() as folder:
             path = folder / "memory.db"
+            self.database.settle()
             self.database.backup(path)
             copy = Database(path, self.clock)
             try:

@@ -1,7 +1,6 @@
 """Facts: write, read, list, delete and undo, and let go what has expired."""
 
 import json
-import logging
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -29,8 +28,6 @@ from memory_server.services import projects
 from memory_server.sqlite import fact_history, facts
 from memory_server.sqlite.database import Database
 from memory_server.sqlite.tx import Tx, WriteTx
-
-logger = logging.getLogger(__name__)
 
 AT_ONCE = 500
 """Expired facts that leave in one transaction: about 20 ms, so that a write waits little."""
@@ -127,6 +124,7 @@ class FactService:
 
     def read(self, key: str, scope: Scope | None, tags: tuple[str, ...], caller: Caller) -> Fact | None:
         """The fact of a key in a scope, or in the first scope that has it. Counts an access."""
+        self.database.settle()
         with self.database.read() as tx:
             found = _find(tx, key, scope, projects.known(tx, caller))
         if found is None or not tagged(found.tags, tags):
@@ -155,6 +153,7 @@ class FactService:
         self, pattern: str, scope: Scope | None, tags: tuple[str, ...], limit: int, caller: Caller
     ) -> FactsFound:
         """As `select`; counts an access of each."""
+        self.database.settle()
         found = self.select(pattern, scope, tags, limit, caller)
         self._mark(found.facts)
         return found
@@ -256,11 +255,8 @@ class FactService:
                 facts.let_go(tx, fact)
 
     def _mark(self, read: Sequence[Fact]) -> None:
-        if not read or not self.count_access:
-            return
-        problem = self.database.record(lambda tx: facts.mark_accessed(tx, [fact.id for fact in read]))
-        if problem is not None:
-            logger.warning("accesses were not counted: %s", problem.text)
+        if read and self.count_access:
+            self.database.later(lambda tx: facts.mark_accessed(tx, [fact.id for fact in read]))
 
 
 def _find(tx: Tx, key: str, scope: Scope | None, caller: Caller) -> Fact | None:

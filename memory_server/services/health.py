@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from memory_server.services.embedding_queue import Coverage, EmbeddingQueue
-from memory_server.sqlite import health, job_problems, memories
+from memory_server.sqlite import health, job_problems, memory_counts
 from memory_server.sqlite.database import Database
 
 
@@ -38,7 +38,7 @@ class HealthService:
             return Health(
                 health.libraries(tx),
                 tx.size(),
-                sum(memories.count_by_type(tx, None).values()),
+                memory_counts.total(tx),
                 coverage,
                 (*self.database.exposed(), *health.problems(tx, self.database.migrations)),
                 job_problems.select(tx),
@@ -47,5 +47,15 @@ class HealthService:
             )
 
     def mend(self) -> list[str]:
-        """Mend what can be mended without a decision: who may read the file, and copies that were broken off."""
-        return self.database.tidy()
+        """Mend what can be mended without a decision: who may read the file, copies that were broken off, and counts.
+
+        A line for each thing that was done.
+        """
+        done = self.database.tidy()
+        if self.database.read_only:
+            return done
+        with self.database.write() as tx:
+            wrong = memory_counts.wrong(tx)
+            if wrong:
+                memory_counts.mend(tx)
+        return [*done, *(["the memories were counted anew"] if wrong else [])]

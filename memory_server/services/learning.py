@@ -108,6 +108,7 @@ class LearningService:
             "\n".join(each.content for each in turn if each.role == role) for role in ("user", "assistant")
         )
         asked, said = asked[:READ], said[:READ]
+        self.database.settle()
         with self.database.read() as tx:
             shown = memory_uses.not_used(tx, session, JUDGED)
             briefed = hook_injections.memories(tx, session)
@@ -129,16 +130,19 @@ class LearningService:
 
     def learnt(self, limit: int) -> list[Learnt]:
         """The memories that gain or lose, the most used first."""
+        self.database.settle()
         with self.database.read() as tx:
             return memory_uses.select(tx, OFTEN, limit)
 
     def open_questions(self, caller: Caller) -> list[OpenQuestion]:
         """The questions of the caller's project that at least two sessions have asked in vain, the latest first."""
+        self.database.settle()
         with self.database.read() as tx:
             return open_ones(tx, projects.known(tx, caller))
 
     def all_questions(self) -> list[OpenQuestion]:
         """Every question that is kept, also those that one session has asked."""
+        self.database.settle()
         with self.database.read() as tx:
             return open_questions.select(tx, None)
 

@@ -19,7 +19,16 @@ from memory_server.nlp import Segmenter
 from memory_server.services import comparing, projects
 from memory_server.services.comparing import Written
 from memory_server.services.embedding_queue import Coverage, EmbeddingQueue, Fresh
-from memory_server.sqlite import changes, edges, embeddings, job_problems, memories, memory_uses, trash
+from memory_server.sqlite import (
+    changes,
+    edges,
+    embeddings,
+    job_problems,
+    memories,
+    memory_counts,
+    memory_uses,
+    trash,
+)
 from memory_server.sqlite.database import Database
 from memory_server.sqlite.tx import Tx, WriteTx
 
@@ -125,7 +134,8 @@ class MemoryService:
         return Stored(stored, twin is not None, queued, found.similar, replaced)
 
     def get(self, ids: Sequence[MemoryId]) -> Read:
-        """Memories whole, in the order asked for. Counts no access."""
+        """Memories whole, in the order asked for, with the accesses that are counted by now. Counts none itself."""
+        self.database.settle()
         with self.database.read() as tx:
             found = memories.select(tx, list(dict.fromkeys(ids)))
             earlier = memories.earlier(tx, ids)
@@ -209,8 +219,8 @@ class MemoryService:
             where = among(tx)
         coverage = self.queue.coverage(where.only)
         with self.database.read() as tx:
-            by_type = memories.count_by_type(tx, where.only)
-            by_project = memories.count_by_project(tx, where.only)
+            by_type = memory_counts.by_type(tx, where.only)
+            by_project = memory_counts.by_project(tx, where.only)
             jobs = job_problems.select(tx)
             size = tx.size()
         return Statistics(sum(by_type.values()), by_type, by_project, coverage, size, jobs, where.note)

@@ -89,12 +89,8 @@ class RecallService:
         answer = recall.compose(text, woken, found, max_tokens - _weight(note, problems))
         answers = bool(found) and found[0].score >= recall.LIKELY
         vain = wish == RecallWish() and not answers and not problems and self.learning.wants(text, caller)
-        not_counted = self._record(text, answer.items, caller, answers, vain)
-        return Recalled(
-            answer,
-            note or (None if answer.items or answer.left_out else NOTHING),
-            (*problems, *([not_counted] if not_counted else [])),
-        )
+        self._record(text, answer.items, caller, answers, vain)
+        return Recalled(answer, note or (None if answer.items or answer.left_out else NOTHING), problems)
 
     def find(
         self, text: str, wish: RecallWish, caller: Caller
@@ -121,21 +117,19 @@ class RecallService:
             Found(Recallable.WOKEN, f"w {each.name}", each.prompt, None, 1.0, why=each.why) for each in due
         ]
 
-    def _record(
-        self, text: str, shown: Sequence[Found], caller: Caller, answers: bool, vain: bool
-    ) -> Problem | None:
+    def _record(self, text: str, shown: Sequence[Found], caller: Caller, answers: bool, vain: bool) -> None:
         """Count the accesses, and keep what the question teaches."""
         known = [each.id for each in shown if each.kind is Recallable.MEMORY]
         read = [each.id for each in shown if each.kind is Recallable.FACT]
         if not (known or read or vain) or not self.count_access:
-            return None
+            return
 
         def mark(tx: WriteTx) -> None:
             memories.mark_accessed(tx, [MemoryId(id) for id in known])
             facts.mark_accessed(tx, read)
             self.learning.asked(tx, text, known, caller, answers=answers, vain=vain)
 
-        return search.not_counted(self.database.record(mark))
+        self.database.later(mark)
 
 
 def _weight(note: str | None, problems: Sequence[Problem]) -> int:

@@ -26,7 +26,16 @@ from memory_server.domain.scoring import age_in_days
 from memory_server.errors import Problem
 from memory_server.language.tokens import weigh_json
 from memory_server.services import projects
-from memory_server.sqlite import edges, fact_history, facts, memories, open_questions, turns
+from memory_server.sqlite import (
+    edges,
+    fact_history,
+    facts,
+    memories,
+    memory_counts,
+    open_questions,
+    standing,
+    turns,
+)
 from memory_server.sqlite.database import Database
 from memory_server.sqlite.tx import Tx
 
@@ -100,6 +109,7 @@ class ResumeService:
     def resume(self, max_tokens: int, include: frozenset[Part], wording: Wording, caller: Caller) -> Resumed:
         """Brief on the caller's project and session, in an answer of at most so many tokens. Reads only."""
         considered = min(max_tokens // PER_ITEM, CONSIDERED)
+        self.database.settle()
         with self.database.read() as tx:
             note = projects.unknown(tx, caller.project) if caller.project.is_given else None
             caller = projects.known(tx, caller)
@@ -108,7 +118,7 @@ class ResumeService:
             disputes = edges.contradicting(tx, [memory.id for memory in learnt])
             events = _events(tx, caller)
             asked = _asked(tx, caller) if self.learns else []
-            total = memories.count_current(tx, caller.project.name) + known.more
+            total = memory_counts.current(tx, caller.project.name) + known.more
             now, skipped = tx.now, tuple(tx.skipped)
         reader = Reader(now, caller.client, caller.project.name, _usual(known.facts, learnt))
         session = last_session(events)
@@ -165,11 +175,11 @@ def _stale(tx: Tx, there: Sequence[Headline], caller: Caller) -> Callable[[Headl
 
 def _memories(tx: Tx, project: str, limit: int) -> list[Memory]:
     """The memories that matter most now, the newest of each type, and what matters most in all projects."""
-    found = memories.most_important(tx, project, limit)
+    found = standing.most_important(tx, project, limit)
     for type in MemoryType:
         found += memories.newest_current(tx, project, type, NEWEST)
     if project:
-        found += memories.most_important(tx, "", limit, HIGH)
+        found += standing.most_important(tx, "", limit, HIGH)
     return list({memory.id: memory for memory in found}.values())
 
 

@@ -57,6 +57,7 @@ class ReviewService:
     def review(self, conversation: str | None, caller: Caller) -> Review:
         """What to look at in the caller's project. Triggers are those of a conversation, or of the project and of no
         project. Reads only."""
+        self.database.settle()
         with self.database.read() as tx:
             note = projects.unknown(tx, caller.project) if caller.project.is_given else None
             here = projects.known(tx, caller)

@@ -107,8 +107,8 @@ class SearchService:
         else:
             found = self.queue.read(retrieval.questions(text), ask)
         whole = wanted == Filter() and mode == "hybrid" and not offset and not found.degraded
-        not_counted = self._record(text, found, caller, whole)
-        return replace(found, degraded=(*found.degraded, *([not_counted] if not_counted else [])))
+        self._record(text, found, caller, whole)
+        return found
 
     def _newest(self, wanted: Filter, among: Callable[[Tx], Among], limit: int, offset: int) -> Found:
         with self.database.read() as tx:
@@ -120,24 +120,19 @@ class SearchService:
             ]
             return Found(hits, "none", tuple(tx.skipped), where.note, where.own)
 
-    def _record(self, text: str, found: Found, caller: Caller, whole: bool) -> Problem | None:
+    def _record(self, text: str, found: Found, caller: Caller, whole: bool) -> None:
         """Count the accesses, and keep what the search teaches; `whole`: it asked for all that may answer."""
         surely = [hit.memory.id for hit in found.hits if hit.score >= ranking.LEAST]
         answers = bool(found.hits) and found.hits[0].score >= ranking.LIKELY
         vain = whole and not answers and self.learning.wants(text, caller)
         if not (surely or vain) or not self.count_access:
-            return None
+            return
 
         def mark(tx: WriteTx) -> None:
             memories.mark_accessed(tx, surely)
             self.learning.asked(tx, text, surely, caller, answers=answers, vain=vain)
 
-        return not_counted(self.database.record(mark))
-
-
-def not_counted(problem: Problem | None) -> Problem | None:
-    """What an answer says where its accesses could not be written."""
-    return problem and Problem(f"accesses were not counted: {problem.text}", problem.hints)
+        self.database.later(mark)
 
 
 def _hits(tx: Tx, text: str, asked: Asked[Memory], meaning: Meaning | None) -> list[Hit]:

@@ -102,8 +102,8 @@ class TurnService:
 
         recalled = self.queue.read(retrieval.questions(text), ask)
         vain = project is None and not (recalled.facts or recalled.degraded) and not _answers(recalled)
-        if vain and not self.database.read_only and self.learning.wants(text, caller):
-            self.database.record(lambda tx: self.learning.unanswered(tx, text, caller))
+        if vain and self.learning.wants(text, caller):
+            self.database.later(lambda tx: self.learning.unanswered(tx, text, caller))
         return recalled
 
     def get(self, id: int) -> Turn:

@@ -14,7 +14,8 @@ from memory_server.domain import deadline
 from memory_server.domain.deadline import CALL
 from memory_server.domain.moment import timestamp
 from memory_server.errors import Hint, Mend, Problem, Unavailable
-from memory_server.sqlite import checks, failures, files, migrate, pragmas, vectors
+from memory_server.sqlite import checks, failures, files, later, migrate, pragmas, vectors
+from memory_server.sqlite.later import Later, Mark
 from memory_server.sqlite.tx import Tx, WriteTx
 from memory_server.sqlite.waiting import Places, nap, until_the_end
 
@@ -76,6 +77,7 @@ class Database:
         """What happened to the file, while only background work has noticed it: the next call is told."""
         self._news = ""
         """What happened to the file last, for all threads that notice it at the same time."""
+        self._later = Later()
         self._closed = False
 
     def open(self) -> None:
@@ -101,16 +103,51 @@ class Database:
     def write(self, patience: float = CALL) -> Iterator[WriteTx]:
         """One write: committed and on disk when the block ends, undone when it raises.
 
-        `patience` is how many seconds to wait for other threads and processes, where the call may take longer.
+        `patience` is how many seconds to wait for other threads and processes, where the call may take longer. It sees
+        what `later` has kept, and writes that too.
         """
         with self._translated(), until_the_end(patience) as seconds, self._writer(seconds) as connection:
             connection.execute("BEGIN IMMEDIATE")
+            marks: list[Mark] = []
             try:
                 migrate.refuse_newer(connection, self._migrations[-1].version)
-                yield WriteTx(connection, self._now())
+                tx = WriteTx(connection, self._now())
+                marks = self._later.take()
+                later.write(tx, marks)
+                yield tx
                 connection.execute("COMMIT")
+                marks = []
             finally:
+                self._later.put_back(marks)
                 _roll_back(connection)
+
+    def later(self, mark: Callable[[WriteTx], object]) -> None:
+        """Let a read record its access with the next write of this process, and without one in the next `settle`.
+
+        So it waits for nobody. A process that is killed loses it, and so does one whose file goes away.
+        """
+        handles = self._handles
+        if handles is not None and not handles.read_only:
+            self._later.add(Mark(mark, self._now()))
+
+    def settle(self, patience: float = COUNTING_PATIENCE) -> Problem | None:
+        """Write what `later` has kept; why that could not be done. Then it is kept still.
+
+        Before a read that shows what this process has counted; and once a second, in the background.
+
+        Raises:
+            Unavailable: the file went away.
+        """
+        handles = self._handles
+        if not self._later:
+            return None
+        try:
+            with self.write(patience):
+                return None
+        except Unavailable as error:
+            if self._handles is not handles:
+                raise
+            return error.problem
 
     def record(self, mark: Callable[[WriteTx], object]) -> Problem | None:
         """Let a read record its access, unless the file is read-only; why it could not. Then only that is lost."""
@@ -227,7 +264,13 @@ class Database:
                 return Tx(writer, self._now()).size()
 
     def close(self, timeout: float = CALL) -> bool:
-        """Close the file for good; false when another thread wrote for `timeout` seconds."""
+        """Write what is kept, and close the file for good; false when another thread wrote for `timeout` seconds."""
+        try:
+            problem = self.settle()
+        except Unavailable as error:
+            problem = error.problem
+        if problem is not None:
+            logger.warning("the last accesses were not counted: %s", problem.text)
         self._closed = True
         if not self._writing.enter(timeout):
             return False
@@ -363,6 +406,7 @@ class Database:
             return
         with self._opening:
             if self._handles is handles:
+                self._later.clear()
                 self._loss = self._untold = self._told_of_loss(self.path, handles, connection)
                 self._handles = None
                 while handles.idle:

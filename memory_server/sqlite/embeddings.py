@@ -11,7 +11,7 @@ from memory_server.domain.embedding import Embedded, Space, Vector
 from memory_server.domain.fact import FactFilter
 from memory_server.domain.memory import Filter
 from memory_server.domain.short_term import SaidFilter
-from memory_server.sqlite import facts, memories, short_term
+from memory_server.sqlite import facts, memories, memory_counts, short_term
 from memory_server.sqlite.rows import Rows
 from memory_server.sqlite.tx import Tx, Value, WriteTx
 
@@ -125,6 +125,11 @@ class Waiting:
     kind: Embedded
     id: int
     contents: tuple[bytes, ...]
+
+    @property
+    def size(self) -> int:
+        """Bytes of its texts."""
+        return sum(map(len, self.contents))
 
     @property
     def texts(self) -> list[str]:
@@ -278,14 +283,19 @@ def count_waiting(tx: Tx, space_id: int, *kinds: Embedded) -> int:
 
 
 def count_embedded(tx: Tx, space_id: int, project: str | None = None) -> int:
-    return int(
-        tx.value(
-            """
-            SELECT count(*) FROM embedding_bits WHERE space_id = ? AND (? IS NULL OR project = ?)
-            """,
-            (space_id, project, project),
+    """How many memories of a project ('' is none) or of all have an embedding: those that do not wait for it."""
+    waiting = tx.value(
+        """
+        SELECT count(*)
+        FROM embedding_queue AS q
+        WHERE space_id = :space AND (
+            :project IS NULL
+            OR EXISTS (SELECT 1 FROM memories AS m WHERE m.id = q.memory_id AND ifnull(m.project, '') = :project)
         )
+        """,
+        {"space": space_id, "project": project},
     )
+    return memory_counts.total(tx, project) - int(waiting)
 
 
 def insert(tx: WriteTx, space_id: int, embedded: Waiting, vectors: Sequence[Vector]) -> bool:

@@ -21,6 +21,7 @@ from memory_server.sqlite import (
     job_problems,
     long_term,
     memories,
+    memory_counts,
     memory_uses,
     migrate,
     open_questions,
@@ -38,6 +39,7 @@ from memory_server.sqlite.tx import Tx
 
 TABLES: tuple[Rows, ...] = (
     *memories.ROWS,
+    *memory_counts.ROWS,
     *changes.ROWS,
     *edges.ROWS,
     *digests.ROWS,
@@ -75,6 +77,7 @@ def problems(tx: Tx, migrations: list[Migration]) -> list[str]:
     unindexed = tx.value("SELECT count(*) FROM memories WHERE id NOT IN (SELECT rowid FROM memory_words)")
     if unindexed:
         found.append(f"{unindexed} memories are not in the word index")
+    found += memory_counts.wrong(tx)
     for rows in TABLES:
         bad = list(_bad(tx, rows))
         found += bad[:NAMED]

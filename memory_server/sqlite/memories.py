@@ -6,7 +6,6 @@ from typing import Any
 
 from memory_server.domain.caller import Caller
 from memory_server.domain.memory import Filter, Memory, MemoryDraft, MemoryId, MemoryType
-from memory_server.domain.scoring import DECAY_PER_DAY
 from memory_server.errors import Mend, NotFound
 from memory_server.language.text import without_lone_surrogates
 from memory_server.sqlite.rows import Rows
@@ -39,15 +38,7 @@ _COLUMNS = """
     session
 """
 
-_REPLACING = "relation IN ('supersedes', 'summarizes') AND valid_to IS NULL"
-
-_UNREPLACED = f"id NOT IN (SELECT target_id FROM edges WHERE {_REPLACING})"
-"""What no other memory supersedes or stands for. The subquery is evaluated once: for statements that read many rows."""
-
-_ALONE = f"NOT EXISTS (SELECT 1 FROM edges WHERE target_id = memories.id AND {_REPLACING})"
-"""The same, for statements that read few."""
-
-_LASTING = """
+LASTING = """
     (metadata = '{}' OR ifnull(julianday(json_extract(metadata, '$.expires_at')) > julianday(:now), 1))
 """
 """What has not ended: `expires_at` in its metadata."""
@@ -260,63 +251,13 @@ def conditions(wanted: Filter) -> tuple[list[str], list[Value]]:
     return clauses, values
 
 
-def count_by_type(tx: Tx, project: str | None) -> dict[str, int]:
-    """How many memories there are of each type, most first: in a project ('' is none), or in all."""
-    return _count(tx, project, "type")
-
-
-def count_by_project(tx: Tx, project: str | None) -> dict[str, int]:
-    """How many memories there are in each project ('' is none), most first: in one, or in all."""
-    return _count(tx, project, "ifnull(project, '')")
-
-
-def _count(tx: Tx, project: str | None, column: str) -> dict[str, int]:
-    rows = tx.rows(
-        f"""
-        SELECT {column}, count(*)
-        FROM memories
-        WHERE ? IS NULL OR ifnull(project, '') = ?
-        GROUP BY 1
-        ORDER BY 2 DESC, 1
-        """,
-        (project, project),
-    )
-    return {str(name): int(number) for name, number in rows}
-
-
-def most_important(tx: Tx, project: str, limit: int, least: int = 1) -> list[Memory]:
-    """The current memories of a project ('' is none) with the highest decayed score, the newest first among equals.
-
-    `least` is the lowest importance. Of a project all rows of the table are read: by the index, it takes twice as long
-    where the project has most of them.
-    """
-    rates = " ".join(f"WHEN '{type.value}' THEN {rate}" for type, rate in DECAY_PER_DAY.items())
-    rows = tx.rows(
-        f"""
-        SELECT id
-        FROM memories
-        WHERE {"ifnull(project, '') = :project" if project else "project IS NULL"}
-            AND importance >= :least
-            AND {_UNREPLACED}
-            AND {_LASTING}
-        ORDER BY
-            importance * log2(access_count + 2)
-            * exp(-CASE type {rates} END * max(0, julianday(:now) - julianday(ifnull(occurred_at, created_at)))) DESC,
-            id DESC
-        LIMIT :limit
-        """,
-        {"project": project, "least": least, "now": tx.now, "limit": limit},
-    )
-    return select(tx, [MemoryId(id) for (id,) in rows])
-
-
 def newest_current(tx: Tx, project: str, type: MemoryType, limit: int) -> list[Memory]:
     """The current memories of a project and type, by the moment at which they occurred, the latest first."""
     rows = tx.rows(
         f"""
         SELECT id
         FROM memories
-        WHERE project IS :project AND type = :type AND {_ALONE} AND {_LASTING}
+        WHERE project IS :project AND type = :type AND replaced = 0 AND {LASTING}
         ORDER BY ifnull(occurred_at, created_at) DESC, id DESC
         LIMIT :limit
         """,
@@ -331,7 +272,7 @@ def newest_of(tx: Tx, project: str, limit: int) -> list[Memory]:
         f"""
         SELECT id
         FROM memories
-        WHERE project IS :project AND {_ALONE} AND {_LASTING}
+        WHERE project IS :project AND replaced = 0 AND {LASTING}
         ORDER BY ifnull(occurred_at, created_at) DESC, id DESC
         LIMIT :limit
         """,
@@ -353,9 +294,3 @@ def ids_like(tx: Tx, start: str, project: str, limit: int) -> tuple[list[MemoryI
         (len(start), start, project, limit),
     )
     return [MemoryId(id) for id, _ in rows], rows[0][1] if rows else 0
-
-
-def count_current(tx: Tx, project: str) -> int:
-    """How many memories of a project no other one supersedes or stands for."""
-    row = tx.one(f"SELECT count(*) FROM memories WHERE project IS ? AND {_UNREPLACED}", (project or None,))
-    return int(row[0])

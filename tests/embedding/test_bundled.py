@@ -5,12 +5,15 @@ import json
 import os
 import subprocess
 import sys
+import threading
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
 from memory_server import embedding
+from memory_server.embedding import bundled as bundled_module
 from memory_server.embedding.bundled import BundledEmbedder
 
 FOLDER = Path(embedding.__file__).with_name("e5_small")
@@ -113,3 +116,37 @@ def test_questions_find_memories_in_a_store_of_both_languages(
         if row["language"] == stored
     ]
     assert np.mean(found) >= ENOUGH
+
+
+def test_a_question_goes_before_what_is_left_of_many_texts(
+    bundled: BundledEmbedder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The run that is under way goes on beside it; the next waits until the question is embedded."""
+    embed, wait, order = bundled._vectors, bundled_module._Turns.wait, []
+    begun, asked, waiting = threading.Event(), threading.Event(), threading.Event()
+
+    def watched(run: Any) -> Any:
+        many = threading.current_thread() is texts
+        order.append("run" if many else "question")
+        if many and len(order) == 1:
+            begun.set()
+            assert asked.wait(20)
+        elif not many:
+            asked.set()
+            assert waiting.wait(20)
+            order.append("answer")
+        return embed(run)
+
+    def waits(turns: Any) -> None:
+        if asked.is_set():
+            waiting.set()
+        wait(turns)
+
+    monkeypatch.setattr(bundled, "_vectors", watched)
+    monkeypatch.setattr(bundled_module._Turns, "wait", waits)
+    texts = threading.Thread(target=bundled.embed_documents, args=(["long " * 300] * 3,))
+    texts.start()
+    assert begun.wait(20)
+    bundled.embed_questions(["Where is it?"])
+    texts.join()
+    assert order == ["run", "question", "answer", "run", "run"]

@@ -106,6 +106,20 @@ def test_what_waits_is_embedded_when_the_queue_is_drained(
     assert embedder.batches == [BATCH, BATCH, BATCH, 1]
 
 
+def test_texts_of_like_length_are_embedded_together_the_oldest_first(
+    database: Database, make: Callable[..., EmbeddingQueue]
+) -> None:
+    embedder, seen = OtherEmbedder(), []
+    queue = make(embedder)
+    queue.warm_up()
+    embed = embedder.embed_documents
+    embedder.embed_documents = lambda texts: seen.append([len(each) for each in texts]) or embed(texts)  # type: ignore[method-assign, func-returns-value]
+    put(database, *(str(number).rjust(9 if number % 2 else 900, "x") for number in range(2 * BATCH)))
+    queue.drain()
+    assert seen == [[900] * BATCH, [9] * BATCH]
+    assert states(database) == [("other", "active", 2 * BATCH, 0)]
+
+
 def test_memories_written_before_there_was_any_embedder_are_embedded_too(
     database: Database, make: Callable[..., EmbeddingQueue]
 ) -> None:

@@ -155,12 +155,16 @@ def test_of_many_bad_rows_of_a_table_the_first_are_named_and_the_others_counted(
     ]
 
 
-def test_a_missing_trigger_and_a_memory_outside_the_word_index_are_named(
+def test_a_missing_trigger_and_a_memory_outside_the_word_index_and_the_counts_are_named(
     by_hand: WriteTx, database: Database
 ) -> None:
     by_hand.execute("DROP TRIGGER facts_deleted")
     by_hand.execute("INSERT INTO memories (content, type) VALUES ('x', 'error')")
     by_hand.execute("INSERT INTO edges (source_id, target_id, relation) VALUES (1, 2, 'causes')")
     found = health.problems(by_hand, database.migrations)
-    assert found[-2:] == ["trigger facts_deleted is missing", "1 memories are not in the word index"]
+    assert found[-3:] == [
+        "trigger facts_deleted is missing",
+        "1 memories are not in the word index",
+        "the counts of memories are wrong",
+    ]
     assert found[0].startswith("foreign key: ('edges', 1, 'memories'")

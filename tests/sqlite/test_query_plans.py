@@ -21,8 +21,10 @@ from memory_server.sqlite import (
     embeddings,
     joined_projects,
     memories,
+    memory_counts,
     projects,
     short_term,
+    standing,
     trash,
     turns,
     words,
@@ -80,6 +82,8 @@ ASKED: dict[str, Callable[[WriteTx], Any]] = {
     "passing turns": lambda tx: candidates.passing(tx, Embedded.TURNS, [1, 2], Filter(project="p")),
     "vectors": lambda tx: candidates.vectors(tx, Embedded.MEMORIES, 1, IDS, 8),
     "vectors of turns": lambda tx: candidates.vectors(tx, Embedded.TURNS, 1, IDS, 8),
+    "most important": lambda tx: standing.most_important(tx, "p", 5),
+    "how many": lambda tx: memory_counts.current(tx, "p"),
     "newest of a type": lambda tx: memories.newest_current(tx, "p", MemoryType.ERROR, 5),
     "newest turns": lambda tx: turns.newest(tx, "p", 5),
     "contradictions": lambda tx: edges.contradicting(tx, [MemoryId(1), MemoryId(2)]),
@@ -127,9 +131,10 @@ ASKED |= {
     "stats": lambda tx: short_term.totals(tx, CONVERSATION),
 }
 TAKEN_APART = {"SCAN a", "SCAN parts", "SCAN s", "SCAN ways"} | {
-    "SCAN short_term_memories USING INDEX short_term_memories_unkeyed"
+    "SCAN short_term_memories USING INDEX short_term_memories_unkeyed",
+    "SCAN memory_counts",
 }
-"""What a question has brought along, the few rows that came of it, and an index of those that wait."""
+"""What a question has brought along, the few rows that came of it, an index of those that wait, and the counts."""
 
 FINE = ("SCAN memories USING COVERING INDEX", "SCAN CONSTANT ROW", "SCAN (subquery")
 """`SELECT count(*) FROM memories` reads the smallest index, which is the best there is; the others read no table."""

@@ -11,12 +11,10 @@ from memory_server.domain import fact as facts_domain
 from memory_server.domain import short_term as domain
 from memory_server.domain.caller import Caller
 from memory_server.domain.fact import FactDraft, Scope, home
-from memory_server.domain.memory import MemoryDraft, MemoryType
 from memory_server.domain.moment import timestamp
 from memory_server.domain.project import default_conversation
-from memory_server.domain.scoring import decayed_score
 from memory_server.domain.short_term import Asking, CleanupRule, Keyword, ShortTermId, ShortTermMemory
-from memory_server.sqlite import conversations, fact_history, facts, memories, projects, short_term
+from memory_server.sqlite import conversations, fact_history, facts, projects, short_term
 from memory_server.sqlite.database import Database
 from tests.conftest import Clock, undone
 
@@ -78,31 +76,6 @@ def test_a_cleanup_removes_what_the_domain_says(rules: tuple[Database, Clock], s
         left = {ShortTermId(id) for (id,) in tx.rows("SELECT id FROM short_term_memories")}
     assert (removed, kept) == (len(gone), len(there) - len(gone))
     assert left == {each.id for each in there} - gone
-
-
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=30, deadline=None)
-@given(
-    rows=st.lists(
-        st.tuples(st.sampled_from(MemoryType), st.integers(1, 10), st.integers(0, 50), st.integers(0, 400)),
-        min_size=2,
-        max_size=12,
-    )
-)
-def test_the_most_important_memories_are_those_with_the_highest_decayed_score(
-    rules: tuple[Database, Clock], rows: list[tuple[MemoryType, int, int, int]]
-) -> None:
-    database, clock = rules
-    with undone(database) as tx:
-        for type, importance, accesses, days in rows:
-            id = memories.insert(tx, MemoryDraft("x", type, "p", importance=importance), Caller()).id
-            tx.execute(
-                "UPDATE memories SET access_count = ?, created_at = ? WHERE id = ?",
-                (accesses, timestamp(clock() - timedelta(days=days)), id),
-            )
-        found = memories.most_important(tx, "p", len(rows))
-        scores = [decayed_score(memory, tx.now) for memory in found]
-    assert len(found) == len(rows)
-    assert scores == pytest.approx(sorted(scores, reverse=True))
 
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=40, deadline=None)
