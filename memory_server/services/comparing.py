@@ -75,7 +75,7 @@ def _cosines(tx: Tx, fresh: Fresh | None, where: Filter) -> dict[MemoryId, float
     if fresh is None or not similar.comparable(fresh.space):
         return {}
     nearest = embeddings.nearest(
-        tx, Embedded.MEMORIES, fresh.space_id, fresh.vectors[0], where, NEAREST, EXACT_BELOW
+        tx, Embedded.MEMORIES, fresh.space_id, fresh.vectors[0], where, NEAREST, EXACT_BELOW, fresh.bits
     )
     return {MemoryId(id): cosine for id, cosine in nearest.items() if not parts.number_of(id)}
 

@@ -168,9 +168,11 @@ class Gathering(Generic[Thing]):
                 found |= dict.fromkeys(self._by_words(asked)[:most])
         if self.meaning is not None:
             most = max(self.asked.limit, OF_A_PART if several else BY_MEANING)
-            space = self.meaning.space_id
+            space, bits = self.meaning.space_id, self.meaning.bits
             for vector in self.meaning.vectors:
-                found |= embeddings.nearest(self.tx, self.asked.kind, space, vector, self.asked.wanted, most)
+                found |= embeddings.nearest(
+                    self.tx, self.asked.kind, space, vector, self.asked.wanted, most, bits=bits
+                )
         return list(found)
 
     def _by_words(self, asked: Query) -> list[int]:

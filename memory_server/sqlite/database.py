@@ -107,7 +107,7 @@ class Database:
             connection.execute("BEGIN IMMEDIATE")
             try:
                 migrate.refuse_newer(connection, self._migrations[-1].version)
-                yield WriteTx(connection, self._now())
+                yield WriteTx(connection, self._now(), before=connection.total_changes())
                 connection.execute("COMMIT")
             finally:
                 _roll_back(connection)

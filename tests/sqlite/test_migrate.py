@@ -114,6 +114,7 @@ def test_a_fresh_file_gets_the_newest_schema_and_says_whose_it_is(
             (20, "hook_wakes"),
             (21, "changes"),
             (22, "origins"),
+            (23, "bits_changes"),
         ]
         assert tx.value("SELECT applied_at FROM migrations") == tx.now
         assert tx.value("PRAGMA user_version") == NEWEST
