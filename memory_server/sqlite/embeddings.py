@@ -369,8 +369,8 @@ def nearest(
 ) -> dict[int, float]:
     """The texts nearest in meaning, best first, each with its cosine (from -1 to 1); parts of long texts among them.
 
-    Of a turn its summary or its message counts, whichever is nearer. `bits` are those that the process holds: with them a
-    search among many memories is fast, and finds the same.
+    Of a turn its summary or its message counts, whichever is nearer. With the `bits` that the process holds, a search
+    among many memories is fast and finds the same.
     """
     if not isinstance(wanted, Filter) or kind is not Embedded.MEMORIES:
         tables = TABLES[kind]

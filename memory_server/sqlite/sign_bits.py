@@ -63,20 +63,40 @@ class SignBits:
         None where SQL must answer: few rows, a copy that is not whole yet, a filter by tags or time, or a
         transaction that has changed the file itself.
         """
-        if wanted.tags or wanted.since or wanted.until:
+        if not _is_known(wanted):
             return None
         with self._lock:
-            held = self._renewed(tx, space_id, len(query))
+            held = self._filled(tx, space_id, len(query))
             return None if held is None else held.nearest(query, wanted, limit)
 
-    def _renewed(self, tx: Tx, space_id: int, dimensions: int) -> "_Held | None":
-        """The copy, as this transaction sees the file."""
+    def passing(
+        self, tx: Tx, space_id: int, ids: NDArray[np.int64], wanted: Filter
+    ) -> tuple[NDArray[np.bool_], NDArray[np.bool_]] | None:
+        """Which of these memories a filter lets pass, and which are not known here, as those that wait for a vector.
+
+        None where SQL must answer for all.
+        """
+        if not _is_known(wanted):
+            return None
+        with self._lock:
+            held = self._renewed(tx, space_id)
+            return None if held is None or not held.is_whole else held.passing(ids, wanted)
+
+    def _renewed(self, tx: Tx, space_id: int) -> "_Held | None":
+        """The copy, as this transaction sees the file, as far as it is filled."""
         if not tx.sees_only_committed:
             return None
-        last = _last_change(tx)
-        held = self._held
-        if held is not None and (held.space_id != space_id or not held.renew(tx, last)):
-            held = self._held = None
+        if self._held is not None and (
+            self._held.space_id != space_id or not self._held.renew(tx, _last_change(tx))
+        ):
+            self._held = None
+        return self._held
+
+    def _filled(self, tx: Tx, space_id: int, dimensions: int) -> "_Held | None":
+        """The copy once it is whole; with each call it gets a piece more."""
+        if not tx.sees_only_committed:
+            return None
+        held, last = self._renewed(tx, space_id), _last_change(tx)
         if held is None:
             rows = _count(tx, space_id)
             if rows <= HELD_FROM:
@@ -196,28 +216,36 @@ class _Held:
 
     def nearest(self, query: Vector, wanted: Filter, limit: int) -> NDArray[np.int64]:
         asked = _in_columns(np.packbits(query > 0, bitorder="little").tobytes(), 1, self._bytes)[:, 0]
-        rows = self._passing(wanted)
-        if rows is None:
+        if wanted == Filter():
             distances = _distances(self._columns[:, : self._number], asked)
             distances[self._projects[: self._number] == _GONE] = _FAR
             best = _smallest(distances, limit)
             return self._ids[best]
-        distances = _distances(self._columns[:, rows], asked)
-        return self._ids[rows[_smallest(distances, limit)]]
+        places = np.flatnonzero(self._passing(slice(self._number), wanted))
+        distances = _distances(self._columns[:, places], asked)
+        return self._ids[places[_smallest(distances, limit)]]
 
-    def _passing(self, wanted: Filter) -> NDArray[np.int64] | None:
-        """The places of the rows that a filter lets pass; None where that is all."""
-        if wanted == Filter():
-            return None
-        rows = slice(self._number)
-        passing = self._projects[rows] != _GONE
+    def passing(self, ids: NDArray[np.int64], wanted: Filter) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+        places, there = self._places(ids)
+        there[there] = self._projects[places[there]] != _GONE
+        passing = np.zeros(len(ids), bool)
+        passing[there] = self._passing(places[there], wanted)
+        return passing, ~there
+
+    def _passing(self, rows: "slice | NDArray[np.int64]", wanted: Filter) -> NDArray[np.bool_]:
+        passing: NDArray[np.bool_] = self._projects[rows] != _GONE
         if wanted.project is not None:
             passing &= self._projects[rows] == self._names.get(wanted.project.encode(), _GONE - 1)
         if wanted.type is not None:
             passing &= self._types[rows] == self._names.get(wanted.type.value.encode(), _GONE - 1)
         if wanted.min_importance is not None:
             passing &= self._importances[rows] >= wanted.min_importance
-        return np.flatnonzero(passing)
+        return passing
+
+
+def _is_known(wanted: Filter) -> bool:
+    """Whether a filter asks only for what the copy has of each memory."""
+    return not (wanted.tags or wanted.since or wanted.until)
 
 
 def _with_spare(rows: int) -> int:
@@ -243,14 +271,12 @@ def _distances(columns: NDArray[np.uint64], asked: NDArray[np.uint64]) -> NDArra
 
 def _smallest(distances: NDArray[np.uint16], limit: int) -> NDArray[np.int64]:
     """The places of the smallest distances, in no order; among equals the first. None that is _FAR."""
-    if len(distances) > limit:
-        most = np.partition(distances, limit - 1)[limit - 1]
-        nearer = np.flatnonzero(distances < most)
-        equal = np.flatnonzero(distances == most)[: limit - len(nearer)]
-        best = np.concatenate([nearer, equal])
-    else:
-        best = np.arange(len(distances))
-    return best[distances[best] != _FAR]
+    if len(distances) <= limit:
+        return np.flatnonzero(distances != _FAR)
+    most = np.partition(distances, limit - 1)[limit - 1]
+    nearer = np.flatnonzero(distances < most)
+    equal = np.flatnonzero((distances == most) & (distances != _FAR))
+    return np.concatenate([nearer, equal[: limit - len(nearer)]])
 
 
 # The tables

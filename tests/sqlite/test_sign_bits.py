@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from memory_server.domain.embedding import Embedded, Vector
 from memory_server.domain.memory import Filter, MemoryType
-from memory_server.sqlite import embeddings, sign_bits
+from memory_server.sqlite import candidates, embeddings, sign_bits
 from memory_server.sqlite.database import Database
 from memory_server.sqlite.sign_bits import SignBits
 from memory_server.sqlite.tx import Tx, WriteTx
@@ -55,6 +55,20 @@ def assert_same(tx: Tx, bits: SignBits, space_id: int, limit: int = 7) -> None:
         assert found is not None
         assert len(found) == len(set(found.tolist()))
         assert set(found.tolist()) == by_sql(tx, space_id, query, wanted, limit)
+        assert_passing(tx, bits, space_id, wanted)
+
+
+def assert_passing(tx: Tx, bits: SignBits, space_id: int, wanted: Filter) -> None:
+    ids = np.arange(70)
+    found = bits.passing(tx, space_id, ids, wanted)
+    assert found is not None
+    passing, unknown = found
+    embedded = {
+        id for (id,) in tx.rows("SELECT memory_id FROM embedding_bits WHERE space_id = ?", (space_id,))
+    }
+    assert set(ids[~unknown].tolist()) == embedded & set(ids.tolist())
+    by_sql = candidates.passing(tx, Embedded.MEMORIES, ids.tolist(), wanted)
+    assert set(ids[passing].tolist()) == by_sql & embedded
 
 
 def searched(tx: Tx, bits: SignBits | None, space_id: int) -> list[dict[int, float]]:
@@ -136,6 +150,7 @@ def test_few_rows_and_filters_that_the_copy_does_not_know_are_left_to_sql(databa
     with database.read() as tx:
         assert bits.nearest(tx, space_id, query, Filter(), 3) is not None
         assert bits.nearest(tx, space_id, query, Filter(tags=("tag 1",)), 3) is None
+        assert bits.passing(tx, space_id, np.array([1]), Filter(tags=("tag 1",))) is None
         assert bits.nearest(tx, space_id, query, Filter(since="2020-01-01T00:00:00.000Z"), 3) is None
 
 
