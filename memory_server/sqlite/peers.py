@@ -1,7 +1,7 @@
 """The memories that may share most words with a text."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 from math import ceil
 
@@ -12,7 +12,7 @@ from memory_server.sqlite.tx import Tx
 from memory_server.sqlite.words import quoted
 
 COUNTED = 200
-"""Rows of a term that are counted: a rare one has fewer. To count all of 17 terms takes 30 ms in a million memories."""
+"""Rows of a term that are read: a rare one has fewer. To read all of 17 terms takes 30 ms in a million memories."""
 
 
 def find(tx: Tx, terms: Sequence[str], least: float, wanted: Filter, limit: int) -> list[MemoryId]:
@@ -22,48 +22,54 @@ def find(tx: Tx, terms: Sequence[str], least: float, wanted: Filter, limit: int)
     holds all of a group, whichever terms stand together (the pigeonhole principle, as in the prefix filter of
     Chaudhuri et al., ICDE 2006). A group is a rare term, or two that are less rare, so few memories hold one.
     """
-    groups = [" AND ".join(map(quoted, group)) for group in _groups(tx, terms, least)]
-    if not groups:
-        return []
+    held = _held(tx, terms)
+    groups = list(_groups(terms, least, held))
+    rare = [id for first, *_ in groups if len(held[first]) < COUNTED for id in held[first]]
+    others = [" AND ".join(map(quoted, group)) for group in groups if len(held[group[0]]) == COUNTED]
     clauses, values = memories.conditions(wanted)
     rows = tx.rows(
         f"""
-        SELECT w.rowid
-        FROM json_each(?) AS groups
-        CROSS JOIN memory_words AS w
-        CROSS JOIN memories AS m ON m.id = w.rowid
-        WHERE {" AND ".join(["memory_words MATCH groups.value", *clauses])}
-        GROUP BY w.rowid
-        ORDER BY count(*) DESC, w.rowid
+        SELECT held.id
+        FROM (
+            SELECT value AS id FROM json_each(?)
+            UNION ALL
+            SELECT w.rowid
+            FROM json_each(?) AS groups
+            CROSS JOIN memory_words AS w
+            WHERE memory_words MATCH groups.value
+        ) AS held
+        CROSS JOIN memories AS m ON m.id = held.id
+        WHERE {" AND ".join(["1", *clauses])}
+        GROUP BY held.id
+        ORDER BY count(*) DESC, held.id
         LIMIT ?
         """,
-        (json.dumps(groups), *values, limit),
+        (json.dumps(rare), json.dumps(others), *values, limit),
     )
     return [MemoryId(row[0]) for row in rows]
 
 
-def _groups(tx: Tx, terms: Sequence[str], least: float) -> list[list[str]]:
-    """As many groups as exactness needs, without those that no memory holds."""
+def _groups(terms: Sequence[str], least: float, held: Mapping[str, Sequence[int]]) -> Iterator[list[str]]:
+    """As many groups as exactness needs; those of two terms have the rarest of the others."""
     number = len(terms) - ceil(least * len(terms)) + 1
-    counts = _counts(tx, terms)
-    in_order = sorted(terms, key=lambda term: (counts[term], background.share(term), term))
-    rarest, others = in_order[:number], iter(in_order[number:])
-    groups = []
-    for term in reversed(rarest):
-        group = [term]
-        if counts[term] == COUNTED:
-            group += islice(others, 1)
-        groups.append(group)
-    return [group for group in groups if counts[group[0]]]
+    in_order = sorted(terms, key=lambda term: (len(held[term]), background.share(term), term))
+    others = iter(in_order[number:])
+    for term in reversed(in_order[:number]):
+        yield [term, *islice(others, len(held[term]) == COUNTED)]
 
 
-def _counts(tx: Tx, terms: Sequence[str]) -> dict[str, int]:
-    """How many rows of the word index hold each term, at most COUNTED, in one statement."""
+def _held(tx: Tx, terms: Sequence[str]) -> dict[str, list[int]]:
+    """The rows of the word index that hold each term, at most COUNTED, in one statement."""
     rows = tx.rows(
         """
-        SELECT key, (SELECT count(*) FROM (SELECT 1 FROM memory_words WHERE memory_words MATCH value LIMIT ?))
+        SELECT
+            key,
+            (
+                SELECT json_group_array(rowid)
+                FROM (SELECT rowid FROM memory_words WHERE memory_words MATCH value LIMIT ?)
+            )
         FROM json_each(?)
         """,
         (COUNTED, json.dumps([quoted(term) for term in terms])),
     )
-    return {terms[place]: number for place, number in rows}
+    return {terms[place]: json.loads(ids) for place, ids in rows}

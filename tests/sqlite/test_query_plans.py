@@ -126,7 +126,7 @@ ASKED |= {
     "number": lambda tx: short_term.count(tx, CONVERSATION),
     "stats": lambda tx: short_term.totals(tx, CONVERSATION),
 }
-TAKEN_APART = {"SCAN a", "SCAN parts", "SCAN s", "SCAN ways"} | {
+TAKEN_APART = {"SCAN a", "SCAN held", "SCAN parts", "SCAN s", "SCAN ways"} | {
     "SCAN short_term_memories USING INDEX short_term_memories_unkeyed"
 }
 """What a question has brought along, the few rows that came of it, and an index of those that wait."""
