@@ -5,7 +5,6 @@ changed them, also by hand: its triggers are plain SQL. Each of its rows has a r
 restored, or another one in its place, is never taken for the one that was read.
 """
 
-import json
 import threading
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -15,6 +14,7 @@ from numpy.typing import NDArray
 
 from memory_server.domain.embedding import Vector
 from memory_server.domain.memory import Filter
+from memory_server.sqlite import bit_rows
 from memory_server.sqlite.tx import Tx
 
 HELD_FROM = 20_000
@@ -40,12 +40,6 @@ _GONE = -1
 
 _FAR = np.uint16(65_535)
 """More than any distance: that of a row which was deleted."""
-
-Change = tuple[int, int]
-"""A row of `bits_changes`: its id and its mark."""
-
-_COLUMNS = "memory_id, CAST(project AS BLOB), CAST(type AS BLOB), importance, bits"
-"""Names are read as bytes: a hand edit can have left what is no UTF-8."""
 
 
 class SignBits:
@@ -87,7 +81,7 @@ class SignBits:
         if not tx.sees_only_committed:
             return None
         if self._held is not None and (
-            self._held.space_id != space_id or not self._held.renew(tx, _last_change(tx))
+            self._held.space_id != space_id or not self._held.renew(tx, bit_rows.last_change(tx))
         ):
             self._held = None
         return self._held
@@ -96,9 +90,9 @@ class SignBits:
         """The copy once it is whole; with each call it gets a piece more."""
         if not tx.sees_only_committed:
             return None
-        held, last = self._renewed(tx, space_id), _last_change(tx)
+        held, last = self._renewed(tx, space_id), bit_rows.last_change(tx)
         if held is None:
-            rows = _count(tx, space_id)
+            rows = bit_rows.count(tx, space_id, HELD_FROM)
             if rows <= HELD_FROM:
                 return None
             held = self._held = _Held(space_id, dimensions, last, rows)
@@ -112,7 +106,7 @@ class SignBits:
 class _Held:
     """The rows, by ascending id once all are there."""
 
-    def __init__(self, space_id: int, dimensions: int, last: Change, rows: int) -> None:
+    def __init__(self, space_id: int, dimensions: int, last: bit_rows.Change, rows: int) -> None:
         self.space_id = space_id
         self.is_whole = False
         self._last = last
@@ -132,7 +126,7 @@ class _Held:
     def fill(self, tx: Tx) -> None:
         """Read the next rows of the table, in the order of its key."""
         for _ in range(0, PIECE, AT_ONCE):
-            rows = _after(tx, self.space_id, self._read_to, AT_ONCE)
+            rows = bit_rows.after(tx, self.space_id, self._read_to, AT_ONCE)
             self._append(rows)
             if len(rows) < AT_ONCE:
                 self._sort()
@@ -140,15 +134,15 @@ class _Held:
                 return
             self._read_to = (rows[-1][1], rows[-1][0])
 
-    def renew(self, tx: Tx, last: Change) -> bool:
+    def renew(self, tx: Tx, last: bit_rows.Change) -> bool:
         """Read the rows that were changed since the copy was read; false where it must be read anew."""
         if last == self._last:
             return True
-        changed = _changed_since(tx, self._last)
+        changed = bit_rows.changed_since(tx, self._last)
         if changed is None or len(changed) > MOST_CHANGES:
             return False
         if self.is_whole:
-            self._put(np.array(changed, np.int64), _of(tx, self.space_id, changed))
+            self._put(np.array(changed, np.int64), bit_rows.of(tx, self.space_id, changed))
             self._last = last
         return True  # while it is read, what has changed is read at the end
 
@@ -277,58 +271,3 @@ def _smallest(distances: NDArray[np.uint16], limit: int) -> NDArray[np.int64]:
     nearer = np.flatnonzero(distances < most)
     equal = np.flatnonzero((distances == most) & (distances != _FAR))
     return np.concatenate([nearer, equal[: limit - len(nearer)]])
-
-
-# The tables
-
-
-def _last_change(tx: Tx) -> Change:
-    row = tx.row("SELECT id, mark FROM bits_changes ORDER BY id DESC LIMIT 1")
-    return (row[0], row[1]) if row else (0, 0)
-
-
-def _changed_since(tx: Tx, change: Change) -> list[int] | None:
-    """The memories whose bits were changed after a change; None where the file does not know that change."""
-    id, mark = change
-    if tx.value("SELECT mark FROM bits_changes WHERE id = ?", (id,)) != mark:
-        return None
-    rows = tx.rows(
-        "SELECT DISTINCT memory_id FROM bits_changes WHERE id > ? ORDER BY memory_id",
-        (id,),
-    )
-    return [memory for (memory,) in rows]
-
-
-def _count(tx: Tx, space_id: int) -> int:
-    """How many rows a space has, if they are more than HELD_FROM."""
-    bounded = "SELECT count(*) FROM (SELECT 1 FROM embedding_bits WHERE space_id = ? LIMIT ?)"
-    some = int(tx.value(bounded, (space_id, HELD_FROM + 1)))
-    if some <= HELD_FROM:
-        return some
-    return int(tx.value("SELECT count(*) FROM embedding_bits WHERE space_id = ?", (space_id,)))
-
-
-def _after(tx: Tx, space_id: int, key: tuple[bytes, int], limit: int) -> list[tuple[Any, ...]]:
-    """The rows that follow one, by project and id."""
-    return tx.rows(
-        f"""
-        SELECT {_COLUMNS}
-        FROM embedding_bits
-        WHERE space_id = ? AND (project, memory_id) > (CAST(? AS TEXT), ?)
-        ORDER BY project, memory_id
-        LIMIT ?
-        """,
-        (space_id, *key, limit),
-    )
-
-
-def _of(tx: Tx, space_id: int, ids: Sequence[int]) -> list[tuple[Any, ...]]:
-    """The rows of these memories."""
-    return tx.rows(
-        f"""
-        SELECT {_COLUMNS}
-        FROM embedding_bits INDEXED BY embedding_bits_by_memory
-        WHERE memory_id IN (SELECT value FROM json_each(?)) AND space_id = ?
-        """,
-        (json.dumps(list(ids)), space_id),
-    )
