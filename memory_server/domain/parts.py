@@ -17,6 +17,9 @@ STEP = 1_800
 NUMBERED = 40
 """The id of a part is the memory's id + its number x 2^40. The first part has number 0."""
 
+WHOLE = (1 << NUMBERED) - 1
+"""What the id of a part and that of its memory have in common."""
+
 _SENTENCE_END = re.compile(r"[.!?]\s+|[。！？\n]\s*")
 
 _SEARCHED = PART - STEP
@@ -44,7 +47,7 @@ def number_of(id: int) -> int:
 
 def memory_of(id: int) -> int:
     """The id of the memory to which the part with this id belongs."""
-    return id & ((1 << NUMBERED) - 1)
+    return id & WHOLE
 
 
 def id_of(memory: int, number: int) -> int:

@@ -23,6 +23,7 @@ from memory_server.language.tokens import estimate
 from memory_server.sqlite import embeddings
 from memory_server.sqlite.database import Database
 from memory_server.sqlite.embeddings import KnownSpace
+from memory_server.sqlite.sign_bits import SignBits
 from memory_server.sqlite.tx import Tx
 
 Answer = TypeVar("Answer")
@@ -77,15 +78,17 @@ class Fresh:
     space: Space
     texts: tuple[str, ...]
     vectors: tuple[Vector, ...]
+    bits: SignBits | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Meaning:
-    """The space that answers, and the vector of each question."""
+    """The space that answers, and the vector of each question; `bits` are those that the process holds of it."""
 
     space_id: int
     space: Space
     vectors: tuple[Vector, ...]
+    bits: SignBits | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,6 +144,7 @@ class EmbeddingQueue:
         self._waited = False
         self._failed_a_call = False
         self._problem = _LOADING
+        self._bits = SignBits()
 
     def stop(self) -> None:
         """End `work` after the batch that it is at."""
@@ -308,7 +312,7 @@ class EmbeddingQueue:
             )
         if isinstance(vectors, Problem):
             return Unanswered(vectors)
-        return Meaning(answering.space_id, embedder.space, vectors)
+        return Meaning(answering.space_id, embedder.space, vectors, self._bits)
 
     def embed_in_time(
         self, embedder: Embedder, embed: Callable[[], Answer], seconds: float | None = None
@@ -350,7 +354,7 @@ class EmbeddingQueue:
         if isinstance(vectors, Problem):
             return None
         found = tuple(np.asarray(vector, dtype=np.float32) for vector in vectors)
-        return Fresh(answering.space_id, embedder.space, texts, found)
+        return Fresh(answering.space_id, embedder.space, texts, found, self._bits)
 
     def coverage(self, project: str | None = None) -> Coverage:
         """How far the embeddings of the answering space are."""

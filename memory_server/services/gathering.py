@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import compress
 from typing import Generic, TypeVar
 
 import numpy as np
@@ -168,9 +169,11 @@ class Gathering(Generic[Thing]):
                 found |= dict.fromkeys(self._by_words(asked)[:most])
         if self.meaning is not None:
             most = max(self.asked.limit, OF_A_PART if several else BY_MEANING)
-            space = self.meaning.space_id
+            space, bits = self.meaning.space_id, self.meaning.bits
             for vector in self.meaning.vectors:
-                found |= embeddings.nearest(self.tx, self.asked.kind, space, vector, self.asked.wanted, most)
+                found |= embeddings.nearest(
+                    self.tx, self.asked.kind, space, vector, self.asked.wanted, most, bits=bits
+                )
         return list(found)
 
     def _by_words(self, asked: Query) -> list[int]:
@@ -186,10 +189,16 @@ class Gathering(Generic[Thing]):
         weights += [np.full(len(found), SYMBOL_SHARE) for found in symbols]
         different, places = np.unique(ids, return_inverse=True)
         totals = np.bincount(places, np.concatenate([np.zeros(0), *weights]), len(different))
-        passing = np.isin(different, self._passing(different.tolist()))
-        order = np.lexsort((-different, -totals))
-        best: list[int] = different[order][passing[order]][:BY_WORDS].tolist()
-        return best
+        return self._first_passing(different[np.lexsort((-different, -totals))])
+
+    def _first_passing(self, ids: Places) -> list[int]:
+        """The first BY_WORDS that the filter lets pass. The file is asked for few at first, then for ever more."""
+        found: list[int] = []
+        start, size = 0, 4 * BY_WORDS
+        while start < len(ids) and len(found) < BY_WORDS:
+            found += self._passing(ids[start : start + size].tolist())
+            start, size = start + size, 4 * size
+        return found[:BY_WORDS]
 
     def _containing(self, text: str) -> list[int]:
         """The newest texts that hold this; each text of the store is looked through, so only once."""
@@ -202,10 +211,24 @@ class Gathering(Generic[Thing]):
 
     def _passing(self, ids: list[int]) -> list[int]:
         """Those that the filter lets pass."""
-        if self.asked.wanted == Filter():
+        wanted = self.asked.wanted
+        if wanted == Filter():
             return ids
-        passing = candidates.passing(self.tx, self.asked.kind, ids, self.asked.wanted)
-        return [id for id in ids if parts.memory_of(id) in passing]
+        whole = np.array(ids, np.int64) & parts.WHOLE
+        passing, unknown = self._passing_by_bits(whole, wanted)
+        if unknown.any():
+            found = candidates.passing(self.tx, self.asked.kind, whole[unknown].tolist(), wanted)
+            passing[unknown] = [id in found for id in whole[unknown].tolist()]
+        return list(compress(ids, passing.tolist()))
+
+    def _passing_by_bits(self, ids: Places, wanted: Wanted) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+        """Which memories a filter lets pass as far as the held bits tell, and of which they do not."""
+        meaning = self.meaning
+        if meaning and meaning.bits and isinstance(wanted, Filter) and self.asked.kind is Embedded.MEMORIES:
+            known = meaning.bits.passing(self.tx, meaning.space_id, ids, wanted)
+            if known is not None:
+                return known
+        return np.zeros(len(ids), bool), np.ones(len(ids), bool)
 
     def _hood(self, proposed: Sequence[int]) -> Hood:
         """The candidates: what is proposed and what was said around it in the same talk; with their neighbours."""
@@ -232,15 +255,13 @@ class Gathering(Generic[Thing]):
         every = np.unique(np.concatenate([ids, *near.values()]))
         every = every[every > 0]
         said = candidates.said(self.tx, self.asked.kind, every[every < 1 << parts.NUMBERED].tolist())
-        places = np.searchsorted(every, [each.id for each in said])
         seconds, (speaks, people, asks) = np.zeros(len(every) + 1), np.zeros((3, len(every) + 1), bool)
-        seconds[places] = [each.seconds for each in said]
-        for place, each in zip(places.tolist(), said, strict=True):
-            if each.start:
-                speaker = relevance.speaker_of(each.start)
-                speaks[place], people[place] = bool(speaker), relevance.is_name(speaker)
-            if each.end:
-                asks[place] = relevance.only_asks(each.end)
+        seconds[np.searchsorted(every, said.ids)] = said.seconds
+        for place, start in zip(np.searchsorted(every, list(said.starts)), said.starts.values(), strict=True):
+            speaker = relevance.speaker_of(start)
+            speaks[place], people[place] = bool(speaker), relevance.is_name(speaker)
+        for place, end in zip(np.searchsorted(every, list(said.ends)), said.ends.values(), strict=True):
+            asks[place] = relevance.only_asks(end)
         rows = np.searchsorted(every, ids)
         found = {}
         for distance, other in near.items():

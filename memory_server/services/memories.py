@@ -1,12 +1,11 @@
 """Typed memories: store, read, change, forget, count."""
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from memory_server.domain import forgetting
 from memory_server.domain import memory as domain
 from memory_server.domain.caller import Caller
-from memory_server.domain.consolidation import prepare
 from memory_server.domain.edge import Edge, Relation
 from memory_server.domain.embedding import Embedded
 from memory_server.domain.forgetting import Forgotten, Kind
@@ -19,6 +18,7 @@ from memory_server.nlp import Segmenter
 from memory_server.services import comparing, projects
 from memory_server.services.comparing import Written
 from memory_server.services.embedding_queue import Coverage, EmbeddingQueue, Fresh
+from memory_server.services.prepared import PreparedTexts
 from memory_server.sqlite import (
     changes,
     edges,
@@ -85,6 +85,10 @@ class MemoryService:
     queue: EmbeddingQueue
     segmenter: Segmenter
     allow_secrets: bool = False
+    texts: PreparedTexts = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "texts", PreparedTexts(self.segmenter))
 
     def store(
         self,
@@ -105,7 +109,7 @@ class MemoryService:
         """
         project = projects.asked(draft.project or "", caller)
         self._refuse_secrets(draft.content, project.name, draft.tags, draft.metadata, draft.session)
-        text = prepare(draft.content, self.segmenter.segment)
+        text = self.texts.of(draft.content)
         fresh = self.queue.embed_now(draft.content)
         with self.database.write() as tx:
             draft = replace(draft, project=projects.settle(tx, project) or None)
@@ -230,10 +234,10 @@ class MemoryService:
             refuse_secrets(*values)
 
     def _compared(self, tx: Tx, written: Written, without: Collection[MemoryId]) -> Compared:
-        return comparing.compare(tx, written, self.segmenter, without)
+        return comparing.compare(tx, written, self.texts, without)
 
     def _compared_now(self, tx: Tx, memory: Memory, fresh: Fresh | None) -> Compared:
-        text = prepare(memory.content, self.segmenter.segment)
+        text = self.texts.of(memory.content)
         return self._compared(tx, Written(text, memory.type, memory.project, fresh), (memory.id,))
 
     def _merge(self, tx: WriteTx, twin: Memory, draft: MemoryDraft, caller: Caller) -> Memory:

@@ -4,9 +4,8 @@ All kinds are searched in the same way; an id is a rowid of the word index, also
 """
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,16 +29,18 @@ class Posting:
     everywhere: int
 
 
-class Said(NamedTuple):
-    """How a text begins and ends, and when it was said, in seconds of the julian day.
+@dataclass(frozen=True, slots=True)
+class Said:
+    """How texts begin and end, and when they were said: `ids` ascend, beside `seconds` of the julian day.
 
-    `start` are its first characters in lower case, if a colon is among them; `end` its last, if a question mark is.
+    `starts` has the first characters, in lower case, of those that have a colon there, `ends` the last ones of those
+    that have a question mark there, by their ids.
     """
 
-    id: int
-    start: str
-    end: str
-    seconds: float
+    ids: NDArray[np.int64]
+    seconds: NDArray[np.float64]
+    starts: Mapping[int, str]
+    ends: Mapping[int, str]
 
 
 def count(tx: Tx, kind: Embedded) -> int:
@@ -103,8 +104,8 @@ def around(tx: Tx, kind: Embedded, ids: Iterable[int], reach: int) -> NDArray[np
     return found
 
 
-def said(tx: Tx, kind: Embedded, ids: Sequence[int]) -> list[Said]:
-    """How these texts begin and end, and when they were said, by ascending id."""
+def said(tx: Tx, kind: Embedded, ids: Sequence[int]) -> Said:
+    """How these texts begin and end, and when they were said."""
     tables = TABLES[kind]
     rows = tx.rows(
         f"""
@@ -122,7 +123,12 @@ def said(tx: Tx, kind: Embedded, ids: Sequence[int]) -> list[Said]:
         """,
         (json.dumps(ids),),
     )
-    return [Said(*row) for row in rows]
+    return Said(
+        np.array([row[0] for row in rows], np.int64),
+        np.array([row[3] for row in rows], np.float64),
+        {row[0]: row[1] for row in rows if row[1]},
+        {row[0]: row[2] for row in rows if row[2]},
+    )
 
 
 def containing(tx: Tx, kind: Embedded, text: str, limit: int) -> list[int]:
@@ -177,7 +183,7 @@ def _vectors(
             WHERE space_id = ? AND part_id IN (SELECT value FROM json_each(?))
         """
         values += [space_id, wanted]
-    rows = [(id, blob) for id, blob in tx.rows(sql, values) if len(blob) == 4 * dimensions]
+    rows = [row for row in tx.rows(sql, values) if len(row[1]) == 4 * dimensions]
     found = np.zeros((len(ids) + 1, dimensions), np.float32)
     if rows:
         places = np.searchsorted(ids, [id for id, _ in rows])

@@ -111,10 +111,9 @@ class Database:
             marks: list[Mark] = []
             try:
                 migrate.refuse_newer(connection, self._migrations[-1].version)
-                tx = WriteTx(connection, self._now())
                 marks = self._later.take()
-                later.write(tx, marks)
-                yield tx
+                later.write(WriteTx(connection, self._now()), marks)
+                yield WriteTx(connection, self._now(), before=connection.total_changes())
                 connection.execute("COMMIT")
                 marks = []
             finally:

@@ -1,5 +1,6 @@
 """The spaces, their vectors, the bits that searches scan, and the queue of what is still to embed."""
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import astuple, dataclass, fields
 from typing import Any, TypeAlias
@@ -13,6 +14,7 @@ from memory_server.domain.memory import Filter
 from memory_server.domain.short_term import SaidFilter
 from memory_server.sqlite import facts, memories, memory_counts, short_term
 from memory_server.sqlite.rows import Rows
+from memory_server.sqlite.sign_bits import SignBits
 from memory_server.sqlite.tx import Tx, Value, WriteTx
 
 ROWS = (
@@ -26,6 +28,7 @@ ROWS = (
     ),
     Rows("embeddings", ("created_at",), moments=("created_at",), id="memory_id"),
     Rows("embedding_bits", ("project", "type"), id="memory_id"),
+    Rows("bits_changes"),
     Rows("part_embeddings", id="part_id"),
     Rows("embedding_queue", ("queued_at",), moments=("queued_at",), id="memory_id"),
     Rows("turn_embeddings", ("created_at",), moments=("created_at",), id="turn_id"),
@@ -372,10 +375,12 @@ def nearest(
     wanted: Wanted,
     limit: int,
     exact_below: int = EXACT_BELOW,
+    bits: SignBits | None = None,
 ) -> dict[int, float]:
     """The texts nearest in meaning, best first, each with its cosine (from -1 to 1); parts of long texts among them.
 
-    Of a turn its summary or its message counts, whichever is nearer.
+    Of a turn its summary or its message counts, whichever is nearer. With the `bits` that the process holds, a search
+    among many memories is fast and finds the same.
     """
     if not isinstance(wanted, Filter) or kind is not Embedded.MEMORIES:
         tables = TABLES[kind]
@@ -385,7 +390,7 @@ def nearest(
             for id, cosine in _nearest(tx, source, f"e.{tables.id}", space_id, query, wanted, limit).items():
                 found[id] = max(cosine, found.get(id, cosine))
     else:
-        found = _nearest_memories(tx, space_id, query, wanted, limit, exact_below)
+        found = _nearest_memories(tx, space_id, query, wanted, limit, exact_below, bits)
         found |= _nearest(tx, _PARTS, "e.part_id", space_id, query, wanted, limit)
     return dict(sorted(found.items(), key=lambda each: (-each[1], -each[0]))[:limit])
 
@@ -414,31 +419,42 @@ def _nearest(
 
 
 def _nearest_memories(
-    tx: Tx, space_id: int, query: Vector, wanted: Filter, limit: int, exact_below: int
+    tx: Tx,
+    space_id: int,
+    query: Vector,
+    wanted: Filter,
+    limit: int,
+    exact_below: int,
+    bits: SignBits | None,
 ) -> dict[int, float]:
     """Sign bits choose candidates where there are many, cosine ranks them."""
     clauses, values = _conditions(space_id, wanted)
     where = " AND ".join(clauses)
     bounded = f"SELECT 1 FROM embedding_bits AS b WHERE {where} LIMIT ?"
     many = tx.value(f"SELECT count(*) FROM ({bounded})", (*values, exact_below + 1))
-    if many > exact_below:
-        chosen = f"""
-            SELECT b.memory_id
-            FROM embedding_bits AS b
-            WHERE {where}
-            ORDER BY vec_distance_hamming(vec_bit(b.bits), vec_bit(vec_quantize_binary(?))), b.memory_id
-            LIMIT ?
-        """
-        values += [as_blob(query), max(400, 8 * limit)]
-    else:
+    if many <= exact_below:
         chosen = f"SELECT b.memory_id FROM embedding_bits AS b WHERE {where}"
-    return _ranked(tx, space_id, query, chosen, values, limit)
+        return _ranked(tx, space_id, query, chosen, values, limit)
+    most = max(400, 8 * limit)
+    held = None if bits is None else bits.nearest(tx, space_id, query, wanted, most)
+    if held is not None:
+        return _ranked(tx, space_id, query, _THESE, [json.dumps(held.tolist())], limit)
+    chosen = f"""
+        SELECT b.memory_id
+        FROM embedding_bits AS b
+        WHERE {where}
+        ORDER BY vec_distance_hamming(vec_bit(b.bits), vec_bit(vec_quantize_binary(?))), b.memory_id
+        LIMIT ?
+    """
+    return _ranked(tx, space_id, query, chosen, [*values, as_blob(query), most], limit)
+
+
+_THESE = "SELECT value FROM json_each(?)"
 
 
 def cosines(tx: Tx, space_id: int, query: Vector, ids: Sequence[int]) -> dict[int, float]:
     """The cosine of each of these memories that has an embedding."""
-    chosen = "SELECT value FROM json_each(?)"
-    return _ranked(tx, space_id, query, chosen, [memories.as_json(list(ids))], len(ids))
+    return _ranked(tx, space_id, query, _THESE, [json.dumps(list(ids))], len(ids))
 
 
 def _ranked(

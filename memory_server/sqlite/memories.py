@@ -129,6 +129,15 @@ def select(tx: Tx, ids: Sequence[MemoryId]) -> list[Memory]:
     return [found[id] for id in ids if id in found]
 
 
+def contents(tx: Tx, ids: Sequence[MemoryId]) -> dict[MemoryId, str]:
+    """The texts of those of the ids that exist."""
+    rows = tx.rows(
+        "SELECT id, content FROM memories WHERE id IN (SELECT value FROM json_each(?))",
+        (json.dumps(list(ids)),),
+    )
+    return {MemoryId(id): content for id, content in rows}
+
+
 def replace(tx: WriteTx, memory: Memory, reason: str) -> Memory:
     """Write every field that a caller may change, and the moment.
 

@@ -21,6 +21,11 @@ class Tx:
     skipped: list[Problem] = field(default_factory=list)
     """The rows that were left out because their text is not UTF-8, as a hand edit or an import can leave it."""
 
+    @property
+    def sees_only_committed(self) -> bool:
+        """Whether all that it reads, accesses aside, is the same for every other transaction that begins now."""
+        return True
+
     def rows(self, sql: str, values: Values = ()) -> list[tuple[Any, ...]]:
         """The rows that a statement gives, without those that cannot be read: they are noted in `skipped`."""
         cursor = self.connection.execute(sql, values)
@@ -107,6 +112,13 @@ class Tx:
 @dataclass(frozen=True, slots=True)
 class WriteTx(Tx):
     """A transaction that may write: functions that write demand it by type."""
+
+    before: int = -1
+    """How many rows the connection had changed when it began."""
+
+    @property
+    def sees_only_committed(self) -> bool:
+        return self.connection.total_changes() == self.before
 
     def execute(self, sql: str, values: Values = ()) -> int:
         """Run one statement; how many rows it changed."""

@@ -84,7 +84,7 @@ class NoSegmenter:
 
 def unmerged(service: MemoryService) -> MemoryService:
     """The same service, which merges nothing."""
-    own = {each.name: getattr(service, each.name) for each in dataclasses.fields(MemoryService)}
+    own = {each.name: getattr(service, each.name) for each in dataclasses.fields(MemoryService) if each.init}
     return Unmerged(**{**own, "segmenter": NoSegmenter()})
 
 

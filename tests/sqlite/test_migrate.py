@@ -114,7 +114,8 @@ def test_a_fresh_file_gets_the_newest_schema_and_says_whose_it_is(
             (20, "hook_wakes"),
             (21, "changes"),
             (22, "origins"),
-            (23, "counts"),
+            (23, "bits_changes"),
+            (24, "counts"),
         ]
         assert tx.value("SELECT applied_at FROM migrations") == tx.now
         assert tx.value("PRAGMA user_version") == NEWEST

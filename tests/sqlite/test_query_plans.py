@@ -22,12 +22,12 @@ from memory_server.sqlite import (
     joined_projects,
     memories,
     memory_counts,
+    peers,
     projects,
     short_term,
     standing,
     trash,
     turns,
-    words,
 )
 from memory_server.sqlite.conversations import ConversationId
 from memory_server.sqlite.database import Database
@@ -88,7 +88,7 @@ ASKED: dict[str, Callable[[WriteTx], Any]] = {
     "newest turns": lambda tx: turns.newest(tx, "p", 5),
     "contradictions": lambda tx: edges.contradicting(tx, [MemoryId(1), MemoryId(2)]),
     "linked": lambda tx: edges.answering(tx, [MemoryId(1), MemoryId(2)], 80),
-    "peers": lambda tx: words.peers(tx, ["text"], 0.6, Filter(type=MemoryType.ERROR, project="p"), 10),
+    "peers": lambda tx: peers.find(tx, ["text"], 0.6, Filter(type=MemoryType.ERROR, project="p"), 10),
     "meaning": lambda tx: embeddings.nearest(tx, Embedded.MEMORIES, 1, VECTOR, Filter(project="p"), 10),
     "meaning of turns": lambda tx: embeddings.nearest(tx, Embedded.TURNS, 1, VECTOR, Filter(), 10),
     "cosines": lambda tx: embeddings.cosines(tx, 1, VECTOR, [MemoryId(1)]),
@@ -130,7 +130,7 @@ ASKED |= {
     "number": lambda tx: short_term.count(tx, CONVERSATION),
     "stats": lambda tx: short_term.totals(tx, CONVERSATION),
 }
-TAKEN_APART = {"SCAN a", "SCAN parts", "SCAN s", "SCAN ways"} | {
+TAKEN_APART = {"SCAN a", "SCAN held", "SCAN parts", "SCAN s", "SCAN ways"} | {
     "SCAN short_term_memories USING INDEX short_term_memories_unkeyed",
     "SCAN memory_counts",
 }

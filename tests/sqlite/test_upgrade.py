@@ -173,6 +173,7 @@ VECTORS = {
     "spaces",
     "embeddings",
     "embedding_bits",
+    "bits_changes",
     "embedding_queue",
     "part_embeddings",
     "turn_embeddings",

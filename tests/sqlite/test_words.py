@@ -13,7 +13,7 @@ from memory_server.domain.memory import Filter
 from memory_server.language.han import TO_SIMPLIFIED
 from memory_server.language.query import index_phrase, parse
 from memory_server.language.text import SPACELESS, fold
-from memory_server.sqlite import candidates, words
+from memory_server.sqlite import candidates, peers
 from memory_server.sqlite.database import Database
 from memory_server.sqlite.tx import Tx, WriteTx
 from tests.conftest import ROOT, Sqlite, undone
@@ -172,7 +172,7 @@ def test_any_text_is_a_valid_question(database: Database, text: str) -> None:
         asked = parse(text.encode("utf-8", "replace").decode())
         for term in (*asked.terms, asked.text):
             candidates.posting(tx, Embedded.MEMORIES, term)
-        words.peers(tx, [*asked.terms, asked.text], 0.6, Filter(), 10)
+        peers.find(tx, [*asked.terms, asked.text], 0.6, Filter(), 10)
         candidates.containing(tx, Embedded.MEMORIES, asked.text, 10)
 
 
@@ -180,16 +180,22 @@ VOCABULARY = st.lists(st.sampled_from("abcdefgh"), min_size=1, max_size=8, uniqu
 
 
 @MANY
-@given(VOCABULARY, st.lists(VOCABULARY, max_size=8), st.sampled_from([0.3, 0.6, 1.0]))
+@given(
+    VOCABULARY,
+    st.lists(VOCABULARY, max_size=8),
+    st.sampled_from([0.3, 0.6, 1.0]),
+    st.sampled_from([1, 2, 200]),
+)
 def test_no_memory_with_enough_of_the_terms_is_missing_among_the_peers(
-    database: Database, terms: list[str], others: list[list[str]], least: float
+    database: Database, terms: list[str], others: list[list[str]], least: float, counted: int
 ) -> None:
-    with undone(database) as tx:
+    with undone(database) as tx, pytest.MonkeyPatch.context() as patch:
+        patch.setattr(peers, "COUNTED", counted)
         held = {put(tx, " ".join(each)): set(each) for each in others}
-        peers = words.peers(tx, terms, least, Filter(), 50)
+        found = peers.find(tx, terms, least, Filter(), 50)
     enough = {id for id, each in held.items() if len(each & set(terms)) >= least * len(terms)}
-    assert enough <= set(peers)
-    assert all(held[id] & set(terms) for id in peers)
+    assert enough <= set(found)
+    assert all(held[id] & set(terms) for id in found)
 
 
 # Triggers

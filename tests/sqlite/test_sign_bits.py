@@ -1,0 +1,282 @@
+"""The copy of the sign bits finds what SQL finds, whoever changes the file."""
+
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from memory_server.domain.embedding import Embedded, Vector
+from memory_server.domain.memory import Filter, MemoryType
+from memory_server.sqlite import candidates, embeddings, sign_bits
+from memory_server.sqlite.database import Database
+from memory_server.sqlite.sign_bits import SignBits
+from memory_server.sqlite.tx import Tx, WriteTx
+from tests.conftest import Clock, Sqlite, undone
+from tests.sqlite.test_embeddings import FIRST, embed_all, filled, put, unit, vector_of
+
+WANTED = [
+    Filter(),
+    Filter(project="p"),
+    Filter(project=""),
+    Filter(project="never heard of"),
+    Filter(type=MemoryType.DECISION),
+    Filter(project="q", type=MemoryType.ERROR, min_importance=4),
+]
+
+
+@pytest.fixture(autouse=True)
+def _few_are_many(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sign_bits, "HELD_FROM", 5)
+    monkeypatch.setattr(embeddings, "EXACT_BELOW", 0)
+
+
+def by_sql(tx: Tx, space_id: int, query: Vector, wanted: Filter, limit: int) -> set[int]:
+    clauses, values = embeddings._conditions(space_id, wanted)
+    rows = tx.rows(
+        f"""
+        SELECT b.memory_id
+        FROM embedding_bits AS b
+        WHERE {" AND ".join(clauses)}
+        ORDER BY vec_distance_hamming(vec_bit(b.bits), vec_bit(vec_quantize_binary(?))), b.memory_id
+        LIMIT ?
+        """,
+        [*values, embeddings.as_blob(query), limit],
+    )
+    return {id for (id,) in rows}
+
+
+def assert_same(tx: Tx, bits: SignBits, space_id: int, limit: int = 7) -> None:
+    for number, wanted in enumerate(WANTED):
+        query = vector_of(f"query {number}")
+        found = bits.nearest(tx, space_id, query, wanted, limit)
+        assert found is not None
+        assert len(found) == len(set(found.tolist()))
+        assert set(found.tolist()) == by_sql(tx, space_id, query, wanted, limit)
+        assert_passing(tx, bits, space_id, wanted)
+
+
+def assert_passing(tx: Tx, bits: SignBits, space_id: int, wanted: Filter) -> None:
+    ids = np.arange(70)
+    found = bits.passing(tx, space_id, ids, wanted)
+    assert found is not None
+    passing, unknown = found
+    embedded = {
+        id for (id,) in tx.rows("SELECT memory_id FROM embedding_bits WHERE space_id = ?", (space_id,))
+    }
+    assert set(ids[~unknown].tolist()) == embedded & set(ids.tolist())
+    by_sql = candidates.passing(tx, Embedded.MEMORIES, ids.tolist(), wanted)
+    assert set(ids[passing].tolist()) == by_sql & embedded
+
+
+def searched(tx: Tx, bits: SignBits | None, space_id: int) -> list[dict[int, float]]:
+    return [
+        embeddings.nearest(tx, Embedded.MEMORIES, space_id, vector_of(f"q {i}"), wanted, 5, 0, bits)
+        for i, wanted in enumerate(WANTED)
+    ]
+
+
+CHANGES = st.lists(
+    st.tuples(
+        st.sampled_from(["put", "delete", "move", "retype", "reword", "embed", "again", "spoil", "none"]),
+        st.integers(1, 40),
+    ),
+    max_size=15,
+)
+
+
+def change(tx: WriteTx, space_id: int, kind: str, id: int) -> None:
+    match kind:
+        case "put":
+            put(tx, f"text {id}", ("p", "q", None)[id % 3], "decision")
+        case "delete":
+            tx.execute("DELETE FROM memories WHERE id = ?", (id,))
+        case "move":
+            tx.execute("UPDATE memories SET project = 'moved', importance = 9 WHERE id = ?", (id,))
+        case "retype":
+            tx.execute("UPDATE memories SET type = 'pattern' WHERE id <= ?", (id,))
+        case "reword":
+            tx.execute("UPDATE memories SET content = content || '!' WHERE id = ?", (id,))
+        case "embed":
+            embed_all(tx, space_id)
+        case "again":  # an older memory is embedded later than a newer one
+            tx.execute(
+                "INSERT OR REPLACE INTO embedding_queue (space_id, memory_id) SELECT ?, id FROM memories WHERE id = ?",
+                (space_id, id),
+            )
+        case "spoil":
+            tx.execute("UPDATE embedding_bits SET bits = x'00' WHERE memory_id = ?", (id,))
+            tx.execute("DELETE FROM embedding_bits WHERE length(bits) = 1")
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+@given(st.lists(CHANGES, min_size=1, max_size=5), st.sampled_from([3, 1_000]))
+def test_the_copy_finds_what_sql_finds_after_any_changes(
+    clock: Clock, changes: list[list[tuple[str, int]]], most: int
+) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sign_bits, "MOST_CHANGES", most)
+        database = Database(None, clock)
+        space_id = filled(database, 30)
+        bits = SignBits()
+        for each in changes:
+            with database.write() as tx:
+                for kind, id in each:
+                    change(tx, space_id, kind, id)
+            with database.read() as tx:
+                if tx.value("SELECT count(*) FROM embedding_bits") > sign_bits.HELD_FROM:
+                    assert_same(tx, bits, space_id)
+        database.close()
+
+
+def test_a_search_finds_the_same_with_the_copy(database: Database) -> None:
+    space_id = filled(database, 600)
+    bits = SignBits()
+    with database.read() as tx:
+        assert searched(tx, bits, space_id) == searched(tx, None, space_id)
+        assert_same(tx, bits, space_id, limit=1_000)
+
+
+def test_few_rows_and_filters_that_the_copy_does_not_know_are_left_to_sql(database: Database) -> None:
+    space_id = filled(database, sign_bits.HELD_FROM)
+    bits, query = SignBits(), vector_of("x")
+    with database.read() as tx:
+        assert bits.nearest(tx, space_id, query, Filter(), 3) is None
+    with database.write() as tx:
+        put(tx, "one more")
+        embed_all(tx, space_id)
+    with database.read() as tx:
+        assert bits.nearest(tx, space_id, query, Filter(), 3) is not None
+        assert bits.nearest(tx, space_id, query, Filter(tags=("tag 1",)), 3) is None
+        assert bits.passing(tx, space_id, np.array([1]), Filter(tags=("tag 1",))) is None
+        assert bits.nearest(tx, space_id, query, Filter(since="2020-01-01T00:00:00.000Z"), 3) is None
+
+
+@pytest.fixture
+def _pieces(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sign_bits, "PIECE", 20)
+    monkeypatch.setattr(sign_bits, "AT_ONCE", 10)
+
+
+@pytest.mark.usefixtures("_pieces")
+def test_each_search_reads_a_piece_and_what_changes_meanwhile_is_not_lost(database: Database) -> None:
+    space_id = filled(database, 50)
+    bits, query = SignBits(), vector_of("x")
+    for number, expected in ((1, False), (2, False), (3, True)):
+        with database.read() as tx:
+            found = bits.nearest(tx, space_id, query, Filter(), 5)
+            assert (found is not None) == expected
+        with database.write() as tx:  # the first piece is of no project, the last of q
+            tx.execute("UPDATE memories SET project = ? WHERE id = ?", (("z", "a", None)[number - 1], number))
+            tx.execute("DELETE FROM memories WHERE id = ?", (10 * number,))
+            put(tx, f"new {number}")
+            embed_all(tx, space_id)
+    with database.read() as tx:
+        assert_same(tx, bits, space_id)
+
+
+def test_a_transaction_that_has_changed_the_file_is_left_to_sql(database: Database) -> None:
+    space_id = filled(database, 50)
+    bits, query = SignBits(), vector_of("text 7")
+    with undone(database) as tx:
+        before = bits.nearest(tx, space_id, query, Filter(), 1)
+        assert before is not None
+        assert before.tolist() == [8]
+        tx.execute("DELETE FROM memories WHERE id = 8")
+        assert bits.nearest(tx, space_id, query, Filter(), 1) is None
+    with database.read() as tx:
+        assert_same(tx, bits, space_id)
+        after = bits.nearest(tx, space_id, query, Filter(), 1)
+        assert after is not None
+        assert after.tolist() == [8]
+
+
+def test_what_the_stock_program_changes_is_seen(file_database: Database, sqlite: Sqlite) -> None:
+    assert file_database.path is not None
+    space_id = filled(file_database, 50)
+    bits = SignBits()
+    for statement in (
+        "SELECT 1",
+        "DELETE FROM memories WHERE id IN (8, 9)",
+        "UPDATE memories SET project = 'moved', type = 'decision' WHERE id = 11",
+        "INSERT OR REPLACE INTO memories (id, content, type) VALUES (12, 'another', 'error')",
+        "DELETE FROM embedding_bits WHERE memory_id > 45",
+        "DELETE FROM bits_changes",
+        "UPDATE embedding_bits SET bits = (SELECT bits FROM embedding_bits WHERE memory_id = 1) WHERE memory_id = 2",
+    ):
+        sqlite(file_database.path, statement)
+        with file_database.read() as tx:
+            assert_same(tx, bits, space_id)
+
+
+def test_another_process_is_followed(file_database: Database, clock: Clock) -> None:
+    space_id = filled(file_database, 50)
+    bits = SignBits()
+    other = Database(file_database.path, clock)
+    for number in range(3):
+        with file_database.read() as tx:
+            assert_same(tx, bits, space_id)
+        with other.write() as tx:
+            put(tx, f"of the other {number}")
+            tx.execute("DELETE FROM memories WHERE id = ?", (number + 1,))
+            embed_all(tx, space_id)
+    other.close()
+
+
+def test_a_file_that_was_restored_is_not_taken_for_the_one_that_was_read(
+    tmp_path: Path, clock: Clock
+) -> None:
+    path, kept = tmp_path / "memory.db", tmp_path / "kept.db"
+    database = Database(path, clock)
+    space_id = filled(database, 50)
+    database.close()
+    shutil.copy(path, kept)
+    bits = SignBits()
+    for text in ("one thing", "something else"):  # as many changes to each of the two files
+        shutil.copy(kept, path)
+        database = Database(path, clock)
+        with database.write() as tx:
+            put(tx, text)
+            embed_all(tx, space_id)
+        with database.read() as tx:
+            assert_same(tx, bits, space_id)
+            found = bits.nearest(tx, space_id, vector_of(text), Filter(), 1)
+            assert found is not None
+            assert found.tolist() == [51]
+        database.close()
+
+
+def test_rows_beyond_the_spare_room_are_kept_too(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sign_bits, "_with_spare", lambda rows: rows)
+    space_id = filled(database, 20)
+    bits = SignBits()
+    for number in range(3):
+        with database.read() as tx:
+            assert_same(tx, bits, space_id)
+        with database.write() as tx:
+            for each in range(5):
+                put(tx, f"more {number} {each}")
+            embed_all(tx, space_id)
+
+
+def test_vectors_whose_bits_do_not_fill_a_word_are_compared(database: Database) -> None:
+    vectors = {number: unit(np.random.default_rng(number).normal(size=24)) for number in range(30)}
+    with database.write() as tx:
+        space = embeddings.open_space(tx, FIRST)
+        for vector in vectors.values():
+            id = put(tx, f"text {len(vectors)}")
+            tx.execute(
+                """
+                INSERT INTO embedding_bits (space_id, project, memory_id, type, importance, bits)
+                VALUES (?, '', ?, 'error', 5, vec_quantize_binary(?))
+                """,
+                (space.id, id, embeddings.as_blob(vector)),
+            )
+    bits = SignBits()
+    with database.read() as tx:
+        for vector in vectors.values():
+            found = bits.nearest(tx, space.id, vector, Filter(), 4)
+            assert found is not None
+            assert set(found.tolist()) == by_sql(tx, space.id, vector, Filter(), 4)
