@@ -10,7 +10,7 @@ FOR_PEOPLE = ("log", "captured", "forget", "learnt", "unlearn", "-h", "--help")
 
 
 def main() -> int:
-    """Run the program. The imports create 100,000 objects that all stay: looking for garbage among them costs 10 %.
+    """Run the program. What it imports stays, so looking for garbage begins afterwards: see `cli/garbage.py`.
 
     A hook and the version import nothing of the server.
     """
@@ -32,11 +32,9 @@ def main() -> int:
     if _may_serve(sys.argv[1:]):
         from memory_server.mcp.early import begun
 
-        early = begun(sys.argv[1:])
+        early = begun(sys.argv[1:], os.environ)
     from memory_server.cli.main import main as run
 
-    gc.freeze()
-    gc.enable()
     return run(early=early)
 
 

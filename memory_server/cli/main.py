@@ -5,7 +5,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from memory_server.cli import flags
+from memory_server.cli import flags, garbage
 from memory_server.cli.guard import configured, guarded
 
 if TYPE_CHECKING:
@@ -24,6 +24,7 @@ def main(argv: Sequence[str] | None = None, early: "Early | None" = None) -> int
         return guarded(lambda: _serve(given, early))
     from memory_server.cli.program import run
 
+    garbage.look_from_now()
     return guarded(lambda: run(arguments))
 
 

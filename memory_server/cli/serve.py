@@ -5,6 +5,7 @@ import uuid
 from collections.abc import Sequence
 
 from memory_server import app
+from memory_server.cli import garbage
 from memory_server.domain.caller import Caller
 from memory_server.hook.answering import Answering
 from memory_server.hook.asking import PATIENCE
@@ -39,6 +40,7 @@ def serve(settings: Settings, early: Early | None = None) -> None:
         return Caller(client, session, project)
 
     server = MemoryServer(chosen(known, settings), everything, caller, settings.log_level, offers(services))
+    garbage.look_from_now()
     services.start()
 
     def embed(texts: Sequence[str]) -> Vectors | None:

@@ -171,7 +171,7 @@ class Early:
         return self.rest.partition(b"\n")[0]
 
 
-def begun(arguments: Sequence[str], environment: Mapping[str, str] = os.environ) -> Early | None:
+def begun(arguments: Sequence[str], environment: Mapping[str, str]) -> Early | None:
     """Begin, with what a server with these arguments has answered.
 
     None where a person types, and on Windows: there the import of a native library can wait for ever beside a blocked

@@ -31,9 +31,9 @@ pytestmark = pytest.mark.skipif(os.name == "nt", reason="there the server is imp
 OFF = "--no-early-answers"
 
 ONLY_EARLY = """
-import sys
+import os, sys
 from memory_server.mcp.early import begun
-early = begun(sys.argv[1:])
+early = begun(sys.argv[1:], os.environ)
 assert not [each for each in ("mcp", "pydantic", "numpy", "apsw", "logging", "asyncio") if each in sys.modules]
 if early is not None and early._thread is not None:
     early._thread.join()
@@ -445,7 +445,7 @@ def test_a_folder_that_may_only_be_read_still_gives_what_it_has(again: Servers) 
 
 
 def test_servers_that_start_at_once_leave_one_whole_file(server: Servers) -> None:
-    processes = [server.process("--db", str(server.folder / f"{number}.db")) for number in range(4)]
+    processes = [server.process("--db", str(server.folder / f"{number}.db")) for number in range(3)]
     content = b"".join(map(line, HANDSHAKE))
     for process in processes:
         assert process.stdin is not None
