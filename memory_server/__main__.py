@@ -3,13 +3,14 @@
 import gc
 import os
 import sys
+from collections.abc import Sequence
 
 FOR_PEOPLE = ("log", "captured", "forget", "learnt", "unlearn", "-h", "--help")
 """What follows `hook` where a person types it. All else is a client's event, which must never fail."""
 
 
 def main() -> int:
-    """Run the program. The imports create 100,000 objects that all stay: looking for garbage among them costs 10 %.
+    """Run the program. What it imports stays, so looking for garbage begins afterwards: see `cli/garbage.py`.
 
     A hook and the version import nothing of the server.
     """
@@ -27,11 +28,23 @@ def main() -> int:
                 return 0
             code = hook(sys.argv[2:])
             os._exit(code)  # all is written and closed; to take down the modules costs a tenth
+    early = None
+    if _may_serve(sys.argv[1:]):
+        from memory_server.mcp.early import begun
+
+        early = begun(sys.argv[1:], os.environ)
     from memory_server.cli.main import main as run
 
-    gc.freeze()
-    gc.enable()
-    return run()
+    return run(early=early)
+
+
+def _may_serve(arguments: Sequence[str]) -> bool:
+    """Whether there are only flags, what may be the value of a flag, and `serve`."""
+    before = ["", *arguments]
+    return all(
+        each == "serve" or each.startswith("-") or last.startswith("-")
+        for last, each in zip(before, arguments, strict=False)
+    )
 
 
 if __name__ == "__main__":

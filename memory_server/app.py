@@ -1,6 +1,7 @@
 """The composition root: picks the adapters and builds the services. It knows no face."""
 
 import logging
+import os
 import random
 from collections.abc import Sequence
 from contextlib import suppress
@@ -130,10 +131,11 @@ class Services:
 
         A file that cannot be opened is told in each answer.
         """
-        # On the main thread and before the server waits for input: on Windows the first import of a native
-        # library can deadlock with a blocked read of standard input.
-        with suppress(Unavailable):
-            _bundled_class()
+        # On Windows the first import of a native library can deadlock with a blocked read of standard input: so there
+        # it happens on the main thread and before the server waits for input. Elsewhere it can wait for its job.
+        if os.name == "nt":
+            with suppress(Unavailable):
+                _bundled_class()
         self.background.start()
 
     def close(self, timeout: float = CALL) -> None:

@@ -8,3 +8,10 @@ def database() -> Path:
     from platformdirs import user_data_path  # 5 ms, which a process whose database is named does without
 
     return user_data_path("memory-server", appauthor=False) / "memory.db"
+
+
+def cache() -> Path:
+    """The user's folder for files that can be created again."""
+    from platformdirs import user_cache_path
+
+    return user_cache_path("memory-server", appauthor=False)

@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Annotated, Literal
 from urllib.parse import urlsplit
 
-from platformdirs import user_cache_path
 from pydantic import AfterValidator, AliasChoices, BeforeValidator, Field
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
@@ -96,6 +95,10 @@ class Settings(BaseSettings):
         default=False,
         description="Open no local socket on which hooks of the same user ask for meaning; hooks ask none.",
     )
+    no_early_answers: bool = Field(
+        default=False,
+        description="Give no first answers of an earlier session while the server is still starting.",
+    )
     score_share: float | None = Field(
         default=None,
         ge=0,
@@ -161,4 +164,4 @@ class Settings(BaseSettings):
     @property
     def cache(self) -> Path:
         """The user's folder for files that can be created again."""
-        return user_cache_path("memory-server", appauthor=False)
+        return defaults.cache()

@@ -133,6 +133,7 @@ def test_the_environment_sets_what_no_flag_does(monkeypatch: pytest.MonkeyPatch)
         "NO_DIGESTS": "1",
         "NO_LEARNING": "1",
         "NO_SOCKET": "1",
+        "NO_EARLY_ANSWERS": "1",
         "HOOKS_OFF": "Stop,SessionEnd",
         "SCORE_SHARE": "0.25",
         "CLEANUP_DAYS": "30.5",
@@ -151,6 +152,7 @@ def test_the_environment_sets_what_no_flag_does(monkeypatch: pytest.MonkeyPatch)
     assert settings.hooks_off == ("Stop", "SessionEnd")
     assert (settings.read_only, settings.allow_secrets, settings.no_digests) == (True, True, True)
     assert settings.no_learning
+    assert settings.no_early_answers
     assert (settings.embedder, settings.log_level, settings.session) == ("hashing", "ERROR", "s1")
     assert settings.embedder_url == "http://localhost:11434/v1"
     assert (settings.score_share, settings.cleanup_days) == (0.25, 30.5)

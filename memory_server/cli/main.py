@@ -3,26 +3,32 @@
 import os
 import sys
 from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
-from memory_server.cli import flags
+from memory_server.cli import flags, garbage
 from memory_server.cli.guard import configured, guarded
 
+if TYPE_CHECKING:
+    from memory_server.mcp.early import Early
 
-def main(argv: Sequence[str] | None = None) -> int:
+
+def main(argv: Sequence[str] | None = None, early: "Early | None" = None) -> int:
     """Run one command. Returns 0 for success, 1 for a failure that was explained, 2 for wrong arguments.
 
-    Each command imports what it needs: to serve imports no library of the command line.
+    `early` answers a client meanwhile, if this serves one. Each command imports what it needs: to serve imports no
+    library of the command line.
     """
     arguments = sys.argv[1:] if argv is None else list(argv)
     given = None if completes() else flags.of_server(arguments)
     if given is not None:
-        return guarded(lambda: _serve(given))
+        return guarded(lambda: _serve(given, early))
     if completes():
         from memory_server.cli.completion import prepare
 
         prepare()
     from memory_server.cli.program import run
 
+    garbage.look_from_now()
     return guarded(lambda: run(arguments))
 
 
@@ -31,9 +37,9 @@ def completes() -> bool:
     return "_MEMORY_SERVER_COMPLETE" in os.environ
 
 
-def _serve(given: Mapping[str, object]) -> int:
+def _serve(given: Mapping[str, object], early: "Early | None") -> int:
     settings = configured(given)
     from memory_server.cli.serve import serve
 
-    serve(settings)
+    serve(settings, early)
     return 0

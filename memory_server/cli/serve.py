@@ -5,10 +5,12 @@ import uuid
 from collections.abc import Sequence
 
 from memory_server import app
+from memory_server.cli import garbage
 from memory_server.domain.caller import Caller
 from memory_server.hook.answering import Answering
 from memory_server.hook.asking import PATIENCE
 from memory_server.hook.wire import Vectors
+from memory_server.mcp.early import Early
 from memory_server.mcp.offers import offers
 from memory_server.mcp.server import MemoryServer
 from memory_server.mcp.stdio import serve as serve_stdio
@@ -17,8 +19,11 @@ from memory_server.services.embedding_queue import Unanswered
 from memory_server.settings import Settings
 
 
-def serve(settings: Settings) -> None:
-    """Serve until the input ends or a signal asks to stop. Never returns: the process ends here."""
+def serve(settings: Settings, early: Early | None = None) -> None:
+    """Serve until the input ends or a signal asks to stop. Never returns: the process ends here.
+
+    `early` answers the client meanwhile.
+    """
     if sys.stdin.isatty():
         print(
             "memory-server: a memory for AI assistants, which start it themselves. "
@@ -35,6 +40,7 @@ def serve(settings: Settings) -> None:
         return Caller(client, session, project)
 
     server = MemoryServer(chosen(known, settings), everything, caller, settings.log_level, offers(services))
+    garbage.look_from_now()
     services.start()
 
     def embed(texts: Sequence[str]) -> Vectors | None:
@@ -51,4 +57,4 @@ def serve(settings: Settings) -> None:
 
     if not settings.no_socket:
         hooks.start()
-    serve_stdio(server, close)
+    serve_stdio(server, close, Early() if early is None or settings.no_early_answers else early)

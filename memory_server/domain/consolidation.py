@@ -20,6 +20,7 @@ from memory_server.domain import parts
 from memory_server.domain.wording import Wording
 from memory_server.language import function_words as function
 from memory_server.language.han import TO_SIMPLIFIED
+from memory_server.language.lazy import lazy
 from memory_server.language.numbers import in_digits
 from memory_server.language.text import HAN, KANA_AND_HANGUL, SPACELESS, Segment, has_han, words
 
@@ -34,7 +35,7 @@ because "don't" and "do not" are different words that say the same."""
 _STOPS = ".,;!?。"
 """Marks that end a sentence or a part of one."""
 
-_RUN = re.compile(
+_RUN = lazy(
     rf"(?P<han>[{HAN}]+)"
     rf"|(?P<kana>[{KANA_AND_HANGUL}]+)"
     rf"|(?P<pause>(?<=[{SPACELESS}])[,;?。]+|(?<=[^\s{_STOPS}])[{_STOPS}]++(?![^\s{SPACELESS}])|\n)"

@@ -3,7 +3,6 @@
 The constants were chosen on development sets in both languages: `scripts/quality/evaluate.py` prints the figures.
 """
 
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import exp, log
@@ -12,6 +11,7 @@ from types import MappingProxyType
 from memory_server.domain.edge import Edge, Linked, line_of
 from memory_server.domain.embedding import Space
 from memory_server.domain.memory import Memory, MemoryId
+from memory_server.language.lazy import lazy
 from memory_server.language.query import SYMBOL
 from memory_server.language.text import SPACELESS, fold, has_han
 
@@ -73,9 +73,9 @@ Chosen on the development sets."""
 _LETTER = rf"[^\W{SPACELESS}]"
 """A letter, digit or _ in scripts that put spaces between words."""
 
-_A_LETTER = re.compile(_LETTER)
+_A_LETTER = lazy(_LETTER)
 
-_MARKED = re.compile(rf"{_LETTER}+(?:[.\-_/:@+#]+{_LETTER}+)+[+#]*|{_LETTER}+[+#]+|{SYMBOL.pattern}")
+_MARKED = lazy(rf"{_LETTER}+(?:[.\-_/:@+#]+{_LETTER}+)+[+#]*|{_LETTER}+[+#]+|{SYMBOL.pattern}")
 """A token with marks in it, such as `C++` or `pve-01`, or a symbol such as 🚀."""
 
 

@@ -6,6 +6,7 @@ from functools import cache
 from typing import Any
 
 from memory_server.domain.secret_values import is_key, is_password, is_strong
+from memory_server.language.lazy import lazy
 
 _PASSWORDS = r"password|passwort|passwd|passphrase|passcode|pwd|[_.]pass\b|[_.]pw\b|密码|密碼|口令"
 _KEYS = (
@@ -24,7 +25,7 @@ _PUBLIC = re.compile(
 _QUOTE = r"[\"'`\\*「『“‘]"
 _HAN = r"[^\x00-\x7f，。；、！？「」『』“”‘’]"
 
-_TO_THE_VALUE = re.compile(
+_TO_THE_VALUE = lazy(
     rf"""
     (?: s | [_.]value )? [\"'`\\*)\]]{{0,4}}
     (?:[ ]?\([^()\n]{{0,40}}\))?                                                # password (staging):

@@ -7,6 +7,7 @@ from functools import cached_property, lru_cache
 
 from memory_server.language import background, cues, numbers
 from memory_server.language.cues import Cues
+from memory_server.language.lazy import lazy
 from memory_server.language.query import CHINESE_STOP_WORDS, ENGLISH_STOP_WORDS, STOP_CHARACTERS
 from memory_server.language.text import fold, has_han
 
@@ -31,7 +32,7 @@ _NEGATIONS = frozenset("not no never none without cannot".split())
 
 _ENDING = re.compile(r"(?<=[a-z]{3})(?:ing|ied|ies|ed|es|s|ly|er)$")
 
-_LABEL = re.compile(
+_LABEL = lazy(
     r"\b(?P<noun>[A-Za-z]+) ?#?(?P<name>\d+(?:\.\d+)*|[A-Z])\b"
     r"|第(?P<ordinal>\d+)|(?P<stage>\d+)期(?![间限末望待])|(?P<stem>[甲乙丙丁])|(?P<letter>[A-Z])(?=[座区栋组型轮班])"
 )

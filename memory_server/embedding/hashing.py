@@ -1,7 +1,6 @@
 """The fallback without a model: vectors of hashed spelling, which know nothing of meaning."""
 
 import math
-import re
 import unicodedata
 import zlib
 from collections import Counter
@@ -11,6 +10,7 @@ import numpy as np
 
 from memory_server.domain.embedding import Space, Vector
 from memory_server.embedding.fingerprint import fingerprinted
+from memory_server.language.lazy import lazy
 
 DIMENSIONS = 512
 """Numbers in a vector; a power of two, because one more bit of the hash is the sign. More would mean fewer collisions
@@ -19,7 +19,7 @@ and larger files: a choice."""
 _UNSPACED = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
 """Kana and Han, scripts without spaces between words, as a character class."""
 
-_RUN = re.compile(rf"(?P<unspaced>[{_UNSPACED}]+)|(?P<word>[^\W_{_UNSPACED}]+)")
+_RUN = lazy(rf"(?P<unspaced>[{_UNSPACED}]+)|(?P<word>[^\W_{_UNSPACED}]+)")
 _TRIGRAM = 3
 """Characters of a feature inside a word, so that forms and typos of a word are similar; three is usual."""
 

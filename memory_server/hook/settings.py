@@ -13,7 +13,9 @@ PREFIX = "MEMORY_SERVER_"
 _TRUE = frozenset(["1", "true", "t", "yes", "y", "on"])
 """What switches a setting on, in any case: the words of pydantic."""
 
-_SWITCHES = frozenset(["read_only", "allow_secrets", "no_digests", "no_learning", "no_socket"])
+_SWITCHES = frozenset(
+    ["read_only", "allow_secrets", "no_digests", "no_learning", "no_socket", "no_early_answers"]
+)
 """Every flag of the server that has no value."""
 
 

@@ -4,6 +4,7 @@ import re
 import unicodedata
 from dataclasses import dataclass
 
+from memory_server.language.lazy import lazy
 from memory_server.language.text import HAN, SPACELESS, fold, has_han
 
 _INSIDE = "._/:@+#'’-"
@@ -17,13 +18,13 @@ _LETTERS = frozenset(["Lu", "Ll", "Lt", "Lm", "Lo", "Nd", "Nl", "No", "Co", "Cn"
 """Unicode categories that the word index takes for letters; private use (Co) and unassigned (Cn) are among them."""
 
 _LETTER = f"[^{SPACELESS}\\s{_INSIDE}]"
-_RUN = re.compile(f"(?P<spaceless>[{SPACELESS}]+)|{_LETTER}+(?:[{_INSIDE}]+{_LETTER}+)*[+#]*")
+_RUN = lazy(f"(?P<spaceless>[{SPACELESS}]+)|{_LETTER}+(?:[{_INSIDE}]+{_LETTER}+)*[+#]*")
 """A run of spaceless script, or a word with the marks inside it."""
 
 STOP_CHARACTERS = frozenset("的了是在和与也就都而及着或吗呢吧啊么之其这那哪")
 """Chinese function words of one character: a pair that contains one is no term. A list by hand."""
 
-_HAN_RUN = re.compile(f"[{HAN}]+")
+_HAN_RUN = lazy(f"[{HAN}]+")
 
 ENGLISH_STOP_WORDS = frozenset(
     """

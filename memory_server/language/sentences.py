@@ -4,6 +4,7 @@ import re
 from bisect import bisect_right
 from collections.abc import Callable, Sequence
 
+from memory_server.language.lazy import lazy
 from memory_server.language.text import SPACELESS, has_han
 from memory_server.language.tokens import cumulated
 
@@ -23,7 +24,7 @@ _CLAUSE_END = re.compile(
 )
 """Where a clause ends. A comma between two digits ends none."""
 
-_WORD_END = re.compile(rf"\s+|(?<=[{SPACELESS}])|(?=[{SPACELESS}])")
+_WORD_END = lazy(rf"\s+|(?<=[{SPACELESS}])|(?=[{SPACELESS}])")
 
 _STOPS = (".", "!", "?", "。", "！", "？", "…")
 

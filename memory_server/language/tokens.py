@@ -6,10 +6,12 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable
 from functools import cache
 
+from memory_server.language.lazy import lazy
+
 _CJK = "\u2e80-\u2fff\u3005-\u3007\u3040-\u312f\u3400-\u9fff\uac00-\ud7a3\uf900-\ufaff\U00020000-\U000323af"
 """Han, kana and hangul, as a character class."""
 
-_PARTS = re.compile(
+_PARTS = lazy(
     rf"(?P<cjk>[{_CJK}]+)|(?P<word>[A-Za-zÀ-ɏ]+)|(?P<digits>\d+)|(?P<spaced> \d+)|(?P<other>[^\W_])"
     r"|(?P<wide>[\u2010-\u206f\u3000-\u303f\uff00-\uffef])|(?P<picture>[\U0001f000-\U0001faff])|(?P<mark>[^\w\s])"
 )

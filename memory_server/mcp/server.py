@@ -39,6 +39,7 @@ from memory_server.mcp.changes import Changes
 from memory_server.mcp.compat import answer_completions
 from memory_server.mcp.completions import Completions
 from memory_server.mcp.hints import WORDS
+from memory_server.mcp.once import ListedOnce
 from memory_server.mcp.prompts import Prompts
 from memory_server.mcp.refusals import ArgumentsRefusedError
 from memory_server.mcp.resources import TEXT, Resources
@@ -122,7 +123,7 @@ class MemoryServer(MCPServer[Any]):
             else READ_ONLY_INSTRUCTIONS,
             tools=list(tools),
             log_level=log_level,  # type: ignore[arg-type]  # the settings allow a subset
-            middleware=[self._changes.watch],
+            middleware=[self._changes.watch, ListedOnce().answer],
         )
         answer_completions(self, self._completed)
         self._offers = offers

@@ -1,5 +1,6 @@
 """Serves over standard input and output, and ends quickly and cleanly when it is asked to."""
 
+import io
 import logging
 import os
 import select
@@ -8,7 +9,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
-from typing import BinaryIO
+from typing import Any
 
 import anyio
 import anyio.to_thread
@@ -18,6 +19,7 @@ from mcp_types import JSONRPCError, JSONRPCRequest, JSONRPCResponse
 from memory_server.language.text import without_lone_surrogates
 from memory_server.mcp.changes import LISTEN
 from memory_server.mcp.compat import WriteStream, run_over, stdio_streams
+from memory_server.mcp.early import Early
 from memory_server.mcp.messages import NoMessageError, parse, readable
 from memory_server.mcp.server import MemoryServer
 
@@ -27,17 +29,18 @@ GRACE = 0.4
 """Seconds from the end of the input, or a signal, to the end of the process, whatever still runs. We promise 0.5."""
 
 
-def serve(server: MemoryServer, close: Callable[[float], None]) -> None:
+def serve(server: MemoryServer, close: Callable[[float], None], early: Early) -> None:
     """Serve until the input ends or a signal asks to stop; `close(timeout)` closes the database.
 
-    Never returns: threads may still be blocked on the client's pipes, so the process ends here.
+    What was answered early is heard first. Never returns: threads may still be blocked on the client's pipes, so the
+    process ends here.
 
     Raises:
         OSError: the system does not give what serving needs, such as open files.
     """
     failures: list[OSError] = []
     try:
-        anyio.run(_serve, server, close)
+        anyio.run(_serve, server, close, early)
     except* (BrokenPipeError, ConnectionResetError):
         logger.info("the client has closed its end")
     except* OSError as group:
@@ -76,13 +79,13 @@ def _leave_soon(close: Callable[[float], None]) -> None:
     threading.Thread(target=wait, name="leave", daemon=True).start()
 
 
-async def _serve(server: MemoryServer, close: Callable[[float], None]) -> None:
-    lines = _Lines(close)
+async def _serve(server: MemoryServer, close: Callable[[float], None], early: Early) -> None:
+    lines = _Lines(close, early)
     async with anyio.create_task_group() as tasks:
         if os.name != "nt":
             tasks.start_soon(_stop_on_signal, tasks.cancel_scope, close)
         async with stdio_streams(lines) as (incoming, outgoing):
-            lines.answers = _Answers(outgoing)
+            lines.answers = _Answers(outgoing, early)
             await run_over(server, incoming, lines.answers)
         tasks.cancel_scope.cancel()
 
@@ -98,17 +101,27 @@ async def _stop_on_signal(scope: anyio.CancelScope, close: Callable[[float], Non
 class _Answers:
     """The messages to the client; `awaited` has the ids of the requests without an answer yet."""
 
-    def __init__(self, outgoing: WriteStream[SessionMessage]) -> None:
+    def __init__(self, outgoing: WriteStream[SessionMessage], early: Early) -> None:
         self._outgoing = outgoing
+        self._early = early
         self.awaited: set[int | str] = set()
 
     async def send(self, item: SessionMessage, /) -> None:
-        if isinstance(item.message, JSONRPCError):
-            error = readable(item.message.error)
-            item = SessionMessage(JSONRPCError(jsonrpc="2.0", id=item.message.id, error=error), item.metadata)
-        await self._outgoing.send(item)
-        if isinstance(item.message, JSONRPCResponse | JSONRPCError) and item.message.id is not None:
-            self.awaited.discard(item.message.id)
+        message = item.message
+        if isinstance(message, JSONRPCError):
+            message = JSONRPCError(jsonrpc="2.0", id=message.id, error=readable(message.error))
+            item = SessionMessage(message, item.metadata)
+        if not isinstance(message, JSONRPCResponse | JSONRPCError) or message.id is None:
+            await self._outgoing.send(item)
+            return
+        settled = self._early.settled(message.id, getattr(message, "result", None))
+        if settled is None:
+            logger.error("an early answer was not the server's own, and is forgotten. This is a bug.")
+        elif not settled:
+            await self._outgoing.send(item)
+        if self._early.has_learnt:
+            await anyio.to_thread.run_sync(_keep, self._early)
+        self.awaited.discard(message.id)
 
     async def aclose(self) -> None:
         await self._outgoing.aclose()
@@ -121,16 +134,16 @@ class _Answers:
 
 
 class _Lines:
-    """The lines of standard input. A line that the SDK would drop is answered here, with an error.
-
-    While serving, file descriptor 0 is the null device, so that nothing else can read the client's bytes.
-    """
+    """The lines of the client, first those that were answered early. A line that the SDK would drop is answered here,
+    with an error."""
 
     answers: _Answers
 
-    def __init__(self, close: Callable[[float], None]) -> None:
+    def __init__(self, close: Callable[[float], None], early: Early) -> None:
         self._close = close
-        self._input = _claimed_stdin()
+        self._early = early
+        self._file = early.input
+        self._input: io.BufferedReader | None = None
         self._read = 0
         if os.name != "nt":
             threading.Thread(target=self._watch_for_hang_up, name="hang-up", daemon=True).start()
@@ -140,8 +153,11 @@ class _Lines:
 
     async def __anext__(self) -> str:
         while True:
-            raw = await anyio.to_thread.run_sync(self._input.readline, abandon_on_cancel=True)
+            raw = await anyio.to_thread.run_sync(self._line, abandon_on_cancel=True)
             self._read += 1
+            if self._read == len(self._early.answered) + 1:
+                await self._let_early_answers_settle()
+            self._early.heard(raw)
             if not raw:
                 await self._let_calls_end()
                 raise StopAsyncIteration
@@ -157,6 +173,18 @@ class _Lines:
                 self.answers.awaited.add(message.id)
             return line
 
+    def _line(self) -> bytes:
+        if self._input is None:
+            self._early.take_over()
+            first = b"".join([*self._early.answered, self._early.rest])
+            self._input = io.BufferedReader(_Resumed(self._file, first))
+        return self._input.readline()
+
+    async def _let_early_answers_settle(self) -> None:
+        """What the client has an answer to is over before the server reads on."""
+        while self._early.owes():
+            await anyio.sleep(0.001)
+
     def _watch_for_hang_up(self) -> None:
         """Leave when the client has closed its end and no further line is read.
 
@@ -164,10 +192,10 @@ class _Lines:
         its last line would not be seen.
         """
         poll = select.poll()
-        poll.register(self._input.fileno(), 0)  # a hang-up is told without being asked for
+        poll.register(self._file, 0)  # a hang-up is told without being asked for
         poll.poll()
         seen = -1
-        while seen != self._read:
+        while seen != self._read or self._early.owes():
             seen = self._read
             time.sleep(GRACE)
         _leave(self._close, 0.05)
@@ -180,10 +208,24 @@ class _Lines:
                 await anyio.sleep(0.005)
 
 
-def _claimed_stdin() -> BinaryIO:
-    sys.stdin.flush()
-    private = os.dup(0)
-    null = os.open(os.devnull, os.O_RDONLY)
-    os.dup2(null, 0)
-    os.close(null)
-    return os.fdopen(private, "rb")
+class _Resumed(io.FileIO):
+    """A file of which something was read already."""
+
+    def __init__(self, file: int, first: bytes) -> None:
+        super().__init__(file, "rb")
+        self._first = first
+
+    def readinto(self, buffer: Any, /) -> int | None:
+        if not self._first:
+            return super().readinto(buffer)
+        part = self._first[: len(buffer)]
+        buffer[: len(part)] = part
+        self._first = self._first[len(part) :]
+        return len(part)
+
+
+def _keep(early: Early) -> None:
+    try:
+        early.keep()
+    except OSError as error:
+        logger.info("the next start answers nothing early: %s", error)

@@ -9,6 +9,7 @@ from memory_server.domain.briefing.forms import Reader, disputed, forms, marked
 from memory_server.domain.memory import MemoryId
 from memory_server.domain.scoring import age_in_days
 from memory_server.language import sentences
+from memory_server.language.lazy import lazy
 
 RECENT = 3.0
 """Days before the last event in which others are told too: the session before the last often says more."""
@@ -22,7 +23,7 @@ ORDINARY = 5
 NEXT = 3.0
 """How much it counts what was to come next, and the event that says it: who says so sums up the session."""
 
-_NEXT = re.compile(
+_NEXT = lazy(
     r"(?P<before>.*?)(?:^|(?<=[\s,;.:(，；。：（、]))"
     r"(?:(?:the )?next(?: steps?| up| time| session)?(?: is| are)?\s*[:：\-–—,]\s*(?:to )?"
     r"|(?:the )?next steps? (?:is|are) (?:to )?"

@@ -3,6 +3,8 @@
 import re
 from typing import Any
 
+from memory_server.language.lazy import lazy
+
 _WHEN = r"(?: (?:yet|now|right now|currently|at the moment|so far|left|remaining|today))?"
 
 _NONE = (
@@ -35,8 +37,8 @@ _FLAGS = frozenset(
 )
 _SHARES = frozenset(["progress", "percent", "percentage", "进度", "完成度"])
 
-_FINISHED = re.compile(rf"(?:{_NONE}|{_DONE}){_TAIL}", re.IGNORECASE | re.DOTALL)
-_FINISHED_STATE = re.compile(rf"(?:{_DONE}){_TAIL}", re.IGNORECASE | re.DOTALL)
+_FINISHED = lazy(rf"(?:{_NONE}|{_DONE}){_TAIL}", re.IGNORECASE | re.DOTALL)
+_FINISHED_STATE = lazy(rf"(?:{_DONE}){_TAIL}", re.IGNORECASE | re.DOTALL)
 
 
 def still_open(value: Any) -> Any:

@@ -1,0 +1,29 @@
+"""Makes the list of tools once: no session changes it, and to make it checks and writes 29 schemas."""
+
+from typing import Any
+
+from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
+
+LIST = "tools/list"
+
+
+class ListedOnce:
+    """Middleware that keeps the list of tools in the form of each version of the protocol."""
+
+    def __init__(self) -> None:
+        self._listed: dict[str, HandlerResult] = {}
+
+    async def answer(self, ctx: ServerRequestContext[Any, Any], call_next: CallNext) -> HandlerResult:
+        """A request that says more than who asks is left to the SDK, and so is each before the handshake."""
+        if ctx.method != LIST or not _plain(ctx):
+            return await call_next(ctx)
+        if ctx.protocol_version not in self._listed:
+            self._listed[ctx.protocol_version] = await call_next(ctx)
+        return self._listed[ctx.protocol_version]
+
+
+def _plain(ctx: ServerRequestContext[Any, Any]) -> bool:
+    asked = ctx.params or {}
+    return ctx.session.client_params is not None and (
+        not asked or (asked.keys() == {"_meta"} and ctx.meta is not None)
+    )
