@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from memory_server.cli.main import main
-from memory_server.sqlite import migrate
+from memory_server.sqlite import files, migrate
 from memory_server.sqlite.database import Database
 from memory_server.sqlite.files import UNFINISHED
 from tests.conftest import Clock, Sqlite, damage
@@ -95,14 +95,14 @@ def test_a_backup_that_fails_leaves_the_older_one_and_nothing_else(path: Path, t
 
 
 def test_an_empty_file_is_not_backed_up_over_an_older_backup(
-    path: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    path: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A file that another program has emptied: the backup may be all that is left."""
     target = tmp_path / "memory.db.backup"
     assert run(path, "backup", str(target)) == 0
     older = target.read_bytes()
     os.truncate(path, 0)
-    os.utime(path, (0, 0))  # else another window may be about to fill it
+    monkeypatch.setattr(files, "FILLED", 0)
     capsys.readouterr()
     for command in (["backup", str(target)], ["doctor"], ["doctor", "--fix"]):
         assert run(path, *command) == 1

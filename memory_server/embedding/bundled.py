@@ -44,8 +44,10 @@ _BEGIN, _END, _PAD = 0, 2, 1
 """Token ids of `<s>`, `</s>` and `<pad>` in tokenizer.json."""
 
 _RUN_TOKENS = 256
-"""Tokens in one run of the model, padding included. Measured: a larger number is not faster, a question waits for no more
-than this beside it, and memory stays below 200 MB."""
+"""Tokens in one run of the model, padding included.
+
+Measured: a larger number is not faster, a question waits for no more than this, and memory stays below 200 MB.
+"""
 
 _THREADS = 2
 """Threads of one run. A choice: half of a small machine, because the user works on it meanwhile."""

@@ -48,8 +48,9 @@ def identify(path: Path) -> Identity | None:
 
 
 def await_filled(path: Path) -> None:
-    """Wait while a file is empty that was made just now: another window may be about to fill it."""
-    while (found := path.stat()).st_size == 0 and abs(time.time() - found.st_mtime) < FILLED:
+    """Wait while a file is empty, at most FILLED seconds: another window may be creating the database."""
+    late = time.monotonic() + FILLED
+    while path.stat().st_size == 0 and time.monotonic() < late:
         time.sleep(0.01)
 
 

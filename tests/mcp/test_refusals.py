@@ -22,6 +22,7 @@ from memory_server.mcp.resources import Resources
 from memory_server.mcp.server import MemoryServer, Offers
 from memory_server.mcp.tool import READS, Tool
 from memory_server.settings import Settings
+from memory_server.sqlite import files
 from tests.conftest import ROOT, Servers, Sqlite, call
 from tests.mcp.conftest import refusal
 
@@ -322,7 +323,7 @@ def test_a_command_on_a_file_truncated_to_nothing_says_what_to_do(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "memory.db").touch()
-    os.utime("memory.db", (0, 0))  # else another window may be about to fill it
+    monkeypatch.setattr(files, "FILLED", 0)
     assert main(["--db", "memory.db", *ask]) == 1
     printed = capsys.readouterr()
     assert printed.out == ""
