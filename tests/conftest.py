@@ -65,6 +65,8 @@ class Servers:
     db: Path = field(init=False)
     log: Path = field(init=False)
     """What the servers of this test wrote to standard error."""
+    waits: bool = True
+    """Whether a client is connected only when the server itself answers, not when early answers have done."""
 
     def __post_init__(self) -> None:
         self.db = self.folder / "memory.db"
@@ -102,6 +104,8 @@ class Servers:
             async with Client(
                 stdio_client(parameters, errlog=log), mode=mode, client_info=info, read_timeout_seconds=60
             ) as client:
+                if self.waits:
+                    await client.list_prompts()
                 yield client
 
     def process(self, *arguments: str, **options: Any) -> "subprocess.Popen[bytes]":

@@ -74,7 +74,9 @@ def again(warm: Servers, server: Servers) -> Servers:
 def server(tmp_path: Path, user_folders: dict[str, str]) -> Servers:
     """Servers whose cache is this test's own."""
     env = {**user_folders, "PYTHONPATH": str(ROOT), "XDG_CACHE_HOME": str(tmp_path / "cache")}
-    return Servers(tmp_path, env)
+    servers = Servers(tmp_path, env)
+    servers.waits = False
+    return servers
 
 
 def said(server: Servers, messages: Sequence[object], *arguments: str) -> list[bytes]:
