@@ -48,6 +48,8 @@ class SignBits:
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._held: _Held | None = None
+        self._few: dict[int, range] = {}
+        """Of each space the changes up to which it has too few rows: each one adds a row at most."""
 
     def nearest(
         self, tx: Tx, space_id: int, query: Vector, wanted: Filter, limit: int
@@ -92,8 +94,11 @@ class SignBits:
             return None
         held, last = self._renewed(tx, space_id), bit_rows.last_change(tx)
         if held is None:
+            if last[0] in self._few.get(space_id, ()):
+                return None
             rows = bit_rows.count(tx, space_id, HELD_FROM)
             if rows <= HELD_FROM:
+                self._few[space_id] = range(last[0], last[0] + HELD_FROM - rows + 1)
                 return None
             held = self._held = _Held(space_id, dimensions, last, rows)
         if not held.is_whole:

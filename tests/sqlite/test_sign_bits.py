@@ -139,6 +139,18 @@ def test_a_search_finds_the_same_with_the_copy(database: Database) -> None:
         assert_same(tx, bits, space_id, limit=1_000)
 
 
+def test_few_rows_are_counted_again_once_they_can_be_many(database: Database) -> None:
+    space_id = filled(database, 3)
+    bits, answers = SignBits(), []
+    for number in range(4):
+        with database.write() as tx:
+            put(tx, f"text {number}")
+            embed_all(tx, space_id)
+        with database.read() as tx:
+            answers.append(bits.nearest(tx, space_id, vector_of("x"), Filter(), 3) is not None)
+    assert answers == [False, False, True, True]
+
+
 def test_few_rows_and_filters_that_the_copy_does_not_know_are_left_to_sql(database: Database) -> None:
     space_id = filled(database, sign_bits.HELD_FROM)
     bits, query = SignBits(), vector_of("x")

@@ -198,6 +198,19 @@ def test_no_memory_with_enough_of_the_terms_is_missing_among_the_peers(
     assert all(held[id] & set(terms) for id in found)
 
 
+def test_of_a_common_word_few_rows_are_read(database: Database) -> None:
+    with undone(database) as tx:
+        ids = [put(tx, f"common {number}") for number in range(peers.COUNTED + 50)]
+        held = peers._held(tx, ["common", "7", "absent"])
+        assert {term: len(rows) for term, rows in held.items()} == {
+            "common": peers.COUNTED,
+            "7": 1,
+            "absent": 0,
+        }
+        # What it alone decides is still found whole.
+        assert peers.find(tx, ["common"], 1.0, Filter(), 1_000) == ids
+
+
 # Triggers
 
 CHANGES = st.lists(
