@@ -122,7 +122,8 @@ def test_a_question_goes_before_what_is_left_of_many_texts(
     bundled: BundledEmbedder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The run that is under way goes on beside it; the next waits until the question is embedded."""
-    embed, wait, order = bundled._vectors, bundled_module._Turns.wait, []
+    embed, wait = bundled._vectors, bundled_module._Turns.wait
+    order: list[str] = []
     begun, asked, waiting = threading.Event(), threading.Event(), threading.Event()
 
     def watched(run: Any) -> Any:
