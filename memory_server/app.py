@@ -220,7 +220,7 @@ def build(settings: Settings) -> Services:
         RecentService(database),
         ReviewService(database, segmenter, learning.on),
         CompletionService(database),
-        TurnService(database, queue, facts, learning),
+        TurnService(database, queue, facts, Learning(learning.on and counts)),
         recall,
         short_term,
         long_term,

@@ -116,9 +116,11 @@ async def test_a_read_only_server_counts_nothing(server: Servers, sqlite: Sqlite
     async with server("--read-only") as client:
         await call(client, "memory_search", query="harbour opens noon")
         await call(client, "recall", query="when does the harbour open")
+        await call(client, "retrieve_memories", query="Which port does the ferry gateway use?")
         (memory,) = (await call(client, "memory_get", ids=[1]))["memories"]
         assert memory["access_count"] == 0
     assert accesses(server, sqlite) == 0
+    assert sqlite(server.db, "SELECT count(*) FROM open_questions") == "0"
 
 
 @pytest.mark.parametrize(

@@ -70,6 +70,8 @@ SPOILT = {
     "erasures": f"INSERT INTO erasures (what, asked) VALUES ({BAD}, 1)",
     "migrations": f"UPDATE migrations SET name = {BAD} WHERE version = 1",
     "character_forms": f"INSERT INTO character_forms (form, folded) VALUES ('☂', {BAD})",
+    "memory_counts": f"INSERT INTO memory_counts VALUES ({BAD}, 'error', 5, 0, 0)",
+    "memory_overwritten": f"INSERT INTO memory_overwritten VALUES (89, {BAD}, 'error', 5, 0)",
 }
 """How a row of each table becomes one that cannot be read; ids are those that nothing else has."""
 
@@ -109,6 +111,8 @@ NAMED = {
     "erasures": ("zebra caf\ufffd", "what"),
     "migrations": ("1", "name"),
     "character_forms": ("☂", "folded"),
+    "memory_counts": ("zebra caf\ufffd", "project"),
+    "memory_overwritten": ("89", "project"),
 }
 """How people name each of these rows, and the column."""
 

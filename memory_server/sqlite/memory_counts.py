@@ -50,7 +50,12 @@ def _by(tx: Tx, project: str | None, column: str) -> dict[str, int]:
 
 def total(tx: Tx, project: str | None = None) -> int:
     """How many memories there are in a project ('' is none), or in all."""
-    return sum(by_project(tx, project).values())
+    return int(
+        tx.value(
+            "SELECT ifnull(sum(number), 0) FROM memory_counts WHERE ? IS NULL OR project = ?",
+            (project, project),
+        )
+    )
 
 
 def current(tx: Tx, project: str) -> int:
