@@ -20,8 +20,9 @@ from statistics import median
 
 import corpus
 import long_term
-from report import ROOT, Report
+from report import Report
 from server import note, started, wait_until_embedded
+from show.pages import ROOT
 
 RUNS = 15
 PROMPT = "Why was the audit report encrypted, and by whom?"

@@ -87,7 +87,7 @@ def _first_semantic_search(db: Path, size: int) -> Iterator[tuple[str, str]]:
             time.sleep(0.01)
         wall, cpu, resident = server.since_start(), server.cpu_seconds(), server.resident_mb()
     yield f"start to first semantic search at {size:,}", f"{wall:.2f} s ({cpu:.2f} s CPU)"
-    yield "resident memory then", f"{resident:.0f} MB"
+    yield f"resident memory after the first semantic search at {size:,}", f"{resident:.0f} MB"
 
 
 def _fill(server: Server, memories: Sequence[dict[str, Any]]) -> float:
