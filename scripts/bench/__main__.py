@@ -12,6 +12,7 @@ The files are made once and kept in the user's cache folder. It needs Linux.
 
 import argparse
 import asyncio
+import os
 from pathlib import Path
 
 from report import machine
@@ -51,7 +52,8 @@ def _measure(given: argparse.Namespace) -> None:
     sizes = given.sizes or (FULL if given.full else QUICK)
     command = "python scripts/bench" + " --full" * given.full
     command += f" --sizes {','.join(map(str, sizes))}" * bool(given.sizes)
-    found = Results(command, machine(), files.fingerprint(), asyncio.run(_found(sizes, given.peers)))
+    load = os.getloadavg()[0]
+    found = Results(command, machine(), load, files.fingerprint(), asyncio.run(_found(sizes, given.peers)))
     print(tables.text(found))
     if given.save:
         results.save(found, given.save)

@@ -55,4 +55,4 @@ def test_a_file_is_made_once_and_its_copies_go() -> None:
     with files.copied(SIZE, HashingEmbedder()) as again:
         assert len(_rows(again)) == SIZE
     assert kept.stat().st_mtime_ns == made
-    assert list(files.cache().glob("copy-*")) == []
+    assert list(files.cache().glob("temporary-*")) == []

@@ -24,6 +24,7 @@ def _sized(who: str, what: str) -> list[Measured]:
 FOUND = Results(
     "python scripts/bench",
     "2 cores",
+    0.5,
     "0123",
     [
         Measured(FLOOR, "start to `tools/list`, one tool on the same SDK", 0, COST),
@@ -68,6 +69,12 @@ def test_tables_say_values_growth_and_floors() -> None:
         "| another <server> | 10.0 / 25.0 | 10.0 / 25.0 | – |",
     ):
         assert row in text.splitlines()
+
+
+def test_figures_of_a_busy_machine_say_so() -> None:
+    assert tables.text(replace(FOUND, load=3.2)).startswith(
+        "`python scripts/bench` on 2 cores (busy, load 3.2):\n"
+    )
 
 
 def test_plots_are_well_formed_and_the_same_every_time() -> None:

@@ -1,7 +1,6 @@
 """The real server through the official client: its start, calls of each kind on files of each size, and hooks."""
 
 import sys
-import tempfile
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 from typing import Any
@@ -9,18 +8,15 @@ from typing import Any
 import anyio
 import hooks
 from show.pages import ROOT
-from show.results import CPU, OURS, WALL, Measured, times
+from show.results import AT_REST, CPU, IN_USE, OURS, SEARCH, START, STORE, WALL, Measured, times
 
 from scale import texts
 from scale.clients import Connected, RefusedError, Spent, connected
 from scale.effort import Effort
-from scale.files import existing_key
+from scale.files import existing_key, temporary
 from scale.texts import LARGE, SMALL, Text
 
-START = "start to `tools/list`"
 FIRST = "start to the first answer by meaning"
-AT_REST = "resident memory after the first search"
-IN_USE = "resident memory after all calls"
 FILE = "the file"
 SMALL_PROJECT = "memory_search, small project"
 """The project holds 0.8 % of the memories."""
@@ -41,9 +37,9 @@ def environment() -> dict[str, str]:
 async def starts(embedder: str, effort: Effort) -> Measured:
     """Start to `tools/list` on a file that does not exist yet."""
     spent = []
-    with tempfile.TemporaryDirectory(prefix="bench-start-") as folder:
+    with temporary() as folder:
         for number in range(effort.starts + 1):
-            async with connected(command(Path(folder) / f"{number}.db", embedder), environment()) as server:
+            async with connected(command(folder / f"{number}.db", embedder), environment()) as server:
                 spent.append(server.start)
     return Measured(OURS, START, 0, times(spent[1:]))
 
@@ -98,7 +94,7 @@ def _kinds(size: int, count: int) -> dict[str, tuple[str, list[dict[str, Any]]]]
     asked = texts.questions(4 * count)
     numbers = range(count)
     return {
-        "memory_search, hybrid": ("memory_search", [{"query": each} for each in asked[0::4]]),
+        SEARCH: ("memory_search", [{"query": each} for each in asked[0::4]]),
         "memory_search, by words": (
             "memory_search",
             [{"query": each, "mode": "keyword"} for each in asked[1::4]],
@@ -109,7 +105,7 @@ def _kinds(size: int, count: int) -> dict[str, tuple[str, list[dict[str, Any]]]]
         "read_memory, a fact": ("read_memory", [{"key": existing_key(number, size)} for number in numbers]),
         "memory_stats": ("memory_stats", [{} for _ in numbers]),
         "smart_resume": ("smart_resume", [{} for _ in numbers]),
-        "memory_store": ("memory_store", [stored(text) for text in texts.first(count, after=size)]),
+        STORE: ("memory_store", [stored(text) for text in texts.first(count, after=size)]),
         "write_memory, a fact": (
             "write_memory",
             [{"key": f"current.n{number}", "value": asked[number]} for number in numbers],

@@ -4,6 +4,7 @@ They are written by the product itself, text by text, but the vectors: those lie
 the embedder makes. So a million memories need 400 embeddings and a quarter of an hour.
 """
 
+import functools
 import hashlib
 import shutil
 from collections.abc import Iterator
@@ -31,7 +32,7 @@ from scale import texts
 from scale.texts import BATCH, LARGE, Text
 
 SPREAD = 0.5
-"""Length of what is added to the vector of a topic: the cosine of two memories of a topic is 0.8, as in real notes."""
+"""Length of what is added to the vector of a topic: the cosine of two memories of a topic is about 0.8."""
 
 FACT_EACH = 50
 """One memory of so many is a fact too."""
@@ -42,24 +43,32 @@ OLDEST = timedelta(days=900)
 
 CALLER = Caller("bench", "bench", Project(LARGE, LARGE))
 
-_SOURCES = (Path(texts.__file__), Path(__file__))
-
 
 def cache() -> Path:
     return Settings().cache / "bench"
 
 
+@functools.cache
 def fingerprint() -> str:
-    """Of the programs that make the files: equal ones make equal memories."""
-    return hashlib.sha256(b"".join(path.read_bytes() for path in _SOURCES)).hexdigest()[:12]
+    """Equal ones mean equal memories and questions: results of others cannot be compared."""
+    said = (texts.batch(0), texts.questions(100), SPREAD, FACT_EACH)
+    return hashlib.sha256(repr(said).encode()).hexdigest()[:12]
+
+
+@contextmanager
+def temporary() -> Iterator[Path]:
+    """A folder on the disk of the cache that goes with the block: the folder of the system may lie in memory."""
+    cache().mkdir(parents=True, exist_ok=True)
+    with TemporaryDirectory(prefix="temporary-", dir=cache()) as folder:
+        yield Path(folder)
 
 
 @contextmanager
 def copied(size: int, embedder: Embedder) -> Iterator[Path]:
     """A copy of the file of this size, which is made now where it is missing; the copy goes with the block."""
     file = _made(size, embedder)
-    with TemporaryDirectory(prefix="copy-", dir=file.parent) as folder:
-        copy = Path(folder) / "memory.db"
+    with temporary() as folder:
+        copy = folder / "memory.db"
         shutil.copyfile(file, copy)
         yield copy
 
@@ -69,9 +78,8 @@ def _made(size: int, embedder: Embedder) -> Path:
     schema = Database(None, _now).migrations[-1].version
     file = cache() / f"{size}-{fingerprint()}-{schema}-{embedder.space.fingerprint[:12]}.db"
     if not file.exists():
-        file.parent.mkdir(parents=True, exist_ok=True)
-        with TemporaryDirectory(prefix="made-", dir=file.parent) as folder:
-            part = Path(folder) / "memory.db"
+        with temporary() as folder:
+            part = folder / "memory.db"
             fill(part, size, embedder)
             part.replace(file)
     return file

@@ -1,7 +1,6 @@
 """The least that the same machine needs: a server of one tool on the same SDK, a commit, a scan, a query by words."""
 
 import sys
-import tempfile
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -9,16 +8,14 @@ from typing import Any
 
 import apsw
 import numpy as np
-from show.results import FLOOR, Measured, times
+from show.results import BARE, COMMIT, FLOOR, START, Measured, times
 
 from scale import texts
-from scale.calls import START
 from scale.clients import Spent, connected
 from scale.effort import Effort
+from scale.files import temporary
 
 BARE_CALL = "call of a tool that does nothing, on the same SDK"
-BARE_START = START + ", one tool on the same SDK"
-COMMIT = "one durable commit of one row"
 SCAN = "numpy: ten nearest vectors"
 WORDS = "FTS5: ten best for a question"
 
@@ -47,15 +44,15 @@ async def one_tool(effort: Effort) -> list[Measured]:
             starts.append(server.start)
             calls = [await server.spent("nothing", {}) for _ in range(effort.asked)]
     return [
-        Measured(FLOOR, BARE_START, 0, times(starts[1:])),
+        Measured(FLOOR, f"{START}, {BARE}", 0, times(starts[1:])),
         Measured(FLOOR, BARE_CALL, 0, times(calls[effort.warm :])),
     ]
 
 
 def commit(effort: Effort) -> Measured:
     """A row that is on the disk afterwards, with the pragmas of the product: rollback journal, synchronous EXTRA."""
-    with tempfile.TemporaryDirectory(prefix="bench-commit-") as folder:
-        connection = apsw.Connection(str(Path(folder) / "one.db"))
+    with temporary() as folder:
+        connection = apsw.Connection(str(folder / "one.db"))
         connection.execute("PRAGMA journal_mode = DELETE; PRAGMA synchronous = EXTRA")
         connection.execute("CREATE TABLE rows (id INTEGER PRIMARY KEY, text TEXT)")
         found = _times(lambda _: connection.execute("INSERT INTO rows (text) VALUES ('a row')"), effort)

@@ -1,13 +1,12 @@
 """The services in this process, with vectors that are known before: what a call costs besides the embedding."""
 
 import json
-import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from unittest import mock
 
-from show.results import INSIDE, Measured, times
+from show.results import INSIDE, SEARCH, STORE, Measured, times
 
 from memory_server import app
 from memory_server.app import Services
@@ -25,7 +24,7 @@ from scale import texts
 from scale.calls import SMALL_PROJECT
 from scale.clients import Spent
 from scale.effort import Effort
-from scale.files import CALLER, existing_key
+from scale.files import CALLER, existing_key, temporary
 from scale.texts import SMALL
 
 TAKEN = 1000
@@ -80,14 +79,14 @@ def measured(db: Path, size: int, embedder: Embedder, effort: Effort) -> Iterato
 
 def taken(count: int, embedder: Embedder) -> Iterator[Measured]:
     """How many memories a second are imported into a new file, and how many are embedded afterwards."""
-    with tempfile.TemporaryDirectory(prefix="bench-import-") as folder:
-        path = Path(folder) / "memories.jsonl"
+    with temporary() as folder:
+        path = folder / "memories.jsonl"
         lines = (
             json.dumps({"id": f"n{number}", "text": text.content, "project": text.project})
             for number, text in enumerate(texts.first(count))
         )
         path.write_text("\n".join(lines), encoding="utf-8")
-        services = _services(Path(folder) / "memory.db", embedder)
+        services = _services(folder / "memory.db", embedder)
         form, opened = recognised(path)
         source = Source(form.name, lambda: form.records(opened))
         yield _rate(IMPORT, count, lambda: services.imports.take(source, None, CALLER))
@@ -134,7 +133,7 @@ def _kinds(
 
     numbers = range(len(new))
     return {
-        "memory_search, hybrid": [search(each) for each in asked[0::4]],
+        SEARCH: [search(each) for each in asked[0::4]],
         "memory_search, by words": [search(each, mode="keyword") for each in asked[1::4]],
         SMALL_PROJECT: [search(each, project=SMALL) for each in asked[2::4]],
         "recall": [recall(each) for each in asked[3::4]],
@@ -144,7 +143,7 @@ def _kinds(
         "smart_resume": [
             lambda: services.resume.resume(BRIEFED, frozenset(), WORDING, CALLER) for _ in numbers
         ],
-        "memory_store": [store(text) for text in new],
+        STORE: [store(text) for text in new],
         "write_memory, a fact": [write(number) for number in numbers],
     }
 

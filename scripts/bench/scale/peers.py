@@ -2,28 +2,27 @@
 
 python -m venv FOLDER; FOLDER/bin/pip install mcp-memory-service
 npm install --prefix FOLDER @modelcontextprotocol/server-memory
+
+The Python must load extensions of SQLite. The first of them embeds by hashing where it has not downloaded its model.
 """
 
 import shutil
-import tempfile
 from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from server import note
-from show.results import Measured, times
+from show.results import IN_USE, START, THEIR_SEARCH, THEIR_STORE, Measured, times
 
 from scale import texts
-from scale.calls import IN_USE, START
-from scale.clients import connected
+from scale.clients import RefusedError, connected
 from scale.effort import Effort
+from scale.files import temporary
 from scale.texts import Text
 
 MOST = 1000
 """Memories that others get at most: one of them needs 0.1 s for each."""
-
-STORE, SEARCH = "store", "search"
 
 Call = tuple[str, dict[str, Any]]
 """A tool and its arguments."""
@@ -94,9 +93,20 @@ async def measured(folder: Path, size: int, effort: Effort) -> AsyncIterator[Mea
             note(f"{peer.name} is left out: it is not in {folder}. To have it: {peer.install}")
             continue
         note(peer.name)
-        with tempfile.TemporaryDirectory(prefix="bench-peer-") as place:
-            async for found in _one(peer, command, Path(place), size, effort):
+        with temporary() as place:
+            for found in await _one_or_none(peer, command, place, size, effort):
                 yield found
+
+
+async def _one_or_none(
+    peer: Peer, command: list[str], place: Path, size: int, effort: Effort
+) -> list[Measured]:
+    """Nothing of a server that refuses a call: the rest of the run is not lost for it."""
+    try:
+        return [each async for each in _one(peer, command, place, size, effort)]
+    except* RefusedError as refused:
+        note(f"{peer.name} is left out: {refused.exceptions}")
+    return []
 
 
 async def _one(
@@ -111,8 +121,8 @@ async def _one(
     added = texts.first(size + effort.calls)
     async with connected(command, environment) as server:
         spent = [await server.spent(*peer.store(text, number)) for number, text in enumerate(added)]
-        yield Measured(peer.name, STORE, size, times(spent[size:]))
+        yield Measured(peer.name, THEIR_STORE, size, times(spent[size:]))
         asked = texts.questions(effort.asked)
         spent = [await server.spent(*peer.search(question)) for question in asked]
-        yield Measured(peer.name, SEARCH, size, times(spent[effort.warm :]))
+        yield Measured(peer.name, THEIR_SEARCH, size, times(spent[effort.warm :]))
         yield Measured(peer.name, IN_USE, size, {"MB": round(server.resident_mb())})

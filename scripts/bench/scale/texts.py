@@ -29,7 +29,7 @@ ABOUT = 0.4
 """Share of the words of a memory that are its topic's."""
 
 WORDS = 50_000
-"""Words of each language: a million short texts of one person's work have about as many."""
+"""Words of each language."""
 SHIFT = 2.7
 """Frequency is 1 / (rank + SHIFT), as Zipf and Mandelbrot found in English."""
 GRAMMAR = (

@@ -1,7 +1,21 @@
 """The plots of one run, by the names of their files."""
 
 from show import svg
-from show.results import CPU, CPU_P95, FLOOR, INSIDE, OURS, Results
+from show.results import (
+    BARE,
+    COMMIT,
+    CPU,
+    CPU_P95,
+    FLOOR,
+    INSIDE,
+    OURS,
+    SEARCH,
+    START,
+    STORE,
+    THEIR_SEARCH,
+    THEIR_STORE,
+    Results,
+)  # fmt: skip
 from show.svg import Bar, Line
 
 FLAT = ("hook", "memory_get", "read_memory", "write_memory")
@@ -35,7 +49,7 @@ def _lines(found: Results, who: str) -> list[Line]:
 
 
 def _floors(found: Results) -> list[Line]:
-    once = [each for each in found.measured if each.who == FLOOR and each.what.startswith("one durable")]
+    once = [each for each in found.measured if each.what == COMMIT]
     return [
         *(Line(each.what, [each.values[CPU]] * len(found.sizes), is_floor=True) for each in once),
         *(_line(found, FLOOR, what, is_floor=True) for what in found.whats(FLOOR, CPU)),
@@ -50,20 +64,20 @@ def _line(found: Results, who: str, what: str, is_floor: bool = False) -> Line:
 def _starts(found: Results) -> list[Bar]:
     return [
         Bar(
-            "one tool on the same SDK" if each.who == FLOOR else each.who,
+            BARE if each.who == FLOOR else each.who,
             each.values[CPU],
             f"{each.values[CPU]:,.0f} ms",
             each.who == FLOOR,
         )
         for each in found.measured
-        if each.what.startswith("start to `tools/list`")
+        if each.what.startswith(START)
     ]
 
 
 def _others(found: Results) -> list[Bar]:
     size = next(each.size for each in found.measured if each.who in found.others() and each.size)
-    asked = [(OURS, "memory_store"), (OURS, "memory_search, hybrid")]
-    asked += [(who, what) for who in found.others() for what in ("store", "search")]
+    asked = [(OURS, STORE), (OURS, SEARCH)]
+    asked += [(who, what) for who in found.others() for what in (THEIR_STORE, THEIR_SEARCH)]
     bars = []
     for who, what in asked:
         values = found.find(who, what, size)

@@ -17,6 +17,16 @@ CPU, CPU_P95, WALL, WALL_P95 = "CPU, ms", "CPU, p95, ms", "wall, ms", "wall, p95
 """Names of values; the first and the third are medians."""
 
 
+START = "start to `tools/list`"
+STORE, SEARCH = "memory_store", "memory_search, hybrid"
+THEIR_STORE, THEIR_SEARCH = "store", "search"
+"""The same of other servers."""
+AT_REST, IN_USE = "resident memory after the first search", "resident memory after all calls"
+COMMIT = "one durable commit of one row"
+BARE = "one tool on the same SDK"
+"""What pages pick out of all that is measured."""
+
+
 @dataclass(frozen=True, slots=True)
 class Measured:
     """Values by their name, which ends with the unit. `who` is one of the above, or another server.
@@ -30,14 +40,26 @@ class Measured:
     values: dict[str, float]
 
 
+BUSY = 1.0
+"""Processes that run or wait for a processor, over the last minute, from which on a machine counts as busy."""
+
+
 @dataclass(frozen=True, slots=True)
 class Results:
-    """One run. `texts` identifies the generated memories: only results of the same can be compared."""
+    """One run. `texts` identifies the generated memories: only results of the same can be compared.
+
+    `load` is how many processes ran or waited before: the figures of a busy machine are worth less.
+    """
 
     command: str
     machine: str
+    load: float
     texts: str
     measured: list[Measured] = field(default_factory=list)
+
+    @property
+    def busy(self) -> bool:
+        return self.load >= BUSY
 
     @property
     def sizes(self) -> list[int]:

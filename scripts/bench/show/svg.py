@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from html import escape
 from math import ceil, floor, log10
 
-WIDTH, HEIGHT = 780, 420
-LEFT, RIGHT, TOP, BOTTOM = 80, 250, 48, 44
+WIDTH, HEIGHT = 790, 420
+LEFT, RIGHT, TOP, BOTTOM = 80, 260, 48, 44
 BAR, BAR_LEFT = 26, 270
 LABEL = 16
 """Pixels from one label to the next."""

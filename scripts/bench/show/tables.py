@@ -3,7 +3,23 @@
 from collections.abc import Iterator
 
 from show import markdown
-from show.results import CPU, CPU_P95, FLOOR, INSIDE, OURS, WALL, WALL_P95, Results
+from show.results import (
+    BARE,
+    CPU,
+    CPU_P95,
+    FLOOR,
+    IN_USE,
+    INSIDE,
+    OURS,
+    SEARCH,
+    START,
+    STORE,
+    THEIR_SEARCH,
+    THEIR_STORE,
+    WALL,
+    WALL_P95,
+    Results,
+)  # fmt: skip
 
 Values = dict[str, float] | None
 NONE = "–"
@@ -11,7 +27,8 @@ NONE = "–"
 
 def text(found: Results) -> str:
     """The command and the machine, and all tables."""
-    return f"`{found.command}` on {found.machine}:\n\n" + "\n\n".join(_tables(found)) + "\n"
+    busy = f" (busy, load {found.load:.1f})" if found.busy else ""
+    return f"`{found.command}` on {found.machine}{busy}:\n\n" + "\n\n".join(_tables(found)) + "\n"
 
 
 def _tables(found: Results) -> Iterator[str]:
@@ -28,18 +45,18 @@ def _tables(found: Results) -> Iterator[str]:
 
 def _starts(found: Results) -> str:
     """Starts of all servers, and how many times the CPU of the first."""
-    rows = [each for each in found.measured if each.what.startswith("start to `tools/list`")]
+    rows = [each for each in found.measured if each.what.startswith(START)]
     floor = next(each.values[CPU] for each in rows if each.who == FLOOR)
     shown = [
         (
-            "one tool on the same SDK" if each.who == FLOOR else each.who,
+            BARE if each.who == FLOOR else each.who,
             f"{each.values[CPU]:,.0f} / {each.values[CPU_P95]:,.0f} ms",
             f"{each.values[WALL]:,.0f} / {each.values[WALL_P95]:,.0f} ms",
             f"{each.values[CPU] / floor:.2f}",
         )
         for each in rows
     ]
-    return markdown.table(("start to `tools/list`", "CPU", "wall", "CPU, times the first"), shown)
+    return markdown.table((START, "CPU", "wall", "CPU, times the first"), shown)
 
 
 def _calls(found: Results, who: str, middle: str, high: str) -> str:
@@ -54,7 +71,7 @@ def _calls(found: Results, who: str, middle: str, high: str) -> str:
 def _floors(found: Results) -> str:
     rows = []
     for each in found.measured:
-        if each.who == FLOOR and not each.size and "start" not in each.what:
+        if each.who == FLOOR and not each.size and not each.what.startswith(START):
             rows.append(
                 (each.what, *[_pair(each.values, CPU, CPU_P95)] * len(found.sizes), *[""] * _others(found))
             )
@@ -76,7 +93,7 @@ def _space(found: Results) -> str:
         if values[0] is not None and CPU_P95 not in values[0]:
             shown = [f"{each[CPU]:,.0f} ms CPU, {each[WALL]:,.0f} ms" if each else NONE for each in values]
             rows.append((what, *shown, *_growth(values, CPU)))
-    return markdown.table(("resident memory, and the file", *_sizes(found), *_growths(found)), rows)
+    return markdown.table(("start, memory, file", *_sizes(found), *_growths(found)), rows)
 
 
 def _rates(found: Results) -> str:
@@ -91,8 +108,7 @@ def _rates(found: Results) -> str:
 def _peers(found: Results) -> str:
     """Calls of all servers beside as many memories, of ours the hybrid search."""
     size = next(each.size for each in found.measured if each.who in found.others() and each.size)
-    ours = ("memory_store", "memory_search, hybrid", "resident memory after all calls")
-    theirs = ("store", "search", ours[2])
+    ours, theirs = (STORE, SEARCH, IN_USE), (THEIR_STORE, THEIR_SEARCH, IN_USE)
     rows = []
     for who in (OURS, *found.others()):
         store, search, memory = (found.find(who, what, size) for what in (ours if who == OURS else theirs))
