@@ -15,7 +15,6 @@ class Server:
     """A server process spoken to over its pipes, without the cost of a client library."""
 
     def __init__(self, db: Path, *arguments: str) -> None:
-        self.started = time.perf_counter()
         self._process = subprocess.Popen(
             [sys.executable, "-m", "memory_server", "--db", str(db), *arguments],
             stdin=subprocess.PIPE,
@@ -31,15 +30,8 @@ class Server:
         self._write({"jsonrpc": "2.0", "method": "notifications/initialized"})
 
     def request(self, method: str, params: dict[str, Any]) -> dict[str, Any]:
-        self.send(method, params)
-        return self.receive()
-
-    def send(self, method: str, params: dict[str, Any]) -> None:
         self._last_id += 1
         self._write({"jsonrpc": "2.0", "id": self._last_id, "method": method, "params": params})
-
-    def receive(self) -> dict[str, Any]:
-        """The next answer, whichever call it belongs to."""
         assert self._process.stdout is not None
         answer = json.loads(self._process.stdout.readline() or '{"error": "the server ended"}')
         if "error" in answer or answer["result"].get("isError"):
@@ -53,18 +45,9 @@ class Server:
         ]
         return facts
 
-    def send_call(self, tool: str, arguments: dict[str, Any]) -> None:
-        self.send("tools/call", {"name": tool, "arguments": arguments})
-
-    def since_start(self) -> float:
-        return time.perf_counter() - self.started
-
     def cpu_seconds(self) -> float:
         """User and system time of the process with all its threads."""
         return cpu_seconds(self._process.pid)
-
-    def resident_mb(self) -> float:
-        return resident_mb(self._process.pid)
 
     def close(self) -> None:
         assert self._process.stdin is not None

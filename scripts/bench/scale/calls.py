@@ -11,7 +11,7 @@ from show.pages import ROOT
 from show.results import AT_REST, CPU, IN_USE, OURS, SEARCH, START, STORE, WALL, Measured, times
 
 from scale import texts
-from scale.clients import Connected, RefusedError, Spent, connected
+from scale.clients import Connected, Spent, connected
 from scale.effort import Effort
 from scale.files import existing_key, temporary
 from scale.texts import LARGE, SMALL, Text
@@ -80,10 +80,7 @@ def stored(text: Text) -> dict[str, Any]:
 async def _first_by_meaning(server: Connected) -> None:
     with anyio.fail_after(120):
         while True:
-            try:
-                answer = await server.call("memory_search", {"query": texts.questions(1)[0]})
-            except RefusedError:
-                answer = {"degraded": "the file is not open yet"}
+            answer = await server.call("memory_search", {"query": texts.questions(1)[0]})
             if "degraded" not in answer:
                 return
             await anyio.sleep(0.02)
