@@ -12,7 +12,7 @@ from show.results import CPU, FLOOR, INSIDE, OURS, Measured, Results
 from memory_server.embedding.hashing import HashingEmbedder
 
 SIZE = 100
-LITTLE = Effort(starts=1, calls=2, events=1, warm=1)
+LITTLE = Effort(starts=1, calls=2, events=1, warm=1, cold=0)
 
 
 async def _run(others: Path) -> list[Measured]:

@@ -38,10 +38,10 @@ async def starts(embedder: str, effort: Effort) -> Measured:
     """Start to `tools/list` on a file that does not exist yet."""
     spent = []
     with temporary() as folder:
-        for number in range(effort.starts + 1):
+        for number in range(effort.cold + effort.starts):
             async with connected(command(folder / f"{number}.db", embedder), environment()) as server:
                 spent.append(server.start)
-    return Measured(OURS, START, 0, times(spent[1:]))
+    return Measured(OURS, START, 0, times(spent[effort.cold :]))
 
 
 async def measured(db: Path, size: int, embedder: str, effort: Effort) -> AsyncIterator[Measured]:
@@ -62,8 +62,8 @@ async def measured(db: Path, size: int, embedder: str, effort: Effort) -> AsyncI
 def hooked(db: Path, size: int, effort: Effort) -> Iterator[Measured]:
     """A process for each event, without a server."""
     for event in ("SessionStart", "UserPromptSubmit"):
-        spent = [_event(event, db, question) for question in texts.questions(effort.events + 1)]
-        yield Measured(OURS, f"hook {event}, the process", size, times(spent[1:]))
+        spent = [_event(event, db, question) for question in texts.questions(effort.cold + effort.events)]
+        yield Measured(OURS, f"hook {event}, the process", size, times(spent[effort.cold :]))
 
 
 def stored(text: Text) -> dict[str, Any]:

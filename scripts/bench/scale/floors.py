@@ -39,12 +39,12 @@ async def one_tool(effort: Effort) -> list[Measured]:
     """Start and call of a server that does nothing."""
     command = [sys.executable, "-c", _ONE_TOOL]
     starts, calls = [], list[Spent]()
-    for _ in range(effort.starts + 1):
+    for _ in range(effort.cold + effort.starts):
         async with connected(command, {}) as server:
             starts.append(server.start)
             calls = [await server.spent("nothing", {}) for _ in range(effort.asked)]
     return [
-        Measured(FLOOR, f"{START}, {BARE}", 0, times(starts[1:])),
+        Measured(FLOOR, f"{START}, {BARE}", 0, times(starts[effort.cold :])),
         Measured(FLOOR, BARE_CALL, 0, times(calls[effort.warm :])),
     ]
 

@@ -114,10 +114,10 @@ async def _one(
 ) -> AsyncIterator[Measured]:
     environment = peer.environment(place)
     starts = []
-    for _ in range(effort.starts + 1):
+    for _ in range(effort.cold + effort.starts):
         async with connected(command, environment) as server:
             starts.append(server.start)
-    yield Measured(peer.name, START, 0, times(starts[1:]))
+    yield Measured(peer.name, START, 0, times(starts[effort.cold :]))
     added = texts.first(size + effort.calls)
     async with connected(command, environment) as server:
         spent = [await server.spent(*peer.store(text, number)) for number, text in enumerate(added)]
