@@ -1,4 +1,4 @@
-"""The real server through the official client: its start, calls of each kind on files of each size, and hooks."""
+"""The real server through the official client: calls of each kind on files of each size, and hooks."""
 
 import sys
 from collections.abc import AsyncIterator, Iterator
@@ -8,12 +8,12 @@ from typing import Any
 import anyio
 import hooks
 from show.pages import ROOT
-from show.results import AT_REST, CPU, IN_USE, OURS, SEARCH, START, STORE, WALL, Measured, times
+from show.results import AT_REST, CPU, IN_USE, OURS, SEARCH, STORE, WALL, Measured, times
 
 from scale import texts
 from scale.clients import Connected, Spent, connected
 from scale.effort import Effort
-from scale.files import existing_key, temporary
+from scale.files import existing_key
 from scale.texts import LARGE, SMALL, Text
 
 FIRST = "start to the first answer by meaning"
@@ -32,16 +32,6 @@ def command(db: Path, embedder: str) -> list[str]:
 
 def environment() -> dict[str, str]:
     return {"PYTHONPATH": str(ROOT)}
-
-
-async def starts(embedder: str, effort: Effort) -> Measured:
-    """Start to `tools/list` on a file that does not exist yet."""
-    spent = []
-    with temporary() as folder:
-        for number in range(effort.cold + effort.starts):
-            async with connected(command(folder / f"{number}.db", embedder), environment()) as server:
-                spent.append(server.start)
-    return Measured(OURS, START, 0, times(spent[effort.cold :]))
 
 
 async def measured(db: Path, size: int, embedder: str, effort: Effort) -> AsyncIterator[Measured]:

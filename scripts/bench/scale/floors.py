@@ -8,10 +8,10 @@ from typing import Any
 
 import apsw
 import numpy as np
-from show.results import BARE, COMMIT, FLOOR, START, Measured, times
+from show.results import COMMIT, FLOOR, Measured, times
 
 from scale import texts
-from scale.clients import Spent, connected
+from scale.clients import connected
 from scale.effort import Effort
 from scale.files import temporary
 
@@ -22,7 +22,7 @@ WORDS = "FTS5: ten best for a question"
 _BLOCK = 100_000
 """Vectors that are scanned at once: a block is scanned again for each further so many."""
 
-_ONE_TOOL = """
+_PROGRAM = """
 from mcp.server.mcpserver import MCPServer
 
 server = MCPServer("one-tool")
@@ -34,19 +34,15 @@ def nothing() -> str:
 server.run("stdio")
 """
 
+ONE_TOOL = (sys.executable, "-c", _PROGRAM)
+"""The command of a server on the same SDK whose one tool does nothing."""
 
-async def one_tool(effort: Effort) -> list[Measured]:
-    """Start and call of a server that does nothing."""
-    command = [sys.executable, "-c", _ONE_TOOL]
-    starts, calls = [], list[Spent]()
-    for _ in range(effort.cold + effort.starts):
-        async with connected(command, {}) as server:
-            starts.append(server.start)
-            calls = [await server.spent("nothing", {}) for _ in range(effort.asked)]
-    return [
-        Measured(FLOOR, f"{START}, {BARE}", 0, times(starts[effort.cold :])),
-        Measured(FLOOR, BARE_CALL, 0, times(calls[effort.warm :])),
-    ]
+
+async def call(effort: Effort) -> Measured:
+    """A call that does nothing, through the server."""
+    async with connected(ONE_TOOL, {}) as server:
+        spent = [await server.spent("nothing", {}) for _ in range(effort.asked)]
+    return Measured(FLOOR, BARE_CALL, 0, times(spent[effort.warm :]))
 
 
 def commit(effort: Effort) -> Measured:

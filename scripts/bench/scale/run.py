@@ -7,7 +7,7 @@ from server import note
 from show.results import Measured
 
 from memory_server.embedding import Embedder
-from scale import calls, files, floors, inside, peers
+from scale import calls, files, floors, inside, peers, starts
 from scale.effort import Effort
 
 
@@ -16,9 +16,9 @@ async def run(
 ) -> AsyncIterator[Measured]:
     """`others` is the folder of other servers, None where they are left out."""
     provider = embedder.space.provider
-    for found in await floors.one_tool(effort):
+    for found in await starts.measured(provider, effort):
         yield found
-    yield await calls.starts(provider, effort)
+    yield await floors.call(effort)
     yield floors.commit(effort)
     for found in inside.taken(min(inside.TAKEN, sizes[0]), embedder):
         yield found
