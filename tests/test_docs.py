@@ -22,6 +22,7 @@ import click
 import pytest
 from mcp import Client, MCPError
 from mcp_types import CallToolResult, TextContent, TextResourceContents
+from show import pages, part, results
 
 from memory_server import __version__
 from memory_server.cli.program import program as command_line
@@ -342,33 +343,32 @@ def test_both_readmes_link_to_the_same_places() -> None:
 # Figures
 
 
-def test_each_table_of_performance_was_printed_by_the_command_above_it() -> None:
-    measured = _measured()
+def test_each_table_plot_and_figure_is_what_the_results_say() -> None:
+    """Nobody copies a figure by hand: `--write` of a benchmark and `python scripts/bench --render` do."""
+    stale = [
+        path.as_posix()
+        for path, text in pages.rendered().items()
+        if not (ROOT / path).exists() or (ROOT / path).read_text(encoding="utf-8") != text
+    ]
+    assert [*stale, *pages.left_over()] == [], "run: python scripts/bench --render"
+
+
+def test_each_benchmark_has_its_results_and_each_result_its_benchmark() -> None:
     scripts = {
-        f"python {name(path)}"
+        path.stem
         for path in (ROOT / "scripts" / "bench").glob("*.py")
-        if "Report(" in path.read_text(encoding="utf-8")
+        if "Report(__file__" in path.read_text(encoding="utf-8")
     }
-    assert set(measured) == {script for script in scripts if not script.endswith("report.py")}
-    for command, block in measured.items():
-        assert block.startswith(f"`{command}` on "), command
-        assert "| --- |" in block, command
+    assert {path.stem for path in pages.parts()} == scripts
+    for path in pages.parts():
+        assert part.load(path).command == f"python scripts/bench/{path.stem}.py"
+    assert results.load(ROOT / pages.KEPT).command.startswith(pages.COMMAND)
 
 
-def test_each_figure_of_the_readme_stands_where_its_command_has_written_it() -> None:
-    measured = _measured()
-    rows = re.findall(
-        r"^\| .* \| ([^|]+) \| `(python [^`]+)` \|$", README.read_text(encoding="utf-8"), re.MULTILINE
-    )
-    assert len(rows) >= 5
-    for figure, command in rows:
-        assert figure in measured[command], f"{figure} is not in the figures of {command}"
-
-
-def _measured() -> dict[str, str]:
-    """What docs/performance.md has between the markers of each command."""
-    text = (ROOT / "docs" / "performance.md").read_text(encoding="utf-8")
-    return dict(re.findall(r"^<!-- (python .*?) -->\n(.*?)^<!-- end -->$", text, re.MULTILINE | re.DOTALL))
+def test_each_table_of_performance_stands_below_its_command() -> None:
+    text = (ROOT / pages.PAGE).read_text(encoding="utf-8")
+    commands = {part.load(path).command for path in pages.parts()}
+    assert set(re.findall(r"^<!-- (python .*?) -->$", text, re.MULTILINE)) == {pages.COMMAND, *commands}
 
 
 # What describes the product to other programs

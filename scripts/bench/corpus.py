@@ -49,12 +49,6 @@ def memories(count: int) -> list[dict[str, Any]]:
     return [memory for memory, _ in zip(_memories(), range(count), strict=False)]
 
 
-def questions(count: int) -> list[str]:
-    """So many queries: a question in either language, or a ticket number."""
-    chance = random.Random(11)
-    return [_question(chance) for _ in range(count)]
-
-
 def _memories() -> Iterator[dict[str, Any]]:
     chance = random.Random(7)
     while True:
@@ -74,13 +68,3 @@ def _memories() -> Iterator[dict[str, Any]]:
 def _parts(vocabulary: dict[str, list[str]], chance: random.Random) -> dict[str, str]:
     parts = {name: chance.choice(words) for name, words in vocabulary.items()}
     return parts | {"then": parts["then"].format(n=chance.randint(1000, 99999))}
-
-
-def _question(chance: random.Random) -> str:
-    match chance.randrange(3):
-        case 0:
-            return "Why was {what} changed by {who}?".format(**_parts(ENGLISH, chance))
-        case 1:
-            return "{who}为什么{did}{what}？".format(**_parts(CHINESE, chance))
-        case _:
-            return f"OPS-{chance.randint(1000, 99999)}"

@@ -20,8 +20,9 @@ from statistics import median
 
 import corpus
 import long_term
-from report import ROOT, Report
+from report import Report
 from server import note, started, wait_until_embedded
+from show.pages import ROOT
 
 RUNS = 15
 PROMPT = "Why was the audit report encrypted, and by whom?"
@@ -81,15 +82,15 @@ def _event(name: str, event: str, db: Path) -> tuple[str, ...]:
 
 def _row(name: str, arguments: list[str], event: dict[str, str] | None = None) -> tuple[str, ...]:
     first, *others = [
-        _run(arguments, json.dumps({**(event or {}), "session_id": f"s{number}"}))
-        for number in range(RUNS + 1)
+        run(arguments, {**(event or {}), "session_id": f"s{number}"}) for number in range(RUNS + 1)
     ]
     cpu, wall = zip(*others, strict=True)
     note(f"{name}: {min(cpu):.3f}")
     return (name, f"{min(cpu):.3f} s", f"{median(cpu):.3f} s", f"{median(wall):.2f} s", f"{first[0]:.3f} s")
 
 
-def _run(arguments: list[str], sent: str) -> Measured:
+def run(arguments: list[str], sent: dict[str, str]) -> Measured:
+    """What a process of Python with these arguments takes, which gets an event on its standard input."""
     env = {**os.environ, "PYTHONPATH": str(ROOT), "PYTHONDONTWRITEBYTECODE": ""}
     began = time.perf_counter()
     process = subprocess.Popen(
@@ -97,7 +98,7 @@ def _run(arguments: list[str], sent: str) -> Measured:
     )
     assert process.stdin is not None
     with process.stdin:
-        process.stdin.write(sent.encode())
+        process.stdin.write(json.dumps(sent).encode())
     _, status, used = os.wait4(process.pid, 0)
     process.returncode = os.waitstatus_to_exitcode(status)
     assert process.returncode == 0

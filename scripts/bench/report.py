@@ -1,4 +1,4 @@
-"""Where the figures of a benchmark go: standard output and, with `--write`, docs/performance.md."""
+"""Where the figures of a benchmark go: standard output and, with `--write`, docs/performance/ and what shows it."""
 
 import argparse
 import os
@@ -7,9 +7,8 @@ import sys
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[2]
-PAGE = ROOT / "docs" / "performance.md"
-END = "<!-- end -->"
+from show import pages, part
+from show.pages import ROOT
 
 
 class Report:
@@ -17,12 +16,15 @@ class Report:
 
     def __init__(self, script: str, quick: str | None = None) -> None:
         """`quick` says what `--quick` measures, where there is such a flag."""
+        self._name = Path(script).stem
         self._command = f"python {Path(script).resolve().relative_to(ROOT).as_posix()}"
         arguments = argparse.ArgumentParser(usage=f"{self._command} [options]")
         if quick is not None:
             arguments.add_argument("--quick", action="store_true", help=quick)
         arguments.add_argument(
-            "--write", action="store_true", help="write the figures into docs/performance.md"
+            "--write",
+            action="store_true",
+            help="keep the figures in docs/performance/, and show them in docs/performance.md and the READMEs",
         )
         given = arguments.parse_args()
         self.quick: bool = getattr(given, "quick", False)
@@ -31,23 +33,16 @@ class Report:
             arguments.error("--write takes the figures of a whole run, not those of --quick")
 
     def publish(self, titles: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
-        """Print the table; with `--write`, put it between the markers that name this command too."""
-        table = "\n".join(f"| {' | '.join(cells)} |" for cells in (titles, ["---"] * len(titles), *rows))
-        text = f"`{self._command}{' --quick' if self.quick else ''}` on {_machine()}:\n\n{table}\n"
-        print(text)
+        """Print the table; with `--write`, keep it, and renew the pages that show it."""
+        found = part.Part(
+            self._command + (" --quick" if self.quick else ""), machine(), titles, [list(row) for row in rows]
+        )
+        print(found.text)
         if self._write:
-            _replace(f"<!-- {self._command} -->", text)
+            part.save(found, ROOT / pages.RESULTS / f"{self._name}.json")
+            for path in pages.write():
+                print(f"{path} is written", file=sys.stderr)
 
 
-def _replace(begin: str, text: str) -> None:
-    page = PAGE.read_text(encoding="utf-8")
-    before, found, rest = page.partition(f"{begin}\n")
-    _, ended, after = rest.partition(END)
-    if not found or not ended:
-        raise SystemExit(f"{PAGE} has no lines {begin} and {END}")
-    PAGE.write_text(f"{before}{found}{text}{ended}{after}", encoding="utf-8")
-    print(f"{PAGE} is written", file=sys.stderr)
-
-
-def _machine() -> str:
+def machine() -> str:
     return f"{os.cpu_count()} cores, {platform.system()} {platform.machine()}, Python {platform.python_version()}"

@@ -1,0 +1,1 @@
+"""What is made of results without measuring: tables, plots, figures of the READMEs, comparisons."""
