@@ -15,9 +15,8 @@ async def test_a_backlog_lets_searches_and_stores_pass(server: Servers, sqlite: 
     async with server("--embedder", "bundled") as client:
 
         async def ready() -> bool:
-            return (await call(client, "memory_search", query="Where is the gate?"))["embedder"].startswith(
-                "bundled"
-            )
+            found = await call(client, "memory_search", query="Where is the gate?")
+            return str(found["embedder"]).startswith("bundled")
 
         await eventually(ready, "the model is loaded")
         sqlite(
