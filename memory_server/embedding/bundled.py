@@ -46,7 +46,7 @@ _BEGIN, _END, _PAD = 0, 2, 1
 _RUN_TOKENS = 256
 """Tokens in one run of the model, padding included.
 
-Measured: a larger number is not faster, and this one keeps memory below 200 MB. No question has more than one run of many
+Measured: a larger number is not faster, and this one keeps memory below 200 MB. A question has at most one run of many
 beside it.
 """
 
