@@ -103,6 +103,7 @@ async def test_a_killed_server_loses_counts_of_the_last_second_and_no_memory(
 async def test_no_search_waits_for_a_program_that_writes(server: Servers, sqlite: Sqlite) -> None:
     await stored(server)
     async with server() as client:
+        await call(client, "memory_search", query="is the embedder there?", mode="semantic")
         with Holder(server.db, LOCK):
             for tool in ("memory_search", "recall"):
                 assert "degraded" not in await call(client, tool, query="harbour opens noon")

@@ -51,8 +51,11 @@ LONGEST_README = 150
 SEARCHES = {"memory_search", "retrieve_memories", "memory_related"}
 """Tools whose answer depends on embeddings."""
 
-EMBEDDED_WITHIN = 20.0
-"""Seconds until what a command shows of a file must be true: embeddings are made in the background."""
+WRITTEN_WITHIN = 20.0
+"""Seconds until what a command shows must be true: the background writes embeddings and what was learnt."""
+
+SHOWS = ("SELECT", "hook learnt")
+"""What such a command has in it. It changes nothing, and so may be asked again."""
 
 
 def name(page: Path) -> str:
@@ -155,7 +158,8 @@ class Shell:
 
     def run(self, text: str) -> Iterator[str]:
         for step in commands(text):
-            patience = time.monotonic() + (EMBEDDED_WITHIN if "SELECT" in step.did else 0)
+            shows = any(each in step.did for each in SHOWS)
+            patience = time.monotonic() + (WRITTEN_WITHIN if shows else 0)
             while True:
                 done = self._done(["bash", "-c", step.did])
                 if done.returncode == 0 and (not step.shown or same_text(step.shown, done.stdout)):
