@@ -221,7 +221,9 @@ class _Held:
             best = _smallest(distances, limit)
             return self._ids[best]
         places = np.flatnonzero(self._passing(slice(self._number), wanted))
-        distances = _distances(self._columns[:, places], asked)
+        distances = np.zeros(len(places), np.uint16)
+        for column, bits in zip(self._columns, asked, strict=True):
+            distances += np.bitwise_count(column[places] ^ bits)
         return self._ids[places[_smallest(distances, limit)]]
 
     def passing(self, ids: NDArray[np.int64], wanted: Filter) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
