@@ -138,10 +138,15 @@ def rescue_target(path: Path, now: str) -> Path:
     `now` is the moment as timestamps are written.
     """
     path.parent.mkdir(mode=stat.S_IRWXU, parents=True, exist_ok=True)
+    return dated(path, RESCUED, now)
+
+
+def dated(path: Path, kind: str, now: str) -> Path:
+    """A new file beside the database, named by what it is and by a moment, which is written as timestamps are."""
     moment = now.replace("-", "").replace(":", "").partition(".")[0]
-    target = path.with_name(f"{path.name}{RESCUED}{moment}Z")
-    number = 2
+    name = f"{path.name}{kind}{moment}Z"
+    target, number = path.with_name(name), 2
     while target.exists():
-        target = path.with_name(f"{path.name}{RESCUED}{moment}Z-{number}")
+        target = path.with_name(f"{name}-{number}")
         number += 1
     return target

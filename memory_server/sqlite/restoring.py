@@ -8,7 +8,7 @@ import apsw
 from memory_server.errors import Mend, Unavailable
 from memory_server.sqlite import checks, files, migrate
 
-KEPT = "before-restore-"
+KEPT = ".before-restore-"
 """What stands in the name of the file that a backup has replaced: it is one of the copies, which go after 30 days."""
 
 
@@ -55,8 +55,7 @@ def replace(
 
 def _keep(target: Path, now: str) -> Path:
     """A whole copy of the old file, also of what a killed program left in its journal; a damaged one as it is."""
-    moment = now.replace("-", "").replace(":", "").partition(".")[0]
-    kept = target.with_name(f"{target.name}.{KEPT}{moment}Z")
+    kept = files.dated(target, KEPT, now)
     journal = target.with_name(f"{target.name}-journal")
     try:
         connection = apsw.Connection(str(target), flags=apsw.SQLITE_OPEN_READWRITE)

@@ -65,6 +65,8 @@ async def test_restore_keeps_the_old_file_and_refuses_while_a_server_has_it(
         again = await client.call_tool("memory_stats", {})
         assert again.is_error
         assert (await call(client, "memory_stats"))["total"] == 4
+    kept = sorted(tmp_path.glob("memory.db.before-restore-*"))  # also of two in the same second
+    assert [sqlite(each, "SELECT count(*) FROM memories") for each in kept] == ["4", "3"]
 
 
 @pytest.mark.parametrize("kind", ["missing", "text", "damaged", "newer", "foreign", "itself"])

@@ -36,7 +36,7 @@ BY_HAND = [
     "UPDATE OR IGNORE edges SET valid_to = NULL WHERE target_id = {other}",
     "UPDATE OR IGNORE edges SET relation = 'supersedes' WHERE source_id = {id}",
     "UPDATE OR IGNORE edges SET relation = 'extends' WHERE source_id = {id}",
-    "UPDATE OR IGNORE edges SET target_id = {id} WHERE target_id = {other} AND source_id <> {id}",
+    "UPDATE OR IGNORE edges SET target_id = {id} {there} AND target_id = {other} AND source_id <> {id}",
     "DELETE FROM edges WHERE target_id = {other}",
     "trash",
     "restore",
