@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from memory_server.reader import Reader
     from memory_server.services.recall import RecallService
     from memory_server.services.search import SearchService
+    from memory_server.sqlite.database import Database
 
 Asks = TypeVar("Asks", "SearchService", "RecallService")
 
@@ -50,11 +51,8 @@ def rows(settings: Settings, *, makes: bool = False) -> Iterator["Reader"]:
     """
     _prepare(settings, makes)
     found = reader.rows(settings)
-    try:
-        found.database.refuse_empty()
+    with _used(found.database):
         yield found
-    finally:
-        found.database.close()
 
 
 @contextmanager
@@ -75,7 +73,7 @@ def search_of(settings: Settings, meaning: bool = False) -> Iterator[tuple["Sear
 
 @contextmanager
 def recall_of(settings: Settings, meaning: bool = False) -> Iterator["RecallService"]:
-    """The same of a recall.
+    """As `search_of`, for `recall`.
 
     Raises:
         Invalid: there is no such file.
@@ -101,18 +99,25 @@ def _warm(settings: Settings) -> Iterator["Services"]:
 def _light(settings: Settings, build: Callable[..., Asks]) -> Iterator[tuple[Asks, bool]]:
     """What needs no model, and whether it asks a running server for the meaning of a question."""
     _prepare(settings)
-    found, asks = build(settings), False
+    asking = None
     if not settings.no_socket:
         from memory_server.cli.by_server import AskingQueue, is_running
 
-        asks = is_running(settings.db)
-        if asks:
-            found = build(settings, partial(AskingQueue, settings.db))
+        if is_running(settings.db):
+            asking = partial(AskingQueue, settings.db)
+    found = build(settings, asking)
+    with _used(found.database):
+        yield found, asking is not None
+
+
+@contextmanager
+def _used(database: "Database") -> Iterator[None]:
+    """Closed at the end."""
     try:
-        found.database.refuse_empty()
-        yield found, asks
+        database.refuse_empty()
+        yield
     finally:
-        found.database.close()
+        database.close()
 
 
 def _prepare(settings: Settings, makes: bool = False) -> None:

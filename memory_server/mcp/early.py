@@ -119,8 +119,11 @@ class Early:
         return bool(self._owed)
 
     def settled(self, id: Id, result: dict[str, Any] | None) -> bool | None:
-        """The server has answered a request; None is an error. Whether the client got this answer from here; None where
-        it got another one, and that is forgotten."""
+        """The server has answered a request; a result of None stands for an error.
+
+        True: the client has this answer from here. False: it has none yet. None: it was given another one, which is
+        forgotten now.
+        """
         name, given = self._names.pop(id, None), self._owed.pop(id, None)
         answer = None if result is None else _json(result)
         if name is not None and self._known.get(name) != answer:

@@ -28,7 +28,9 @@ class MergeService:
             Unavailable: it is of another program, newer than this program, damaged or being written all the time.
         """
         if not file.is_file():
-            raise Invalid(f"{file} is a folder, no file." if file.is_dir() else f"There is no file {file}.")
+            raise Invalid(
+                f"{file} is a folder, not a file." if file.is_dir() else f"There is no file {file}."
+            )
         if not file.stat().st_size:
             raise Invalid(f"{file} is empty. Nothing was merged.")
         if (

@@ -44,9 +44,9 @@ class Later:
         return marks
 
     def put_back(self, marks: Sequence[Mark]) -> None:
-        """They were not written after all."""
+        """They were not written after all. Where there is not room for all, the latest stay."""
         with self._lock:
-            self._marks.extendleft(reversed(marks[: MOST - len(self._marks)]))
+            self._marks = deque([*marks, *self._marks], MOST)
 
     def clear(self) -> None:
         """What they are about has gone away."""

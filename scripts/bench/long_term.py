@@ -16,7 +16,7 @@ from statistics import median
 
 import corpus
 from report import Report
-from server import Server
+from server import Server, ours
 
 from memory_server.domain.caller import Caller
 from memory_server.domain.long_term import LongTermDraft
@@ -82,7 +82,7 @@ def _measured(db: Path, size: int, share: int) -> list[str]:
         [{"role": chance.choice(["user", "assistant"]), "content": chance.choice(said)} for _ in range(4)]
         for _ in range(TIMES + 1)
     ]
-    server = Server(db)
+    server = Server(ours(db))
     try:
         server.call("get_memory_stats", {})
         took, woke, skipped = [], 0, 0

@@ -16,7 +16,7 @@ from typing import Any
 import bpe_openai
 import corpus
 from report import Report
-from server import Server
+from server import Server, ours
 
 SIZES = (1_000, 10_000)
 LIMITS = (200, 500, 2000)
@@ -29,7 +29,7 @@ AT_ONCE = 50
 def main() -> None:
     report = Report(__file__)
     with tempfile.TemporaryDirectory(prefix="memory-server-benchmark-") as folder:
-        server = Server(Path(folder) / "memory.db")
+        server = Server(ours(Path(folder) / "memory.db"))
         try:
             rows = list(_rows(server))
         finally:

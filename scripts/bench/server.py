@@ -5,7 +5,7 @@ import os
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -14,12 +14,8 @@ from typing import Any
 class Server:
     """A server process spoken to over its pipes, without the cost of a client library."""
 
-    def __init__(self, db: Path, *arguments: str) -> None:
-        self._process = subprocess.Popen(
-            [sys.executable, "-m", "memory_server", "--db", str(db), *arguments],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-        )
+    def __init__(self, command: Sequence[str]) -> None:
+        self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
         self._last_id = 0
         hello = {
             "protocolVersion": "2025-06-18",
@@ -60,6 +56,11 @@ class Server:
         self._process.stdin.flush()
 
 
+def ours(db: Path, *arguments: str) -> list[str]:
+    """The command line of our server."""
+    return [sys.executable, "-m", "memory_server", "--db", str(db), *arguments]
+
+
 def wait_until_embedded(server: Server) -> float:
     began = time.perf_counter()
     while waiting := server.call("memory_stats", {})["embeddings"]["waiting"]:
@@ -75,7 +76,7 @@ def note(text: str) -> None:
 @contextmanager
 def started(db: Path, *arguments: str) -> Iterator[Server]:
     """The server, until the block ends."""
-    server = Server(db, *arguments)
+    server = Server(ours(db, *arguments))
     try:
         yield server
     finally:

@@ -19,7 +19,7 @@ from statistics import median
 from typing import Any
 
 from report import Report
-from server import Server
+from server import Server, ours
 
 from memory_server.domain.caller import Caller
 from memory_server.domain.message import Message
@@ -81,7 +81,7 @@ def _fill(db: Path, original: Original, said: list[Message], extract: Callable[[
 def _measured(
     db: Path, original: Original, size: int, talk: Iterator[Message], extract: Callable[[str], Any]
 ) -> list[str]:
-    server = Server(db)
+    server = Server(ours(db))
     try:
         said = [{"role": each.role, "content": each.content} for each in itertools.islice(talk, 2 * TIMES)]
         place = {"conversation_id": CONVERSATION}

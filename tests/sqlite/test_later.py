@@ -7,7 +7,7 @@ import pytest
 
 from memory_server.domain.memory import MemoryId
 from memory_server.errors import Unavailable
-from memory_server.sqlite import memories
+from memory_server.sqlite import later, memories
 from memory_server.sqlite.database import Database
 from memory_server.sqlite.tx import WriteTx
 from tests.conftest import Clock, damage
@@ -118,3 +118,11 @@ def test_it_is_never_written_into_another_file(tmp_path: Path, clock: Clock) -> 
     assert database.settle() is None
     assert counted(database)[0] == 1
     database.close()
+
+
+def test_of_more_marks_than_are_kept_the_latest_stay() -> None:
+    marks = [later.Mark(lambda _: None, str(number)) for number in range(later.MOST + 2)]
+    kept = later.Later()
+    kept.add(marks[-1])
+    kept.put_back(marks[:-1])
+    assert kept.take() == marks[2:]
