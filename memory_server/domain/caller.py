@@ -6,12 +6,26 @@ from memory_server.project import NONE, Project
 
 
 @dataclass(frozen=True, slots=True)
+class Person:
+    """One of several people whom a server serves, and what this person may see and do.
+
+    `projects` are the names of the projects that the person may see; None is all of them. `reads_only` allows no write.
+    """
+
+    name: str
+    projects: frozenset[str] | None = None
+    reads_only: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class Caller:
     """The client's own name, its session and its project; None or NONE where it is not known.
 
-    A face knows the project by its remote or folder; services find its name in the file.
+    A face knows the project by its remote or folder; services find its name in the file. `person` is None where the
+    caller is the one whose file it is: then nothing is hidden.
     """
 
     client: str | None = None
     session: str | None = None
     project: Project = NONE
+    person: Person | None = None
