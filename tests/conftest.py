@@ -10,6 +10,7 @@ from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -193,6 +194,28 @@ class Holder:
         self.process.communicate(timeout=20)
 
 
+class InMemory(Database):
+    """A database in memory that begins as a copy of a migrated one: to migrate an empty one anew takes .05 s."""
+
+    def __init__(self, clock: Callable[[], datetime]) -> None:
+        super().__init__(None, clock)
+        self.open()
+
+    def _connect(self, vfs: str | None = None) -> apsw.Connection:
+        connection = super()._connect(vfs)
+        with connection.backup("main", _migrated(), "main") as copying:
+            copying.step()
+        return connection
+
+
+@cache
+def _migrated() -> apsw.Connection:
+    """An empty database of the newest schema, migrated by the product itself."""
+    database = Database(None, Clock())
+    with database.write() as tx:
+        return tx.connection
+
+
 def problems(database: Database) -> list[str]:
     """What `doctor` would find wrong with the file."""
     with database.read() as tx:
@@ -259,8 +282,7 @@ def segmenter(tmp_path_factory: pytest.TempPathFactory) -> JiebaSegmenter:
 @pytest.fixture
 def database(clock: Clock) -> Iterator[Database]:
     """A migrated database in memory; whole afterwards, or the test fails."""
-    database = Database(None, clock)
-    database.open()
+    database = InMemory(clock)
     yield database
     assert problems(database) == []
     database.close()
@@ -270,6 +292,7 @@ def database(clock: Clock) -> Iterator[Database]:
 def file_database(tmp_path: Path, clock: Clock) -> Iterator[Database]:
     """A migrated database in `tmp_path / "memory.db"`; closed and whole afterwards, or the test fails."""
     path = tmp_path / "memory.db"
+    path.write_bytes(_migrated().serialize("main"))
     database = Database(path, clock)
     database.open()
     yield database

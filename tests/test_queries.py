@@ -17,8 +17,7 @@ from memory_server.nlp.jieba import JiebaSegmenter
 from memory_server.services.embedding_queue import EmbeddingQueue
 from memory_server.services.memories import MemoryService
 from memory_server.services.search import SearchService
-from memory_server.sqlite.database import Database
-from tests.conftest import Servers, call, problems
+from tests.conftest import InMemory, Servers, call, problems
 
 MODES = ("hybrid", "keyword", "semantic")
 HARD = [
@@ -155,7 +154,7 @@ class Store:
 @pytest.fixture(scope="module")
 def store(segmenter: JiebaSegmenter) -> Iterator[Store]:
     """Real searches on a real database in memory, with hashed vectors."""
-    database = Database(None, _clock)
+    database = InMemory(_clock)
     embedder = HashingEmbedder()
     queue = EmbeddingQueue(database, lambda known: embedder, lambda space: embedder, _clock)
     queue.warm_up()

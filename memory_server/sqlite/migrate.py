@@ -68,12 +68,12 @@ def refuse(connection: apsw.Connection, newest: int) -> None:
 
 def triggers(migrations: list[Migration]) -> set[str]:
     """The names of all triggers that a whole database has."""
+    start = "CREATE TRIGGER "
     return {
-        name
+        line.removeprefix(start).split()[0]
         for migration in migrations
-        for name in re.findall(
-            r"^CREATE TRIGGER (\w+)", migration.path.read_text(encoding="utf-8"), re.MULTILINE
-        )
+        for line in migration.path.read_text(encoding="utf-8").split("\n")
+        if line.startswith(start)
     }
 
 

@@ -44,7 +44,7 @@ from memory_server.services.turns import TurnService
 from memory_server.sqlite.database import Database
 from memory_server.triggers.engine import TwoTierEngine
 from memory_server.triggers.javascript.sandbox import Sandbox
-from tests.conftest import Clock, Sqlite, damage, problems
+from tests.conftest import Clock, InMemory, Sqlite, damage, problems
 
 CLAUDE = Caller("Claude", "s1", Project("/srv/shop", "shop"))
 TOKEN = "qzforgetmeq"
@@ -769,7 +769,7 @@ class Machine(RuleBasedStateMachine):
 
     def __init__(self) -> None:
         super().__init__()
-        self.database = Database(None, Clock())
+        self.database = InMemory(Clock())
         embedder = HashingEmbedder()
         queue = EmbeddingQueue(self.database, lambda known: embedder, lambda space: embedder, Clock())
         self.memories = MemoryService(self.database, queue, NoChinese())

@@ -21,7 +21,7 @@ from memory_server.triggers import engine as engine_module
 from memory_server.triggers.engine import BUDGET, TwoTierEngine
 from memory_server.triggers.javascript import sandbox as sandbox_module
 from memory_server.triggers.javascript.sandbox import SECONDS, SKIPPED, SLICE, TIMEOUT, Answer, Sandbox
-from tests.conftest import Clock
+from tests.conftest import Clock, InMemory
 
 CLAUDE = Caller("Claude", "s1")
 RESTART = 0.03
@@ -84,8 +84,7 @@ def sandbox(monkeypatch: pytest.MonkeyPatch) -> Pretended:
 def fresh(sandbox: Pretended) -> tuple[LongTermService, Database, Clock]:
     """A service on a database of its own: one for each example."""
     clock = Clock()
-    database = Database(None, clock)
-    database.open()
+    database = InMemory(clock)
     service = LongTermService(
         database, TwoTierEngine(sandbox, lambda one, other: None), random.Random(3).random
     )

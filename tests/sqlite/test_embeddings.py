@@ -16,7 +16,7 @@ from memory_server.sqlite import embeddings, plain_vectors, vectors
 from memory_server.sqlite.database import Database
 from memory_server.sqlite.embeddings import Waiting
 from memory_server.sqlite.tx import Tx, WriteTx
-from tests.conftest import Clock, Sqlite, undone
+from tests.conftest import Clock, InMemory, Sqlite, undone
 
 DIMENSIONS = 64
 FIRST = Space("hashing", "first", "1", DIMENSIONS, "", "", "", True, True, "fingerprint-1")
@@ -129,7 +129,7 @@ def test_both_vector_engines_find_the_same_memories(
     answers = []
     for install in (vectors.install, plain_vectors.install):
         monkeypatch.setattr(vectors, "install", install)
-        database = Database(None, clock)
+        database = InMemory(clock)
         space_id = filled(database, 1500)
         with database.read() as tx:
             answers.append([ids(tx, space_id, vector_of(f"query {i}"), wanted, 20) for i in range(10)])

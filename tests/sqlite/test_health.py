@@ -10,7 +10,7 @@ from memory_server.sqlite import health
 from memory_server.sqlite.database import Database
 from memory_server.sqlite.rows import Rows
 from memory_server.sqlite.tx import WriteTx
-from tests.conftest import problems, undone
+from tests.conftest import Clock, InMemory, problems, undone
 
 NO_UTF8 = b"caf\xe9"
 NO_DATES = ["yesterday", "", "2026-13-01T00:00:00.000Z"]
@@ -33,6 +33,15 @@ def ordinary_tables(tx: WriteTx) -> set[str]:
         "SELECT name FROM pragma_table_list WHERE schema = 'main' AND type = 'table' AND name NOT LIKE 'sqlite_%'"
     )
     return {name for (name,) in rows}
+
+
+@pytest.fixture(scope="module")
+def database() -> Iterator[Database]:
+    """One for the module: each test undoes what it wrote."""
+    database = InMemory(Clock())
+    yield database
+    assert problems(database) == []
+    database.close()
 
 
 @pytest.fixture

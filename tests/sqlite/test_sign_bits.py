@@ -14,7 +14,7 @@ from memory_server.sqlite import candidates, embeddings, sign_bits
 from memory_server.sqlite.database import Database
 from memory_server.sqlite.sign_bits import SignBits
 from memory_server.sqlite.tx import Tx, WriteTx
-from tests.conftest import Clock, Sqlite, undone
+from tests.conftest import Clock, InMemory, Sqlite, undone
 from tests.sqlite.test_embeddings import FIRST, embed_all, filled, put, unit, vector_of
 
 WANTED = [
@@ -118,7 +118,7 @@ def test_the_copy_finds_what_sql_finds_after_any_changes(
 ) -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(sign_bits, "MOST_CHANGES", most)
-        database = Database(None, clock)
+        database = InMemory(clock)
         space_id = filled(database, 30)
         bits = SignBits()
         for each in changes:

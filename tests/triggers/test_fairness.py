@@ -19,7 +19,7 @@ from memory_server.triggers import engine as engine_module
 from memory_server.triggers.engine import BUDGET, TwoTierEngine
 from memory_server.triggers.javascript import sandbox as sandbox_module
 from memory_server.triggers.javascript.sandbox import SKIPPED, SLICE, TIMEOUT, Answer, Sandbox
-from tests.conftest import Clock
+from tests.conftest import Clock, InMemory
 
 RESTART = 0.03
 """Seconds that the pretended worker takes to start again after it was killed."""
@@ -103,8 +103,7 @@ def test_each_innocent_is_evaluated_in_each_search_after_the_endless_ones_failed
     ]
     order.shuffle(made)
     clock = Clock()
-    database = Database(None, clock)
-    database.open()
+    database = InMemory(clock)
     service = serving(pretended, database)
     for name, cost in made:
         add(service, name, cost)
@@ -123,8 +122,7 @@ def test_each_innocent_is_evaluated_in_each_search_after_the_endless_ones_failed
 def test_who_got_less_time_than_a_check_allows_is_not_blamed(pretended: Pretended) -> None:
     """Many new endless ones leave a tenth of a second to the first of those that need more than a slice."""
     clock = Clock()
-    database = Database(None, clock)
-    database.open()
+    database = InMemory(clock)
     service = serving(pretended, database)
     add(service, "slow", 0.3)
     for number in range(int((BUDGET - 0.1) / (SLICE + RESTART)) - 1):

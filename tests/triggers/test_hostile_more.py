@@ -15,12 +15,11 @@ from memory_server.domain.long_term import LongTermDraft
 from memory_server.domain.message import Message
 from memory_server.errors import TriggerRejected
 from memory_server.services.long_term import Awakening, LongTermService
-from memory_server.sqlite.database import Database
 from memory_server.triggers import Failure, Value
 from memory_server.triggers.engine import BUDGET, TwoTierEngine
 from memory_server.triggers.javascript import sandbox
 from memory_server.triggers.javascript.sandbox import Sandbox
-from tests.conftest import Clock
+from tests.conftest import Clock, InMemory
 from tests.triggers import hostile
 from tests.triggers.hostile_more import HOSTILE, Hostile
 
@@ -98,8 +97,7 @@ class Attacked:
 def world() -> Iterator[Attacked]:
     usual, sandbox.SECONDS = sandbox.SECONDS, LIMIT
     clock = Clock(datetime(2026, 7, 17, 12, tzinfo=UTC))
-    database = Database(None, clock)
-    database.open()
+    database = InMemory(clock)
     engine = Sandbox()
     service = LongTermService(
         database, TwoTierEngine(engine, lambda one, other: None), random.Random(3).random, zone=UTC
