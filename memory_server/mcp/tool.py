@@ -3,7 +3,8 @@
 import inspect
 import json
 from collections.abc import Callable, Sequence
-from functools import partial
+from dataclasses import dataclass
+from functools import cache, partial
 from typing import Any
 
 import anyio.to_thread
@@ -45,6 +46,9 @@ NOTE_HEADROOM = 1.15
 _CALLER = "caller"
 """The parameter of a method that gets the Caller."""
 
+_NOT_WRITTEN = ("self", _CALLER)
+"""The parameters of a method that are no arguments of the tool."""
+
 
 class Arguments(ArgModelBase):
     """The arguments of one tool; only wire names are accepted."""
@@ -68,29 +72,22 @@ class Tool(SdkTool):
     ) -> None:
         """`evaluates`: a call evaluates triggers, which may take seconds. `always`: a client that loads tools only when
         they are needed should load this one at once (the key in `_meta` is Claude Code's)."""
-        signature = inspect.signature(method)
-        model = _arguments(method.__name__, signature)
-        schema = compact(model.model_json_schema(by_alias=True))
+        declared = _declared(getattr(method, "__func__", method))
         super().__init__(
             fn=method,
             name=method.__name__,
             title=TITLES.get(method.__name__),
             description=inspect.getdoc(method) or "",
-            parameters=public(schema),
-            fn_metadata=FuncMetadata(
-                arg_model=model,
-                output_schema=with_note(
-                    compact_answer(signature.return_annotation.model_json_schema(mode="serialization"))
-                ),
-            ),
+            parameters=public(declared.schema),
+            fn_metadata=declared.metadata,
             is_async=False,
             context_kwarg=None,
             annotations=effect,
             meta={"anthropic/alwaysLoad": True} if always else None,
         )
-        self._wants_caller = _CALLER in signature.parameters
+        self._wants_caller = declared.wants_caller
         self._evaluates = evaluates
-        self._schema = schema
+        self._schema = declared.schema
 
     _wants_caller: bool = False
     _evaluates: bool = False
@@ -174,10 +171,32 @@ def _note(call: Call) -> str:
     return visible(" ".join(call.notes))
 
 
+@dataclass(frozen=True, slots=True)
+class _Declared:
+    """What the signature of a function says of the tool that it becomes."""
+
+    schema: dict[str, Any]
+    metadata: FuncMetadata
+    wants_caller: bool
+
+
+@cache
+def _declared(function: Callable[..., BaseModel]) -> _Declared:
+    """Made once for all servers of a process: all tools together take .1 s."""
+    signature = inspect.signature(function)
+    model = _arguments(function.__name__, signature)
+    answer = signature.return_annotation.model_json_schema(mode="serialization")
+    return _Declared(
+        compact(model.model_json_schema(by_alias=True)),
+        FuncMetadata(arg_model=model, output_schema=with_note(compact_answer(answer))),
+        _CALLER in signature.parameters,
+    )
+
+
 def _arguments(name: str, signature: inspect.Signature) -> type[Arguments]:
     fields: dict[str, Any] = {}
     for parameter in signature.parameters.values():
-        if parameter.name != _CALLER:
+        if parameter.name not in _NOT_WRITTEN:
             default = ... if parameter.default is inspect.Parameter.empty else parameter.default
             fields[parameter.name] = (parameter.annotation, default)
     return create_model(f"{name}_arguments", __base__=Arguments, **fields)

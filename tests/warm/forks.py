@@ -11,6 +11,7 @@ import socket
 import sys
 import time
 from dataclasses import dataclass
+from pathlib import Path
 
 import memory_server
 
@@ -31,6 +32,15 @@ def import_all() -> None:
     for module in pkgutil.walk_packages(memory_server.__path__, "memory_server."):
         if module.name != LEFT_OUT:
             importlib.import_module(module.name)
+
+
+def declare_tools() -> None:
+    """Make the schemas of all tools: .1 s that each server does without."""
+    from memory_server import app
+    from memory_server.mcp.toolsets import toolsets
+    from memory_server.settings import Settings
+
+    toolsets(app.build(Settings(db=Path("never-opened.db"))))
 
 
 def received(asking: socket.socket) -> Asked:
@@ -125,6 +135,7 @@ def become(asked: Asked) -> None:
 if __name__ == "__main__":
     import_all()
     program = importlib.import_module("memory_server.__main__")
+    declare_tools()
     gc.freeze()
     asked = forks(sys.argv[1])
     become(asked)
