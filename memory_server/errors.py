@@ -28,6 +28,8 @@ class Mend(StrEnum):
     LIST_CHANGES = "list what happened"
     UNDO_TOGETHER = "undo several changes together"
     LIST_PROJECTS = "list the projects"
+    LIST_TOKENS = "list the tokens"
+    ADD_TOKEN = "add a token"
     SETTLE_DISPUTE = "say which of two memories is outdated, or that both hold"
     DELETE_DUPLICATE = "delete a memory that another one says too"
     CLOSE_TASK = "delete a task that is done, or say how it stands"

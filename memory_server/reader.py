@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from memory_server.services.projects import ProjectService
     from memory_server.services.recall import RecallService
     from memory_server.services.search import SearchService
+    from memory_server.services.tokens import TokenService
     from memory_server.sqlite.database import Database
 
 Make = Callable[..., "EmbeddingQueue"]
@@ -49,6 +50,12 @@ class Reader:
         from memory_server.services.projects import ProjectService
 
         return ProjectService(self.database)
+
+    @property
+    def tokens(self) -> "TokenService":
+        from memory_server.services.tokens import TokenService
+
+        return TokenService(self.database)
 
 
 def rows(settings: Settings) -> Reader:

@@ -12,6 +12,7 @@ from memory_server.domain.fact import Fact, FactChange
 from memory_server.domain.long_term import LongTermMemory, Wake
 from memory_server.domain.memory import Memory
 from memory_server.domain.ranking import Hit
+from memory_server.domain.token import State, Token
 
 
 @dataclass(frozen=True, slots=True)
@@ -360,3 +361,37 @@ class DoctorAnswer:
     report: dict[str, str]
     problems: tuple[str, ...]
     fixed: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class TokenLine:
+    """A token without the token itself; `projects` null is all."""
+
+    id: int
+    name: str
+    prefix: str
+    projects: tuple[str, ...] | None
+    read_only: bool
+    state: str
+    created_at: str
+    expires_at: str | None
+    last_used: str | None
+
+    @classmethod
+    def of(cls, token: Token, state: State) -> "TokenLine":
+        return cls(
+            token.id,
+            token.name,
+            token.prefix,
+            token.projects,
+            token.read_only,
+            state.value,
+            token.created_at,
+            token.expires_at,
+            token.last_used,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class TokensAnswer:
+    tokens: tuple[TokenLine, ...]

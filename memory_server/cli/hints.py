@@ -22,6 +22,8 @@ WORDS = {
     Mend.LIST_CHANGES: "`memory-server log` shows what happened; what can be undone has a number.",
     Mend.UNDO_TOGETHER: "Name all of them, or a range such as c3..c7.",
     Mend.LIST_PROJECTS: "`memory-server projects` lists them.",
+    Mend.LIST_TOKENS: "`memory-server token list` lists them.",
+    Mend.ADD_TOKEN: "Make one first: memory-server token add NAME",
     Mend.SETTLE_DISPUTE: f"Say which of {{old}} and {{new}} is right, or that both are. {_THROUGH_AN_ASSISTANT}",
     Mend.DELETE_DUPLICATE: f"Delete memory {{id}}. {_THROUGH_AN_ASSISTANT}",
     Mend.CLOSE_TASK: f"Delete the fact {{key}}, or write how it stands. {_THROUGH_AN_ASSISTANT}",

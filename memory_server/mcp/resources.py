@@ -1,7 +1,6 @@
 """The resources: what is stored, as dated text that a person can attach to a conversation. Reading changes nothing."""
 
 from dataclasses import dataclass, replace
-from pathlib import Path
 from urllib.parse import quote, unquote
 
 from mcp_types import Resource, ResourceTemplate
@@ -13,7 +12,7 @@ from memory_server.errors import Invalid, Mend, NotFound, Unavailable
 from memory_server.language.text import clean
 from memory_server.language.tokens import weigh
 from memory_server.mcp import texts
-from memory_server.project import project_of
+from memory_server.services import projects
 from memory_server.services.facts import FactService
 from memory_server.services.memories import MemoryService
 from memory_server.services.projects import ProjectService
@@ -147,7 +146,7 @@ class Resources:
         Raises:
             NotFound: nothing is known of it.
         """
-        named = replace(caller, project=project_of(name, Path()))
+        named = replace(caller, project=projects.asked(name, caller))
         found = self.resume.resume(BRIEFING, frozenset(), WORDING, named)
         if found.note:
             raise NotFound(found.note, Mend.LIST_PROJECTS)
