@@ -15,6 +15,9 @@ from memory_server.project import NONE, Project, project_of
 EMBEDDER_KEY = "MEMORY_SERVER_EMBEDDER_KEY"
 """The variable that holds the key of the embedder. There is no flag for it: others can see the flags of a process."""
 
+LOOPBACK = "127.0.0.1"
+"""Where only this machine reaches a server."""
+
 
 def _split(value: object) -> object:
     return (
@@ -39,6 +42,15 @@ def _address(url: str) -> str:
     if not right:
         raise ValueError("must be an address such as http://localhost:11434/v1")
     return url
+
+
+def _place(given: str) -> str:
+    """A place to listen, as HOST:PORT; a port alone is of this machine only."""
+    host, _, port = given.strip().rpartition(":")
+    host = host.removeprefix("[").removesuffix("]") or LOOPBACK
+    if not (port.isascii() and port.isdigit() and int(port) < 65_536) or re.search(r"[\s/@]", host):
+        raise ValueError("must be a port such as 8765, or an address and a port such as 127.0.0.1:8765")
+    return f"[{host}]:{int(port)}" if ":" in host else f"{host}:{int(port)}"
 
 
 Names = Annotated[tuple[str, ...], NoDecode, BeforeValidator(_split)]
@@ -124,6 +136,22 @@ class Settings(BaseSettings):
         le=1_000_000_000,
         description="How many short-term memories of each conversation, the best, no cleanup removes.",
     )
+    http: Annotated[str, AfterValidator(_place)] | None = Field(
+        default=None,
+        description="Serve over HTTP at this port, or address and port, instead of standard input and output. "
+        "`8765` is for this machine alone; any other address needs tokens.",
+    )
+    http_hosts: Names = Field(
+        default=(),
+        description="The names by which clients reach the server over HTTP, besides `localhost`: those of a proxy, "
+        "or of this machine.",
+    )
+    http_rate: int = Field(
+        default=600,
+        ge=1,
+        le=1_000_000,
+        description="How many requests a minute each token may send over HTTP.",
+    )
     log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = Field(
         default="WARNING", description="The lowest level of messages that are written to standard error."
     )
@@ -143,6 +171,14 @@ class Settings(BaseSettings):
         except FileNotFoundError:  # it was deleted
             folder = Path.home()
         return project_of(self.project, folder)
+
+    @property
+    def http_place(self) -> tuple[str, int] | None:
+        """The host and the port at which to serve over HTTP."""
+        if self.http is None:
+            return None
+        host, _, port = self.http.rpartition(":")
+        return host.removeprefix("[").removesuffix("]"), int(port)
 
     @property
     def asks_openai(self) -> bool:

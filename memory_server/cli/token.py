@@ -77,7 +77,9 @@ def revoke_command(settings: Settings, which: str) -> None:
     with rows(settings) as services:
         found = services.tokens.revoke(which)
     for each in found:
-        output.say(f"Token {each.id} of {each.name} ({each.prefix}…) is revoked. Servers refuse it from now on.")
+        output.say(
+            f"Token {each.id} of {each.name} ({each.prefix}…) is revoked. Servers refuse it from now on."
+        )
 
 
 @click.group("token", cls=Verbs)

@@ -32,7 +32,9 @@ class Calls:
     times: tuple[int, ...] = (0,) * (len(BOUNDS) + 1)
 
     @classmethod
-    def one(cls, outcome: Outcome, milliseconds: float, degraded: bool = False, timed_out: int = 0) -> "Calls":
+    def one(
+        cls, outcome: Outcome, milliseconds: float, degraded: bool = False, timed_out: int = 0
+    ) -> "Calls":
         place = next((i for i, bound in enumerate(BOUNDS) if milliseconds <= bound), len(BOUNDS))
         return cls(
             1,
@@ -56,7 +58,7 @@ class Calls:
         )
 
     def quantile(self, share: float) -> float | None:
-        """Milliseconds that this share of the calls did not exceed, on a line between two bounds; None without calls."""
+        """Milliseconds that this share of the calls did not exceed, between two bounds on a line; None without calls."""
         wanted, before = share * sum(self.times), 0.0
         for i, number in enumerate(self.times[:-1]):
             if number and before + number >= wanted:
@@ -69,6 +71,8 @@ class Calls:
 def times_of(given: object) -> tuple[int, ...]:
     """What the file has as `times`, also where somebody has edited it or an earlier program had other bounds."""
     numbers = (
-        [each if type(each) is int and each >= 0 else 0 for each in given] if isinstance(given, Sequence) else []
+        [each if type(each) is int and each >= 0 else 0 for each in given]
+        if isinstance(given, Sequence)
+        else []
     )
     return tuple([*numbers, *Calls().times][: len(BOUNDS) + 1])

@@ -59,9 +59,7 @@ class Token:
     @property
     def person(self) -> Person:
         """Whom it stands for, and what this person may see and do with it."""
-        return Person(
-            self.name, None if self.projects is None else frozenset(self.projects), self.read_only
-        )
+        return Person(self.name, None if self.projects is None else frozenset(self.projects), self.read_only)
 
 
 def made() -> str:

@@ -60,8 +60,8 @@ class Resources:
     facts: FactService
     projects: ProjectService
 
-    def listed(self) -> list[Resource]:
-        """The two of the caller's project, then one for each project."""
+    def listed(self, caller: Caller) -> list[Resource]:
+        """The two of the caller's project, then one for each project that the caller may see."""
         return [
             Resource(
                 uri=RESUME,
@@ -85,9 +85,13 @@ class Resources:
                     description="What is known of this project.",
                     mime_type=TEXT,
                 )
-                for name in self.projects.names()[:PROJECTS]
+                for name in self._projects(caller)[:PROJECTS]
             ),
         ]
+
+    def _projects(self, caller: Caller) -> list[str]:
+        seen = None if caller.person is None else caller.person.projects
+        return [name for name in self.projects.names() if seen is None or name in seen]
 
     def templates(self) -> list[ResourceTemplate]:
         return [

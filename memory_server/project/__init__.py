@@ -65,8 +65,10 @@ def project_of(given: str | None, folder: Path) -> Project:
 
 
 def named(given: str) -> Project:
-    """The project of a name, a path or the address of a remote, without a look at the disk: a path may be one of another
-    machine. A path from the home or the working folder stands for the name of its last folder."""
+    """The project of a name, a path or the address of a remote, and no look at the disk: it may be another machine's.
+
+    A path from the home or the working folder stands for the name of its last folder.
+    """
     given = given.strip()
     if address.is_address(given) and (remote := address.read(given)) is not None:
         return Project(remote.key, readable(remote.name))

@@ -58,5 +58,5 @@ def select(tx: Tx, days: int) -> dict[str, Calls]:
     for tool, times, *numbers in tx.rows(
         f"SELECT tool, times, {_COLUMNS} FROM call_counts WHERE day >= ?", (since.isoformat(),)
     ):
-        found[tool] = found.get(tool, Calls()) + Calls(*numbers, times=times_of(json.loads(times)))
+        found[tool] = found.get(tool, Calls()) + Calls(*[*numbers, times_of(json.loads(times))])
     return dict(sorted(found.items(), key=lambda each: (-each[1].calls, each[0])))

@@ -212,7 +212,7 @@ def failing(error: BaseException) -> MemoryServer:
 
     services = app.build(Settings(db=Path("never-opened.db")))
     return MemoryServer(
-        [Tool(fails, READS)], ["fails"], lambda name: Caller(name, "s1"), "ERROR", offers(services)
+        [Tool(fails, READS)], ["fails"], lambda name, _: Caller(name, "s1"), "ERROR", offers(services)
     )
 
 
@@ -260,7 +260,7 @@ async def test_a_resource_that_fails_is_a_bug_of_the_server_too(caplog: pytest.L
     good = offers(services)
     broken = Broken(services.resume, services.recent, services.memories, services.facts, services.projects)
     server = MemoryServer(
-        [], [], lambda name: Caller(name, "s1"), "ERROR", Offers(broken, good.prompts, good.completions)
+        [], [], lambda name, _: Caller(name, "s1"), "ERROR", Offers(broken, good.prompts, good.completions)
     )
     async with Client(server) as client:
         with pytest.raises(MCPError) as error:
