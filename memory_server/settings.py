@@ -152,6 +152,11 @@ class Settings(BaseSettings):
         le=1_000_000,
         description="How many requests a minute each token may send over HTTP.",
     )
+    audit: Annotated[Path, AfterValidator(Path.expanduser)] | None = Field(
+        default=None,
+        description="A file that gets a line for each call: who, what, when, which ids and how it ended; no contents. "
+        "Only its owner can read it. It begins anew at 16 MB, and 8 earlier ones are kept.",
+    )
     log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = Field(
         default="WARNING", description="The lowest level of messages that are written to standard error."
     )

@@ -6,6 +6,7 @@ What is not known is null; a list may be empty.
 from dataclasses import dataclass
 from typing import Any
 
+from memory_server.domain.calls import Calls
 from memory_server.domain.change import Change, Kind
 from memory_server.domain.edge import Edge
 from memory_server.domain.fact import Fact, FactChange
@@ -395,3 +396,31 @@ class TokenLine:
 @dataclass(frozen=True, slots=True)
 class TokensAnswer:
     tokens: tuple[TokenLine, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class CallLine:
+    """The calls of a tool. `p50` and `p95` are milliseconds that half and 95 % of them did not exceed."""
+
+    tool: str
+    calls: int
+    refused: int
+    failed: int
+    degraded: int
+    timed_out: int
+    p50: float | None
+    p95: float | None
+
+    @classmethod
+    def of(cls, tool: str, calls: Calls) -> "CallLine":
+        half, most = (None if each is None else round(each, 1) for each in map(calls.quantile, (0.5, 0.95)))
+        counts = (calls.calls, calls.refused, calls.failed, calls.degraded, calls.timed_out)
+        return cls(tool, *counts, half, most)
+
+
+@dataclass(frozen=True, slots=True)
+class CallsAnswer:
+    """The calls of the last `days` days, by tool."""
+
+    days: int
+    tools: tuple[CallLine, ...]

@@ -13,10 +13,12 @@ from memory_server.hook.asking import PATIENCE
 from memory_server.hook.wire import Vectors
 from memory_server.mcp.callers import Callers
 from memory_server.mcp.early import Early
+from memory_server.mcp.observing import counting
 from memory_server.mcp.offers import offers
 from memory_server.mcp.server import MemoryServer
 from memory_server.mcp.stdio import serve as serve_stdio
 from memory_server.mcp.toolsets import chosen, toolsets
+from memory_server.reader import clock
 from memory_server.services.embedding_queue import Unanswered
 from memory_server.settings import Settings
 
@@ -62,7 +64,14 @@ def server_of(services: Services, callers: Callers) -> MemoryServer:
     """The server of these services, with the tools that the settings leave."""
     known, settings = toolsets(services), services.settings
     everything = [tool.name for tools in known.values() for tool in tools]
-    return MemoryServer(chosen(known, settings), everything, callers, settings.log_level, offers(services))
+    observers = [counting(services.calls)]
+    if settings.audit is not None:
+        from memory_server.mcp.audit import auditing
+
+        observers.append(auditing(settings.audit, clock))
+    return MemoryServer(
+        chosen(known, settings), everything, callers, settings.log_level, offers(services), observers
+    )
 
 
 def hooks_of(services: Services) -> Answering:

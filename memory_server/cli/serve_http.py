@@ -3,6 +3,7 @@
 import ipaddress
 import os
 import sys
+from functools import partial
 
 from memory_server import app
 from memory_server.cli import garbage
@@ -11,6 +12,7 @@ from memory_server.errors import Invalid, Mend
 from memory_server.mcp.http.app import PATH, HttpOptions, http_app
 from memory_server.mcp.http.callers import HttpCallers
 from memory_server.mcp.http.keys import Keys
+from memory_server.mcp.http.metrics import written
 from memory_server.mcp.http.serving import listen, serve
 from memory_server.services.tokens import TokenService
 from memory_server.settings import LOOPBACK, Settings
@@ -25,7 +27,7 @@ def serve_http(settings: Settings) -> None:
     """
     host, port = settings.http_place or (LOOPBACK, 0)
     services = app.build(settings)
-    tokens = TokenService(services.database)
+    tokens = TokenService(services.database, os.urandom)
     if not _is_loopback(host) and not tokens.are_needed():
         raise Invalid(
             f"{host} can be reached by others than this machine, and there is no token: all could read the memory.",
@@ -33,7 +35,8 @@ def serve_http(settings: Settings) -> None:
         )
     listening = listen(host, port)
     server = server_of(services, HttpCallers())
-    options = HttpOptions((*_names(host), *settings.http_hosts), settings.http_rate)
+    metrics = partial(written, server, services.calls, lambda: services.queue.kept().waiting)
+    options = HttpOptions((*_names(host), *settings.http_hosts), settings.http_rate, metrics)
     application = http_app(server, Keys(tokens), options)
     garbage.look_from_now()
     services.start()

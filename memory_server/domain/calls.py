@@ -14,6 +14,8 @@ class Outcome(StrEnum):
     """Answered with an error that says what mends it."""
     FAILED = "failed"
     """A bug of the server."""
+    LEFT = "left"
+    """Broken off: the client went away, or the server ended."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +60,7 @@ class Calls:
         )
 
     def quantile(self, share: float) -> float | None:
-        """Milliseconds that this share of the calls did not exceed, between two bounds on a line; None without calls."""
+        """Milliseconds that this share of the calls did not exceed, guessed between two bounds; None without any."""
         wanted, before = share * sum(self.times), 0.0
         for i, number in enumerate(self.times[:-1]):
             if number and before + number >= wanted:

@@ -203,3 +203,11 @@ def _scope(written: str) -> Scope:
         return Scope(written)
     except ValueError:
         raise Invalid(f"No scope `{written}`: it is one of {', '.join(LOOKUP_ORDER)}.") from None
+
+
+def memory_of(uri: str) -> int | None:
+    """The id of the memory that an address names, if it names one."""
+    match _parts(uri):
+        case ["memory", id] if (digits := id.removeprefix("m")).isascii() and digits.isdigit():
+            return int(digits[:20])
+    return None

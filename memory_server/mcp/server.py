@@ -9,7 +9,7 @@ from functools import partial
 from typing import Any, TypeVar
 
 import anyio.to_thread
-from mcp.server.context import ServerMiddleware, ServerRequestContext
+from mcp.server.context import ServerRequestContext
 from mcp.server.lowlevel.helper_types import ReadResourceContents
 from mcp.server.mcpserver import Context, MCPServer
 from mcp.server.mcpserver.exceptions import ToolError, UnexpectedToolError
@@ -40,10 +40,11 @@ from memory_server.mcp.changes import Changes
 from memory_server.mcp.compat import answer_completions, answer_resource_lists
 from memory_server.mcp.completions import Completions
 from memory_server.mcp.hints import WORDS
+from memory_server.mcp.observing import UNKNOWN, Observed, Observer, observed
 from memory_server.mcp.once import ListedOnce
 from memory_server.mcp.prompts import Prompts
 from memory_server.mcp.refusals import ArgumentsRefusedError
-from memory_server.mcp.resources import TEXT, Resources
+from memory_server.mcp.resources import TEXT, Resources, memory_of
 from memory_server.mcp.slots import Slots
 from memory_server.mcp.tool import Tool
 
@@ -106,12 +107,9 @@ class MemoryServer(MCPServer[Any]):
         callers: Callers,
         log_level: str,
         offers: Offers,
-        watch: Sequence[ServerMiddleware[Any]] = (),
+        observers: Sequence[Observer] = (),
     ) -> None:
-        """`everything` has the names of all tools, also of those that the settings switch off.
-
-        `watch` is middleware that sees each request and its answer first and last.
-        """
+        """`everything` has the names of all tools, also of those that the settings switch off."""
         logging.getLogger("mcp").setLevel(max(SDK_LOG, logging.getLevelNamesMapping()[log_level]))
         self._changes = Changes(offers.resources, callers)
         super().__init__(
@@ -123,7 +121,7 @@ class MemoryServer(MCPServer[Any]):
             else READ_ONLY_INSTRUCTIONS,
             tools=list(tools),
             log_level=log_level,  # type: ignore[arg-type]  # the settings allow a subset
-            middleware=[*watch, self._changes.watch, ListedOnce(callers).answer],
+            middleware=[self._changes.watch, ListedOnce(callers).answer],
         )
         answer_completions(self, self._completed)
         answer_resource_lists(self, self._resources)
@@ -133,21 +131,33 @@ class MemoryServer(MCPServer[Any]):
         self.slots = Slots(CALLS_AT_ONCE)
         self.trigger_slots = Slots(TRIGGERS_AT_ONCE)
         self._callers = callers
+        self._observers = observers
 
     async def call_tool(
         self, name: str, arguments: dict[str, Any], context: Context[Any, Any] | None = None
     ) -> CallToolResult | InputRequiredResult:
-        tool = self._tools.get(name)
-        if tool is None:
-            raise _refusal(self._why_not(name, arguments))
-        caller = self._caller(context)
+        tool, caller = self._tools.get(name), self._caller(context)
+        call = Observed(name if tool else UNKNOWN, caller, arguments)
+        with observed(self._observers, call):
+            if tool is None:
+                raise _refusal(self._why_not(name, arguments))
+            answer = await self._call(tool, arguments, caller)
+            call.answer = answer.structured_content or {}
+        if context is not None and not tool.reads_only:
+            with deadline.within(TELLING):
+                await self._changes.written(context, caller)
+        return answer
+
+    async def _call(self, tool: Tool, arguments: dict[str, Any], caller: Caller) -> CallToolResult:
+        """Raises ToolError: it failed; the message says what mends it, or that it is a bug."""
+        name = tool.name
         if caller.person is not None and caller.person.reads_only and not tool.reads_only:
             raise _refusal(_may_not_write(name))
         turn = self.trigger_slots.place(caller.person) if tool.evaluates else nullcontext()
         try:
             with deadline.within(deadline.CALL):
                 async with turn, self.slots.place(caller.person):
-                    answer = await tool.call(arguments, caller)
+                    return await tool.call(arguments, caller)
         except ArgumentsRefusedError as error:
             logger.info("%s was refused: %s", name, type(error).__name__)
             raise _refusal(self._mended(tool, error, arguments)) from error
@@ -159,10 +169,6 @@ class MemoryServer(MCPServer[Any]):
                 raise UnexpectedToolError(f"Error: {_bug(name)}") from error
             logger.info("%s was refused: %s", name, type(error).__name__)
             raise _refusal(mend) from error
-        if context is not None and not tool.reads_only:
-            with deadline.within(TELLING):
-                await self._changes.written(context, caller)
-        return answer
 
     async def _resources(
         self, ctx: ServerRequestContext[Any, Any], _: PaginatedRequestParams | None
@@ -223,6 +229,13 @@ class MemoryServer(MCPServer[Any]):
         Raises:
             MCPError: it failed; the message says what mends it, and the error has `data`.
         """
+        about = {"id": memory_of(data["uri"])} if data else {}
+        with observed(self._observers, Observed(method, caller, about, is_tool=False)):
+            return await self._worked(method, work, caller, data)
+
+    async def _worked(
+        self, method: str, work: Callable[[], Result], caller: Caller, data: dict[str, str] | None
+    ) -> Result:
         try:
             with deadline.within(deadline.CALL):
                 async with self.slots.place(caller.person):

@@ -18,6 +18,8 @@ class CallService:
         self._lock = threading.Lock()
         self._here: dict[str, Calls] = {}
         self._new: dict[str, Calls] = {}
+        self.cleaned = 0
+        """Short-term memories that the daily cleanup has removed in this process."""
 
     def count(self, tool: str, call: Calls) -> None:
         """A call has ended."""

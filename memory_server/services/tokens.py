@@ -1,11 +1,12 @@
 """Tokens: made and revoked by the one whose file it is, and checked with each request over HTTP."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 
 from memory_server.domain.caller import Caller
 from memory_server.domain.project import EVERYWHERE
-from memory_server.domain.token import NAME, State, Token, TokenDraft, made
+from memory_server.domain.token import BYTES, NAME, State, Token, TokenDraft, made
 from memory_server.errors import Invalid, Mend, NotFound
 from memory_server.language.text import clean
 from memory_server.services import projects
@@ -17,6 +18,8 @@ from memory_server.sqlite.tx import WriteTx
 @dataclass(frozen=True, slots=True)
 class TokenService:
     database: Database
+    chance: Callable[[int], bytes]
+    """So many bytes that nobody can guess."""
 
     def add(self, draft: TokenDraft, caller: Caller) -> tuple[str, Token]:
         """Make a token; the token itself, which is kept nowhere, and what the file knows of it.
@@ -32,7 +35,7 @@ class TokenService:
         if draft.projects is not None and EVERYWHERE in draft.projects:
             raise Invalid(f"`{EVERYWHERE}` is no project. A token for which none is named has all of them.")
         meant = None if draft.projects is None else [projects.asked(each, caller) for each in draft.projects]
-        token = made()
+        token = made(self.chance(BYTES))
         with self.database.write() as tx:
             if draft.expires_at is not None and draft.expires_at <= tx.now:
                 raise Invalid(f"{draft.expires_at} is over: such a token would never be valid.")

@@ -16,7 +16,11 @@ from mcp.client.streamable_http import streamable_http_client
 from mcp_types import Implementation
 
 from tests import warm
+from tests.cli.conftest import ledger, terminal
 from tests.conftest import PATIENCE, ROOT, Servers, until
+
+
+__all__ = ["ledger", "terminal"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -251,7 +251,7 @@ async def test_a_failure_that_a_user_can_mend_is_no_bug_of_the_server(
 class Broken(Resources):
     """Resources that cannot be listed."""
 
-    def listed(self) -> list[Resource]:
+    def listed(self, caller: Caller) -> list[Resource]:
         raise RuntimeError(f"of {EVIL}")
 
 

@@ -1,10 +1,12 @@
 """The application that answers over HTTP: the protocol at /mcp, and what is asked about the server itself."""
 
 import time
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
+from ipaddress import ip_address
 
+import anyio.to_thread
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
 from starlette.requests import Request
@@ -12,15 +14,19 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 from starlette.types import Receive, Scope, Send
 
+from memory_server.domain import deadline
 from memory_server.mcp.compat import over_http
 from memory_server.mcp.http.guard import Guard, HostCheck, Traffic, security
-from memory_server.mcp.http.keys import Keys
+from memory_server.mcp.http.keys import PATIENCE, Keys
+from memory_server.mcp.http.metrics import KIND
 from memory_server.mcp.http.rates import Rates
 from memory_server.mcp.server import MemoryServer
 
 PATH = "/mcp"
 
 HEALTH = "/health"
+
+METRICS = "/metrics"
 
 LARGEST = 4 << 20
 """Bytes of a request: 4 MB, more than the largest call of any tool takes."""
@@ -38,6 +44,8 @@ class HttpOptions:
 
     hosts: tuple[str, ...] = ()
     rate: int = 600
+    metrics: Callable[[], str] | None = None
+    """Writes the metrics; it may read the file."""
     routes: Sequence[BaseRoute] = ()
     """What the application answers besides. The host and the origin are checked; who asks, is not."""
     traffic: Traffic = field(default_factory=Traffic)
@@ -71,12 +79,33 @@ def http_app(server: MemoryServer, keys: Keys, options: HttpOptions) -> Starlett
         routes=[
             Route(PATH, _Endpoint(guard)),
             Route(HEALTH, _healthy, methods=["GET"]),
+            *([Route(METRICS, Inquiry(guard, options.metrics), methods=["GET"])] if options.metrics else []),
             *keys.routes,
             *options.routes,
         ],
         middleware=[Middleware(HostCheck, checks, frozenset([HEALTH]))],
         lifespan=lifespan,
     )
+
+
+class Inquiry:
+    """Answers a text to this machine, and to others with a token. A proxy is known by the headers that it adds."""
+
+    def __init__(self, guard: Guard, text: Callable[[], str]) -> None:
+        self._guard = guard
+        self._text = text
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        answer = None if _is_from_here(Request(scope)) else await self._guard.refusal(scope)
+        if answer is None:
+            with deadline.within(PATIENCE):
+                answer = Response(await anyio.to_thread.run_sync(self._text), media_type=KIND)
+        await answer(scope, receive, send)
+
+
+def _is_from_here(request: Request) -> bool:
+    proxied = any(name in request.headers for name in ("forwarded", "x-forwarded-for", "via"))
+    return request.client is not None and ip_address(request.client.host).is_loopback and not proxied
 
 
 class _Endpoint:

@@ -95,7 +95,7 @@ def _project(request: Request, person: Person | None) -> Project:
 
 
 def _readable(header: str) -> str:
-    """HTTP carries bytes, which starlette reads as Latin-1; people write UTF-8, or escapes where their client asks so."""
+    """HTTP carries bytes, which starlette reads as Latin-1; people write UTF-8, or escapes if they must."""
     try:
         return unquote(header.encode("latin-1").decode())
     except UnicodeError:

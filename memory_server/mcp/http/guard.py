@@ -80,7 +80,7 @@ class Guard:
         self._metadata = metadata
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        answer = await self._refusal(scope)
+        answer = await self.refusal(scope)
         if answer is not None:
             await answer(scope, receive, send)
             return
@@ -96,7 +96,7 @@ class Guard:
 
             await in_time(self._app, scope, receive, sent)
 
-    async def _refusal(self, scope: Scope) -> Response | None:
+    async def refusal(self, scope: Scope) -> Response | None:
         """Why a request is not let through; None where it is."""
         if self._traffic.closing:
             return refused(
