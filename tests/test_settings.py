@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from pydantic import ValidationError
 from mcp_types import CallToolResult
+from pydantic import ValidationError
 
 from memory_server import __version__, app
 from memory_server.cli.main import main

@@ -7,7 +7,7 @@ from functools import partial
 
 from memory_server import app
 from memory_server.cli import garbage
-from memory_server.cli.serve import hooks_of, server_of
+from memory_server.cli.served import hooks_of, server_of
 from memory_server.errors import Invalid, Mend
 from memory_server.mcp.http.app import PATH, HttpOptions, http_app
 from memory_server.mcp.http.callers import HttpCallers

@@ -19,7 +19,6 @@ from tests import warm
 from tests.cli.conftest import ledger, terminal
 from tests.conftest import PATIENCE, ROOT, Servers, until
 
-
 __all__ = ["ledger", "terminal"]
 
 

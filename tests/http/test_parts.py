@@ -99,7 +99,7 @@ async def test_a_call_that_is_broken_off_while_it_waits_leaves_no_trace() -> Non
 
 def request(person: str | None = None, machine: str = "10.0.0.7", **headers: str) -> Request:
     sent = [(name.replace("_", "-").encode(), value.encode()) for name, value in headers.items()]
-    scope = {"type": "http", "headers": sent, "client": (machine, 1)}
+    scope: dict[str, object] = {"type": "http", "headers": sent, "client": (machine, 1)}
     if person is not None:
         scope["user"] = Known(Person(person), "token-1")
     return Request(scope)
