@@ -44,6 +44,13 @@ def _address(url: str) -> str:
     return url
 
 
+def _web_address(given: str) -> str:
+    parts = urlsplit(given.strip())
+    if parts.scheme not in ("http", "https") or not parts.hostname or parts.query or parts.fragment:
+        raise ValueError("must be an address such as https://memory.example.com/mcp")
+    return given.strip()
+
+
 def _place(given: str) -> str:
     """A place to listen, as HOST:PORT; a port alone is of this machine only."""
     host, _, port = given.strip().rpartition(":")
@@ -151,6 +158,23 @@ class Settings(BaseSettings):
         ge=1,
         le=1_000_000,
         description="How many requests a minute each token may send over HTTP.",
+    )
+    oauth_issuer: Annotated[str, AfterValidator(_web_address)] | None = Field(
+        default=None,
+        description="Over HTTP, take tokens of this OAuth 2.1 authorization server too; needs `--oauth-audience`.",
+    )
+    oauth_audience: Annotated[str, AfterValidator(_web_address)] | None = Field(
+        default=None,
+        description="The address of this server as clients know it, such as `https://memory.example.com/mcp`: "
+        "the issuer's tokens must be for it.",
+    )
+    oauth_person: str = Field(
+        default="sub", description="The claim of the issuer's tokens that names the person, such as `email`."
+    )
+    oauth_projects: str | None = Field(
+        default=None,
+        description="The claim of the issuer's tokens that lists their projects; a token without it has none. "
+        "Default: every token has all.",
     )
     audit: Annotated[Path, AfterValidator(Path.expanduser)] | None = Field(
         default=None,

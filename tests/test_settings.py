@@ -143,6 +143,10 @@ def test_the_environment_sets_what_no_flag_does(monkeypatch: pytest.MonkeyPatch)
         "HTTP": "8765",
         "HTTP_HOSTS": "memory.example.com, team",
         "HTTP_RATE": "60",
+        "OAUTH_ISSUER": "https://login.example.com",
+        "OAUTH_AUDIENCE": "https://memory.example.com/mcp",
+        "OAUTH_PERSON": "email",
+        "OAUTH_PROJECTS": "groups",
         "AUDIT": "/var/log/audit.log",
         "LOG_LEVEL": "ERROR",
         "SESSION": "s1",
@@ -164,6 +168,9 @@ def test_the_environment_sets_what_no_flag_does(monkeypatch: pytest.MonkeyPatch)
     assert (settings.cleanup_floor, settings.cleanup_keeps) == (-10, 0)
     assert (settings.http_place, settings.http_rate) == (("127.0.0.1", 8765), 60)
     assert settings.http_hosts == ("memory.example.com", "team")
+    assert settings.oauth_issuer == "https://login.example.com"
+    assert settings.oauth_audience == "https://memory.example.com/mcp"
+    assert (settings.oauth_person, settings.oauth_projects) == ("email", "groups")
     assert settings.audit == Path("/var/log/audit.log")
     assert set(given) == {name.upper() for name in Settings.model_fields}
 

@@ -4,6 +4,7 @@ import ipaddress
 import os
 import sys
 from functools import partial
+from typing import TYPE_CHECKING
 
 from memory_server import app
 from memory_server.cli import garbage
@@ -17,6 +18,9 @@ from memory_server.mcp.http.serving import listen, serve
 from memory_server.services.tokens import TokenService
 from memory_server.settings import LOOPBACK, Settings
 
+if TYPE_CHECKING:
+    from memory_server.mcp.http.oauth import OAuth
+
 
 def serve_http(settings: Settings) -> None:
     """Serve until a signal asks to stop; running calls are still answered. Never returns: the process ends here.
@@ -28,7 +32,8 @@ def serve_http(settings: Settings) -> None:
     host, port = settings.http_place or (LOOPBACK, 0)
     services = app.build(settings)
     tokens = TokenService(services.database, os.urandom)
-    if not _is_loopback(host) and not tokens.are_needed():
+    oauth = _oauth(settings)
+    if not _is_loopback(host) and oauth is None and not tokens.are_needed():
         raise Invalid(
             f"{host} can be reached by others than this machine, and there is no token: all could read the memory.",
             Mend.ADD_TOKEN,
@@ -37,7 +42,7 @@ def serve_http(settings: Settings) -> None:
     server = server_of(services, HttpCallers())
     metrics = partial(written, server, services.calls, lambda: services.queue.kept().waiting)
     options = HttpOptions((*_names(host), *settings.http_hosts), settings.http_rate, metrics)
-    application = http_app(server, Keys(tokens), options)
+    application = http_app(server, Keys(tokens, oauth), options)
     garbage.look_from_now()
     services.start()
     hooks = hooks_of(services)
@@ -52,6 +57,17 @@ def serve_http(settings: Settings) -> None:
         services.close()
     sys.stderr.flush()
     os._exit(0)  # all is closed; the interpreter would take two seconds to end its threads
+
+
+def _oauth(settings: Settings) -> "OAuth | None":
+    if settings.oauth_issuer is None:
+        return None
+    if settings.oauth_audience is None:
+        raise Invalid("--oauth-issuer needs --oauth-audience: the address of this server as clients know it.")
+    from memory_server.mcp.http.oauth import Issuer, OAuth
+
+    person, projects = settings.oauth_person, settings.oauth_projects
+    return OAuth(Issuer(settings.oauth_issuer, settings.oauth_audience, person, projects))
 
 
 def _names(host: str) -> tuple[str, ...]:

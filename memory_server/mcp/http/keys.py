@@ -1,9 +1,9 @@
-"""Whom a token stands for: the tokens of the file."""
+"""Whom a token stands for: the tokens of the file, and those of an issuer."""
 
 import time
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import anyio.to_thread
 from starlette.routing import BaseRoute
@@ -12,6 +12,9 @@ from memory_server.domain import deadline
 from memory_server.domain.token import SIGN, Token, hashed
 from memory_server.mcp.http.callers import Known
 from memory_server.services.tokens import TokenService
+
+if TYPE_CHECKING:
+    from memory_server.mcp.http.oauth import OAuth
 
 Result = TypeVar("Result")
 
@@ -28,11 +31,14 @@ MOST = 10_000
 class Keys:
     """Finds the person of a token."""
 
-    metadata: str | None = None
-    routes: Sequence[BaseRoute] = ()
-
-    def __init__(self, tokens: TokenService, now: Callable[[], float] = time.monotonic) -> None:
+    def __init__(
+        self, tokens: TokenService, oauth: "OAuth | None" = None, now: Callable[[], float] = time.monotonic
+    ) -> None:
         self._tokens = tokens
+        self._oauth = oauth
+        self.metadata = oauth.metadata if oauth else None
+        """The address that tells who gives out tokens."""
+        self.routes: Sequence[BaseRoute] = oauth.routes if oauth else ()
         self._now = now
         self._valid: dict[str, tuple[Known, float]] = {}
         self._needed = False
@@ -41,10 +47,10 @@ class Keys:
         """Whom it stands for; None where it is not valid.
 
         Raises:
-            Unavailable: the file cannot be read now.
+            Unavailable: the file, or the keys of the issuer, cannot be read now.
         """
         if not token.startswith(SIGN):
-            return None
+            return None if self._oauth is None else await _within(partial(self._oauth.check, token))
         key, now = hashed(token), self._now()
         kept = self._valid.get(key)
         if kept is not None and now - kept[1] < FRESH:
@@ -60,14 +66,14 @@ class Keys:
         return known
 
     async def are_open(self) -> bool:
-        """Whether nobody has to show a token: there was never one.
+        """Whether nobody has to show a token: there was never one, and no issuer gives out any.
 
         Raises:
             Unavailable: the file cannot be read now.
         """
-        if not self._needed:
+        if self._oauth is None and not self._needed:
             self._needed = await _within(self._tokens.are_needed)
-        return not self._needed
+        return self._oauth is None and not self._needed
 
 
 def _known(token: Token) -> Known:
