@@ -22,6 +22,7 @@ from memory_server.nlp.keywords import JiebaKeywords
 from memory_server.reader import clock
 from memory_server.services.background import Background, Job
 from memory_server.services.by_meaning import ByMeaning
+from memory_server.services.calls import CallService
 from memory_server.services.changes import ChangeService
 from memory_server.services.completing import CompletionService
 from memory_server.services.dictionary import DictionaryService
@@ -92,6 +93,9 @@ DIGESTING = 3600.0
 ASKING_AGAIN = 30.0
 """Seconds between two looks whether something stored since answers an open question."""
 
+KEEPING_COUNTS = 60.0
+"""Seconds between two times that the counts of calls go into the file: a process that is killed loses so many."""
+
 CLEANUP = 60.0
 """Seconds between two looks for conversations whose daily cleanup is due."""
 
@@ -125,6 +129,7 @@ class Services:
     imports: ImportService
     exports: ExportService
     merges: MergeService
+    calls: CallService
 
     def start(self) -> None:
         """Begin the background work, which opens the file: a locked one must not keep the server from its first answer.
@@ -143,6 +148,7 @@ class Services:
         self.background.stop()
         for engine in self.triggers:
             engine.close()
+        self.calls.keep()
         self.database.close(timeout)
 
 
@@ -172,6 +178,7 @@ def build(settings: Settings) -> Services:
     learning = Learning(not settings.no_learning)
     recall = RecallService(database, queue, long_term, counts, learning)
     learnt = LearningService(database, learning.on)
+    calls = CallService(database, counts)
     jobs = [
         Job("open the database", database.open, ONCE),
         *(
@@ -191,7 +198,8 @@ def build(settings: Settings) -> Services:
         Job("find keywords of short-term memories", short_term.find_keywords, LOOK, LOOK),
         Job("purge what was deleted long ago", ForgettingService(database).purge_due, PURGING, LOOK),
         Job("erase what was deleted", ErasureService(database).erase_at_rest, LOOK, LOOK),
-        Job("clean up short-term memories", short_term.clean_up_due, CLEANUP, LOOK),
+        Job("clean up short-term memories", partial(clean_up, short_term, calls), CLEANUP, LOOK),
+        Job("keep the counts of calls", calls.keep, KEEPING_COUNTS, KEEPING_COUNTS),
         Job(
             "digest what has faded",
             DigestService(database, queue, not settings.no_digests).make_due,
@@ -232,7 +240,13 @@ def build(settings: Settings) -> Services:
         imports,
         ExportService(database, clock),
         MergeService(database, imports, clock),
+        calls,
     )
+
+
+def clean_up(short_term: ShortTermService, calls: CallService) -> None:
+    """The daily cleanup, counted."""
+    calls.cleaned += short_term.clean_up_due()
 
 
 def count_accesses(database: Database) -> None:

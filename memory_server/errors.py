@@ -28,6 +28,9 @@ class Mend(StrEnum):
     LIST_CHANGES = "list what happened"
     UNDO_TOGETHER = "undo several changes together"
     LIST_PROJECTS = "list the projects"
+    LIST_TOKENS = "list the tokens"
+    USE_ANOTHER_PORT = "listen at another port or address"
+    ADD_TOKEN = "make a token"  # noqa: S105 - the words for it
     SETTLE_DISPUTE = "say which of two memories is outdated, or that both hold"
     DELETE_DUPLICATE = "delete a memory that another one says too"
     CLOSE_TASK = "delete a task that is done, or say how it stands"

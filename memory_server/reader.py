@@ -3,6 +3,7 @@
 The other root, `app`, imports all of them, which takes twice as long as most commands.
 """
 
+import os
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -12,12 +13,14 @@ from memory_server.errors import Unavailable
 from memory_server.settings import Settings
 
 if TYPE_CHECKING:
+    from memory_server.services.calls import CallService
     from memory_server.services.changes import ChangeService
     from memory_server.services.embedding_queue import EmbeddingQueue
     from memory_server.services.facts import FactService
     from memory_server.services.projects import ProjectService
     from memory_server.services.recall import RecallService
     from memory_server.services.search import SearchService
+    from memory_server.services.tokens import TokenService
     from memory_server.sqlite.database import Database
 
 Make = Callable[..., "EmbeddingQueue"]
@@ -49,6 +52,18 @@ class Reader:
         from memory_server.services.projects import ProjectService
 
         return ProjectService(self.database)
+
+    @property
+    def calls(self) -> "CallService":
+        from memory_server.services.calls import CallService
+
+        return CallService(self.database)
+
+    @property
+    def tokens(self) -> "TokenService":
+        from memory_server.services.tokens import TokenService
+
+        return TokenService(self.database, os.urandom)
 
 
 def rows(settings: Settings) -> Reader:

@@ -15,6 +15,9 @@ from memory_server.project import NONE, Project, project_of
 EMBEDDER_KEY = "MEMORY_SERVER_EMBEDDER_KEY"
 """The variable that holds the key of the embedder. There is no flag for it: others can see the flags of a process."""
 
+LOOPBACK = "127.0.0.1"
+"""Where only this machine reaches a server."""
+
 
 def _split(value: object) -> object:
     return (
@@ -39,6 +42,22 @@ def _address(url: str) -> str:
     if not right:
         raise ValueError("must be an address such as http://localhost:11434/v1")
     return url
+
+
+def _web_address(given: str) -> str:
+    parts = urlsplit(given.strip())
+    if parts.scheme not in ("http", "https") or not parts.hostname or parts.query or parts.fragment:
+        raise ValueError("must be an address such as https://memory.example.com/mcp")
+    return given.strip()
+
+
+def _place(given: str) -> str:
+    """A place to listen, as HOST:PORT; a port alone is of this machine only."""
+    host, _, port = given.strip().rpartition(":")
+    host = host.removeprefix("[").removesuffix("]") or LOOPBACK
+    if not (port.isascii() and port.isdigit() and int(port) < 65_536) or re.search(r"[\s/@]", host):
+        raise ValueError("must be a port such as 8765, or an address and a port such as 127.0.0.1:8765")
+    return f"[{host}]:{int(port)}" if ":" in host else f"{host}:{int(port)}"
 
 
 Names = Annotated[tuple[str, ...], NoDecode, BeforeValidator(_split)]
@@ -124,6 +143,44 @@ class Settings(BaseSettings):
         le=1_000_000_000,
         description="How many short-term memories of each conversation, the best, no cleanup removes.",
     )
+    http: Annotated[str, AfterValidator(_place)] | None = Field(
+        default=None,
+        description="Serve over HTTP at this port, or address and port, instead of standard input and output. "
+        "`8765` is for this machine alone; any other address needs tokens.",
+    )
+    http_hosts: Names = Field(
+        default=(),
+        description="The names by which clients reach the server over HTTP, besides `localhost`: those of a proxy, "
+        "or of this machine.",
+    )
+    http_rate: int = Field(
+        default=600,
+        ge=1,
+        le=1_000_000,
+        description="How many requests a minute each token may send over HTTP.",
+    )
+    oauth_issuer: Annotated[str, AfterValidator(_web_address)] | None = Field(
+        default=None,
+        description="Over HTTP, take tokens of this OAuth 2.1 authorization server too; needs `--oauth-audience`.",
+    )
+    oauth_audience: Annotated[str, AfterValidator(_web_address)] | None = Field(
+        default=None,
+        description="The address of this server as clients know it, such as `https://memory.example.com/mcp`: "
+        "the issuer's tokens must be for it.",
+    )
+    oauth_person: str = Field(
+        default="sub", description="The claim of the issuer's tokens that names the person, such as `email`."
+    )
+    oauth_projects: str | None = Field(
+        default=None,
+        description="The claim of the issuer's tokens that lists their projects; a token without it has none. "
+        "Default: every token has all.",
+    )
+    audit: Annotated[Path, AfterValidator(Path.expanduser)] | None = Field(
+        default=None,
+        description="A file that gets a line for each call: who, what, when, which ids and how it ended; no contents. "
+        "Only its owner can read it. It begins anew at 16 MB, and 8 earlier ones are kept.",
+    )
     log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = Field(
         default="WARNING", description="The lowest level of messages that are written to standard error."
     )
@@ -143,6 +200,14 @@ class Settings(BaseSettings):
         except FileNotFoundError:  # it was deleted
             folder = Path.home()
         return project_of(self.project, folder)
+
+    @property
+    def http_place(self) -> tuple[str, int] | None:
+        """The host and the port at which to serve over HTTP."""
+        if self.http is None:
+            return None
+        host, _, port = self.http.rpartition(":")
+        return host.removeprefix("[").removesuffix("]"), int(port)
 
     @property
     def asks_openai(self) -> bool:

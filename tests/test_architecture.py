@@ -118,6 +118,7 @@ def test_nothing_prints_but_the_command_line_and_the_demo() -> None:
         "cli/output.py",
         "cli/program.py",
         "cli/serve.py",
+        "cli/serve_http.py",
     }
 
 

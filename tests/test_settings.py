@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 from mcp_types import CallToolResult
+from pydantic import ValidationError
 
 from memory_server import __version__, app
 from memory_server.cli.main import main
@@ -139,6 +140,14 @@ def test_the_environment_sets_what_no_flag_does(monkeypatch: pytest.MonkeyPatch)
         "CLEANUP_DAYS": "30.5",
         "CLEANUP_FLOOR": "-10",
         "CLEANUP_KEEPS": "0",
+        "HTTP": "8765",
+        "HTTP_HOSTS": "memory.example.com, team",
+        "HTTP_RATE": "60",
+        "OAUTH_ISSUER": "https://login.example.com",
+        "OAUTH_AUDIENCE": "https://memory.example.com/mcp",
+        "OAUTH_PERSON": "email",
+        "OAUTH_PROJECTS": "groups",
+        "AUDIT": "/var/log/audit.log",
         "LOG_LEVEL": "ERROR",
         "SESSION": "s1",
     }
@@ -157,7 +166,34 @@ def test_the_environment_sets_what_no_flag_does(monkeypatch: pytest.MonkeyPatch)
     assert settings.embedder_url == "http://localhost:11434/v1"
     assert (settings.score_share, settings.cleanup_days) == (0.25, 30.5)
     assert (settings.cleanup_floor, settings.cleanup_keeps) == (-10, 0)
+    assert (settings.http_place, settings.http_rate) == (("127.0.0.1", 8765), 60)
+    assert settings.http_hosts == ("memory.example.com", "team")
+    assert settings.oauth_issuer == "https://login.example.com"
+    assert settings.oauth_audience == "https://memory.example.com/mcp"
+    assert (settings.oauth_person, settings.oauth_projects) == ("email", "groups")
+    assert settings.audit == Path("/var/log/audit.log")
     assert set(given) == {name.upper() for name in Settings.model_fields}
+
+
+@pytest.mark.parametrize(
+    ("given", "place"),
+    [
+        ("8765", ("127.0.0.1", 8765)),
+        (":8765", ("127.0.0.1", 8765)),
+        ("0.0.0.0:80", ("0.0.0.0", 80)),
+        ("localhost:0", ("localhost", 0)),
+        ("[::1]:8765", ("::1", 8765)),
+        ("memory.lan:8765", ("memory.lan", 8765)),
+    ],
+)
+def test_a_place_to_listen_is_a_port_or_an_address_with_one(given: str, place: tuple[str, int]) -> None:
+    assert Settings(http=given).http_place == place
+
+
+@pytest.mark.parametrize("given", ["http://localhost:80", "localhost", "65536", "-1", "a b:80", "８０", ""])
+def test_what_is_no_place_to_listen_is_refused(given: str) -> None:
+    with pytest.raises(ValidationError, match="must be a port"):
+        Settings(http=given)
 
 
 def test_a_flag_wins_over_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -6,12 +6,14 @@ What is not known is null; a list may be empty.
 from dataclasses import dataclass
 from typing import Any
 
+from memory_server.domain.calls import Calls
 from memory_server.domain.change import Change, Kind
 from memory_server.domain.edge import Edge
 from memory_server.domain.fact import Fact, FactChange
 from memory_server.domain.long_term import LongTermMemory, Wake
 from memory_server.domain.memory import Memory
 from memory_server.domain.ranking import Hit
+from memory_server.domain.token import State, Token
 
 
 @dataclass(frozen=True, slots=True)
@@ -360,3 +362,65 @@ class DoctorAnswer:
     report: dict[str, str]
     problems: tuple[str, ...]
     fixed: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class TokenLine:
+    """A token without the token itself; `projects` null is all."""
+
+    id: int
+    name: str
+    prefix: str
+    projects: tuple[str, ...] | None
+    read_only: bool
+    state: str
+    created_at: str
+    expires_at: str | None
+    last_used: str | None
+
+    @classmethod
+    def of(cls, token: Token, state: State) -> "TokenLine":
+        return cls(
+            token.id,
+            token.name,
+            token.prefix,
+            token.projects,
+            token.read_only,
+            state.value,
+            token.created_at,
+            token.expires_at,
+            token.last_used,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class TokensAnswer:
+    tokens: tuple[TokenLine, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class CallLine:
+    """The calls of a tool. `p50` and `p95` are milliseconds that half and 95 % of them did not exceed."""
+
+    tool: str
+    calls: int
+    refused: int
+    failed: int
+    degraded: int
+    timed_out: int
+    p50: float | None
+    p95: float | None
+
+    @classmethod
+    def of(cls, tool: str, calls: Calls) -> "CallLine":
+        half, most = (None if each is None else round(each, 1) for each in map(calls.quantile, (0.5, 0.95)))
+        counts = (calls.calls, calls.refused, calls.failed, calls.degraded, calls.timed_out)
+        return cls(tool, *counts, half, most)
+
+
+@dataclass(frozen=True, slots=True)
+class CallsAnswer:
+    """The calls of the last `days` days, by tool."""
+
+    days: int
+    tools: tuple[CallLine, ...]

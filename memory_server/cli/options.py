@@ -25,21 +25,27 @@ _UNITS = {
 
 
 class Moment(click.ParamType[str]):
-    """A date or a time in the local time of the person, or how long ago: `2026-03-14`, `2026-03-14 09:26`, `7d`."""
+    """A date or a time in the local time of the person, or how long ago: `2026-03-14`, `2026-03-14 09:26`, `7d`.
+
+    `ahead`: `7d` is in a week.
+    """
 
     name = "when"
+
+    def __init__(self, ahead: bool = False) -> None:
+        self._sign, self._said = (1, "ahead") if ahead else (-1, "ago")
 
     def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> str:
         text = str(value).strip()
         try:
             if found := _AGO.fullmatch(text):
-                return moment.timestamp(clock() - int(found[1]) * _UNITS[found[2].lower()])
+                return moment.timestamp(clock() + self._sign * int(found[1]) * _UNITS[found[2].lower()])
             if text.isdigit() and len(text) >= 10:
                 return moment.read(text)
             return moment.timestamp(moment.parse(text, None).astimezone())
         except (ValueError, OverflowError):
             self.fail(
-                f"{text!r} is no date. Write 2026-03-14, '2026-03-14 09:26' or 7d (h, d, w, m, y ago).",
+                f"{text!r} is no date. Write 2026-03-14, '2026-03-14 09:26' or 7d (h, d, w, m, y {self._said}).",
                 param,
                 ctx,
             )

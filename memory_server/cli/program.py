@@ -54,6 +54,7 @@ VERBS: dict[str, dict[str, str]] = {
     },
     "Assistants": {
         "serve": "serving",
+        "token": "token",
         "install": "connect",
         "uninstall": "connect",
         "hook": "hooks",
@@ -70,7 +71,7 @@ MEANT = {
     "get": "show", "read": "show", "cat": "show", "view": "show", "ls": "list", "newest": "list",
     "update": "edit", "change": "edit", "history": "log", "changes": "log",
     "revert": "undo", "check": "doctor", "health": "doctor", "status": "stats", "count": "stats",
-    "vacuum": "compact", "connect": "install", "start": "serve", "run": "serve",
+    "vacuum": "compact", "connect": "install", "tokens": "token", "user": "token", "start": "serve", "run": "serve",
 }  # fmt: skip
 """Words that people type, each with the command that does it."""
 

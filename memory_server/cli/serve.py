@@ -1,21 +1,14 @@
-"""`memory-server serve`: the server over standard input and output."""
+"""`memory-server serve`: the server over standard input and output, or over HTTP."""
 
 import sys
 import uuid
-from collections.abc import Sequence
 
 from memory_server import app
 from memory_server.cli import garbage
+from memory_server.cli.served import hooks_of, server_of
 from memory_server.domain.caller import Caller
-from memory_server.hook.answering import Answering
-from memory_server.hook.asking import PATIENCE
-from memory_server.hook.wire import Vectors
 from memory_server.mcp.early import Early
-from memory_server.mcp.offers import offers
-from memory_server.mcp.server import MemoryServer
 from memory_server.mcp.stdio import serve as serve_stdio
-from memory_server.mcp.toolsets import chosen, toolsets
-from memory_server.services.embedding_queue import Unanswered
 from memory_server.settings import Settings
 
 
@@ -24,6 +17,11 @@ def serve(settings: Settings, early: Early | None = None) -> None:
 
     `early` answers the client meanwhile.
     """
+    if settings.http is not None:
+        from memory_server.cli.serve_http import serve_http
+
+        serve_http(settings)
+        return
     if sys.stdin.isatty():
         print(
             "memory-server: a memory for AI assistants, which start it themselves. "
@@ -31,25 +29,16 @@ def serve(settings: Settings, early: Early | None = None) -> None:
             file=sys.stderr,
         )
     services = app.build(settings)
-    known = toolsets(services)
-    everything = [tool.name for tools in known.values() for tool in tools]
     # If no session id is given, each process is a session of its own.
     session, project = settings.session or f"process-{uuid.uuid4().hex}", settings.here
 
-    def caller(client: str | None) -> Caller:
+    def caller(client: str | None, _: object) -> Caller:
         return Caller(client, session, project)
 
-    server = MemoryServer(chosen(known, settings), everything, caller, settings.log_level, offers(services))
+    server = server_of(services, caller)
     garbage.look_from_now()
     services.start()
-
-    def embed(texts: Sequence[str]) -> Vectors | None:
-        meaning = services.queue.meaning(texts, False, PATIENCE)
-        if isinstance(meaning, Unanswered):
-            return None
-        return Vectors(meaning.space_id, tuple(tuple(map(float, each)) for each in meaning.vectors))
-
-    hooks = Answering(settings.db, services.reminding.remind, embed)
+    hooks = hooks_of(services)
 
     def close(timeout: float) -> None:
         hooks.close()

@@ -22,10 +22,12 @@ class Caller:
     """The client's own name, its session and its project; None or NONE where it is not known.
 
     A face knows the project by its remote or folder; services find its name in the file. `person` is None where the
-    caller is the one whose file it is: then nothing is hidden.
+    caller is the one whose file it is: then nothing is hidden. `is_here` tells whether the paths that the caller names
+    are folders of this machine: those of another one are never looked at.
     """
 
     client: str | None = None
     session: str | None = None
     project: Project = NONE
     person: Person | None = None
+    is_here: bool = True

@@ -48,6 +48,7 @@ _PREFIXED = (
         20,
     ),
     ("a GitLab token", "GR1348941", _URL64, 20),
+    ("a token of memory-server", "msrv_", _URL64, 40),
     ("an npm token", "npm_", _ALNUM, 36),
     ("a PyPI token", "pypi-AgE", _URL64, 50),
     ("a Hugging Face token", "hf_ api_org_", _ALNUM, 34),

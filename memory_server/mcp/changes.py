@@ -6,7 +6,7 @@ next write of this server.
 """
 
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import anyio.to_thread
@@ -16,6 +16,7 @@ from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
 from memory_server.domain.caller import Caller
 from memory_server.errors import MemoryServerError
+from memory_server.mcp.callers import Callers, caller_of
 from memory_server.mcp.resources import Resources
 
 logger = logging.getLogger(__name__)
@@ -28,41 +29,45 @@ WATCHED = 100
 _Texts = dict[str, str | None]
 """The texts of what a stream watches, as they were told last; None: it could not be read."""
 
+_Who = str | None
+"""The name of a person: each sees other resources. None is the one whose file it is."""
+
 
 class Changes:
-    """Compares after each write what clients know with what there is now."""
+    """Compares after each write what clients know with what there is now, each with what its person may see."""
 
-    def __init__(self, resources: Resources, caller: Callable[[str | None], Caller]) -> None:
+    def __init__(self, resources: Resources, callers: Callers) -> None:
         self._resources = resources
-        self._caller = caller
-        self._known: list[str] | None = None
-        self._streams: dict[object, _Texts] = {}
+        self._callers = callers
+        self._known: dict[_Who, list[str]] = {}
+        self._streams: dict[object, tuple[Caller, _Texts]] = {}
 
-    def listed(self, addresses: Sequence[str]) -> None:
-        """A client knows this list from now on."""
-        self._known = list(addresses)
+    def listed(self, addresses: Sequence[str], caller: Caller) -> None:
+        """The clients of a person know this list from now on."""
+        self._known[_who(caller)] = list(addresses)
 
     async def watch(self, ctx: ServerRequestContext[Any, Any], call_next: CallNext) -> HandlerResult:
         """Middleware: while a client listens, what it watches is compared."""
         if ctx.method != LISTEN:
             return await call_next(ctx)
-        stream = object()
-        if self._known is None:
-            self._known = await anyio.to_thread.run_sync(self._addresses)
-        texts = await anyio.to_thread.run_sync(self._read, _watched(ctx.params))
-        self._streams[stream] = texts
+        stream, caller = object(), caller_of(self._callers, ctx)
+        if _who(caller) not in self._known:
+            self._known[_who(caller)] = await anyio.to_thread.run_sync(self._addresses, caller)
+        texts = await anyio.to_thread.run_sync(self._read, _watched(ctx.params), caller)
+        self._streams[stream] = caller, texts
         try:
             return await call_next(ctx)
         finally:
             del self._streams[stream]
 
-    async def written(self, context: Context[Any, Any]) -> None:
-        """Something was written, perhaps."""
-        if self._known is None and not self._streams:
+    async def written(self, context: Context[Any, Any], caller: Caller) -> None:
+        """A caller has written something, perhaps."""
+        if not self._known and not self._streams:
             return
-        now = await anyio.to_thread.run_sync(self._addresses)
-        if self._known is not None and now != self._known:
-            self._known = now
+        before = self._known.get(_who(caller))
+        now = await anyio.to_thread.run_sync(self._addresses, caller)
+        if before is not None and now != before:
+            self._known[_who(caller)] = now
             if context.protocol_version in MODERN_PROTOCOL_VERSIONS:
                 await context.notify_resources_changed()
             else:
@@ -71,30 +76,34 @@ class Changes:
             await context.notify_resource_updated(address)
 
     def _changed(self) -> list[str]:
-        """The addresses that are watched whose text is another one now."""
+        """The addresses that are watched whose text is another one now for one who watches it."""
         changed: set[str] = set()
-        for texts in list(self._streams.values()):
-            now = self._read(list(texts))
+        for caller, texts in list(self._streams.values()):
+            now = self._read(list(texts), caller)
             changed |= {address for address, text in now.items() if text != texts[address]}
             texts.update(now)
         return sorted(changed)
 
-    def _read(self, addresses: Sequence[str]) -> _Texts:
-        return {address: self._text(address) for address in addresses}
+    def _read(self, addresses: Sequence[str], caller: Caller) -> _Texts:
+        return {address: self._text(address, caller) for address in addresses}
 
-    def _text(self, address: str) -> str | None:
+    def _text(self, address: str, caller: Caller) -> str | None:
         try:
-            return self._resources.read(address, self._caller(None))
+            return self._resources.read(address, caller)
         except MemoryServerError:  # it is told when it can be read
             return None
 
-    def _addresses(self) -> list[str]:
+    def _addresses(self, caller: Caller) -> list[str]:
         """Nothing new where the file cannot be read now: what was written told the client why."""
         try:
-            return [each.uri for each in self._resources.listed()]
+            return [each.uri for each in self._resources.listed(caller)]
         except MemoryServerError as error:
             logger.info("the resources cannot be listed now: %s", type(error).__name__)
-            return self._known or []
+            return self._known.get(_who(caller), [])
+
+
+def _who(caller: Caller) -> _Who:
+    return caller.person.name if caller.person else None
 
 
 def _watched(params: Any) -> list[str]:

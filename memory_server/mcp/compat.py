@@ -2,7 +2,7 @@
 
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
-from typing import Any, Protocol, cast
+from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from mcp.server.context import ServerRequestContext
 from mcp.server.lowlevel import NotificationOptions
@@ -11,9 +11,21 @@ from mcp.server.mcpserver.utilities.func_metadata import ArgModelBase, FuncMetad
 from mcp.server.stdio import stdio_server
 from mcp.shared._stream_protocols import WriteStream
 from mcp.shared.message import SessionMessage
-from mcp_types import CompleteRequestParams, CompleteResult
+from mcp_types import CompleteRequestParams, CompleteResult, ListResourcesResult, PaginatedRequestParams
 
-__all__ = ["ArgModelBase", "FuncMetadata", "WriteStream", "answer_completions", "run_over", "stdio_streams"]
+if TYPE_CHECKING:
+    from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
+
+__all__ = [
+    "ArgModelBase",
+    "FuncMetadata",
+    "WriteStream",
+    "answer_completions",
+    "answer_resource_lists",
+    "over_http",
+    "run_over",
+    "stdio_streams",
+]
 
 VERSION = "2.3.0"
 """The SDK's version in which these parts were checked last; `tests/mcp/test_compat.py` fails with another version."""
@@ -38,6 +50,23 @@ def answer_completions(
 ) -> None:
     """Answer `completion/complete`. The SDK's own decorator does not say which client asks."""
     server._lowlevel_server.add_request_handler("completion/complete", CompleteRequestParams, answer)
+
+
+def answer_resource_lists(
+    server: MCPServer[Any],
+    answer: Callable[
+        [ServerRequestContext[Any, Any], PaginatedRequestParams | None], Awaitable[ListResourcesResult]
+    ],
+) -> None:
+    """Answer `resources/list`. The SDK's own method does not say which client asks."""
+    server._lowlevel_server.add_request_handler("resources/list", PaginatedRequestParams, answer)
+
+
+def over_http(server: MCPServer[Any], **options: Any) -> "StreamableHTTPSessionManager":
+    """What serves over Streamable HTTP. The SDK's own app brings an authorization that knows only OAuth."""
+    from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
+
+    return StreamableHTTPSessionManager(server._lowlevel_server, **options)
 
 
 async def run_over(server: MCPServer[Any], incoming: Any, outgoing: WriteStream[SessionMessage]) -> None:

@@ -3,7 +3,6 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cache
-from pathlib import Path
 
 from mcp_types import GetPromptResult, Prompt, PromptArgument, PromptMessage, TextContent
 
@@ -18,7 +17,7 @@ from memory_server.mcp import texts
 from memory_server.mcp.hints import WORDS
 from memory_server.mcp.resources import Resources
 from memory_server.mcp.tools.fields import MAX_QUERY
-from memory_server.project import project_of
+from memory_server.services import projects
 from memory_server.services.recall import RecallService, RecallWish
 from memory_server.services.review import Review, ReviewService
 
@@ -115,7 +114,7 @@ class Prompts:
                 text = self._recall(given["about"], caller)
             case _:
                 if project:
-                    caller = replace(caller, project=project_of(project, Path()))
+                    caller = replace(caller, project=projects.asked(project, caller))
                 text = _review(self.reviews.review(given.get("conversation_id"), caller), bool(project))
         message = PromptMessage(role="user", content=TextContent(type="text", text=visible(text)))
         return GetPromptResult(description=prompt.description, messages=[message])

@@ -1,7 +1,6 @@
 """The resources: what is stored, as dated text that a person can attach to a conversation. Reading changes nothing."""
 
 from dataclasses import dataclass, replace
-from pathlib import Path
 from urllib.parse import quote, unquote
 
 from mcp_types import Resource, ResourceTemplate
@@ -13,7 +12,7 @@ from memory_server.errors import Invalid, Mend, NotFound, Unavailable
 from memory_server.language.text import clean
 from memory_server.language.tokens import weigh
 from memory_server.mcp import texts
-from memory_server.project import project_of
+from memory_server.services import projects
 from memory_server.services.facts import FactService
 from memory_server.services.memories import MemoryService
 from memory_server.services.projects import ProjectService
@@ -61,8 +60,8 @@ class Resources:
     facts: FactService
     projects: ProjectService
 
-    def listed(self) -> list[Resource]:
-        """The two of the caller's project, then one for each project."""
+    def listed(self, caller: Caller) -> list[Resource]:
+        """The two of the caller's project, then one for each project that the caller may see."""
         return [
             Resource(
                 uri=RESUME,
@@ -86,9 +85,13 @@ class Resources:
                     description="What is known of this project.",
                     mime_type=TEXT,
                 )
-                for name in self.projects.names()[:PROJECTS]
+                for name in self._projects(caller)[:PROJECTS]
             ),
         ]
+
+    def _projects(self, caller: Caller) -> list[str]:
+        seen = None if caller.person is None else caller.person.projects
+        return [name for name in self.projects.names() if seen is None or name in seen]
 
     def templates(self) -> list[ResourceTemplate]:
         return [
@@ -147,7 +150,7 @@ class Resources:
         Raises:
             NotFound: nothing is known of it.
         """
-        named = replace(caller, project=project_of(name, Path()))
+        named = replace(caller, project=projects.asked(name, caller))
         found = self.resume.resume(BRIEFING, frozenset(), WORDING, named)
         if found.note:
             raise NotFound(found.note, Mend.LIST_PROJECTS)
@@ -200,3 +203,11 @@ def _scope(written: str) -> Scope:
         return Scope(written)
     except ValueError:
         raise Invalid(f"No scope `{written}`: it is one of {', '.join(LOOKUP_ORDER)}.") from None
+
+
+def memory_of(uri: str) -> int | None:
+    """The id of the memory that an address names, if it names one."""
+    match _parts(uri):
+        case ["memory", id] if (digits := id.removeprefix("m")).isascii() and digits.isdigit():
+            return int(digits[:20])
+    return None

@@ -64,6 +64,24 @@ def project_of(given: str | None, folder: Path) -> Project:
     return _of_repository(found)
 
 
+def named(given: str) -> Project:
+    """The project of a name, a path or the address of a remote, and no look at the disk: it may be another machine's.
+
+    A path from the home or the working folder stands for the name of its last folder.
+    """
+    given = given.strip()
+    if address.is_address(given) and (remote := address.read(given)) is not None:
+        return Project(remote.key, readable(remote.name))
+    if not address.is_path(given) and not _RELATIVE.match(given):
+        name = readable(given)
+        return Project(name, name)
+    path = given.rstrip("/\\")
+    name = readable(re.split(r"[/\\]", path)[-1].removesuffix(".git"))
+    if not name.strip("~.: ") or name.endswith(":"):
+        return NONE
+    return Project(path, name) if address.is_path(given) else Project(name, name)
+
+
 def _of_repository(found: Repository) -> Project:
     """The project of the remote. A remote on this machine is a clone: what that is a clone of, is this too."""
     roots: list[Path] = []

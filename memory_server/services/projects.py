@@ -21,7 +21,7 @@ from memory_server.domain.project import (
 )
 from memory_server.errors import Conflict, Invalid, Mend, NotFound
 from memory_server.language.nearest import meant
-from memory_server.project import NAME, NONE, Project, address, project_of
+from memory_server.project import NAME, NONE, Project, address, named, project_of
 from memory_server.sqlite import joined_projects, projects
 from memory_server.sqlite.database import Database
 from memory_server.sqlite.projects import Kind, Known
@@ -56,9 +56,11 @@ def settled(tx: WriteTx, caller: Caller) -> Caller:
 def asked(given: str, caller: Caller) -> Project:
     """The project of an argument: a name, a key, the path of a folder, the address of a remote; '' is none.
 
-    Call it before the transaction: it looks at the disk where a path is given.
+    Call it before the transaction: it looks at the disk where a path of this machine is given.
     """
-    return caller.project if given.strip() == caller.project.key else _read(given)
+    if given.strip() == caller.project.key:
+        return caller.project
+    return _read(given) if caller.is_here else named(given)
 
 
 def name_of(tx: Tx, project: Project) -> str:

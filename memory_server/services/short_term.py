@@ -316,15 +316,16 @@ class ShortTermService:
         while unkeyed := self._unkeyed():
             self._find_keywords(unkeyed)
 
-    def clean_up_due(self) -> None:
-        """Background work: each conversation's daily cleanup."""
+    def clean_up_due(self) -> int:
+        """Background work: each conversation's daily cleanup; how many memories were removed."""
         if self.database.read_only:
-            return
+            return 0
         with self.database.read() as tx:
             waiting = conversations.due(tx, _before(tx.now, CLEANUP_EVERY), 1)
-        if waiting:
-            with self.database.write() as tx:
-                self._clean_up(tx, conversations.due(tx, _before(tx.now, CLEANUP_EVERY), BATCH))
+        if not waiting:
+            return 0
+        with self.database.write() as tx:
+            return self._clean_up(tx, conversations.due(tx, _before(tx.now, CLEANUP_EVERY), BATCH)).removed
 
     def _recall(self, tx: Tx, place: ConversationId, asked: Sequence[Keyword], before: str) -> list[Recalled]:
         asking = Asking(asked, self.score_share)

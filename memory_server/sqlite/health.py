@@ -7,6 +7,7 @@ import apsw
 
 from memory_server.domain.fact import is_plain
 from memory_server.sqlite import (
+    call_counts,
     changes,
     checks,
     conversations,
@@ -28,6 +29,7 @@ from memory_server.sqlite import (
     origins,
     projects,
     short_term,
+    tokens,
     trash,
     turns,
     vectors,
@@ -60,6 +62,8 @@ TABLES: tuple[Rows, ...] = (
     *job_problems.ROWS,
     *trash.ROWS,
     *erasures.ROWS,
+    *tokens.ROWS,
+    *call_counts.ROWS,
     *migrate.ROWS,
 )
 """What each table module declares; a test compares it with the schema."""

@@ -33,6 +33,8 @@ ANSWERS: dict[str, tuple[Any, list[list[str]]]] = {
     "triggers": (answers.TriggersAnswer, [["triggers"]]),
     "projects": (answers.ProjectsAnswer, [["projects"], ["projects", "list"]]),
     "stats": (answers.StatsAnswer, [["stats"]]),
+    "calls": (answers.CallsAnswer, [["stats", "--calls"]]),
+    "tokens": (answers.TokensAnswer, [["token", "list"]]),
     "doctor": (answers.DoctorAnswer, [["doctor"]]),
 }
 """What each command prints, and calls of it on a file with something of every kind."""

@@ -60,7 +60,7 @@ class Edge:
         self.server = MemoryServer(
             list(self.tools.values()),
             list(self.tools),
-            lambda name: Caller(name, "s"),
+            lambda name, _: Caller(name, "s"),
             "ERROR",
             offers(self.services),
         )

@@ -130,7 +130,7 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     services.facts.write(FactDraft("123", "fact 123"), Scope.GLOBAL, caller)
     services.facts.write(FactDraft("current.task", "conform"), Scope.PROJECT, caller)
     tools = [tool for each in toolsets(services).values() for tool in each]
-    server = StandIn(tools, [tool.name for tool in tools], lambda _: caller, "ERROR", offers(services))
+    server = StandIn(tools, [tool.name for tool in tools], lambda *_: caller, "ERROR", offers(services))
     listener = socket.create_server(("127.0.0.1", 0))
     http = uvicorn.Server(uvicorn.Config(server.streamable_http_app(), log_level="error", ws="none"))
     thread = threading.Thread(target=http.run, args=([listener],), daemon=True)

@@ -30,7 +30,7 @@ def server() -> Counting:
     services = app.build(Settings(db=Path("never-opened.db")))
     tools = [tool for each in toolsets(services).values() for tool in each]
     names = [tool.name for tool in tools]
-    return Counting(tools, names, lambda name: Caller(name, "s1"), "ERROR", offers(services))
+    return Counting(tools, names, lambda name, _: Caller(name, "s1"), "ERROR", offers(services))
 
 
 @pytest.mark.parametrize("mode", ERAS)

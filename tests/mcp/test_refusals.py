@@ -212,7 +212,7 @@ def failing(error: BaseException) -> MemoryServer:
 
     services = app.build(Settings(db=Path("never-opened.db")))
     return MemoryServer(
-        [Tool(fails, READS)], ["fails"], lambda name: Caller(name, "s1"), "ERROR", offers(services)
+        [Tool(fails, READS)], ["fails"], lambda name, _: Caller(name, "s1"), "ERROR", offers(services)
     )
 
 
@@ -251,7 +251,7 @@ async def test_a_failure_that_a_user_can_mend_is_no_bug_of_the_server(
 class Broken(Resources):
     """Resources that cannot be listed."""
 
-    def listed(self) -> list[Resource]:
+    def listed(self, caller: Caller) -> list[Resource]:
         raise RuntimeError(f"of {EVIL}")
 
 
@@ -260,7 +260,7 @@ async def test_a_resource_that_fails_is_a_bug_of_the_server_too(caplog: pytest.L
     good = offers(services)
     broken = Broken(services.resume, services.recent, services.memories, services.facts, services.projects)
     server = MemoryServer(
-        [], [], lambda name: Caller(name, "s1"), "ERROR", Offers(broken, good.prompts, good.completions)
+        [], [], lambda name, _: Caller(name, "s1"), "ERROR", Offers(broken, good.prompts, good.completions)
     )
     async with Client(server) as client:
         with pytest.raises(MCPError) as error:

@@ -116,6 +116,7 @@ def test_a_fresh_file_gets_the_newest_schema_and_says_whose_it_is(
             (22, "origins"),
             (23, "bits_changes"),
             (24, "counts"),
+            (25, "tokens"),
         ]
         assert tx.value("SELECT applied_at FROM migrations") == tx.now
         assert tx.value("PRAGMA user_version") == NEWEST

@@ -1,7 +1,6 @@
 """The toolset `facts`."""
 
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Annotated
 
 from pydantic import Field
@@ -22,7 +21,7 @@ from memory_server.mcp.tools.fact_answers import (
 )
 from memory_server.mcp.tools.fact_fields import FactTags, Key, Parts, PathOrId, Pattern, Ttl, Value, Version
 from memory_server.mcp.tools.fields import Moment, Purge, Undo
-from memory_server.project import project_of
+from memory_server.services import projects
 from memory_server.services.facts import FactService
 from memory_server.services.resume import ResumeService, Wording
 
@@ -155,6 +154,6 @@ class FactTools:
         caller: Caller,
     ) -> Resume:
         """Call this first in a session: blockers, current work, last session, decisions, discoveries, conventions."""
-        project = project_of(project_path, Path()) if project_path else caller.project
+        project = projects.asked(project_path, caller) if project_path else caller.project
         asked = replace(caller, project=project, session=session_id or caller.session)
         return Resume.of(self.resume.resume(max_tokens, frozenset(include_context), WORDING, asked))

@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Callable
-from pathlib import Path
 from typing import Annotated, Any
 
 from pydantic import AfterValidator, BeforeValidator, Field, JsonValue, WithJsonSchema
@@ -12,7 +11,7 @@ from memory_server.domain.fact import MAX_DEPTH, depth
 from memory_server.domain.memory import MemoryType
 from memory_server.domain.moment import read as read_moment
 from memory_server.language.text import clean
-from memory_server.project import NAME, project_of
+from memory_server.project import NAME, named
 
 MAX_CONTENT = 100_000
 """Characters of a memory, as the table says too."""
@@ -41,7 +40,7 @@ def not_blank(text: str) -> str:
 
 def _project(given: str) -> str:
     text = clean(given)
-    if len(text) > NAME and project_of(text, Path()).is_given:
+    if len(text) > NAME and named(text).is_given:
         raise PydanticKnownError("string_too_long", {"max_length": NAME})
     return text
 

@@ -1,0 +1,86 @@
+"""`memory-server serve --http`: one server for several machines and people."""
+
+import ipaddress
+import os
+import sys
+from functools import partial
+from typing import TYPE_CHECKING
+
+from memory_server import app
+from memory_server.cli import garbage
+from memory_server.cli.served import hooks_of, server_of
+from memory_server.errors import Invalid, Mend
+from memory_server.mcp.http.app import PATH, HttpOptions, http_app
+from memory_server.mcp.http.callers import HttpCallers
+from memory_server.mcp.http.keys import Keys
+from memory_server.mcp.http.metrics import written
+from memory_server.mcp.http.serving import listen, serve
+from memory_server.services.tokens import TokenService
+from memory_server.settings import LOOPBACK, Settings
+
+if TYPE_CHECKING:
+    from memory_server.mcp.http.oauth import OAuth
+
+
+def serve_http(settings: Settings) -> None:
+    """Serve until a signal asks to stop; running calls are still answered. Never returns: the process ends here.
+
+    Raises:
+        Invalid: others than this machine could reach it, and there is no token.
+        Unavailable: nothing can listen there, or the file cannot be opened.
+    """
+    host, port = settings.http_place or (LOOPBACK, 0)
+    services = app.build(settings)
+    tokens = TokenService(services.database, os.urandom)
+    oauth = _oauth(settings)
+    if not _is_loopback(host) and oauth is None and not tokens.are_needed():
+        raise Invalid(
+            f"{host} can be reached by others than this machine, and there is no token: all could read the memory.",
+            Mend.ADD_TOKEN,
+        )
+    listening = listen(host, port)
+    server = server_of(services, HttpCallers())
+    metrics = partial(written, server, services.calls, lambda: services.queue.kept().waiting)
+    options = HttpOptions((*_names(host), *settings.http_hosts), settings.http_rate, metrics)
+    application = http_app(server, Keys(tokens, oauth), options)
+    garbage.look_from_now()
+    services.start()
+    hooks = hooks_of(services)
+    if not settings.no_socket:
+        hooks.start()
+    shown = f"[{host}]" if ":" in host else host
+    print(f"memory-server: http://{shown}:{listening.getsockname()[1]}{PATH}", file=sys.stderr, flush=True)
+    try:
+        serve(application, listening, options.traffic)
+    finally:
+        hooks.close()
+        services.close()
+    sys.stderr.flush()
+    os._exit(0)  # all is closed; the interpreter would take two seconds to end its threads
+
+
+def _oauth(settings: Settings) -> "OAuth | None":
+    if settings.oauth_issuer is None:
+        return None
+    if settings.oauth_audience is None:
+        raise Invalid("--oauth-issuer needs --oauth-audience: the address of this server as clients know it.")
+    from memory_server.mcp.http.oauth import Issuer, OAuth
+
+    person, projects = settings.oauth_person, settings.oauth_projects
+    return OAuth(Issuer(settings.oauth_issuer, settings.oauth_audience, person, projects))
+
+
+def _names(host: str) -> tuple[str, ...]:
+    """The address at which it listens, unless that stands for all of the machine."""
+    try:
+        address = ipaddress.ip_address(host)
+    except ValueError:
+        return (host,)
+    return () if address.is_unspecified else (f"[{host}]" if address.version == 6 else host,)
+
+
+def _is_loopback(host: str) -> bool:
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"

@@ -1,0 +1,41 @@
+"""What each face of the server is made of: its tools, and its answers to hooks."""
+
+from collections.abc import Sequence
+
+from memory_server.app import Services
+from memory_server.hook.answering import Answering
+from memory_server.hook.asking import PATIENCE
+from memory_server.hook.wire import Vectors
+from memory_server.mcp.callers import Callers
+from memory_server.mcp.observing import counting
+from memory_server.mcp.offers import offers
+from memory_server.mcp.server import MemoryServer
+from memory_server.mcp.toolsets import chosen, toolsets
+from memory_server.reader import clock
+from memory_server.services.embedding_queue import Unanswered
+
+
+def server_of(services: Services, callers: Callers) -> MemoryServer:
+    """The server of these services, with the tools that the settings leave."""
+    known, settings = toolsets(services), services.settings
+    everything = [tool.name for tools in known.values() for tool in tools]
+    observers = [counting(services.calls)]
+    if settings.audit is not None:
+        from memory_server.mcp.audit import auditing
+
+        observers.append(auditing(settings.audit, clock))
+    return MemoryServer(
+        chosen(known, settings), everything, callers, settings.log_level, offers(services), observers
+    )
+
+
+def hooks_of(services: Services) -> Answering:
+    """What answers the hooks of this machine's own user."""
+
+    def embed(texts: Sequence[str]) -> Vectors | None:
+        meaning = services.queue.meaning(texts, False, PATIENCE)
+        if isinstance(meaning, Unanswered):
+            return None
+        return Vectors(meaning.space_id, tuple(tuple(map(float, each)) for each in meaning.vectors))
+
+    return Answering(services.settings.db, services.reminding.remind, embed)

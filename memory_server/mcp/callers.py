@@ -1,0 +1,25 @@
+"""Who makes a call, as a face tells it from the request."""
+
+from collections.abc import Callable
+from typing import Any
+
+from mcp.server.context import ServerRequestContext
+
+from memory_server.domain.caller import Caller
+from memory_server.language.text import clean
+
+CLIENT_NAME = 100
+"""Characters of a client's name that are stored, once for each row that it writes."""
+
+Callers = Callable[[str | None, Any], Caller]
+"""Makes a Caller of the client's own name and of the request that carried the call: starlette's, or None on stdio."""
+
+
+def name_of(ctx: ServerRequestContext[Any, Any]) -> str | None:
+    """The client's own name, from the handshake or from the request itself in the newer protocol."""
+    known = ctx.session.client_params
+    return clean(known.client_info.name)[:CLIENT_NAME] if known else None
+
+
+def caller_of(callers: Callers, ctx: ServerRequestContext[Any, Any] | None) -> Caller:
+    return callers(None, None) if ctx is None else callers(name_of(ctx), ctx.request)

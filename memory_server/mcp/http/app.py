@@ -1,0 +1,123 @@
+"""The application that answers over HTTP: the protocol at /mcp, and what is asked about the server itself."""
+
+import time
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from ipaddress import ip_address
+
+import anyio.to_thread
+from starlette.applications import Starlette
+from starlette.middleware import Middleware
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import BaseRoute, Route
+from starlette.types import Receive, Scope, Send
+
+from memory_server.domain import deadline
+from memory_server.mcp.compat import over_http
+from memory_server.mcp.http.guard import Guard, HostCheck, Traffic, security
+from memory_server.mcp.http.keys import PATIENCE, Keys
+from memory_server.mcp.http.metrics import KIND
+from memory_server.mcp.http.rates import Rates
+from memory_server.mcp.server import MemoryServer
+
+PATH = "/mcp"
+
+HEALTH = "/health"
+
+METRICS = "/metrics"
+
+LARGEST = 4 << 20
+"""Bytes of a request: 4 MB, more than the largest call of any tool takes."""
+
+SESSIONS = 1_000
+"""Sessions of the older protocol at the same time; one ends half an hour after its last request."""
+
+
+@dataclass(frozen=True, slots=True)
+class HttpOptions:
+    """`hosts` are the names by which clients reach the server, besides those of this machine for itself.
+
+    A token may send `rate` requests a minute.
+    """
+
+    hosts: tuple[str, ...] = ()
+    rate: int = 600
+    metrics: Callable[[], str] | None = None
+    """Writes the metrics; it may read the file."""
+    routes: Sequence[BaseRoute] = ()
+    """What the application answers besides. The host and the origin are checked; who asks, is not."""
+    traffic: Traffic = field(default_factory=Traffic)
+
+
+def http_app(server: MemoryServer, keys: Keys, options: HttpOptions) -> Starlette:
+    """The application. It runs once: when it has ended, it cannot be started again."""
+    checks = security(options.hosts)
+    manager = over_http(
+        server,
+        json_response=True,
+        security_settings=checks,
+        max_request_body_size=LARGEST,
+        max_sessions=SESSIONS,
+    )
+    guard = Guard(
+        manager.asgi_app,
+        keys.find,
+        keys.are_open,
+        Rates(options.rate, time.monotonic),
+        options.traffic,
+        keys.metadata,
+    )
+
+    @asynccontextmanager
+    async def lifespan(_: Starlette) -> AsyncIterator[None]:
+        async with manager.run():
+            yield
+
+    return Starlette(
+        routes=[
+            Route(PATH, _Endpoint(guard)),
+            Route(HEALTH, _healthy, methods=["GET"]),
+            *([Route(METRICS, Inquiry(guard, options.metrics), methods=["GET"])] if options.metrics else []),
+            *keys.routes,
+            *options.routes,
+        ],
+        middleware=[Middleware(HostCheck, checks, frozenset([HEALTH]))],
+        lifespan=lifespan,
+    )
+
+
+class Inquiry:
+    """Answers a text to this machine, and to others with a token. A proxy is known by the headers that it adds."""
+
+    def __init__(self, guard: Guard, text: Callable[[], str]) -> None:
+        self._guard = guard
+        self._text = text
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        answer = None if _is_from_here(Request(scope)) else await self._guard.refusal(scope)
+        if answer is None:
+            with deadline.within(PATIENCE):
+                answer = Response(await anyio.to_thread.run_sync(self._text), media_type=KIND)
+        await answer(scope, receive, send)
+
+
+def _is_from_here(request: Request) -> bool:
+    proxied = any(name in request.headers for name in ("forwarded", "x-forwarded-for", "via"))
+    return request.client is not None and ip_address(request.client.host).is_loopback and not proxied
+
+
+class _Endpoint:
+    """An application as the endpoint of a route, with all methods: starlette asks that it is no function."""
+
+    def __init__(self, guard: Guard) -> None:
+        self._guard = guard
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        await self._guard(scope, receive, send)
+
+
+async def _healthy(_: Request) -> Response:
+    """Nothing of what is stored, and not who asks."""
+    return Response(status_code=200)

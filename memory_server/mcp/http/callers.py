@@ -1,0 +1,102 @@
+"""Who makes a call over HTTP: the person of the token, the session of the protocol, the project of the header."""
+
+import hashlib
+import time
+import uuid
+from collections.abc import Callable
+from urllib.parse import unquote
+
+from mcp.server.auth.middleware.bearer_auth import AuthenticatedUser
+from mcp.server.auth.provider import AccessToken
+from starlette.requests import Request
+
+from memory_server.domain.caller import Caller, Person
+from memory_server.language.text import clean
+from memory_server.project import NONE, Project, named
+
+PROJECT = "memory-project"
+"""The header with the project of a client: its name, the address of its remote, or a path, which is not looked at.
+
+In UTF-8, or with escapes as in addresses. Others call theirs `X-PRODUCT-Project`; RFC 6648 advises against new `X-`.
+"""
+
+SESSION = "memory-session"
+"""The header with which a client of the newer protocol tells its sessions apart, where it has several."""
+
+PROTOCOL_SESSION = "mcp-session-id"
+
+IDLE = 30 * 60.0
+"""Seconds without a call after which a session without an id of the protocol is over: as long as the SDK keeps one that
+has an id."""
+
+LONGEST = 500
+"""Characters of a header that are read."""
+
+
+class Known(AuthenticatedUser):
+    """A person whose token was found valid. The SDK binds each session of the protocol to it."""
+
+    def __init__(self, person: Person, token_id: str, issuer: str | None = None) -> None:
+        """`token_id` names the token to the SDK; it is not the token."""
+        claims = None if issuer is None else {"iss": issuer}
+        super().__init__(
+            AccessToken(token=token_id, client_id=token_id, scopes=[], subject=person.name, claims=claims)
+        )
+        self.person = person
+
+
+class HttpCallers:
+    """Makes a Caller of a request.
+
+    Each session of the protocol is one of the file. The newer protocol has none: there the calls of one person, program
+    and machine are a session, until they pause.
+    """
+
+    def __init__(self, now: Callable[[], float] = time.monotonic) -> None:
+        self._now = now
+        self._sessions: dict[tuple[str, ...], tuple[str, float]] = {}
+
+    def __call__(self, client: str | None, request: Request | None) -> Caller:
+        if request is None:
+            return Caller(client, is_here=False)
+        person = person_of(request)
+        return Caller(
+            client, self._session(client, request, person), _project(request, person), person, False
+        )
+
+    def _session(self, client: str | None, request: Request, person: Person | None) -> str:
+        given = request.headers.get(PROTOCOL_SESSION)
+        if given is not None:
+            return f"http-{hashlib.sha256(given.encode()).hexdigest()[:32]}"
+        now = self._now()
+        self._sessions = {each: kept for each, kept in self._sessions.items() if now - kept[1] < IDLE}
+        name = "" if person is None else person.name
+        machine = request.client.host if request.client else ""
+        which = (name, client or "", machine, request.headers.get(SESSION, "")[:LONGEST])
+        session, _ = self._sessions.get(which, (f"http-{uuid.uuid4().hex}", now))
+        self._sessions[which] = session, now
+        return session
+
+
+def person_of(request: Request) -> Person | None:
+    """Whom the token stands for; None without one."""
+    user = request.scope.get("user")
+    return user.person if isinstance(user, Known) else None
+
+
+def _project(request: Request, person: Person | None) -> Project:
+    """The project of the header, else the only one that the person has."""
+    given = clean(_readable(request.headers.get(PROJECT, "")))[:LONGEST]
+    if given:
+        return named(given)
+    if person is not None and person.projects is not None and len(person.projects) == 1:
+        return named(*person.projects)
+    return NONE
+
+
+def _readable(header: str) -> str:
+    """HTTP carries bytes, which starlette reads as Latin-1; people write UTF-8, or escapes if they must."""
+    try:
+        return unquote(header.encode("latin-1").decode())
+    except UnicodeError:
+        return unquote(header)

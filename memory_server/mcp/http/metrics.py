@@ -1,0 +1,78 @@
+"""The metrics of this process, as Prometheus reads them (text format 0.0.4). Numbers by tool; no names of people."""
+
+import os
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+
+from memory_server.domain.calls import BOUNDS, Calls
+from memory_server.mcp.server import MemoryServer
+from memory_server.services.calls import CallService
+
+KIND = "text/plain; version=0.0.4; charset=utf-8"
+
+_STATUS = Path("/proc/self/statm")
+
+Sample = tuple[str, float]
+"""The labels in braces, or nothing, and the value."""
+
+
+def written(server: MemoryServer, calls: CallService, queued: Callable[[], int]) -> str:
+    """All metrics. `queued` is how many memories wait for their embedding; it reads the file."""
+    here = calls.here()
+    lines: list[str] = []
+
+    def metric(name: str, kind: str, help: str, samples: Iterable[Sample]) -> None:
+        lines.extend((f"# HELP memory_server_{name} {help}", f"# TYPE memory_server_{name} {kind}"))
+        lines.extend(f"memory_server_{name}{labels} {value:g}" for labels, value in samples)
+
+    def by_tool(number: Callable[[Calls], int]) -> list[Sample]:
+        return [(f'{{tool="{tool}"}}', number(each)) for tool, each in here.items()]
+
+    metric("calls_total", "counter", "Calls of tools.", by_tool(lambda each: each.calls))
+    metric("calls_refused_total", "counter", "Calls answered with an error that says what mends it.",
+           by_tool(lambda each: each.refused))  # fmt: skip
+    metric(
+        "calls_failed_total",
+        "counter",
+        "Calls that a bug of the server broke.",
+        by_tool(lambda each: each.failed),
+    )
+    metric("calls_degraded_total", "counter", "Calls answered without what they should have used.",
+           by_tool(lambda each: each.degraded))  # fmt: skip
+    metric("triggers_timed_out_total", "counter", "Triggers that exceeded their time, or were left over.",
+           by_tool(lambda each: each.timed_out))  # fmt: skip
+    lines += ["# HELP memory_server_call_seconds How long calls took, with their waits.",
+              "# TYPE memory_server_call_seconds histogram"]  # fmt: skip
+    for tool, each in here.items():
+        lines.extend(_histogram(tool, each))
+    queues = [("calls", server.slots), ("triggers", server.trigger_slots)]
+    metric(
+        "calls_running",
+        "gauge",
+        "Calls that run now.",
+        [(f'{{of="{name}"}}', each.running) for name, each in queues],
+    )
+    metric("calls_waiting", "gauge", "Calls that wait for a place.",
+           [(f'{{of="{name}"}}', each.waiting) for name, each in queues])  # fmt: skip
+    metric("embeddings_waiting", "gauge", "Memories that wait for their embedding.", [("", queued())])
+    metric("short_term_cleaned_total", "counter", "Short-term memories that the daily cleanup has removed.",
+           [("", calls.cleaned)])  # fmt: skip
+    if _STATUS.exists():
+        pages = int(_STATUS.read_text().split()[1])
+        metric(
+            "resident_memory_bytes",
+            "gauge",
+            "Memory of the process.",
+            [("", pages * os.sysconf("SC_PAGE_SIZE"))],
+        )
+    return "\n".join(lines) + "\n"
+
+
+def _histogram(tool: str, calls: Calls) -> Iterator[str]:
+    before = 0
+    for bound, number in zip(BOUNDS, calls.times, strict=False):
+        before += number
+        yield f'memory_server_call_seconds_bucket{{tool="{tool}",le="{bound / 1000:g}"}} {before}'
+    yield f'memory_server_call_seconds_bucket{{tool="{tool}",le="+Inf"}} {calls.calls}'
+    yield f'memory_server_call_seconds_sum{{tool="{tool}"}} {calls.milliseconds / 1000:g}'
+    yield f'memory_server_call_seconds_count{{tool="{tool}"}} {calls.calls}'

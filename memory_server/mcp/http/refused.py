@@ -1,0 +1,26 @@
+"""How a request is refused before it reaches the protocol."""
+
+from collections.abc import Mapping
+
+from starlette.responses import JSONResponse
+
+
+def refused(
+    status: int, error: str, description: str, headers: Mapping[str, str] | None = None
+) -> JSONResponse:
+    """An answer with a code for programs and a sentence for people."""
+    return JSONResponse({"error": error, "error_description": description}, status, headers)
+
+
+def unauthorized(description: str, metadata: str | None, error: str | None = None) -> JSONResponse:
+    """401, as RFC 6750 says. `metadata` is the address of RFC 9728 that says who gives out tokens.
+
+    `error` is a code of RFC 6750, where a token was shown.
+    """
+    parts = ['realm="memory-server"']
+    if error is not None:
+        parts += [f'error="{error}"', f'error_description="{description}"']
+    if metadata is not None:
+        parts.append(f'resource_metadata="{metadata}"')
+    shown = error or "unauthorized"
+    return refused(401, shown, description, {"WWW-Authenticate": f"Bearer {', '.join(parts)}"})

@@ -1,0 +1,132 @@
+"""Listens for HTTP, and ends without breaking off a call."""
+
+import asyncio
+import logging
+import socket
+from types import FrameType
+
+import h11
+import uvicorn
+from starlette.types import ASGIApp
+from uvicorn.protocols.http.h11_impl import H11Protocol
+
+from memory_server.domain.deadline import CALL
+from memory_server.errors import Mend, Unavailable
+from memory_server.mcp.http.guard import Traffic
+
+logger = logging.getLogger(__name__)
+
+HEAD = 20.0
+"""Seconds in which the line and the headers of a request must have arrived, from its first byte."""
+
+IDLE = 60.0
+"""Seconds that a connection may stay without a request."""
+
+CONNECTIONS = 2_000
+"""Connections at the same time; whoever comes then is told to try again (503)."""
+
+LEAVING = CALL + 2
+"""Seconds that running calls may take when the server is to end: none takes longer than a call may."""
+
+CUTTING = 1
+"""Seconds in which answers are sent still, then streams are cut."""
+
+QUIET = ("uvicorn", "uvicorn.error", "sse_starlette", "asyncio", "h11")
+"""What these log below WARNING repeats what clients send and get."""
+
+
+class _Connection(H11Protocol):
+    """Closes a connection whose client is slow to say what it wants."""
+
+    _slow: asyncio.TimerHandle | None = None
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        super().connection_made(transport)
+        self._watch()
+
+    def data_received(self, data: bytes) -> None:
+        super().data_received(data)
+        self._watch()
+
+    def on_response_complete(self) -> None:
+        super().on_response_complete()
+        self._watch()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._rest()
+        super().connection_lost(exc)
+
+    def _watch(self) -> None:
+        if self.transport.is_closing() or self.conn.their_state is not h11.IDLE:
+            self._rest()
+        elif self._slow is None and self.timeout_keep_alive_task is None:
+            self._slow = self.loop.call_later(HEAD, self.transport.close)
+
+    def _rest(self) -> None:
+        if self._slow is not None:
+            self._slow.cancel()
+            self._slow = None
+
+
+class _Server(uvicorn.Server):
+    """At the first signal it takes no new calls, and ends when the running ones have; at the second at once."""
+
+    def __init__(self, config: uvicorn.Config, traffic: Traffic) -> None:
+        super().__init__(config)
+        self._traffic = traffic
+        self._ending: asyncio.Task[None] | None = None
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:  # noqa: ARG002
+        if self._traffic.closing:
+            self.should_exit = self.force_exit = True
+        self._traffic.closing = True
+
+    async def on_tick(self, counter: int) -> bool:
+        if self._traffic.closing and self._ending is None:
+            self._ending = asyncio.create_task(self._end())
+        return await super().on_tick(counter)
+
+    async def _end(self) -> None:
+        until = asyncio.get_running_loop().time() + LEAVING
+        while self._traffic.running and asyncio.get_running_loop().time() < until:
+            await asyncio.sleep(0.02)
+        self.should_exit = True
+
+
+def listen(host: str, port: int) -> socket.socket:
+    """A socket that listens at an address; port 0 is any that is free.
+
+    Raises:
+        Unavailable: it is taken, or not one of this machine.
+    """
+    try:
+        family = socket.AF_INET6 if ":" in host else socket.AF_INET
+        listening = socket.create_server((host, port), family=family, backlog=1024)
+    except OSError as error:
+        raise Unavailable(
+            f"Nothing can listen at {host}:{port}: {error.strerror}.", Mend.USE_ANOTHER_PORT
+        ) from error
+    listening.setblocking(False)
+    return listening
+
+
+def serve(app: ASGIApp, listening: socket.socket, traffic: Traffic) -> None:
+    """Serve until a signal asks to stop. Returns when the running calls have ended."""
+    for name in QUIET:
+        each = logging.getLogger(name)
+        each.setLevel(max(logging.WARNING, each.getEffectiveLevel()))
+    config = uvicorn.Config(
+        app,
+        http=_Connection,
+        ws="none",
+        loop="asyncio",
+        lifespan="on",
+        log_config=None,
+        access_log=False,
+        server_header=False,
+        proxy_headers=False,
+        limit_concurrency=CONNECTIONS,
+        timeout_keep_alive=int(IDLE),
+        timeout_graceful_shutdown=CUTTING,
+    )
+    _Server(config, traffic).run([listening])

@@ -1,0 +1,78 @@
+"""What the server tells of each call that has ended, to those who count and record: never what was said."""
+
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+from mcp.server.mcpserver.exceptions import ToolError, UnexpectedToolError
+from mcp.shared.exceptions import MCPError
+
+from memory_server.domain.caller import Caller
+from memory_server.domain.calls import Calls, Outcome
+from memory_server.services.calls import CallService
+
+UNKNOWN = "(unknown)"
+"""Stands for the name of a tool that there is not: that is a word of the client."""
+
+
+@dataclass(slots=True)
+class Observed:
+    """A call. `arguments` and `answer` are what was said: who looks takes numbers from them alone."""
+
+    name: str
+    caller: Caller
+    arguments: Mapping[str, Any]
+    is_tool: bool = True
+    answer: Mapping[str, Any] = field(default_factory=dict)
+    outcome: Outcome = Outcome.DONE
+    milliseconds: float = 0.0
+
+
+Observer = Callable[[Observed], None]
+"""Hears of a call when it has ended. It must not wait: the loop of all clients runs it."""
+
+
+@contextmanager
+def observed(observers: Sequence[Observer], call: Observed) -> Iterator[Observed]:
+    """Tell how the block ends and how long it took."""
+    begin = time.perf_counter()
+    try:
+        yield call
+    except UnexpectedToolError:
+        call.outcome = Outcome.FAILED
+        raise
+    except (ToolError, MCPError):
+        call.outcome = Outcome.REFUSED
+        raise
+    except BaseException:
+        call.outcome = Outcome.LEFT
+        raise
+    finally:
+        call.milliseconds = 1000 * (time.perf_counter() - begin)
+        for each in observers:
+            each(call)
+
+
+def counting(calls: CallService) -> Observer:
+    """Counts the calls of tools."""
+
+    def count(call: Observed) -> None:
+        if call.is_tool:
+            late = _late(call.answer)
+            degraded = bool(call.answer.get("degraded"))
+            calls.count(call.name, Calls.one(call.outcome, call.milliseconds, degraded, late))
+
+    return count
+
+
+def _late(answer: Mapping[str, Any]) -> int:
+    """Triggers that exceeded their time, or were left for the next search."""
+    skipped, errors = answer.get("skipped"), answer.get("errors")
+    number = len(skipped) if isinstance(skipped, list) else 0
+    if isinstance(errors, list):
+        number += sum(
+            isinstance(each, dict) and "takes too long" in str(each.get("reason")) for each in errors
+        )
+    return number

@@ -1,0 +1,49 @@
+"""Counts the calls of this process, and keeps them in the file by day and tool: no call waits for that."""
+
+import threading
+from collections.abc import Mapping
+from functools import partial
+
+from memory_server.domain.calls import Calls
+from memory_server.sqlite import call_counts
+from memory_server.sqlite.database import Database
+from memory_server.sqlite.tx import WriteTx
+
+
+class CallService:
+    def __init__(self, database: Database, keeps: bool = True) -> None:
+        """`keeps`: the file gets the numbers too, not only this process."""
+        self._database = database
+        self._keeps = keeps
+        self._lock = threading.Lock()
+        self._here: dict[str, Calls] = {}
+        self._new: dict[str, Calls] = {}
+        self.cleaned = 0
+        """Short-term memories that the daily cleanup has removed in this process."""
+
+    def count(self, tool: str, call: Calls) -> None:
+        """A call has ended."""
+        with self._lock:
+            for counted in (self._here, self._new):
+                counted[tool] = counted.get(tool, Calls()) + call
+
+    def here(self) -> Mapping[str, Calls]:
+        """All calls since this process began."""
+        with self._lock:
+            return dict(self._here)
+
+    def keep(self) -> None:
+        """Background work: let the next write take what was counted since the last time."""
+        with self._lock:
+            new, self._new = self._new, {}
+        if new and self._keeps:
+            self._database.later(partial(_add, new))
+
+    def select(self, days: int) -> Mapping[str, Calls]:
+        """The calls of the last so many days that the file has, of all programs."""
+        with self._database.read() as tx:
+            return call_counts.select(tx, days)
+
+
+def _add(counted: Mapping[str, Calls], tx: WriteTx) -> None:
+    call_counts.add(tx, counted)

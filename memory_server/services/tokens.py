@@ -1,0 +1,87 @@
+"""Tokens: made and revoked by the one whose file it is, and checked with each request over HTTP."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+
+from memory_server.domain.caller import Caller
+from memory_server.domain.project import EVERYWHERE
+from memory_server.domain.token import BYTES, NAME, State, Token, TokenDraft, made
+from memory_server.errors import Invalid, Mend, NotFound
+from memory_server.language.text import clean
+from memory_server.services import projects
+from memory_server.sqlite import tokens
+from memory_server.sqlite.database import Database
+from memory_server.sqlite.tx import WriteTx
+
+
+@dataclass(frozen=True, slots=True)
+class TokenService:
+    database: Database
+    chance: Callable[[int], bytes]
+    """So many bytes that nobody can guess."""
+
+    def add(self, draft: TokenDraft, caller: Caller) -> tuple[str, Token]:
+        """Make a token; the token itself, which is kept nowhere, and what the file knows of it.
+
+        Its projects get the names that they have in the file.
+
+        Raises:
+            Invalid: the name is empty or too long, or a project is `*`, or it expires in the past.
+        """
+        name = clean(draft.name)
+        if not 1 <= len(name) <= NAME:
+            raise Invalid(f"The name of a person has 1 to {NAME} characters, got {draft.name[:NAME]!r}.")
+        if draft.projects is not None and EVERYWHERE in draft.projects:
+            raise Invalid(f"`{EVERYWHERE}` is no project. A token for which none is named has all of them.")
+        meant = None if draft.projects is None else [projects.asked(each, caller) for each in draft.projects]
+        token = made(self.chance(BYTES))
+        with self.database.write() as tx:
+            if draft.expires_at is not None and draft.expires_at <= tx.now:
+                raise Invalid(f"{draft.expires_at} is over: such a token would never be valid.")
+            names = None if meant is None else [projects.name_of(tx, each) for each in meant]
+            known = None if names is None else tuple(dict.fromkeys(filter(None, names)))
+            kept = tokens.insert(tx, TokenDraft(name, known, draft.read_only, draft.expires_at), token)
+        return token, kept
+
+    def select(self) -> list[tuple[Token, State]]:
+        """All that there ever were, the oldest first, and how each stands now."""
+        with self.database.read() as tx:
+            return [(token, token.state(tx.now)) for token in tokens.select(tx)]
+
+    def revoke(self, which: str) -> list[Token]:
+        """Make tokens invalid for good: the one of this id or beginning, or all of the person of this name.
+
+        Raises:
+            NotFound: there is no such token that is still valid.
+        """
+        which = which.strip().rstrip("…")
+        with self.database.write() as tx:
+            valid = [each for each in tokens.select(tx) if each.revoked_at is None]
+            found = [each for each in valid if which in (str(each.id), each.prefix)] or [
+                each for each in valid if which == each.name
+            ]
+            if not found:
+                raise NotFound(f"No token `{which}` that is not revoked yet.", Mend.LIST_TOKENS)
+            for each in found:
+                tokens.revoke(tx, each.id)
+        return found
+
+    def are_needed(self) -> bool:
+        """Whether callers must show one: from the first token on, also when it is revoked or has expired."""
+        with self.database.read() as tx:
+            return tokens.is_any(tx)
+
+    def check(self, token: str) -> Token | None:
+        """What a token allows; None where it is unknown, has expired or was revoked. The day of its use is marked."""
+        with self.database.read() as tx:
+            found, now = tokens.find(tx, token), tx.now
+        if found is None or found.state(now) is not State.VALID:
+            return None
+        if found.last_used != now[:10]:
+            self.database.later(partial(_mark_used, found.id))
+        return found
+
+
+def _mark_used(id: int, tx: WriteTx) -> None:
+    tokens.mark_used(tx, id)

@@ -1,0 +1,62 @@
+"""The table `call_counts`: the calls of a day by tool."""
+
+import json
+from collections.abc import Mapping
+from datetime import date, timedelta
+
+from memory_server.domain.calls import Calls, times_of
+from memory_server.sqlite.rows import Rows
+from memory_server.sqlite.tx import Tx, WriteTx
+
+ROWS = (Rows("call_counts", ("day", "tool", "times"), moments=("day",), json=("times",)),)
+
+DAYS = 400
+"""Days that are kept: with all tools in use some 14,000 rows, two megabytes."""
+
+_COLUMNS = "calls, refused, failed, degraded, timed_out, milliseconds"
+
+
+def add(tx: WriteTx, counted: Mapping[str, Calls]) -> None:
+    """Add calls of tools to the day of this moment."""
+    day = tx.now[:10]
+    for tool, new in counted.items():
+        row = tx.row("SELECT times FROM call_counts WHERE day = ? AND tool = ?", (day, tool))
+        before = Calls(times=times_of(json.loads(row[0]))) if row else Calls()
+        tx.execute(
+            f"""
+            INSERT INTO call_counts (day, tool, {_COLUMNS}, times)
+            VALUES (:day, :tool, :calls, :refused, :failed, :degraded, :timed_out, :milliseconds, :times)
+            ON CONFLICT (day, tool) DO UPDATE SET
+                calls = calls + excluded.calls,
+                refused = refused + excluded.refused,
+                failed = failed + excluded.failed,
+                degraded = degraded + excluded.degraded,
+                timed_out = timed_out + excluded.timed_out,
+                milliseconds = milliseconds + excluded.milliseconds,
+                times = excluded.times
+            """,
+            {
+                "day": day,
+                "tool": tool,
+                "calls": new.calls,
+                "refused": new.refused,
+                "failed": new.failed,
+                "degraded": new.degraded,
+                "timed_out": new.timed_out,
+                "milliseconds": new.milliseconds,
+                "times": json.dumps((before + new).times),
+            },
+        )
+    oldest = date.fromisoformat(day) - timedelta(days=DAYS)
+    tx.execute("DELETE FROM call_counts WHERE day < ?", (oldest.isoformat(),))
+
+
+def select(tx: Tx, days: int) -> dict[str, Calls]:
+    """The calls of the last so many days by tool, those with the most calls first."""
+    since = date.fromisoformat(tx.now[:10]) - timedelta(days=days - 1)
+    found: dict[str, Calls] = {}
+    for tool, times, *numbers in tx.rows(
+        f"SELECT tool, times, {_COLUMNS} FROM call_counts WHERE day >= ?", (since.isoformat(),)
+    ):
+        found[tool] = found.get(tool, Calls()) + Calls(*[*numbers, times_of(json.loads(times))])
+    return dict(sorted(found.items(), key=lambda each: (-each[1].calls, each[0])))

@@ -1,0 +1,121 @@
+"""What is counted and recorded of calls, over HTTP and over standard input and output: numbers, never contents."""
+
+import json
+import re
+import stat
+from pathlib import Path
+from typing import Any
+
+import httpx2
+import pytest
+from mcp import Client
+
+from tests.cli.conftest import Terminal
+from tests.conftest import Servers, call
+from tests.http.conftest import Start, token
+
+pytestmark = pytest.mark.anyio
+
+MARKER = "quokkaquokka"
+
+
+async def use(client: Client) -> None:
+    """Each outcome, with the marker in all that is said."""
+    await call(client, "memory_store", content=f"The {MARKER} sleeps", type="learning", tags=[MARKER])
+    await call(client, "memory_search", query=MARKER)
+    await call(client, "memory_get", ids=[1, 7])
+    await client.call_tool("memory_delete", {"id": 99})
+    await client.call_tool(MARKER, {})
+    await call(client, "write_memory", key=f"current.{MARKER}", value=MARKER)
+    await client.read_resource("memory://memory/1")
+
+
+def lines(path: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+
+
+async def test_the_audit_log_says_who_called_what_about_which_ids_and_no_contents(
+    start: Start, tmp_path: Path, era: str
+) -> None:
+    audit = tmp_path / "audit.log"
+    with start("--audit", str(audit)) as http:
+        given = token(http.servers, "ada")
+        async with http.client(given, era, "Claude Code") as client:
+            await use(client)
+    written = lines(audit)
+    assert {(each["person"], each["client"]) for each in written} == {("ada", "Claude Code")}
+    assert [(each["call"], each["outcome"], each["ids"]) for each in written] == [
+        ("memory_store", "done", [1]),
+        ("memory_search", "done", [1]),
+        ("memory_get", "done", [1, 7]),
+        ("memory_delete", "refused", [99]),
+        ("(unknown)", "refused", []),
+        ("write_memory", "done", [1]),
+        ("resources/read", "done", [1]),
+    ]
+    text = audit.read_text()
+    assert MARKER not in text
+    assert given not in text
+    assert stat.S_IMODE(audit.stat().st_mode) == 0o600
+
+
+async def test_an_audit_log_that_all_could_read_is_closed_to_others(start: Start, tmp_path: Path) -> None:
+    audit = tmp_path / "audit.log"
+    audit.touch(0o644)
+    with start("--audit", str(audit)) as http:
+        async with http.client() as client:
+            await call(client, "memory_stats")
+    assert stat.S_IMODE(audit.stat().st_mode) == 0o600
+
+
+async def test_metrics_count_calls_by_tool_in_the_format_of_prometheus(start: Start) -> None:
+    with start() as http:
+        async with http.client() as client:
+            await use(client)
+        answer = httpx2.get(http.base("/metrics"))
+    assert answer.headers["content-type"].startswith("text/plain; version=0.0.4")
+    for line in answer.text.splitlines():
+        assert re.fullmatch(r'# (HELP|TYPE) \w+ .+|\w+(\{\w+="[^"]*"(,\w+="[^"]*")*\})? [0-9.e+]+', line), (
+            line
+        )
+    assert 'memory_server_calls_total{tool="memory_store"} 1' in answer.text
+    assert 'memory_server_calls_refused_total{tool="memory_delete"} 1' in answer.text
+    assert 'memory_server_calls_total{tool="(unknown)"} 1' in answer.text
+    assert 'memory_server_call_seconds_bucket{tool="memory_search",le="+Inf"} 1' in answer.text
+    assert "memory_server_resident_memory_bytes" in answer.text
+    assert MARKER not in answer.text
+
+
+def test_metrics_are_for_this_machine_or_who_has_a_token(start: Start) -> None:
+    with start() as http:
+        given = token(http.servers, "ada")
+        proxied = {"X-Forwarded-For": "203.0.113.7"}
+        assert httpx2.get(http.base("/metrics")).status_code == 200
+        assert httpx2.get(http.base("/metrics"), headers=proxied).status_code == 401
+        shown = {**proxied, "Authorization": f"Bearer {given}"}
+        assert httpx2.get(http.base("/metrics"), headers=shown).status_code == 200
+        assert httpx2.get(http.base("/metrics"), headers={"Host": "evil.example"}).status_code == 421
+
+
+async def test_the_counts_of_both_faces_are_in_the_file_and_stats_tells_them(
+    server: Servers, terminal: Terminal, start: Start
+) -> None:
+    async with server() as client:
+        await use(client)
+    with start() as http:
+        async with http.client() as client:
+            await call(client, "memory_search", query=MARKER)
+        assert http.end() == 0
+    told = {each["tool"]: each for each in terminal("stats", "--calls", "--json").json["tools"]}
+    assert (told["memory_search"]["calls"], told["memory_search"]["failed"]) == (2, 0)
+    assert (told["memory_delete"]["calls"], told["memory_delete"]["refused"]) == (1, 1)
+    assert told["memory_search"]["p50"] <= told["memory_search"]["p95"]
+    assert MARKER not in told
+    assert terminal("stats", "--calls").rows[0][:2] == ["memory_search", "2"]
+
+
+async def test_a_read_only_server_keeps_no_counts(server: Servers, terminal: Terminal) -> None:
+    terminal("add", "The harbour opens at noon")
+    async with server("--read-only") as client:
+        await call(client, "memory_search", query="harbour")
+    assert terminal("stats", "--calls", "--json").json == {"days": 30, "tools": []}
