@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import compress
 from typing import Generic, TypeVar
 
 import numpy as np
@@ -10,13 +9,13 @@ from numpy.typing import NDArray
 
 from memory_server.domain import parts, ranking, relevance
 from memory_server.domain.embedding import Embedded
-from memory_server.domain.memory import Filter
 from memory_server.domain.relevance import Hood, Numbers, Places, Term
 from memory_server.language import background
 from memory_server.language.query import Query
 from memory_server.services.embedding_queue import Meaning
 from memory_server.sqlite import candidates, embeddings
 from memory_server.sqlite.embeddings import Wanted
+from memory_server.sqlite.sign_bits import SignBits
 from memory_server.sqlite.tx import Tx
 
 BY_WORDS = 100
@@ -189,16 +188,10 @@ class Gathering(Generic[Thing]):
         weights += [np.full(len(found), SYMBOL_SHARE) for found in symbols]
         different, places = np.unique(ids, return_inverse=True)
         totals = np.bincount(places, np.concatenate([np.zeros(0), *weights]), len(different))
-        return self._first_passing(different[np.lexsort((-different, -totals))])
-
-    def _first_passing(self, ids: Places) -> list[int]:
-        """The first BY_WORDS that the filter lets pass. The file is asked for few at first, then for ever more."""
-        found: list[int] = []
-        start, size = 0, 4 * BY_WORDS
-        while start < len(ids) and len(found) < BY_WORDS:
-            found += self._passing(ids[start : start + size].tolist())
-            start, size = start + size, 4 * size
-        return found[:BY_WORDS]
+        best = different[np.lexsort((-different, -totals))]
+        return candidates.first_passing(
+            self.tx, self.asked.kind, best, self.asked.wanted, BY_WORDS, *self._held
+        )
 
     def _containing(self, text: str) -> list[int]:
         """The newest texts that hold this; each text of the store is looked through, so only once."""
@@ -209,26 +202,10 @@ class Gathering(Generic[Thing]):
     def _term(self, text: str) -> Term:
         return self.words.term(self.asked.kind, text)
 
-    def _passing(self, ids: list[int]) -> list[int]:
-        """Those that the filter lets pass."""
-        wanted = self.asked.wanted
-        if wanted == Filter():
-            return ids
-        whole = np.array(ids, np.int64) & parts.WHOLE
-        passing, unknown = self._passing_by_bits(whole, wanted)
-        if unknown.any():
-            found = candidates.passing(self.tx, self.asked.kind, whole[unknown].tolist(), wanted)
-            passing[unknown] = [id in found for id in whole[unknown].tolist()]
-        return list(compress(ids, passing.tolist()))
-
-    def _passing_by_bits(self, ids: Places, wanted: Wanted) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-        """Which memories a filter lets pass as far as the held bits tell, and of which they do not."""
-        meaning = self.meaning
-        if meaning and meaning.bits and isinstance(wanted, Filter) and self.asked.kind is Embedded.MEMORIES:
-            known = meaning.bits.passing(self.tx, meaning.space_id, ids, wanted)
-            if known is not None:
-                return known
-        return np.zeros(len(ids), bool), np.ones(len(ids), bool)
+    @property
+    def _held(self) -> tuple[SignBits | None, int]:
+        """The bits that the process holds, and of which space."""
+        return (None, 0) if self.meaning is None else (self.meaning.bits, self.meaning.space_id)
 
     def _hood(self, proposed: Sequence[int]) -> Hood:
         """The candidates: what is proposed and what was said around it in the same talk; with their neighbours."""
@@ -241,7 +218,7 @@ class Gathering(Generic[Thing]):
         }
         # The newest first among equals.
         ids = np.array(sorted({*proposed, *beside.tolist()} - {0}, reverse=True), np.int64)
-        ids = ids[np.isin(ids, self._passing(ids.tolist()))]
+        ids = ids[candidates.lets_pass(self.tx, self.asked.kind, ids, self.asked.wanted, *self._held)]
         places = np.minimum(np.searchsorted(beside, ids), max(0, len(beside) - 1))
         there = beside[places] == ids if len(beside) else np.zeros(len(ids), bool)
         own = {

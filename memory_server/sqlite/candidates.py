@@ -12,7 +12,9 @@ from numpy.typing import NDArray
 
 from memory_server.domain import parts
 from memory_server.domain.embedding import Embedded
+from memory_server.domain.memory import Filter
 from memory_server.sqlite.embeddings import TABLES, Wanted, conditions
+from memory_server.sqlite.sign_bits import SignBits
 from memory_server.sqlite.tx import Tx, Value
 from memory_server.sqlite.words import quoted
 
@@ -139,6 +141,51 @@ def containing(tx: Tx, kind: Embedded, text: str, limit: int) -> list[int]:
         (text, limit),
     )
     return [id for (id,) in rows]
+
+
+def lets_pass(
+    tx: Tx,
+    kind: Embedded,
+    ids: NDArray[np.int64],
+    wanted: Wanted,
+    bits: SignBits | None = None,
+    space_id: int = 0,
+) -> NDArray[np.bool_]:
+    """Of which texts a filter lets the memory (or turn, or fact) pass, in the order given.
+
+    Where the process holds the `bits` of a space, they tell of most memories; the file tells of the others.
+    """
+    if wanted == Filter():
+        return np.ones(len(ids), bool)
+    whole = ids & parts.WHOLE
+    known = None
+    if bits is not None and isinstance(wanted, Filter) and kind is Embedded.MEMORIES:
+        known = bits.passing(tx, space_id, whole, wanted)
+    found, unknown = (np.zeros(len(ids), bool), np.ones(len(ids), bool)) if known is None else known
+    if unknown.any():
+        rest = whole[unknown].tolist()
+        there = passing(tx, kind, rest, wanted)
+        found[unknown] = [id in there for id in rest]
+    return found
+
+
+def first_passing(
+    tx: Tx,
+    kind: Embedded,
+    ids: NDArray[np.int64],
+    wanted: Wanted,
+    limit: int,
+    bits: SignBits | None = None,
+    space_id: int = 0,
+) -> list[int]:
+    """The first texts that a filter lets pass, at most `limit`. The file is asked for few at first, then for ever more."""
+    found: list[int] = []
+    start, size = 0, 4 * limit
+    while start < len(ids) and len(found) < limit:
+        some = ids[start : start + size]
+        found += some[lets_pass(tx, kind, some, wanted, bits, space_id)].tolist()
+        start, size = start + size, 4 * size
+    return found[:limit]
 
 
 def passing(tx: Tx, kind: Embedded, ids: Sequence[int], wanted: Wanted) -> set[int]:

@@ -198,6 +198,35 @@ def test_no_memory_with_enough_of_the_terms_is_missing_among_the_peers(
     assert all(held[id] & set(terms) for id in found)
 
 
+@MANY
+@given(VOCABULARY, st.lists(VOCABULARY, max_size=8), st.sampled_from([0.3, 0.6, 1.0]))
+def test_among_the_peers_by_rare_terms_alone_none_is_missing_that_holds_one(
+    database: Database, terms: list[str], others: list[list[str]], least: float
+) -> None:
+    with undone(database) as tx, pytest.MonkeyPatch.context() as patch:
+        patch.setattr(peers, "COUNTED", 3)
+        held = {put(tx, " ".join(each)): set(each) for each in others}
+        found = peers.find(tx, terms, least, Filter(), 50, rare_only=True)
+        every = peers.find(tx, terms, least, Filter(), 50)
+    rare = {term for term in terms if sum(term in each for each in held.values()) < 3}
+    assert all(held[id] & rare for id in found)
+    if rare == set(terms):
+        assert found == every
+
+
+def test_peers_are_those_that_a_filter_lets_pass(database: Database) -> None:
+    with undone(database) as tx:
+        ids = [
+            tx.value(
+                "INSERT INTO memories (content, type, project) VALUES (?, 'error', ?) RETURNING id",
+                (f"word {'x' * 5_000 if number == 3 else number}", "p" if number % 2 else "q"),
+            )
+            for number in range(300)
+        ]
+        assert peers.find(tx, ["word"], 1.0, Filter(project="p"), 1_000) == ids[1::2]
+        assert peers.find(tx, ["word"], 1.0, Filter(project="p"), 20) == ids[1::2][:20]
+
+
 def test_of_a_common_word_few_rows_are_read(database: Database) -> None:
     with undone(database) as tx:
         ids = [put(tx, f"common {number}") for number in range(peers.COUNTED + 50)]
