@@ -9,11 +9,13 @@ from numpy.typing import NDArray
 
 from memory_server.domain import parts, ranking, relevance
 from memory_server.domain.embedding import Embedded
+from memory_server.domain.memory import Filter
 from memory_server.domain.relevance import Hood, Numbers, Places, Term
 from memory_server.language import background
 from memory_server.language.query import Query
 from memory_server.services.embedding_queue import Meaning
 from memory_server.sqlite import candidates, embeddings
+from memory_server.sqlite.candidates import Posting
 from memory_server.sqlite.embeddings import Wanted
 from memory_server.sqlite.sign_bits import SignBits
 from memory_server.sqlite.tx import Tx
@@ -74,29 +76,42 @@ class Words:
     """The terms of a question over all kinds that are searched: a word is as rare in one kind as in another."""
 
     tx: Tx
-    kinds: tuple[Embedded, ...]
+    texts: tuple[str, ...]
+    wanted: Mapping[Embedded, Wanted]
     total: int = field(init=False)
-    _terms: dict[str, dict[Embedded, Term]] = field(default_factory=dict)
+    _postings: dict[Embedded, list[Posting]] = field(default_factory=dict)
     _sizes: dict[Embedded, int] = field(init=False)
 
     def __post_init__(self) -> None:
-        self._sizes = {kind: candidates.count(self.tx, kind) for kind in self.kinds}
+        self._sizes = {kind: candidates.count(self.tx, kind) for kind in self.wanted}
         self.total = sum(self._sizes.values())
 
     def term(self, kind: Embedded, text: str) -> Term:
-        """Which texts of a kind hold a term."""
-        if text not in self._terms:
-            self._terms[text] = self._read(text)
-        return self._terms[text][kind]
+        """Which texts of a kind hold a term. Where the memories of a small project are wanted, which of these."""
+        if not self._postings:
+            self._postings = {kind: self._read(kind, wanted) for kind, wanted in self.wanted.items()}
+        number = self.texts.index(text)
+        posting = self._postings[kind][number]
+        everywhere = sum(each[number].everywhere for each in self._postings.values())
+        rarity = ranking.fts5_idf(posting.everywhere, self._sizes[kind])
+        return Term(posting.ids, posting.scores / rarity, everywhere, background.share(text))
 
-    def _read(self, text: str) -> dict[Embedded, Term]:
-        found = {kind: candidates.posting(self.tx, kind, text) for kind in self.kinds}
-        everywhere, usual = sum(each.everywhere for each in found.values()), background.share(text)
-        terms = {}
-        for kind, posting in found.items():
-            rarity = ranking.fts5_idf(posting.everywhere, self._sizes[kind])
-            terms[kind] = Term(posting.ids, posting.scores / rarity, everywhere, usual)
-        return terms
+    def reach(self, kind: Embedded, ids: Places) -> None:
+        """From now on the terms tell of these texts too, of whatever project."""
+        project = candidates.in_small_project(self.tx, kind, self.wanted[kind])
+        if project is None or not self._postings:
+            return
+        whole = np.unique(ids & parts.WHOLE)
+        others = whole[~candidates.lets_pass(self.tx, kind, whole, Filter(project=project))].tolist()
+        if others:
+            known = self._postings[kind]
+            self._postings[kind] = candidates.with_others(self.tx, self.texts, known, others)
+
+    def _read(self, kind: Embedded, wanted: Wanted) -> list[Posting]:
+        project = candidates.in_small_project(self.tx, kind, wanted)
+        if project is not None:
+            return candidates.of_project(self.tx, self.texts, project)
+        return [candidates.posting(self.tx, kind, text) for text in self.texts]
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,6 +166,7 @@ class Gathering(Generic[Thing]):
     def gathered(self) -> Gathered:
         """What the words or the meaning of a part propose, and what was said around it in the same talk."""
         hood = self._hood(self._proposed())
+        self.words.reach(self.asked.kind, hood.ids)
         scores = self._scores(hood) if len(hood.rows) else []
         return Gathered(hood.ids[hood.rows].tolist(), scores, hood.speaking)
 

@@ -43,7 +43,7 @@ ROWS = (
 
 @dataclass(frozen=True, slots=True)
 class Effort:
-    """Up to `exact` candidates every vector is compared; beyond, the bits choose `chosen`, or `times` as many as wanted.
+    """Up to `exact` candidates every vector is compared; beyond, bits choose `chosen`, or `times` as many as wanted.
 
     To read a vector takes 6 µs, or 12 in a million memories.
     """
@@ -55,7 +55,7 @@ class Effort:
 
 SEARCHING = Effort(exact=5_000, chosen=400, times=8)
 STORING = Effort(exact=100, chosen=100, times=10)
-"""Among 6,000 notes and lines of dialogues a hundred hold the nearest text for 998 of 1,000, and 98 % of the nearest ten."""
+"""Among 6,000 notes and lines of dialogues a hundred hold the nearest text for 99.8 %, and 98 % of the nearest ten."""
 
 _SPACE_FIELDS = [field.name for field in fields(Space)]
 _SPACE_COLUMNS = ", ".join(_SPACE_FIELDS)
