@@ -22,7 +22,7 @@ from memory_server.language import function_words as function
 from memory_server.language.han import TO_SIMPLIFIED
 from memory_server.language.lazy import lazy
 from memory_server.language.numbers import in_digits
-from memory_server.language.text import HAN, KANA_AND_HANGUL, SPACELESS, Segment, has_han, words
+from memory_server.language.text import HAN, KANA_AND_HANGUL, SPACELESS, Segment, fold, has_han, words
 
 THRESHOLD = 0.6
 """Least Jaccard similarity, from 0 to 1, of two texts that are close in their words. Alone it would merge 46 % of the
@@ -165,6 +165,24 @@ def compare(left: Text, right: Text) -> Likeness:
     if alike and _says_the_same(left.meaning, right.meaning):
         return Likeness.RESTATEMENT
     return Likeness.SIMILAR if jaccard(left.words, right.words) >= THRESHOLD else Likeness.DIFFERENT
+
+
+def may_be_close(draft: Text, content: str) -> bool:
+    """Whether a text may be more than different from a draft. A tenth of the time that `compare` takes.
+
+    Words without digits are looked for as they are, in whatever stands around them: a text has no word of a draft
+    that it does not hold so. The union of two sets is at least as large as the draft's.
+    """
+    if max(len(draft.content), len(content)) > parts.LONG:
+        return draft.content == content
+    folded = fold(content)
+    return _may_share(draft.words, folded, THRESHOLD) or _may_share(draft.pieces, folded, LEAST)
+
+
+def _may_share(words: frozenset[str], folded: str, least: float) -> bool:
+    """Whether at least this share of words may be those of a folded text."""
+    lacked = sum(word not in folded and not _DIGITS.search(word) for word in words)
+    return bool(words) and (len(words) - lacked) / len(words) >= least
 
 
 # --- Comparing -------------------------------------------------------------------------------------------

@@ -4,7 +4,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 
 from memory_server.domain import differences, parts, similar, updates
-from memory_server.domain.consolidation import THRESHOLD, Likeness, Text
+from memory_server.domain.consolidation import THRESHOLD, Likeness, Text, may_be_close
 from memory_server.domain.consolidation import compare as likeness
 from memory_server.domain.edge import line_of
 from memory_server.domain.embedding import Embedded, Vector
@@ -19,9 +19,6 @@ from memory_server.sqlite.tx import Tx
 
 PEERS = 500
 """Memories that share rare words with a text and are compared with it: about 10 ms where none is prepared yet."""
-
-EXACT_BELOW = 500
-"""Up to so many memories every vector is compared, beyond, sign bits choose which: a store waits less than a search."""
 
 NEAREST = 10
 """Memories nearest in meaning that are compared. The one that a note updates is among them for 98 % of notes."""
@@ -44,7 +41,7 @@ def compare(tx: Tx, written: Written, texts: PreparedTexts, without: Collection[
     """
     where = Filter(project=written.project or "")
     cosines = _cosines(tx, written.fresh, where)
-    sharing = peers.find(tx, _phrases(written.text), THRESHOLD, replace(where, type=written.type), PEERS)
+    sharing = _sharing(tx, written, replace(where, type=written.type), rare_only=bool(cosines))
     close = _close(tx, written.text, [id for id in sharing if id not in cosines], texts)
     wanted = [id for id in dict.fromkeys([*sharing, *cosines]) if id in cosines or id in close]
     found = similar.compared(
@@ -63,11 +60,20 @@ def compare(tx: Tx, written: Written, texts: PreparedTexts, without: Collection[
     return _with_successor(tx, found, written.text, texts, without)
 
 
+def _sharing(tx: Tx, written: Written, where: Filter, rare_only: bool) -> list[MemoryId]:
+    """The memories that may share most words with a text. What says the same in common words is near in meaning too."""
+    bits, space_id = (written.fresh.bits, written.fresh.space_id) if written.fresh else (None, 0)
+    phrases = _phrases(written.text)
+    return peers.find(tx, phrases, THRESHOLD, where, PEERS, bits, space_id, rare_only)
+
+
 def _close(tx: Tx, text: Text, ids: Sequence[MemoryId], texts: PreparedTexts) -> set[MemoryId]:
     """Those of these memories that are close to a text in their words. Of the others nothing else is read."""
     contents = memories.contents(tx, ids)
     return {
-        id for id, content in contents.items() if likeness(text, texts.of(content)) is not Likeness.DIFFERENT
+        id
+        for id, content in contents.items()
+        if may_be_close(text, content) and likeness(text, texts.of(content)) is not Likeness.DIFFERENT
     }
 
 
@@ -75,7 +81,14 @@ def _cosines(tx: Tx, fresh: Fresh | None, where: Filter) -> dict[MemoryId, float
     if fresh is None or not similar.comparable(fresh.space):
         return {}
     nearest = embeddings.nearest(
-        tx, Embedded.MEMORIES, fresh.space_id, fresh.vectors[0], where, NEAREST, EXACT_BELOW, fresh.bits
+        tx,
+        Embedded.MEMORIES,
+        fresh.space_id,
+        fresh.vectors[0],
+        where,
+        NEAREST,
+        embeddings.STORING,
+        fresh.bits,
     )
     return {MemoryId(id): cosine for id, cosine in nearest.items() if not parts.number_of(id)}
 

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import compress
 from typing import Generic, TypeVar
 
 import numpy as np
@@ -16,7 +15,9 @@ from memory_server.language import background
 from memory_server.language.query import Query
 from memory_server.services.embedding_queue import Meaning
 from memory_server.sqlite import candidates, embeddings
+from memory_server.sqlite.candidates import Posting
 from memory_server.sqlite.embeddings import Wanted
+from memory_server.sqlite.sign_bits import SignBits
 from memory_server.sqlite.tx import Tx
 
 BY_WORDS = 100
@@ -75,29 +76,42 @@ class Words:
     """The terms of a question over all kinds that are searched: a word is as rare in one kind as in another."""
 
     tx: Tx
-    kinds: tuple[Embedded, ...]
+    texts: tuple[str, ...]
+    wanted: Mapping[Embedded, Wanted]
     total: int = field(init=False)
-    _terms: dict[str, dict[Embedded, Term]] = field(default_factory=dict)
+    _postings: dict[Embedded, list[Posting]] = field(default_factory=dict)
     _sizes: dict[Embedded, int] = field(init=False)
 
     def __post_init__(self) -> None:
-        self._sizes = {kind: candidates.count(self.tx, kind) for kind in self.kinds}
+        self._sizes = {kind: candidates.count(self.tx, kind) for kind in self.wanted}
         self.total = sum(self._sizes.values())
 
     def term(self, kind: Embedded, text: str) -> Term:
-        """Which texts of a kind hold a term."""
-        if text not in self._terms:
-            self._terms[text] = self._read(text)
-        return self._terms[text][kind]
+        """Which texts of a kind hold a term. Where the memories of a small project are wanted, which of these."""
+        if not self._postings:
+            self._postings = {kind: self._read(kind, wanted) for kind, wanted in self.wanted.items()}
+        number = self.texts.index(text)
+        posting = self._postings[kind][number]
+        everywhere = sum(each[number].everywhere for each in self._postings.values())
+        rarity = ranking.fts5_idf(posting.everywhere, self._sizes[kind])
+        return Term(posting.ids, posting.scores / rarity, everywhere, background.share(text))
 
-    def _read(self, text: str) -> dict[Embedded, Term]:
-        found = {kind: candidates.posting(self.tx, kind, text) for kind in self.kinds}
-        everywhere, usual = sum(each.everywhere for each in found.values()), background.share(text)
-        terms = {}
-        for kind, posting in found.items():
-            rarity = ranking.fts5_idf(posting.everywhere, self._sizes[kind])
-            terms[kind] = Term(posting.ids, posting.scores / rarity, everywhere, usual)
-        return terms
+    def reach(self, kind: Embedded, ids: Places) -> None:
+        """From now on the terms tell of these texts too, of whatever project."""
+        project = candidates.in_small_project(self.tx, kind, self.wanted[kind])
+        if project is None or not self._postings:
+            return
+        whole = np.unique(ids & parts.WHOLE)
+        others = whole[~candidates.lets_pass(self.tx, kind, whole, Filter(project=project))].tolist()
+        if others:
+            known = self._postings[kind]
+            self._postings[kind] = candidates.with_others(self.tx, self.texts, known, others)
+
+    def _read(self, kind: Embedded, wanted: Wanted) -> list[Posting]:
+        project = candidates.in_small_project(self.tx, kind, wanted)
+        if project is not None:
+            return candidates.of_project(self.tx, self.texts, project)
+        return [candidates.posting(self.tx, kind, text) for text in self.texts]
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,6 +166,7 @@ class Gathering(Generic[Thing]):
     def gathered(self) -> Gathered:
         """What the words or the meaning of a part propose, and what was said around it in the same talk."""
         hood = self._hood(self._proposed())
+        self.words.reach(self.asked.kind, hood.ids)
         scores = self._scores(hood) if len(hood.rows) else []
         return Gathered(hood.ids[hood.rows].tolist(), scores, hood.speaking)
 
@@ -189,16 +204,10 @@ class Gathering(Generic[Thing]):
         weights += [np.full(len(found), SYMBOL_SHARE) for found in symbols]
         different, places = np.unique(ids, return_inverse=True)
         totals = np.bincount(places, np.concatenate([np.zeros(0), *weights]), len(different))
-        return self._first_passing(different[np.lexsort((-different, -totals))])
-
-    def _first_passing(self, ids: Places) -> list[int]:
-        """The first BY_WORDS that the filter lets pass. The file is asked for few at first, then for ever more."""
-        found: list[int] = []
-        start, size = 0, 4 * BY_WORDS
-        while start < len(ids) and len(found) < BY_WORDS:
-            found += self._passing(ids[start : start + size].tolist())
-            start, size = start + size, 4 * size
-        return found[:BY_WORDS]
+        best = different[np.lexsort((-different, -totals))]
+        return candidates.first_passing(
+            self.tx, self.asked.kind, best, self.asked.wanted, BY_WORDS, *self._held
+        )
 
     def _containing(self, text: str) -> list[int]:
         """The newest texts that hold this; each text of the store is looked through, so only once."""
@@ -209,26 +218,10 @@ class Gathering(Generic[Thing]):
     def _term(self, text: str) -> Term:
         return self.words.term(self.asked.kind, text)
 
-    def _passing(self, ids: list[int]) -> list[int]:
-        """Those that the filter lets pass."""
-        wanted = self.asked.wanted
-        if wanted == Filter():
-            return ids
-        whole = np.array(ids, np.int64) & parts.WHOLE
-        passing, unknown = self._passing_by_bits(whole, wanted)
-        if unknown.any():
-            found = candidates.passing(self.tx, self.asked.kind, whole[unknown].tolist(), wanted)
-            passing[unknown] = [id in found for id in whole[unknown].tolist()]
-        return list(compress(ids, passing.tolist()))
-
-    def _passing_by_bits(self, ids: Places, wanted: Wanted) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-        """Which memories a filter lets pass as far as the held bits tell, and of which they do not."""
-        meaning = self.meaning
-        if meaning and meaning.bits and isinstance(wanted, Filter) and self.asked.kind is Embedded.MEMORIES:
-            known = meaning.bits.passing(self.tx, meaning.space_id, ids, wanted)
-            if known is not None:
-                return known
-        return np.zeros(len(ids), bool), np.ones(len(ids), bool)
+    @property
+    def _held(self) -> tuple[SignBits | None, int]:
+        """The bits that the process holds, and of which space."""
+        return (None, 0) if self.meaning is None else (self.meaning.bits, self.meaning.space_id)
 
     def _hood(self, proposed: Sequence[int]) -> Hood:
         """The candidates: what is proposed and what was said around it in the same talk; with their neighbours."""
@@ -241,7 +234,7 @@ class Gathering(Generic[Thing]):
         }
         # The newest first among equals.
         ids = np.array(sorted({*proposed, *beside.tolist()} - {0}, reverse=True), np.int64)
-        ids = ids[np.isin(ids, self._passing(ids.tolist()))]
+        ids = ids[candidates.lets_pass(self.tx, self.asked.kind, ids, self.asked.wanted, *self._held)]
         places = np.minimum(np.searchsorted(beside, ids), max(0, len(beside) - 1))
         there = beside[places] == ids if len(beside) else np.zeros(len(ids), bool)
         own = {

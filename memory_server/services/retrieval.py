@@ -134,7 +134,8 @@ class _Search(Generic[Thing]):
 
     def ranked(self) -> list[Ranked[Thing]]:
         """The best candidates with all that the question asks for, in the order of the answer."""
-        words = Words(self.tx, tuple(each.kind for each in self.asked))
+        texts = dict.fromkeys(term for each in self.queries for term in each.terms)
+        words = Words(self.tx, tuple(texts), {each.kind: each.wanted for each in self.asked})
         gathered = [Gathering(words, self.queries, each, self.meaning).gathered() for each in self.asked]
         ids = [(asked, id) for asked, each in zip(self.asked, gathered, strict=True) for id in each.ids]
         if not ids:

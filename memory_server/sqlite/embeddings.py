@@ -40,8 +40,22 @@ ROWS = (
     Rows("short_term_embedding_queue", ("queued_at",), moments=("queued_at",), id="memory_id"),
 )  # fmt: skip
 
-EXACT_BELOW = 5_000
-"""Up to so many candidates every vector is compared; beyond, the bits choose which."""
+
+@dataclass(frozen=True, slots=True)
+class Effort:
+    """Up to `exact` candidates every vector is compared; beyond, bits choose `chosen`, or `times` as many as wanted.
+
+    To read a vector takes 6 µs, or 12 in a million memories.
+    """
+
+    exact: int
+    chosen: int
+    times: int
+
+
+SEARCHING = Effort(exact=5_000, chosen=400, times=8)
+STORING = Effort(exact=100, chosen=100, times=10)
+"""Among 6,000 notes and lines of dialogues a hundred hold the nearest text for 99.8 %, and 98 % of the nearest ten."""
 
 _SPACE_FIELDS = [field.name for field in fields(Space)]
 _SPACE_COLUMNS = ", ".join(_SPACE_FIELDS)
@@ -374,7 +388,7 @@ def nearest(
     query: Vector,
     wanted: Wanted,
     limit: int,
-    exact_below: int = EXACT_BELOW,
+    effort: Effort = SEARCHING,
     bits: SignBits | None = None,
 ) -> dict[int, float]:
     """The texts nearest in meaning, best first, each with its cosine (from -1 to 1); parts of long texts among them.
@@ -390,7 +404,7 @@ def nearest(
             for id, cosine in _nearest(tx, source, f"e.{tables.id}", space_id, query, wanted, limit).items():
                 found[id] = max(cosine, found.get(id, cosine))
     else:
-        found = _nearest_memories(tx, space_id, query, wanted, limit, exact_below, bits)
+        found = _nearest_memories(tx, space_id, query, wanted, limit, effort, bits)
         found |= _nearest(tx, _PARTS, "e.part_id", space_id, query, wanted, limit)
     return dict(sorted(found.items(), key=lambda each: (-each[1], -each[0]))[:limit])
 
@@ -424,18 +438,18 @@ def _nearest_memories(
     query: Vector,
     wanted: Filter,
     limit: int,
-    exact_below: int,
+    effort: Effort,
     bits: SignBits | None,
 ) -> dict[int, float]:
     """Sign bits choose candidates where there are many, cosine ranks them."""
     clauses, values = _conditions(space_id, wanted)
     where = " AND ".join(clauses)
     bounded = f"SELECT 1 FROM embedding_bits AS b WHERE {where} LIMIT ?"
-    many = tx.value(f"SELECT count(*) FROM ({bounded})", (*values, exact_below + 1))
-    if many <= exact_below:
+    many = tx.value(f"SELECT count(*) FROM ({bounded})", (*values, effort.exact + 1))
+    if many <= effort.exact:
         chosen = f"SELECT b.memory_id FROM embedding_bits AS b WHERE {where}"
         return _ranked(tx, space_id, query, chosen, values, limit)
-    most = max(400, 8 * limit)
+    most = max(effort.chosen, effort.times * limit)
     held = None if bits is None else bits.nearest(tx, space_id, query, wanted, most)
     if held is not None:
         return _ranked(tx, space_id, query, _THESE, [json.dumps(held.tolist())], limit)

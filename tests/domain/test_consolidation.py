@@ -8,7 +8,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from memory_server.domain.consolidation import THRESHOLD, Likeness, compare, jaccard, prepare
+from memory_server.domain.consolidation import THRESHOLD, Likeness, compare, jaccard, may_be_close, prepare
 from memory_server.nlp.jieba import JiebaSegmenter
 
 Compare = Callable[[str, str], Likeness]
@@ -89,7 +89,14 @@ WORDS = st.frozensets(st.text(alphabet="abc", min_size=1, max_size=2), max_size=
 def likeness(tmp_path_factory: pytest.TempPathFactory) -> Compare:
     segmenter = JiebaSegmenter(tmp_path_factory.mktemp("jieba"))
     segmenter.load()
-    return lambda left, right: compare(prepare(left, segmenter.segment), prepare(right, segmenter.segment))
+
+    def likeness(left: str, right: str) -> Likeness:
+        draft, other = prepare(left, segmenter.segment), prepare(right, segmenter.segment)
+        found = compare(draft, other)
+        assert found is Likeness.DIFFERENT or may_be_close(draft, right)
+        return found
+
+    return likeness
 
 
 @pytest.mark.parametrize(("left", "right", "differs"), [pair for pair in MERGE if pair[0] not in NOT_MERGED])
@@ -211,6 +218,26 @@ def test_texts_that_share_less_than_the_threshold_are_different(likeness: Compar
         likeness("alpha beta gamma", "alpha beta gamma delta tau") is Likeness.SIMILAR
     )  # 3 of 5: exactly 0.6
     assert likeness("", "") is Likeness.DIFFERENT
+
+
+CHARACTERS = st.sampled_from("aA ıİΣσςß²½Ⅳ①½ﬁｱ  .,'%^-5 1,000 三万百分之十六 没 测试 測試") | st.characters(
+    codec="utf-8"
+)
+WORDED = st.lists(CHARACTERS | st.sampled_from(["six ", "twenty-one", " test", "5万"]), max_size=14).map(
+    "".join
+)
+
+
+@given(WORDED, WORDED, st.integers(0, 14))
+def test_what_cannot_be_close_is_different(likeness: Compare, one: str, other: str, start: int) -> None:
+    likeness(one, other)
+    likeness(one, one[:start] + other)  # with the same beginning
+
+
+def test_most_texts_are_told_apart_without_reading_their_words(segmenter: JiebaSegmenter) -> None:
+    draft = prepare("The staging proxy restarts every night at two", segmenter.segment)
+    assert may_be_close(draft, "Every night at two the proxy of staging restarts")
+    assert not may_be_close(draft, "Cats sleep in boxes")
 
 
 @given(WORDS, WORDS)

@@ -24,6 +24,7 @@ from memory_server.services.graph import GraphService
 from memory_server.services.memories import MemoryService
 from memory_server.services.search import NOT_LIKELY, Found, SearchService
 from memory_server.services.turns import TurnService
+from memory_server.sqlite import candidates
 from memory_server.sqlite.database import Database
 from tests.conftest import Clock
 
@@ -746,3 +747,24 @@ def test_a_turn_keeps_when_it_occurred(turns: TurnService, clock: Clock) -> None
     ((turn, score), *_) = turns.retrieve("Was the release moved in May 2023?", 1, SHOP).turns
     assert turn.occurred_at == "2023-05-04T00:00:00.000Z"
     assert 0 <= score <= 1
+
+
+def test_a_small_project_is_searched_as_a_large_one_is(
+    store: Store, search: Search, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also where texts of other projects stand around what is found, in the same talk."""
+    things = "harbour crane winch anchor rope buoy".split()
+    for number in range(60):
+        text = f"Alice: the {things[number % 6]} and the {things[number % 5]} were mended in berth {number}"
+        project = (SHOP, BLOG)[number % 3 == 0].project.name
+        store(text + " z" * 3_000 * (number % 20 == 7), project=project, session=f"talk {number % 4}")
+    asked = ["Which rope and anchor?", "the crane in berth 12", "winch", "absent words", "mended 30 or 31"]
+
+    def answers(project: str) -> list[list[tuple[int, float, float]]]:
+        found = [search(text, 20, project=project) for text in asked]
+        return [[(hit.memory.id, hit.rank, hit.score) for hit in each.hits] for each in found]
+
+    small = {project: answers(project) for project in ("shop", "blog", "")}
+    monkeypatch.setattr(candidates, "SMALL", -1)
+    assert {project: answers(project) for project in small} == small
+    assert sum(map(len, small["shop"])) > 10

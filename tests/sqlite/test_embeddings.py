@@ -63,8 +63,16 @@ def filled(database: Database, number: int) -> int:
     return space.id
 
 
-def ids(tx: Tx, space_id: int, query: Vector, wanted: Filter = Filter(), limit: int = 10) -> list[int]:  # noqa: B008
-    return list(embeddings.nearest(tx, Embedded.MEMORIES, space_id, query, wanted, limit))
+def ids(
+    tx: Tx,
+    space_id: int,
+    query: Vector,
+    wanted: Filter = Filter(),  # noqa: B008
+    limit: int = 10,
+    exact: int = embeddings.SEARCHING.exact,
+) -> list[int]:
+    effort = replace(embeddings.SEARCHING, exact=exact)
+    return list(embeddings.nearest(tx, Embedded.MEMORIES, space_id, query, wanted, limit, effort))
 
 
 # The two engines
@@ -110,7 +118,7 @@ def test_both_vector_engines_compute_the_same(
     assert native[2] == pytest.approx(python[2], abs=1.1e-5)
 
 
-@pytest.mark.parametrize("exact_below", [5_000, 100])
+@pytest.mark.parametrize("exact", [5_000, 100])
 @pytest.mark.parametrize(
     "wanted",
     [
@@ -123,16 +131,15 @@ def test_both_vector_engines_compute_the_same(
     ids=["all", "project", "no project", "type and importance", "tags"],
 )
 def test_both_vector_engines_find_the_same_memories(
-    monkeypatch: pytest.MonkeyPatch, exact_below: int, wanted: Filter, clock: Clock
+    monkeypatch: pytest.MonkeyPatch, exact: int, wanted: Filter, clock: Clock
 ) -> None:
-    monkeypatch.setattr(embeddings, "EXACT_BELOW", exact_below)
     answers = []
     for install in (vectors.install, plain_vectors.install):
         monkeypatch.setattr(vectors, "install", install)
         database = InMemory(clock)
         space_id = filled(database, 1500)
         with database.read() as tx:
-            answers.append([ids(tx, space_id, vector_of(f"query {i}"), wanted, 20) for i in range(10)])
+            answers.append([ids(tx, space_id, vector_of(f"query {i}"), wanted, 20, exact) for i in range(10)])
         database.close()
     assert answers[0] == answers[1]
     assert all(len(answer) == 20 for answer in answers[0])
@@ -149,17 +156,12 @@ def test_the_nearest_are_those_of_the_exact_cosine(database: Database) -> None:
     assert found == {best[0]: pytest.approx(cosine[best[0]], abs=1e-4)}
 
 
-def test_above_the_limit_the_bits_choose_and_an_exact_match_is_first(
-    database: Database, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_above_the_limit_the_bits_choose_and_an_exact_match_is_first(database: Database) -> None:
     space_id = filled(database, 2_000)
-    monkeypatch.setattr(embeddings, "EXACT_BELOW", 1_999)
-    exact = {}
     with database.read() as tx:
-        approximate = {i: ids(tx, space_id, vector_of(f"query {i}")) for i in range(20)}
-        assert ids(tx, space_id, vector_of("text 7"))[0] == 8
-        monkeypatch.setattr(embeddings, "EXACT_BELOW", 2_000)
-        exact = {i: ids(tx, space_id, vector_of(f"query {i}")) for i in range(20)}
+        approximate = {i: ids(tx, space_id, vector_of(f"query {i}"), exact=1_999) for i in range(20)}
+        assert ids(tx, space_id, vector_of("text 7"), exact=1_999)[0] == 8
+        exact = {i: ids(tx, space_id, vector_of(f"query {i}"), exact=2_000) for i in range(20)}
     shared = sum(len(set(exact[i]) & set(approximate[i])) for i in exact)
     assert shared >= 0.85 * sum(map(len, exact.values()))  # random vectors of 64 bits; 0.97-1.0 on real ones
 

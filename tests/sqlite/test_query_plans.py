@@ -64,6 +64,9 @@ ASKED: dict[str, Callable[[WriteTx], Any]] = {
     "long deleted": lambda tx: trash.older(tx, tx.now, 10),
     "texts": lambda tx: candidates.count(tx, Embedded.MEMORIES),
     "posting": lambda tx: candidates.posting(tx, Embedded.MEMORIES, "text"),
+    "words of a project": lambda tx: candidates.with_others(
+        tx, ["text"], candidates.of_project(tx, ["text"], "p"), [2]
+    ),
     "posting of turns": lambda tx: candidates.posting(tx, Embedded.TURNS, "text"),
     "posting of facts": lambda tx: candidates.posting(tx, Embedded.FACTS, "text"),
     "posting of short-term memories": lambda tx: candidates.posting(tx, Embedded.SHORT_TERM, "text"),
@@ -130,7 +133,7 @@ ASKED |= {
     "number": lambda tx: short_term.count(tx, CONVERSATION),
     "stats": lambda tx: short_term.totals(tx, CONVERSATION),
 }
-TAKEN_APART = {"SCAN a", "SCAN held", "SCAN parts", "SCAN s", "SCAN ways"} | {
+TAKEN_APART = {"SCAN a", "SCAN parts", "SCAN s", "SCAN ways"} | {
     "SCAN short_term_memories USING INDEX short_term_memories_unkeyed",
     "SCAN memory_counts",
 }

@@ -27,10 +27,12 @@ WANTED = [
 ]
 
 
+EFFORT = embeddings.Effort(exact=0, chosen=400, times=8)
+
+
 @pytest.fixture(autouse=True)
 def _few_are_many(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sign_bits, "HELD_FROM", 5)
-    monkeypatch.setattr(embeddings, "EXACT_BELOW", 0)
 
 
 def by_sql(tx: Tx, space_id: int, query: Vector, wanted: Filter, limit: int) -> set[int]:
@@ -69,11 +71,17 @@ def assert_passing(tx: Tx, bits: SignBits, space_id: int, wanted: Filter) -> Non
     assert set(ids[~unknown].tolist()) == embedded & set(ids.tolist())
     by_sql = candidates.passing(tx, Embedded.MEMORIES, ids.tolist(), wanted)
     assert set(ids[passing].tolist()) == by_sql & embedded
+    for held in (bits, None):
+        let_pass = candidates.lets_pass(tx, Embedded.MEMORIES, ids[1:], wanted, held, space_id)
+        there = set(ids[1:].tolist()) if wanted == Filter() else by_sql
+        assert set(ids[1:][let_pass].tolist()) == there
+        first = candidates.first_passing(tx, Embedded.MEMORIES, ids[1:], wanted, 2, held, space_id)
+        assert first == sorted(there)[:2]
 
 
 def searched(tx: Tx, bits: SignBits | None, space_id: int) -> list[dict[int, float]]:
     return [
-        embeddings.nearest(tx, Embedded.MEMORIES, space_id, vector_of(f"q {i}"), wanted, 5, 0, bits)
+        embeddings.nearest(tx, Embedded.MEMORIES, space_id, vector_of(f"q {i}"), wanted, 5, EFFORT, bits)
         for i, wanted in enumerate(WANTED)
     ]
 

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from memory_server.domain import parts
 from memory_server.domain.embedding import Embedded
 from memory_server.domain.memory import Filter
 from memory_server.language.han import TO_SIMPLIFIED
@@ -196,6 +197,85 @@ def test_no_memory_with_enough_of_the_terms_is_missing_among_the_peers(
     enough = {id for id, each in held.items() if len(each & set(terms)) >= least * len(terms)}
     assert enough <= set(found)
     assert all(held[id] & set(terms) for id in found)
+
+
+OF_PROJECTS = st.lists(st.tuples(st.sampled_from(["p", "q", None]), VOCABULARY, st.booleans()), max_size=8)
+
+
+@MANY
+@given(OF_PROJECTS, st.sampled_from(["p", "q", "", "never heard of"]), st.sampled_from([1, 3, 6]))
+def test_in_a_small_project_words_score_as_they_do_among_all(
+    database: Database, texts: list[tuple[str | None, list[str], bool]], project: str, others: int
+) -> None:
+    """A long text has parts, which are of its project."""
+    terms = [*"abcdefgh", "a b", "absent"]
+    with undone(database) as tx:
+        of: dict[int, str] = {}
+        for name, words, long in texts:
+            text = " ".join(words)
+            id = tx.value(
+                "INSERT INTO memories (content, type, project) VALUES (?, 'error', ?) RETURNING id",
+                (f"{text} {'z ' * 3_000} {text}" if long else text, name),
+            )
+            of[id] = name or ""
+        all_of = [candidates.posting(tx, Embedded.MEMORIES, term) for term in terms]
+        own = candidates.of_project(tx, terms, project)
+        more = [id for id in of if of[id] != project][:others]
+        joined = candidates.with_others(tx, terms, own, more)
+        assert candidates.count(tx, Embedded.MEMORIES) == tx.value(
+            "SELECT count(*) FROM memory_words_docsize"
+        )
+    for every, found, both in zip(all_of, own, joined, strict=True):
+        whole = every.ids & parts.WHOLE
+        for these, among in ((found, {project}), (both, {project})):
+            wanted = [of[id] in among or (these is both and id in more) for id in whole.tolist()]
+            assert these.ids.tolist() == every.ids[wanted].tolist()
+            assert these.scores.tolist() == every.scores[wanted].tolist()
+            assert these.everywhere == every.everywhere
+
+
+def test_only_a_project_that_is_small_is_looked_through_alone(
+    database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(candidates, "SMALL", 2)
+    with undone(database) as tx:
+        for name in ("p", "p", "p", "q", "q", None):
+            tx.execute("INSERT INTO memories (content, type, project) VALUES ('x', 'error', ?)", (name,))
+        found = {
+            name: candidates.in_small_project(tx, Embedded.MEMORIES, Filter(project=name))
+            for name in ("p", "q", "", None)
+        }
+        assert found == {"p": None, "q": "q", "": "", None: None}
+        assert candidates.in_small_project(tx, Embedded.FACTS, Filter(project="q")) is None
+
+
+@MANY
+@given(VOCABULARY, st.lists(VOCABULARY, max_size=8), st.sampled_from([0.3, 0.6, 1.0]))
+def test_among_the_peers_by_rare_terms_alone_none_is_missing_that_holds_one(
+    database: Database, terms: list[str], others: list[list[str]], least: float
+) -> None:
+    with undone(database) as tx, pytest.MonkeyPatch.context() as patch:
+        patch.setattr(peers, "COUNTED", 3)
+        held = {put(tx, " ".join(each)): set(each) for each in others}
+        found = peers.find(tx, terms, least, Filter(), 50, rare_only=True)
+        every = peers.find(tx, terms, least, Filter(), 50)
+    rare = {term for term in terms if sum(term in each for each in held.values()) < 3}
+    assert all(held[id] & rare for id in found)
+    if rare == set(terms):
+        assert found == every
+
+
+def test_peers_are_those_that_a_filter_lets_pass(database: Database) -> None:
+    with undone(database) as tx:
+        ids = [
+            tx.value(
+                "INSERT INTO memories (content, type, project) VALUES (?, 'error', ?) RETURNING id",
+                (f"word {'x' * 5_000 if number == 3 else number}", "p" if number % 2 else "q"),
+            )
+            for number in range(300)
+        ]
+        assert peers.find(tx, ["word"], 1.0, Filter(project="p"), 1_000) == ids[1::2]
+        assert peers.find(tx, ["word"], 1.0, Filter(project="p"), 20) == ids[1::2][:20]
 
 
 def test_of_a_common_word_few_rows_are_read(database: Database) -> None:
