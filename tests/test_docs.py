@@ -235,6 +235,7 @@ def test_flags_of_the_program_exist() -> None:
     """In commands that are not run too."""
     context = click.Context(command_line)
     verbs = [command_line.get_command(context, each) for each in command_line.list_commands(context)]
+    verbs += [own for each in verbs if isinstance(each, click.Group) for own in each.commands.values()]
     known = {flag for each in (command_line, *verbs) if each for param in each.params for flag in param.opts}
     known.add("--help")
     for page, fence in every_fence():

@@ -16,7 +16,7 @@ class CallService:
         self._database = database
         self._keeps = keeps
         self._lock = threading.Lock()
-        self._here: dict[str, Calls] = {}
+        self._counted: dict[str, Calls] = {}
         self._new: dict[str, Calls] = {}
         self.cleaned = 0
         """Short-term memories that the daily cleanup has removed in this process."""
@@ -24,13 +24,13 @@ class CallService:
     def count(self, tool: str, call: Calls) -> None:
         """A call has ended."""
         with self._lock:
-            for counted in (self._here, self._new):
-                counted[tool] = counted.get(tool, Calls()) + call
+            for sums in (self._counted, self._new):
+                sums[tool] = sums.get(tool, Calls()) + call
 
-    def here(self) -> Mapping[str, Calls]:
+    def counted(self) -> Mapping[str, Calls]:
         """All calls since this process began."""
         with self._lock:
-            return dict(self._here)
+            return dict(self._counted)
 
     def keep(self) -> None:
         """Background work: let the next write take what was counted since the last time."""

@@ -34,10 +34,13 @@ from pydantic import AnyUrl
 from memory_server import app
 from memory_server.domain.caller import Caller
 from memory_server.domain.fact import FactDraft, Scope
+from memory_server.mcp.http.app import HttpOptions, http_app
+from memory_server.mcp.http.keys import Keys
 from memory_server.mcp.offers import offers
 from memory_server.mcp.server import MemoryServer
 from memory_server.mcp.toolsets import toolsets
 from memory_server.project import Project
+from memory_server.services.tokens import TokenService
 from memory_server.settings import Settings
 from tests.conftest import ROOT, Servers, call, until
 
@@ -48,12 +51,41 @@ OLDER, NEWER = "2025-11-25", "2026-07-28"
 BOTH = (
     *("tools-list", "resources-list", "resources-read-text", "resources-templates-read"),
     *("prompts-list", "prompts-get-simple", "prompts-get-with-args", "completion-complete"),
+    *("tools-call-error", "dns-rebinding-protection", "server-sse-multiple-streams"),
 )
 SCENARIOS = [
-    *((OLDER, name) for name in ("server-initialize", "ping", *BOTH)),
+    *((OLDER, name) for name in ("server-initialize", "server-session-lifecycle", "ping", *BOTH)),
     *((NEWER, name) for name in ("server-stateless", "sep-2164-resource-not-found", "caching", *BOTH)),
+    *((NEWER, name) for name in ("http-header-validation", "input-required-result-unsupported-methods")),
 ]
-"""The scenarios of what this server has: no picture, no sound, no binary resource, and no `resources/subscribe`."""
+"""The scenarios of what this server has."""
+
+WITHOUT = {
+    "tools-call-simple-text": "calls a tool of the suite's own server",
+    "tools-call-image": "no tool answers a picture",
+    "tools-call-audio": "no tool answers a sound",
+    "tools-call-embedded-resource": "no tool answers a resource",
+    "tools-call-mixed-content": "no tool answers a picture",
+    "tools-call-with-logging": "logs go to standard error, never to a client",
+    "logging-set-level": "logs go to standard error, never to a client",
+    "tools-call-with-progress": "no call takes long enough",
+    "tools-call-sampling": "no tool asks the client's model",
+    "tools-call-elicitation": "no tool asks the user",
+    "elicitation-sep1034-defaults": "no tool asks the user",
+    "elicitation-sep1330-enums": "no tool asks the user",
+    "json-schema-2020-12": "looks for a tool of the suite's own server",
+    "server-sse-polling": "no answer is a stream that a client could take up again",
+    "resources-read-binary": "all resources are text",
+    "resources-subscribe": "only the newer era's `subscriptions/listen` watches a resource",
+    "resources-unsubscribe": "only the newer era's `subscriptions/listen` watches a resource",
+    "prompts-get-embedded-resource": "all prompts are text",
+    "prompts-get-with-image": "all prompts are text",
+    "http-custom-header-server-validation": "no tool takes an argument from a header",
+    "input-required-result-": "no tool asks back: all but one scenario call a tool of the suite's own server",
+    "tasks-": "an extension that this server does not have",
+    "sep-2640-": "an extension that this server does not have",
+}
+"""The scenarios that do not apply, by their names or beginnings, and why."""
 
 OF_ITS_OWN_TOOLS = {
     "sep-2575-server-rejects-undeclared-capability",
@@ -123,7 +155,7 @@ class Served:
 
 @pytest.fixture(scope="module")
 def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
-    """The server behind HTTP, which only these tests do."""
+    """The server behind HTTP, in this process."""
     settings = Settings(db=tmp_path_factory.mktemp("official") / "memory.db", embedder="hashing")
     services = app.build(settings)
     caller = Caller("tests", "s", Project("test", "test"))
@@ -131,8 +163,9 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     services.facts.write(FactDraft("current.task", "conform"), Scope.PROJECT, caller)
     tools = [tool for each in toolsets(services).values() for tool in each]
     server = StandIn(tools, [tool.name for tool in tools], lambda *_: caller, "ERROR", offers(services))
+    application = http_app(server, Keys(TokenService(services.database, os.urandom)), HttpOptions())
     listener = socket.create_server(("127.0.0.1", 0))
-    http = uvicorn.Server(uvicorn.Config(server.streamable_http_app(), log_level="error", ws="none"))
+    http = uvicorn.Server(uvicorn.Config(application, log_level="error", ws="none"))
     thread = threading.Thread(target=http.run, args=([listener],), daemon=True)
     thread.start()
     until(lambda: http.started, "the server listens")
@@ -157,6 +190,14 @@ def test_the_conformance_suite_finds_nothing_wrong(
     wrong = {each["id"]: each for each in checks if each["status"] in ("FAILURE", "WARNING")}
     assert {id: wrong[id] for id in wrong.keys() - OF_ITS_OWN_TOOLS} == {}
     assert any(each["status"] == "SUCCESS" for each in checks), done.stdout
+
+
+def test_each_scenario_of_the_suite_is_run_or_does_not_apply_for_a_reason(tmp_path: Path) -> None:
+    done = run(program("conformance"), "list", "--server", cwd=tmp_path)
+    there = {line.split()[1] for line in done.stdout.splitlines() if line.startswith("  - ")}
+    played = {name for _, name in SCENARIOS}
+    assert played <= there
+    assert [each for each in sorted(there - played) if not each.startswith(tuple(WITHOUT))] == []
 
 
 @pytest.mark.parametrize(

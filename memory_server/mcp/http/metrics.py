@@ -18,7 +18,7 @@ Sample = tuple[str, float]
 
 def written(server: MemoryServer, calls: CallService, queued: Callable[[], int]) -> str:
     """All metrics. `queued` is how many memories wait for their embedding; it reads the file."""
-    here = calls.here()
+    counted = calls.counted()
     lines: list[str] = []
 
     def metric(name: str, kind: str, help: str, samples: Iterable[Sample]) -> None:
@@ -26,7 +26,7 @@ def written(server: MemoryServer, calls: CallService, queued: Callable[[], int])
         lines.extend(f"memory_server_{name}{labels} {value:g}" for labels, value in samples)
 
     def by_tool(number: Callable[[Calls], int]) -> list[Sample]:
-        return [(f'{{tool="{tool}"}}', number(each)) for tool, each in here.items()]
+        return [(f'{{tool="{tool}"}}', number(each)) for tool, each in counted.items()]
 
     metric("calls_total", "counter", "Calls of tools.", by_tool(lambda each: each.calls))
     metric("calls_refused_total", "counter", "Calls answered with an error that says what mends it.",
@@ -43,7 +43,7 @@ def written(server: MemoryServer, calls: CallService, queued: Callable[[], int])
            by_tool(lambda each: each.timed_out))  # fmt: skip
     lines += ["# HELP memory_server_call_seconds How long calls took, with their waits.",
               "# TYPE memory_server_call_seconds histogram"]  # fmt: skip
-    for tool, each in here.items():
+    for tool, each in counted.items():
         lines.extend(_histogram(tool, each))
     queues = [("calls", server.slots), ("triggers", server.trigger_slots)]
     metric(
