@@ -14,8 +14,6 @@ from memory_server.domain.deadline import CALL
 from memory_server.errors import Mend, Unavailable
 from memory_server.mcp.http.guard import Traffic
 
-logger = logging.getLogger(__name__)
-
 HEAD = 20.0
 """Seconds in which the line and the headers of a request must have arrived, from its first byte."""
 
@@ -31,8 +29,8 @@ LEAVING = CALL + 2
 CUTTING = 1
 """Seconds in which answers are sent still, then streams are cut."""
 
-QUIET = ("uvicorn", "uvicorn.error", "sse_starlette", "asyncio", "h11")
-"""What these log below WARNING repeats what clients send and get."""
+QUIET = ("uvicorn", "uvicorn.error", "sse_starlette", "asyncio", "h11", "mcp.server.transport_security")
+"""What these log below ERROR repeats what clients send and get, or says that a client sends what is no HTTP."""
 
 
 class _Connection(H11Protocol):
@@ -51,6 +49,15 @@ class _Connection(H11Protocol):
     def on_response_complete(self) -> None:
         super().on_response_complete()
         self._watch()
+
+    def send_400_response(self, msg: str) -> None:
+        """What follows a request is no HTTP. The one that is being answered has no one to answer any more."""
+        if self.cycle is None or self.cycle.response_complete or not self.cycle.response_started:
+            super().send_400_response(msg)
+        self.transport.close()
+        if self.cycle is not None:
+            self.cycle.disconnected = True
+            self.cycle.message_event.set()
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._rest()
@@ -113,8 +120,7 @@ def listen(host: str, port: int) -> socket.socket:
 def serve(app: ASGIApp, listening: socket.socket, traffic: Traffic) -> None:
     """Serve until a signal asks to stop. Returns when the running calls have ended."""
     for name in QUIET:
-        each = logging.getLogger(name)
-        each.setLevel(max(logging.WARNING, each.getEffectiveLevel()))
+        logging.getLogger(name).setLevel(logging.ERROR)
     config = uvicorn.Config(
         app,
         http=_Connection,
