@@ -31,6 +31,11 @@ def test_what_comes_behind_a_request_and_is_no_http_breaks_only_its_connection(s
     kind = b"Content-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n"
     head = b"POST /mcp HTTP/1.1\r\nHost: localhost\r\n" + kind
     with start() as http:
+        bare = b"HEAD /mcp HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n"
+        with socket.create_connection(("127.0.0.1", http.port), 20) as connection:
+            connection.sendall(bare)
+            while connection.recv(1 << 16):
+                pass
         for rest in (b"zz\r\n", b"2\r\n{}\r\nzz\r\n", b"2\r\n{}\r\n0\r\n\r\n\x00\x01\x02 \r\n\r\n"):
             with socket.create_connection(("127.0.0.1", http.port), 20) as connection:
                 connection.sendall(head + rest)

@@ -34,6 +34,7 @@ LEARNING = int(next(MIGRATIONS.glob("*_learning.sql")).name[:4])
 HOOKS = int(next(MIGRATIONS.glob("*_hooks.sql")).name[:4])
 ORIGINS = int(next(MIGRATIONS.glob("*_origins.sql")).name[:4])
 COUNTS = int(next(MIGRATIONS.glob("*_counts.sql")).name[:4])
+TOKENS = int(next(MIGRATIONS.glob("*_tokens.sql")).name[:4])
 CLAUDE = Caller("Claude", "s1")
 
 DATA = {
@@ -124,6 +125,11 @@ DATA = {
         INSERT INTO memory_uses (memory_id, session, judged_at, used_at, how)
         VALUES (1, 's1', '2026-01-02T03:04:05.000Z', '2026-01-02T03:04:05.000Z', 'repeated');
         INSERT INTO open_questions (project, question, session) VALUES ('shop', 'Who keeps the lighthouse?', 's1');
+    """,
+    TOKENS: """
+        INSERT INTO tokens (name, hash, prefix, projects, read_only, expires_at)
+        VALUES ('ada', hex(zeroblob(32)), 'msrv_abcdefg', '["shop"]', 1, '2999-01-01T00:00:00.000Z');
+        INSERT INTO call_counts (day, tool, calls, times) VALUES ('2026-01-02', 'recall', 1, '[1]');
     """,
 }
 """What a file can hold from a version on."""

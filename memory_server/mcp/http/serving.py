@@ -3,6 +3,7 @@
 import asyncio
 import logging
 import socket
+from contextlib import suppress
 from types import FrameType
 
 import h11
@@ -53,7 +54,10 @@ class _Connection(H11Protocol):
     def send_400_response(self, msg: str) -> None:
         """What follows a request is no HTTP. The one that is being answered has no one to answer any more."""
         if self.cycle is None or self.cycle.response_complete or not self.cycle.response_started:
-            super().send_400_response(msg)
+            with suppress(
+                h11.LocalProtocolError
+            ):  # uvicorn answers a HEAD with a body, which h11 does not send
+                super().send_400_response(msg)
         self.transport.close()
         if self.cycle is not None:
             self.cycle.disconnected = True
