@@ -6,12 +6,14 @@ next write of this server.
 """
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
+from contextvars import ContextVar
 from typing import Any
 
 import anyio.to_thread
 from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
 from mcp.server.mcpserver import Context
+from mcp.server.subscriptions import ResourcesListChanged, ResourceUpdated, ServerEvent
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
 from memory_server.domain.caller import Caller
@@ -29,8 +31,37 @@ WATCHED = 100
 _Texts = dict[str, str | None]
 """The texts of what a stream watches, as they were told last; None: it could not be read."""
 
+_stream: ContextVar[object] = ContextVar("stream", default=None)
+"""The stream that a request of the newer era opens."""
+
 _Who = str | None
 """The name of a person: each sees other resources. None is the one whose file it is."""
+
+
+class Bus:
+    """Brings each stream its own events alone: what a person is told must not tell another that it is there."""
+
+    def __init__(self) -> None:
+        self._listeners: dict[object, Callable[[ServerEvent], None]] = {}
+
+    def subscribe(self, listener: Callable[[ServerEvent], None]) -> Callable[[], None]:
+        """The SDK's handler listens for the stream that `watch` has begun."""
+        stream = _stream.get()
+        self._listeners[stream] = listener
+
+        def unsubscribe() -> None:
+            self._listeners.pop(stream, None)
+
+        return unsubscribe
+
+    async def publish(self, event: ServerEvent) -> None:
+        """To all streams: events that say nothing of what is stored."""
+        for stream in list(self._listeners):
+            self.tell(stream, event)
+
+    def tell(self, stream: object, event: ServerEvent) -> None:
+        if stream in self._listeners:
+            self._listeners[stream](event)
 
 
 class Changes:
@@ -41,6 +72,7 @@ class Changes:
         self._callers = callers
         self._known: dict[_Who, list[str]] = {}
         self._streams: dict[object, tuple[Caller, _Texts]] = {}
+        self.bus = Bus()
 
     def listed(self, addresses: Sequence[str], caller: Caller) -> None:
         """The clients of a person know this list from now on."""
@@ -55,34 +87,45 @@ class Changes:
             self._known[_who(caller)] = await anyio.to_thread.run_sync(self._addresses, caller)
         texts = await anyio.to_thread.run_sync(self._read, _watched(ctx.params), caller)
         self._streams[stream] = caller, texts
+        token = _stream.set(stream)
         try:
             return await call_next(ctx)
         finally:
+            _stream.reset(token)
             del self._streams[stream]
 
     async def written(self, context: Context[Any, Any], caller: Caller) -> None:
         """A caller has written something, perhaps."""
         if not self._known and not self._streams:
             return
-        before = self._known.get(_who(caller))
-        now = await anyio.to_thread.run_sync(self._addresses, caller)
-        if before is not None and now != before:
-            self._known[_who(caller)] = now
-            if context.protocol_version in MODERN_PROTOCOL_VERSIONS:
-                await context.notify_resources_changed()
-            else:
-                await context.session.send_resource_list_changed()
-        for address in await anyio.to_thread.run_sync(self._changed):
-            await context.notify_resource_updated(address)
+        listening = {_who(each): each for each, _ in self._streams.values()}
+        others = await anyio.to_thread.run_sync(self._other_lists, {_who(caller): caller, **listening})
+        if _who(caller) in others and context.protocol_version not in MODERN_PROTOCOL_VERSIONS:
+            await context.session.send_resource_list_changed()
+        for stream, changed in (await anyio.to_thread.run_sync(self._changed)).items():
+            if stream in self._streams and _who(self._streams[stream][0]) in others:
+                self.bus.tell(stream, ResourcesListChanged())
+            for address in changed:
+                self.bus.tell(stream, ResourceUpdated(uri=address))
 
-    def _changed(self) -> list[str]:
-        """The addresses that are watched whose text is another one now for one who watches it."""
-        changed: set[str] = set()
-        for caller, texts in list(self._streams.values()):
+    def _other_lists(self, callers: Mapping[_Who, Caller]) -> set[_Who]:
+        """The people whose list is another one than their clients know; they are told now."""
+        changed = set()
+        for who, caller in callers.items():
+            before, now = self._known.get(who), self._addresses(caller)
+            if before is not None and now != before:
+                self._known[who] = now
+                changed.add(who)
+        return changed
+
+    def _changed(self) -> dict[object, list[str]]:
+        """The addresses that each stream watches whose text is another one now for its person."""
+        found: dict[object, list[str]] = {}
+        for stream, (caller, texts) in list(self._streams.items()):
             now = self._read(list(texts), caller)
-            changed |= {address for address, text in now.items() if text != texts[address]}
+            found[stream] = [address for address, text in now.items() if text != texts[address]]
             texts.update(now)
-        return sorted(changed)
+        return found
 
     def _read(self, addresses: Sequence[str], caller: Caller) -> _Texts:
         return {address: self._text(address, caller) for address in addresses}

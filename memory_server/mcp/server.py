@@ -121,6 +121,7 @@ class MemoryServer(MCPServer[Any]):
             else READ_ONLY_INSTRUCTIONS,
             tools=list(tools),
             log_level=log_level,  # type: ignore[arg-type]  # the settings allow a subset
+            subscriptions=self._changes.bus,
             middleware=[self._changes.watch, ListedOnce(callers).answer],
         )
         answer_completions(self, self._completed)

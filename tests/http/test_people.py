@@ -6,6 +6,7 @@ from pathlib import Path
 
 import httpx2
 import pytest
+from mcp.client.subscriptions import ResourcesListChanged, ResourceUpdated
 
 from tests.conftest import ERAS, Sqlite, call
 from tests.http.conftest import Start, token
@@ -132,3 +133,21 @@ async def test_who_wrote_is_in_the_rows(start: Start, sqlite: Sqlite, era: str) 
     written, session = sqlite(http.servers.db, "SELECT created_by, session FROM memories").split("|")
     assert "Claude Code" in written
     assert session.startswith("http-")
+
+
+async def test_a_stream_tells_a_person_only_what_this_person_may_see(start: Start) -> None:
+    port = "memory://fact/shared/port"
+    with start() as http:
+        ada, ben = token(http.servers, "ada"), token(http.servers, "ben", "--project", "shop")
+        async with (
+            http.client(ada, ERAS[1]) as hers,
+            http.client(ben, ERAS[1]) as his,
+            hers.listen(resources_list_changed=True) as she_hears,
+            his.listen(resources_list_changed=True, resource_subscriptions=[port]) as he_hears,
+        ):
+            await call(hers, "memory_store", content="We ship on Fridays", type="decision", project="secret")
+            assert await anext(she_hears) == ResourcesListChanged()
+            await call(hers, "write_memory", key="port", value=1, scope="shared")
+            assert await anext(he_hears) == ResourceUpdated(port)
+            await call(hers, "memory_store", content="Prices end in nines", type="decision", project="shop")
+            assert await anext(he_hears) == ResourcesListChanged()
