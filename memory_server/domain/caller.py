@@ -2,7 +2,14 @@
 
 from dataclasses import dataclass
 
+from memory_server.errors import Invalid
 from memory_server.project import NONE, Project
+
+OWNED = "\x1f"
+"""Between the name of a person and what that person calls a thing, in a key of the file. No person's name holds it."""
+
+LONGEST = 100
+"""Characters of a person's name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,6 +22,15 @@ class Person:
     name: str
     projects: frozenset[str] | None = None
     reads_only: bool = False
+
+    def __post_init__(self) -> None:
+        """Raises Invalid where the name cannot stand in a key."""
+        if not 1 <= len(self.name) <= LONGEST or OWNED in self.name:
+            raise Invalid(f"A person's name has 1 to {LONGEST} characters.")
+
+    def signed(self, client: str | None) -> str:
+        """The person and the program: who has written a row."""
+        return f"{self.name} ({client})" if client else self.name
 
 
 @dataclass(frozen=True, slots=True)

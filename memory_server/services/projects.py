@@ -9,6 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from memory_server.domain import rights
 from memory_server.domain.caller import Caller
 from memory_server.domain.project import (
     DEFAULT_CONVERSATION,
@@ -76,11 +77,14 @@ def settle(tx: WriteTx, project: Project) -> str:
 
     Raises:
         Invalid: what stands for all projects is given for one.
+        NotFound: the caller is a person who does not have the project, whether there is one of this name or not.
     """
     if not project.key:
         return ""
     if project.key == EVERYWHERE:
         raise Invalid(f"`{EVERYWHERE}` stands for all projects. Nothing was stored. Name one project.")
+    if not rights.has(tx.person, project.name) and _find(tx, project) is None:
+        raise NotFound(f"You have no project `{project.name}`. Nothing was stored.", Mend.LIST_PROJECTS)
     found = None if project.is_given else _primary(tx, project)
     if found is None:
         found = _find(tx, project) or projects.insert(tx, _new_name(tx, project))
