@@ -32,6 +32,7 @@ WATCHED = 100
 _Texts = dict[str, str | None]
 """The texts of what a stream watches, as they were told last; None: it could not be read."""
 
+
 class PersonalBus(InMemorySubscriptionBus):
     """Tells what happened to those who listen for the same person as it is told for."""
 

@@ -84,7 +84,7 @@ KEYLESS = frozenset(
 """Tables whose first column is not the key of a row."""
 
 
-def caller(client: str | None) -> Caller:
+def caller(client: str | None, _: object) -> Caller:
     if client is None or client not in PEOPLE:
         return Caller(client, SESSION, SHOP)
     person, project = PEOPLE[client]
