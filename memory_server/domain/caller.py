@@ -28,10 +28,6 @@ class Person:
         if not 1 <= len(self.name) <= LONGEST or OWNED in self.name:
             raise Invalid(f"A person's name has 1 to {LONGEST} characters.")
 
-    def signed(self, client: str | None) -> str:
-        """The person and the program: who has written a row."""
-        return f"{self.name} ({client})" if client else self.name
-
 
 @dataclass(frozen=True, slots=True)
 class Caller:
@@ -47,3 +43,10 @@ class Caller:
     project: Project = NONE
     person: Person | None = None
     is_here: bool = True
+
+    @property
+    def author(self) -> str | None:
+        """Who has written a row: the program, and the person where there are several."""
+        if self.person is None:
+            return self.client
+        return f"{self.person.name} ({self.client})" if self.client else self.person.name

@@ -1,7 +1,6 @@
 """Who makes a call, as a face tells it from the request."""
 
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any
 
 from mcp.server.context import ServerRequestContext
@@ -23,6 +22,4 @@ def name_of(ctx: ServerRequestContext[Any, Any]) -> str | None:
 
 
 def caller_of(callers: Callers, ctx: ServerRequestContext[Any, Any] | None) -> Caller:
-    """Where there are several people, what the caller writes is signed by the person and the program."""
-    made = callers(None, None) if ctx is None else callers(name_of(ctx), ctx.request)
-    return made if made.person is None else replace(made, client=made.person.signed(made.client))
+    return callers(None, None) if ctx is None else callers(name_of(ctx), ctx.request)

@@ -130,7 +130,7 @@ def _insert(
             _as_json(before),
             None if draft is None else _as_json(draft),
             tx.now,
-            caller.client,
+            caller.author,
             caller.session,
         ),
     )

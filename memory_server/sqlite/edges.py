@@ -53,7 +53,7 @@ def connect(tx: WriteTx, edge: Edge, caller: Caller) -> Edge:
         ON CONFLICT (source_id, target_id, relation) WHERE valid_to IS NULL DO UPDATE SET strength = excluded.strength
         RETURNING {_COLUMNS}
         """,
-        (edge.source, edge.target, edge.relation.value, edge.strength, tx.now, caller.client),
+        (edge.source, edge.target, edge.relation.value, edge.strength, tx.now, caller.author),
     )
     return _edge(row)
 

@@ -86,8 +86,8 @@ def insert(tx: WriteTx, home: Home, draft: FactDraft, expires_at: str | None, ca
             tx.now,
             tx.now,
             expires_at,
-            caller.client,
-            caller.client,
+            caller.author,
+            caller.author,
             caller.session,
         ),
     )
@@ -109,7 +109,7 @@ def replace(tx: WriteTx, fact: Fact, draft: FactDraft, expires_at: str | None, c
             fact.version + 1,
             tx.now,
             expires_at,
-            caller.client,
+            caller.author,
             caller.session,
             fact.id,
         ),
@@ -119,7 +119,7 @@ def replace(tx: WriteTx, fact: Fact, draft: FactDraft, expires_at: str | None, c
 
 def delete(tx: WriteTx, fact: Fact, caller: Caller) -> None:
     """Remove the fact; its last value stays in the history, with who took it."""
-    _remove(tx, fact, Action.DELETED, tx.now, caller.client)
+    _remove(tx, fact, Action.DELETED, tx.now, caller.author)
 
 
 def let_go(tx: WriteTx, fact: Fact) -> None:

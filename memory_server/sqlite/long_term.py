@@ -65,7 +65,7 @@ def insert(tx: WriteTx, conversation: ConversationId, draft: LongTermDraft, call
             draft.cooldown,
             tx.now,
             tx.now,  # its dry run was just now
-            caller.client,
+            caller.author,
             caller.session,
         ),
     )

@@ -100,7 +100,7 @@ def insert(tx: WriteTx, draft: MemoryDraft, caller: Caller) -> Memory:
             as_json(draft.metadata or {}),
             tx.now,
             tx.now,
-            caller.client,
+            caller.author,
             draft.session or caller.session,
             draft.occurred_at,
             draft.person or (None if draft.project else tx.owner),

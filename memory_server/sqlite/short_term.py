@@ -105,7 +105,7 @@ def insert(
         VALUES (?, ?, ?, ?, ?, ?)
         RETURNING id
         """,
-        (conversation, text, said_at, tx.now, caller.client, caller.session),
+        (conversation, text, said_at, tx.now, caller.author, caller.session),
     )
     id = ShortTermId(row[0])
     if keywords is not None:

@@ -85,7 +85,7 @@ def put(tx: WriteTx, kind: Kind, ids: Sequence[int], caller: Caller, deleted_at:
             INSERT INTO main.trash (kind, item_id, conversation, parts, deleted_at, deleted_by, person)
             VALUES (?, ?, ?, ?, ?, ?, ?)
             """,
-            (kind.value, id, name, _as_json(parts), deleted_at or tx.now, caller.client, person),
+            (kind.value, id, name, _as_json(parts), deleted_at or tx.now, caller.author, person),
         )
         tx.execute(f"DELETE FROM main.{main.table} WHERE id = ?", (id,))
         number += 1

@@ -39,7 +39,7 @@ def insert(tx: WriteTx, draft: TurnDraft, caller: Caller) -> int:
             caller.project.name,
             draft.session or caller.session,
             tx.now,
-            caller.client,
+            caller.author,
             draft.occurred_at,
             tx.owner,
         ),

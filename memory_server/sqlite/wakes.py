@@ -23,7 +23,7 @@ def insert(tx: WriteTx, woken: Sequence[tuple[LongTermId, str]], caller: Caller)
         FROM json_each(?)
         WHERE EXISTS (SELECT 1 FROM long_term_memories WHERE id = value ->> 0)
         """,
-        (tx.now, caller.client, caller.session, json.dumps(woken)),
+        (tx.now, caller.author, caller.session, json.dumps(woken)),
     )
     tx.execute("DELETE FROM main.wakes WHERE id <= (SELECT max(id) FROM wakes) - ?", (KEPT,))
 
