@@ -54,6 +54,15 @@ CREATE TRIGGER projects_renamed_conversations AFTER UPDATE OF name ON projects W
     WHERE conversation = person || char(31) || substr('project:' || OLD.name, 1, 200);
 END;
 
+-- And so do the tokens that have it.
+CREATE TRIGGER projects_renamed_tokens AFTER UPDATE OF name ON projects WHEN NEW.name <> OLD.name BEGIN
+    UPDATE tokens
+    SET projects = (
+        SELECT json_group_array(CASE value WHEN OLD.name THEN NEW.name ELSE value END) FROM json_each(tokens.projects)
+    )
+    WHERE OLD.name IN (SELECT value FROM json_each(tokens.projects));
+END;
+
 -- The counts of memories: also by person ('' is nobody's own).
 DROP TRIGGER memories_counted_before;
 DROP TRIGGER memories_counted;

@@ -23,7 +23,7 @@ from memory_server.domain.project import (
 from memory_server.errors import Conflict, Invalid, Mend, NotFound
 from memory_server.language.nearest import meant
 from memory_server.project import NAME, NONE, Project, address, named, project_of
-from memory_server.sqlite import joined_projects, projects
+from memory_server.sqlite import joined_projects, projects, tokens
 from memory_server.sqlite.database import Database
 from memory_server.sqlite.projects import Kind, Known
 from memory_server.sqlite.tx import Tx, WriteTx
@@ -186,6 +186,7 @@ class ProjectService:
             large = joined_projects.is_large(tx, found)
             if large and taken is None:
                 joined_projects.hand_on(tx, found, projects.insert(tx, name))
+                tokens.follow(tx, found.name, name)
             else:
                 projects.rename(tx, found.id, name)
         if large and taken is None:

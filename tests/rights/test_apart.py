@@ -1,5 +1,6 @@
 """What several people do in one file beside each other."""
 
+import os
 import re
 from pathlib import Path
 
@@ -14,10 +15,12 @@ from memory_server.domain.digest import Kind, Note
 from memory_server.domain.digest import groups as digested
 from memory_server.domain.embedding import Embedded
 from memory_server.domain.memory import Filter
+from memory_server.domain.token import TokenDraft
 from memory_server.services.embedding_queue import Meaning
 from memory_server.services.importing import Source
+from memory_server.services.tokens import TokenService
 from memory_server.settings import Settings
-from memory_server.sqlite import candidates, embeddings, memory_counts, peers, sign_bits
+from memory_server.sqlite import candidates, embeddings, memory_counts, peers, sign_bits, tokens
 from memory_server.sqlite.embeddings import Effort
 from tests.conftest import eventually
 from tests.rights.conftest import PEOPLE, Team
@@ -269,9 +272,7 @@ async def test_who_reads_only_is_refused_and_changes_nothing(team: Team) -> None
     async with team("max") as reader:
         before = team.seen(None)
         assert "may only read" in await told(reader, "memory_delete", {"id": prey.shop})
-        assert "may only read" in await told(
-            reader, "memory_store", {"content": TEXT, "type": "error"}
-        )
+        assert "may only read" in await told(reader, "memory_store", {"content": TEXT, "type": "error"})
         assert "rambutan1" in await told(reader, "memory_search", {"query": HUNT})
         with acting.as_(None):
             team.services.database.settle()
@@ -309,13 +310,16 @@ async def test_an_export_keeps_whose_everything_is(team: Team, tmp_path: Path) -
     other.close()
 
 
-async def test_the_projects_conversations_of_people_follow_its_name(team: Team) -> None:
+async def test_the_conversations_and_tokens_that_people_have_of_a_project_follow_its_name(team: Team) -> None:
     async with team("ana") as ana:
         await fill(ana)
     with acting.as_(None):
+        draft = TokenDraft("ana", ("blog", "shop"), False, None)
+        TokenService(team.services.database, os.urandom).add(draft, Caller())
         team.services.projects.rename("shop", "store")
         with team.services.database.read() as tx:
             names = [name for (name,) in tx.rows("SELECT name FROM conversations")]
+            assert [each.projects for each in tokens.select(tx)] == [("blog", "store")]
     assert "ana\x1fproject:store" in names
     assert not [name for name in names if re.search("project:shop", name)]
     with acting.as_(Person("ana")), team.services.database.read() as tx:
