@@ -10,6 +10,7 @@ from datetime import timedelta
 from functools import partial
 from typing import TYPE_CHECKING
 
+from memory_server.domain import acting
 from memory_server.domain.deadline import CALL
 from memory_server.domain.embedding import Space
 from memory_server.domain.short_term import CleanupRule
@@ -148,13 +149,21 @@ class Services:
         self.background.stop()
         for engine in self.triggers:
             engine.close()
-        self.calls.keep()
+        with acting.as_(None):
+            self.calls.keep()
         self.database.close(timeout)
 
+    def waiting(self) -> int:
+        """How many texts of the file wait for their embedding."""
+        with acting.as_(None):
+            return self.queue.kept().waiting
 
-def build(settings: Settings) -> Services:
-    """Build the services; nothing is opened or loaded yet."""
-    database = Database(settings.db, clock, make_folders="db" not in settings.model_fields_set)
+
+def build(settings: Settings, several: bool = False) -> Services:
+    """Build the services; nothing is opened or loaded yet. `several`: they serve several people."""
+    database = Database(
+        settings.db, clock, make_folders="db" not in settings.model_fields_set, several=several
+    )
     segmenter = JiebaSegmenter(settings.cache)
     secrets, counts = settings.allow_secrets, not settings.read_only
     queue = EmbeddingQueue(

@@ -30,7 +30,7 @@ def serve_http(settings: Settings) -> None:
         Unavailable: nothing can listen there, or the file cannot be opened.
     """
     host, port = settings.http_place or (LOOPBACK, 0)
-    services = app.build(settings)
+    services = app.build(settings, several=True)
     tokens = TokenService(services.database, os.urandom)
     oauth = _oauth(settings)
     if not _is_loopback(host) and oauth is None and not tokens.are_needed():
@@ -40,7 +40,7 @@ def serve_http(settings: Settings) -> None:
         )
     listening = listen(host, port)
     server = server_of(services, HttpCallers())
-    metrics = partial(written, server, services.calls, lambda: services.queue.kept().waiting)
+    metrics = partial(written, server, services.calls, services.waiting)
     options = HttpOptions((*_names(host), *settings.http_hosts), settings.http_rate, metrics)
     application = http_app(server, Keys(tokens, oauth), options)
     garbage.look_from_now()

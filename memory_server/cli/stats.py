@@ -54,7 +54,7 @@ def stats_command(settings: Settings, project: str | None, of_calls: bool, days:
         coverage.embedded,
         coverage.waiting,
         str(settings.db),
-        found.size,
+        found.size or 0,
         dict(found.jobs),
         found.note,
     )

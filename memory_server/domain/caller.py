@@ -2,7 +2,14 @@
 
 from dataclasses import dataclass
 
+from memory_server.errors import Invalid
 from memory_server.project import NONE, Project
+
+OWNED = "\x1f"
+"""Between the name of a person and what that person calls a thing, in a key of the file. No person's name holds it."""
+
+LONGEST = 100
+"""Characters of a person's name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,6 +22,11 @@ class Person:
     name: str
     projects: frozenset[str] | None = None
     reads_only: bool = False
+
+    def __post_init__(self) -> None:
+        """Raises Invalid where the name cannot stand in a key."""
+        if not 1 <= len(self.name) <= LONGEST or OWNED in self.name:
+            raise Invalid(f"A person's name has 1 to {LONGEST} characters.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,3 +43,10 @@ class Caller:
     project: Project = NONE
     person: Person | None = None
     is_here: bool = True
+
+    @property
+    def author(self) -> str | None:
+        """Who has written a row: the program, and the person where there are several."""
+        if self.person is None:
+            return self.client
+        return f"{self.person.name} ({self.client})" if self.client else self.person.name

@@ -74,6 +74,12 @@ class Note:
     tags: tuple[str, ...] = ()
     importance: int = 5
     access_count: int = 0
+    person: str | None = None
+
+    @property
+    def place(self) -> tuple[str, str | None]:
+        """Where its digest belongs: what is somebody's own is digested for that person alone."""
+        return self.project, self.person
 
     def faded(self, now: str) -> bool:
         age = age_in_days(self.at, now)
@@ -91,10 +97,10 @@ def groups(notes: Sequence[Note], now: str) -> list[list[Note]]:
     faded = sorted(
         (note for note in notes if note.faded(now)), key=lambda note: (note.at, note.kind, note.id)
     )
-    by_session: defaultdict[tuple[str, str], list[Note]] = defaultdict(list)
+    by_session: defaultdict[tuple[tuple[str, str | None], str], list[Note]] = defaultdict(list)
     for note in faded:
         if note.session:
-            by_session[note.project, note.session].append(note)
+            by_session[note.place, note.session].append(note)
     together = [group[:MOST] for group in by_session.values() if len(group) >= LEAST]
     grouped = {(note.kind, note.id) for group in together for note in group}
     alone = [note for note in faded if (note.kind, note.id) not in grouped]
@@ -105,10 +111,10 @@ def _by_subject(notes: Sequence[Note]) -> list[list[Note]]:
     """Notes of a project that share half of their words with the first one of their group."""
     found: list[list[Note]] = []
     firsts: list[frozenset[str]] = []
-    by_term: defaultdict[tuple[str, str], list[int]] = defaultdict(list)
+    by_term: defaultdict[tuple[tuple[str, str | None], str], list[int]] = defaultdict(list)
     for note in notes[:LOOKED_AT]:
-        terms, project = _terms(note.text), note.project
-        shared = Counter(number for term in terms for number in by_term[project, term])
+        terms, place = _terms(note.text), note.place
+        shared = Counter(number for term in terms for number in by_term[place, term])
         near = [
             number
             for number, count in shared.most_common()
@@ -118,7 +124,7 @@ def _by_subject(notes: Sequence[Note]) -> list[list[Note]]:
             found[near[0]].append(note)
             continue
         for term in terms:
-            by_term[project, term].append(len(found))
+            by_term[place, term].append(len(found))
         found.append([note])
         firsts.append(terms)
     return found
@@ -139,6 +145,7 @@ def digest(group: Sequence[Note]) -> MemoryDraft:
         tuple(dict.fromkeys([DIGEST, *_shared_tags(group)])),
         max(note.importance for note in group),
         occurred_at=group[-1].at,
+        person=group[0].person,
     )
 
 

@@ -6,6 +6,7 @@ from enum import StrEnum
 from math import isfinite
 from typing import Any
 
+from memory_server.domain import rights
 from memory_server.domain.caller import Caller
 
 
@@ -22,7 +23,10 @@ LOOKUP_ORDER = (Scope.SESSION, Scope.PROJECT, Scope.SHARED, Scope.GLOBAL)
 
 @dataclass(frozen=True, slots=True)
 class Home:
-    """A scope and its owner: the project's name, the session's id, or empty where the scope has no owner."""
+    """A scope and its owner: the project's name, the session's id, or empty where the scope has no owner.
+
+    Where several people have the file, what is a person's own has the person before it: see `rights.key`.
+    """
 
     scope: Scope
     owner: str
@@ -32,11 +36,19 @@ def home(scope: Scope, caller: Caller) -> Home:
     """The home of a scope for a caller."""
     match scope:
         case Scope.PROJECT:
-            return Home(scope, caller.project.name)
+            name = caller.project.name
+            return Home(scope, name if name else _own(caller, ""))
         case Scope.SESSION:
-            return Home(scope, caller.session or "")
+            return Home(scope, _own(caller, caller.session or ""))
+        case Scope.GLOBAL:
+            return Home(scope, _own(caller, ""))
         case _:
             return Home(scope, "")
+
+
+def _own(caller: Caller, name: str) -> str:
+    """What nobody but the caller sees has the person in its owner, where there are several."""
+    return rights.key(caller.person, name)
 
 
 def homes(scope: Scope | None, caller: Caller) -> list[Home]:

@@ -95,6 +95,7 @@ class OpenQuestion:
     sessions: int
     asked_at: str
     session: str
+    person: str | None = None
 
 
 def is_repeated(memory: str, asked: str, said: str) -> bool:

@@ -29,7 +29,8 @@ class MemoryType(StrEnum):
 class MemoryDraft:
     """A memory before it is stored. `project` None means knowledge of the user, which belongs to no project.
 
-    `occurred_at` None means now, `session` None the caller's.
+    `occurred_at` None means now, `session` None the caller's. `person` is whose own it is, where the one who stores it
+    does not tell that.
     """
 
     content: str
@@ -40,6 +41,7 @@ class MemoryDraft:
     metadata: Mapping[str, Any] | None = None
     occurred_at: str | None = None
     session: str | None = None
+    person: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +60,8 @@ class MemoryChange:
 class Memory:
     """A stored memory. Times are ISO-8601 UTC text; `superseded_by` is the memory that superseded it last.
 
-    `occurred_at` is when that was of which it tells: where nobody has said it, when it was stored.
+    `occurred_at` is when that was of which it tells: where nobody has said it, when it was stored. `person` is whose
+    own it is, None that of nobody: see `rights.sees`.
     """
 
     id: MemoryId
@@ -76,6 +79,7 @@ class Memory:
     occurred_at: str
     superseded_by: MemoryId | None = None
     session: str | None = None
+    person: str | None = None
 
     @property
     def excerpt(self) -> str:

@@ -14,7 +14,7 @@ import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from memory_server.domain import deadline
+from memory_server.domain import acting, deadline
 from memory_server.domain.caller import Caller
 from memory_server.domain.injection import Reminder
 from memory_server.errors import MemoryServerError
@@ -98,7 +98,7 @@ class Answering:
         asked = wire.texts(data) or wire.question(data)
         if asked is None or asked.database != place.name_of(self._database):
             return
-        with deadline.within(ends - time.monotonic()):
+        with acting.as_(None), deadline.within(ends - time.monotonic()):
             answer = self._answer_to(asked)
         if answer is not None:
             hook.settimeout(PATIENCE)

@@ -6,17 +6,18 @@ next write of this server.
 """
 
 import logging
-from collections.abc import Callable, Mapping, Sequence
-from contextvars import ContextVar
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import anyio.to_thread
 from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
 from mcp.server.mcpserver import Context
-from mcp.server.subscriptions import ResourcesListChanged, ResourceUpdated, ServerEvent
+from mcp.server.subscriptions import InMemorySubscriptionBus, ServerEvent
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
-from memory_server.domain.caller import Caller
+from memory_server.domain import acting
+from memory_server.domain.caller import Caller, Person
 from memory_server.errors import MemoryServerError
 from memory_server.mcp.callers import Callers, caller_of
 from memory_server.mcp.resources import Resources
@@ -31,101 +32,84 @@ WATCHED = 100
 _Texts = dict[str, str | None]
 """The texts of what a stream watches, as they were told last; None: it could not be read."""
 
-_stream: ContextVar[object] = ContextVar("stream", default=None)
-"""The stream that a request of the newer era opens."""
 
-_Who = str | None
-"""The name of a person: each sees other resources. None is the one whose file it is."""
-
-
-class Bus:
-    """Brings each stream its own events alone: what a person is told must not tell another that it is there."""
-
-    def __init__(self) -> None:
-        self._listeners: dict[object, Callable[[ServerEvent], None]] = {}
+class PersonalBus(InMemorySubscriptionBus):
+    """Tells what happened to those who listen for the same person as it is told for."""
 
     def subscribe(self, listener: Callable[[ServerEvent], None]) -> Callable[[], None]:
-        """The SDK's handler listens for the stream that `watch` has begun."""
-        stream = _stream.get()
-        self._listeners[stream] = listener
+        person = acting.person()
 
-        def unsubscribe() -> None:
-            self._listeners.pop(stream, None)
+        def heard(event: ServerEvent) -> None:
+            if acting.person() == person:
+                listener(event)
 
-        return unsubscribe
+        return super().subscribe(heard)
 
-    async def publish(self, event: ServerEvent) -> None:
-        """To all streams: events that say nothing of what is stored."""
-        for stream in list(self._listeners):
-            self.tell(stream, event)
 
-    def tell(self, stream: object, event: ServerEvent) -> None:
-        if stream in self._listeners:
-            self._listeners[stream](event)
+@dataclass(frozen=True, slots=True)
+class _Stream:
+    """Who listens, and what was told."""
+
+    caller: Caller
+    texts: _Texts
 
 
 class Changes:
-    """Compares after each write what clients know with what there is now, each with what its person may see."""
+    """Compares after each write what clients know with what there is now, as each person sees it."""
 
     def __init__(self, resources: Resources, callers: Callers) -> None:
         self._resources = resources
         self._callers = callers
-        self._known: dict[_Who, list[str]] = {}
-        self._streams: dict[object, tuple[Caller, _Texts]] = {}
-        self.bus = Bus()
+        self._known: dict[Person | None, list[str]] = {}
+        self._streams: dict[object, _Stream] = {}
 
-    def listed(self, addresses: Sequence[str], caller: Caller) -> None:
-        """The clients of a person know this list from now on."""
-        self._known[_who(caller)] = list(addresses)
+    def listed(self, addresses: Sequence[str]) -> None:
+        """A client knows this list from now on."""
+        self._known[acting.person()] = list(addresses)
 
     async def watch(self, ctx: ServerRequestContext[Any, Any], call_next: CallNext) -> HandlerResult:
         """Middleware: while a client listens, what it watches is compared."""
         if ctx.method != LISTEN:
             return await call_next(ctx)
         stream, caller = object(), caller_of(self._callers, ctx)
-        if _who(caller) not in self._known:
-            self._known[_who(caller)] = await anyio.to_thread.run_sync(self._addresses, caller)
+        if caller.person not in self._known:
+            self._known[caller.person] = await anyio.to_thread.run_sync(self._addresses)
         texts = await anyio.to_thread.run_sync(self._read, _watched(ctx.params), caller)
-        self._streams[stream] = caller, texts
-        token = _stream.set(stream)
+        self._streams[stream] = _Stream(caller, texts)
         try:
             return await call_next(ctx)
         finally:
-            _stream.reset(token)
             del self._streams[stream]
 
-    async def written(self, context: Context[Any, Any], caller: Caller) -> None:
-        """A caller has written something, perhaps."""
-        if not self._known and not self._streams:
-            return
-        listening = {_who(each): each for each, _ in self._streams.values()}
-        others = await anyio.to_thread.run_sync(self._other_lists, {_who(caller): caller, **listening})
-        if _who(caller) in others and context.protocol_version not in MODERN_PROTOCOL_VERSIONS:
-            await context.session.send_resource_list_changed()
-        for stream, changed in (await anyio.to_thread.run_sync(self._changed)).items():
-            if stream in self._streams and _who(self._streams[stream][0]) in others:
-                self.bus.tell(stream, ResourcesListChanged())
-            for address in changed:
-                self.bus.tell(stream, ResourceUpdated(uri=address))
+    async def written(self, context: Context[Any, Any]) -> None:
+        """Something was written, perhaps."""
+        writer = acting.person()
+        for person in dict.fromkeys((writer, *(each.caller.person for each in self._streams.values()))):
+            with acting.as_(person):
+                await self._tell(context, person, is_writer=person == writer)
 
-    def _other_lists(self, callers: Mapping[_Who, Caller]) -> set[_Who]:
-        """The people whose list is another one than their clients know; they are told now."""
-        changed = set()
-        for who, caller in callers.items():
-            before, now = self._known.get(who), self._addresses(caller)
-            if before is not None and now != before:
-                self._known[who] = now
-                changed.add(who)
-        return changed
+    async def _tell(self, context: Context[Any, Any], person: Person | None, *, is_writer: bool) -> None:
+        """Tell one person's clients what has changed for this person."""
+        known = self._known.get(person)
+        now = known if known is None else await anyio.to_thread.run_sync(self._addresses)
+        if now is not None and now != known:
+            self._known[person] = now
+            if context.protocol_version in MODERN_PROTOCOL_VERSIONS or not is_writer:
+                await context.notify_resources_changed()
+            else:
+                await context.session.send_resource_list_changed()
+        for address in await anyio.to_thread.run_sync(self._changed, person):
+            await context.notify_resource_updated(address)
 
-    def _changed(self) -> dict[object, list[str]]:
-        """The addresses that each stream watches whose text is another one now for its person."""
-        found: dict[object, list[str]] = {}
-        for stream, (caller, texts) in list(self._streams.items()):
-            now = self._read(list(texts), caller)
-            found[stream] = [address for address, text in now.items() if text != texts[address]]
-            texts.update(now)
-        return found
+    def _changed(self, person: Person | None) -> list[str]:
+        """The addresses that a person watches whose text is another one now."""
+        changed: set[str] = set()
+        for stream in list(self._streams.values()):
+            if stream.caller.person == person:
+                now = self._read(list(stream.texts), stream.caller)
+                changed |= {address for address, text in now.items() if text != stream.texts[address]}
+                stream.texts.update(now)
+        return sorted(changed)
 
     def _read(self, addresses: Sequence[str], caller: Caller) -> _Texts:
         return {address: self._text(address, caller) for address in addresses}
@@ -136,17 +120,13 @@ class Changes:
         except MemoryServerError:  # it is told when it can be read
             return None
 
-    def _addresses(self, caller: Caller) -> list[str]:
+    def _addresses(self) -> list[str]:
         """Nothing new where the file cannot be read now: what was written told the client why."""
         try:
-            return [each.uri for each in self._resources.listed(caller)]
+            return [each.uri for each in self._resources.listed(Caller(person=acting.person()))]
         except MemoryServerError as error:
             logger.info("the resources cannot be listed now: %s", type(error).__name__)
-            return self._known.get(_who(caller), [])
-
-
-def _who(caller: Caller) -> _Who:
-    return caller.person.name if caller.person else None
+            return self._known.get(acting.person()) or []
 
 
 def _watched(params: Any) -> list[str]:

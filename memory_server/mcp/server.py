@@ -9,7 +9,7 @@ from functools import partial
 from typing import Any, TypeVar
 
 import anyio.to_thread
-from mcp.server.context import ServerRequestContext
+from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
 from mcp.server.lowlevel.helper_types import ReadResourceContents
 from mcp.server.mcpserver import Context, MCPServer
 from mcp.server.mcpserver.exceptions import ToolError, UnexpectedToolError
@@ -30,13 +30,13 @@ from mcp_types import (
 from pydantic import AnyUrl
 
 from memory_server import __version__
-from memory_server.domain import deadline
+from memory_server.domain import acting, deadline
 from memory_server.domain.caller import Caller
 from memory_server.errors import Invalid, MemoryServerError, NotFound, told
 from memory_server.language.text import visible
 from memory_server.mcp import meanings
 from memory_server.mcp.callers import Callers, caller_of
-from memory_server.mcp.changes import Changes
+from memory_server.mcp.changes import Changes, PersonalBus
 from memory_server.mcp.compat import answer_completions, answer_resource_lists
 from memory_server.mcp.completions import Completions
 from memory_server.mcp.hints import WORDS
@@ -121,8 +121,8 @@ class MemoryServer(MCPServer[Any]):
             else READ_ONLY_INSTRUCTIONS,
             tools=list(tools),
             log_level=log_level,  # type: ignore[arg-type]  # the settings allow a subset
-            subscriptions=self._changes.bus,
-            middleware=[self._changes.watch, ListedOnce(callers).answer],
+            middleware=[self._act, self._changes.watch, ListedOnce(callers).answer],
+            subscriptions=PersonalBus(),
         )
         answer_completions(self, self._completed)
         answer_resource_lists(self, self._resources)
@@ -133,6 +133,11 @@ class MemoryServer(MCPServer[Any]):
         self.trigger_slots = Slots(TRIGGERS_AT_ONCE)
         self._callers = callers
         self._observers = observers
+
+    async def _act(self, ctx: ServerRequestContext[Any, Any], call_next: CallNext) -> HandlerResult:
+        """Middleware: whatever a request asks for, the file is read and written for its caller."""
+        with acting.as_(caller_of(self._callers, ctx).person):
+            return await call_next(ctx)
 
     async def call_tool(
         self, name: str, arguments: dict[str, Any], context: Context[Any, Any] | None = None
@@ -146,7 +151,7 @@ class MemoryServer(MCPServer[Any]):
             call.answer = answer.structured_content or {}
         if context is not None and not tool.reads_only:
             with deadline.within(TELLING):
-                await self._changes.written(context, caller)
+                await self._changes.written(context)
         return answer
 
     async def _call(self, tool: Tool, arguments: dict[str, Any], caller: Caller) -> CallToolResult:
@@ -177,7 +182,7 @@ class MemoryServer(MCPServer[Any]):
         caller = caller_of(self._callers, ctx)
         list_all = partial(self._offers.resources.listed, caller)
         listed = await self._carried_out("resources/list", list_all, caller)
-        self._changes.listed([each.uri for each in listed], caller)
+        self._changes.listed([each.uri for each in listed])
         return ListResourcesResult(resources=listed)
 
     async def list_resource_templates(self) -> list[ResourceTemplate]:

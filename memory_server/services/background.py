@@ -6,6 +6,7 @@ import uuid
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
+from memory_server.domain import acting
 from memory_server.errors import MemoryServerError
 from memory_server.language.text import visible
 from memory_server.sqlite import job_problems
@@ -68,6 +69,11 @@ class Background:
             thread.join(FAREWELL / len(self._threads))
 
     def _keep_running(self, job: Job) -> None:
+        """It is done for the one whose file it is."""
+        with acting.as_(None):
+            self._work(job)
+
+    def _work(self, job: Job) -> None:
         self._stopping.wait(job.delay)
         pause, told = min(job.every, RETRY), False
         while not self._stopping.is_set():

@@ -32,6 +32,8 @@ class Written:
     type: MemoryType
     project: str | None
     fresh: Fresh | None
+    person: str | None = None
+    """Whose own it is: it is compared with what is of the same person, or of nobody too."""
 
 
 def compare(tx: Tx, written: Written, texts: PreparedTexts, without: Collection[MemoryId]) -> Compared:
@@ -55,9 +57,10 @@ def compare(tx: Tx, written: Written, texts: PreparedTexts, without: Collection[
                 _vectors(tx, written.fresh, memory.id) if memory.id in cosines else None,
             )
             for memory in memories.select(tx, [id for id in wanted if id not in without])
+            if memory.person == written.person
         ],
     )
-    return _with_successor(tx, found, written.text, texts, without)
+    return _with_successor(tx, found, written, texts, without)
 
 
 def _sharing(tx: Tx, written: Written, where: Filter, rare_only: bool) -> list[MemoryId]:
@@ -105,16 +108,16 @@ def _phrases(text: Text) -> list[str]:
 
 
 def _with_successor(
-    tx: Tx, found: Compared, text: Text, texts: PreparedTexts, without: Collection[MemoryId]
+    tx: Tx, found: Compared, written: Written, texts: PreparedTexts, without: Collection[MemoryId]
 ) -> Compared:
     old = found.restated
     if found.twin is not None or old is None or old.superseded_by is None:
         return found
     last = memories.get(tx, line_of(old.id, edges.successors(tx, [old.id]))[-1])
-    if last.id in without:
+    if last.id in without or last.person != written.person:
         return found
     there = [each for each in found.similar if each.memory.id != last.id]
     there_now = texts.of(last.content)
-    told = differences.told(there_now, text, updates.aligned(there_now.wording, text.wording))
+    told = differences.told(there_now, written.text, updates.aligned(there_now.wording, written.text.wording))
     named = (*there[: similar.MOST - 1], Similar(last, told))
     return replace(found, similar=named, maybe_replaced=(last.id,))

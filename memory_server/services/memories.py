@@ -65,7 +65,7 @@ class Read:
 
 @dataclass(frozen=True, slots=True)
 class Statistics:
-    """Counts by type and by project ('' is none), the embeddings, and the file's size in bytes.
+    """Counts by type and by project ('' is none), the embeddings, and the file's size in bytes: no person is told that.
 
     `jobs` has the last problem of each background job that fails now. `note` says that the project is not known.
     """
@@ -74,7 +74,7 @@ class Statistics:
     by_type: Mapping[str, int]
     by_project: Mapping[str, int]
     coverage: Coverage
-    size: int
+    size: int | None
     jobs: Mapping[str, str]
     note: str | None = None
 
@@ -116,7 +116,8 @@ class MemoryService:
             for id in filter(None, (related_to, supersedes, *summarizes)):
                 memories.get(tx, id)
             without = () if supersedes is None else (supersedes,)
-            found = self._compared(tx, Written(text, draft.type, draft.project, fresh), without)
+            person = None if draft.project else tx.owner
+            found = self._compared(tx, Written(text, draft.type, draft.project, fresh, person), without)
             twin = found.twin
             stored = (
                 memories.insert(tx, draft, caller) if twin is None else self._merge(tx, twin, draft, caller)
@@ -226,7 +227,7 @@ class MemoryService:
             by_type = memory_counts.by_type(tx, where.only)
             by_project = memory_counts.by_project(tx, where.only)
             jobs = job_problems.select(tx)
-            size = tx.size()
+            size = tx.size() if tx.person is None else None
         return Statistics(sum(by_type.values()), by_type, by_project, coverage, size, jobs, where.note)
 
     def _refuse_secrets(self, *values: object) -> None:
@@ -238,7 +239,9 @@ class MemoryService:
 
     def _compared_now(self, tx: Tx, memory: Memory, fresh: Fresh | None) -> Compared:
         text = self.texts.of(memory.content)
-        return self._compared(tx, Written(text, memory.type, memory.project, fresh), (memory.id,))
+        return self._compared(
+            tx, Written(text, memory.type, memory.project, fresh, memory.person), (memory.id,)
+        )
 
     def _merge(self, tx: WriteTx, twin: Memory, draft: MemoryDraft, caller: Caller) -> Memory:
         changes.keep_memory(tx, twin, caller, merged=draft)

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from memory_server.domain import rights
 from memory_server.domain.caller import Caller
 from memory_server.domain.project import (
     DEFAULT_CONVERSATION,
@@ -22,7 +23,7 @@ from memory_server.domain.project import (
 from memory_server.errors import Conflict, Invalid, Mend, NotFound
 from memory_server.language.nearest import meant
 from memory_server.project import NAME, NONE, Project, address, named, project_of
-from memory_server.sqlite import joined_projects, projects
+from memory_server.sqlite import joined_projects, projects, tokens
 from memory_server.sqlite.database import Database
 from memory_server.sqlite.projects import Kind, Known
 from memory_server.sqlite.tx import Tx, WriteTx
@@ -76,11 +77,14 @@ def settle(tx: WriteTx, project: Project) -> str:
 
     Raises:
         Invalid: what stands for all projects is given for one.
+        NotFound: the caller is a person who does not have the project, whether there is one of this name or not.
     """
     if not project.key:
         return ""
     if project.key == EVERYWHERE:
         raise Invalid(f"`{EVERYWHERE}` stands for all projects. Nothing was stored. Name one project.")
+    if not rights.has(tx.person, project.name) and _find(tx, project) is None:
+        raise NotFound(f"You have no project `{project.name}`. Nothing was stored.", Mend.LIST_PROJECTS)
     found = None if project.is_given else _primary(tx, project)
     if found is None:
         found = _find(tx, project) or projects.insert(tx, _new_name(tx, project))
@@ -182,6 +186,7 @@ class ProjectService:
             large = joined_projects.is_large(tx, found)
             if large and taken is None:
                 joined_projects.hand_on(tx, found, projects.insert(tx, name))
+                tokens.follow(tx, found.name, name)
             else:
                 projects.rename(tx, found.id, name)
         if large and taken is None:

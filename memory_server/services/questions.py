@@ -2,7 +2,9 @@
 
 from dataclasses import dataclass, field
 
-from memory_server.domain.caller import Caller
+from memory_server.domain import acting
+from memory_server.domain.caller import Caller, Person
+from memory_server.domain.learning import OpenQuestion
 from memory_server.project import Project
 from memory_server.services.learning import LearningService
 from memory_server.services.recall import RecallService, RecallWish
@@ -34,11 +36,16 @@ class QuestionService:
         if not questions or newest == self._seen:
             return
         for each in questions[:AT_ONCE]:
-            found, problems, _ = self.recall.find(
-                each.text, RecallWish(), Caller(project=Project(each.project, each.project))
-            )
+            caller = Caller(project=Project(each.project, each.project), person=_who(each))
+            with acting.as_(caller.person):
+                found, problems, _ = self.recall.find(each.text, RecallWish(), caller)
             if problems:  # without meaning it would not be found; another run asks it
                 return
             if found and found[0].score >= SURE:
                 self.learning.forget(question=each.id)
         self._seen = newest
+
+
+def _who(asked: OpenQuestion) -> Person | None:
+    """Who sees what may answer a question: the person who asks, as far as is sure, or the one whose file it is."""
+    return Person(asked.person, frozenset({asked.project} - {""})) if asked.person else None

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from memory_server.domain import fact_text, recall
+from memory_server.domain import fact_text, recall, rights
 from memory_server.domain.caller import Caller
 from memory_server.domain.edge import line_of
 from memory_server.domain.embedding import Embedded
@@ -159,7 +159,11 @@ def _asked(
         yield Asked(Embedded.FACTS, _facts_for(text), FactFilter(visible, since, until), WANTED, mode, own)
     if Recallable.SHORT_TERM in wish.kinds:
         places = [there.project.name] if wish.project else [there.project.name, ""]
-        conversations = None if everywhere else tuple(map(default_conversation, places))
+        conversations = (
+            None
+            if everywhere
+            else tuple(rights.key(here.person, default_conversation(each)) for each in places)
+        )
         yield Asked(
             Embedded.SHORT_TERM, _load_said, SaidFilter(conversations, since, until), WANTED, mode, own
         )

@@ -120,7 +120,7 @@ class ResumeService:
             asked = _asked(tx, caller) if self.learns else []
             total = memory_counts.current(tx, caller.project.name) + known.more
             now, skipped = tx.now, tuple(tx.skipped)
-        reader = Reader(now, caller.client, caller.project.name, _usual(known.facts, learnt))
+        reader = Reader(now, caller.author, caller.project.name, _usual(known.facts, learnt))
         session = last_session(events)
         of_facts = _of_facts(known, reader)
         total += sum(item.counted for item in of_facts)
@@ -132,7 +132,7 @@ class ResumeService:
             *(of_question(each.text, each.asked_at, reader) for each in asked),
         ]
         titles = {Heading.LAST_SESSION: title(session, reader, caller.session)} if session else {}
-        author = None if reader.usual == caller.client else reader.usual
+        author = None if reader.usual == caller.author else reader.usual
         frame = Frame(caller.project.name, total, wording.more, author, titles)
         overhead = wording.overhead(skipped) + (weigh_json(note) + NOTED if note else 0)
         room = HEADROOM * max_tokens - overhead

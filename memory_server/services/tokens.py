@@ -1,9 +1,10 @@
-"""Tokens: made and revoked by the one whose file it is, and checked with each request over HTTP."""
+"""Tokens: made and revoked by the one whose file it is, and checked with each request over HTTP: nobody acts yet."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 
+from memory_server.domain import acting
 from memory_server.domain.caller import Caller
 from memory_server.domain.project import EVERYWHERE
 from memory_server.domain.token import BYTES, NAME, State, Token, TokenDraft, made
@@ -36,7 +37,7 @@ class TokenService:
             raise Invalid(f"`{EVERYWHERE}` is no project. A token for which none is named has all of them.")
         meant = None if draft.projects is None else [projects.asked(each, caller) for each in draft.projects]
         token = made(self.chance(BYTES))
-        with self.database.write() as tx:
+        with acting.as_(None), self.database.write() as tx:
             if draft.expires_at is not None and draft.expires_at <= tx.now:
                 raise Invalid(f"{draft.expires_at} is over: such a token would never be valid.")
             names = None if meant is None else [projects.name_of(tx, each) for each in meant]
@@ -46,7 +47,7 @@ class TokenService:
 
     def select(self) -> list[tuple[Token, State]]:
         """All that there ever were, the oldest first, and how each stands now."""
-        with self.database.read() as tx:
+        with acting.as_(None), self.database.read() as tx:
             return [(token, token.state(tx.now)) for token in tokens.select(tx)]
 
     def revoke(self, which: str) -> list[Token]:
@@ -56,7 +57,7 @@ class TokenService:
             NotFound: there is no such token that is still valid.
         """
         which = which.strip().rstrip("…")
-        with self.database.write() as tx:
+        with acting.as_(None), self.database.write() as tx:
             valid = [each for each in tokens.select(tx) if each.revoked_at is None]
             found = [each for each in valid if which in (str(each.id), each.prefix)] or [
                 each for each in valid if which == each.name
@@ -69,17 +70,18 @@ class TokenService:
 
     def are_needed(self) -> bool:
         """Whether callers must show one: from the first token on, also when it is revoked or has expired."""
-        with self.database.read() as tx:
+        with acting.as_(None), self.database.read() as tx:
             return tokens.is_any(tx)
 
     def check(self, token: str) -> Token | None:
         """What a token allows; None where it is unknown, has expired or was revoked. The day of its use is marked."""
-        with self.database.read() as tx:
+        with acting.as_(None), self.database.read() as tx:
             found, now = tokens.find(tx, token), tx.now
         if found is None or found.state(now) is not State.VALID:
             return None
         if found.last_used != now[:10]:
-            self.database.later(partial(_mark_used, found.id))
+            with acting.as_(None):
+                self.database.later(partial(_mark_used, found.id))
         return found
 
 

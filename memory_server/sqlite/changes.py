@@ -102,7 +102,9 @@ def since(tx: Tx, first: Changed) -> list[Changed]:
 
 def delete(tx: WriteTx, ids: Sequence[int]) -> None:
     """Forget them: nothing undoes them any more."""
-    tx.execute("DELETE FROM changes WHERE id IN (SELECT value FROM json_each(?))", (json.dumps(list(ids)),))
+    tx.execute(
+        "DELETE FROM main.changes WHERE id IN (SELECT value FROM json_each(?))", (json.dumps(list(ids)),)
+    )
 
 
 def older(tx: Tx, before: str, limit: int) -> list[int]:
@@ -120,7 +122,7 @@ def _insert(
 ) -> None:
     tx.execute(
         """
-        INSERT INTO changes (memory_id, long_term_id, action, before, draft, changed_at, changed_by, session)
+        INSERT INTO main.changes (memory_id, long_term_id, action, before, draft, changed_at, changed_by, session)
         VALUES (?, ?, ?, ?, ?, ?, ?, ?)
         """,
         (
@@ -128,7 +130,7 @@ def _insert(
             _as_json(before),
             None if draft is None else _as_json(draft),
             tx.now,
-            caller.client,
+            caller.author,
             caller.session,
         ),
     )

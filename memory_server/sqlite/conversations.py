@@ -35,7 +35,7 @@ class Cleanups:
 
 
 def find(tx: Tx, name: str) -> ConversationId | None:
-    found = tx.value("SELECT id FROM conversations WHERE name = ?", (name,))
+    found = tx.value("SELECT id FROM conversations WHERE name = ?", (tx.key(name),))
     return None if found is None else ConversationId(found)
 
 
@@ -44,8 +44,8 @@ def find_or_insert(tx: WriteTx, name: str) -> ConversationId:
     if found is not None:
         return found
     row = tx.one(
-        "INSERT INTO conversations (name, created_at, cleaned_at) VALUES (?, ?, ?) RETURNING id",
-        (name, tx.now, tx.now),
+        "INSERT INTO main.conversations (name, created_at, cleaned_at) VALUES (?, ?, ?) RETURNING id",
+        (tx.key(name), tx.now, tx.now),
     )
     return ConversationId(row[0])
 
@@ -56,14 +56,14 @@ def ids(tx: Tx) -> list[ConversationId]:
 
 def names(tx: Tx) -> list[str]:
     """All, the newest first."""
-    return [name for name, _ in tx.rows("SELECT name, id FROM conversations ORDER BY id DESC")]
+    return [tx.name(name) for name, _ in tx.rows("SELECT name, id FROM conversations ORDER BY id DESC")]
 
 
 def delete_empty(tx: WriteTx) -> None:
     """Forget the names of conversations of which nothing is left, not even in the trash."""
     tx.execute(
         """
-        DELETE FROM conversations
+        DELETE FROM main.conversations
         WHERE id NOT IN (SELECT conversation_id FROM short_term_memories)
             AND id NOT IN (SELECT conversation_id FROM long_term_memories)
             AND name NOT IN (SELECT conversation FROM trash WHERE conversation IS NOT NULL)
@@ -91,7 +91,8 @@ def due(tx: Tx, before: str, limit: int) -> list[ConversationId]:
 
 def mark_cleaned(tx: WriteTx, id: ConversationId, removed: int) -> None:
     tx.execute(
-        "UPDATE conversations SET cleaned_at = ?, removed = removed + ? WHERE id = ?", (tx.now, removed, id)
+        "UPDATE main.conversations SET cleaned_at = ?, removed = removed + ? WHERE id = ?",
+        (tx.now, removed, id),
     )
 
 
@@ -118,4 +119,4 @@ def largest(tx: Tx, held: Held, limit: int) -> list[tuple[str, int]]:
         """,
         (limit,),
     )
-    return [(name, number) for name, number, _ in rows]
+    return [(tx.name(name), number) for name, number, _ in rows]

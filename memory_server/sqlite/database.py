@@ -4,17 +4,18 @@ import logging
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
 
 import apsw
 
-from memory_server.domain import deadline
+from memory_server.domain import acting, deadline
+from memory_server.domain.caller import Person
 from memory_server.domain.deadline import CALL
 from memory_server.domain.moment import timestamp
-from memory_server.errors import Hint, Mend, Problem, Unavailable
-from memory_server.sqlite import checks, failures, files, later, migrate, pragmas, vectors
+from memory_server.errors import Hint, Invalid, Mend, Problem, Unavailable
+from memory_server.sqlite import checks, failures, files, later, migrate, pragmas, rights, vectors
 from memory_server.sqlite.later import Later, Mark
 from memory_server.sqlite.tx import Tx, WriteTx
 from memory_server.sqlite.waiting import Places, nap, until_the_end
@@ -32,18 +33,30 @@ COUNTING_PATIENCE = 0.2
 class _Handles:
     """The connections to one file: one that writes, and those that read and are not in use.
 
-    `identity` is None where the database is in memory: then the one connection does both.
+    `identity` is None where the database is in memory: then the one connection does both. `theirs` and `their_writer`
+    are the same for persons.
     """
 
     writer: apsw.Connection
     idle: list[apsw.Connection]
     identity: files.Identity | None
     read_only: bool
+    theirs: list[apsw.Connection] = field(default_factory=list)
+    their_writer: apsw.Connection | None = None
 
     def close(self) -> None:
+        self.close_writers()
+        self.close_idle()
+
+    def close_writers(self) -> None:
         self.writer.close()
-        while self.idle:
-            self.idle.pop().close()
+        if self.their_writer is not None:
+            self.their_writer.close()
+
+    def close_idle(self) -> None:
+        for connections in (self.idle, self.theirs):
+            while connections:
+                connections.pop().close()
 
 
 class Database:
@@ -61,8 +74,14 @@ class Database:
         clock: Callable[[], datetime],
         migrations: Path | None = None,
         make_folders: bool = False,
+        several: bool = False,
     ) -> None:
-        """`make_folders`: every missing folder above the file is made, not only the last."""
+        """`make_folders`: every missing folder above the file is made, not only the last.
+
+        `several`: it serves several people, so no transaction begins before somebody says for whom: see
+        `domain.acting`.
+        """
+        self._several = several
         self._make_folders = make_folders
         self.path = path
         self._clock = clock
@@ -91,11 +110,12 @@ class Database:
 
     @contextmanager
     def read(self) -> Iterator[Tx]:
-        """One consistent view of the file."""
-        with self._translated(), until_the_end(CALL) as seconds, self._reader(seconds) as connection:
+        """One consistent view of the file, as the person sees it for whom something is done."""
+        person = self._acting()
+        with self._translated(), until_the_end(CALL) as seconds, self._reader(seconds, person) as connection:
             connection.execute("BEGIN")
             try:
-                yield Tx(connection, self._now())
+                yield Tx(connection, self._now(), person=person)
             finally:
                 _roll_back(connection)
 
@@ -104,16 +124,26 @@ class Database:
         """One write: committed and on disk when the block ends, undone when it raises.
 
         `patience` is how many seconds to wait for other threads and processes, where the call may take longer. It sees
-        what `later` has kept, and writes that too.
+        what `later` has kept for the same person, and writes that too.
+
+        Raises:
+            Invalid: the person may only read.
         """
-        with self._translated(), until_the_end(patience) as seconds, self._writer(seconds) as connection:
+        person = self._acting()
+        if person is not None and person.reads_only:
+            raise Invalid("You may only read here. Nothing was changed.")
+        with (
+            self._translated(),
+            until_the_end(patience) as seconds,
+            self._writer(seconds, person) as connection,
+        ):
             connection.execute("BEGIN IMMEDIATE")
             marks: list[Mark] = []
             try:
                 migrate.refuse_newer(connection, self._migrations[-1].version)
-                marks = self._later.take()
-                later.write(WriteTx(connection, self._now()), marks)
-                yield WriteTx(connection, self._now(), before=connection.total_changes())
+                marks = self._later.take(person)
+                later.write(WriteTx(connection, self._now(), person=person), marks)
+                yield WriteTx(connection, self._now(), person=person, before=connection.total_changes())
                 connection.execute("COMMIT")
                 marks = []
             finally:
@@ -125,28 +155,30 @@ class Database:
 
         So it waits for nobody. A process that is killed loses it, and so does one whose file goes away.
         """
-        handles = self._handles
-        if handles is not None and not handles.read_only:
-            self._later.add(Mark(mark, self._now()))
+        handles, person = self._handles, self._acting()
+        if handles is not None and not handles.read_only and not (person and person.reads_only):
+            self._later.add(Mark(mark, self._now(), person))
 
     def settle(self, patience: float = COUNTING_PATIENCE) -> Problem | None:
-        """Write what `later` has kept; why that could not be done. Then it is kept still.
+        """Write what `later` has kept for the person, or for all; why that could not be done. Then it is kept still.
 
         Before a read that shows what this process has counted; and once a second, in the background.
 
         Raises:
             Unavailable: the file went away.
         """
-        handles = self._handles
-        if not self._later:
-            return None
-        try:
-            with self.write(patience):
-                return None
-        except Unavailable as error:
-            if self._handles is not handles:
-                raise
-            return error.problem
+        handles, person = self._handles, self._acting()
+        for each in self._later.persons() if person is None else [person]:
+            if not self._later.has(each):
+                continue
+            try:
+                with acting.as_(each), self.write(patience):
+                    pass
+            except Unavailable as error:
+                if self._handles is not handles:
+                    raise
+                return error.problem
+        return None
 
     def record(self, mark: Callable[[WriteTx], object]) -> Problem | None:
         """Let a read record its access, unless the file is read-only; why it could not. Then only that is lost."""
@@ -161,8 +193,9 @@ class Database:
 
     @property
     def read_only(self) -> bool:
+        person = acting.person()
         with self._translated(), until_the_end(CALL):
-            return self._open_handles().read_only
+            return self._open_handles().read_only or (person is not None and person.reads_only)
 
     @property
     def migrations(self) -> list[migrate.Migration]:
@@ -230,8 +263,11 @@ class Database:
         """Remove the copies that migrations made: what is erased must not live on in them.
 
         With a moment only those that are older, once the file itself has been found sound. The paths of the files that
-        stay and may hold what is erased: what was rescued is the user's.
+        stay and may hold what is erased: what was rescued is the user's. The copies hold what is others' too: for a
+        person nothing is removed and no path told, and they go when they are old.
         """
+        if acting.person() is not None:
+            return ()
         copies = [] if self.path is None else files.copies(self.path, older_than)
         if older_than is not None and copies:
             with self.read() as tx:
@@ -265,7 +301,8 @@ class Database:
     def close(self, timeout: float = CALL) -> bool:
         """Write what is kept, and close the file for good; false when another thread wrote for `timeout` seconds."""
         try:
-            problem = self.settle()
+            with acting.as_(None):
+                problem = self.settle()
         except Unavailable as error:
             problem = error.problem
         if problem is not None:
@@ -288,38 +325,64 @@ class Database:
 
     # Connections
 
+    def _acting(self) -> Person | None:
+        """For whom a transaction is; it shows no more than that person sees."""
+        if self._several and not acting.is_named():
+            raise RuntimeError("this server has several people, and nobody has said for whom this is")
+        return acting.person()
+
     @contextmanager
-    def _writer(self, seconds: float) -> Iterator[apsw.Connection]:
+    def _writer(self, seconds: float, person: Person | None = None) -> Iterator[apsw.Connection]:
         handles = self._open_handles()
         if not self._writing.enter(seconds):
             raise failures.busy(self.path, seconds)
         try:
             self._check_place(handles, handles.writer)
-            yield handles.writer
+            if person is None:
+                yield handles.writer
+            else:
+                if handles.their_writer is None:
+                    handles.their_writer = self._connect_for_persons()
+                rights.act(handles.their_writer, person)
+                yield handles.their_writer
         finally:
             if handles is not self._handles:
-                handles.writer.close()
+                handles.close_writers()
             self._writing.leave()
 
+    def _connect_for_persons(self) -> apsw.Connection:
+        if self.path is None:
+            raise RuntimeError("a database in memory serves one person")
+        connection = self._connect()
+        try:
+            rights.install(connection)
+        except BaseException:
+            connection.close()
+            raise
+        return connection
+
     @contextmanager
-    def _reader(self, seconds: float) -> Iterator[apsw.Connection]:
+    def _reader(self, seconds: float, person: Person | None = None) -> Iterator[apsw.Connection]:
         handles = self._open_handles()
         if not self._reading.enter(seconds):
             raise failures.busy(self.path, seconds)
         connection = None
+        idle = handles.idle if person is None else handles.theirs
         try:
-            if handles.identity is None:
+            if handles.identity is None and person is None:
                 yield handles.writer
                 return
-            connection = handles.idle.pop() if handles.idle else None
+            connection = idle.pop() if idle else None
             self._check_place(handles, connection)
             if connection is None:
-                connection = self._connect()
+                connection = self._connect() if person is None else self._connect_for_persons()
+            if person is not None:
+                rights.act(connection, person)
             yield connection
         finally:
             if connection is not None:
                 if handles is self._handles and not self._closed:
-                    handles.idle.append(connection)
+                    idle.append(connection)
                 else:
                     connection.close()
             self._reading.leave()
@@ -408,8 +471,7 @@ class Database:
                 self._later.clear()
                 self._loss = self._untold = self._told_of_loss(self.path, handles, connection)
                 self._handles = None
-                while handles.idle:
-                    handles.idle.pop().close()
+                handles.close_idle()
             if self._handles is None and self._loss is not None:
                 self._handles = self._opened_anew(self._loss)
                 self._news = self._untold = _used_from_now_on(self._loss)

@@ -14,7 +14,7 @@ ROWS = (Rows("digested", ("kind",)),)
 _NOTES = """
     SELECT
         'memory', id, content, ifnull(occurred_at, created_at) AS at, ifnull(project, ''), session, tags, importance,
-        access_count
+        access_count, person
     FROM memories
     WHERE type = 'observation' AND ifnull(occurred_at, created_at) < :before
         AND id NOT IN (SELECT item_id FROM digested WHERE kind = 'memory')
@@ -22,7 +22,7 @@ _NOTES = """
             SELECT target_id FROM edges WHERE relation IN ('supersedes', 'summarizes') AND valid_to IS NULL
         )
     UNION ALL
-    SELECT 'turn', id, summary, ifnull(occurred_at, created_at), project, session, '[]', 5, 0
+    SELECT 'turn', id, summary, ifnull(occurred_at, created_at), project, session, '[]', 5, 0, person
     FROM turns
     WHERE ifnull(occurred_at, created_at) < :before
         AND id NOT IN (SELECT item_id FROM digested WHERE kind = 'turn')
@@ -43,8 +43,9 @@ def notes(tx: Tx, before: str) -> list[Note]:
             tuple(str(tag) for tag in from_json(tags, [])),
             importance,
             accesses,
+            person,
         )
-        for kind, id, text, at, project, session, tags, importance, accesses in tx.rows(
+        for kind, id, text, at, project, session, tags, importance, accesses, person in tx.rows(
             _NOTES, {"before": before}
         )
     ]
@@ -56,13 +57,14 @@ def newest_sessions(tx: Tx) -> set[str]:
         """
         SELECT project, session, max(at)
         FROM (
-            SELECT ifnull(project, '') AS project, session, ifnull(occurred_at, created_at) AS at, 'memory' AS kind
+            SELECT
+                ifnull(project, '') AS project, session, ifnull(occurred_at, created_at) AS at, 'memory' AS kind, person
             FROM memories
             WHERE type = 'observation'
             UNION ALL
-            SELECT project, session, ifnull(occurred_at, created_at), 'turn' FROM turns
+            SELECT project, session, ifnull(occurred_at, created_at), 'turn', person FROM turns
         )
-        GROUP BY project, kind
+        GROUP BY project, kind, person
         """
     )
     return {session for _, session, _ in rows if session}

@@ -7,12 +7,16 @@ from typing import Any
 from memory_server.domain.caller import Caller
 from memory_server.domain.edge import Direction, Edge, Linked, Relation, Step, Walk
 from memory_server.domain.memory import MemoryId
+from memory_server.errors import Invalid
 from memory_server.sqlite.rows import Rows
 from memory_server.sqlite.tx import Tx, Value, WriteTx
 
 ROWS = (
     Rows("edges", ("relation", "valid_from", "valid_to", "created_by"), moments=("valid_from", "valid_to")),
 )
+
+REPLACING = (Relation.SUPERSEDES, Relation.SUMMARIZES)
+"""What has such an edge to a memory is shown in its place."""
 
 _COLUMNS = "source_id, target_id, relation, strength, valid_from, valid_to, id"
 _OUT = ("source_id", "target_id")
@@ -25,15 +29,31 @@ def _edge(row: tuple[Any, ...]) -> Edge:
 
 
 def connect(tx: WriteTx, edge: Edge, caller: Caller) -> Edge:
-    """Write the edge; where it holds already its strength is renewed."""
+    """Write the edge; where it holds already its strength is renewed.
+
+    Raises:
+        Invalid: what is somebody's own would stand for what others see, who would not find it any more.
+    """
+    if (
+        edge.relation in REPLACING
+        and tx.value(
+            "SELECT count(DISTINCT ifnull(person, '')) FROM main.memories WHERE id IN (?, ?)",
+            (edge.source, edge.target),
+        )
+        == 2
+    ):
+        raise Invalid(
+            f"Memory {edge.source} cannot replace {edge.target}: one is somebody's own, the other is not. "
+            "Nothing was stored."
+        )
     row = tx.one(
         f"""
-        INSERT INTO edges (source_id, target_id, relation, strength, valid_from, created_by)
+        INSERT INTO main.edges (source_id, target_id, relation, strength, valid_from, created_by)
         VALUES (?, ?, ?, ?, ?, ?)
         ON CONFLICT (source_id, target_id, relation) WHERE valid_to IS NULL DO UPDATE SET strength = excluded.strength
         RETURNING {_COLUMNS}
         """,
-        (edge.source, edge.target, edge.relation.value, edge.strength, tx.now, caller.client),
+        (edge.source, edge.target, edge.relation.value, edge.strength, tx.now, caller.author),
     )
     return _edge(row)
 
@@ -42,7 +62,7 @@ def end(tx: WriteTx, edge: Edge) -> Edge | None:
     """The edge as it ended just now; None where it does not hold."""
     row = tx.row(
         f"""
-        UPDATE edges
+        UPDATE main.edges
         SET valid_to = ?
         WHERE source_id = ? AND target_id = ? AND relation = ? AND valid_to IS NULL
         RETURNING {_COLUMNS}

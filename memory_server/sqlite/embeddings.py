@@ -205,7 +205,7 @@ def open_space(tx: WriteTx, space: Space) -> KnownSpace:
     for tables in TABLES.values():
         tx.execute(
             f"""
-            INSERT OR REPLACE INTO {tables.queue} (space_id, {tables.id}, queued_at)
+            INSERT OR REPLACE INTO main.{tables.queue} (space_id, {tables.id}, queued_at)
             SELECT ?, id, ? FROM {tables.source}
             """,
             (id, tx.now),
@@ -258,9 +258,9 @@ def abandon(tx: WriteTx) -> None:
 def _retire(tx: WriteTx, id: int) -> None:
     for tables in TABLES.values():
         for table in (*tables.embedded.values(), tables.queue):
-            tx.execute(f"DELETE FROM {table} WHERE space_id = ?", (id,))
+            tx.execute(f"DELETE FROM main.{table} WHERE space_id = ?", (id,))
     for table in ("embedding_bits", "part_embeddings"):
-        tx.execute(f"DELETE FROM {table} WHERE space_id = ?", (id,))
+        tx.execute(f"DELETE FROM main.{table} WHERE space_id = ?", (id,))
     tx.execute("UPDATE spaces SET state = 'retired' WHERE id = ?", (id,))
 
 
@@ -332,28 +332,30 @@ def insert(tx: WriteTx, space_id: int, embedded: Waiting, vectors: Sequence[Vect
     first, *others = tables.embedded.values()
     tx.execute(
         f"""
-        INSERT OR REPLACE INTO {first} (space_id, {tables.id}, vector, created_at)
+        INSERT OR REPLACE INTO main.{first} (space_id, {tables.id}, vector, created_at)
         VALUES (?, ?, ?, ?)
         """,
         (space_id, embedded.id, blob, tx.now),
     )
     for table, vector in zip(others, vectors[1:], strict=False):
         tx.execute(
-            f"INSERT OR REPLACE INTO {table} (space_id, {tables.id}, vector) VALUES (?, ?, ?)",
+            f"INSERT OR REPLACE INTO main.{table} (space_id, {tables.id}, vector) VALUES (?, ?, ?)",
             (space_id, embedded.id, as_blob(vector)),
         )
     if embedded.kind is Embedded.MEMORIES:
         _insert_bits(tx, space_id, embedded.id, blob)
         _insert_parts(tx, space_id, embedded.id, vectors[1:])
-    tx.execute(f"DELETE FROM {tables.queue} WHERE space_id = ? AND {tables.id} = ?", (space_id, embedded.id))
+    tx.execute(
+        f"DELETE FROM main.{tables.queue} WHERE space_id = ? AND {tables.id} = ?", (space_id, embedded.id)
+    )
     return True
 
 
 def _insert_bits(tx: WriteTx, space_id: int, memory_id: int, blob: bytes) -> None:
-    tx.execute("DELETE FROM embedding_bits WHERE space_id = ? AND memory_id = ?", (space_id, memory_id))
+    tx.execute("DELETE FROM main.embedding_bits WHERE space_id = ? AND memory_id = ?", (space_id, memory_id))
     tx.execute(
         """
-        INSERT INTO embedding_bits (space_id, project, memory_id, type, importance, bits)
+        INSERT INTO main.embedding_bits (space_id, project, memory_id, type, importance, bits)
         SELECT ?, ifnull(project, ''), id, type, importance, vec_quantize_binary(?)
         FROM memories
         WHERE id = ?
@@ -367,7 +369,7 @@ def _insert_parts(tx: WriteTx, space_id: int, memory_id: int, vectors: Sequence[
     for number, vector in enumerate(vectors, 1):
         tx.execute(
             """
-            INSERT OR REPLACE INTO part_embeddings (space_id, part_id, vector)
+            INSERT OR REPLACE INTO main.part_embeddings (space_id, part_id, vector)
             SELECT ?, id, ? FROM memory_parts WHERE id = ?
             """,
             (space_id, as_blob(vector), parts.id_of(memory_id, number)),

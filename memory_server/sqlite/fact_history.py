@@ -122,7 +122,7 @@ def changed_at(tx: Tx, home: Home, key: str) -> str | None:
 def blank(tx: WriteTx, home: Home, key: str) -> None:
     """Take the values out of a key's history: what has expired leaves none behind. The steps stay."""
     tx.execute(
-        "UPDATE fact_history SET value = 'null', tags = '[]' WHERE scope = ? AND owner = ? AND key = ?",
+        "UPDATE main.fact_history SET value = 'null', tags = '[]' WHERE scope = ? AND owner = ? AND key = ?",
         (home.scope.value, home.owner, key),
     )
 
@@ -130,7 +130,7 @@ def blank(tx: WriteTx, home: Home, key: str) -> None:
 def erase(tx: WriteTx, home: Home, key: str) -> int:
     """Erase a key's history; how many steps it had."""
     return tx.execute(
-        "DELETE FROM fact_history WHERE scope = ? AND owner = ? AND key = ?",
+        "DELETE FROM main.fact_history WHERE scope = ? AND owner = ? AND key = ?",
         (home.scope.value, home.owner, key),
     )
 
@@ -156,7 +156,7 @@ def explain(tx: WriteTx, fact: Fact, action: Action, moment: str, client: str | 
     """Say of the newest step of a key, which a trigger wrote, what it was, when, and who took it."""
     tx.execute(
         """
-        UPDATE fact_history
+        UPDATE main.fact_history
         SET action = ?, changed_at = ?, changed_by = ?
         WHERE id = (SELECT max(id) FROM fact_history WHERE scope = ? AND owner = ? AND key = ?)
         """,

@@ -70,7 +70,7 @@ def find(tx: Tx, home: Home, key: str) -> Fact | None:
 def insert(tx: WriteTx, home: Home, draft: FactDraft, expires_at: str | None, caller: Caller) -> Fact:
     row = tx.one(
         f"""
-        INSERT INTO facts
+        INSERT INTO main.facts
             (scope, owner, key, value, tags, version, created_at, updated_at, expires_at,
              created_by, updated_by, session)
         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
@@ -86,8 +86,8 @@ def insert(tx: WriteTx, home: Home, draft: FactDraft, expires_at: str | None, ca
             tx.now,
             tx.now,
             expires_at,
-            caller.client,
-            caller.client,
+            caller.author,
+            caller.author,
             caller.session,
         ),
     )
@@ -98,7 +98,7 @@ def replace(tx: WriteTx, fact: Fact, draft: FactDraft, expires_at: str | None, c
     """A new version of the fact; the old value is in the history already."""
     row = tx.one(
         f"""
-        UPDATE facts
+        UPDATE main.facts
         SET value = ?, tags = ?, version = ?, updated_at = ?, expires_at = ?, updated_by = ?, session = ?
         WHERE id = ?
         RETURNING {_COLUMNS}
@@ -109,7 +109,7 @@ def replace(tx: WriteTx, fact: Fact, draft: FactDraft, expires_at: str | None, c
             fact.version + 1,
             tx.now,
             expires_at,
-            caller.client,
+            caller.author,
             caller.session,
             fact.id,
         ),
@@ -119,7 +119,7 @@ def replace(tx: WriteTx, fact: Fact, draft: FactDraft, expires_at: str | None, c
 
 def delete(tx: WriteTx, fact: Fact, caller: Caller) -> None:
     """Remove the fact; its last value stays in the history, with who took it."""
-    _remove(tx, fact, Action.DELETED, tx.now, caller.client)
+    _remove(tx, fact, Action.DELETED, tx.now, caller.author)
 
 
 def let_go(tx: WriteTx, fact: Fact) -> None:
@@ -131,13 +131,14 @@ def let_go(tx: WriteTx, fact: Fact) -> None:
 def erase(tx: WriteTx, home: Home, key: str) -> int:
     """Erase a key with its history, for good; how many steps it had."""
     tx.execute(
-        "DELETE FROM facts WHERE scope = ? AND owner = ? AND key = ?", (home.scope.value, home.owner, key)
+        "DELETE FROM main.facts WHERE scope = ? AND owner = ? AND key = ?",
+        (home.scope.value, home.owner, key),
     )
     return fact_history.erase(tx, home, key)
 
 
 def _remove(tx: WriteTx, fact: Fact, action: Action, moment: str, client: str | None) -> None:
-    tx.execute("DELETE FROM facts WHERE id = ?", (fact.id,))
+    tx.execute("DELETE FROM main.facts WHERE id = ?", (fact.id,))
     fact_history.explain(tx, fact, action, moment, client)
 
 
@@ -208,7 +209,7 @@ def mark_accessed(tx: WriteTx, ids: Sequence[int]) -> None:
     """Reading counts an access; `updated_at` stays."""
     tx.execute(
         """
-        UPDATE facts
+        UPDATE main.facts
         SET access_count = access_count + 1, accessed_at = ?
         WHERE id IN (SELECT value FROM json_each(?))
         """,

@@ -2,6 +2,7 @@
 
 import json
 
+from memory_server.domain.caller import OWNED
 from memory_server.domain.project import Moved, default_conversation
 from memory_server.sqlite.projects import Kind, Known
 from memory_server.sqlite.tx import WriteTx
@@ -47,7 +48,10 @@ def finish(tx: WriteTx, source: Known, target: Known, memories: int) -> Moved:
     shared = _shared_keys(tx, source, target)
     facts = int(tx.value("SELECT count(*) FROM facts WHERE scope = 'project' AND owner = ?", (source.name,)))
     both = _settle_facts(tx, source, target)
-    _move_conversation(tx, source, target)
+    names = default_conversation(source.name), default_conversation(target.name)
+    rows = tx.rows("SELECT DISTINCT person FROM conversations WHERE person IS NOT NULL")
+    for person in ("", *(f"{person}{OWNED}" for (person,) in rows)):
+        _move_conversation(tx, source, *(f"{person}{name}" for name in names))
     hand_on(tx, source, target)
     tx.execute("UPDATE open_questions SET project = ? WHERE project = ?", (target.name, source.name))
     tx.execute("DELETE FROM projects WHERE id = ?", (source.id,))
@@ -120,9 +124,8 @@ def _renew(tx: WriteTx, target: Known, keys: list[str]) -> None:
     )
 
 
-def _move_conversation(tx: WriteTx, source: Known, target: Known) -> None:
+def _move_conversation(tx: WriteTx, source: Known, old: str, new: str) -> None:
     """The conversation that is the source's own. A name that both have gets the source's behind it."""
-    old, new = default_conversation(source.name), default_conversation(target.name)
     tx.execute("UPDATE trash SET conversation = ? WHERE conversation = ?", (new, old))
     ids = dict(tx.rows("SELECT name, id FROM conversations WHERE name IN (?, ?)", (old, new)))
     if old not in ids:

@@ -6,6 +6,7 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
+from memory_server.domain.caller import Person
 from memory_server.sqlite.tx import WriteTx
 
 MOST = 10_000
@@ -16,10 +17,11 @@ logger = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """Something to write, and the moment that it is about."""
+    """Something to write, the moment that it is about, and for whom it is written."""
 
     write: Callable[[WriteTx], object]
     at: str
+    person: Person | None = None
 
 
 @dataclass(slots=True)
@@ -36,11 +38,19 @@ class Later:
         with self._lock:
             self._marks.append(mark)
 
-    def take(self) -> list[Mark]:
-        """All of them: they are the caller's now."""
+    def persons(self) -> list[Person | None]:
+        """For whom there is something to write."""
         with self._lock:
-            marks = list(self._marks)
-            self._marks.clear()
+            return list(dict.fromkeys(mark.person for mark in self._marks))
+
+    def has(self, person: Person | None) -> bool:
+        return person in self.persons()
+
+    def take(self, person: Person | None = None) -> list[Mark]:
+        """All that is written for a person: they are the caller's now."""
+        with self._lock:
+            marks = [mark for mark in self._marks if mark.person == person]
+            self._marks = deque((mark for mark in self._marks if mark.person != person), MOST)
         return marks
 
     def put_back(self, marks: Sequence[Mark]) -> None:

@@ -51,7 +51,7 @@ def find(tx: Tx, conversation: ConversationId, name: str) -> LongTermMemory | No
 def insert(tx: WriteTx, conversation: ConversationId, draft: LongTermDraft, caller: Caller) -> None:
     tx.execute(
         """
-        INSERT INTO long_term_memories
+        INSERT INTO main.long_term_memories
             (conversation_id, name, prompt, "trigger", created_context, cooldown, created_at, judged_at, created_by,
              session)
         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
@@ -65,7 +65,7 @@ def insert(tx: WriteTx, conversation: ConversationId, draft: LongTermDraft, call
             draft.cooldown,
             tx.now,
             tx.now,  # its dry run was just now
-            caller.client,
+            caller.author,
             caller.session,
         ),
     )
@@ -75,7 +75,7 @@ def replace(tx: WriteTx, id: LongTermId, wanted: LongTermChange) -> None:
     """Change the wanted fields. Any trigger that is given, also the same one, has not failed yet."""
     tx.execute(
         """
-        UPDATE long_term_memories
+        UPDATE main.long_term_memories
         SET prompt = ifnull(:prompt, prompt), "trigger" = ifnull(:trigger, "trigger"),
             updated_context = ifnull(:context, updated_context), updated_at = :now,
             cooldown = ifnull(:cooldown, cooldown),
@@ -184,7 +184,7 @@ def prompts(tx: Tx, ids: Sequence[LongTermId]) -> dict[LongTermId, str]:
 def mark_fired(tx: WriteTx, ids: Sequence[LongTermId]) -> None:
     tx.execute(
         """
-        UPDATE long_term_memories
+        UPDATE main.long_term_memories
         SET fired_at = ?, fired_count = fired_count + (fired_count < 9223372036854775807)
         WHERE id IN (SELECT value FROM json_each(?))
         """,
@@ -195,13 +195,13 @@ def mark_fired(tx: WriteTx, ids: Sequence[LongTermId]) -> None:
 def mark_turn(tx: WriteTx, ids: Sequence[LongTermId]) -> None:
     """These were evaluated just now: where there is not time for all, the others come first next time."""
     tx.execute(
-        "UPDATE long_term_memories SET judged_at = ? WHERE id IN (SELECT value FROM json_each(?))",
+        "UPDATE main.long_term_memories SET judged_at = ? WHERE id IN (SELECT value FROM json_each(?))",
         (tx.now, json.dumps(list(ids))),
     )
 
 
 def mark_slow(tx: WriteTx, id: LongTermId, slow: bool) -> None:
-    tx.execute("UPDATE long_term_memories SET slow = ? WHERE id = ?", (int(slow), id))
+    tx.execute("UPDATE main.long_term_memories SET slow = ? WHERE id = ?", (int(slow), id))
 
 
 def mark_judged(
@@ -209,7 +209,7 @@ def mark_judged(
 ) -> None:
     tx.execute(
         """
-        UPDATE long_term_memories
+        UPDATE main.long_term_memories
         SET error = ?, failures = ?, quarantined_until = ?
         WHERE id = ?
         """,

@@ -16,7 +16,7 @@ ROWS = (
         "memories",
         (
             "content", "type", "project", "tags", "metadata", "created_at", "updated_at", "accessed_at", "created_by",
-            "session", "occurred_at",
+            "session", "occurred_at", "person",
         ),
         moments=("created_at", "updated_at", "accessed_at", "occurred_at"),
         json=("tags", "metadata"),
@@ -35,7 +35,7 @@ _COLUMNS = """
         ORDER BY julianday(valid_from) DESC, edges.id DESC
         LIMIT 1
     ),
-    session
+    session, person
 """
 
 LASTING = """
@@ -61,6 +61,7 @@ def _memory(row: tuple[Any, ...]) -> Memory:
         occurred_at=row[12],
         superseded_by=row[13],
         session=row[14],
+        person=row[15],
     )
 
 
@@ -82,12 +83,12 @@ def as_json(value: object) -> str:
 def insert(tx: WriteTx, draft: MemoryDraft, caller: Caller) -> Memory:
     row = tx.one(
         f"""
-        INSERT INTO memories
+        INSERT INTO main.memories
             (
                 content, type, project, tags, importance, metadata, created_at, updated_at, created_by, session,
-                occurred_at
+                occurred_at, person
             )
-        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
         RETURNING {_COLUMNS}
         """,
         (
@@ -99,9 +100,10 @@ def insert(tx: WriteTx, draft: MemoryDraft, caller: Caller) -> Memory:
             as_json(draft.metadata or {}),
             tx.now,
             tx.now,
-            caller.client,
+            caller.author,
             draft.session or caller.session,
             draft.occurred_at,
+            draft.person or (None if draft.project else tx.owner),
         ),
     )
     return _memory(row)
@@ -141,13 +143,16 @@ def contents(tx: Tx, ids: Sequence[MemoryId]) -> dict[MemoryId, str]:
 def replace(tx: WriteTx, memory: Memory, reason: str) -> Memory:
     """Write every field that a caller may change, and the moment.
 
+    What gets another project is that project's from now on, and what gets none is the person's own.
+
     A trigger puts a changed text into the history; `reason` says there whether it was merged or rewritten.
     """
     before = tx.value("SELECT max(id) FROM memory_history WHERE memory_id = ?", (memory.id,))
     row = tx.one(
         f"""
-        UPDATE memories
-        SET content = ?, type = ?, project = ?, tags = ?, importance = ?, metadata = ?, access_count = ?, updated_at = ?
+        UPDATE main.memories
+        SET content = ?, type = ?, project = ?, tags = ?, importance = ?, metadata = ?, access_count = ?,
+            updated_at = ?, person = CASE WHEN project IS ? THEN person WHEN ? IS NULL THEN ? END
         WHERE id = ?
         RETURNING {_COLUMNS}
         """,
@@ -160,12 +165,15 @@ def replace(tx: WriteTx, memory: Memory, reason: str) -> Memory:
             as_json(memory.metadata),
             memory.access_count,
             tx.now,
+            memory.project,
+            memory.project,
+            tx.owner,
             memory.id,
         ),
     )
     tx.execute(
         """
-        UPDATE memory_history
+        UPDATE main.memory_history
         SET reason = ?, replaced_at = ?
         WHERE memory_id = ? AND id > ifnull(?, 0)
         """,
@@ -194,7 +202,7 @@ def mark_accessed(tx: WriteTx, ids: Sequence[MemoryId]) -> None:
     """A hit in a search is one access; `updated_at` stays."""
     tx.execute(
         """
-        UPDATE memories
+        UPDATE main.memories
         SET access_count = access_count + 1, accessed_at = ?
         WHERE id IN (SELECT value FROM json_each(?))
         """,
@@ -206,7 +214,7 @@ def keep_merged(tx: WriteTx, id: MemoryId, text: str) -> None:
     """Into the history: a restatement whose text was not the one kept."""
     tx.execute(
         """
-        INSERT INTO memory_history (memory_id, content, reason, replaced_at)
+        INSERT INTO main.memory_history (memory_id, content, reason, replaced_at)
         VALUES (?, ?, 'merged', ?)
         """,
         (id, text, tx.now),
@@ -215,7 +223,7 @@ def keep_merged(tx: WriteTx, id: MemoryId, text: str) -> None:
 
 def drop_earlier(tx: WriteTx, id: MemoryId, text: str) -> None:
     """Out of the history: a text that is the memory's own again, or never was."""
-    tx.execute("DELETE FROM memory_history WHERE memory_id = ? AND content = ?", (id, text))
+    tx.execute("DELETE FROM main.memory_history WHERE memory_id = ? AND content = ?", (id, text))
 
 
 def earlier(tx: Tx, ids: Sequence[MemoryId]) -> dict[MemoryId, list[str]]:

@@ -4,14 +4,16 @@ from memory_server.sqlite.rows import Rows
 from memory_server.sqlite.tx import Tx, WriteTx
 
 ROWS = (
-    Rows("memory_counts", ("project", "type"), id="project"),
-    Rows("memory_overwritten", ("project", "type")),
+    Rows("memory_counts", ("project", "type", "person"), id="project"),
+    Rows("memory_overwritten", ("project", "type", "person")),
 )
 
 _COUNTED = """
-    SELECT ifnull(project, '') AS project, type, importance, count(*) AS number, sum(replaced) AS replaced
+    SELECT
+        ifnull(project, '') AS project, type, importance, ifnull(person, '') AS person, count(*) AS number,
+        sum(replaced) AS replaced
     FROM memories
-    GROUP BY 1, 2, 3
+    GROUP BY 1, 2, 3, 4
 """
 
 _REPLACED = """
@@ -70,7 +72,7 @@ def wrong(tx: Tx) -> list[str]:
     marked = tx.value(f"SELECT count(*) FROM memories WHERE replaced <> {_REPLACED}")
     if marked:
         found.append(f"{marked} memories are marked wrongly as replaced by others or not")
-    counts = "SELECT project, type, importance, number, replaced FROM memory_counts"
+    counts = "SELECT project, type, importance, person, number, replaced FROM memory_counts"
     if tx.value(f"SELECT 1 FROM ({counts} EXCEPT SELECT * FROM ({_COUNTED}))") or tx.value(
         f"SELECT 1 FROM (SELECT * FROM ({_COUNTED}) EXCEPT {counts})"
     ):
@@ -82,4 +84,4 @@ def mend(tx: WriteTx) -> None:
     """Count anew."""
     tx.execute(f"UPDATE memories SET replaced = {_REPLACED} WHERE replaced <> {_REPLACED}")
     tx.execute("DELETE FROM memory_counts")
-    tx.execute(f"INSERT INTO memory_counts (project, type, importance, number, replaced) {_COUNTED}")
+    tx.execute(f"INSERT INTO memory_counts (project, type, importance, person, number, replaced) {_COUNTED}")

@@ -10,7 +10,7 @@ from memory_server.sqlite.tx import Tx, WriteTx
 ROWS = (
     Rows(
         "memory_uses",
-        ("session", "shown_at", "judged_at", "used_at", "how"),
+        ("session", "shown_at", "judged_at", "used_at", "how", "person"),
         moments=("shown_at", "judged_at", "used_at"),
     ),
 )
@@ -23,11 +23,11 @@ def show(tx: WriteTx, ids: Sequence[int], session: str) -> None:
     """A session was shown these memories; what it was shown before stays as it is."""
     tx.execute(
         """
-        INSERT INTO memory_uses (memory_id, session, shown_at)
-        SELECT value, ?, ? FROM json_each(?) WHERE true
+        INSERT INTO main.memory_uses (memory_id, session, shown_at, person)
+        SELECT value, ?, ?, ? FROM json_each(?) WHERE true
         ON CONFLICT (memory_id, session) DO NOTHING
         """,
-        (session, tx.now, json.dumps(list(ids))),
+        (session, tx.now, tx.owner, json.dumps(list(ids))),
     )
 
 
@@ -50,7 +50,7 @@ def judge(tx: WriteTx, session: str, ids: Sequence[int]) -> None:
     """Somebody has looked whether a session uses these memories."""
     tx.execute(
         """
-        UPDATE memory_uses
+        UPDATE main.memory_uses
         SET judged_at = ?
         WHERE session = ? AND judged_at IS NULL AND memory_id IN (SELECT value FROM json_each(?))
         """,
@@ -64,7 +64,7 @@ def mark_used(tx: WriteTx, ids: Sequence[int], session: str | None, how: How) ->
         return
     tx.execute(
         """
-        UPDATE memory_uses
+        UPDATE main.memory_uses
         SET used_at = ?, how = ?
         WHERE session = ? AND used_at IS NULL AND memory_id IN (SELECT value FROM json_each(?))
         """,
@@ -107,5 +107,5 @@ def delete(tx: WriteTx, memory: int | None) -> int:
     """Forget the uses of a memory, or of all; of how many memories."""
     clause, values = ("", ()) if memory is None else ("WHERE memory_id = ?", (memory,))
     number = int(tx.value(f"SELECT count(DISTINCT memory_id) FROM memory_uses {clause}", values))
-    tx.execute(f"DELETE FROM memory_uses {clause}", values)
+    tx.execute(f"DELETE FROM main.memory_uses {clause}", values)
     return number

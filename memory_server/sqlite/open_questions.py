@@ -7,25 +7,25 @@ from memory_server.sqlite.tx import Tx, WriteTx
 ROWS = (
     Rows(
         "open_questions",
-        ("project", "question", "session", "asked_at", "asked_again_at"),
+        ("project", "question", "session", "asked_at", "asked_again_at", "person"),
         moments=("asked_at", "asked_again_at"),
     ),
 )
 
-_COLUMNS = "id, project, question, sessions, asked_at, session"
+_COLUMNS = "id, project, question, sessions, asked_at, session, person"
 
 
 def insert(tx: WriteTx, project: str, question: str, session: str) -> None:
     tx.execute(
-        "INSERT INTO open_questions (project, question, session, asked_at) VALUES (?, ?, ?, ?)",
-        (project, question, session, tx.now),
+        "INSERT INTO main.open_questions (project, question, session, asked_at, person) VALUES (?, ?, ?, ?, ?)",
+        (project, question, session, tx.now, tx.owner),
     )
 
 
 def ask_again(tx: WriteTx, id: int, session: str) -> None:
     """Another session asks the same."""
     tx.execute(
-        "UPDATE open_questions SET sessions = sessions + 1, session = ?, asked_again_at = ? WHERE id = ?",
+        "UPDATE main.open_questions SET sessions = sessions + 1, session = ?, asked_again_at = ? WHERE id = ?",
         (session, tx.now, id),
     )
 
@@ -48,7 +48,7 @@ def delete(tx: WriteTx, id: int | None = None, session: str | None = None) -> in
     """Delete one, or those that sessions have asked last whose id begins so, or all; how many. Their bytes follow."""
     tx.connection.execute(
         """
-        DELETE FROM open_questions
+        DELETE FROM main.open_questions
         WHERE (:id IS NULL OR id = :id) AND (:session IS NULL OR substr(session, 1, length(:session)) = :session)
         """,
         {"id": id, "session": session},

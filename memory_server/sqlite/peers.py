@@ -77,13 +77,14 @@ def _groups(in_order: Sequence[str], number: int, held: Mapping[str, Sequence[in
 
 def _held(tx: Tx, terms: Sequence[str]) -> dict[str, list[int]]:
     """The rows of the word index that hold each term, at most COUNTED, in one statement."""
+    seen = tx.seen("memories", f"memory_words.rowid & {parts.WHOLE}")
     rows = tx.rows(
-        """
+        f"""
         SELECT
             key,
             (
                 SELECT json_group_array(rowid)
-                FROM (SELECT rowid FROM memory_words WHERE memory_words MATCH value LIMIT ?)
+                FROM (SELECT rowid FROM memory_words WHERE memory_words MATCH value {seen} LIMIT ?)
             )
         FROM json_each(?)
         """,
@@ -98,11 +99,11 @@ def _holding_all(tx: Tx, groups: Sequence[Sequence[str]]) -> list[int]:
         return []
     asked = json.dumps([" AND ".join(map(quoted, group)) for group in groups])
     rows = tx.value(
-        """
+        f"""
         SELECT json_group_array(w.rowid)
         FROM json_each(?) AS groups
         CROSS JOIN memory_words AS w
-        WHERE memory_words MATCH groups.value
+        WHERE memory_words MATCH groups.value {tx.seen("memories", f"w.rowid & {parts.WHOLE}")}
         """,
         (asked,),
     )

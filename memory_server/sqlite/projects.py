@@ -90,13 +90,14 @@ def select(tx: Tx) -> list[Listed]:
 
 
 def insert(tx: WriteTx, name: str) -> Known:
-    row = tx.one("INSERT INTO projects (name, created_at) VALUES (?, ?) RETURNING id", (name, tx.now))
+    row = tx.one("INSERT INTO main.projects (name, created_at) VALUES (?, ?) RETURNING id", (name, tx.now))
     return Known(row[0], name)
 
 
 def add_key(tx: WriteTx, id: int, key: str) -> None:
     tx.execute(
-        "INSERT INTO project_keys (kind, key, project_id) VALUES (?, ?, ?)", (kind_of(key).value, key, id)
+        "INSERT INTO main.project_keys (kind, key, project_id) VALUES (?, ?, ?)",
+        (kind_of(key).value, key, id),
     )
 
 
@@ -106,12 +107,12 @@ def is_in(tx: Tx, id: int, folder: str | None) -> bool:
 
 
 def mark_folder(tx: WriteTx, id: int, folder: str) -> None:
-    tx.execute("UPDATE projects SET folder = ? WHERE id = ? AND folder IS NOT ?", (folder, id, folder))
+    tx.execute("UPDATE main.projects SET folder = ? WHERE id = ? AND folder IS NOT ?", (folder, id, folder))
 
 
 def rename(tx: WriteTx, id: int, name: str) -> None:
     """A trigger lets every row follow, and keeps the old name as a former one."""
-    tx.execute("UPDATE projects SET name = ? WHERE id = ?", (name, id))
+    tx.execute("UPDATE main.projects SET name = ? WHERE id = ?", (name, id))
 
 
 def delete_empty(tx: WriteTx) -> None:
@@ -125,12 +126,17 @@ def delete_empty(tx: WriteTx) -> None:
             AND NOT EXISTS (SELECT 1 FROM fact_history WHERE scope = 'project' AND owner = p.name)
             AND NOT EXISTS (SELECT 1 FROM turns WHERE project = p.name)
             AND NOT EXISTS (SELECT 1 FROM conversations WHERE name = substr('project:' || p.name, 1, 200))
+            AND NOT EXISTS (
+                SELECT 1
+                FROM conversations
+                WHERE person IS NOT NULL AND name = person || char(31) || substr('project:' || p.name, 1, 200)
+            )
         """
     )
     deleted = _in_trash(tx) if rows else set()
     for name, id in rows:
         if name not in deleted:
-            tx.execute("DELETE FROM projects WHERE id = ?", (id,))
+            tx.execute("DELETE FROM main.projects WHERE id = ?", (id,))
 
 
 def _in_trash(tx: Tx) -> set[str]:

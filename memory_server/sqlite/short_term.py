@@ -100,16 +100,16 @@ def insert(
     """The id of the new memory. Without keywords, background work finds them."""
     row = tx.one(
         """
-        INSERT INTO short_term_memories
+        INSERT INTO main.short_term_memories
             (conversation_id, text, said_at, created_at, created_by, session)
         VALUES (?, ?, ?, ?, ?, ?)
         RETURNING id
         """,
-        (conversation, text, said_at, tx.now, caller.client, caller.session),
+        (conversation, text, said_at, tx.now, caller.author, caller.session),
     )
     id = ShortTermId(row[0])
     if keywords is not None:
-        tx.execute("UPDATE short_term_memories SET keyed = 1 WHERE id = ?", (id,))
+        tx.execute("UPDATE main.short_term_memories SET keyed = 1 WHERE id = ?", (id,))
         insert_keywords(tx, id, [(each.word, each.weight) for each in keywords])
     return id
 
@@ -135,11 +135,11 @@ def unkeyed(tx: Tx, limit: int) -> list[ShortTermMemory]:
 def replace_keywords(tx: WriteTx, memory: ShortTermMemory, keywords: Sequence[Keyword]) -> None:
     """Unless its text has changed again."""
     keyed = tx.execute(
-        "UPDATE short_term_memories SET keyed = 1 WHERE id = ? AND CAST(text AS BLOB) = ?",
+        "UPDATE main.short_term_memories SET keyed = 1 WHERE id = ? AND CAST(text AS BLOB) = ?",
         (memory.id, memory.text.encode(errors="surrogateescape")),
     )
     if keyed:
-        tx.execute("DELETE FROM short_term_keywords WHERE memory_id = ?", (memory.id,))
+        tx.execute("DELETE FROM main.short_term_keywords WHERE memory_id = ?", (memory.id,))
         insert_keywords(tx, memory.id, [(each.word, each.weight) for each in keywords])
 
 
@@ -147,7 +147,7 @@ def insert_keywords(tx: WriteTx, id: int, weights: Sequence[tuple[str, float]]) 
     """Each word with its weight."""
     tx.execute(
         """
-        INSERT INTO short_term_keywords (conversation_id, word, memory_id, weight)
+        INSERT INTO main.short_term_keywords (conversation_id, word, memory_id, weight)
         SELECT m.conversation_id, k.value ->> 0, m.id, k.value ->> 1
         FROM json_each(?) AS k
         CROSS JOIN short_term_memories AS m
@@ -321,7 +321,7 @@ def settled(tx: Tx, conversation: ConversationId, before: str) -> list[tuple[Sho
 
 def raise_score(tx: WriteTx, id: ShortTermId, reward: float) -> None:
     tx.execute(
-        f"UPDATE short_term_memories SET score = min({MAX_SCORE}, score + ?) WHERE id = ?", (reward, id)
+        f"UPDATE main.short_term_memories SET score = min({MAX_SCORE}, score + ?) WHERE id = ?", (reward, id)
     )
 
 
@@ -349,7 +349,7 @@ def clean_up(tx: WriteTx, conversation: ConversationId, rule: CleanupRule) -> tu
     if before > rule.kept:
         tx.execute(
             f"""
-            DELETE FROM short_term_memories WHERE id IN (
+            DELETE FROM main.short_term_memories WHERE id IN (
                 SELECT id FROM (
                     SELECT m.id, m.said_at, round(m.score - {_PENALTY}, {RELEVANCE_DECIMALS}) AS relevance
                     FROM short_term_memories AS m

@@ -63,7 +63,7 @@ class SignBits:
             return None
         with self._lock:
             held = self._filled(tx, space_id, len(query))
-            return None if held is None else held.nearest(query, wanted, limit)
+            return None if held is None else held.nearest(query, wanted, limit, bit_rows.seen(tx))
 
     def passing(
         self, tx: Tx, space_id: int, ids: NDArray[np.int64], wanted: Filter
@@ -213,14 +213,19 @@ class _Held:
 
     # Asking
 
-    def nearest(self, query: Vector, wanted: Filter, limit: int) -> NDArray[np.int64]:
+    def nearest(
+        self, query: Vector, wanted: Filter, limit: int, seen: bit_rows.Seen | None
+    ) -> NDArray[np.int64]:
         asked = _in_columns(np.packbits(query > 0, bitorder="little").tobytes(), 1, self._bytes)[:, 0]
-        if wanted == Filter():
+        if wanted == Filter() and seen is None:
             distances = _distances(self._columns[:, : self._number], asked)
             distances[self._projects[: self._number] == _GONE] = _FAR
             best = _smallest(distances, limit)
             return self._ids[best]
-        places = np.flatnonzero(self._passing(slice(self._number), wanted))
+        passing = self._passing(slice(self._number), wanted)
+        if seen is not None:
+            passing &= self._seen(seen)
+        places = np.flatnonzero(passing)
         distances = np.zeros(len(places), np.uint16)
         for column, bits in zip(self._columns, asked, strict=True):
             distances += np.bitwise_count(column[places] ^ bits)
@@ -232,6 +237,16 @@ class _Held:
         passing = np.zeros(len(ids), bool)
         passing[there] = self._passing(places[there], wanted)
         return passing, ~there
+
+    def _seen(self, seen: bit_rows.Seen) -> NDArray[np.bool_]:
+        """Which rows a person sees."""
+        names = self._names if seen.projects is None else {each.encode() for each in seen.projects}
+        codes = [code for name, code in self._names.items() if name and name in names]
+        found: NDArray[np.bool_] = np.isin(self._projects[: self._number], codes)
+        for ids, is_seen in ((seen.hidden, False), (seen.own, True)):
+            places, there = self._places(np.array(ids, np.int64))
+            found[places[there]] = is_seen
+        return found
 
     def _passing(self, rows: "slice | NDArray[np.int64]", wanted: Filter) -> NDArray[np.bool_]:
         passing: NDArray[np.bool_] = self._projects[rows] != _GONE

@@ -37,6 +37,7 @@ _HEADS = """
     )
     FROM memory_counts AS c
     WHERE project = ifnull(:project, '') AND importance >= :least AND number > replaced
+    GROUP BY type, importance
 """
 
 _ROWS = f"""

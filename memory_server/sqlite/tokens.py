@@ -52,6 +52,20 @@ def revoke(tx: WriteTx, id: int) -> None:
     tx.execute("UPDATE tokens SET revoked_at = ? WHERE id = ? AND revoked_at IS NULL", (tx.now, id))
 
 
+def follow(tx: WriteTx, old: str, new: str) -> None:
+    """Who has a project has it under its new name. Where the project itself is renamed, a trigger does this."""
+    tx.execute(
+        """
+        UPDATE tokens
+        SET projects = (
+            SELECT json_group_array(CASE value WHEN :old THEN :new ELSE value END) FROM json_each(tokens.projects)
+        )
+        WHERE :old IN (SELECT value FROM json_each(tokens.projects))
+        """,
+        {"old": old, "new": new},
+    )
+
+
 def mark_used(tx: WriteTx, id: int) -> None:
     """It is used on the day of this moment."""
     tx.execute("UPDATE tokens SET last_used = ? WHERE id = ?", (tx.now[:10], id))

@@ -14,7 +14,7 @@ from memory_server.sqlite.tx import Tx, WriteTx
 ROWS = (
     Rows(
         "trash",
-        ("kind", "conversation", "parts", "deleted_at", "deleted_by"),
+        ("kind", "conversation", "parts", "deleted_at", "deleted_by", "person"),
         moments=("deleted_at",),
         json=("parts",),
     ),
@@ -37,7 +37,7 @@ _PARTS = {
         _Part(
             "edges",
             ("source_id", "target_id"),
-            "(SELECT count(*) FROM memories WHERE id IN (:source_id, :target_id)) = 2",
+            "(SELECT count(*) FROM main.memories WHERE id IN (:source_id, :target_id)) = 2",
         ),
         _Part("changes", ("memory_id",)),
     ),
@@ -75,17 +75,19 @@ def put(tx: WriteTx, kind: Kind, ids: Sequence[int], caller: Caller, deleted_at:
         if not parts[main.table]:
             continue
         conversation = parts[main.table][0].get("conversation_id")
-        name = (
-            tx.value("SELECT name FROM conversations WHERE id = ?", (conversation,)) if conversation else None
+        name, person = (
+            tx.one("SELECT name, person FROM conversations WHERE id = ?", (conversation,))
+            if conversation
+            else (None, parts[main.table][0]["person"])
         )
         tx.execute(
             """
-            INSERT INTO trash (kind, item_id, conversation, parts, deleted_at, deleted_by)
-            VALUES (?, ?, ?, ?, ?, ?)
+            INSERT INTO main.trash (kind, item_id, conversation, parts, deleted_at, deleted_by, person)
+            VALUES (?, ?, ?, ?, ?, ?, ?)
             """,
-            (kind.value, id, name, _as_json(parts), deleted_at or tx.now, caller.client),
+            (kind.value, id, name, _as_json(parts), deleted_at or tx.now, caller.author, person),
         )
-        tx.execute(f"DELETE FROM {main.table} WHERE id = ?", (id,))
+        tx.execute(f"DELETE FROM main.{main.table} WHERE id = ?", (id,))
         number += 1
     return number
 
@@ -101,15 +103,22 @@ def select(
         WHERE kind = ? AND (? IS NULL OR item_id = ?) AND (? IS NULL OR conversation = ?)
         ORDER BY id DESC
         """,
-        (kind.value, item_id, item_id, conversation, conversation),
+        (kind.value, item_id, item_id, *2 * (conversation and tx.key(conversation),)),
     )
-    return [Trashed(id, item, name, json.loads(parts), moment) for id, item, name, parts, moment in rows]
+    return [
+        Trashed(id, item, name and tx.name(name), json.loads(parts), moment)
+        for id, item, name, parts, moment in rows
+    ]
 
 
 def find(tx: Tx, id: int) -> tuple[Kind, Trashed] | None:
     """What is in the trash under an id of the trash."""
     row = tx.row("SELECT kind, item_id, conversation, parts FROM trash WHERE id = ?", (id,))
-    return None if row is None else (Kind(row[0]), Trashed(id, row[1], row[2], json.loads(row[3])))
+    return (
+        None
+        if row is None
+        else (Kind(row[0]), Trashed(id, row[1], row[2] and tx.name(row[2]), json.loads(row[3])))
+    )
 
 
 def find_last(tx: Tx, kind: Kind, item_id: int) -> Trashed | None:
@@ -129,14 +138,16 @@ def restore(tx: WriteTx, kind: Kind, trashed: Trashed, conversation_id: int | No
         _hand_on_edges(tx, trashed)
     if kind is Kind.SHORT_TERM:  # to insert it asks for its keywords anew, and they are here
         keyed = trashed.parts["short_term_memories"][0]["keyed"]
-        tx.execute("UPDATE short_term_memories SET keyed = ? WHERE id = ?", (keyed, trashed.item_id))
-    tx.execute("DELETE FROM trash WHERE id = ?", (trashed.id,))
+        tx.execute("UPDATE main.short_term_memories SET keyed = ? WHERE id = ?", (keyed, trashed.item_id))
+    tx.execute("DELETE FROM main.trash WHERE id = ?", (trashed.id,))
 
 
 def erase(tx: WriteTx, ids: Sequence[int]) -> None:
     """Erase what is in the trash under these ids of the trash. Triggers ask to overwrite its bytes."""
     _erase_edges(tx, ids)
-    tx.execute("DELETE FROM trash WHERE id IN (SELECT value FROM json_each(?))", (json.dumps(list(ids)),))
+    tx.execute(
+        "DELETE FROM main.trash WHERE id IN (SELECT value FROM json_each(?))", (json.dumps(list(ids)),)
+    )
     conversations.delete_empty(tx)
 
 
@@ -154,7 +165,7 @@ def _hand_on_edges(tx: WriteTx, restored: Trashed) -> None:
         if waiting is not None and tx.value("SELECT 1 FROM memories WHERE id = ?", (other,)) is None:
             waiting.parts.setdefault("edges", []).append(edge)
             tx.execute(
-                "UPDATE trash SET parts = ? WHERE id = ?",
+                "UPDATE main.trash SET parts = ? WHERE id = ?",
                 (_as_json(waiting.parts), waiting.id),
             )
 
@@ -187,7 +198,7 @@ def _erase_edges(tx: WriteTx, ids: Sequence[int]) -> None:
         parts["edges"] = [
             each for each in parts["edges"] if not {each["source_id"], each["target_id"]} & gone
         ]
-        tx.execute("UPDATE trash SET parts = ? WHERE id = ?", (_as_json(parts), id))
+        tx.execute("UPDATE main.trash SET parts = ? WHERE id = ?", (_as_json(parts), id))
 
 
 def _rows(tx: Tx, part: _Part, id: int) -> list[dict[str, Any]]:
@@ -197,7 +208,9 @@ def _rows(tx: Tx, part: _Part, id: int) -> list[dict[str, Any]]:
     names = ", ".join(
         f'CAST("{name}" AS BLOB)' if type == "TEXT" else f'"{name}"' for name, type in columns.items()
     )
-    found = tx.rows(f"SELECT {names} FROM {part.table} WHERE {where}", tuple(id for _ in part.keys))
+    # An edge lies with what is deleted, also where the person does not see its other end: it comes back with it.
+    table = "main.edges" if part.table == "edges" else part.table
+    found = tx.rows(f"SELECT {names} FROM {table} WHERE {where}", tuple(id for _ in part.keys))
     return [
         {
             name: value.decode(errors="surrogateescape") if isinstance(value, bytes) else value
@@ -215,7 +228,7 @@ def _insert(tx: WriteTx, part: _Part, rows: list[dict[str, Any]]) -> None:
     )
     for row in rows:
         tx.execute(
-            f"INSERT OR IGNORE INTO {part.table} ({names}) SELECT {values} WHERE {part.condition}",
+            f"INSERT OR IGNORE INTO main.{part.table} ({names}) SELECT {values} WHERE {part.condition}",
             {
                 name: row[name].encode(errors="surrogateescape") if isinstance(row[name], str) else row[name]
                 for name in columns
@@ -225,7 +238,7 @@ def _insert(tx: WriteTx, part: _Part, rows: list[dict[str, Any]]) -> None:
 
 def _columns(tx: Tx, table: str) -> dict[str, str]:
     """The columns of a table with their types. None of the tables here keeps blobs."""
-    return dict(tx.rows(f"SELECT name, type FROM pragma_table_info('{table}')"))
+    return dict(tx.rows(f"SELECT name, type FROM pragma_table_info('{table}', 'main')"))
 
 
 def _as_json(parts: dict[str, list[dict[str, Any]]]) -> str:

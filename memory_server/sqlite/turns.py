@@ -12,7 +12,7 @@ from memory_server.sqlite.tx import Tx, WriteTx
 ROWS = (
     Rows(
         "turns",
-        ("message", "summary", "project", "session", "created_at", "created_by", "occurred_at"),
+        ("message", "summary", "project", "session", "created_at", "created_by", "occurred_at", "person"),
         moments=("created_at", "occurred_at"),
     ),
 )
@@ -29,8 +29,8 @@ def insert(tx: WriteTx, draft: TurnDraft, caller: Caller) -> int:
     """The id of the new turn."""
     row = tx.one(
         """
-        INSERT INTO turns (message, summary, project, session, created_at, created_by, occurred_at)
-        VALUES (?, ?, ?, ?, ?, ?, ?)
+        INSERT INTO main.turns (message, summary, project, session, created_at, created_by, occurred_at, person)
+        VALUES (?, ?, ?, ?, ?, ?, ?, ?)
         RETURNING id
         """,
         (
@@ -39,8 +39,9 @@ def insert(tx: WriteTx, draft: TurnDraft, caller: Caller) -> int:
             caller.project.name,
             draft.session or caller.session,
             tx.now,
-            caller.client,
+            caller.author,
             draft.occurred_at,
+            tx.owner,
         ),
     )
     return int(row[0])

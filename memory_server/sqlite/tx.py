@@ -6,6 +6,8 @@ from typing import Any
 
 import apsw
 
+from memory_server.domain import rights
+from memory_server.domain.caller import Person
 from memory_server.errors import Hint, Mend, Problem, Unavailable
 
 Value = str | int | float | bytes | None
@@ -20,6 +22,27 @@ class Tx:
     now: str
     skipped: list[Problem] = field(default_factory=list)
     """The rows that were left out because their text is not UTF-8, as a hand edit or an import can leave it."""
+    person: Person | None = field(default=None, kw_only=True)
+    """The person for whom it is; None for the one whose file it is."""
+
+    @property
+    def owner(self) -> str | None:
+        """The name of the person whose own is what is written for nobody else."""
+        return None if self.person is None else self.person.name
+
+    def key(self, name: str) -> str:
+        """What a name that the person gives is in the file."""
+        return rights.key(self.person, name)
+
+    def name(self, key: str) -> str:
+        """What a key of the file is called by the person."""
+        return rights.name(self.person, key)
+
+    def seen(self, table: str, id: str) -> str:
+        """A clause behind others: the person sees the row of a table that has this id. Nothing where all is seen."""
+        return (
+            "" if self.person is None else f"AND EXISTS (SELECT 1 FROM {table} AS seen WHERE seen.id = {id})"
+        )
 
     @property
     def sees_only_committed(self) -> bool:

@@ -18,14 +18,14 @@ def insert(tx: WriteTx, woken: Sequence[tuple[LongTermId, str]], caller: Caller)
     """Add the wakes of one search, each with its reason; a memory that was deleted meanwhile is left out."""
     tx.execute(
         """
-        INSERT INTO wakes (memory_id, at, client, session, why)
+        INSERT INTO main.wakes (memory_id, at, client, session, why)
         SELECT value ->> 0, ?, ?, ?, value ->> 1
         FROM json_each(?)
         WHERE EXISTS (SELECT 1 FROM long_term_memories WHERE id = value ->> 0)
         """,
-        (tx.now, caller.client, caller.session, json.dumps(woken)),
+        (tx.now, caller.author, caller.session, json.dumps(woken)),
     )
-    tx.execute("DELETE FROM wakes WHERE id <= (SELECT max(id) FROM wakes) - ?", (KEPT,))
+    tx.execute("DELETE FROM main.wakes WHERE id <= (SELECT max(id) FROM wakes) - ?", (KEPT,))
 
 
 def select(tx: Tx, memory: LongTermId, limit: int) -> list[Wake]:

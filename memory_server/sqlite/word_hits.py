@@ -4,6 +4,7 @@ import json
 from collections.abc import Sequence
 from enum import StrEnum
 
+from memory_server.domain import parts
 from memory_server.domain.fact import FactFilter, Home
 from memory_server.sqlite import facts
 from memory_server.sqlite.tx import Tx
@@ -40,7 +41,7 @@ def holding(tx: Tx, index: Index, term: str) -> list[int]:
         f"""
         SELECT rowid
         FROM {index.value}
-        WHERE {index.value} MATCH ?
+        WHERE {index.value} MATCH ? {tx.seen(_WRITTEN[index][0], f"{index.value}.rowid & {parts.WHOLE}")}
         ORDER BY rowid DESC
         LIMIT ?
         """,

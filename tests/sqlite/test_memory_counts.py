@@ -125,5 +125,5 @@ def test_doctor_finds_wrong_counts_and_mends_them(
     database = Database(path, clock)
     assert problems(database) == []
     with database.read() as tx:
-        assert tx.rows("SELECT * FROM memory_counts") == [("p", "error", 3, 3, 1)]
+        assert tx.rows("SELECT * FROM memory_counts") == [("p", "error", 3, "", 3, 1)]
     database.close()

@@ -97,7 +97,9 @@ class SpaceRecord:
 
 @dataclass(frozen=True, slots=True)
 class MemoryRecord:
-    """A memory. `also` are own ids that it has had in other files, `tags` any JSON that a person has written.
+    """A memory. `also` are own ids that it has had in other files, `tags` any JSON that somebody has written.
+
+    `person` is whose own it is, None that of nobody, here and below.
 
     `vectors` are, of each model by its fingerprint, those of its parts in base64.
     """
@@ -116,6 +118,7 @@ class MemoryRecord:
     created_by: str | None = None
     session: str | None = None
     occurred_at: str | None = None
+    person: str | None = None
     history: tuple[Earlier, ...] = ()
     captured: Capture | None = None
     also: tuple[str, ...] = ()
@@ -187,6 +190,7 @@ class TurnRecord:
     created_at: str = ""
     created_by: str | None = None
     occurred_at: str | None = None
+    person: str | None = None
     also: tuple[str, ...] = ()
     origins: tuple[Origin, ...] = ()
     vectors: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
@@ -213,12 +217,13 @@ class UseRecord:
     judged_at: str | None = None
     used_at: str | None = None
     how: Literal["repeated", "called"] | None = None
+    person: str | None = None
     kind: Literal["use"] = "use"
 
 
 @dataclass(frozen=True, slots=True)
 class QuestionRecord:
-    """A question that found nothing: known by its project and its text. `session` has asked it last."""
+    """A question that found nothing: known by its project, its person and its text. `session` has asked it last."""
 
     question: str
     session: str
@@ -226,6 +231,7 @@ class QuestionRecord:
     sessions: int = 1
     asked_at: str = ""
     asked_again_at: str | None = None
+    person: str | None = None
     kind: Literal["question"] = "question"
 
 

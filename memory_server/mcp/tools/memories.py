@@ -15,6 +15,7 @@ from memory_server.mcp.tools.answers import (
     Deletion,
     MemoryAnswer,
     Minutes,
+    OptionalNumber,
     OptionalText,
     SupersededBy,
     absent,
@@ -167,7 +168,7 @@ class MemoryStats(Answer):
     by_type: dict[str, int]
     by_project: dict[str, int]
     embeddings: Annotated[EmbeddingStats, Field(validation_alias="coverage")]
-    database_bytes: Annotated[int, Field(validation_alias="size")]
+    database_bytes: Annotated[OptionalNumber, Field(validation_alias="size")] = None
     problems: Annotated[
         dict[str, str],
         Field(default_factory=dict, exclude_if=lambda value: not value, validation_alias="jobs"),

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+from memory_server.domain.caller import OWNED
 from memory_server.domain.exchange import reconcile
 from memory_server.domain.exchange.records import EdgeRecord, FactRecord, FactStep, LongTermRecord
 from memory_server.domain.forgetting import Kind
@@ -39,7 +40,8 @@ def take_edge(run: Run, tx: WriteTx, record: EdgeRecord) -> Outcome:
 
 def take_fact(run: Run, tx: WriteTx, record: FactRecord) -> Outcome:
     """Write a key with its history, joined with the history that it has here."""
-    owner = (run.project_of(tx, record.owner) or "") if record.scope == "project" else record.owner
+    is_of_project = record.scope == "project" and OWNED not in record.owner
+    owner = (run.project_of(tx, record.owner) or "") if is_of_project else record.owner
     record = replace(record, owner=owner, id="")
     local = exported_facts.find(tx, (record.scope, record.owner, record.key))
     if not run.own:

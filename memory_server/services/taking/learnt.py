@@ -25,7 +25,7 @@ def take_question(run: Run, tx: WriteTx, record: QuestionRecord) -> Outcome:
     """Keep a question that found nothing there; one that is asked here in the same words is the same."""
     project = run.project_of(tx, record.project or None) or ""
     record = replace(record, project=project, asked_at=record.asked_at or tx.now)
-    found = learnt.find_question(tx, project, record.question)
+    found = learnt.find_question(tx, project, record.question, record.person)
     if found is None:
         learnt.insert_question(tx, record)
         return Outcome.ADDED

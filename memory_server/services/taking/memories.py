@@ -47,7 +47,8 @@ def take(run: Run, tx: WriteTx, record: MemoryRecord) -> Outcome:
     id = taken.insert_memory(tx, record)
     run.keep_origin(tx, "memory", id, record)
     if not run.own:
-        run.texts.setdefault(said_as(record.content, record.type, record.project), []).append(id)
+        said = said_as(record.content, record.type, record.project, record.person)
+        run.texts.setdefault(said, []).append(id)
     return Outcome.ADDED
 
 
@@ -84,7 +85,8 @@ def _reconciled(tx: WriteTx, id: int, local: MemoryRecord, record: MemoryRecord,
 
 def _twin(run: Run, tx: Tx, record: MemoryRecord) -> int | None:
     """A memory that says exactly the same. Of a file of ours: one that this file alone has."""
-    for id in run.texts.get(said_as(record.content, record.type, record.project), ()):
+    said = said_as(record.content, record.type, record.project, record.person)
+    for id in run.texts.get(said, ()):
         if not taken.is_there(tx, "memory", id):
             continue
         if not run.own or run.theirs.isdisjoint(origins.own_ids_of(tx, "memory", id)):

@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 
+from memory_server.domain.caller import OWNED
 from memory_server.domain.exchange.filing import Filing
 from memory_server.domain.exchange.records import (
     OWN,
@@ -61,8 +62,8 @@ class Run:
         """
         texts: dict[bytes, list[int]] = {}
         with database.read() as tx:
-            for id, content, type, name in exported.said(tx):
-                texts.setdefault(said_as(content, type, name), []).append(id)
+            for id, content, type, name, person in exported.said(tx):
+                texts.setdefault(said_as(content, type, name, person), []).append(id)
         theirs: set[str] = set()
         total = 0
         for record in records():
@@ -97,9 +98,10 @@ class Run:
         """The conversation of a project follows it."""
         if self.filing.project is not None:
             return default_conversation(self.settle(tx, self.filing.project))
+        person, parted, own = name.rpartition(OWNED)
         for old, new in self.renamed.items():
-            if name == default_conversation(old):
-                return default_conversation(new)
+            if own == default_conversation(old):
+                return f"{person}{parted}{default_conversation(new)}"
         return name
 
     # Ids and origins
@@ -145,9 +147,9 @@ def outcome(added: bool, changed: bool) -> Outcome:
     return Outcome.ADDED if added else Outcome.UPDATED if changed else Outcome.PRESENT
 
 
-def said_as(content: str, type: str, project: str | None) -> bytes:
-    """What a memory says, in short."""
-    text = f"{project or ''}\0{type}\0{content}".encode(errors="surrogatepass")
+def said_as(content: str, type: str, project: str | None, person: str | None) -> bytes:
+    """What a memory says, in short, and whose it is."""
+    text = f"{person or ''}\0{project or ''}\0{type}\0{content}".encode(errors="surrogatepass")
     return hashlib.blake2b(text, digest_size=16).digest()
 
 

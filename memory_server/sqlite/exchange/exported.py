@@ -79,6 +79,7 @@ def memories(tx: Tx, ids: Sequence[int], embedded: bool = False) -> list[MemoryR
             created_by=row[11],
             session=row[12],
             occurred_at=row[13],
+            person=row[14],
             history=tuple(history.get(row[0], ())),
             captured=marks.get(row[0]),
             vectors=stored.get(row[0], {}),
@@ -87,7 +88,7 @@ def memories(tx: Tx, ids: Sequence[int], embedded: bool = False) -> list[MemoryR
             """
             SELECT
                 id, content, type, project, tags, importance, metadata, access_count, created_at, updated_at,
-                accessed_at, created_by, session, occurred_at
+                accessed_at, created_by, session, occurred_at, person
             FROM memories
             WHERE id IN (SELECT value FROM json_each(?))
             """,
@@ -97,11 +98,11 @@ def memories(tx: Tx, ids: Sequence[int], embedded: bool = False) -> list[MemoryR
     return _named(tx, "memory", ids, found)
 
 
-def said(tx: Tx) -> Iterator[tuple[int, str, str, str | None]]:
-    """Every memory with its text, its type and its project."""
+def said(tx: Tx) -> Iterator[tuple[int, str, str, str | None, str | None]]:
+    """Every memory with its text, its type, its project and its person."""
     for page in pages(order(tx, "memory")):
         yield from tx.rows(
-            "SELECT id, content, type, project FROM memories WHERE id IN (SELECT value FROM json_each(?))",
+            "SELECT id, content, type, project, person FROM memories WHERE id IN (SELECT value FROM json_each(?))",
             (origins.as_json(page),),
         )
 
@@ -113,7 +114,7 @@ def turns(tx: Tx, ids: Sequence[int], embedded: bool = False) -> list[TurnRecord
         id: replace(TurnRecord("", *values), vectors=stored.get(id, {}))
         for id, *values in tx.rows(
             """
-            SELECT id, message, summary, project, session, created_at, created_by, occurred_at
+            SELECT id, message, summary, project, session, created_at, created_by, occurred_at, person
             FROM turns
             WHERE id IN (SELECT value FROM json_each(?))
             """,

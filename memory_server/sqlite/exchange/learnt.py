@@ -9,9 +9,9 @@ from memory_server.domain.exchange.records import QuestionRecord, UseRecord, pla
 from memory_server.sqlite.exchange import exported
 from memory_server.sqlite.tx import Tx, WriteTx
 
-_USE = "session, shown_at, judged_at, used_at, how"
+_USE = "session, shown_at, judged_at, used_at, how, person"
 
-_QUESTION = "question, session, project, sessions, asked_at, asked_again_at"
+_QUESTION = "question, session, project, sessions, asked_at, asked_again_at, person"
 
 
 def uses(tx: Tx, project: str | None = None) -> Iterator[UseRecord]:
@@ -19,7 +19,7 @@ def uses(tx: Tx, project: str | None = None) -> Iterator[UseRecord]:
     own = exported.own_names(tx, "memory")
     rows = tx.rows(
         """
-        SELECT memory_id, m.created_at, u.session, shown_at, judged_at, used_at, how, u.id
+        SELECT memory_id, m.created_at, u.session, shown_at, judged_at, used_at, how, u.person, u.id
         FROM memory_uses AS u
         JOIN memories AS m ON m.id = memory_id
         WHERE :project IS NULL OR ifnull(m.project, '') = :project
@@ -49,28 +49,44 @@ def find_use(tx: Tx, memory: int, session: str) -> UseRecord | None:
 def put_use(tx: WriteTx, memory: int, record: UseRecord) -> None:
     tx.execute(
         """
-        INSERT INTO memory_uses (memory_id, session, shown_at, judged_at, used_at, how)
-        VALUES (?, ?, ?, ?, ?, ?)
+        INSERT INTO memory_uses (memory_id, session, shown_at, judged_at, used_at, how, person)
+        VALUES (?, ?, ?, ?, ?, ?, ?)
         ON CONFLICT (memory_id, session) DO UPDATE
         SET shown_at = excluded.shown_at, judged_at = excluded.judged_at, used_at = excluded.used_at,
             how = excluded.how
         """,
-        (memory, record.session, record.shown_at, record.judged_at, record.used_at, record.how),
+        (
+            memory,
+            record.session,
+            record.shown_at,
+            record.judged_at,
+            record.used_at,
+            record.how,
+            record.person,
+        ),
     )
 
 
-def find_question(tx: Tx, project: str, question: str) -> tuple[int, QuestionRecord] | None:
-    """The question of a project in these words, and its row."""
+def find_question(
+    tx: Tx, project: str, question: str, person: str | None
+) -> tuple[int, QuestionRecord] | None:
+    """The question of a project and a person in these words, and its row."""
     row = tx.row(
-        f"SELECT {_QUESTION}, id FROM open_questions WHERE project = ? AND question = ? ORDER BY id LIMIT 1",
-        (project, question),
+        f"""
+        SELECT {_QUESTION}, id
+        FROM open_questions
+        WHERE project = ? AND question = ? AND person IS ?
+        ORDER BY id
+        LIMIT 1
+        """,
+        (project, question, person),
     )
     return None if row is None else (row[-1], QuestionRecord(*row[:-1]))
 
 
 def insert_question(tx: WriteTx, record: QuestionRecord) -> None:
     tx.execute(
-        f"INSERT INTO open_questions ({_QUESTION}) VALUES (?, ?, ?, ?, ?, ?)",
+        f"INSERT INTO open_questions ({_QUESTION}) VALUES (?, ?, ?, ?, ?, ?, ?)",
         (
             record.question,
             record.session,
@@ -78,6 +94,7 @@ def insert_question(tx: WriteTx, record: QuestionRecord) -> None:
             record.sessions,
             record.asked_at,
             record.asked_again_at,
+            record.person,
         ),
     )
 

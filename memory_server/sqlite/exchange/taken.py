@@ -54,9 +54,9 @@ def insert_memory(tx: WriteTx, record: MemoryRecord) -> int:
         INSERT INTO memories
             (
                 id, content, type, project, tags, importance, metadata, access_count, created_at, updated_at,
-                accessed_at, created_by, session, occurred_at
+                accessed_at, created_by, session, occurred_at, person
             )
-        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
         RETURNING id
         """,
         (
@@ -74,6 +74,7 @@ def insert_memory(tx: WriteTx, record: MemoryRecord) -> int:
             record.created_by,
             record.session,
             record.occurred_at,
+            record.person,
         ),
     )
     id = int(row[0])
@@ -89,7 +90,8 @@ def rewrite_memory(tx: WriteTx, id: int, record: MemoryRecord) -> None:
         """
         UPDATE memories
         SET content = ?, type = ?, project = ?, tags = ?, importance = ?, metadata = ?, access_count = ?,
-            created_at = ?, updated_at = ?, accessed_at = ?, created_by = ?, session = ?, occurred_at = ?
+            created_at = ?, updated_at = ?, accessed_at = ?, created_by = ?, session = ?, occurred_at = ?,
+            person = ?
         WHERE id = ?
         """,
         (
@@ -106,6 +108,7 @@ def rewrite_memory(tx: WriteTx, id: int, record: MemoryRecord) -> None:
             record.created_by,
             record.session,
             record.occurred_at,
+            record.person,
             id,
         ),
     )
@@ -117,8 +120,8 @@ def rewrite_memory(tx: WriteTx, id: int, record: MemoryRecord) -> None:
 def insert_turn(tx: WriteTx, record: TurnRecord) -> int:
     row = tx.one(
         """
-        INSERT INTO turns (id, message, summary, project, session, created_at, created_by, occurred_at)
-        VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+        INSERT INTO turns (id, message, summary, project, session, created_at, created_by, occurred_at, person)
+        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
         RETURNING id
         """,
         (
@@ -130,6 +133,7 @@ def insert_turn(tx: WriteTx, record: TurnRecord) -> int:
             record.created_at or tx.now,
             record.created_by,
             record.occurred_at,
+            record.person,
         ),
     )
     id = int(row[0])
@@ -141,7 +145,7 @@ def rewrite_turn(tx: WriteTx, id: int, record: TurnRecord) -> None:
     tx.execute(
         """
         UPDATE turns
-        SET message = ?, summary = ?, project = ?, session = ?, created_by = ?, occurred_at = ?
+        SET message = ?, summary = ?, project = ?, session = ?, created_by = ?, occurred_at = ?, person = ?
         WHERE id = ?
         """,
         (
@@ -151,6 +155,7 @@ def rewrite_turn(tx: WriteTx, id: int, record: TurnRecord) -> None:
             record.session,
             record.created_by,
             record.occurred_at,
+            record.person,
             id,
         ),
     )

@@ -1,0 +1,205 @@
+"""What a person sees and changes in the file: row-level security, in one place, for every statement of every module.
+
+The connection of a transaction for a person has a TEMP VIEW of the name of each table: SQLite looks for a name in
+`temp` first. So each statement that reads a table by its bare name reads what the person sees, and each that would
+write by the bare name fails. What writes says `main.` and its table: there TEMP TRIGGERS stand guard. A row that the
+person does not see is passed over, as one that is not there, and no row can become one that the person does not see.
+The triggers of the file itself see its own tables, whoever acts. A table that is not named here shows nothing to a
+person.
+
+Connections for the one whose file it is have nothing of this.
+"""
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Final
+
+import apsw
+
+from memory_server.domain.caller import Person
+
+PUBLIC: Final = frozenset(
+    {"migrations", "character_forms", "spaces", "erasures", "bits_changes", "sqlite_sequence"}
+)
+"""Tables that hold nothing of anybody."""
+
+INDEXES: Final = frozenset({"memory_words", "turn_words", "fact_words", "short_term_words"})
+"""Word indexes. MATCH works on no view: a statement that asks them demands `Tx.seen` of each row."""
+
+NOBODY: Final = "0"
+"""The condition of what no person sees."""
+
+_ACTING: Final = """
+    CREATE TEMP TABLE acting (name TEXT NOT NULL, everywhere INTEGER NOT NULL);
+    CREATE TEMP TABLE acting_projects (name TEXT PRIMARY KEY) WITHOUT ROWID;
+"""
+"""The person of the transaction, and the projects of that person; `everywhere`: all projects."""
+
+
+def _project(column: str) -> str:
+    """A project of the person. Repeats `domain.rights.has`."""
+    return (
+        f"({column} <> '' AND ((SELECT everywhere FROM acting)"
+        f" OR {column} IN (SELECT name FROM acting_projects)))"
+    )
+
+
+def _own(project: str) -> str:
+    """Repeats `domain.rights.sees`; a test holds both equal."""
+    return f"(r.person = (SELECT name FROM acting) OR (r.person IS NULL AND {_project(project)}))"
+
+
+_ALONE = "(r.person = (SELECT name FROM acting))"
+
+
+def _of(table: str, column: str) -> str:
+    return f"EXISTS (SELECT 1 FROM {table} AS seen WHERE seen.id = r.{column})"
+
+
+@dataclass(frozen=True, slots=True)
+class Right:
+    """Which rows `r` of a table a person sees.
+
+    `parents`: the tables to which the row belongs, by the column that has the id there: with one of those it goes away.
+    `guarded`: statements of a person may write it. `derived` are columns that triggers alone write.
+    """
+
+    sees: str
+    parents: Mapping[str, str] | None = None
+    guarded: bool = False
+    derived: frozenset[str] = frozenset()
+    enters: str = ""
+    """Which rows NEW may be inserted, where others than those that the person sees may."""
+
+
+def _part(table: str, column: str = "memory_id", guarded: bool = False) -> Right:
+    return Right(_of(table, column), {column: table}, guarded)
+
+
+_FACT = f"""(
+    r.scope = 'shared'
+    OR r.person = (SELECT name FROM acting)
+    OR (r.scope = 'project' AND r.person IS NULL AND {_project("r.owner")})
+)"""
+
+RIGHTS: Final[Mapping[str, Right]] = {
+    "memories": Right(_own("r.project"), guarded=True, derived=frozenset({"replaced"})),
+    "turns": Right(_ALONE, guarded=True),
+    "facts": Right(_FACT, guarded=True),
+    "fact_history": Right(_FACT, guarded=True),
+    "conversations": Right(_ALONE, guarded=True),
+    "memory_uses": Right(_ALONE, guarded=True),
+    "open_questions": Right(_ALONE, guarded=True),
+    "trash": Right(_own("json_extract(r.parts, '$.memories[0].project')"), guarded=True),
+    "projects": Right(_project("r.name"), guarded=True),
+    "memory_counts": Right(
+        f"(r.person = (SELECT name FROM acting) OR (r.person = '' AND {_project('r.project')}))"
+    ),
+    # What belongs to one of these is seen with it.
+    "project_keys": Right(_of("projects", "project_id")),
+    "memory_history": _part("memories", guarded=True),
+    "memory_parts": _part("memories"),
+    "edges": Right(
+        f"{_of('memories', 'source_id')} AND {_of('memories', 'target_id')}",
+        {},
+        True,
+        # With a memory that was deleted, its edges come back, also those to what the person does not see.
+        enters="EXISTS (SELECT 1 FROM memories WHERE id IN (NEW.source_id, NEW.target_id))",
+    ),
+    "digested": Right(_of("memories", "digest_id")),
+    "changes": Right(
+        f"({_of('memories', 'memory_id')} OR {_of('long_term_memories', 'long_term_id')})",
+        {"memory_id": "memories", "long_term_id": "long_term_memories"},
+        True,
+    ),
+    "short_term_memories": _part("conversations", "conversation_id", guarded=True),
+    "short_term_keywords": _part("conversations", "conversation_id"),
+    "long_term_memories": _part("conversations", "conversation_id", guarded=True),
+    "wakes": _part("long_term_memories", guarded=True),
+    "embeddings": _part("memories"),
+    "embedding_bits": _part("memories"),
+    "embedding_queue": _part("memories"),
+    "part_embeddings": Right(_of("memory_parts", "part_id")),
+    "turn_embeddings": _part("turns", "turn_id"),
+    "turn_message_embeddings": _part("turns", "turn_id"),
+    "turn_embedding_queue": _part("turns", "turn_id"),
+    "fact_embeddings": _part("facts", "fact_id"),
+    "fact_embedding_queue": _part("facts", "fact_id"),
+    "short_term_embeddings": _part("short_term_memories"),
+    "short_term_embedding_queue": _part("short_term_memories"),
+    # Of the file's own alone: what hooks and imports do, the problems of jobs, and what only triggers use.
+    "hook_captures": Right(NOBODY),
+    "hook_injections": Right(NOBODY),
+    "job_problems": Right(NOBODY),
+    "origins": Right(NOBODY),
+    "memory_overwritten": Right(NOBODY),
+    "tokens": Right(NOBODY),
+    "call_counts": Right(NOBODY),
+}
+"""Every table that holds something of somebody."""
+
+
+def install(connection: apsw.Connection) -> None:
+    """Make a connection one for persons. It shows nothing before `act`."""
+    connection.execute("PRAGMA temp_store = MEMORY")
+    connection.execute(_ACTING)
+    for name, right in _shadowed(connection):
+        connection.execute(
+            f'CREATE TEMP VIEW "{name}" AS SELECT r.* FROM main."{name}" AS r WHERE {right.sees}'
+        )
+    for name, right in RIGHTS.items():
+        if right.guarded:
+            for trigger in _guards(connection, name, right):
+                connection.execute(trigger)
+
+
+def act(connection: apsw.Connection, person: Person) -> None:
+    """Let what follows be for this person."""
+    everywhere = person.projects is None
+    connection.execute("DELETE FROM temp.acting; DELETE FROM temp.acting_projects")
+    connection.execute("INSERT INTO temp.acting VALUES (?, ?)", (person.name, everywhere))
+    connection.executemany(
+        "INSERT INTO temp.acting_projects VALUES (?)", [(name,) for name in person.projects or ()]
+    )
+
+
+def _shadowed(connection: apsw.Connection) -> Iterator[tuple[str, Right]]:
+    """Every table and view of the file but the public ones, with who sees it."""
+    rows = connection.execute(
+        "SELECT name FROM main.sqlite_schema WHERE type IN ('table', 'view')"
+    ).fetchall()
+    inside = re.compile(f"({'|'.join(INDEXES)})(_\\w+)?")
+    for name in (str(name) for (name,) in rows):
+        if name not in PUBLIC and not inside.fullmatch(name):
+            yield name, RIGHTS.get(name, Right(NOBODY))
+
+
+def _guards(connection: apsw.Connection, table: str, right: Right) -> Iterator[str]:
+    """The triggers that stand before the rows of a table."""
+    hidden = f"NOT EXISTS (SELECT 1 FROM {table} WHERE id = OLD.id)"
+    wrong = f"NOT EXISTS (SELECT 1 FROM {table} WHERE id = NEW.id)"
+    refuse = "BEGIN SELECT RAISE (ABORT, 'it would be somebody else''s'); END"
+    rows = connection.execute(f"SELECT name FROM main.pragma_table_info('{table}')").fetchall()
+    columns = ", ".join(f'"{name}"' for (name,) in rows if name not in right.derived)
+    yield (
+        f"CREATE TEMP TRIGGER {table}_pass_over BEFORE UPDATE OF {columns} ON main.{table} WHEN {hidden}"
+        " BEGIN SELECT RAISE (IGNORE); END"
+    )
+    entering = f"NOT {right.enters}" if right.enters else wrong
+    yield f"CREATE TEMP TRIGGER {table}_insert AFTER INSERT ON main.{table} WHEN {entering} {refuse}"
+    yield f"CREATE TEMP TRIGGER {table}_update AFTER UPDATE OF {columns} ON main.{table} WHEN {wrong} {refuse}"
+    if right.parents is None:
+        yield (
+            f"CREATE TEMP TRIGGER {table}_keep BEFORE DELETE ON main.{table} WHEN {hidden}"
+            " BEGIN SELECT RAISE (IGNORE); END"
+        )
+    elif right.parents:  # a row goes with its parent, whoever sees it
+        there = " OR ".join(
+            f"EXISTS (SELECT 1 FROM main.{parent} WHERE id = OLD.{column})"
+            for column, parent in right.parents.items()
+        )
+        yield (
+            f"CREATE TEMP TRIGGER {table}_keep BEFORE DELETE ON main.{table} WHEN {hidden} AND ({there})"
+            " BEGIN SELECT RAISE (IGNORE); END"
+        )

@@ -1,0 +1,103 @@
+"""A server with three people, in the process of the test: ana and cyn have the project `shop`, bob has `blog`."""
+
+from collections.abc import AsyncIterator, Mapping
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+from mcp import Client
+from mcp_types import Implementation
+
+from memory_server import app
+from memory_server.app import Services
+from memory_server.domain import acting
+from memory_server.domain.caller import Caller, Person
+from memory_server.mcp.offers import offers
+from memory_server.mcp.server import MemoryServer
+from memory_server.mcp.tool import Tool
+from memory_server.mcp.toolsets import toolsets
+from memory_server.project import Project
+from memory_server.settings import Settings
+from memory_server.sqlite.rights import RIGHTS
+
+SHOP, BLOG = Project("shop", "shop"), Project("blog", "blog")
+
+SESSION = "the same session"
+"""Everybody names the same: it must not matter."""
+
+PEOPLE: Mapping[str, tuple[Person, Project]] = {
+    "ana": (Person("ana", frozenset({"shop"})), SHOP),
+    "bob": (Person("bob", frozenset({"blog"})), BLOG),
+    "cyn": (Person("cyn", frozenset({"shop"})), SHOP),
+    "eve": (Person("eve", None), SHOP),
+    "max": (Person("max", frozenset({"shop"}), reads_only=True), SHOP),
+}
+"""By the name that their client tells the server."""
+
+Rows = dict[tuple[str, object], tuple[Any, ...]]
+
+
+@dataclass(frozen=True)
+class Team:
+    """async with team("ana") as client: ..."""
+
+    services: Services
+    server: MemoryServer
+    tools: Mapping[str, Tool]
+
+    def __call__(self, name: str, mode: str = "auto") -> AbstractAsyncContextManager[Client]:
+        return self._connected(name, mode)
+
+    @asynccontextmanager
+    async def _connected(self, name: str, mode: str) -> AsyncIterator[Client]:
+        info = Implementation(name=name, version="1")
+        async with Client(self.server, client_info=info, mode=mode) as client:
+            yield client
+
+    def seen(self, person: Person | None) -> Rows:
+        """Every row of every table that a person sees, by its table and its key."""
+        with acting.as_(person), self.services.database.read() as tx:
+            return {
+                (table, row[0] if table not in KEYLESS else row): row
+                for table in RIGHTS
+                for row in tx.connection.execute(f"SELECT * FROM {table}").fetchall()
+            }
+
+    def embed(self) -> None:
+        """Embed what waits, as background work does."""
+        with acting.as_(None):
+            self.services.queue.work()
+
+    def value(self, sql: str, *values: Any) -> Any:
+        """One value, as the one whose file it is reads it."""
+        with acting.as_(None), self.services.database.read() as tx:
+            return tx.value(sql, values)
+
+
+KEYLESS = frozenset(
+    name
+    for name in RIGHTS
+    if "embed" in name or name in ("memory_counts", "project_keys", "short_term_keywords", "job_problems")
+)
+"""Tables whose first column is not the key of a row."""
+
+
+def caller(client: str | None, _: object) -> Caller:
+    if client is None or client not in PEOPLE:
+        return Caller(client, SESSION, SHOP)
+    person, project = PEOPLE[client]
+    return Caller("Claude Code", SESSION, project, person)
+
+
+@pytest.fixture
+def team(tmp_path: Path) -> Any:
+    services = app.build(Settings(db=tmp_path / "team.db", embedder="hashing"), several=True)
+    tools = [tool for tools in toolsets(services).values() for tool in tools]
+    names = {tool.name: tool for tool in tools}
+    server = MemoryServer(tools, list(names), caller, "ERROR", offers(services))
+    with acting.as_(None):
+        services.queue.work()
+        yield Team(services, server, names)
+        services.close()
