@@ -36,8 +36,10 @@ from memory_server.services.forgetting import ForgettingService
 from memory_server.services.graph import GraphService
 from memory_server.services.health import HealthService
 from memory_server.services.importing import ImportService
+from memory_server.services.injections import InjectionService
 from memory_server.services.learning import Learning, LearningService
 from memory_server.services.long_term import LongTermService
+from memory_server.services.looking import LookService
 from memory_server.services.memories import MemoryService
 from memory_server.services.merging import MergeService
 from memory_server.services.nearness import Nearness
@@ -50,6 +52,7 @@ from memory_server.services.resume import ResumeService
 from memory_server.services.review import ReviewService
 from memory_server.services.search import SearchService
 from memory_server.services.short_term import ShortTermService
+from memory_server.services.timeline import TimelineService
 from memory_server.services.turns import TurnService
 from memory_server.services.waking import WakingService
 from memory_server.settings import Settings
@@ -131,6 +134,10 @@ class Services:
     exports: ExportService
     merges: MergeService
     calls: CallService
+    looking: LookService
+    timeline: TimelineService
+    injections: InjectionService
+    forgetting: ForgettingService
 
     def start(self) -> None:
         """Begin the background work, which opens the file: a locked one must not keep the server from its first answer.
@@ -250,6 +257,10 @@ def build(settings: Settings, several: bool = False) -> Services:
         ExportService(database, clock),
         MergeService(database, imports, clock),
         calls,
+        LookService(database, queue),
+        TimelineService(database),
+        InjectionService(database),
+        ForgettingService(database),
     )
 
 

@@ -10,6 +10,7 @@ from memory_server.cli.opened import opened
 from memory_server.cli.program import verb
 from memory_server.errors import Invalid
 from memory_server.reader import clock
+from memory_server.services import backups
 from memory_server.settings import Settings
 
 APPLICATION_ID = b"MEMS"
@@ -68,7 +69,7 @@ def backup_command(settings: Settings, dest: Path | None, keep: int | None, dry_
 def _target(source: Path, dest: Path | None, makes: bool) -> Path:
     """The file that is named; in a folder one that is named by its moment. `makes`: the usual folder is made."""
     if dest is None:
-        dest = source.parent / "backups"
+        dest = backups.folder(source)
         if not makes:
             return dest / _named(source)
         dest.mkdir(mode=0o700, exist_ok=True)
@@ -76,7 +77,7 @@ def _target(source: Path, dest: Path | None, makes: bool) -> Path:
 
 
 def _named(source: Path) -> str:
-    return f"{source.stem}-{clock().astimezone():%Y%m%d-%H%M%S}{source.suffix}"
+    return backups.named(source, clock())
 
 
 def _beyond(backups: Iterable[Path], keep: int) -> list[Path]:

@@ -44,6 +44,7 @@ VERBS: dict[str, dict[str, str]] = {
         "stats": "stats",
     },
     "The file": {
+        "view": "view",
         "doctor": "doctor",
         "backup": "backup",
         "restore": "restore",
@@ -68,7 +69,8 @@ MEANT = {
     "delete": "forget", "remove": "forget", "rm": "forget", "purge": "forget",
     "store": "add", "remember": "add", "save": "add", "write": "add", "new": "add",
     "find": "search", "query": "search", "grep": "search", "ask": "recall",
-    "get": "show", "read": "show", "cat": "show", "view": "show", "ls": "list", "newest": "list",
+    "get": "show", "read": "show", "cat": "show", "page": "view", "browse": "view",
+    "ls": "list", "newest": "list",
     "update": "edit", "change": "edit", "history": "log", "changes": "log",
     "revert": "undo", "check": "doctor", "health": "doctor", "status": "stats", "count": "stats",
     "vacuum": "compact", "connect": "install", "tokens": "token", "user": "token", "start": "serve", "run": "serve",

@@ -40,6 +40,11 @@ def erased(number: int, elsewhere: tuple[str, ...] = ()) -> Forgotten:
     return Forgotten(number, None, elsewhere)
 
 
+def after(now: str) -> str:
+    """The moment after this one: what was deleted by now was deleted before it."""
+    return timestamp(datetime.fromisoformat(now) + timedelta(milliseconds=1))
+
+
 def expired_before(now: str) -> str:
     """What was deleted before this moment is to be erased."""
     return timestamp(datetime.fromisoformat(now) - KEPT)

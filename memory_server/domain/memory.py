@@ -100,6 +100,15 @@ class Memory:
 
 
 @dataclass(frozen=True, slots=True)
+class Past:
+    """A text that a memory had until `at`. `reason`: it was `rewritten`, or `merged` with another one."""
+
+    content: str
+    reason: str
+    at: str
+
+
+@dataclass(frozen=True, slots=True)
 class Similar:
     """A memory that is close to a text; `differs` tells in few words how, and is empty where both say the same."""
 

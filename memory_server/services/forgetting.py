@@ -1,10 +1,12 @@
 """Purges what was deleted long ago, and drops old copies of the file. What is purged is then erased (see `erasure`)."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
-from memory_server.domain.forgetting import expired_before
+from memory_server.domain.forgetting import after, expired_before
 from memory_server.sqlite import changes, fact_history, facts, temporary, trash
 from memory_server.sqlite.database import Database
+from memory_server.sqlite.tx import WriteTx
 
 AT_ONCE = 100
 """Things that are purged in one transaction, so that a write waits little."""
@@ -24,13 +26,32 @@ class ForgettingService:
             return
         with self.database.read() as tx:
             before = expired_before(tx.now)
+        self._purge(before)
+        self.database.drop_copies(before)
+
+    def purge_deleted(self, told: Callable[[int], None]) -> None:
+        """Purge all that is deleted now, for good; what was only changed can still be undone. `told` hears how many
+        things are left to purge."""
+        with self.database.read() as tx:
+            before = after(tx.now)
+        while left := self.count_deleted(before):
+            told(left)
+            with self.database.write() as tx:
+                _erase(tx, before)
+        told(0)
+        self.database.drop_copies()
+
+    def count_deleted(self, before: str | None = None) -> int:
+        """How many things are deleted and not purged yet; those that were deleted before a moment."""
+        with self.database.read() as tx:
+            moment = before or after(tx.now)
+            return len(trash.older(tx, moment, -1)) + len(fact_history.deleted_before(tx, moment, -1))
+
+    def _purge(self, before: str) -> None:
         while self._is_due(before):
             with self.database.write() as tx:
-                for home, key in fact_history.deleted_before(tx, before, AT_ONCE):
-                    facts.erase(tx, home, key)
-                trash.erase(tx, trash.older(tx, before, AT_ONCE))
+                _erase(tx, before)
                 changes.delete(tx, changes.older(tx, before, AT_ONCE))
-        self.database.drop_copies(before)
 
     def _is_due(self, before: str) -> bool:
         """More than one fact is asked for: the first could be a row that cannot be read."""
@@ -40,3 +61,10 @@ class ForgettingService:
                 or changes.older(tx, before, 1)
                 or fact_history.deleted_before(tx, before, AT_ONCE)
             )
+
+
+def _erase(tx: WriteTx, before: str) -> None:
+    """Some of what was deleted before a moment."""
+    for home, key in fact_history.deleted_before(tx, before, AT_ONCE):
+        facts.erase(tx, home, key)
+    trash.erase(tx, trash.older(tx, before, AT_ONCE))

@@ -86,7 +86,7 @@ class GraphService:
             )
         return ended
 
-    def explore(self, id: MemoryId, depth: int, walk: Walk) -> Explored:
+    def explore(self, id: MemoryId, depth: int, walk: Walk, most: int = REACH) -> Explored:
         """Walk breadth first from a memory: one query a level, and one for the edges between what was reached.
 
         A level that does not fit ends the walk: what lies beyond is not counted, for that could be the whole file.
@@ -99,7 +99,7 @@ class GraphService:
             paths: dict[MemoryId, tuple[MemoryId, ...]] = {id: (id,)}
             frontier, left_out, distance = [id], 0, 0
             while frontier and not left_out and distance < depth:
-                steps, found = edges.steps(tx, frontier, paths, walk, REACH - len(paths))
+                steps, found = edges.steps(tx, frontier, paths, walk, most - len(paths))
                 paths |= {step.there: (*paths[step.here], step.there) for step in steps}
                 frontier, left_out, distance = (
                     [step.there for step in steps],
@@ -114,6 +114,11 @@ class GraphService:
                 distance if left_out else None,
                 tuple(tx.skipped),
             )
+
+    def hubs(self, limit: int) -> list[Memory]:
+        """The memories that have most edges, most first."""
+        with self.database.read() as tx:
+            return memories.select(tx, edges.hubs(tx, limit))
 
     def related(self, id: MemoryId, limit: int, graph: bool, semantic: bool) -> Related:
         """The memories nearest to one, by edges and by meaning.

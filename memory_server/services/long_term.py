@@ -304,6 +304,15 @@ class LongTermService:
         """
         return self.engine.check(trigger), self._judge(trigger, messages, "test", at)
 
+    def try_parts(
+        self, trigger: str, messages: Sequence[Message], at: datetime | None
+    ) -> list[tuple[str, Outcome]]:
+        """What each part of a trigger between its outermost `&&` and `||` is worth; the parts as they are written."""
+        parts = self.engine.parts(trigger)
+        situation = self._waking.situation(messages, "test", self._now(at), {})
+        outcomes = [self.engine.judge([script], situation)[0] for _, script in parts]
+        return [(source, outcome) for (source, _), outcome in zip(parts, outcomes, strict=True)]
+
     def try_examples(
         self, trigger: str, wanted: Sequence[str], unwanted: Sequence[str], at: datetime | None
     ) -> tuple[list[Example], float | None]:

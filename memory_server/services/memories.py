@@ -10,7 +10,7 @@ from memory_server.domain.edge import Edge, Relation
 from memory_server.domain.embedding import Embedded
 from memory_server.domain.forgetting import Forgotten, Kind
 from memory_server.domain.learning import How
-from memory_server.domain.memory import Memory, MemoryChange, MemoryDraft, MemoryId, Similar, Stored
+from memory_server.domain.memory import Memory, MemoryChange, MemoryDraft, MemoryId, Past, Similar, Stored
 from memory_server.domain.secrets import refuse_secrets
 from memory_server.domain.similar import Compared
 from memory_server.errors import Invalid, Mend, NotFound, Problem
@@ -148,6 +148,11 @@ class MemoryService:
         there = {memory.id for memory in found}
         details = [Detailed(memory, tuple(earlier.get(memory.id, ()))) for memory in found]
         return Read(details, [id for id in dict.fromkeys(ids) if id not in there], skipped)
+
+    def past(self, id: MemoryId) -> list[Past]:
+        """The earlier texts of a memory with their times, newest first."""
+        with self.database.read() as tx:
+            return memories.past(tx, id)
 
     def update(
         self,

@@ -102,7 +102,7 @@ class RecallService:
             known = meaning if isinstance(meaning, Meaning) else None
             where, here = among(tx), projects.known(tx, caller)
             load = partial(search.load, learning=self.learning)
-            asked = tuple(_asked(text, wish, where, here, "hybrid" if known else "keyword", load))
+            asked = tuple(asked_of(text, wish, where, here, "hybrid" if known else "keyword", load))
             found = list(_found(tx, retrieval.rank_all(tx, text, asked, known), here, load)) if asked else []
             kinds = [each.kind for each in asked]
             return found, (*retrieval.without_meaning(tx, kinds, meaning), *tx.skipped), where.note
@@ -139,7 +139,7 @@ def _weight(note: str | None, problems: Sequence[Problem]) -> int:
     return round(sum(PER_REMARK + weigh_json(text) / recall.HEADROOM for text in texts) + PER_HINT * hints)
 
 
-def _asked(
+def asked_of(
     text: str, wish: RecallWish, where: Among, here: Caller, mode: str, load: Load
 ) -> Iterator[Asked[Any]]:
     """What is searched of each kind that is wanted. `here` is the caller as the file knows it.

@@ -214,6 +214,16 @@ class Database:
             writer.execute("VACUUM")
             return before, Tx(writer, self._now()).size()
 
+    def stamp(self) -> str:
+        """A text that is another one after each write, of this process or another; reads no byte of the file."""
+        if self.path is None:
+            return ""
+        try:
+            found = self.path.stat()
+        except FileNotFoundError:
+            return "gone"
+        return f"{found.st_mtime_ns}-{found.st_size}"
+
     def free(self) -> int:
         """Bytes of the file in which nothing is kept: at least so many a compaction gives back."""
         with self.read() as tx:

@@ -148,6 +148,25 @@ def strongest(tx: Tx, id: MemoryId, limit: int) -> list[Edge]:
     return [_edge(row) for row in rows]
 
 
+def hubs(tx: Tx, limit: int) -> list[MemoryId]:
+    """The memories with most edges that hold, most first."""
+    rows = tx.rows(
+        """
+        SELECT id
+        FROM (
+            SELECT source_id AS id FROM edges WHERE valid_to IS NULL
+            UNION ALL
+            SELECT target_id FROM edges WHERE valid_to IS NULL
+        )
+        GROUP BY id
+        ORDER BY count(*) DESC, id DESC
+        LIMIT ?
+        """,
+        (limit,),
+    )
+    return [MemoryId(id) for (id,) in rows]
+
+
 def answering(tx: Tx, ids: Collection[MemoryId], length: int) -> dict[MemoryId, list[Linked]]:
     """What solves, contradicts or supersedes each of these memories, with so many characters of its text."""
     rows = tx.rows(

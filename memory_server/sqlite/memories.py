@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from memory_server.domain.caller import Caller
-from memory_server.domain.memory import Filter, Memory, MemoryDraft, MemoryId, MemoryType
+from memory_server.domain.memory import Filter, Memory, MemoryDraft, MemoryId, MemoryType, Past
 from memory_server.errors import Mend, NotFound
 from memory_server.language.text import without_lone_surrogates
 from memory_server.sqlite.rows import Rows
@@ -241,6 +241,15 @@ def earlier(tx: Tx, ids: Sequence[MemoryId]) -> dict[MemoryId, list[str]]:
     for id, content, _ in rows:
         found.setdefault(MemoryId(id), []).append(content)
     return found
+
+
+def past(tx: Tx, id: MemoryId) -> list[Past]:
+    """The earlier texts of a memory, newest first."""
+    rows = tx.rows(
+        "SELECT content, reason, replaced_at, id FROM memory_history WHERE memory_id = ? ORDER BY id DESC",
+        (id,),
+    )
+    return [Past(content, reason, replaced_at) for content, reason, replaced_at, _ in rows]
 
 
 def conditions(wanted: Filter) -> tuple[list[str], list[Value]]:

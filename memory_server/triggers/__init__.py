@@ -95,6 +95,10 @@ class TriggerEngine(Protocol):
         """The highest similarity of a recent message to the text of the trigger's first `similar`."""
         ...
 
+    def parts(self, trigger: str) -> list[tuple[str, str]]:
+        """The parts of a trigger between its outermost `&&` and `||`: each as written, and as a trigger of its own."""
+        ...
+
     def close(self) -> None:
         """Stop whatever is running."""
         ...

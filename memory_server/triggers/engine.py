@@ -11,6 +11,7 @@ from memory_server.domain.situation import Situation
 from memory_server.errors import TriggerRejected
 from memory_server.triggers import MOST_BYTES, Checked, Failure, Outcome, Skipped, Value, mistakes, size
 from memory_server.triggers.hints import hinted
+from memory_server.triggers.javascript.parts import parts_of
 from memory_server.triggers.javascript.trial import SAMPLE, UNLESS_EMPTY
 from memory_server.triggers.mistakes import no_day
 from memory_server.triggers.simple.advice import warnings
@@ -113,6 +114,11 @@ class TwoTierEngine:
         node = parse(trigger)
         found = [] if node is None else [each for each in walk(node) if isinstance(each, Similar)]
         return Scene(situation, self._nearness).nearness(found[0].text) if found else None
+
+    def parts(self, trigger: str) -> list[tuple[str, str]]:
+        """The parts of a trigger between its outermost `&&` and `||`: each as written, and as a trigger of its own."""
+        found = parts_of(trigger)
+        return list(zip(found.sources, map(str.strip, found.scripts()), strict=True))
 
     def _explained(
         self,

@@ -24,6 +24,9 @@ class LazyEngine:
     def similarity(self, trigger: str, situation: Situation) -> float | None:
         return self._made().similarity(trigger, situation)
 
+    def parts(self, trigger: str) -> list[tuple[str, str]]:
+        return self._made().parts(trigger)
+
     def close(self) -> None:
         if self._engine is not None:
             self._engine.close()

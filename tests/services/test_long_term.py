@@ -47,6 +47,9 @@ class Scripted:
     def similarity(self, trigger: str, situation: Situation) -> float | None:
         return None
 
+    def parts(self, trigger: str) -> list[tuple[str, str]]:
+        return [(trigger, trigger)]
+
     def close(self) -> None: ...
 
 

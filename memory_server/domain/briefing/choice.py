@@ -147,7 +147,7 @@ class Frame:
 class Briefing:
     """`cost` is the estimate for `text` in an answer; `said` are the items in it, `left_out` counts the others.
 
-    `whole` are those of the items that are not shortened.
+    `whole` are those of the items that are not shortened, `told` the wording of each of `said` with its tokens.
     """
 
     text: str
@@ -155,6 +155,7 @@ class Briefing:
     said: tuple[Item, ...]
     left_out: int
     whole: tuple[Item, ...] = ()
+    told: tuple[tuple[str, float], ...] = ()
 
 
 def brief(items: Sequence[Item], frame: Frame, room: float) -> Briefing:
@@ -176,7 +177,8 @@ def brief(items: Sequence[Item], frame: Frame, room: float) -> Briefing:
     left = frame.total - sum(each.item.counted for each, _ in said)
     text = _text(frame, said, left)
     whole = tuple(each.item for each, length in said if length == len(each.forms) - 1)
-    return Briefing(text, weigh_json(text), tuple(each.item for each, _ in said), left, whole)
+    told = tuple((each.forms[length], each.costs[length]) for each, length in said)
+    return Briefing(text, weigh_json(text), tuple(each.item for each, _ in said), left, whole, told)
 
 
 def _ordered(items: Sequence[Item]) -> tuple[list[tuple[int, float]], list[tuple[int, float]]]:

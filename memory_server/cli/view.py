@@ -1,0 +1,43 @@
+"""`memory-server view`: pages over the memory for a browser on this machine."""
+
+import click
+
+from memory_server.cli import options, output
+from memory_server.cli.opened import opened
+from memory_server.cli.program import verb
+from memory_server.domain.caller import Caller
+from memory_server.settings import Settings
+
+CLIENT = "browser"
+"""The name under which what a person does on the pages is signed."""
+
+
+@verb(
+    "view",
+    examples=(
+        "memory-server view",
+        "memory-server view --open",
+        "memory-server view --port 8765 --read-only",
+    ),
+)
+@click.option(
+    "--port", type=options.Number(0, 65_535), default=0, help="The port on 127.0.0.1. Default: a free one."
+)
+@click.option("--open", "opens", is_flag=True, help="Open the address in the browser.")
+def view_command(settings: Settings, port: int, opens: bool) -> None:
+    """Look at the memory in a browser: search, read, edit, the graph, triggers, facts. Ends on Ctrl-C.
+
+    It prints one address, which opens once, and only on this machine. With --read-only nothing can be changed.
+    """
+    from memory_server.web.serving import serve  # a web server, which the help does without
+
+    with opened(settings, makes=not settings.read_only) as services:
+        services.start()
+
+        def told(address: str) -> None:
+            output.say(address)
+            output.note("It opens once, on this machine. Ctrl-C ends it.")
+            if opens:
+                click.launch(address)
+
+        serve(services, Caller(CLIENT, settings.session, settings.here), port, settings.read_only, told)

@@ -1,0 +1,1 @@
+"""A face for eyes: pages over the same services as the tools and the command line."""

@@ -1,0 +1,58 @@
+"""Health: what doctor finds, the queue, sizes; a backup and the erasing of what is deleted, with their progress."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+from starlette.responses import Response
+
+from memory_server.errors import Invalid
+from memory_server.reader import clock
+from memory_server.services import backups
+from memory_server.web.view import Desk, Visit, back
+
+
+def show(desk: Desk, visit: Visit) -> Response:
+    """The sizes at once; what takes time, because it reads the whole file, where the address asks for it."""
+    services = desk.services
+    found = services.health.check() if visit.get("check") else None
+    return desk.render(
+        visit, "health", counts=services.memories.statistics(None, visit.caller), found=found,
+        free=services.database.free(), path=_path(desk), work=desk.work,
+        deleted=services.forgetting.count_deleted(), folder=backups.folder(_path(desk)),
+    )  # fmt: skip
+
+
+def show_work(desk: Desk, visit: Visit) -> Response:
+    return desk.render(visit, "work", work=desk.work)
+
+
+def back_up(desk: Desk, _: Visit) -> Response:
+    """Into the usual folder, named by the moment."""
+    folder = backups.folder(_path(desk))
+    target = folder / backups.named(_path(desk), clock())
+
+    def run(told: Callable[[int, int], None]) -> str:
+        folder.mkdir(mode=0o700, exist_ok=True)
+        desk.services.database.backup(target, told)
+        return str(target)
+
+    desk.work.start("backup", run)
+    return back("/health", done="backup")
+
+
+def purge(desk: Desk, _: Visit) -> Response:
+    """Erase for good what is deleted."""
+
+    def run(told: Callable[[int, int], None]) -> str:
+        all_of_it = max(1, desk.services.forgetting.count_deleted())
+        desk.services.forgetting.purge_deleted(lambda left: told(max(0, all_of_it - left), all_of_it))
+        return str(all_of_it)
+
+    desk.work.start("purge", run)
+    return back("/health", done="purge")
+
+
+def _path(desk: Desk) -> Path:
+    if desk.services.database.path is None:
+        raise Invalid("The database is in memory.")
+    return desk.services.database.path

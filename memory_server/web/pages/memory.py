@@ -1,0 +1,165 @@
+"""A memory whole, with all that is known of it; a turn and a short-term memory; and changing them."""
+
+from itertools import pairwise
+
+from starlette.responses import Response
+
+from memory_server.domain.change import ChangeFilter, Kind
+from memory_server.domain.edge import Edge, Relation, Walk
+from memory_server.domain.forgetting import Forgotten
+from memory_server.domain.memory import Memory, MemoryChange, MemoryDraft, MemoryId, MemoryType
+from memory_server.domain.short_term import ShortTermId
+from memory_server.errors import Invalid, Mend, NotFound
+from memory_server.language.text import clean
+from memory_server.web.view import Desk, Visit, back, differences
+
+MOST_CONTENT = 100_000
+"""Characters of a memory, as the table says too."""
+
+MOST_TAGS, LONGEST_TAG = 10, 50
+STEPS = 100
+SIMILAR = 6
+
+
+def show(desk: Desk, visit: Visit) -> Response:
+    services, id = desk.services, MemoryId(visit.path("id"))
+    memory = _get(desk, id)
+    past = services.memories.past(id)
+    texts = [memory.content, *(each.content for each in past)]
+    steps = [(each, differences(old, new)) for each, (new, old) in zip(past, pairwise(texts), strict=True)]
+    near = services.graph.explore(id, 1, Walk())
+    there = {each.memory.id: each.memory for each in near.nodes}
+    edges = [(each, there[each.other_end(id)]) for each in near.edges if id in (each.source, each.target)]
+    similar = services.graph.related(id, SIMILAR, graph=False, semantic=True)
+    history = services.changes.select(ChangeFilter(kind=Kind.MEMORY, item=id), STEPS).changes
+    return desk.render(
+        visit, "memory", memory=memory, steps=steps, edges=edges, similar=similar.near, history=history,
+        worse=[each.text for each in similar.degraded], types=MemoryType, relations=Relation,
+    )  # fmt: skip
+
+
+def show_turn(desk: Desk, visit: Visit) -> Response:
+    turn = desk.services.turns.get(visit.path("id"))
+    fields = {"project": turn.project, "session": turn.session, "by": turn.created_by}
+    return desk.render(
+        visit,
+        "said",
+        kind="turn",
+        id=turn.id,
+        at=turn.occurred_at,
+        title=turn.summary,
+        text=turn.message,
+        fields=fields,
+    )
+
+
+def show_said(desk: Desk, visit: Visit) -> Response:
+    said = desk.services.short_term.get(ShortTermId(visit.path("id")))
+    fields = {"score": f"{said.score:g}"}
+    return desk.render(
+        visit, "said", kind="short_term", id=said.id, at=said.said_at, title="", text=said.text, fields=fields
+    )
+
+
+def edit(desk: Desk, visit: Visit) -> Response:
+    memory, form = _get(desk, MemoryId(visit.path("id"))), visit.form
+    content, tags, project = _text(form["content"]), _tags(form["tags"]), clean(form["project"])
+    type, importance = MemoryType(form["type"]), int(form["importance"])
+    if not 1 <= importance <= 10:
+        raise Invalid("The importance is a number from 1 to 10.")
+    wanted = MemoryChange(
+        content if content != memory.content else None,
+        type if type is not memory.type else None,
+        project if project != (memory.project or "") else None,
+        tags if tags != memory.tags else None,
+        importance if importance != memory.importance else None,
+    )
+    address = f"/memory/{memory.id}"
+    if wanted == MemoryChange():
+        return back(address)
+    desk.services.memories.update(memory.id, wanted, visit.caller)
+    return back(address, done="changed", undo=_last_change(desk, Kind.MEMORY, memory.id))
+
+
+def connect(desk: Desk, visit: Visit) -> Response:
+    id, other, relation = visit.path("id"), _id(visit.form["other"]), Relation(visit.form["relation"])
+    source, target = (other, id) if visit.form.get("direction") == "in" else (id, other)
+    strength = float(visit.form.get("strength") or 1)
+    if not 0 <= strength <= 1:
+        raise Invalid("The strength is a number from 0 to 1.")
+    desk.services.graph.connect(Edge(source, target, relation, strength), visit.caller)
+    return back(f"/memory/{id}", done="connected")
+
+
+def disconnect(desk: Desk, visit: Visit) -> Response:
+    form = visit.form
+    desk.services.graph.end(Edge(_id(form["source"]), _id(form["target"]), Relation(form["relation"])))
+    return back(f"/memory/{visit.path('id')}", done="disconnected")
+
+
+def supersede(desk: Desk, visit: Visit) -> Response:
+    """A new memory with the project, type, tags and importance of the old one takes its place."""
+    old = _get(desk, MemoryId(visit.path("id")))
+    draft = MemoryDraft(_text(visit.form["content"]), old.type, old.project or "", old.tags, old.importance)
+    stored = desk.services.memories.store(draft, None, visit.caller, supersedes=old.id)
+    return back(f"/memory/{stored.memory.id}", done="superseded")
+
+
+def forget(desk: Desk, visit: Visit) -> Response:
+    id = MemoryId(visit.path("id"))
+    return _forgotten(desk, Kind.MEMORY, id, desk.services.memories.forget(id, _purges(visit), visit.caller))
+
+
+def forget_turn(desk: Desk, visit: Visit) -> Response:
+    id = visit.path("id")
+    return _forgotten(desk, Kind.TURN, id, desk.services.turns.forget(id, _purges(visit), visit.caller))
+
+
+def forget_said(desk: Desk, visit: Visit) -> Response:
+    id = ShortTermId(visit.path("id"))
+    done = desk.services.short_term.forget(id, _purges(visit), visit.caller)
+    return _forgotten(desk, Kind.SHORT_TERM, id, done)
+
+
+def _forgotten(desk: Desk, kind: Kind, id: int, done: Forgotten) -> Response:
+    if done.undo_until is None:
+        return back("/", done="erased")
+    return back("/", done="forgotten", undo=_last_change(desk, kind, id))
+
+
+def _last_change(desk: Desk, kind: Kind, id: int) -> str | None:
+    """The number of the last change of a thing, by which it can be undone."""
+    found = desk.services.changes.select(ChangeFilter(undone=True, kind=kind, item=id), 1).changes
+    return str(found[0].id) if found else None
+
+
+def _get(desk: Desk, id: MemoryId) -> Memory:
+    found = desk.services.memories.get([id]).found
+    if not found:
+        raise NotFound(f"No memory {id}.", Mend.FIND_MEMORY)
+    return found[0].memory
+
+
+def _purges(visit: Visit) -> bool:
+    return visit.form.get("purge") == "yes"
+
+
+def _id(text: str) -> MemoryId:
+    digits = text.strip().lower().lstrip("m#")
+    if not digits.isdecimal():
+        raise Invalid(f"`{text}` is no number of a memory. Write it as 12 or m12.")
+    return MemoryId(int(digits[:18]))
+
+
+def _text(given: str) -> str:
+    text = clean(given.replace("\r\n", "\n"))
+    if not text or len(text) > MOST_CONTENT:
+        raise Invalid(f"A memory has 1 to {MOST_CONTENT:,} characters, and this has {len(text):,}.")
+    return text
+
+
+def _tags(given: str) -> tuple[str, ...]:
+    tags = tuple(dict.fromkeys(filter(None, (clean(tag) for tag in given.replace("，", ",").split(",")))))
+    if len(tags) > MOST_TAGS or any(len(tag) > LONGEST_TAG for tag in tags):
+        raise Invalid(f"A memory has at most {MOST_TAGS} tags of at most {LONGEST_TAG} characters.")
+    return tags

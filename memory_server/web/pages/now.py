@@ -1,0 +1,33 @@
+"""Now: what an assistant is told when it opens a session, item by item, and what hooks have said lately."""
+
+from itertools import groupby
+
+from starlette.responses import Response
+
+from memory_server.domain.briefing.choice import TITLES
+from memory_server.services.resume import Wording
+from memory_server.web.view import Desk, Visit
+
+WORDING = Wording("`recall`, `memory_search`", lambda _: 0.0)
+"""As the hook at the start of a session words it."""
+
+LENGTHS = (250, 500, 1000, 2000)
+"""Tokens that a briefing may have; 500 is what an assistant asks for if it says nothing."""
+
+SAID = 40
+"""Texts of hooks that are shown, the latest."""
+
+
+def show(desk: Desk, visit: Visit) -> Response:
+    services, most = desk.services, int(visit.get("tokens") or 500)
+    most = min(LENGTHS, key=lambda each: abs(each - most))
+    told = services.resume.resume(most, frozenset(), WORDING, visit.within())
+    items = list(zip(told.briefing.said, told.briefing.told, strict=True))
+    items.sort(key=lambda each: each[0].heading)
+    headings = [
+        (TITLES[heading], list(those)) for heading, those in groupby(items, key=lambda each: each[0].heading)
+    ]
+    return desk.render(
+        visit, "now", headings=headings, most=most, lengths=LENGTHS, tokens=told.token_count, note=told.note,
+        left=told.briefing.left_out, text=told.briefing.text, said=services.injections.newest(SAID),
+    )  # fmt: skip

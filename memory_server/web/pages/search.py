@@ -1,0 +1,52 @@
+"""Search: everything that is stored in one list, with what spoke for each hit."""
+
+from datetime import timedelta
+
+from starlette.responses import Response
+
+from memory_server.domain.memory import Filter, MemoryType
+from memory_server.domain.moment import parse, timestamp
+from memory_server.domain.recall import Recallable
+from memory_server.services.looking import KINDS, LookWish
+from memory_server.web.view import Desk, Visit
+
+SHOWN = 30
+"""Items of a list; `more` shows so many again."""
+
+MOST = 300
+
+NO_PROJECT = "-"
+"""What the filter says for what belongs to no project."""
+
+
+def show(desk: Desk, visit: Visit) -> Response:
+    text, shown = visit.get("q").strip()[:500], max(1, min(MOST, int(visit.get("n") or SHOWN)))
+    wish = _wish(visit)
+    found = desk.services.looking.look(text, wish, shown + 1, visit.caller)
+    filtered = wish != LookWish()
+    return desk.render(
+        visit, "search", items=found.items[:shown], more=shown + SHOWN if len(found.items) > shown else 0,
+        text=text, note=found.note, worse=[each.text for each in found.degraded], filtered=filtered, types=MemoryType,
+        kinds=KINDS, no_project=NO_PROJECT, empty=not found.items and not text and not filtered,
+    )  # fmt: skip
+
+
+def _wish(visit: Visit) -> LookWish:
+    """The filters of the address. A day without an hour is local; `until` is the last day that counts."""
+    project, kind, type = visit.get("project"), visit.get("kind"), visit.get("type")
+    since, until, least = visit.get("since"), visit.get("until"), visit.get("importance")
+    return LookWish(
+        frozenset([Recallable(kind)]) if kind else frozenset(KINDS),
+        Filter(
+            MemoryType(type) if type else None,
+            None if not project else "" if project == NO_PROJECT else project,
+            tuple(filter(None, (tag.strip() for tag in visit.get("tag").split(",")))),
+            int(least) if least and int(least) > 1 else None,
+            _local(since) if since else None,
+            _local(until, 1) if until else None,
+        ),
+    )
+
+
+def _local(day: str, later: int = 0) -> str:
+    return timestamp((parse(day, None) + timedelta(days=later)).astimezone())

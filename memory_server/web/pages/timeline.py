@@ -1,0 +1,75 @@
+"""Timeline: what was stored, recalled, superseded and forgotten by day and project; and undoing it."""
+
+from starlette.responses import Response
+
+from memory_server.domain.change import ChangeFilter, Kind, read_id
+from memory_server.domain.timeline import Happened
+from memory_server.errors import Invalid
+from memory_server.services.timeline import Counts
+from memory_server.web.view import Desk, Visit, back
+
+SPANS = (14, 30, 90)
+"""Days that are shown."""
+
+LATEST = 40
+LABELS = 5
+WIDTH, HEIGHT = 1000, 180
+"""Of the chart, in its own units."""
+
+Bar = tuple[Happened, float, float, float, float, str]
+"""What happened; x, y, width and height; and a title."""
+
+
+def show(desk: Desk, visit: Visit) -> Response:
+    days, given = int(visit.get("days") or SPANS[1]), visit.get("project")
+    project = None if not given else "" if given == "-" else given
+    found = desk.services.timeline.count(min(max(days, 1), SPANS[-1]), project)
+    totals = {what: sum(each.get(what, 0) for each in found.days.values()) for what in Happened}
+    log = desk.services.changes.select(ChangeFilter(project), LATEST, visit.caller)
+    most = max([sum(each.values()) for each in found.days.values()] + [1])
+    return desk.render(
+        visit, "timeline", days=days, spans=SPANS, bars=_bars(found.days, most), totals=totals, most=most,
+        labels=_labels(list(found.days)), by_project=sorted(found.projects.items(), key=_total, reverse=True),
+        changes=log.changes, width=WIDTH, height=HEIGHT, Kind=Kind, Happened=Happened,
+    )  # fmt: skip
+
+
+def undo(desk: Desk, visit: Visit) -> Response:
+    """Undo one change and go to what it was about."""
+    id = read_id(visit.form["change"])
+    if id is None:
+        raise Invalid(f"`{visit.form['change']}` is no change.")
+    (change,) = desk.services.changes.undo([id], visit.caller)
+    return back(f"/memory/{change.item}" if change.kind is Kind.MEMORY else "/timeline", done="undone")
+
+
+def _total(each: tuple[str, Counts]) -> int:
+    return sum(each[1].values())
+
+
+def _bars(days: dict[str, Counts], most: int) -> list[Bar]:
+    """The pieces of each day, one on the other."""
+    step, bars = WIDTH / len(days), []
+    for place, (day, counts) in enumerate(days.items()):
+        top = float(HEIGHT)
+        for what in Happened:
+            height = HEIGHT * counts.get(what, 0) / most
+            top -= height
+            if height:
+                bars.append(
+                    (
+                        what,
+                        place * step + 0.12 * step,
+                        top,
+                        0.76 * step,
+                        height,
+                        f"{day}: {counts[what]}",
+                    )
+                )
+    return bars
+
+
+def _labels(days: list[str]) -> list[str]:
+    """The first day, the last, and some between them at equal distances."""
+    steps = min(LABELS, len(days)) - 1
+    return [days[round(place * (len(days) - 1) / max(1, steps))][5:] for place in range(steps + 1)]

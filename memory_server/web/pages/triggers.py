@@ -1,0 +1,88 @@
+"""Triggers: the prompts that wake, their state and their last wakes; and trying one without keeping it."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from starlette.responses import Response
+
+from memory_server.domain.change import ChangeFilter, Kind
+from memory_server.domain.long_term import LongTermMemory, Order
+from memory_server.domain.message import Message
+from memory_server.domain.moment import parse, timestamp
+from memory_server.errors import MemoryServerError
+from memory_server.reader import clock
+from memory_server.services.long_term import LISTED
+from memory_server.triggers import Failure, Outcome, Value
+from memory_server.web.view import Desk, Visit, back
+
+ROLES = ("user", "assistant", "system")
+STEPS = 20
+
+
+def show(desk: Desk, visit: Visit) -> Response:
+    offset = max(0, int(visit.get("from") or 0))
+    found = desk.services.long_term.select(None, visit.within(), Order(visit.get("order", "name")), offset)
+    return desk.render(
+        visit, "triggers", found=[(each, _state(each)) for each in found.memories], orders=Order, offset=offset,
+        more=offset + LISTED if found.more else 0, trigger="", messages="", at="", tried=None,
+    )  # fmt: skip
+
+
+def show_one(desk: Desk, visit: Visit) -> Response:
+    memory, wakes = desk.services.long_term.context(visit.path("name"), None, visit.within())
+    history = desk.services.changes.select(ChangeFilter(kind=Kind.LONG_TERM, item=memory.id), STEPS).changes
+    return desk.render(
+        visit, "trigger", memory=memory, state=_state(memory), wakes=wakes, history=history,
+        trigger=memory.trigger, messages="", at="", tried=None,
+    )  # fmt: skip
+
+
+def try_out(desk: Desk, visit: Visit) -> Response:
+    """What a trigger is worth on messages at a moment, and each of its parts. It is kept nowhere."""
+    form = visit.form
+    trigger, said, at = form["trigger"], form.get("messages", ""), form.get("at", "")
+    moment = parse(at, None).astimezone() if at else None
+    messages = tuple(_messages(said))
+    tried: dict[str, Any] = {"checked": None, "whole": None, "parts": [], "why": ""}
+    try:
+        tried["checked"], outcome = desk.services.long_term.try_out(trigger, messages, moment)
+        parts = desk.services.long_term.try_parts(trigger, messages, moment)
+        tried |= {"whole": _told(outcome), "parts": [(each, _told(one)) for each, one in parts]}
+    except MemoryServerError as error:
+        tried["why"] = str(error)
+    return desk.render(visit, "tried", trigger=trigger, messages=said, at=at, tried=tried)
+
+
+def forget(desk: Desk, visit: Visit) -> Response:
+    name, purges = visit.path("name"), visit.form.get("purge") == "yes"
+    desk.services.long_term.delete(name, None, purges, visit.within())
+    last = desk.services.changes.select(ChangeFilter(undone=True, kind=Kind.LONG_TERM), 1).changes
+    if purges or not last:
+        return back("/triggers", done="erased")
+    return back("/triggers", done="forgotten", undo=str(last[0].id))
+
+
+def _messages(said: str) -> Iterator[Message]:
+    """A message for each line; one that begins with a role is of that role, the others are of the user."""
+    for line in said.splitlines():
+        role, colon, text = line.replace("：", ":", 1).partition(":")
+        if colon and role.strip().lower() in ROLES:
+            yield Message(role.strip().lower(), text.strip())
+        elif line.strip():
+            yield Message("user", line.strip())
+
+
+def _told(outcome: Outcome) -> tuple[str, str]:
+    """Whether it holds, and why."""
+    match outcome:
+        case Value(holds=holds, why=why):
+            return ("true" if holds else "false"), why
+        case Failure(message=message):
+            return "failed", message
+    return "skipped", ""
+
+
+def _state(memory: LongTermMemory) -> str:
+    if memory.quarantined_until is not None and memory.quarantined_until > timestamp(clock()):
+        return "quarantined"
+    return "failing" if memory.error else "ready"

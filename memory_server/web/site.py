@@ -1,0 +1,144 @@
+"""The pages as an application: `site(services, caller_of)` gives one that any server can mount."""
+
+import hmac
+from collections.abc import Awaitable, Callable, Mapping
+from functools import partial
+from hashlib import sha256
+from pathlib import Path
+
+from starlette.applications import Starlette
+from starlette.concurrency import run_in_threadpool
+from starlette.middleware import Middleware
+from starlette.requests import Request
+from starlette.responses import FileResponse, PlainTextResponse, RedirectResponse, Response
+from starlette.routing import Route
+
+from memory_server.app import Services
+from memory_server.domain.caller import Caller
+from memory_server.errors import MemoryServerError, NotFound
+from memory_server.web.gate import Guarded
+from memory_server.web.pages import facts, graph, health, memory, now, search, timeline, triggers
+from memory_server.web.view import LANGUAGES, Desk, Visit, language_of
+
+STATIC = Path(__file__).with_name("static")
+
+TYPES = {".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"}
+"""The media types of static files: those of the machine may be others."""
+
+MOST_FORM = 1_000_000
+"""Characters of a field of a form: more than the longest text, of which a character takes up to 4 bytes."""
+
+Page = Callable[[Desk, Visit], Response]
+
+PAGES: dict[str, Page] = {
+    "/": search.show,
+    "/memory/{id:int}": memory.show,
+    "/turn/{id:int}": memory.show_turn,
+    "/said/{id:int}": memory.show_said,
+    "/now": now.show,
+    "/triggers": triggers.show,
+    "/trigger/{name:path}": triggers.show_one,
+    "/graph/{id:int}": graph.show,
+    "/graph": graph.start,
+    "/timeline": timeline.show,
+    "/facts": facts.show,
+    "/fact/{scope}/{key:path}": facts.show_one,
+    "/health": health.show,
+    "/health/work": health.show_work,
+    "/language/{code}": lambda _, visit: _speak(visit),
+    "/stamp": lambda desk, _: PlainTextResponse(desk.services.database.stamp()),
+}
+
+TRIES: dict[str, Page] = {"/triggers/try": triggers.try_out}
+"""What is sent like a change and changes nothing."""
+
+WRITES: dict[str, Page] = {
+    "/memory/{id:int}/edit": memory.edit,
+    "/memory/{id:int}/connect": memory.connect,
+    "/memory/{id:int}/disconnect": memory.disconnect,
+    "/memory/{id:int}/supersede": memory.supersede,
+    "/memory/{id:int}/forget": memory.forget,
+    "/turn/{id:int}/forget": memory.forget_turn,
+    "/said/{id:int}/forget": memory.forget_said,
+    "/fact/{scope}/{key:path}/write": facts.write,
+    "/fact/{scope}/{key:path}/forget": facts.forget,
+    "/trigger/{name:path}/forget": triggers.forget,
+    "/undo": timeline.undo,
+    "/health/backup": health.back_up,
+    "/health/purge": health.purge,
+}
+
+
+def site(
+    services: Services,
+    caller_of: Callable[[Request], Caller],
+    secret: bytes,
+    read_only: Callable[[Caller], bool] = lambda _: False,
+) -> Starlette:
+    """The pages. `caller_of` says who asks, `secret` makes the tokens of forms, `read_only` who may write nothing."""
+    desk = Desk.of(services)
+
+    def visit(request: Request, form: Mapping[str, str]) -> Visit:
+        caller = caller_of(request)
+        name = caller.person.name if caller.person else ""
+        csrf = hmac.new(secret, name.encode(), sha256).hexdigest()
+        return Visit(request, form, caller, language_of(request), csrf, not read_only(caller))
+
+    async def read(page: Page, request: Request) -> Response:
+        return await run_in_threadpool(_answered, desk, visit(request, {}), page)
+
+    async def write(page: Page, request: Request) -> Response:
+        async with request.form(max_files=0, max_fields=50, max_part_size=MOST_FORM) as given:
+            form = {name: value for name, value in given.items() if isinstance(value, str)}
+        there = visit(request, form)
+        if not there.writes and page not in TRIES.values():
+            return PlainTextResponse("Here is nothing changed: the page is read-only.\n", 403)
+        if not hmac.compare_digest(form.get("csrf", "").encode(), there.csrf.encode()):
+            return PlainTextResponse("The form is not of this page. Nothing was changed.\n", 403)
+        return await run_in_threadpool(_answered, desk, there, page)
+
+    routes = [
+        *(Route(path, _endpoint(read, page), methods=["GET"]) for path, page in PAGES.items()),
+        *(Route(path, _endpoint(write, page), methods=["POST"]) for path, page in (WRITES | TRIES).items()),
+        Route("/static/{path:path}", _static),
+    ]
+    return Starlette(routes=routes, middleware=[Middleware(Guarded)])
+
+
+def _endpoint(
+    answer: Callable[[Page, Request], Awaitable[Response]], page: Page
+) -> Callable[[Request], Awaitable[Response]]:
+    return partial(answer, page)
+
+
+def _answered(desk: Desk, visit: Visit, page: Page) -> Response:
+    """What a page answers; what fails with an explanation is a page that says so. A wrong address or form raises the
+    errors of Python."""
+    try:
+        return page(desk, visit)
+    except (MemoryServerError, ValueError, KeyError, OverflowError) as error:
+        status = 404 if isinstance(error, NotFound) else 400
+        why = f"The form has no {error}." if isinstance(error, KeyError) else str(error)
+        return desk.render(visit, "failed", status, why=why)
+
+
+async def _static(request: Request) -> Response:
+    path = STATIC / request.path_params["path"]
+    if path not in _FILES:
+        return PlainTextResponse("There is no such file.\n", 404)
+    return FileResponse(path, media_type=TYPES[path.suffix], headers={"cache-control": "max-age=3600"})
+
+
+_FILES = frozenset(path for path in STATIC.rglob("*") if path.suffix in TYPES)
+
+
+def _speak(visit: Visit) -> Response:
+    """Keep the language in a cookie and go back to the page."""
+    code = visit.path("code")
+    back = visit.get("back")
+    target = back if back.startswith("/") and not back.startswith(("//", "/\\")) else "/"
+    response = RedirectResponse(target, 303)
+    response.set_cookie(
+        "language", code if code in LANGUAGES else "en", max_age=31_536_000, samesite="strict"
+    )
+    return response

@@ -1,0 +1,73 @@
+// Keyboard, and what others write meanwhile. Every page works without this file, but for the layout of the graph.
+"use strict";
+
+const LOOK = 1500; // milliseconds between two looks whether the file has changed
+
+const typing = (element) => element.matches("input, textarea, select, [contenteditable]");
+
+document.addEventListener("keydown", (event) => {
+  if (event.ctrlKey || event.metaKey || event.altKey) return;
+  const box = document.querySelector("#q");
+  if (event.key === "/" && !typing(event.target)) {
+    event.preventDefault();
+    if (box) box.select(); else location.href = "/";
+    return;
+  }
+  const down = event.key === "ArrowDown", up = event.key === "ArrowUp";
+  if (!down && !up || (typing(event.target) && event.target !== box)) return;
+  const hits = [...document.querySelectorAll("#main a.hit, #main a.row")];
+  const place = hits.indexOf(document.activeElement);
+  if (!hits.length || (up && place < 0)) return;
+  event.preventDefault();
+  if (up && place === 0 && box) box.focus();
+  else hits[Math.min(hits.length - 1, Math.max(0, place + (down ? 1 : -1)))].focus();
+});
+
+document.querySelector("nav [aria-current]")?.scrollIntoView({ inline: "center", block: "nearest" });
+
+// The search keeps what was typed where a link leads back to it.
+if (location.pathname === "/" && !location.search && !("ontouchstart" in window)) document.querySelector("#q")?.focus();
+
+let stamp = document.body.dataset.stamp;
+let shown = null; // the page as the server gave it last
+
+const page = async () => {
+  const answer = await fetch(location.href);
+  if (!answer.ok) return null;
+  return new DOMParser().parseFromString(await answer.text(), "text/html");
+};
+const core = (from) => from.querySelector("#results") || from.querySelector("#main");
+const written = () => [...core(document).querySelectorAll("textarea, .tool input")].some((each) => each.value !== each.defaultValue);
+const busy = () => written() || (typing(document.activeElement) && document.activeElement.id !== "q") || core(document).querySelector("details.tool[open]");
+const plain = (element) => element.innerHTML.replace(/<input type="hidden"[^>]*>/g, "");
+
+const renew = (found) => {
+  const old = core(document), focused = document.activeElement?.getAttribute("href");
+  const open = [...old.querySelectorAll("details")].map((each) => each.open);
+  const fresh = document.adoptNode(core(found));
+  fresh.querySelectorAll("details").forEach((each, place) => { each.open = each.open || !!open[place]; });
+  old.replaceWith(fresh);
+  htmx.process(fresh);
+  if (focused) fresh.querySelector(`a[href="${CSS.escape(focused)}"]`)?.focus();
+  document.querySelector("#news").hidden = true;
+  document.dispatchEvent(new Event("renewed"));
+};
+
+const look = async () => {
+  if (document.hidden) return;
+  try {
+    const answer = await fetch("/stamp");
+    const now = answer.ok ? await answer.text() : stamp;
+    if (now === stamp) return;
+    const found = await page();
+    stamp = now;
+    if (!found || plain(core(found)) === (shown ?? "")) return;
+    shown = plain(core(found));
+    if (busy()) document.querySelector("#news").hidden = false;
+    else renew(found);
+  } catch { /* the server has ended, or sleeps: the next look tells */ }
+};
+setInterval(look, LOOK);
+document.addEventListener("visibilitychange", look);
+document.querySelector("#news button").addEventListener("click", async () => { const found = await page(); if (found) renew(found); });
+document.addEventListener("htmx:afterSwap", () => { shown = null; });

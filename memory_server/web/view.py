@@ -1,0 +1,208 @@
+"""How a page is made: the visit that asks for it, its language, its template, and texts, ages and differences in it."""
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from difflib import SequenceMatcher
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote, urlencode
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from markupsafe import Markup
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, RedirectResponse, Response
+
+from memory_server.app import Services
+from memory_server.domain.caller import Caller
+from memory_server.domain.moment import parse, timestamp
+from memory_server.domain.scoring import age_in_days
+from memory_server.project import NONE, Project
+from memory_server.reader import clock
+from memory_server.web.words import CHINESE
+from memory_server.web.work import Work
+
+LANGUAGES = {"en": "English", "zh": "中文"}
+
+SHOWN_DIFFERENCES = 2_000
+"""Words of two texts that are compared; of longer ones the old text stands alone: to compare takes quadratic time."""
+
+LAID_OUT = 4_000
+"""Characters that a browser lays out at once: 100,000 in one piece took it seconds, and most are not in view."""
+
+_PIECES = re.compile(r"[a-zA-Z0-9_]+|\s+|.", re.DOTALL)
+_CODES = re.compile(r"(zh|en)\b[^,;]*(?:;q=([\d.]+))?", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Visit:
+    """One request: who asks for what, in which language; `form` has the fields of what is sent."""
+
+    request: Request
+    form: Mapping[str, str]
+    caller: Caller
+    language: str
+    csrf: str
+    writes: bool
+
+    def get(self, name: str, otherwise: str = "") -> str:
+        """A value of the address."""
+        return str(self.request.query_params.get(name, otherwise))
+
+    def within(self) -> Caller:
+        """The caller in the project that the address names, else in its own; `-` is none."""
+        name = self.get("project") or self.form.get("project", "")
+        if not name:
+            return self.caller
+        return replace(self.caller, project=NONE if name == "-" else Project(name, name))
+
+    def path(self, name: str) -> Any:
+        """A part of the address."""
+        return self.request.path_params[name]
+
+
+@dataclass(frozen=True, slots=True)
+class Desk:
+    """What all pages need: the services and the templates."""
+
+    services: Services
+    templates: Environment
+    work: Work = field(default_factory=Work)
+
+    @classmethod
+    def of(cls, services: Services) -> "Desk":
+        folder = Path(__file__).with_name("templates")
+        made = Environment(
+            loader=FileSystemLoader(folder), autoescape=True, undefined=StrictUndefined,
+            trim_blocks=True, lstrip_blocks=True,
+        )  # fmt: skip
+        made.filters |= {"moment": moment, "day": day, "segment": lambda text: quote(str(text), safe=""),
+                         "value": value, "pieces": pieces, "percent": lambda share: round(100 * share)}  # fmt: skip
+        made.globals |= {"differences": differences, "languages": LANGUAGES}
+        return cls(services, made)
+
+    def render(self, visit: Visit, name: str, status: int = 200, **values: Any) -> Response:
+        """A page from a template, with `t` for words and `ago` for moments in the language of the visit."""
+        page = self.templates.get_template(f"{name}.html").render(
+            t=lambda text, **given: translated(text, visit.language).format(**given),
+            ago=lambda at: ago(at, visit.language), page=name, visit=visit, writes=visit.writes,
+            csrf=Markup('<input type="hidden" name="csrf" value="{}">').format(visit.csrf),
+            stamp=self.services.database.stamp(), done=visit.get("done"), undo=visit.get("undo"),
+            projects=self.services.projects.names(), here=self.services.projects.here(visit.caller.project),
+            **values,
+        )  # fmt: skip
+        return HTMLResponse(page, status, {"vary": "Accept-Language, Cookie"})
+
+
+def back(address: str, **told: str | None) -> Response:
+    """Go to a page that says what was done."""
+    given = {name: text for name, text in told.items() if text}
+    return RedirectResponse(f"{address}?{urlencode(given)}" if given else address, 303)
+
+
+def language_of(request: Request) -> str:
+    """The language that was chosen, else the first of the browser's that is one of ours."""
+    chosen = request.cookies.get("language", "")
+    if chosen in LANGUAGES:
+        return chosen
+    wished = _CODES.findall(request.headers.get("accept-language", ""))
+    best = sorted(wished, key=lambda each: -float(each[1] if each[1] not in ("", ".") else 1))
+    return best[0][0].lower() if best else "en"
+
+
+def translated(text: str, language: str) -> str:
+    """A text of the pages in a language. One that is no text of ours stays as it is."""
+    if language == "zh":
+        return CHINESE.get(text, text)
+    return text.replace("_", " ") if text.isidentifier() else text
+
+
+def moment(at: str | None) -> str:
+    """A moment in local time, to the minute; what is no moment stays as it is."""
+    return _local(at, "%Y-%m-%d %H:%M")
+
+
+def day(at: str | None) -> str:
+    return _local(at, "%Y-%m-%d")
+
+
+def _local(at: str | None, form: str) -> str:
+    try:
+        return parse(at).astimezone().strftime(form) if at else ""
+    except (ValueError, OverflowError):
+        return at or ""
+
+
+def ago(at: str | None, language: str) -> str:
+    """How long ago a moment was, in one unit."""
+    if not at:
+        return ""
+    days = age_in_days(at, timestamp(clock()))
+    for unit, length in (("y", 365.0), ("mo", 30.0), ("d", 1.0), ("h", 1 / 24), ("min", 1 / 1440)):
+        if days >= length:
+            return translated(f"{{number}} {unit} ago", language).format(number=int(days / length))
+    return translated("just now", language)
+
+
+def pieces(text: str) -> list[str]:
+    """A text in pieces of at most LAID_OUT characters, each cut behind a line, else where it stands."""
+    found = []
+    while len(text) > LAID_OUT:
+        end = text.rfind("\n", 0, LAID_OUT) + 1 or LAID_OUT
+        found.append(text[:end])
+        text = text[end:]
+    return [*found, text]
+
+
+def value(given: Any) -> str:
+    """A value of a fact for people: text as it is, lists and objects as indented lines."""
+    return given if isinstance(given, str) else "\n".join(_lines(given, 0)) or "—"
+
+
+def _lines(given: Any, depth: int) -> Iterator[str]:
+    """A line for each part of a value. Deep ones are cut."""
+    space = "    " * depth
+    match given:
+        case dict() | list() if depth > 6:
+            yield f"{space}…"
+        case dict():
+            for name, each in given.items():
+                if isinstance(each, dict | list) and each:
+                    yield f"{space}{name}:"
+                    yield from _lines(each, depth + 1)
+                else:
+                    yield f"{space}{name}: {_plain(each)}"
+        case list():
+            for each in given:
+                if isinstance(each, dict | list) and each:
+                    yield f"{space}•"
+                    yield from _lines(each, depth + 1)
+                else:
+                    yield f"{space}• {_plain(each)}"
+        case _:
+            yield f"{space}{_plain(given)}"
+
+
+def _plain(given: Any) -> str:
+    return (
+        given
+        if isinstance(given, str)
+        else "—"
+        if given in ({}, [])
+        else json.dumps(given, ensure_ascii=False)
+    )
+
+
+def differences(old: str, new: str) -> list[tuple[str, str]]:
+    """What became of a text: pieces that are `same`, `del` or `ins`, in order. A Han character is a piece."""
+    one, other = _PIECES.findall(old), _PIECES.findall(new)
+    if len(one) + len(other) > SHOWN_DIFFERENCES:
+        return [("same", old)]
+    found: list[tuple[str, str]] = []
+    for what, i1, i2, j1, j2 in SequenceMatcher(None, one, other, autojunk=False).get_opcodes():
+        if what == "equal":
+            found.append(("same", "".join(one[i1:i2])))
+            continue
+        found += [("del", "".join(one[i1:i2])), ("ins", "".join(other[j1:j2]))]
+    return [each for each in found if each[1]]

@@ -1,0 +1,228 @@
+"""The pages in a real browser: one browser for all tests, `memory-server view` as a process of its own."""
+
+import os
+import random
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import browser as browsers
+import pytest
+
+from memory_server import app
+from memory_server.domain.caller import Caller
+from memory_server.domain.edge import Edge, Relation
+from memory_server.domain.fact import FactDraft, Scope
+from memory_server.domain.injection import Injected, Mention, Reminder
+from memory_server.domain.long_term import LongTermDraft
+from memory_server.domain.memory import MemoryChange, MemoryDraft, MemoryId, MemoryType
+from memory_server.domain.message import Message
+from memory_server.domain.turn import TurnDraft
+from memory_server.project import Project
+from memory_server.settings import Settings
+from tests.conftest import ROOT
+
+playwright = pytest.importorskip(
+    "playwright.sync_api", reason="playwright is not installed: pip install -e '.[dev]'"
+)
+
+WIDE, NARROW = 1280, 400
+
+ATTACK = "<script>window.hit = 1</script>\"'><img src=x onerror=window.hit=1>{{7+700}}"
+"""In every field of every kind."""
+
+HARBOUR, ORCHID = "The harbour opens at noon", "兰花每周二浇水，周五不浇水。"
+
+LONG = "长long " * 16_666
+"""100,000 characters, nearly."""
+
+LEDGER = Project("ledger", "ledger")
+CLAUDE = Caller("Claude", "s-1", LEDGER)
+
+
+@dataclass
+class View:
+    """A running `memory-server view`: `address` opens once, `base` is the origin, `state` the cookie of the browser."""
+
+    db: Path
+    process: "subprocess.Popen[str]"
+    address: str
+    browser: Any
+    state: Any = None
+    errors: list[str] = field(default_factory=list)
+    """What the consoles of the pages complained about."""
+
+    @property
+    def base(self) -> str:
+        return self.address.partition("/?")[0]
+
+    @property
+    def port(self) -> int:
+        return int(self.base.rpartition(":")[2])
+
+    @contextmanager
+    def page(
+        self, path: str = "/", width: int = WIDE, language: str = "en-GB", colours: str = "light"
+    ) -> Iterator[Any]:
+        """A page in a context of its own, which has the cookie."""
+        context = self.browser.new_context(
+            viewport={"width": width, "height": 860}, locale=language, color_scheme=colours,
+            storage_state=self.state,
+        )  # fmt: skip
+        context.set_default_timeout(10_000)
+        try:
+            page = context.new_page()
+            page.on("console", self._heard)
+            page.on("pageerror", lambda error: self.errors.append(str(error)))
+            if self.state is None:
+                page.goto(self.address)
+                self.state = context.storage_state()
+            page.goto(self.base + path)
+            yield page
+        finally:
+            context.close()
+
+    def _heard(self, told: Any) -> None:
+        """Of a request that a newer one replaced htmx says that it ended."""
+        if told.type == "error" and not told.text.startswith(("htmx:afterRequest", "htmx:sendAbort")):
+            self.errors.append(told.text)
+
+    def ended(self) -> int:
+        """Ctrl-C; the exit code."""
+        self.process.send_signal(signal.SIGINT)
+        return self.process.wait(timeout=20)
+
+
+@contextmanager
+def viewing(db: Path, browser: Any, folders: dict[str, str], *arguments: str) -> Iterator[View]:
+    command = [sys.executable, "-m", "memory_server", "view", "--db", str(db), "--embedder", "hashing"]
+    process = subprocess.Popen(
+        [*command, "--project", "ledger", "--no-socket", *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+        env={**os.environ, **folders, "PYTHONPATH": str(ROOT), "TZ": "UTC"}, text=True,
+    )  # fmt: skip
+    assert process.stdout is not None
+    assert process.stderr is not None
+    try:
+        address = process.stdout.readline().strip()
+        assert address.startswith("http://127.0.0.1:"), process.stderr.read()
+        yield View(db, process, address, browser)
+    finally:
+        process.terminate()
+        process.communicate(timeout=20)
+
+
+@contextmanager
+def services(db: Path) -> Iterator[app.Services]:
+    """The services on a file in this process, as an assistant has them; chance always comes out the same."""
+    random.seed(3)
+    made = app.build(Settings(db=db, embedder="hashing", no_socket=True, project="ledger"))
+    made.queue.work()
+    try:
+        yield made
+    finally:
+        made.close()
+
+
+def store(made: app.Services, text: str, **given: Any) -> MemoryId:
+    draft = MemoryDraft(text, **{"type": MemoryType.DECISION, "project": "ledger"} | given)
+    return made.memories.store(draft, None, CLAUDE).memory.id
+
+
+def fill(db: Path) -> None:
+    """Something of every kind, with an attack in every field that takes one; memory 1 has a history and edges."""
+    with services(db) as made:
+        first = store(made, HARBOUR, tags=("sea", ATTACK[:50]), importance=8)
+        second = store(made, ORCHID, type=MemoryType.LEARNING)
+        made.memories.update(first, MemoryChange(content=f"{HARBOUR} and closes at six"), CLAUDE)
+        third = store(made, ATTACK, metadata={ATTACK: [ATTACK, {"deep": ATTACK}]}, project=ATTACK)
+        store(made, LONG)
+        made.graph.connect(Edge(first, second, Relation.CAUSES), CLAUDE)
+        made.graph.connect(Edge(first, third, Relation.SOLVES, 0.5), CLAUDE)
+        for number in range(40):
+            kind = list(MemoryType)[number % 6]
+            id = store(
+                made,
+                f"Lighthouse {number} is {number * 7} metres high. 灯塔的编号是{number}。" * 2,
+                type=kind,
+            )
+            made.graph.connect(Edge(first, id, list(Relation)[number % 7]), CLAUDE)
+        replaced = made.memories.store(
+            MemoryDraft("The harbour master is Ann", MemoryType.DECISION, "ledger"),
+            None,
+            CLAUDE,
+            supersedes=second,
+        )
+        made.graph.connect(Edge(replaced.memory.id, first), CLAUDE)
+        for key, value in {
+            "current.task": "move it",
+            ATTACK: ATTACK,
+            "deep": {"a": [1, {"b": ATTACK}]},
+        }.items():
+            made.facts.write(FactDraft(key, value, (ATTACK,)), Scope.PROJECT, CLAUDE)
+        made.facts.write(FactDraft("current.task", "move it again"), Scope.PROJECT, CLAUDE)
+        turn = made.turns.register(TurnDraft(f"We spoke {ATTACK}", ATTACK), {}, CLAUDE)
+        made.short_term.add([Message("user", f"the zebra {ATTACK}")], "project:ledger", {}, CLAUDE)
+        made.long_term.add(
+            LongTermDraft("zoo", f"Close the gate. {ATTACK}", "match_keys(messages, ['zebra']) > 0", ATTACK),
+            None, CLAUDE,
+        )  # fmt: skip
+        made.long_term.add(LongTermDraft(f"a/{ATTACK}"[:100], ATTACK, "1 > 2", None), None, CLAUDE)
+        made.long_term.search([Message("user", "a zebra")], None, {}, CLAUDE)
+        said = Reminder("x", (Mention(Injected.TURN, turn, 9), Mention(Injected.MEMORY, third, 7)))
+        made.injections.record_reminder(said, "UserPromptSubmit", CLAUDE)
+        gone = store(made, f"gone {ATTACK}")
+        made.memories.forget(gone, False, CLAUDE)
+        made.queue.work()
+
+
+@pytest.fixture(scope="package")
+def browser() -> Iterator[Any]:
+    """One browser. It ends with the tests of this folder: while it runs, no other test can have an event loop."""
+    if browsers.found() is None:
+        pytest.skip(browsers.MISSING)
+    with browsers.launched() as launched:
+        yield launched
+
+
+@pytest.fixture(scope="package")
+def shared(
+    browser: Any, tmp_path_factory: pytest.TempPathFactory, user_folders: dict[str, str]
+) -> Iterator[View]:
+    """A view of a full file, for tests that only look."""
+    db = tmp_path_factory.mktemp("view") / "memory.db"
+    fill(db)
+    with viewing(db, browser, user_folders) as view:
+        yield view
+
+
+@pytest.fixture
+def seen(shared: View) -> Iterator[View]:
+    """The same; fails the test if the console of a page complains."""
+    shared.errors.clear()
+    yield shared
+    assert shared.errors == []
+
+
+@pytest.fixture(scope="package")
+def changing(
+    browser: Any, tmp_path_factory: pytest.TempPathFactory, user_folders: dict[str, str]
+) -> Iterator[View]:
+    """A view of a file that tests may change."""
+    db = tmp_path_factory.mktemp("own") / "memory.db"
+    with services(db) as made:
+        store(made, HARBOUR)
+    with viewing(db, browser, user_folders) as view:
+        yield view
+
+
+@pytest.fixture
+def own(changing: View) -> Iterator[View]:
+    """The same; fails the test if the console of a page complains."""
+    changing.errors.clear()
+    yield changing
+    assert changing.errors == []

@@ -1,0 +1,157 @@
+"""Who may not see the pages does not, and no other site can write."""
+
+import http.client
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlencode
+
+import pytest
+
+from tests.web.conftest import HARBOUR, View, services, store, viewing
+
+WRONG = (
+    "/?n=-5 /?n=x /?type=x /?since=x /?q=%00%ff /memory/99999999999999999999 /graph/1?depth=x /fact/x/y /now?tokens=x "
+    "/timeline?days=-1 /trigger/none /turn/77 /said/77 /facts?scope=x /triggers?order=x&from=-1"
+).split()
+
+OUTSIDE = [
+    "/static/../site.py",
+    "/static/%2e%2e/site.py",
+    "/static//etc/passwd",
+    "/language/en?back=//evil.example",
+]
+
+
+def ask(
+    view: View, path: str, form: Mapping[str, str] | None = None, **headers: str
+) -> http.client.HTTPResponse:
+    """A request as any program sends it; with the cookie unless another one is given."""
+    cookies = [] if view.state is None else view.state["cookies"]
+    sent = {"Cookie": "; ".join(f"{each['name']}={each['value']}" for each in cookies)}
+    sent |= {name.replace("_", "-"): value for name, value in headers.items()}
+    connection = http.client.HTTPConnection("127.0.0.1", view.port, timeout=10)
+    body = None if form is None else urlencode(form)
+    if body is not None:
+        sent["Content-Type"] = "application/x-www-form-urlencoded"
+    connection.request("GET" if form is None else "POST", path, body, sent)
+    answer = connection.getresponse()
+    answer.read()
+    connection.close()
+    return answer
+
+
+def csrf(view: View) -> str:
+    with view.page("/memory/1") as page:
+        return str(page.locator("[name=csrf] >> nth=0").get_attribute("value"))
+
+
+def test_the_token_opens_once_and_leaves_the_address(own: View) -> None:
+    with own.page("/") as page:
+        page.goto(own.address)  # the browser that has the cookie is led on
+        assert page.url == own.base + "/"
+    (cookie,) = own.state["cookies"]
+    assert cookie["httpOnly"]
+    assert cookie["sameSite"] == "Strict"
+    path = own.address.removeprefix(own.base)
+    assert ask(own, path, Cookie="").status == 403
+    assert ask(own, "/", Cookie="").status == 403
+    assert ask(own, "/", Cookie=f"{cookie['name']}={'0' * 64}").status == 403
+    assert ask(own, "/static/style.css", Cookie="").status == 403
+    assert ask(own, "/").status == 200
+
+
+@pytest.mark.parametrize(
+    "host", ["evil.example", "evil.example:80", "127.0.0.1", "127.0.0.1.evil.example:{port}", ""]
+)
+def test_a_foreign_host_is_refused(seen: View, host: str) -> None:
+    with seen.page():
+        pass
+    assert ask(seen, "/", Host=host.format(port=seen.port)).status in (400, 421)
+
+
+def test_a_form_of_another_site_changes_nothing(own: View) -> None:
+    token = csrf(own)
+    form = {"csrf": token}
+    host = f"127.0.0.1:{own.port}"
+    with services(own.db) as made:
+        id = store(made, "To be stolen")
+    path, mine = f"/memory/{id}/forget", {"Origin": own.base}
+    assert ask(own, path, form).status == 403
+    assert ask(own, path, form, Origin="https://evil.example").status == 403
+    assert ask(own, path, form, Origin="null").status == 403
+    assert ask(own, path, form, Origin=f"http://127.0.0.1:{own.port + 1}").status == 403
+    assert ask(own, path, form, **mine, Sec_Fetch_Site="cross-site").status == 403
+    assert ask(own, path, form, **mine, Sec_Fetch_Site="same-site").status == 403
+    assert ask(own, path, {}, **mine).status == 403
+    assert ask(own, path, {"csrf": "0" * 64}, **mine).status == 403
+    assert ask(own, path, form, Origin=own.base, Host="evil.example").status == 421
+    assert ask(own, f"/memory/{id}").status == 200
+    assert ask(own, path, form, **mine, Host=host).status == 303
+    assert ask(own, f"/memory/{id}").status == 404
+
+
+def test_no_page_can_be_framed(own: View) -> None:
+    with own.page("/") as page:
+        told = page.evaluate(
+            """async () => {
+                const frame = document.createElement('iframe');
+                frame.src = '/'; document.body.append(frame);
+                await new Promise(done => setTimeout(done, 300));
+                return frame.contentDocument ? frame.contentDocument.querySelectorAll('.hit').length : 0;
+            }"""
+        )
+        assert told == 0
+    own.errors.clear()  # the console tells that it was refused
+
+
+def test_every_answer_has_the_headers_that_keep_scripts_out(seen: View) -> None:
+    with seen.page():
+        pass
+    for path in ("/", "/memory/3", "/static/page.js", "/nowhere"):
+        answer = ask(seen, path)
+        policy = answer.getheader("Content-Security-Policy") or ""
+        assert "default-src 'none'" in policy
+        assert "unsafe" not in policy
+        assert answer.getheader("X-Content-Type-Options") == "nosniff"
+        assert answer.getheader("Server") is None
+
+
+@pytest.mark.parametrize("path", OUTSIDE)
+def test_no_address_leads_out(seen: View, path: str) -> None:
+    with seen.page():
+        pass
+    answer = ask(seen, path)
+    assert answer.status == 404 or answer.getheader("Location") == "/"
+
+
+@pytest.mark.parametrize("path", WRONG)
+def test_a_wrong_address_is_explained(seen: View, path: str) -> None:
+    with seen.page():
+        pass
+    assert ask(seen, path).status in (200, 400, 404)
+
+
+def test_a_form_without_its_fields_is_explained(own: View) -> None:
+    form, mine = {"csrf": csrf(own)}, {"Origin": own.base}
+    for path in ("/memory/1/edit", "/memory/1/connect", "/undo", "/memory/1/supersede", "/triggers/try"):
+        assert ask(own, path, form, **mine).status == 400
+    assert ask(own, "/memory/1/supersede", form | {"content": "x" * 100_001}, **mine).status == 400
+    assert ask(own, "/undo", form | {"change": "d99"}, **mine).status == 404
+
+
+def test_read_only_shows_no_form_and_takes_none(
+    browser: Any, tmp_path: Path, user_folders: dict[str, str]
+) -> None:
+    db = tmp_path / "memory.db"
+    with services(db) as made:
+        store(made, HARBOUR)
+    with viewing(db, browser, user_folders, "--read-only") as view:
+        with view.page("/memory/1") as page:
+            assert page.locator("form[method=post]").count() == 0
+            assert page.locator(".content").inner_text() == HARBOUR
+        with view.page("/triggers") as page:
+            token = page.locator("[name=csrf]").get_attribute("value")
+        for path in ("/memory/1/forget", "/memory/1/edit", "/undo", "/health/purge"):
+            assert ask(view, path, {"csrf": token}, Origin=view.base).status == 403
+        assert view.errors == []

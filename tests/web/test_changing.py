@@ -1,0 +1,142 @@
+"""What a person changes on the pages, and what others change meanwhile."""
+
+from pathlib import Path
+from typing import Any
+
+from memory_server.domain.fact import FactDraft, Scope
+from memory_server.domain.memory import MemoryChange, MemoryId
+from tests.web.conftest import CLAUDE, HARBOUR, ORCHID, View, services, store, viewing
+
+
+def stored(view: View, *texts: str) -> list[MemoryId]:
+    """What another process stores."""
+    with services(view.db) as made:
+        return [store(made, text) for text in texts]
+
+
+def test_a_memory_is_edited_and_the_edit_undone(own: View) -> None:
+    (id,) = stored(own, "The old quay is closed")
+    with own.page(f"/memory/{id}") as page:
+        page.click("summary:text('Edit')")
+        page.fill("[name=content]", "The harbour opens at one\n\nsecond line")
+        page.fill("[name=importance]", "9")
+        page.fill("[name=tags]", "sea，港口")
+        page.click("button:text('Save')")
+        page.wait_for_selector("[role=status]:has-text('Changed.')")
+        assert page.locator(".content").inner_text() == "The harbour opens at one\n\nsecond line"
+        assert page.locator(".tags .tag").all_inner_texts() == ["sea", "港口"]
+        page.click("[role=status] button")
+        page.wait_for_selector("[role=status]:has-text('Undone.')")
+        assert page.locator(".content").inner_text() == "The old quay is closed"
+
+
+def test_forgetting_says_what_it_takes_and_is_undone(own: View) -> None:
+    (id,) = stored(own, ORCHID)
+    with own.page(f"/memory/{id}", language="zh-CN") as page:
+        page.click("summary:text('遗忘')")
+        assert "0 条边" in page.locator(".tool.danger ul").inner_text()
+        page.click("button.danger")
+        page.wait_for_selector("[role=status]")
+        assert page.locator(".hit:has-text('兰花')").count() == 0
+        page.click("[role=status] button")
+        page.wait_for_url(f"**/memory/{id}?done=undone")
+        assert page.locator(".content").inner_text() == ORCHID
+        page.click("summary:text('遗忘')")
+        page.check("[name=purge]")
+        page.click("button.danger")
+        page.wait_for_selector("[role=status]:has-text('已彻底清除')")
+        assert page.locator("[role=status] button").count() == 0
+        page.goto(f"{own.base}/memory/{id}")
+        assert "没有成功" in page.locator("h1").inner_text()
+    own.errors.clear()  # the console tells of the answer 404
+
+
+def test_memories_are_connected_and_superseded(own: View) -> None:
+    one, other = stored(own, "The ferry leaves at nine", "Nobody sails in a storm")
+    with own.page(f"/memory/{one}") as page:
+        page.click("summary:text('Connect')")
+        page.fill("[name=other]", f"m{other}")
+        page.select_option("[name=relation]", "causes")
+        page.click("button:text('Connect')")
+        page.wait_for_selector(".edge:has-text('causes')")
+        page.click(".edge button")
+        page.wait_for_selector("[role=status]")
+        assert page.locator(".edge").count() == 0
+        page.click("summary:text('Supersede')")
+        page.fill("form[action$=supersede] textarea", "The harbour is closed for good")
+        page.click("button:text('Supersede')")
+        page.wait_for_url(f"**/memory/{other + 1}?*")
+        assert page.locator(".edge").inner_text().startswith("this supersedes →")
+        page.goto(f"{own.base}/memory/{one}")
+        assert f"m{other + 1}" in page.locator(".notice").inner_text()
+
+
+def test_a_wrong_form_is_explained_and_changes_nothing(own: View) -> None:
+    with own.page("/memory/1") as page:
+        page.click("summary:text('Connect')")
+        page.fill("[name=other]", "1")
+        page.click("button:text('Connect')")
+        page.wait_for_selector("h1:text('That did not work')")
+        assert "two memories" in page.locator("main").inner_text()
+        page.goto(own.base + "/fact/nowhere/key")
+        assert page.locator("h1").inner_text() == "That did not work"
+    own.errors.clear()  # the console tells of the answers 400
+
+
+def test_a_fact_is_written_again_and_undone(own: View) -> None:
+    with services(own.db) as made:
+        made.facts.write(FactDraft("deploy.days", {"days": ["Tue"]}), Scope.PROJECT, CLAUDE)
+    with own.page("/fact/project/deploy.days") as page:
+        page.click("summary:text('Edit')")
+        page.fill("[name=value]", '{"days": ["Tue", "Thu"]}')
+        page.click("button:text('Save')")
+        page.wait_for_selector("[role=status]")
+        assert page.locator(".content").inner_text() == "days:\n    • Tue\n    • Thu"
+        page.click("[role=status] button")
+        page.wait_for_url("**/timeline?done=undone")
+        page.goto(own.base + "/fact/project/deploy.days")
+        assert page.locator(".content").inner_text() == "days:\n    • Tue"
+        assert "version 3" in page.locator(".meta >> nth=0").inner_text()
+
+
+def test_what_another_process_writes_appears_without_a_reload(own: View) -> None:
+    with own.page("/") as page:
+        page.evaluate("window.same = 1")
+        stored(own, "A new lighthouse stands there")
+        page.wait_for_selector(".hit:has-text('new lighthouse')")
+        assert page.evaluate("window.same") == 1
+        page.goto(own.base + "/memory/1")
+        page.click("summary:text('Edit')")
+        page.fill("[name=content]", "half written")
+        with services(own.db) as made:
+            made.memories.update(MemoryId(1), MemoryChange(importance=2), CLAUDE)
+        page.wait_for_selector("#news:visible")
+        assert page.input_value("[name=content]") == "half written"
+
+
+def test_a_backup_is_written_and_what_is_forgotten_is_erased(own: View) -> None:
+    with services(own.db) as made:
+        made.memories.forget(store(made, "Soon forgotten"), False, CLAUDE)
+    with own.page("/health") as page:
+        page.click("button:text('Back up now')")
+        page.wait_for_selector("#work:has-text('memory-')")
+        (backup,) = (own.db.parent / "backups").iterdir()
+        assert backup.stat().st_size > 10_000
+        page.click("summary:text('Erase what is forgotten')")
+        page.click("button:text('Erase for good')")
+        page.wait_for_selector("#work:has-text('Erasing: ')")
+        page.wait_for_selector(".figure:has-text('forgotten') b:text('0')")
+
+
+def test_an_empty_file_says_what_to_do(browser: Any, tmp_path: Path, user_folders: dict[str, str]) -> None:
+    with viewing(tmp_path / "new.db", browser, user_folders) as view:
+        with view.page("/", language="zh-CN") as page:
+            assert "memory-server install" in page.locator(".welcome").inner_text()
+            with services(view.db) as made:
+                store(made, HARBOUR)
+            page.wait_for_selector(".hit")
+        for path in ("/now", "/timeline", "/graph", "/facts", "/triggers", "/health"):
+            with view.page(path) as page:
+                assert page.locator("h1").count() == 1
+        assert view.errors == []
+        assert view.ended() == 0

@@ -1,0 +1,206 @@
+"""Each page, as a person sees it: in both languages, wide and narrow, light and dark, and by keyboard."""
+
+from typing import Any
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import expect
+
+from tests.web.conftest import ATTACK, HARBOUR, NARROW, WIDE, View
+
+PAGES = {
+    "newest": "/?n=60",
+    "search": "/?q=harbour",
+    "memory": "/memory/1",
+    "attacked": "/memory/3",
+    "long": "/memory/4",
+    "turn": "/turn/1",
+    "said": "/said/1",
+    "now": "/now",
+    "timeline": "/timeline",
+    "graph": "/graph/1",
+    "facts": "/facts",
+    "fact": "/fact/project/deep",
+    "triggers": "/triggers",
+    "trigger": "/trigger/zoo",
+    "health": "/health",
+}
+LOOKS = [
+    pytest.param(WIDE, "en-GB", "light", id="wide"),
+    pytest.param(NARROW, "zh-CN", "dark", id="narrow-zh-dark"),
+    pytest.param(NARROW, "en-GB", "light", id="narrow"),
+    pytest.param(1600, "zh-CN", "light", id="widest-zh"),
+]
+GRAVE = ("serious", "critical")
+
+
+@pytest.mark.parametrize(("width", "language", "colours"), LOOKS)
+@pytest.mark.parametrize("path", PAGES.values(), ids=PAGES)
+def test_a_page_fits_speaks_its_language_and_runs_no_script_of_what_is_stored(
+    seen: View, path: str, width: int, language: str, colours: str
+) -> None:
+    with seen.page(path, width, language, colours) as page:
+        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+        assert page.locator("html").get_attribute("lang") == ("zh-CN" if language == "zh-CN" else "en")
+        nav = page.locator("nav >> nth=0").inner_text().split()
+        assert ("搜索" in nav) == (language == "zh-CN")
+        assert page.locator("h1").count() == 1
+        assert page.evaluate("window.hit") is None
+        assert "707" not in page.locator("h1").inner_text()
+        if colours == "dark" or width == WIDE:
+            assert faults(page) == []
+
+
+def faults(page: Any) -> list[str]:
+    found = Axe().run(page).response["violations"]
+    return [
+        f"{each['id']}: {node['target']} {node.get('failureSummary', '')[:300]}"
+        for each in found
+        if each["impact"] in GRAVE
+        for node in each["nodes"]
+    ]
+
+
+def test_the_language_can_be_switched_and_stays(seen: View) -> None:
+    with seen.page("/now") as page:
+        page.click("text=中文")
+        page.wait_for_selector("h1:text('现在')")
+        assert page.url == f"{seen.base}/now"
+        page.goto(seen.base + "/facts")
+        assert page.locator("h1").inner_text() == "事实"
+
+
+def test_the_list_follows_what_is_typed_and_shows_why(seen: View) -> None:
+    with seen.page("/") as page:
+        page.locator("#q").press_sequentially("灯塔", delay=10)
+        page.wait_for_selector(".hit:has-text('Lighthouse') .spoke")
+        assert "q=" in page.url
+        page.fill("#q", "harbour noon")
+        page.wait_for_selector(".hits li:first-child:has-text('harbour')")
+        shares = page.locator(".hits li:first-child .spoke b").all_inner_texts()
+        assert len(shares) == 4
+        assert int(shares[0]) > 50
+        page.click(".filters summary")
+        page.select_option("[name=kind]", "turn")
+        page.wait_for_selector(".none, .hit .of-turn")
+        assert page.locator(".hit .of-decision").count() == 0
+        assert page.locator(".filters[open]").count() == 1
+
+
+def test_filters_choose_by_project_type_tag_and_day(seen: View) -> None:
+    for path, found in {
+        "/?tag=sea": 1,
+        "/?type=learning&q=灯塔&importance=3": 7,
+        "/?kind=fact": 3,
+        "/?since=2100-01-01": 0,
+        "/?project=-": 0,
+        "/?kind=short_term&project=ledger": 1,
+    }.items():
+        with seen.page(path) as page:
+            assert page.locator(".hit").count() == found, path
+
+
+def test_everything_can_be_reached_by_keyboard(seen: View) -> None:
+    with seen.page("/memory/1") as page:
+        page.keyboard.press("/")
+        page.wait_for_url(f"{seen.base}/")
+        page.wait_for_selector("#q:focus")
+        page.keyboard.type("harbour")
+        page.wait_for_selector(".hits li:first-child:has-text('harbour')")
+        page.keyboard.press("ArrowDown")
+        page.keyboard.press("ArrowDown")
+        assert page.evaluate("[...document.querySelectorAll('.hit')].indexOf(document.activeElement)") == 1
+        page.keyboard.press("ArrowUp")
+        page.keyboard.press("ArrowUp")
+        page.wait_for_selector("#q:focus")
+        page.keyboard.press("ArrowDown")
+        address = page.evaluate("document.activeElement.href")
+        page.keyboard.press("Enter")
+        page.wait_for_url(address)
+
+
+def test_a_memory_shows_its_text_history_edges_and_accesses(seen: View) -> None:
+    with seen.page("/memory/1") as page:
+        assert page.locator(".content").inner_text() == f"{HARBOUR} and closes at six"
+        assert page.locator("ins").all_inner_texts() == [" and closes at six"]
+        edges = page.locator(".edge").all_inner_texts()
+        assert len(edges) == 43
+        assert any("this causes →" in each for each in edges)
+        assert any("→ related to this" in each for each in edges)
+        assert "Claude" in page.locator("dl").inner_text()
+        assert page.locator("section:has(h2:text('Similar')) .small").count() > 0
+
+
+def test_a_memory_of_100_000_characters_is_shown_whole(seen: View) -> None:
+    with seen.page("/memory/4") as page:
+        assert len(page.locator(".content").text_content()) >= 99_990
+
+
+def test_now_shows_the_briefing_item_by_item_and_what_hooks_said(seen: View) -> None:
+    with seen.page("/now") as page:
+        assert "move it again" in page.locator(".item:has(a[href*='current.task'])").inner_text()
+        assert int(page.locator(".item .tokens >> nth=0").inner_text()) > 0
+        assert ATTACK in page.locator("section >> nth=1").inner_text()
+
+
+def test_a_trigger_is_tried_part_by_part(seen: View) -> None:
+    with seen.page("/trigger/zoo") as page:
+        assert "zebra" in page.locator(".history").inner_text()
+        page.fill("[name=trigger]", "match_keys(messages, ['zebra']) > 0 && new Date().getMonth() === 0")
+        page.fill("[name=messages]", "user: I saw a zebra\nassistant: really")
+        page.fill("[name=at]", "2026-07-01T09:00")
+        page.click("form[action='/triggers/try'] button")
+        page.wait_for_selector("#tried tbody tr")
+        assert page.locator("#tried tbody .chip").all_inner_texts() == ["true", "false"]
+        assert page.locator(".verdict .chip").inner_text() == "false"
+        page.fill("[name=trigger]", "match_keys(")
+        page.click("form[action='/triggers/try'] button")
+        page.wait_for_selector("#tried .notice:has-text('does not compile')")
+
+
+@pytest.mark.parametrize("width", [WIDE, NARROW])
+@pytest.mark.parametrize("language", ["en-GB", "zh-CN"])
+def test_the_graph_has_at_most_40_nodes_and_none_covers_another(
+    seen: View, width: int, language: str
+) -> None:
+    with seen.page("/graph/1", width, language) as page:
+        page.wait_for_selector(".plane path", state="attached")
+        boxes = page.evaluate(
+            "[...document.querySelectorAll('.node')].map(node => node.getBoundingClientRect())"
+            ".map(box => [box.x, box.y, box.right, box.bottom])"
+        )
+        assert len(boxes) == 40
+        assert not any(overlap(one, other) for place, one in enumerate(boxes) for other in boxes[:place])
+
+
+def overlap(one: list[float], other: list[float]) -> bool:
+    return one[0] < other[2] and other[0] < one[2] and one[1] < other[3] and other[1] < one[3]
+
+
+def test_the_graph_goes_on_by_a_click_and_back_in_time_by_the_slider(seen: View) -> None:
+    with seen.page("/graph/2?depth=1") as page:
+        page.wait_for_selector(".plane path", state="attached")
+        assert page.locator(".node").count() == 3
+        page.locator("[name=at]").fill("0")
+        expect(page.locator(".node")).to_have_count(1)
+        page.locator("[name=at]").fill("100")
+        expect(page.locator(".node")).to_have_count(3)
+        page.click(".node[data-id='1']")
+        page.wait_for_url("**/graph/1?depth=1")
+
+
+def test_the_timeline_counts_what_happened_today(seen: View) -> None:
+    with seen.page("/timeline") as page:
+        figures = [int(text) for text in page.locator(".figure b").all_inner_texts()]
+        assert figures[0] > 40
+        assert figures[2:] == [1, 1]
+        assert page.locator(".chart rect").count() >= 3
+        assert page.locator("tbody tr:has-text('ledger') .number >> nth=0").inner_text() == str(
+            figures[0] - 1
+        )
+
+
+def test_health_shows_what_doctor_finds(seen: View) -> None:
+    with seen.page("/health") as page:
+        page.wait_for_selector("#checked .chip.good")
+        assert str(seen.db) in page.locator("#checked").inner_text()
