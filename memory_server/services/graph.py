@@ -86,20 +86,22 @@ class GraphService:
             )
         return ended
 
-    def explore(self, id: MemoryId, depth: int, walk: Walk, most: int = REACH) -> Explored:
-        """Walk breadth first from a memory: one query a level, and one for the edges between what was reached.
+    def explore(self, id: MemoryId, depth: int, walk: Walk, most: int | None = None) -> Explored:
+        """Walk breadth first from a memory: one query a level, and one for the edges between what was reached. `most`
+        memories at most, REACH where that is None.
 
         A level that does not fit ends the walk: what lies beyond is not counted, for that could be the whole file.
 
         Raises:
             NotFound: no such memory.
         """
+        room = REACH if most is None else most
         with self.database.read() as tx:
             memories.get(tx, id)
             paths: dict[MemoryId, tuple[MemoryId, ...]] = {id: (id,)}
             frontier, left_out, distance = [id], 0, 0
             while frontier and not left_out and distance < depth:
-                steps, found = edges.steps(tx, frontier, paths, walk, most - len(paths))
+                steps, found = edges.steps(tx, frontier, paths, walk, room - len(paths))
                 paths |= {step.there: (*paths[step.here], step.there) for step in steps}
                 frontier, left_out, distance = (
                     [step.there for step in steps],
