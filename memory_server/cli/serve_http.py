@@ -3,20 +3,36 @@
 import ipaddress
 import os
 import sys
+import time
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
+from starlette.routing import Mount
+
 from memory_server import app
+from memory_server.app import Services
 from memory_server.cli import garbage
 from memory_server.cli.served import hooks_of, server_of
+from memory_server.domain.caller import Caller
 from memory_server.errors import Invalid, Mend
 from memory_server.mcp.http.app import PATH, HttpOptions, http_app
 from memory_server.mcp.http.callers import HttpCallers
+from memory_server.mcp.http.guard import Guard
 from memory_server.mcp.http.keys import Keys
 from memory_server.mcp.http.metrics import written
+from memory_server.mcp.http.rates import Rates
 from memory_server.mcp.http.serving import listen, serve
 from memory_server.services.tokens import TokenService
 from memory_server.settings import LOOPBACK, Settings
+from memory_server.web.door import Door
+from memory_server.web.site import site
+
+BROWSER = "browser"
+"""The name under which what a person does on the pages is signed."""
+
+SECRET = 32
+"""Bytes of the secret that signs the forms."""
 
 if TYPE_CHECKING:
     from memory_server.mcp.http.oauth import OAuth
@@ -39,10 +55,13 @@ def serve_http(settings: Settings) -> None:
             Mend.ADD_TOKEN,
         )
     listening = listen(host, port)
-    server = server_of(services, HttpCallers())
+    callers = HttpCallers()
+    server = server_of(services, callers)
     metrics = partial(written, server, services.calls, services.waiting)
+    keys = Keys(tokens, oauth)
     options = HttpOptions((*_names(host), *settings.http_hosts), settings.http_rate, metrics)
-    application = http_app(server, Keys(tokens, oauth), options)
+    pages = Mount("/", _pages(services, keys, callers, options))
+    application = http_app(server, keys, replace(options, routes=[pages]))
     garbage.look_from_now()
     services.start()
     hooks = hooks_of(services)
@@ -57,6 +76,20 @@ def serve_http(settings: Settings) -> None:
         services.close()
     sys.stderr.flush()
     os._exit(0)  # all is closed; the interpreter would take two seconds to end its threads
+
+
+def _pages(services: Services, keys: Keys, callers: HttpCallers, options: HttpOptions) -> Door:
+    """The pages for those who have a token, each within their rights."""
+
+    def may_only_read(caller: Caller) -> bool:
+        return services.settings.read_only or (caller.person is not None and caller.person.reads_only)
+
+    async def is_valid(token: str) -> bool:
+        return await keys.find(token) is not None
+
+    pages = site(services, lambda request: callers(BROWSER, request), os.urandom(SECRET), may_only_read)
+    rates = Rates(options.rate, time.monotonic)
+    return Door(Guard(pages, keys.find, keys.are_open, rates, options.traffic, keys.metadata), is_valid)
 
 
 def _oauth(settings: Settings) -> "OAuth | None":

@@ -14,11 +14,12 @@ from starlette.responses import FileResponse, PlainTextResponse, RedirectRespons
 from starlette.routing import Route
 
 from memory_server.app import Services
+from memory_server.domain import acting
 from memory_server.domain.caller import Caller
 from memory_server.errors import MemoryServerError, NotFound
 from memory_server.web.gate import Guarded
 from memory_server.web.pages import facts, graph, health, memory, now, search, timeline, triggers
-from memory_server.web.view import LANGUAGES, Desk, Visit, language_of
+from memory_server.web.view import LANGUAGES, Desk, Visit, language_of, of_this_site
 
 STATIC = Path(__file__).with_name("static")
 
@@ -43,8 +44,8 @@ PAGES: dict[str, Page] = {
     "/timeline": timeline.show,
     "/facts": facts.show,
     "/fact/{scope}/{key:path}": facts.show_one,
-    "/health": health.show,
-    "/health/work": health.show_work,
+    "/doctor": health.show,
+    "/doctor/work": health.show_work,
     "/language/{code}": lambda _, visit: _speak(visit),
     "/stamp": lambda desk, _: PlainTextResponse(desk.services.database.stamp()),
 }
@@ -64,8 +65,8 @@ WRITES: dict[str, Page] = {
     "/fact/{scope}/{key:path}/forget": facts.forget,
     "/trigger/{name:path}/forget": triggers.forget,
     "/undo": timeline.undo,
-    "/health/backup": health.back_up,
-    "/health/purge": health.purge,
+    "/doctor/backup": health.back_up,
+    "/doctor/purge": health.purge,
 }
 
 
@@ -100,7 +101,7 @@ def site(
     routes = [
         *(Route(path, _endpoint(read, page), methods=["GET"]) for path, page in PAGES.items()),
         *(Route(path, _endpoint(write, page), methods=["POST"]) for path, page in (WRITES | TRIES).items()),
-        Route("/static/{path:path}", _static),
+        STATIC_FILES,
     ]
     return Starlette(routes=routes, middleware=[Middleware(Guarded)])
 
@@ -115,11 +116,13 @@ def _answered(desk: Desk, visit: Visit, page: Page) -> Response:
     """What a page answers; what fails with an explanation is a page that says so. A wrong address or form raises the
     errors of Python."""
     try:
-        return page(desk, visit)
+        with acting.as_(visit.caller.person):
+            return page(desk, visit)
     except (MemoryServerError, ValueError, KeyError, OverflowError) as error:
         status = 404 if isinstance(error, NotFound) else 400
         why = f"The form has no {error}." if isinstance(error, KeyError) else str(error)
-        return desk.render(visit, "failed", status, why=why)
+        with acting.as_(visit.caller.person):
+            return desk.render(visit, "failed", status, why=why)
 
 
 async def _static(request: Request) -> Response:
@@ -129,15 +132,15 @@ async def _static(request: Request) -> Response:
     return FileResponse(path, media_type=TYPES[path.suffix], headers={"cache-control": "max-age=3600"})
 
 
+STATIC_FILES = Route("/static/{path:path}", _static)
+
 _FILES = frozenset(path for path in STATIC.rglob("*") if path.suffix in TYPES)
 
 
 def _speak(visit: Visit) -> Response:
     """Keep the language in a cookie and go back to the page."""
     code = visit.path("code")
-    back = visit.get("back")
-    target = back if back.startswith("/") and not back.startswith(("//", "/\\")) else "/"
-    response = RedirectResponse(target, 303)
+    response = RedirectResponse(of_this_site(visit.get("back")), 303)
     response.set_cookie(
         "language", code if code in LANGUAGES else "en", max_age=31_536_000, samesite="strict"
     )

@@ -57,6 +57,11 @@ class Visit:
             return self.caller
         return replace(self.caller, project=NONE if name == "-" else Project(name, name))
 
+    @property
+    def owns(self) -> bool:
+        """Whether the one asks whose file it is: others see nothing of the file itself, and do nothing to it."""
+        return self.caller.person is None
+
     def path(self, name: str) -> Any:
         """A part of the address."""
         return self.request.path_params[name]
@@ -72,11 +77,7 @@ class Desk:
 
     @classmethod
     def of(cls, services: Services) -> "Desk":
-        folder = Path(__file__).with_name("templates")
-        made = Environment(
-            loader=FileSystemLoader(folder), autoescape=True, undefined=StrictUndefined,
-            trim_blocks=True, lstrip_blocks=True,
-        )  # fmt: skip
+        made = templates()
         made.filters |= {"moment": moment, "day": day, "segment": lambda text: quote(str(text), safe=""),
                          "value": value, "pieces": pieces, "percent": lambda share: round(100 * share)}  # fmt: skip
         made.globals |= {"differences": differences, "languages": LANGUAGES}
@@ -93,6 +94,19 @@ class Desk:
             **values,
         )  # fmt: skip
         return HTMLResponse(page, status, {"vary": "Accept-Language, Cookie"})
+
+
+def templates() -> Environment:
+    folder = Path(__file__).with_name("templates")
+    return Environment(
+        loader=FileSystemLoader(folder), autoescape=True, undefined=StrictUndefined, trim_blocks=True,
+        lstrip_blocks=True,
+    )  # fmt: skip
+
+
+def of_this_site(address: str) -> str:
+    """The address where it is a path of these pages, else their start: no link may lead to another site."""
+    return address if address.startswith("/") and not address.startswith(("//", "/\\")) else "/"
 
 
 def back(address: str, **told: str | None) -> Response:

@@ -114,8 +114,17 @@ def http(module_servers: Servers) -> Iterator[Http]:
 
 def token(servers: Servers, *arguments: str) -> str:
     """A new token: `token(servers, "ada", "--project", "shop")`."""
+    return _run(servers, "token", "add", *arguments)
+
+
+def revoke(servers: Servers, name: str) -> None:
+    """All tokens of a person are refused from now on."""
+    _run(servers, "token", "revoke", name)
+
+
+def _run(servers: Servers, *arguments: str) -> str:
     done = subprocess.run(
-        warm.program("token", "add", *arguments, "--db", str(servers.db)), env={**os.environ, **servers.env},
+        warm.program(*arguments, "--db", str(servers.db)), env={**os.environ, **servers.env},
         cwd=servers.folder, capture_output=True, text=True, check=False, timeout=60,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr

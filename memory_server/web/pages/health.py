@@ -14,7 +14,7 @@ from memory_server.web.view import Desk, Visit, back
 def show(desk: Desk, visit: Visit) -> Response:
     """The sizes at once; what takes time, because it reads the whole file, where the address asks for it."""
     services = desk.services
-    found = services.health.check() if visit.get("check") else None
+    found = services.health.check() if visit.owns and visit.get("check") else None
     return desk.render(
         visit, "health", counts=services.memories.statistics(None, visit.caller), found=found,
         free=services.database.free(), path=_path(desk), work=desk.work,
@@ -23,11 +23,13 @@ def show(desk: Desk, visit: Visit) -> Response:
 
 
 def show_work(desk: Desk, visit: Visit) -> Response:
+    _refuse_others(visit)
     return desk.render(visit, "work", work=desk.work)
 
 
-def back_up(desk: Desk, _: Visit) -> Response:
+def back_up(desk: Desk, visit: Visit) -> Response:
     """Into the usual folder, named by the moment."""
+    _refuse_others(visit)
     folder = backups.folder(_path(desk))
     target = folder / backups.named(_path(desk), clock())
 
@@ -37,11 +39,12 @@ def back_up(desk: Desk, _: Visit) -> Response:
         return str(target)
 
     desk.work.start("backup", run)
-    return back("/health", done="backup")
+    return back("/doctor", done="backup")
 
 
-def purge(desk: Desk, _: Visit) -> Response:
+def purge(desk: Desk, visit: Visit) -> Response:
     """Erase for good what is deleted."""
+    _refuse_others(visit)
 
     def run(told: Callable[[int, int], None]) -> str:
         all_of_it = max(1, desk.services.forgetting.count_deleted())
@@ -49,7 +52,15 @@ def purge(desk: Desk, _: Visit) -> Response:
         return str(all_of_it)
 
     desk.work.start("purge", run)
-    return back("/health", done="purge")
+    return back("/doctor", done="purge")
+
+
+def _refuse_others(visit: Visit) -> None:
+    """Raises:
+    Invalid: somebody else than the one whose file it is asks for it.
+    """
+    if not visit.owns:
+        raise Invalid("Only whoever runs the server can do this, at its terminal.")
 
 
 def _path(desk: Desk) -> Path:
