@@ -71,6 +71,9 @@ SPOILT = {
     "migrations": f"UPDATE migrations SET name = {BAD} WHERE version = 1",
     "character_forms": f"INSERT INTO character_forms (form, folded) VALUES ('☂', {BAD})",
     "memory_counts": f"INSERT INTO memory_counts VALUES ({BAD}, 'error', 5, 0, 0)",
+    "tokens": "INSERT INTO tokens (id, name, hash, prefix) VALUES"
+    f" (85, {BAD}, '0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef', 'msrv_')",
+    "call_counts": f"INSERT INTO call_counts (id, day, tool) VALUES (86, '{LONG_AGO[:10]}', {BAD})",
     "memory_overwritten": f"INSERT INTO memory_overwritten VALUES (89, {BAD}, 'error', 5, 0)",
 }
 """How a row of each table becomes one that cannot be read; ids are those that nothing else has."""
@@ -112,6 +115,8 @@ NAMED = {
     "migrations": ("1", "name"),
     "character_forms": ("☂", "folded"),
     "memory_counts": ("zebra caf\ufffd", "project"),
+    "tokens": ("85", "name"),
+    "call_counts": ("86", "tool"),
     "memory_overwritten": ("89", "project"),
 }
 """How people name each of these rows, and the column."""

@@ -175,6 +175,10 @@ def _is_stream(start: Message) -> bool:
     )
 
 
+class _GoneError(Exception):
+    """The client went away before its request was whole: there is nobody to answer."""
+
+
 async def in_time(app: ASGIApp, scope: Scope, receive: Receive, send: Send) -> None:
     """Run an app whose request must have arrived within BODY seconds; else the answer is 408."""
     until, is_whole, begun = time.monotonic() + BODY, False, False
@@ -185,7 +189,9 @@ async def in_time(app: ASGIApp, scope: Scope, receive: Receive, send: Send) -> N
             return await receive()
         with anyio.fail_after(max(0.0, until - time.monotonic())):
             message = await receive()
-        is_whole = message["type"] != "http.request" or not message.get("more_body", False)
+        if message["type"] == "http.disconnect":
+            raise _GoneError
+        is_whole = not message.get("more_body", False)
         return message
 
     async def sent(message: Message) -> None:
@@ -195,6 +201,8 @@ async def in_time(app: ASGIApp, scope: Scope, receive: Receive, send: Send) -> N
 
     try:
         await app(scope, received, sent)
+    except _GoneError:
+        return
     except TimeoutError:
         if is_whole or begun:
             raise

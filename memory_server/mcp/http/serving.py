@@ -3,6 +3,7 @@
 import asyncio
 import logging
 import socket
+from contextlib import suppress
 from types import FrameType
 
 import h11
@@ -14,8 +15,6 @@ from memory_server.domain.deadline import CALL
 from memory_server.errors import Mend, Unavailable
 from memory_server.mcp.http.guard import Traffic
 
-logger = logging.getLogger(__name__)
-
 HEAD = 20.0
 """Seconds in which the line and the headers of a request must have arrived, from its first byte."""
 
@@ -23,7 +22,10 @@ IDLE = 60.0
 """Seconds that a connection may stay without a request."""
 
 CONNECTIONS = 2_000
-"""Connections at the same time; whoever comes then is told to try again (503)."""
+"""Connections at the same time, where the system allows so many; whoever comes then is told to try again (503)."""
+
+OTHER_FILES = 200
+"""Open files that are kept for all else: the database, the model, the worker of triggers."""
 
 LEAVING = CALL + 2
 """Seconds that running calls may take when the server is to end: none takes longer than a call may."""
@@ -31,8 +33,8 @@ LEAVING = CALL + 2
 CUTTING = 1
 """Seconds in which answers are sent still, then streams are cut."""
 
-QUIET = ("uvicorn", "uvicorn.error", "sse_starlette", "asyncio", "h11")
-"""What these log below WARNING repeats what clients send and get."""
+QUIET = ("uvicorn", "uvicorn.error", "sse_starlette", "asyncio", "h11", "mcp.server.transport_security")
+"""What these log below ERROR repeats what clients send and get, or says that a client sends what is no HTTP."""
 
 
 class _Connection(H11Protocol):
@@ -51,6 +53,18 @@ class _Connection(H11Protocol):
     def on_response_complete(self) -> None:
         super().on_response_complete()
         self._watch()
+
+    def send_400_response(self, msg: str) -> None:
+        """What follows a request is no HTTP. The one that is being answered has no one to answer any more."""
+        if self.cycle is None or self.cycle.response_complete or not self.cycle.response_started:
+            with suppress(
+                h11.LocalProtocolError
+            ):  # uvicorn answers a HEAD with a body, which h11 does not send
+                super().send_400_response(msg)
+        self.transport.close()
+        if self.cycle is not None:
+            self.cycle.disconnected = True
+            self.cycle.message_event.set()
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._rest()
@@ -113,8 +127,7 @@ def listen(host: str, port: int) -> socket.socket:
 def serve(app: ASGIApp, listening: socket.socket, traffic: Traffic) -> None:
     """Serve until a signal asks to stop. Returns when the running calls have ended."""
     for name in QUIET:
-        each = logging.getLogger(name)
-        each.setLevel(max(logging.WARNING, each.getEffectiveLevel()))
+        logging.getLogger(name).setLevel(logging.ERROR)
     config = uvicorn.Config(
         app,
         http=_Connection,
@@ -125,8 +138,24 @@ def serve(app: ASGIApp, listening: socket.socket, traffic: Traffic) -> None:
         access_log=False,
         server_header=False,
         proxy_headers=False,
-        limit_concurrency=CONNECTIONS,
+        limit_concurrency=_allowed(),
         timeout_keep_alive=int(IDLE),
         timeout_graceful_shutdown=CUTTING,
     )
     _Server(config, traffic).run([listening])
+
+
+def _allowed() -> int:
+    """How many connections the system allows. Its soft limit is often 1,024 files, and is raised as far as needed."""
+    try:
+        import resource
+    except ImportError:  # Windows has no such limit
+        return CONNECTIONS
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = CONNECTIONS + OTHER_FILES
+    if soft == resource.RLIM_INFINITY:
+        return CONNECTIONS
+    if soft < wanted:
+        soft = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+    return max(1, min(CONNECTIONS, soft - OTHER_FILES))
