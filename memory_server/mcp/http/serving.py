@@ -22,7 +22,10 @@ IDLE = 60.0
 """Seconds that a connection may stay without a request."""
 
 CONNECTIONS = 2_000
-"""Connections at the same time; whoever comes then is told to try again (503)."""
+"""Connections at the same time, where the system allows so many; whoever comes then is told to try again (503)."""
+
+OTHER_FILES = 200
+"""Open files that are kept for all else: the database, the model, the worker of triggers."""
 
 LEAVING = CALL + 2
 """Seconds that running calls may take when the server is to end: none takes longer than a call may."""
@@ -135,8 +138,24 @@ def serve(app: ASGIApp, listening: socket.socket, traffic: Traffic) -> None:
         access_log=False,
         server_header=False,
         proxy_headers=False,
-        limit_concurrency=CONNECTIONS,
+        limit_concurrency=_allowed(),
         timeout_keep_alive=int(IDLE),
         timeout_graceful_shutdown=CUTTING,
     )
     _Server(config, traffic).run([listening])
+
+
+def _allowed() -> int:
+    """How many connections the system allows. Its soft limit is often 1,024 files, and is raised as far as needed."""
+    try:
+        import resource
+    except ImportError:  # Windows has no such limit
+        return CONNECTIONS
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = CONNECTIONS + OTHER_FILES
+    if soft == resource.RLIM_INFINITY:
+        return CONNECTIONS
+    if soft < wanted:
+        soft = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+    return max(1, min(CONNECTIONS, soft - OTHER_FILES))
