@@ -70,8 +70,10 @@ SPOILT = {
     "erasures": f"INSERT INTO erasures (what, asked) VALUES ({BAD}, 1)",
     "migrations": f"UPDATE migrations SET name = {BAD} WHERE version = 1",
     "character_forms": f"INSERT INTO character_forms (form, folded) VALUES ('☂', {BAD})",
-    "memory_counts": f"INSERT INTO memory_counts VALUES ({BAD}, 'error', 5, 0, 0)",
-    "memory_overwritten": f"INSERT INTO memory_overwritten VALUES (89, {BAD}, 'error', 5, 0)",
+    "memory_counts": f"INSERT INTO memory_counts VALUES ({BAD}, 'error', 5, '', 0, 0)",
+    "memory_overwritten": f"INSERT INTO memory_overwritten VALUES (89, {BAD}, 'error', 5, 0, '')",
+    "tokens": f"INSERT INTO tokens (id, name, hash, prefix) VALUES (90, {BAD}, printf('%064d', 9), 'msrv_9')",
+    "call_counts": f"INSERT INTO call_counts (id, day, tool) VALUES (91, '2026-01-02', {BAD})",
 }
 """How a row of each table becomes one that cannot be read; ids are those that nothing else has."""
 
@@ -113,6 +115,8 @@ NAMED = {
     "character_forms": ("☂", "folded"),
     "memory_counts": ("zebra caf\ufffd", "project"),
     "memory_overwritten": ("89", "project"),
+    "tokens": ("90", "name"),
+    "call_counts": ("91", "tool"),
 }
 """How people name each of these rows, and the column."""
 
