@@ -70,11 +70,10 @@ SPOILT = {
     "erasures": f"INSERT INTO erasures (what, asked) VALUES ({BAD}, 1)",
     "migrations": f"UPDATE migrations SET name = {BAD} WHERE version = 1",
     "character_forms": f"INSERT INTO character_forms (form, folded) VALUES ('☂', {BAD})",
-    "memory_counts": f"INSERT INTO memory_counts VALUES ({BAD}, 'error', 5, 0, 0)",
-    "tokens": "INSERT INTO tokens (id, name, hash, prefix) VALUES"
-    f" (85, {BAD}, '0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef', 'msrv_')",
-    "call_counts": f"INSERT INTO call_counts (id, day, tool) VALUES (86, '{LONG_AGO[:10]}', {BAD})",
-    "memory_overwritten": f"INSERT INTO memory_overwritten VALUES (89, {BAD}, 'error', 5, 0)",
+    "memory_counts": f"INSERT INTO memory_counts VALUES ({BAD}, 'error', 5, '', 0, 0)",
+    "memory_overwritten": f"INSERT INTO memory_overwritten VALUES (89, {BAD}, 'error', 5, 0, '')",
+    "tokens": f"INSERT INTO tokens (id, name, hash, prefix) VALUES (90, {BAD}, printf('%064d', 9), 'msrv_9')",
+    "call_counts": f"INSERT INTO call_counts (id, day, tool) VALUES (91, '2026-01-02', {BAD})",
 }
 """How a row of each table becomes one that cannot be read; ids are those that nothing else has."""
 
@@ -115,9 +114,9 @@ NAMED = {
     "migrations": ("1", "name"),
     "character_forms": ("☂", "folded"),
     "memory_counts": ("zebra caf\ufffd", "project"),
-    "tokens": ("85", "name"),
-    "call_counts": ("86", "tool"),
     "memory_overwritten": ("89", "project"),
+    "tokens": ("90", "name"),
+    "call_counts": ("91", "tool"),
 }
 """How people name each of these rows, and the column."""
 

@@ -35,6 +35,7 @@ HOOKS = int(next(MIGRATIONS.glob("*_hooks.sql")).name[:4])
 ORIGINS = int(next(MIGRATIONS.glob("*_origins.sql")).name[:4])
 COUNTS = int(next(MIGRATIONS.glob("*_counts.sql")).name[:4])
 TOKENS = int(next(MIGRATIONS.glob("*_tokens.sql")).name[:4])
+PERSONS = int(next(MIGRATIONS.glob("*_persons.sql")).name[:4])
 CLAUDE = Caller("Claude", "s1")
 
 DATA = {
@@ -127,9 +128,15 @@ DATA = {
         INSERT INTO open_questions (project, question, session) VALUES ('shop', 'Who keeps the lighthouse?', 's1');
     """,
     TOKENS: """
-        INSERT INTO tokens (name, hash, prefix, projects, read_only, expires_at)
-        VALUES ('ada', hex(zeroblob(32)), 'msrv_abcdefg', '["shop"]', 1, '2999-01-01T00:00:00.000Z');
-        INSERT INTO call_counts (day, tool, calls, times) VALUES ('2026-01-02', 'recall', 1, '[1]');
+        INSERT INTO tokens (name, hash, prefix, projects) VALUES ('ada', printf('%064d', 1), 'msrv_1', '["shop"]');
+        INSERT INTO call_counts (day, tool, calls) VALUES ('2026-01-02', 'recall', 3);
+    """,
+    PERSONS: """
+        INSERT INTO memories (content, type, person) VALUES ('The lamp is ada''s', 'error', 'ada');
+        INSERT INTO turns (message, summary, person) VALUES ('We spoke', 'On lamps', 'ada');
+        INSERT INTO facts (scope, owner, key, value) VALUES ('global', 'ada' || char(31), 'a.key', '3');
+        INSERT INTO conversations (name) VALUES ('ada' || char(31) || 'talk');
+        INSERT OR IGNORE INTO memories (id, content, type) VALUES (1, 'It is there already', 'learning');
     """,
 }
 """What a file can hold from a version on."""
