@@ -60,7 +60,7 @@ CUT = 0.3
 LEAST = 0.05
 """Probability below which a hit is left out, unless it is the best: that keeps 86 to 100 % of the answers."""
 
-LIKELY = 0.15
+LIKELY = 0.25
 """Probability of the best hit below which the answer says that nothing is likely to answer."""
 
 _NONE: Mapping[MemoryId, MemoryId] = MappingProxyType({})
@@ -171,7 +171,7 @@ def _below_successors(hits: list[Hit], successors: Mapping[MemoryId, MemoryId]) 
         line = lines[hit.memory.id]
         above = next((ranks[id] for id in line if id in ranks), hit.rank)
         ranks[hit.memory.id] = min(SUPERSEDED_WEIGHT * hit.rank, BELOW * above) if line else hit.rank
-    return [replace(hit, rank=ranks[hit.memory.id]) for hit in hits]
+    return [replace(hit, rank=ranks[hit.memory.id]) if lines[hit.memory.id] else hit for hit in hits]
 
 
 def with_neighbours(hits: list[Hit], near: Sequence[Edge], candidates: Sequence[Hit]) -> list[Hit]:
