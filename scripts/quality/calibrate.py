@@ -1,9 +1,9 @@
 """Fits what a score means: `python scripts/quality/calibrate.py DATA ... [--write]`.
 
-The model of memory_server/domain/confidence.py is fitted on the hits of every question, and, at a fraction of the weight,
-on what is found where its evidence is not in the store, and in stores that it is not about. Each set weighs the same. With
-`--left-out` it is fitted without each store, and prints how well its scores are calibrated there; so it does with
-`--sets` for each set that is left out whole.
+The model of memory_server/domain/confidence.py is fitted on the hits of every question, and, at a fraction of the
+weight, on what is found where its evidence is not in the store, and in stores that it is not about. Each set has the
+same weight. With `--left-out` it is fitted without each store, and prints how well its scores are calibrated there; so
+it does with `--sets` for each set that is left out whole.
 """
 
 import argparse
@@ -128,8 +128,8 @@ def left_out(given: Sequence[Sample], part: Callable[[Sample], object]) -> Itera
         for each in given:
             if part(each) == left and each.weight == 1 and len(each.right):
                 chances = 1 / (1 + np.exp(-each.rows @ model[1:] - model[0]))
-                found = zip(chances.tolist(), each.right.tolist(), strict=True)
-                hits[each.set] += [Hit((), chance, bool(right)) for chance, right in found]
+                pairs = zip(chances.tolist(), each.right.tolist(), strict=True)
+                hits[each.set] += [Hit((), chance, bool(right)) for chance, right in pairs]
     for name, found in hits.items():
         share = np.mean([hit.right for hit in found])
         yield f"| {name} | {len(found)} | {share:.2f} | {calibration_error(found):.3f} | {brier(found):.3f} |"
