@@ -36,6 +36,7 @@ class Texts:
 
     texts: Sequence[str]
     _having: dict[str, Numbers] = field(default_factory=dict)
+    _terms: dict[int, tuple[str, ...]] = field(default_factory=dict)
 
     def having(self, term: str) -> Numbers:
         """1 for each text that has a term, 0 for the others."""
@@ -48,7 +49,9 @@ class Texts:
 
     def bridges(self, place: int, asked: Sequence[str]) -> list[str]:
         """What a text names, the question does not, and few other candidates do."""
-        own = [term for term in query.parse(self.texts[place]).terms if term not in asked]
+        if place not in self._terms:  # the parts of a question often have the same best texts
+            self._terms[place] = query.parse(self.texts[place]).terms
+        own = [term for term in self._terms[place] if term not in asked]
         rare = sorted(own, key=background.share)[:LOOKED_AT]
         most = max(BRIDGES, FEW * len(self.texts))
         return [term for term in rare if 1 < self.having(term).sum() <= most][:BRIDGES]

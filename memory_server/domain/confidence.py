@@ -8,6 +8,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
+from math import log, log1p
+from statistics import fmean
 
 import numpy as np
 
@@ -16,6 +18,13 @@ from memory_server.domain.relevance import Boost, Numbers
 FAR = 16
 """The place in the ranking with whose score each score is compared."""
 
+FIRST = 10
+"""Texts, the best of a ranking, among which a text may be said again."""
+
+NEAR = 0.4
+"""Cosine from which on it counts in full that a text is said again: notes alike that are far from the question tell
+nothing."""
+
 
 @dataclass(frozen=True, slots=True)
 class Signals:
@@ -23,6 +32,8 @@ class Signals:
 
     `distinct` is how far the cosine lies above those of the other candidates, in standard deviations. `score` is what
     it is ranked by, `far` the score of the text at place FAR, `full` the weight of all terms, `terms` their number.
+    `questions` is the number of questions that were asked in one. `restated` is how often the FIRST texts say nearly
+    the same, and `summed` how often they say the like where the question asks for a sum, to which each of them belongs.
     """
 
     share: float
@@ -35,6 +46,9 @@ class Signals:
     only_asks: bool
     full: float
     terms: int
+    questions: int = 1
+    restated: float = 0.0
+    summed: float = 0.0
 
 
 def probabilities(ranked: Sequence[Signals], meaning: bool, words: bool = True) -> list[float]:
@@ -48,27 +62,55 @@ def probabilities(ranked: Sequence[Signals], meaning: bool, words: bool = True) 
 
 
 def inputs(ranked: Sequence[Signals], meaning: bool) -> Numbers:
-    """The inputs of the model, a row for each text of a ranking."""
+    """The inputs of the model, a row for each text of a ranking.
+
+    How many texts answer is seen from what they say to each other, so only where meaning is known.
+    """
     following = [each.score for each in (*ranked[1:], ranked[-1])]
+    lead = ranked[0].score - following[0]
+    usual = fmean(map(_restated, ranked[:FIRST]))
     rows = [
-        [
-            each.share,
-            each.cover,
-            each.score,
-            each.score - each.far,
-            max(0.0, each.score - after),
-            np.log1p(place),
-            np.log1p(each.full),
-            np.log1p(each.terms),
-            float(each.only_asks),
-            float(each.boost.named),
-            float(each.boost.other_named),
-            each.boost.amount,
-            *([each.cosine, each.distinct] if meaning else []),
-        ]
+        [*_alone(each, after, place), *(_among(each, lead, usual, place) if meaning else ())]
         for place, (each, after) in enumerate(zip(ranked, following, strict=True))
     ]
     return np.array(rows)
+
+
+def _alone(each: Signals, after: float, place: int) -> list[float]:
+    """What a text has of the answer; `after` is the score of the next one."""
+    return [
+        each.share,
+        each.cover,
+        each.score,
+        each.score - each.far,
+        max(0.0, each.score - after),
+        log1p(place),
+        log1p(each.full),
+        log1p(each.terms),
+        float(each.only_asks),
+        float(each.boost.named),
+        float(each.boost.other_named),
+        each.boost.amount,
+    ]
+
+
+def _among(each: Signals, lead: float, usual: float, place: int) -> list[float]:
+    """How far a text stands out, and how many others answer too.
+
+    `lead` is how far the best text is before the next one, `usual` how often the first ones are restated.
+    """
+    return [
+        each.distinct,
+        log(each.questions),
+        max(0.0, lead) if place else 0.0,
+        _restated(each),
+        usual,
+        log1p(each.summed),
+    ]
+
+
+def _restated(each: Signals) -> float:
+    return min(1.0, each.cosine / NEAR) * log1p(each.restated)
 
 
 @cache

@@ -21,10 +21,10 @@ class Recallable(StrEnum):
     WOKEN = "woken"
 
 
-LEAST = 0.01
+LEAST = 0.003
 """Probability below which a text is no part of an answer."""
 
-LIKELY = 0.06
+LIKELY = 0.1
 """Probability of the best text below which there is no answer: the least bad one would be noise."""
 
 HEADROOM = 0.9

@@ -53,6 +53,12 @@ SAYS_WHEN = 0.05
 SAYS_NUMBER = 0.02
 """Added where the question asks how many, and the text has a number."""
 
+RESTATED = 0.7
+"""Cosine from which on two texts say nearly the same."""
+
+ALIKE = 0.5
+"""Cosine from which on two texts say the like of different things, as two expenses do."""
+
 _MONTHS = "jan|feb|mar|apr|june?|july?|aug|sept?|oct|nov|dec"
 _A_TIME = re.compile(
     rf"\b(?:yesterday|today|tonight|tomorrow|ago|last|next|week(?:end)?s?|month|year|(?:{_MONTHS})(?:[a-z]+)?|may"
@@ -177,14 +183,27 @@ def cosines(vectors: NDArray[np.float32], question: Vector) -> Numbers:
     return found
 
 
-def middle(vectors: Sequence[Vector]) -> Vector:
-    """The direction between vectors: it stands for a question whose parts have these."""
-    found: Vector = _unit(np.array([np.sum(vectors, axis=0)], np.float32))[0]
+def repeated(vectors: NDArray[np.float32], first: int, least: float) -> Numbers:
+    """How often each text is said again by the first ones: Σ max(0, (cosine - least) / (1 - least)) over the others.
+
+    `vectors` has a row for each text of a ranking, in its order.
+    """
+    cosines = np.einsum("id,jd->ij", vectors, vectors[:first])
+    np.fill_diagonal(cosines, 0.0)
+    found: Numbers = np.maximum(0.0, (cosines - least) / (1 - least)).sum(axis=1).astype(np.float64)
     return found
 
 
+def middle(vectors: Sequence[NDArray[np.float32]]) -> NDArray[np.float32]:
+    """The direction between vectors, row by row where these are arrays of rows.
+
+    It stands for a question whose parts have these, and for a turn, which has a summary and a message.
+    """
+    return _unit(np.sum(vectors, axis=0, dtype=np.float32))
+
+
 def _unit(rows: NDArray[np.float32]) -> NDArray[np.float32]:
-    lengths = np.sqrt(np.einsum("ij,ij->i", rows, rows))[:, None]
+    lengths = np.sqrt(np.einsum("...j,...j->...", rows, rows))[..., None]
     unit: NDArray[np.float32] = rows / np.maximum(lengths, np.float32(1e-9))
     return unit
 

@@ -17,9 +17,9 @@ LIKELY = 0.25
 """Probability from which on a text is shown. Half of what is shown is then what was asked for."""
 
 
-MEANING_INTERCEPT, PER_LOGIT, PER_SHARED = -1.0, 1.2, 0.5
+MEANING_INTERCEPT, PER_LOGIT, PER_SHARED = -1.0, 1.0, 0.5
 
-LIKELY_BY_MEANING = 0.35
+LIKELY_BY_MEANING = 0.4
 """The same where meaning is known too; what the words alone make likely is shown in any case."""
 
 

@@ -3,6 +3,7 @@
 import re
 import unicodedata
 from dataclasses import dataclass
+from functools import lru_cache
 
 from memory_server.language.lazy import lazy
 from memory_server.language.text import HAN, SPACELESS, fold, has_han
@@ -89,9 +90,12 @@ def _terms(text: str, *, stops: bool) -> list[str]:
 
 def _spaced(text: str) -> str:
     """The text with punctuation replaced by spaces. Symbols beyond ASCII stay: to the index, ₽ and 🤖 are letters."""
-    return "".join(
-        " " if _separates(character) and character not in _INSIDE else character for character in text
-    )
+    return "".join(map(_apart, text))
+
+
+@lru_cache(maxsize=4096)
+def _apart(character: str) -> str:
+    return " " if _separates(character) and character not in _INSIDE else character
 
 
 def _separates(character: str) -> bool:

@@ -43,6 +43,13 @@ _WHEN = re.compile(
 _HOW_MANY = re.compile(
     r"how (?:many|much|old|often|far|tall)|what number|多少|几[个只本次岁位天条张件名块]|多[大高远重]|年龄"
 )
+_SUM = re.compile(
+    r"\b(?:total|altogether|in all|so far|average|on track)\b"
+    r"|\b(?:meet|met|meeting|reach\w*|within|over|under|exceed\w*|hit\w*)\b.{0,40}\b(?:goal|target|budget|limit)"
+    r"|how much (?:have|had|did|do) \w+ (?:\w+ )?(?:spen[dt]|pa(?:y|id)|saved?|earn(?:ed)?|used?|owed?)\b"
+    r"|how (?:many|much|often)\b.{0,40}\b(?:this|last|past|per|each|every|a) (?:day|week|month|year)"
+    r"|一共|总共|共计|合计|总计|总额|累计|平均|加起来|[花用赚存]了多少|(?:达到|超过|完成)了?.{0,10}(?:目标|预算)"
+)
 _MINE = re.compile(r"\b(?:i|my|me|mine|i've|i'm|we|our)\b|我")
 
 
@@ -50,7 +57,8 @@ _MINE = re.compile(r"\b(?:i|my|me|mine|i've|i'm|we|our)\b|我")
 class Question:
     """`parts` are the questions in it, none where it is one; the flags say what it asks for.
 
-    `core` is the text without the sentences that ask for nothing. `mine`: it is about the person who asks.
+    `core` is the text without the sentences that ask for nothing. `mine`: it is about the person who asks. `adds_up`:
+    the answer is a sum, or whether a sum is enough.
     """
 
     text: str
@@ -59,6 +67,7 @@ class Question:
     when: bool
     how_many: bool
     mine: bool
+    adds_up: bool = False
 
 
 def read(text: str) -> Question:
@@ -78,6 +87,7 @@ def read(text: str) -> Question:
         _WHEN.search(folded) is not None,
         _HOW_MANY.search(folded) is not None,
         _MINE.search(folded) is not None,
+        _SUM.search(folded) is not None,
     )
 
 

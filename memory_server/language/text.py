@@ -114,6 +114,8 @@ def _with_joiners(run: re.Match[str]) -> str:
 
 def fold(text: str) -> str:
     """The text in lower case, one width (NFKC) and simplified Han, so that two spellings of a word become equal."""
+    if text.isascii():
+        return text.lower()
     return unicodedata.normalize("NFKC", text).lower().translate(TO_SIMPLIFIED)
 
 

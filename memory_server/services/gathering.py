@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memory_server.domain import parts, ranking, relevance
-from memory_server.domain.embedding import Embedded
+from memory_server.domain.embedding import Embedded, Vector
 from memory_server.domain.memory import Filter
 from memory_server.domain.relevance import Hood, Numbers, Places, Term
 from memory_server.language import background
@@ -132,12 +132,13 @@ class Scores:
 class Gathered:
     """The candidates of a kind, by their ids, and their scores for each part of the question.
 
-    `speaking` counts those that begin with the name of a speaker.
+    `speaking` counts those that begin with the name of a speaker. `vectors` has a row for each, none without meaning.
     """
 
     ids: list[int]
     scores: list[Scores]
     speaking: int
+    vectors: NDArray[np.float32]
 
 
 def joined(kinds: Sequence[list[Scores]]) -> list[Scores]:
@@ -167,8 +168,10 @@ class Gathering(Generic[Thing]):
         """What the words or the meaning of a part propose, and what was said around it in the same talk."""
         hood = self._hood(self._proposed())
         self.words.reach(self.asked.kind, hood.ids)
-        scores = self._scores(hood) if len(hood.rows) else []
-        return Gathered(hood.ids[hood.rows].tolist(), scores, hood.speaking)
+        known = self._vectors(hood)
+        scores = self._scores(hood, known) if len(hood.rows) else []
+        own = relevance.middle(known)[hood.rows] if len(known) > 1 else known[0][hood.rows]
+        return Gathered(hood.ids[hood.rows].tolist(), scores, hood.speaking, own)
 
     @property
     def tx(self) -> Tx:
@@ -264,18 +267,21 @@ class Gathering(Generic[Thing]):
             found[distance] = np.where(together, place, len(every))
         return Hood(every, rows, found, asks, int(people[rows].sum()))
 
-    def _scores(self, hood: Hood) -> list[Scores]:
-        """The scores of each part of the question."""
+    def _vectors(self, hood: Hood) -> list[NDArray[np.float32]]:
+        """The vectors of the texts of the hood: see `candidates.vectors`. Without meaning they have no dimension."""
+        meaning = self.meaning
+        if meaning is None or not meaning.vectors:
+            return [np.zeros((len(hood.ids) + 1, 0), np.float32)]
+        dimensions = len(meaning.vectors[0])
+        return candidates.vectors(self.tx, self.asked.kind, meaning.space_id, hood.ids, dimensions)
+
+    def _scores(self, hood: Hood, known: Sequence[NDArray[np.float32]]) -> list[Scores]:
+        """The scores of each part of the question. `known` are the vectors of the texts of the hood."""
         ids = hood.ids[hood.rows].tolist()
-        meaning = self.meaning if self.meaning is not None and self.meaning.vectors else None
-        wide: list[NDArray[np.float32]] = []
-        if meaning:
-            dimensions = len(meaning.vectors[0])
-            vectors = meaning.vectors
-            if len(vectors) < len(self.queries):  # the middle of its parts stands for the whole
-                vectors = (*vectors, relevance.middle(vectors))
-            known = candidates.vectors(self.tx, self.asked.kind, meaning.space_id, hood.ids, dimensions)
-            wide = [relevance.widened(each, hood) for each in known]
+        vectors: tuple[Vector, ...] = self.meaning.vectors if self.meaning is not None else ()
+        if 0 < len(vectors) < len(self.queries):  # the middle of its parts stands for the whole
+            vectors = (*vectors, relevance.middle(vectors))
+        wide = [relevance.widened(each, hood) for each in known] if vectors else []
         found = []
         for place, asked in enumerate(self.queries):
             terms = [] if self.asked.mode == "semantic" else [self._term(text) for text in asked.terms]

@@ -3,9 +3,11 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime
+from functools import lru_cache
 from typing import Generic
 
 import numpy as np
+from numpy.typing import NDArray
 
 from memory_server.domain import bridging, confidence, parts, ranking, relevance
 from memory_server.domain.confidence import Signals
@@ -141,6 +143,7 @@ class _Search(Generic[Thing]):
         if not ids:
             return []
         scores = joined([each.scores for each in gathered if each.scores])
+        vectors = np.concatenate([each.vectors for each in gathered])
         talk = sum(each.speaking for each in gathered) / len(ids)
         bases = [
             each.base(self._meaning_weight(asked, talk))
@@ -150,7 +153,7 @@ class _Search(Generic[Thing]):
         if self.meaning is None:  # what only stands beside a text has no word
             best = best[np.max(bases, axis=0)[best] > 0]
         seen = self._read([(place, *ids[place]) for place in best[:LOOKED_AT].tolist()])
-        return self._in_order(seen, scores, bases) if seen else []
+        return self._in_order(seen, scores, bases, vectors) if seen else []
 
     def _meaning_weight(self, asked: Query, talk: float) -> float:
         meaning = self.meaning if self.meaning is not None and self.meaning.vectors else None
@@ -176,6 +179,7 @@ class _Search(Generic[Thing]):
         seen: Sequence[_Candidate[Thing]],
         scores: Sequence[Scores],
         bases: Sequence[Numbers],
+        vectors: NDArray[np.float32],
     ) -> list[Ranked[Thing]]:
         boosts = self._boosts(seen)
         literal = Literal(self.question.text)
@@ -189,28 +193,39 @@ class _Search(Generic[Thing]):
         order, lists_of = relevance.best_places(lists)
         spread = [_spread(each.cosine) for each in scores]
         far = [float(np.sort(each)[-min(confidence.FAR, len(each))]) for each in lists]
-        best_parts: dict[tuple[Embedded, int], tuple[int, float, Signals]] = {}
+        best_parts: dict[tuple[Embedded, int], tuple[int, float]] = {}
         least = np.inf
         for row in order.tolist():
-            number, there, place = int(lists_of[row]), seen[row], best[row]
-            each, own = scores[number], float(lists[number][row])
             # Of several questions, each has its own best score: the order is that of the places.
-            least = min(own, least)
-            signals = Signals(
-                share=float(each.share[place]),
-                cover=float(each.cover[place]),
-                cosine=float(each.cosine[place]),
-                distinct=float((each.cosine[place] - spread[number][0]) / spread[number][1]),
-                score=own,
-                far=far[number],
-                boost=boosts[row],
-                only_asks=relevance.only_asks(there.text),
-                full=each.full,
-                terms=len(self.queries[number].terms),
+            least = min(float(lists[lists_of[row]][row]), least)
+            key = (seen[row].asked.kind, parts.memory_of(seen[row].id))
+            best_parts.setdefault(key, (row, least))
+        rows = [row for row, _ in best_parts.values()]
+        restated, summed = self._repeated(
+            vectors[[best[row] for row in rows]], [kind for kind, _ in best_parts]
+        )
+        ranked = []
+        for row, again, like in zip(rows, restated, summed, strict=True):
+            number, place = int(lists_of[row]), best[row]
+            each = scores[number]
+            ranked.append(
+                Signals(
+                    share=float(each.share[place]),
+                    cover=float(each.cover[place]),
+                    cosine=float(each.cosine[place]),
+                    distinct=float((each.cosine[place] - spread[number][0]) / spread[number][1]),
+                    score=float(lists[number][row]),
+                    far=far[number],
+                    boost=boosts[row],
+                    only_asks=relevance.only_asks(seen[row].text),
+                    full=each.full,
+                    terms=len(self.queries[number].terms),
+                    questions=max(1, len(self.question.parts)),
+                    restated=again,
+                    summed=like,
+                )
             )
-            key = (there.asked.kind, parts.memory_of(there.id))
-            best_parts.setdefault(key, (row, least, signals))
-        chances = self._probabilities([signals for _, _, signals in best_parts.values()])
+        chances = self._probabilities(ranked)
         return [
             Ranked(
                 *key,
@@ -221,8 +236,23 @@ class _Search(Generic[Thing]):
                 very[row],
                 1.0 if very[row] else chance,
             )
-            for (key, (row, score, signals)), chance in zip(best_parts.items(), chances, strict=True)
+            for (key, (row, score)), signals, chance in zip(best_parts.items(), ranked, chances, strict=True)
         ]
+
+    def _repeated(
+        self, vectors: NDArray[np.float32], kinds: Sequence[Embedded]
+    ) -> tuple[list[float], list[float]]:
+        """For each text of the ranking how often the first ones of its kind restate it, and add to it.
+
+        A memory and the fact that was read from it are one thing said once.
+        """
+        restated, summed = np.zeros((2, len(kinds)))
+        for kind in set(kinds):
+            of_kind = np.array([each is kind for each in kinds])
+            restated[of_kind] = relevance.repeated(vectors[of_kind], confidence.FIRST, relevance.RESTATED)
+            if self.question.adds_up:
+                summed[of_kind] = relevance.repeated(vectors[of_kind], confidence.FIRST, relevance.ALIKE)
+        return restated.tolist(), summed.tolist()
 
     def _bridged(self, lists: Sequence[Numbers], seen: Sequence[_Candidate[Thing]]) -> list[Numbers]:
         """The scores of each part of the question, with what two hops add."""
@@ -288,6 +318,7 @@ def _day(moment: str) -> date:
     return datetime.fromtimestamp(_seconds(moment), UTC).date()
 
 
+@lru_cache(maxsize=4096)
 def _seconds(moment: str) -> float:
     """Seconds since 1970; 0 for a text that is no moment, as a hand edit can leave it."""
     try:

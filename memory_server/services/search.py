@@ -37,7 +37,8 @@ EVERYTHING = ("", "*")
 class Found:
     """What a search answers; `degraded` says why it is less than it could be, `note` what a reader should know.
 
-    `own` is the name that the caller's project has in the file, where its memories come first.
+    `own` is the name that the caller's project has in the file, where its memories come first. `likely`: one of the
+    memories is likely to answer.
     """
 
     hits: list[Hit]
@@ -45,6 +46,7 @@ class Found:
     degraded: tuple[Problem, ...]
     note: str | None = None
     own: str | None = None
+    likely: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,15 +92,17 @@ class SearchService:
                 where.own,
             )
             hits = _hits(tx, text, asked, known)
+            floor = ranking.LIKELY if known and not known.space.lexical else ranking.LIKELY_BY_WORDS
+            answered = bool(hits) and hits[0].score >= floor
             hits = (ranking.likely(hits) if likely else hits)[offset : offset + limit]
             problems = [*retrieval.without_meaning(tx, [Embedded.MEMORIES], meaning), *tx.skipped]
-            unlikely = hits and not offset and hits[0].score < ranking.LIKELY
             return Found(
                 hits,
                 name(known.space) if known else "none",
                 tuple(problems),
-                where.note or (NOT_LIKELY if unlikely else None),
+                where.note or (NOT_LIKELY if hits and not (answered or offset) else None),
                 where.own,
+                answered,
             )
 
         if mode == "keyword":
@@ -123,14 +127,13 @@ class SearchService:
     def _record(self, text: str, found: Found, caller: Caller, whole: bool) -> None:
         """Count the accesses, and keep what the search teaches; `whole`: it asked for all that may answer."""
         surely = [hit.memory.id for hit in found.hits if hit.score >= ranking.LEAST]
-        answers = bool(found.hits) and found.hits[0].score >= ranking.LIKELY
-        vain = whole and not answers and self.learning.wants(text, caller)
+        vain = whole and not found.likely and self.learning.wants(text, caller)
         if not (surely or vain) or not self.count_access:
             return
 
         def mark(tx: WriteTx) -> None:
             memories.mark_accessed(tx, surely)
-            self.learning.asked(tx, text, surely, caller, answers=answers, vain=vain)
+            self.learning.asked(tx, text, surely, caller, answers=found.likely, vain=vain)
 
         self.database.later(mark)
 

@@ -1,7 +1,9 @@
 """Probabilities that texts answer: within bounds, and more where a text has more of the answer."""
 
 from dataclasses import replace
+from math import log
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -27,6 +29,9 @@ SIGNALS = st.builds(
     only_asks=st.booleans(),
     full=st.floats(0, 400),
     terms=st.integers(0, 300),
+    questions=st.integers(1, 4),
+    restated=st.floats(0, 9),
+    summed=st.floats(0, 9),
 )
 
 
@@ -106,8 +111,29 @@ def test_a_better_score_is_likelier_all_else_equal(meaning: bool) -> None:
     assert found[0] < found[-1]
 
 
-def test_the_inputs_are_a_row_for_each_text_with_two_more_columns_where_meaning_is_known() -> None:
-    ranked = [sure(), unsure()]
+def test_the_inputs_are_a_row_for_each_text_with_six_more_columns_where_meaning_is_known() -> None:
+    ranked = [
+        replace(each, questions=2, restated=restated, summed=1.0)
+        for each, restated in ((sure(), 0.0), (unsure(), 3.0))
+    ]
     with_meaning, by_words = (confidence.inputs(ranked, meaning) for meaning in (True, False))
-    assert with_meaning.shape == (2, by_words.shape[1] + 2)
-    assert with_meaning[:, -2:].tolist() == [[0.9, 3.0], [0.06, 0.0]]
+    assert with_meaning.shape == (2, by_words.shape[1] + 6)
+    lead, again = 0.9 - 0.05, log(1 + 3) * 0.06 / 0.4
+    assert with_meaning[:, -6:] == pytest.approx(
+        np.array([[3.0, log(2), 0.0, 0.0, again / 2, log(2)], [0.0, log(2), lead, again, again / 2, log(2)]])
+    )
+
+
+def test_a_text_that_others_restate_is_likelier() -> None:
+    restated = [
+        confidence.probabilities([replace(sure(0.5), restated=each)] * 10, True)[3] for each in (0, 2, 5)
+    ]
+    assert restated == sorted(restated)
+    assert restated[0] < restated[-1]
+
+
+def test_behind_a_text_that_is_far_ahead_the_others_are_less_likely() -> None:
+    behind, beside = (
+        confidence.probabilities([sure(score), *[sure(0.5)] * 5], True)[1] for score in (1.2, 0.52)
+    )
+    assert behind < beside

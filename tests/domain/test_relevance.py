@@ -233,6 +233,21 @@ def test_the_middle_lies_between() -> None:
     assert middle.shape == (2,)
 
 
+def test_the_middle_of_arrays_lies_between_their_rows() -> None:
+    first, second = np.array([[1, 0], [0, 0]], np.float32), np.array([[0, 1], [0, 0]], np.float32)
+    assert relevance.middle([first, second]) == pytest.approx(np.array([[0.5**0.5] * 2, [0, 0]]))
+
+
+def test_a_text_is_repeated_by_the_first_ones_that_are_near_but_not_by_itself() -> None:
+    vectors = np.array([[1, 0], [1, 0], [0, 1], [0.8, 0.6]], np.float32)
+    assert relevance.repeated(vectors, 2, 0.7) == pytest.approx(np.array([1, 1, 0, 2 / 3]))
+    assert relevance.repeated(vectors[:1], 2, 0.7).tolist() == [0]
+
+
+def test_without_vectors_nothing_is_repeated() -> None:
+    assert relevance.repeated(np.zeros((3, 0), np.float32), 2, 0.7).tolist() == [0, 0, 0]
+
+
 # The order over several questions
 
 

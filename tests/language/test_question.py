@@ -112,6 +112,29 @@ def test_the_kind_of_the_answer(text: str, when: bool, how_many: bool, mine: boo
     assert read.mine == (mine or " we " in text)
 
 
+@pytest.mark.parametrize(
+    ("text", "adds_up"),
+    [
+        ("How much have I spent on coffee?", True),
+        ("What is my total of steps?", True),
+        ("How many miles did we drive last month?", True),
+        ("Am I meeting my weekly budget?", True),
+        ("How long do I sleep on average?", True),
+        ("我这周一共走了多少步？", True),
+        ("买咖啡总共花了多少钱？", True),
+        ("我完成了跑步目标吗？", True),
+        ("How many cats does Ann have?", False),
+        ("What is the budget of the museum?", False),
+        ("Where did we spend the summer?", False),
+        ("Who is over there?", False),
+        ("她有多少只猫？", False),
+        ("目标是什么？", False),
+    ],
+)
+def test_whether_the_answer_is_a_sum(text: str, adds_up: bool) -> None:
+    assert question.read(text).adds_up == adds_up
+
+
 def test_what_is_told_before_a_question_does_not_decide_the_kind_of_its_answer() -> None:
     read = question.read("I had ten days off. When I was away it rained. Where does Ann live?")
     assert (read.when, read.how_many, read.mine) == (False, False, False)
