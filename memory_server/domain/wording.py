@@ -73,6 +73,15 @@ class Wording:
         return tuple(stem for word, stem in zip(self.words, self.stems, strict=False) if is_key(word))
 
     @cached_property
+    def different_keys(self) -> frozenset[str]:
+        return frozenset(self.keys)
+
+    @cached_property
+    def weight(self) -> float:
+        """What its keys weigh, each counted once."""
+        return _weights(self.different_keys)
+
+    @cached_property
     def han(self) -> str:
         """The characters of the Chinese keys."""
         return "".join(key for key in self.keys if has_han(key))
@@ -124,7 +133,7 @@ def names_another(one: Wording, other: Wording) -> bool:
 def kept(keys: Sequence[str], other: Wording) -> float:
     """The share of some keys, by what they weigh, that another text has; 1 without any."""
     total = held = 0.0
-    there = set(other.keys)
+    there = other.different_keys
     for key in dict.fromkeys(keys):
         weight = _weight(key)
         total += weight
@@ -137,9 +146,8 @@ def kept(keys: Sequence[str], other: Wording) -> float:
 
 def overlap(one: Wording, other: Wording) -> float:
     """The keys that both have among all of both, by what they weigh (Dice): from 0 to 1."""
-    mine, yours = set(one.keys), set(other.keys)
-    both = _weights(mine) + _weights(yours)
-    return 2 * _weights(mine & yours) / both if both else 0.0
+    both = one.weight + other.weight
+    return 2 * _weights(one.different_keys & other.different_keys) / both if both else 0.0
 
 
 def rarest(keys: Collection[str], number: int) -> list[str]:

@@ -110,6 +110,7 @@ _MONTH = re.compile(
     r"(?=\s*\d)|(?<=\d)((?:st|nd|rd|th)?(?: of)? )(" + "|".join(MONTHS) + r")\b"
 )
 _NUMBER = re.compile(r"\d+(?:\.\d+)*")
+_DIGIT = re.compile(r"\d")
 
 
 def in_digits(text: str) -> str:
@@ -126,7 +127,10 @@ def in_digits(text: str) -> str:
 
 def named(text: str) -> frozenset[str]:
     """The numbers that a text names. Hours count from 0 to 24, months are numbers, a date is three of them."""
-    text = _CLOCK.sub(_hour, fold(in_digits(text)))
+    text = fold(in_digits(text))
+    if not _DIGIT.search(text):  # as in most texts; all that follows takes 20 µs
+        return frozenset()
+    text = _CLOCK.sub(_hour, text)
     text = _DATE.sub(r" \1 \3 \4 ", _MONTH.sub(_month, text))
     return frozenset(map(_plain, _NUMBER.findall(text)))
 

@@ -120,12 +120,13 @@ def change(tx: WriteTx, space_id: int, kind: str, id: int) -> None:
 
 
 @settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
-@given(st.lists(CHANGES, min_size=1, max_size=5), st.sampled_from([3, 1_000]))
+@given(st.lists(CHANGES, min_size=1, max_size=5), st.sampled_from([3, 1_000]), st.sampled_from([1, 4, 1_000]))
 def test_the_copy_finds_what_sql_finds_after_any_changes(
-    clock: Clock, changes: list[list[tuple[str, int]]], most: int
+    clock: Clock, changes: list[list[tuple[str, int]]], most: int, strays: int
 ) -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(sign_bits, "MOST_CHANGES", most)
+        patch.setattr(sign_bits, "STRAYS", strays)
         database = InMemory(clock)
         space_id = filled(database, 30)
         bits = SignBits()
@@ -195,6 +196,7 @@ def test_each_search_reads_a_piece_and_what_changes_meanwhile_is_not_lost(databa
             embed_all(tx, space_id)
     with database.read() as tx:
         assert_same(tx, bits, space_id)
+        assert_same(tx, bits, space_id, limit=100)
 
 
 def test_a_transaction_that_has_changed_the_file_is_left_to_sql(database: Database) -> None:
