@@ -43,7 +43,7 @@ PAGES = {
     "facts": "/facts?project=ledger",
     "fact": "/fact/project/current.task?project=ledger",
     "triggers": "/triggers?project=ledger",
-    "health": "/health",
+    "health": "/doctor",
 }
 """The pages by the name of their pictures."""
 

@@ -89,7 +89,9 @@ def _pages(services: Services, keys: Keys, callers: HttpCallers, options: HttpOp
 
     pages = site(services, lambda request: callers(BROWSER, request), os.urandom(SECRET), may_only_read)
     rates = Rates(options.rate, time.monotonic)
-    return Door(Guard(pages, keys.find, keys.are_open, rates, options.traffic, keys.metadata), is_valid)
+    return Door(
+        Guard(pages, keys.find, keys.are_open, rates, options.traffic, keys.metadata), is_valid, os.urandom
+    )
 
 
 def _oauth(settings: Settings) -> "OAuth | None":

@@ -15,7 +15,7 @@ _acting: ContextVar[Person | str | None] = ContextVar("acting", default=NOBODY)
 
 @contextmanager
 def as_(person: Person | None) -> Iterator[None]:
-    """What is done inside is done for this person; None is the one whose file it is."""
+    """What is done inside is done for this person; None is the owner of the file."""
     token = _acting.set(person)
     try:
         yield
@@ -24,7 +24,7 @@ def as_(person: Person | None) -> Iterator[None]:
 
 
 def person() -> Person | None:
-    """The person for whom something is done; None for the one whose file it is, and where nobody is named."""
+    """The person for whom something is done; None for the owner of the file, and where nobody is named."""
     found = _acting.get()
     return found if isinstance(found, Person) else None
 

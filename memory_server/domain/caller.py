@@ -34,7 +34,7 @@ class Caller:
     """The client's own name, its session and its project; None or NONE where it is not known.
 
     A face knows the project by its remote or folder; services find its name in the file. `person` is None where the
-    caller is the one whose file it is: then nothing is hidden. `is_here` tells whether the paths that the caller names
+    caller is the owner of the file: then nothing is hidden. `is_here` tells whether the paths that the caller names
     are folders of this machine: those of another one are never looked at.
     """
 

@@ -6,7 +6,7 @@ from memory_server.domain.caller import OWNED, Person
 def sees(person: Person | None, own: str | None, project: str | None) -> bool:
     """Whether a person sees a row that is the own one of somebody, or of nobody (None), and of a project, or of none.
 
-    None stands for the one whose file it is, who sees all.
+    None stands for the owner of the file, who sees all.
     """
     if person is None:
         return True

@@ -10,7 +10,7 @@ from memory_server.domain.caller import Person
 
 
 class Slots:
-    """So many places for all. A person has at most half of them; the one whose file it is has all.
+    """So many places for all. A person has at most half of them; the owner of the file has all.
 
     Each person's calls wait for each other first, so the queue for a place is never longer than half of the places for
     each person, and whoever comes next waits for no more than that.

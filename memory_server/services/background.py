@@ -69,7 +69,7 @@ class Background:
             thread.join(FAREWELL / len(self._threads))
 
     def _keep_running(self, job: Job) -> None:
-        """It is done for the one whose file it is."""
+        """It is done for the owner of the file."""
         with acting.as_(None):
             self._work(job)
 

@@ -47,5 +47,5 @@ class QuestionService:
 
 
 def _who(asked: OpenQuestion) -> Person | None:
-    """Who sees what may answer a question: the person who asks, as far as is sure, or the one whose file it is."""
+    """Who sees what may answer a question: the person who asks, as far as is sure, or the owner of the file."""
     return Person(asked.person, frozenset({asked.project} - {""})) if asked.person else None

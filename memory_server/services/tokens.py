@@ -1,4 +1,4 @@
-"""Tokens: made and revoked by the one whose file it is, and checked with each request over HTTP: nobody acts yet."""
+"""Tokens: made and revoked by the owner of the file, and checked with each request over HTTP: nobody acts yet."""
 
 from collections.abc import Callable
 from dataclasses import dataclass

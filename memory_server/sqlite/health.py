@@ -105,12 +105,12 @@ def _bad(tx: Tx, rows: Rows) -> Iterator[str]:
     """The rows of a table that somebody should mend, each with the column. What names a row may be the bad text."""
     named = f"CAST({rows.id} AS BLOB)"
     for column in rows.texts:
-        texts = f'SELECT {named}, CAST("{column}" AS BLOB) FROM {rows.table} WHERE "{column}" IS NOT NULL'
+        texts = f'SELECT {named}, CAST("{column}" AS BLOB) FROM {rows.table}'
         found = tx.rows(texts)
         if not _is_utf8(
-            b"\0".join(text for _, text in found)
+            b"\0".join(text for _, text in found if text is not None)
         ):  # all at once, since nearly all files are sound
-            bad = (id for id, text in found if not _is_utf8(text))
+            bad = (id for id, text in found if text is not None and not _is_utf8(text))
             yield from (f"row {_shown(id)} of {rows.table}: {column} is not UTF-8" for id in bad)
     for column in rows.moments:
         wrong = f"{column} IS NOT NULL AND julianday({column}) IS NULL"

@@ -7,7 +7,7 @@ person does not see is passed over, as one that is not there, and no row can bec
 The triggers of the file itself see its own tables, whoever acts. A table that is not named here shows nothing to a
 person.
 
-Connections for the one whose file it is have nothing of this.
+Connections for the owner of the file have nothing of this.
 """
 
 import re

@@ -23,7 +23,7 @@ class Tx:
     skipped: list[Problem] = field(default_factory=list)
     """The rows that were left out because their text is not UTF-8, as a hand edit or an import can leave it."""
     person: Person | None = field(default=None, kw_only=True)
-    """The person for whom it is; None for the one whose file it is."""
+    """The person for whom it is; None for the owner of the file."""
 
     @property
     def owner(self) -> str | None:

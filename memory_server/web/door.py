@@ -1,6 +1,5 @@
 """The door of the pages where several people are served: who shows a token gets a cookie that stands for it."""
 
-import secrets
 import time
 from collections.abc import Awaitable, Callable
 from urllib.parse import parse_qs, quote
@@ -15,6 +14,9 @@ from memory_server.web.site import STATIC_FILES
 from memory_server.web.view import language_of, of_this_site, templates, translated
 
 COOKIE = "memory_person"
+
+BYTES = 32
+"""Random bytes of a cookie."""
 
 LASTS = 12 * 3600
 """Seconds after which a browser must show the token again."""
@@ -36,10 +38,18 @@ IsValid = Callable[[str], Awaitable[bool]]
 class Door:
     """Passes a request on with the token of its browser as `Authorization`, or asks for the token."""
 
-    def __init__(self, pages: ASGIApp, is_valid: IsValid, now: Callable[[], float] = time.monotonic) -> None:
-        """`pages` checks the token of each request; `is_valid` tells whether to keep one. `now` is in seconds."""
+    def __init__(
+        self,
+        pages: ASGIApp,
+        is_valid: IsValid,
+        chance: Callable[[int], bytes],
+        now: Callable[[], float] = time.monotonic,
+    ) -> None:
+        """`pages` checks the token of each request; `is_valid` tells whether to keep one. `chance` gives random bytes,
+        `now` is in seconds."""
         self._pages = pages
         self._is_valid = is_valid
+        self._chance = chance
         self._now = now
         self._tokens: dict[str, tuple[str, float]] = {}
         self._templates = templates()
@@ -87,7 +97,7 @@ class Door:
             return self._form(request, back, wrong=True)
         while len(self._tokens) >= MOST:
             del self._tokens[next(iter(self._tokens))]
-        key = secrets.token_urlsafe(32)
+        key = self._chance(BYTES).hex()
         self._tokens[key] = token, self._now() + LASTS
         response = RedirectResponse(back, 303)
         is_here = request.url.hostname in LOCAL

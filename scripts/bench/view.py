@@ -21,7 +21,7 @@ from memory_server.web.site import site
 
 PAGES = (
     "/", "/?q=lighthouse+77", "/?type=decision&project=p3", "/memory/1", "/now", "/timeline", "/graph", "/facts",
-    "/triggers", "/health", "/stamp",
+    "/triggers", "/doctor", "/stamp",
 )  # fmt: skip
 TIMES = 3
 

@@ -71,7 +71,7 @@ async def test_one_person_has_half_of_the_places_and_another_gets_the_rest_at_on
     assert (slots.running, slots.waiting, len(ran)) == (0, 0, 12)
 
 
-async def test_the_one_whose_file_it_is_has_all_places() -> None:
+async def test_the_owner_of_the_file_has_all_places() -> None:
     slots, gate = Slots(4), anyio.Event()
 
     async def work() -> None:

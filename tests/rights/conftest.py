@@ -71,7 +71,7 @@ class Team:
             self.services.queue.work()
 
     def value(self, sql: str, *values: Any) -> Any:
-        """One value, as the one whose file it is reads it."""
+        """One value, as the owner of the file reads it."""
         with acting.as_(None), self.services.database.read() as tx:
             return tx.value(sql, values)
 

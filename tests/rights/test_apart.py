@@ -36,7 +36,7 @@ async def store(client: Client, text: str = TEXT, project: str = "", **more: obj
 
 
 async def test_the_same_said_by_two_people_stays_two_memories(team: Team) -> None:
-    async with team("ana") as ana, team("bob") as bob, team("the one whose file it is") as own:
+    async with team("ana") as ana, team("bob") as bob, team("the owner of the file") as own:
         ids = set()
         for client in (ana, bob, own):
             stored = await store(client)
@@ -66,7 +66,7 @@ async def test_what_is_said_of_a_project_is_joined_whoever_says_it(team: Team) -
 
 
 async def test_each_has_a_conversation_and_keys_of_the_same_names(team: Team) -> None:
-    async with team("ana") as ana, team("cyn") as cyn, team("the one whose file it is") as own:
+    async with team("ana") as ana, team("cyn") as cyn, team("the owner of the file") as own:
         for client, value in ((ana, 1), (cyn, 2), (own, 3)):
             for scope in ("global", "session"):
                 await call(client, "write_memory", key="current.task", value=value, scope=scope)

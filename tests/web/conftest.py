@@ -180,16 +180,16 @@ def fill(db: Path) -> None:
         made.queue.work()
 
 
-@pytest.fixture(scope="package")
+@pytest.fixture(scope="module")
 def browser() -> Iterator[Any]:
-    """One browser. It ends with the tests of this folder: while it runs, no other test can have an event loop."""
+    """One browser. It ends with the tests of a file: while it runs, no other test can have an event loop."""
     if browsers.found() is None:
         pytest.skip(browsers.MISSING)
     with browsers.launched() as launched:
         yield launched
 
 
-@pytest.fixture(scope="package")
+@pytest.fixture(scope="module")
 def shared(
     browser: Any, tmp_path_factory: pytest.TempPathFactory, user_folders: dict[str, str]
 ) -> Iterator[View]:
@@ -208,7 +208,7 @@ def seen(shared: View) -> Iterator[View]:
     assert shared.errors == []
 
 
-@pytest.fixture(scope="package")
+@pytest.fixture(scope="module")
 def changing(
     browser: Any, tmp_path_factory: pytest.TempPathFactory, user_folders: dict[str, str]
 ) -> Iterator[View]:

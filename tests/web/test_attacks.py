@@ -152,6 +152,6 @@ def test_read_only_shows_no_form_and_takes_none(
             assert page.locator(".content").inner_text() == HARBOUR
         with view.page("/triggers") as page:
             token = page.locator("[name=csrf]").get_attribute("value")
-        for path in ("/memory/1/forget", "/memory/1/edit", "/undo", "/health/purge"):
+        for path in ("/memory/1/forget", "/memory/1/edit", "/undo", "/doctor/purge"):
             assert ask(view, path, {"csrf": token}, Origin=view.base).status == 403
         assert view.errors == []

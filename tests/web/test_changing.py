@@ -117,7 +117,7 @@ def test_what_another_process_writes_appears_without_a_reload(own: View) -> None
 def test_a_backup_is_written_and_what_is_forgotten_is_erased(own: View) -> None:
     with services(own.db) as made:
         made.memories.forget(store(made, "Soon forgotten"), False, CLAUDE)
-    with own.page("/health") as page:
+    with own.page("/doctor") as page:
         page.click("button:text('Back up now')")
         page.wait_for_selector("#work:has-text('memory-')")
         (backup,) = (own.db.parent / "backups").iterdir()
@@ -135,7 +135,7 @@ def test_an_empty_file_says_what_to_do(browser: Any, tmp_path: Path, user_folder
             with services(view.db) as made:
                 store(made, HARBOUR)
             page.wait_for_selector(".hit")
-        for path in ("/now", "/timeline", "/graph", "/facts", "/triggers", "/health"):
+        for path in ("/now", "/timeline", "/graph", "/facts", "/triggers", "/doctor"):
             with view.page(path) as page:
                 assert page.locator("h1").count() == 1
         assert view.errors == []

@@ -23,7 +23,7 @@ PAGES = {
     "fact": "/fact/project/deep",
     "triggers": "/triggers",
     "trigger": "/trigger/zoo",
-    "health": "/health",
+    "health": "/doctor",
 }
 LOOKS = [
     pytest.param(WIDE, "en-GB", "light", id="wide"),
@@ -201,6 +201,6 @@ def test_the_timeline_counts_what_happened_today(seen: View) -> None:
 
 
 def test_health_shows_what_doctor_finds(seen: View) -> None:
-    with seen.page("/health") as page:
+    with seen.page("/doctor") as page:
         page.wait_for_selector("#checked .chip.good")
         assert str(seen.db) in page.locator("#checked").inner_text()

@@ -57,7 +57,7 @@ def purge(desk: Desk, visit: Visit) -> Response:
 
 def _refuse_others(visit: Visit) -> None:
     """Raises:
-    Invalid: somebody else than the one whose file it is asks for it.
+    Invalid: somebody else than the owner of the file asks for it.
     """
     if not visit.owns:
         raise Invalid("Only whoever runs the server can do this, at its terminal.")
