@@ -1,5 +1,7 @@
 """`memory-server view`: pages over the memory for a browser on this machine."""
 
+import sys
+
 import click
 
 from memory_server.cli import options, output
@@ -36,6 +38,7 @@ def view_command(settings: Settings, port: int, opens: bool) -> None:
 
         def told(address: str) -> None:
             output.say(address)
+            sys.stdout.flush()  # whoever reads it through a pipe waits for it, and the server goes on
             output.note("It opens once, on this machine. Ctrl-C ends it.")
             if opens:
                 click.launch(address)

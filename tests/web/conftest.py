@@ -101,9 +101,10 @@ class View:
 @contextmanager
 def viewing(db: Path, browser: Any, folders: dict[str, str], *arguments: str) -> Iterator[View]:
     command = [sys.executable, "-m", "memory_server", "view", "--db", str(db), "--embedder", "hashing"]
+    usual = {name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"}
     process = subprocess.Popen(
         [*command, "--project", "ledger", "--no-socket", *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-        env={**os.environ, **folders, "PYTHONPATH": str(ROOT), "TZ": "UTC"}, text=True,
+        env={**usual, **folders, "PYTHONPATH": str(ROOT), "TZ": "UTC"}, text=True,
     )  # fmt: skip
     assert process.stdout is not None
     assert process.stderr is not None
