@@ -497,6 +497,7 @@ class Database:
 
     def _told_of_loss(self, path: Path, handles: _Handles, connection: apsw.Connection | None) -> str:
         """Rescue what the open connections still reach; what happened, and where that lies."""
+        files.await_other(path, handles.identity)
         if not path.exists():
             happened = f"The database {path} was moved or deleted while it was open."
         elif files.identify(path) is None:

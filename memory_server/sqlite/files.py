@@ -54,6 +54,16 @@ def await_filled(path: Path) -> None:
         time.sleep(0.01)
 
 
+def await_other(path: Path, before: Identity | None) -> None:
+    """Wait while an empty file that is not the one of `before` stands at a path: another window creates it."""
+    try:
+        found = path.stat()
+    except (FileNotFoundError, NotADirectoryError):
+        return
+    if Identity(found.st_dev, found.st_ino) != before:
+        await_filled(path)
+
+
 def refuse_empty(path: Path, name: str = "it") -> None:
     """Raises Unavailable where the file has been emptied: a program that had it open does not fill it anew."""
     if path.stat().st_size == 0:
