@@ -195,6 +195,7 @@ def build(settings: Settings, several: bool = False) -> Services:
     recall = RecallService(database, queue, long_term, counts, learning)
     learnt = LearningService(database, learning.on)
     calls = CallService(database, counts)
+    forgetting = ForgettingService(database)
     jobs = [
         Job("open the database", database.open, ONCE),
         *(
@@ -212,7 +213,7 @@ def build(settings: Settings, several: bool = False) -> Services:
         Job("count accesses", partial(count_accesses, database), COUNTING, COUNTING),
         Job("remove expired facts", facts.remove_expired, LOOK, LOOK),
         Job("find keywords of short-term memories", short_term.find_keywords, LOOK, LOOK),
-        Job("purge what was deleted long ago", ForgettingService(database).purge_due, PURGING, LOOK),
+        Job("purge what was deleted long ago", forgetting.purge_due, PURGING, LOOK),
         Job("erase what was deleted", ErasureService(database).erase_at_rest, LOOK, LOOK),
         Job("clean up short-term memories", partial(clean_up, short_term, calls), CLEANUP, LOOK),
         Job("keep the counts of calls", calls.keep, KEEPING_COUNTS, KEEPING_COUNTS),
@@ -260,7 +261,7 @@ def build(settings: Settings, several: bool = False) -> Services:
         LookService(database, queue),
         TimelineService(database),
         InjectionService(database),
-        ForgettingService(database),
+        forgetting,
     )
 
 

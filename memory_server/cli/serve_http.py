@@ -14,6 +14,7 @@ from memory_server import app
 from memory_server.app import Services
 from memory_server.cli import garbage
 from memory_server.cli.served import hooks_of, server_of
+from memory_server.cli.view import CLIENT
 from memory_server.domain.caller import Caller
 from memory_server.errors import Invalid, Mend
 from memory_server.mcp.http.app import PATH, HttpOptions, http_app
@@ -26,13 +27,8 @@ from memory_server.mcp.http.serving import listen, serve
 from memory_server.services.tokens import TokenService
 from memory_server.settings import LOOPBACK, Settings
 from memory_server.web.door import Door
+from memory_server.web.gate import SECRET
 from memory_server.web.site import site
-
-BROWSER = "browser"
-"""The name under which what a person does on the pages is signed."""
-
-SECRET = 32
-"""Bytes of the secret that signs the forms."""
 
 if TYPE_CHECKING:
     from memory_server.mcp.http.oauth import OAuth
@@ -87,7 +83,7 @@ def _pages(services: Services, keys: Keys, callers: HttpCallers, options: HttpOp
     async def is_valid(token: str) -> bool:
         return await keys.find(token) is not None
 
-    pages = site(services, lambda request: callers(BROWSER, request), os.urandom(SECRET), may_only_read)
+    pages = site(services, lambda request: callers(CLIENT, request), os.urandom(SECRET), may_only_read)
     rates = Rates(options.rate, time.monotonic)
     return Door(
         Guard(pages, keys.find, keys.are_open, rates, options.traffic, keys.metadata), is_valid, os.urandom

@@ -73,7 +73,7 @@ def list_command(settings: Settings, as_json: bool) -> None:
 @verb("revoke", examples=("memory-server token revoke 2", "memory-server token revoke ada"))
 @click.argument("which")
 def revoke_command(settings: Settings, which: str) -> None:
-    """Make a token invalid for good. WHICH is its id or beginning, or the name of a person, whose tokens it all are."""
+    """Make a token invalid for good. WHICH is an id, the beginning of a token, or a person, for all of theirs."""
     with rows(settings) as services:
         found = services.tokens.revoke(which)
     for each in found:

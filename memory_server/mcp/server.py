@@ -302,7 +302,7 @@ def _mend(error: Exception, name: str) -> str | None:
 def _may_not_write(name: str) -> str:
     return (
         f"`{name}` writes, and the user's token may only read. Nothing was changed. "
-        "Who runs the server can make one that may write: memory-server token add NAME."
+        "Whoever runs the server can make one that may write: memory-server token add NAME."
     )
 
 

@@ -58,10 +58,10 @@ def await_other(path: Path, before: Identity | None) -> None:
     """Wait while an empty file that is not the one of `before` stands at a path: another window creates it."""
     try:
         found = path.stat()
+        if Identity(found.st_dev, found.st_ino) != before:
+            await_filled(path)
     except (FileNotFoundError, NotADirectoryError):
         return
-    if Identity(found.st_dev, found.st_ino) != before:
-        await_filled(path)
 
 
 def refuse_empty(path: Path, name: str = "it") -> None:

@@ -9,14 +9,11 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, PlainTextResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from memory_server.web.gate import Guarded, is_own
+from memory_server.web.gate import SECRET, Guarded, is_own
 from memory_server.web.site import STATIC_FILES
 from memory_server.web.view import language_of, of_this_site, templates, translated
 
 COOKIE = "memory_person"
-
-BYTES = 32
-"""Random bytes of a cookie."""
 
 LASTS = 12 * 3600
 """Seconds after which a browser must show the token again."""
@@ -97,7 +94,7 @@ class Door:
             return self._form(request, back, wrong=True)
         while len(self._tokens) >= MOST:
             del self._tokens[next(iter(self._tokens))]
-        key = self._chance(BYTES).hex()
+        key = self._chance(SECRET).hex()
         self._tokens[key] = token, self._now() + LASTS
         response = RedirectResponse(back, 303)
         is_here = request.url.hostname in LOCAL

@@ -21,6 +21,9 @@ HEADERS = {
 }
 """On every answer."""
 
+SECRET = 32
+"""Random bytes of a token, a cookie, and of what signs the forms."""
+
 NOT_YOURS = (
     "This address has been used, or belongs to another browser. "
     "Start `memory-server view` again: it prints a new one.\n"

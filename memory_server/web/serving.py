@@ -11,13 +11,10 @@ import uvicorn
 from memory_server.app import Services
 from memory_server.domain.caller import Caller
 from memory_server.errors import Unavailable
-from memory_server.web.gate import Gate
+from memory_server.web.gate import SECRET, Gate
 from memory_server.web.site import site
 
 HOST = "127.0.0.1"
-
-BYTES = 32
-"""Bytes of each secret."""
 
 
 def serve(
@@ -37,9 +34,9 @@ def serve(
         raise Unavailable(
             f"The port {port} of {HOST} cannot be used: {error.strerror}. Name another with --port."
         ) from error
-    pages = site(services, lambda _: caller, os.urandom(BYTES), lambda _: read_only)
+    pages = site(services, lambda _: caller, os.urandom(SECRET), lambda _: read_only)
     chosen = listening.getsockname()[1]
-    token, key = os.urandom(BYTES).hex(), os.urandom(BYTES).hex()
+    token, key = os.urandom(SECRET).hex(), os.urandom(SECRET).hex()
     gate = Gate(pages, chosen, token, key)
     config = uvicorn.Config(
         gate, log_config=None, access_log=False, lifespan="off", server_header=False, date_header=False,
