@@ -3,6 +3,7 @@
 import os
 import shutil
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -147,6 +148,41 @@ async def test_a_server_that_starts_while_the_file_is_away_makes_a_new_one_and_t
             )
             assert "All that it held is saved in" in first
             assert await texts(one) == ["fresh"]
+
+
+def test_a_moved_file_is_rescued_as_it_is_while_the_new_one_is_being_written(
+    tmp_path: Path, clock: Clock
+) -> None:
+    """Both files have one name of a journal: SQLite would roll back that of the new file into the moved one."""
+
+    path = tmp_path / "memory.db"
+    database, other = Database(path, clock), Database(path, clock)
+    with database.write() as tx:
+        tx.execute("CREATE TABLE kept AS SELECT hex(zeroblob(100000)) AS text")
+    move(path)
+    with other.write() as tx:
+        tx.execute("CREATE TABLE kept AS SELECT hex(zeroblob(1000000)) AS text")
+    other.close()
+    with closing(apsw.Connection(str(path))) as writer:
+        writer.pragma("cache_size", 1)
+        writer.execute("BEGIN IMMEDIATE; UPDATE kept SET text = replace(text, '0', '1')")
+        assert path.with_name("memory.db-journal").read_bytes()[0], "the journal is flushed before the commit"
+        with (
+            pytest.raises(Unavailable, match=r"Another file has taken the place .* is saved in"),
+            database.read(),
+        ):
+            pass
+        writer.execute("COMMIT")
+    database.close()
+    (rescued,) = rescues(tmp_path)
+    for whole, text in (
+        (rescued, "0" * 200_000),
+        (path.with_name("elsewhere.db"), "0" * 200_000),
+        (path, "1" * 2_000_000),
+    ):
+        assert damage(whole) == []
+        with closing(apsw.Connection(str(whole))) as connection:
+            assert connection.execute("SELECT text FROM kept").get == text
 
 
 # Replaced

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 
 import apsw
@@ -506,20 +507,23 @@ class Database:
             )
         else:
             happened = f"Another file has taken the place of the database {path} while it was open."
+        happened = f"{happened} Nothing was written."
+        if path.exists() and handles.identity is not None:
+            return f"{happened} {self._rescued(path, partial(migrate.rescue, handles.identity))}"
         if connection is not None:
-            return f"{happened} Nothing was written. {self._rescued(path, connection)}"
+            return f"{happened} {self._rescued(path, partial(migrate.backup, connection))}"
         if not self._writing.enter(deadline.left()):  # every reader is busy: the writer reaches the file too
             raise failures.busy(path, CALL)
         try:
-            return f"{happened} Nothing was written. {self._rescued(path, handles.writer)}"
+            return f"{happened} {self._rescued(path, partial(migrate.backup, handles.writer))}"
         finally:
             self._writing.leave()
 
-    def _rescued(self, path: Path, connection: apsw.Connection) -> str:
+    def _rescued(self, path: Path, copy: Callable[[Path], None]) -> str:
         """Where the content lies now, as a sentence."""
         try:
             target = files.rescue_target(path, self._now())
-            migrate.backup(connection, target)
+            copy(target)
         except (apsw.Error, OSError, Unavailable) as error:
             logger.error("the content of %s was not rescued: %s", path, error)
             return f"What it held could not be rescued ({error}); a backup may hold it."

@@ -1,6 +1,7 @@
 """The database file by its path: made, recognised, and rescued when it goes away while it is open."""
 
 import glob
+import hashlib
 import os
 import stat
 import time
@@ -22,6 +23,9 @@ RESCUED = ".rescued-"
 
 FILLED = 2.0
 """Seconds within which a program that creates a database gives it its tables."""
+
+COPIES = 10
+"""Readings of a file that went away, at most, until two of them are the same."""
 
 UNFINISHED = 3600
 """Seconds after which a temporary file to which nothing more is written is one of a copy that was broken off.
@@ -140,6 +144,38 @@ def copies(path: Path, older_than: str | None = None) -> list[Path]:
 def _beside(path: Path, pattern: str) -> Iterator[Path]:
     """The files whose names begin with that of a database, which may itself hold what patterns are made of."""
     return path.parent.glob(glob.escape(path.name) + pattern)
+
+
+def copy_open(identity: Identity, target: Path) -> None:
+    """Write the bytes of a file that this process has open to `target`, wherever the file is now.
+
+    It is read through a descriptor that is open: to open another one and close it would drop the locks of the process.
+    It is read until two readings are the same: somebody may have been writing when it went away.
+
+    Raises:
+        OSError: this process does not have it open, or it changes all the time.
+    """
+    for each in Path("/dev/fd").iterdir():
+        descriptor = int(each.name)
+        try:
+            found = os.fstat(descriptor)
+        except OSError:  # it was of the listing
+            continue
+        if Identity(found.st_dev, found.st_ino) == identity:
+            break
+    else:
+        raise OSError("no connection has it open")
+    before = None
+    for _ in range(COPIES):
+        digest = hashlib.sha256()
+        with target.open("wb") as copy:
+            while part := os.pread(descriptor, 1 << 20, copy.tell()):
+                copy.write(part)
+                digest.update(part)
+        if digest.digest() == before:
+            return
+        before = digest.digest()
+    raise OSError("it changes all the time")
 
 
 def rescue_target(path: Path, now: str) -> Path:

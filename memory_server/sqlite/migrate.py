@@ -2,13 +2,15 @@
 
 import os
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 import apsw
 
 from memory_server.errors import Mend, Unavailable
+from memory_server.sqlite import files
 from memory_server.sqlite.files import BEFORE, TEMPORARY
 from memory_server.sqlite.rows import Rows
 
@@ -170,6 +172,30 @@ def backup(connection: apsw.Connection, target: Path, told: Callable[[int, int],
     Raises:
         Unavailable: the copy failed its integrity check.
     """
+    with _placed(target) as temporary:
+        copy = apsw.Connection(str(temporary))
+        try:
+            _copy(connection, copy, told)
+        finally:
+            copy.close()
+
+
+def rescue(identity: files.Identity, target: Path) -> None:
+    """Copy a database that is open in this process, but no longer at its path, to `target`, byte by byte.
+
+    SQLite itself must not read it: the journal of the file that stands there now has the name that its own would have,
+    and would be rolled back into it.
+
+    Raises:
+        Unavailable: the copy failed its integrity check.
+    """
+    with _placed(target) as temporary:
+        files.copy_open(identity, temporary)
+
+
+@contextmanager
+def _placed(target: Path) -> Iterator[Path]:
+    """A new file to be filled: then it is checked, flushed and renamed to `target`."""
     import tempfile  # 4 ms, which a process that copies nothing does without
 
     # Made anew under a name that nobody can foresee: a link that somebody has put there would be followed.
@@ -177,14 +203,14 @@ def backup(connection: apsw.Connection, target: Path, told: Callable[[int, int],
     os.close(handle)
     temporary = Path(name)
     try:
+        yield temporary
         copy = apsw.Connection(str(temporary))
         try:
-            _copy(connection, copy, told)
             result = copy.execute("PRAGMA integrity_check").get
-            if result != "ok":
-                raise Unavailable(f"The copy failed its integrity check: {result}. No backup was written.")
         finally:
             copy.close()
+        if result != "ok":
+            raise Unavailable(f"The copy failed its integrity check: {result}. No backup was written.")
         _flush(temporary)
         temporary.replace(target)
         _flush(target.parent)
