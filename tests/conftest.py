@@ -332,7 +332,7 @@ def sqlite() -> Sqlite:
         """`fails=True` expects a complaint and answers it."""
         done = subprocess.run(
             [program, "-batch", "-bail", "-cmd", ".timeout 20000", str(path), *commands],
-            capture_output=True, text=True, encoding="utf-8", errors="replace", check=False, timeout=60,
+            input="", capture_output=True, text=True, encoding="utf-8", errors="replace", check=False, timeout=60,
         )  # fmt: skip
         assert (done.returncode != 0) == fails, done.stderr or done.stdout
         return (done.stderr if fails else done.stdout).strip()

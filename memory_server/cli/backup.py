@@ -114,7 +114,7 @@ def _refuse(source: Path, target: Path) -> None:
         return
     if target.samefile(source):
         raise Invalid(f"{target} is the database itself. Give another name.")
-    if not is_ours(target):
+    if not (target.is_file() and is_ours(target)):
         raise Invalid(
             f"{target} exists and is not a backup of memory-server, so it was not replaced. Give another name."
         )

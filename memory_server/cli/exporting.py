@@ -71,6 +71,10 @@ def _target(file: Path | None) -> Iterator[TextIO]:
         return
     if file.is_dir():
         raise Invalid(f"{file} is a folder. Give the name of a file in it.")
+    if file.exists() and not file.is_file():  # a device or a pipe: a new file must not take its place
+        with file.open("w", encoding="utf-8") as out:
+            yield out
+        return
     if not file.parent.is_dir():
         raise Invalid(f"The folder of {file} does not exist. Create it: mkdir -p {file.parent}")
     with temporary.file(file) as made:

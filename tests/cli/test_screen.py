@@ -41,8 +41,10 @@ class Screen:
         env = {**self.terminal.servers.env, "PS1": "$ ", "TERM": "xterm-256color", "LC_ALL": "C.UTF-8"}
         given = [f"-e{name}={value}" for name, value in env.items()]
         shell = ["env", "-u", "NO_COLOR", "sh"]
+        settings = self.terminal.folder / "tmux.conf"
+        settings.touch()
         self.tmux(
-            "-f", "/dev/null", "new-session", "-d", "-x", "80", "-y", "40", "-c", str(self.terminal.folder), *given,
+            "-f", str(settings), "new-session", "-d", "-x", "80", "-y", "40", "-c", str(self.terminal.folder), *given,
             shlex.join(shell),
         )  # fmt: skip
 

@@ -142,6 +142,20 @@ def test_a_page_goes_to_standard_output(copy: Path, run: Run) -> None:
     assert done.out.startswith("# ledger\n")
 
 
+@pytest.mark.skipif(os.name == "nt", reason="there are no pipes with names there")
+def test_an_export_goes_through_a_pipe_or_a_device_and_does_not_replace_it(
+    copy: Path, tmp_path: Path, run: Run
+) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    with subprocess.Popen(["cat", str(pipe)], stdout=subprocess.PIPE, text=True, encoding="utf-8") as reader:
+        assert run(copy, "export", pipe).code == 0
+        shown, _ = reader.communicate(timeout=60)
+    assert pipe.is_fifo()
+    assert shown == run(copy, "export").out
+    assert "was not replaced" in run(copy, "backup", pipe).err
+
+
 def test_an_export_goes_whole_into_a_file_that_only_its_owner_reads(
     copy: Path, tmp_path: Path, run: Run, exported: Exported
 ) -> None:
