@@ -5,7 +5,7 @@ All kinds are searched in the same way; an id is a rowid of the word index, also
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -75,13 +75,14 @@ def of_project(tx: Tx, terms: Sequence[str], project: str) -> list[Posting]:
         """,
         (json.dumps(list(map(quoted, terms))),),
     )
-    found = _within(tx, terms, "SELECT id FROM memories WHERE project IS ?", project or None)
-    return [replace(each, everywhere=int(count)) for each, (count,) in zip(found, counts, strict=True)]
+    holding = [int(number) for (number,) in counts]
+    return _within(tx, terms, holding, "SELECT id FROM memories WHERE project IS ?", project or None)
 
 
 def with_others(tx: Tx, terms: Sequence[str], known: Sequence[Posting], ids: Sequence[int]) -> list[Posting]:
     """The postings of terms, and what these other memories have of each."""
-    found = _within(tx, terms, "SELECT value FROM json_each(?)", json.dumps(ids))
+    holding = [each.everywhere for each in known]
+    found = _within(tx, terms, holding, "SELECT value FROM json_each(?)", json.dumps(ids))
     joined = []
     for one, other in zip(known, found, strict=True):
         every, scores = np.concatenate([one.ids, other.ids]), np.concatenate([one.scores, other.scores])
@@ -90,21 +91,27 @@ def with_others(tx: Tx, terms: Sequence[str], known: Sequence[Posting], ids: Seq
     return joined
 
 
-def _within(tx: Tx, terms: Sequence[str], memories: str, value: Value) -> list[Posting]:
-    """For each term those of some memories that hold it, parts of long ones among them."""
+def _within(
+    tx: Tx, terms: Sequence[str], holding: Sequence[int], memories: str, value: Value
+) -> list[Posting]:
+    """For each term, which so many texts hold, those of some memories that do, parts of long ones among them."""
+    asked = json.dumps([(quoted(term), number) for term, number in zip(terms, holding, strict=True)])
     rows = tx.rows(
         f"""
-        SELECT terms.key, w.rowid, -bm25(memory_words)
+        SELECT terms.key, w.rowid, bm25_of(memory_words, terms.value ->> 1)
         FROM json_each(?) AS terms
         CROSS JOIN memory_words AS w
-        WHERE memory_words MATCH terms.value AND (w.rowid & ?) IN ({memories})
+        WHERE memory_words MATCH terms.value ->> 0 AND (w.rowid & ?) IN ({memories})
         """,
-        (json.dumps(list(map(quoted, terms))), parts.WHOLE, value),
+        (asked, parts.WHOLE, value),
     )
     ids = np.array([(row[0], row[1]) for row in rows], np.int64).reshape(len(rows), 2)
     scores = np.array([row[2] for row in rows], np.float64)
     of_term = [ids[:, 0] == number for number in range(len(terms))]
-    return [Posting(ids[these, 1], scores[these], 0) for these in of_term]
+    return [
+        Posting(ids[these, 1], scores[these], number)
+        for these, number in zip(of_term, holding, strict=True)
+    ]
 
 
 def posting(tx: Tx, kind: Embedded, term: str) -> Posting:

@@ -16,7 +16,7 @@ from memory_server.domain.caller import Person
 from memory_server.domain.deadline import CALL
 from memory_server.domain.moment import timestamp
 from memory_server.errors import Hint, Invalid, Mend, Problem, Unavailable
-from memory_server.sqlite import checks, failures, files, later, migrate, pragmas, rights, vectors
+from memory_server.sqlite import bm25, checks, failures, files, later, migrate, pragmas, rights, vectors
 from memory_server.sqlite.later import Later, Mark
 from memory_server.sqlite.tx import Tx, WriteTx
 from memory_server.sqlite.waiting import Places, nap, until_the_end
@@ -466,6 +466,7 @@ class Database:
         pragmas.overwrite_deleted_text(connection)
         pragmas.keep_uncommitted_pages_in_memory(connection)
         vectors.install(connection)
+        bm25.install(connection)
         return connection
 
     # A file that goes away
