@@ -4,7 +4,7 @@ What a good text names and few others do is a bridge: a text that has it too, an
 question, answers together with it.
 """
 
-import re
+import string
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
@@ -30,6 +30,9 @@ FEW = 0.25
 """Share of the candidates that may have a bridge: what more have leads everywhere."""
 
 
+_IN_WORDS = frozenset(string.ascii_lowercase + string.digits)
+
+
 @dataclass(frozen=True, slots=True)
 class Texts:
     """The candidates of a search: the beginning of each, folded; and which of them have the terms of the question."""
@@ -42,8 +45,8 @@ class Texts:
         """1 for each text that has a term, 0 for the others."""
         if term not in self._having:
             plain = term.replace(" ", "")
-            word = re.compile(rf"(?<![a-z0-9]){re.escape(plain)}(?![a-z0-9])") if plain.isascii() else None
-            found = [plain in text and (word is None or word.search(text) is not None) for text in self.texts]
+            holds = _holds_word if plain.isascii() else str.__contains__
+            found = [holds(text, plain) for text in self.texts]
             self._having[term] = np.array(found, float)
         return self._having[term]
 
@@ -55,6 +58,17 @@ class Texts:
         rare = sorted(own, key=background.share)[:LOOKED_AT]
         most = max(BRIDGES, FEW * len(self.texts))
         return [term for term in rare if 1 < self.having(term).sum() <= most][:BRIDGES]
+
+
+def _holds_word(text: str, word: str) -> bool:
+    """Whether a word stands in a text, and not inside of a longer one. To compile a pattern for it takes longer."""
+    start = text.find(word)
+    while start >= 0:
+        end = start + len(word)
+        if text[max(0, start - 1) : start] not in _IN_WORDS and text[end : end + 1] not in _IN_WORDS:
+            return True
+        start = text.find(word, start + 1)
+    return False
 
 
 def with_bridges(texts: Texts, asked: Query, scores: Numbers) -> Numbers:

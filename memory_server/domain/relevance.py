@@ -177,6 +177,15 @@ def widened(vectors: NDArray[np.float32], hood: Hood) -> NDArray[np.float32]:
     return _unit(wide)
 
 
+def read_by_widened(hood: Hood) -> NDArray[np.bool_]:
+    """Of which texts of `hood.ids` the vectors are read by `widened`: it looks less far than words do."""
+    read = np.zeros(len(hood.ids) + 1, bool)
+    read[hood.rows] = True
+    for distance in WIDEN:
+        read[hood.near[distance]] = True
+    return read[:-1]
+
+
 def cosines(vectors: NDArray[np.float32], question: Vector) -> Numbers:
     """The cosine of each row with the question, at least 0. Without BLAS, whose threads wait busily afterwards."""
     found: Numbers = np.maximum(0.0, np.einsum("ij,j->i", vectors, question)).astype(np.float64)

@@ -273,7 +273,14 @@ class Gathering(Generic[Thing]):
         if meaning is None or not meaning.vectors:
             return [np.zeros((len(hood.ids) + 1, 0), np.float32)]
         dimensions = len(meaning.vectors[0])
-        return candidates.vectors(self.tx, self.asked.kind, meaning.space_id, hood.ids, dimensions)
+        return candidates.vectors(
+            self.tx,
+            self.asked.kind,
+            meaning.space_id,
+            hood.ids,
+            dimensions,
+            relevance.read_by_widened(hood),
+        )
 
     def _scores(self, hood: Hood, known: Sequence[NDArray[np.float32]]) -> list[Scores]:
         """The scores of each part of the question. `known` are the vectors of the texts of the hood."""

@@ -268,37 +268,51 @@ def passing(tx: Tx, kind: Embedded, ids: Sequence[int], wanted: Wanted) -> set[i
 
 
 def vectors(
-    tx: Tx, kind: Embedded, space_id: int, ids: NDArray[np.int64], dimensions: int
+    tx: Tx,
+    kind: Embedded,
+    space_id: int,
+    ids: NDArray[np.int64],
+    dimensions: int,
+    wanted: NDArray[np.bool_] | None = None,
 ) -> list[NDArray[np.float32]]:
     """The vectors of these texts, whose ids ascend: a row each and one of zeros.
 
     Turns have two such arrays: those of the summaries and those of the messages. A text that has none yet has zeros,
-    and so has one whose vector holds no numbers, as in a damaged row.
+    and so has one that is not `wanted`, and one whose vector holds no numbers, as in a damaged row.
     """
-    return [_vectors(tx, kind, table, space_id, ids, dimensions) for table in TABLES[kind].embedded.values()]
+    read = ids if wanted is None else ids[wanted]
+    return [
+        _placed(ids, _vectors(tx, kind, table, space_id, read), dimensions)
+        for table in TABLES[kind].embedded.values()
+    ]
 
 
-def _vectors(
-    tx: Tx, kind: Embedded, table: str, space_id: int, ids: NDArray[np.int64], dimensions: int
-) -> NDArray[np.float32]:
-    id = TABLES[kind].id
-    wanted = json.dumps(ids.tolist())
-    sql = f"""
-        SELECT {id}, vector FROM {table}
-        WHERE space_id = ? AND {id} IN (SELECT value FROM json_each(?))
-    """
-    values: list[Value] = [space_id, wanted]
-    if kind is Embedded.MEMORIES:
-        sql += """
-            UNION ALL
-            SELECT part_id, vector FROM part_embeddings
-            WHERE space_id = ? AND part_id IN (SELECT value FROM json_each(?))
-        """
-        values += [space_id, wanted]
-    rows = [row for row in tx.rows(sql, values) if len(row[1]) == 4 * dimensions]
+def _placed(ids: NDArray[np.int64], rows: list[tuple[int, bytes]], dimensions: int) -> NDArray[np.float32]:
+    rows = [row for row in rows if len(row[1]) == 4 * dimensions]
     found = np.zeros((len(ids) + 1, dimensions), np.float32)
     if rows:
         places = np.searchsorted(ids, [id for id, _ in rows])
         found[places] = np.frombuffer(b"".join([blob for _, blob in rows]), "<f4").reshape(-1, dimensions)
         found[~np.isfinite(found.sum(axis=1))] = 0.0
+    return found
+
+
+def _vectors(
+    tx: Tx, kind: Embedded, table: str, space_id: int, ids: NDArray[np.int64]
+) -> list[tuple[int, bytes]]:
+    """The ids and the bytes. Vectors of parts of long memories stand in a table of their own."""
+    are_parts = ids >= 1 << parts.NUMBERED
+    found: list[tuple[int, bytes]] = []
+    for source, id, read in (
+        (table, TABLES[kind].id, ids[~are_parts]),
+        ("part_embeddings", "part_id", ids[are_parts]),
+    ):
+        if len(read):
+            found += tx.rows(
+                f"""
+                SELECT {id}, vector FROM {source}
+                WHERE space_id = ? AND {id} IN (SELECT value FROM json_each(?))
+                """,
+                (space_id, json.dumps(read.tolist())),
+            )
     return found

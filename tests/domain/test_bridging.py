@@ -1,7 +1,11 @@
 """Questions in two hops."""
 
+import re
+
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from memory_server.domain.bridging import GAIN, Texts, with_bridges
 from memory_server.language import query
@@ -40,3 +44,9 @@ def test_a_text_that_answers_all_or_nothing_leads_nowhere(scores: list[float]) -
 
 def test_a_term_is_a_whole_word() -> None:
     assert Texts(["the crane", "cranes", "scrane"]).having("crane").tolist() == [1.0, 0.0, 0.0]
+
+
+@given(st.text("ab1 -.é", max_size=12), st.text("ab1-", min_size=1, max_size=3))
+def test_a_word_is_found_where_it_stands_alone(text: str, word: str) -> None:
+    alone = re.search(rf"(?<![a-z0-9]){re.escape(word)}(?![a-z0-9])", text) is not None
+    assert Texts([text]).having(word).tolist() == [alone]

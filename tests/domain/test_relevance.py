@@ -367,3 +367,18 @@ def test_any_question_and_text_have_a_small_boost(asked: str, text: str, day: da
     most = NAMED + OWN_WORDS + DATED + SAYS_WHEN + SAYS_NUMBER
     assert -ONLY_ASKS <= found.amount <= most
     assert not (found.named and found.other_named)
+
+
+@given(st.sets(st.integers(1, 20), min_size=1))
+def test_no_other_vectors_are_read_than_widened_ones_need(among: set[int]) -> None:
+    hood = talk(20, among=sorted(among))
+    vectors = np.random.default_rng(1).random((21, 4), np.float32)
+    vectors[-1] = 0.0
+    read = relevance.read_by_widened(hood)
+    only = vectors * np.append(read, False)[:, None]
+    assert relevance.widened(only, hood).tolist() == relevance.widened(vectors, hood).tolist()
+    assert only[hood.rows].tolist() == vectors[hood.rows].tolist()
+    furthest = max(map(abs, WIDEN))
+    assert read.tolist() == [
+        any(abs(id - each) <= furthest for each in among) for id in range(1, 21)
+    ]
