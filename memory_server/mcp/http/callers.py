@@ -31,7 +31,8 @@ IDLE = 30 * 60.0
 has an id."""
 
 MOST = 200
-"""Sessions without an id of the protocol that one person has at the same time. The one that paused longest makes room."""
+"""Sessions without an id of the protocol that one person has at the same time. The one that paused longest makes
+room."""
 
 LONGEST = 500
 """Characters of a header that are read."""
