@@ -12,7 +12,7 @@ from starlette.routing import Mount
 
 from memory_server import app
 from memory_server.app import Services
-from memory_server.cli import garbage
+from memory_server.cli import arenas, garbage
 from memory_server.cli.served import audit_of, hooks_of, server_of
 from memory_server.cli.view import CLIENT
 from memory_server.domain.caller import Caller
@@ -42,6 +42,7 @@ def serve_http(settings: Settings) -> None:
         Invalid: others than this machine could reach it, and there is no token.
         Unavailable: nothing can listen there, or the file cannot be opened.
     """
+    arenas.keep_few()
     host, port = settings.http_place or (LOOPBACK, 0)
     services = app.build(settings, several=True)
     tokens = TokenService(services.database, os.urandom)

@@ -122,10 +122,11 @@ def test_without_an_id_a_session_is_of_one_person_program_and_machine_until_they
         callers("c", request("ben")),
         callers("d", request("ada")),
         callers("c", request("ada", "10.0.0.8")),
+        callers("c", request("ada", x_forwarded_for="10.0.0.9")),
         callers("c", request("ada", memory_session="2")),
         callers("c", request(None)),
     ]
-    assert len({first, *(each.session for each in others)}) == 6
+    assert len({first, *(each.session for each in others)}) == 7
     now.at += IDLE - 1
     assert callers("c", request("ada")).session == first
     now.at += IDLE - 1

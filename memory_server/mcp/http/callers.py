@@ -24,6 +24,9 @@ In UTF-8, or with escapes as in addresses. Others call theirs `X-PRODUCT-Project
 SESSION = "memory-session"
 """The header with which a client of the newer protocol tells its sessions apart, where it has several."""
 
+FORWARDED = "x-forwarded-for"
+"""The header in which a proxy says which machine asks."""
+
 PROTOCOL_SESSION = "mcp-session-id"
 
 IDLE = 30 * 60.0
@@ -75,8 +78,9 @@ class HttpCallers:
         if given is not None:
             return f"http-{hashlib.sha256(given.encode()).hexdigest()[:32]}"
         name = "" if person is None else person.name
-        machine = request.client.host if request.client else ""
-        which = (client or "", machine, request.headers.get(SESSION, "")[:LONGEST])
+        # What a proxy says may be a lie: it parts sessions of this one person, and gives nothing.
+        machine = request.headers.get(FORWARDED) or (request.client.host if request.client else "")
+        which = (client or "", machine[:LONGEST], request.headers.get(SESSION, "")[:LONGEST])
         now, sessions = self._now(), self._people.pop(name, {})
         session, at = sessions.pop(which, ("", -inf))
         if now - at >= IDLE:
