@@ -5,7 +5,7 @@ import uuid
 
 from memory_server import app
 from memory_server.cli import garbage
-from memory_server.cli.served import hooks_of, server_of
+from memory_server.cli.served import audit_of, hooks_of, server_of
 from memory_server.domain.caller import Caller
 from memory_server.mcp.early import Early
 from memory_server.mcp.stdio import serve as serve_stdio
@@ -35,7 +35,7 @@ def serve(settings: Settings, early: Early | None = None) -> None:
     def caller(client: str | None, _: object) -> Caller:
         return Caller(client, session, project)
 
-    server = server_of(services, caller)
+    server = server_of(services, caller, audit_of(settings))
     garbage.look_from_now()
     services.start()
     hooks = hooks_of(services)

@@ -12,8 +12,8 @@ from starlette.routing import Mount
 
 from memory_server import app
 from memory_server.app import Services
-from memory_server.cli import garbage
-from memory_server.cli.served import hooks_of, server_of
+from memory_server.cli import arenas, garbage
+from memory_server.cli.served import audit_of, hooks_of, server_of
 from memory_server.cli.view import CLIENT
 from memory_server.domain.caller import Caller
 from memory_server.errors import Invalid, Mend
@@ -21,6 +21,7 @@ from memory_server.mcp.http.app import PATH, HttpOptions, http_app
 from memory_server.mcp.http.callers import HttpCallers
 from memory_server.mcp.http.guard import Guard
 from memory_server.mcp.http.keys import Keys
+from memory_server.mcp.http.logins import RefusedLogins
 from memory_server.mcp.http.metrics import written
 from memory_server.mcp.http.rates import Rates
 from memory_server.mcp.http.serving import listen, serve
@@ -41,6 +42,7 @@ def serve_http(settings: Settings) -> None:
         Invalid: others than this machine could reach it, and there is no token.
         Unavailable: nothing can listen there, or the file cannot be opened.
     """
+    arenas.keep_few()
     host, port = settings.http_place or (LOOPBACK, 0)
     services = app.build(settings, several=True)
     tokens = TokenService(services.database, os.urandom)
@@ -52,11 +54,16 @@ def serve_http(settings: Settings) -> None:
         )
     listening = listen(host, port)
     callers = HttpCallers()
-    server = server_of(services, callers)
+    audit = audit_of(settings)
+    server = server_of(services, callers, audit)
     metrics = partial(written, server, services.calls, services.waiting)
     keys = Keys(tokens, oauth)
-    options = HttpOptions((*_names(host), *settings.http_hosts), settings.http_rate, metrics)
-    pages = Mount("/", _pages(services, keys, callers, options))
+    logins = None if audit is None else RefusedLogins(keys, audit.refused)
+    hosts = (*_names(host), *settings.http_hosts)
+    options = HttpOptions(
+        hosts, settings.http_rate, metrics, refused=None if logins is None else logins.by_token
+    )
+    pages = Mount("/", _pages(services, keys, callers, options, logins))
     application = http_app(server, keys, replace(options, routes=[pages]))
     garbage.look_from_now()
     services.start()
@@ -74,7 +81,13 @@ def serve_http(settings: Settings) -> None:
     os._exit(0)  # all is closed; the interpreter would take two seconds to end its threads
 
 
-def _pages(services: Services, keys: Keys, callers: HttpCallers, options: HttpOptions) -> Door:
+def _pages(
+    services: Services,
+    keys: Keys,
+    callers: HttpCallers,
+    options: HttpOptions,
+    logins: RefusedLogins | None,
+) -> Door:
     """The pages for those who have a token, each within their rights."""
 
     def may_only_read(caller: Caller) -> bool:
@@ -85,9 +98,8 @@ def _pages(services: Services, keys: Keys, callers: HttpCallers, options: HttpOp
 
     pages = site(services, lambda request: callers(CLIENT, request), os.urandom(SECRET), may_only_read)
     rates = Rates(options.rate, time.monotonic)
-    return Door(
-        Guard(pages, keys.find, keys.are_open, rates, options.traffic, keys.metadata), is_valid, os.urandom
-    )
+    guard = Guard(pages, keys.find, keys.are_open, rates, options.traffic, keys.metadata, options.refused)
+    return Door(guard, is_valid, os.urandom, told=None if logins is None else logins.by_form)
 
 
 def _oauth(settings: Settings) -> "OAuth | None":

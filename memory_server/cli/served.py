@@ -1,6 +1,7 @@
 """What each face of the server is made of: its tools, and its answers to hooks."""
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from memory_server.app import Services
 from memory_server.hook.answering import Answering
@@ -13,17 +14,28 @@ from memory_server.mcp.server import MemoryServer
 from memory_server.mcp.toolsets import chosen, toolsets
 from memory_server.reader import clock
 from memory_server.services.embedding_queue import Unanswered
+from memory_server.settings import Settings
+
+if TYPE_CHECKING:
+    from memory_server.mcp.audit import Audit
 
 
-def server_of(services: Services, callers: Callers) -> MemoryServer:
+def audit_of(settings: Settings) -> "Audit | None":
+    """Raises OSError where the log cannot be written."""
+    if settings.audit is None:
+        return None
+    from memory_server.mcp.audit import Audit
+
+    return Audit(settings.audit, clock)
+
+
+def server_of(services: Services, callers: Callers, audit: "Audit | None") -> MemoryServer:
     """The server of these services, with the tools that the settings leave."""
     known, settings = toolsets(services), services.settings
     everything = [tool.name for tools in known.values() for tool in tools]
     observers = [counting(services.calls)]
-    if settings.audit is not None:
-        from memory_server.mcp.audit import auditing
-
-        observers.append(auditing(settings.audit, clock))
+    if audit is not None:
+        observers.append(audit.called)
     return MemoryServer(
         chosen(known, settings), everything, callers, settings.log_level, offers(services), observers
     )

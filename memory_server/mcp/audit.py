@@ -1,17 +1,22 @@
-"""The audit log: who called what when, about which ids, and how it ended. No contents and no token."""
+"""The audit log: who called what when, about which ids, and how it ended; and who was not let in.
+
+It has no contents and no token.
+"""
 
 import json
 import logging
 import os
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import asdict, dataclass
 from datetime import datetime
 from logging.handlers import RotatingFileHandler
 from pathlib import Path
 from typing import Any
 
+from memory_server.domain.calls import Outcome
 from memory_server.domain.moment import timestamp
 from memory_server.language.text import visible
-from memory_server.mcp.observing import Observed, Observer
+from memory_server.mcp.observing import Observed
 
 LARGEST = 16 << 20
 """Bytes of the file; then it becomes FILE.1, and a new one begins."""
@@ -39,28 +44,51 @@ _IDS = frozenset(
 """Under these names stand ids in arguments and answers."""
 
 
-def auditing(path: Path, clock: Callable[[], datetime]) -> Observer:
-    """Writes a line of JSON for each call into a file that only its owner reads.
-
-    Raises:
-        OSError: it cannot be written.
-    """
-    handler = _Private(path, maxBytes=LARGEST, backupCount=KEPT, encoding="utf-8")
-    handler.setFormatter(logging.Formatter("%(message)s"))
-    log = logging.Logger("audit", logging.INFO)  # no child of the root: its lines go nowhere else
-    log.addHandler(handler)
-
-    def record(call: Observed) -> None:
-        log.info(json.dumps(_line(call, timestamp(clock())), ensure_ascii=False))
-
-    return record
+LOGIN = "(login)"
+"""Stands where the name of a call does: no tool has such a name."""
 
 
-def _line(call: Observed, at: str) -> dict[str, Any]:
+@dataclass(frozen=True, slots=True)
+class RefusedLogin:
+    """A token that was not accepted, and where it came from. `forwarded_for` is what a proxy says, or a liar."""
+
+    reason: str
+    through: str
+    """`token`, or the `form` of the pages."""
+    address: str | None
+    forwarded_for: str | None
+    token: int | None
+    """The number of a token that was valid once; `person` has it."""
+    person: str | None
+    left_out: int
+    """How many refused logins before this one are in no line."""
+
+
+class Audit:
+    """Writes a line of JSON for each call, and for refused logins, into a file that only its owner reads."""
+
+    def __init__(self, path: Path, clock: Callable[[], datetime]) -> None:
+        """Raises OSError where it cannot be written."""
+        handler = _Private(path, maxBytes=LARGEST, backupCount=KEPT, encoding="utf-8")
+        handler.setFormatter(logging.Formatter("%(message)s"))
+        self._log = logging.Logger("audit", logging.INFO)  # no child of the root: its lines go nowhere else
+        self._log.addHandler(handler)
+        self._clock = clock
+
+    def called(self, call: Observed) -> None:
+        self._write(_line(call))
+
+    def refused(self, login: RefusedLogin) -> None:
+        self._write({"call": LOGIN, "outcome": Outcome.REFUSED.value, **asdict(login)})
+
+    def _write(self, line: dict[str, Any]) -> None:
+        self._log.info(json.dumps({"at": timestamp(self._clock()), **line}, ensure_ascii=False))
+
+
+def _line(call: Observed) -> dict[str, Any]:
     ids = sorted({*_ids(call.arguments), *_ids(call.answer)})
     person = call.caller.person
     return {
-        "at": at,
         "person": person.name if person else None,
         "client": visible(call.caller.client) if call.caller.client else None,
         "session": call.caller.session,

@@ -84,6 +84,12 @@ class TokenService:
                 self.database.later(partial(_mark_used, found.id))
         return found
 
+    def find(self, token: str) -> tuple[Token, State] | None:
+        """What the file knows of a token, and how it stands now; None where it is unknown."""
+        with acting.as_(None), self.database.read() as tx:
+            found = tokens.find(tx, token)
+            return None if found is None else (found, found.state(tx.now))
+
 
 def _mark_used(id: int, tx: WriteTx) -> None:
     tokens.mark_used(tx, id)

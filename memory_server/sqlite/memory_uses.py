@@ -1,4 +1,7 @@
-"""The table `memory_uses`: which session was shown which memory, and used it."""
+"""The table `memory_uses`: which session was shown which memory, and used it.
+
+A session is a person's: the key of one begins with the person, so that two who name theirs alike share no row.
+"""
 
 import json
 from collections.abc import Sequence
@@ -27,7 +30,7 @@ def show(tx: WriteTx, ids: Sequence[int], session: str) -> None:
         SELECT value, ?, ?, ? FROM json_each(?) WHERE true
         ON CONFLICT (memory_id, session) DO NOTHING
         """,
-        (session, tx.now, tx.owner, json.dumps(list(ids))),
+        (tx.key(session), tx.now, tx.owner, json.dumps(list(ids))),
     )
 
 
@@ -41,7 +44,7 @@ def not_used(tx: Tx, session: str, limit: int) -> dict[int, bool]:
         ORDER BY id DESC
         LIMIT ?
         """,
-        (session, limit),
+        (tx.key(session), limit),
     )
     return {id: bool(judged) for id, judged in rows}
 
@@ -54,7 +57,7 @@ def judge(tx: WriteTx, session: str, ids: Sequence[int]) -> None:
         SET judged_at = ?
         WHERE session = ? AND judged_at IS NULL AND memory_id IN (SELECT value FROM json_each(?))
         """,
-        (tx.now, session, json.dumps(list(ids))),
+        (tx.now, tx.key(session), json.dumps(list(ids))),
     )
 
 
@@ -68,7 +71,7 @@ def mark_used(tx: WriteTx, ids: Sequence[int], session: str | None, how: How) ->
         SET used_at = ?, how = ?
         WHERE session = ? AND used_at IS NULL AND memory_id IN (SELECT value FROM json_each(?))
         """,
-        (tx.now, how.value, session, json.dumps(list(ids))),
+        (tx.now, how.value, tx.key(session), json.dumps(list(ids))),
     )
 
 

@@ -31,6 +31,9 @@ LOCAL = ("127.0.0.1", "localhost", "::1")
 
 IsValid = Callable[[str], Awaitable[bool]]
 
+Refused = Callable[[Scope, str], Awaitable[None]]
+"""Hears of a form with a token that is not valid, and of the token."""
+
 
 class Door:
     """Passes a request on with the token of its browser as `Authorization`, or asks for the token."""
@@ -41,9 +44,11 @@ class Door:
         is_valid: IsValid,
         chance: Callable[[int], bytes],
         now: Callable[[], float] = time.monotonic,
+        told: Refused | None = None,
     ) -> None:
         """`pages` checks the token of each request; `is_valid` tells whether to keep one. `chance` gives random bytes,
-        `now` is in seconds."""
+        `now` is in seconds; `told` hears of tokens that are refused."""
+        self._told = told
         self._pages = pages
         self._is_valid = is_valid
         self._chance = chance
@@ -91,6 +96,8 @@ class Door:
         fields = await _fields(request)
         token, back = fields.get("token", "").strip(), of_this_site(fields.get("back", "/"))
         if not (token.isascii() and token.isprintable() and token and await self._is_valid(token)):
+            if token and self._told is not None:
+                await self._told(request.scope, token)
             return self._form(request, back, wrong=True)
         while len(self._tokens) >= MOST:
             del self._tokens[next(iter(self._tokens))]

@@ -8,8 +8,9 @@ from starlette.requests import Request
 
 from memory_server.domain.caller import Person
 from memory_server.domain.calls import BOUNDS, Calls, Outcome, times_of
-from memory_server.mcp.http.callers import IDLE, HttpCallers, Known
-from memory_server.mcp.http.rates import MOST, Rates
+from memory_server.mcp.http.callers import IDLE, MOST, HttpCallers, Known
+from memory_server.mcp.http.rates import MOST as BUCKETS
+from memory_server.mcp.http.rates import Rates
 from memory_server.mcp.slots import Slots
 from memory_server.project import NONE, Project, named
 
@@ -41,7 +42,7 @@ def test_a_bucket_gives_its_requests_then_one_each_time_it_has_filled_for_one() 
 def test_full_buckets_are_forgotten_and_empty_ones_are_not() -> None:
     now = Now()
     rates = Rates(60, now)
-    for number in range(MOST - 1):
+    for number in range(BUCKETS - 1):
         rates.take(f"old-{number}")
     now.at += 60
     while not rates.take("busy"):
@@ -121,16 +122,34 @@ def test_without_an_id_a_session_is_of_one_person_program_and_machine_until_they
         callers("c", request("ben")),
         callers("d", request("ada")),
         callers("c", request("ada", "10.0.0.8")),
+        callers("c", request("ada", x_forwarded_for="10.0.0.9")),
         callers("c", request("ada", memory_session="2")),
         callers("c", request(None)),
     ]
-    assert len({first, *(each.session for each in others)}) == 6
+    assert len({first, *(each.session for each in others)}) == 7
     now.at += IDLE - 1
     assert callers("c", request("ada")).session == first
     now.at += IDLE - 1
     assert callers("c", request("ada")).session == first
     now.at += IDLE
     assert callers("c", request("ada")).session != first
+
+
+def test_one_person_has_a_bounded_number_of_sessions_and_takes_none_of_another() -> None:
+    now = Now()
+    callers = HttpCallers(now)
+    kept = callers("c", request("ben")).session
+    used = callers("c", request("ada")).session
+    first = callers("c", request("ada", memory_session="0")).session
+    for number in range(1, 3 * MOST):
+        callers("c", request("ada", memory_session=str(number)))
+        assert callers("c", request("ada")).session == used
+    assert callers("c", request("ada", memory_session="0")).session != first
+    assert callers("c", request("ben")).session == kept
+    assert {name: len(each) for name, each in callers._people.items()} == {"ada": MOST, "ben": 1}
+    now.at += IDLE
+    callers("c", request("cyn"))
+    assert list(callers._people) == ["cyn"]
 
 
 @pytest.mark.parametrize(

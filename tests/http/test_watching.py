@@ -1,6 +1,7 @@
 """What is counted and recorded of calls, over HTTP and over standard input and output: numbers, never contents."""
 
 import json
+import os
 import re
 import stat
 from pathlib import Path
@@ -10,8 +11,14 @@ import httpx2
 import pytest
 from mcp import Client
 
+from memory_server.mcp.audit import RefusedLogin
+from memory_server.mcp.http.keys import Keys
+from memory_server.mcp.http.logins import ADDRESSES, RefusedLogins
+from memory_server.reader import clock
+from memory_server.services.tokens import TokenService
+from memory_server.sqlite.database import Database
 from tests.cli.conftest import Terminal
-from tests.conftest import Servers, call
+from tests.conftest import Servers, Sqlite, call
 from tests.http.conftest import Start, token
 
 pytestmark = pytest.mark.anyio
@@ -57,6 +64,66 @@ async def test_the_audit_log_says_who_called_what_about_which_ids_and_no_content
     assert MARKER not in text
     assert given not in text
     assert stat.S_IMODE(audit.stat().st_mode) == 0o600
+
+
+def test_the_audit_log_has_refused_logins_without_their_tokens(
+    start: Start, tmp_path: Path, sqlite: Sqlite
+) -> None:
+    audit = tmp_path / "audit.log"
+    with start("--audit", str(audit)) as http:
+        old, given = token(http.servers, "ada", "--expires", "1d"), token(http.servers, "ben")
+        sqlite(http.servers.db, "UPDATE tokens SET expires_at = '2020-01-01T00:00:00.000Z' WHERE id = 1")
+
+        def shown(each: str, **headers: str) -> int:
+            sent = {"Authorization": f"Bearer {each}", **headers}
+            return httpx2.post(http.url, json={}, headers=sent).status_code
+
+        assert shown(old) == 401
+        assert shown(f"{given}{MARKER}", **{"X-Forwarded-For": "203.0.113.7"}) == 401
+        assert httpx2.get(http.base("/"), headers={"Authorization": f"Bearer {MARKER}"}).status_code == 401
+        here = {"Origin": http.base("")}
+        assert httpx2.post(http.base("/enter"), data={"token": old}, headers=here).status_code == 403
+        assert httpx2.post(http.url, json={}).status_code == 401  # no token is no login
+    written = lines(audit)
+    assert {(each["call"], each["outcome"], each["address"]) for each in written} == {
+        ("(login)", "refused", "127.0.0.1")
+    }
+    assert [
+        (each["through"], each["reason"], each["person"], each["token"], each["forwarded_for"])
+        for each in written
+    ] == [
+        ("token", "expired", "ada", 1, None),
+        ("token", "unknown", None, None, "203.0.113.7"),
+        ("token", "unknown", None, None, None),
+        ("form", "expired", "ada", 1, None),
+    ]
+    text = audit.read_text()
+    assert MARKER not in text
+    assert old[5:15] not in text
+    assert given[5:15] not in text
+
+
+async def test_refused_logins_fill_no_audit_log(server: Servers) -> None:
+    database, now, told = Database(server.db, clock), [1000.0], list[RefusedLogin]()
+    logins = RefusedLogins(Keys(TokenService(database, os.urandom)), told.append, lambda: now[0])
+
+    async def refused(address: str, times: int) -> None:
+        for _ in range(times):
+            await logins.by_token({"type": "http", "headers": [], "client": (address, 1)}, "msrv_x")
+
+    await refused("10.0.0.1", 500)
+    assert len(told) == 5  # what an address has at once
+    await refused("10.0.0.2", 1)
+    assert (told[-1].address, told[-1].left_out) == ("10.0.0.2", 495)
+    for number in range(3 * ADDRESSES):
+        await refused(f"2001:db8::{number:x}", 1)
+    assert len(told) == 10  # what all addresses have at once
+    assert len(logins._each._left) == ADDRESSES
+    now[0] += 3600
+    for number in range(100):
+        await refused(f"10.0.1.{number}", 1)
+    assert len(told) == 20
+    database.close()
 
 
 async def test_an_audit_log_that_all_could_read_is_closed_to_others(start: Start, tmp_path: Path) -> None:

@@ -104,6 +104,26 @@ async def test_each_has_a_conversation_and_keys_of_the_same_names(team: Team) ->
         assert (await call(ana, "get_memory_stats"))["by_conversation"] == {"default": 1}
 
 
+async def test_what_one_has_used_is_no_use_of_another_whose_session_is_named_alike(team: Team) -> None:
+    async with team("ana") as ana, team("cyn") as cyn, team("the owner of the file") as own:
+        id = (await store(ana, project="shop"))["id"]
+        uses = {}
+        for client, name in ((ana, "ana"), (cyn, "cyn"), (own, "the owner")):
+            await call(client, "memory_search", query="kettle")
+            await call(client, "memory_update", id=id, importance=7)
+            with acting.as_(None):
+                team.services.database.settle()
+                rows = "SELECT person, how FROM memory_uses ORDER BY id"
+                with team.services.database.read() as tx:
+                    uses[name] = tx.rows(rows)
+        assert uses["ana"] == [("ana", "called")]
+        assert uses["cyn"] == [("ana", "called"), ("cyn", "called")]
+        assert uses["the owner"] == [("ana", "called"), ("cyn", "called"), (None, "called")]
+        for name, used in (("ana", 1), ("cyn", 1), ("eve", 0)):
+            with acting.as_(PEOPLE[name][0]):
+                assert [each.uses.used for each in team.services.learning.learnt(9)] == [1] * used
+
+
 async def test_a_project_that_one_does_not_have_is_refused_whether_it_exists_or_not(team: Team) -> None:
     async with team("ana") as ana, team("bob") as bob:
         await store(ana, project="shop")
@@ -300,6 +320,7 @@ async def test_an_export_keeps_whose_everything_is(team: Team, tmp_path: Path) -
             "short_term_memories",
             "long_term_memories",
             "open_questions",
+            "memory_uses",
         )
         for table in tables:
             found = []

@@ -628,8 +628,9 @@ def test_a_worker_that_others_leave_no_time_to_start_is_nobodys_fault(
 ) -> None:
     (tmp_path / "worker.py").write_text("import time; time.sleep(60)")
     monkeypatch.setattr(child, "PROGRAM", tmp_path / "worker.py")
-    engine._lock.acquire()
-    threading.Timer(0.05, engine._lock.release).start()
+    turn = engine._turns.take("", None)
+    assert turn is not None
+    threading.Timer(0.05, engine._turns.give_back, [turn]).start()
     assert holds(engine.run(["true"], SITUATION, 0.2)) == ["skipped"]
     assert holds(engine.run(["true"], SITUATION, 0.2)) == ["unavailable"]
 

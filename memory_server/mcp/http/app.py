@@ -16,7 +16,7 @@ from starlette.types import Receive, Scope, Send
 
 from memory_server.domain import deadline
 from memory_server.mcp.compat import over_http
-from memory_server.mcp.http.guard import Guard, HostCheck, Traffic, security
+from memory_server.mcp.http.guard import Guard, HostCheck, Refused, Traffic, security
 from memory_server.mcp.http.keys import PATIENCE, Keys
 from memory_server.mcp.http.metrics import KIND
 from memory_server.mcp.http.rates import Rates
@@ -46,6 +46,8 @@ class HttpOptions:
     rate: int = 600
     metrics: Callable[[], str] | None = None
     """Writes the metrics; it may read the file."""
+    refused: Refused | None = None
+    """Hears of tokens that are refused."""
     routes: Sequence[BaseRoute] = ()
     """What the application answers besides. The host and the origin are checked; who asks, is not."""
     traffic: Traffic = field(default_factory=Traffic)
@@ -68,6 +70,7 @@ def http_app(server: MemoryServer, keys: Keys, options: HttpOptions) -> Starlett
         Rates(options.rate, time.monotonic),
         options.traffic,
         keys.metadata,
+        options.refused,
     )
 
     @asynccontextmanager

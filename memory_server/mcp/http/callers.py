@@ -4,6 +4,7 @@ import hashlib
 import time
 import uuid
 from collections.abc import Callable
+from math import inf
 from urllib.parse import unquote
 
 from mcp.server.auth.middleware.bearer_auth import AuthenticatedUser
@@ -23,11 +24,18 @@ In UTF-8, or with escapes as in addresses. Others call theirs `X-PRODUCT-Project
 SESSION = "memory-session"
 """The header with which a client of the newer protocol tells its sessions apart, where it has several."""
 
+FORWARDED = "x-forwarded-for"
+"""The header in which a proxy says which machine asks."""
+
 PROTOCOL_SESSION = "mcp-session-id"
 
 IDLE = 30 * 60.0
 """Seconds without a call after which a session without an id of the protocol is over: as long as the SDK keeps one that
 has an id."""
+
+MOST = 200
+"""Sessions without an id of the protocol that one person has at the same time. The one that paused longest makes
+room."""
 
 LONGEST = 500
 """Characters of a header that are read."""
@@ -54,7 +62,8 @@ class HttpCallers:
 
     def __init__(self, now: Callable[[], float] = time.monotonic) -> None:
         self._now = now
-        self._sessions: dict[tuple[str, ...], tuple[str, float]] = {}
+        self._people: dict[str, dict[tuple[str, ...], tuple[str, float]]] = {}
+        """The sessions of each person, and when each was used; in both, what was used last stands last."""
 
     def __call__(self, client: str | None, request: Request | None) -> Caller:
         if request is None:
@@ -68,14 +77,28 @@ class HttpCallers:
         given = request.headers.get(PROTOCOL_SESSION)
         if given is not None:
             return f"http-{hashlib.sha256(given.encode()).hexdigest()[:32]}"
-        now = self._now()
-        self._sessions = {each: kept for each, kept in self._sessions.items() if now - kept[1] < IDLE}
         name = "" if person is None else person.name
-        machine = request.client.host if request.client else ""
-        which = (name, client or "", machine, request.headers.get(SESSION, "")[:LONGEST])
-        session, _ = self._sessions.get(which, (f"http-{uuid.uuid4().hex}", now))
-        self._sessions[which] = session, now
+        # What a proxy says may be a lie: it parts sessions of this one person, and gives nothing.
+        machine = request.headers.get(FORWARDED) or (request.client.host if request.client else "")
+        which = (client or "", machine[:LONGEST], request.headers.get(SESSION, "")[:LONGEST])
+        now, sessions = self._now(), self._people.pop(name, {})
+        session, at = sessions.pop(which, ("", -inf))
+        if now - at >= IDLE:
+            session = f"http-{uuid.uuid4().hex}"
+        sessions[which] = session, now
+        if len(sessions) > MOST:
+            del sessions[next(iter(sessions))]
+        self._people[name] = sessions
+        self._forget_idle(now)
         return session
+
+    def _forget_idle(self, now: float) -> None:
+        """Forget the people whose last session is over: they stand first."""
+        for name, sessions in list(self._people.items()):
+            _, used = next(reversed(sessions.values()))
+            if now - used < IDLE:
+                return
+            del self._people[name]
 
 
 def person_of(request: Request) -> Person | None:

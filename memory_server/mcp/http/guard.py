@@ -32,6 +32,9 @@ AGAIN = 5
 Find = Callable[[str], Awaitable[Known | None]]
 """Whom a token stands for; None where it is not valid."""
 
+Refused = Callable[[Scope, str], Awaitable[None]]
+"""Hears of a request whose token was refused, and of the token."""
+
 
 @dataclass(slots=True)
 class Traffic:
@@ -70,8 +73,10 @@ class Guard:
         rates: Rates,
         traffic: Traffic,
         metadata: str | None = None,
+        told: Refused | None = None,
     ) -> None:
-        """`is_open` tells whether who shows no token is let in too."""
+        """`is_open` tells whether who shows no token is let in too; `told` hears of tokens that are refused."""
+        self._told = told
         self._app = app
         self._find = find
         self._is_open = is_open
@@ -106,6 +111,8 @@ class Guard:
         try:
             known = await self._find(token) if token else None
             if token and known is None:
+                if self._told is not None:
+                    await self._told(scope, token)
                 return unauthorized(
                     "The token is unknown, has expired or was revoked.", self._metadata, "invalid_token"
                 )

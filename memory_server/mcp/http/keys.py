@@ -9,7 +9,7 @@ import anyio.to_thread
 from starlette.routing import BaseRoute
 
 from memory_server.domain import deadline
-from memory_server.domain.token import SIGN, Token, hashed
+from memory_server.domain.token import SIGN, State, Token, hashed
 from memory_server.mcp.http.callers import Known
 from memory_server.services.tokens import TokenService
 
@@ -64,6 +64,14 @@ class Keys:
         known = _known(found)
         self._valid[key] = known, now
         return known
+
+    async def known(self, token: str) -> tuple[Token, State] | None:
+        """What the file knows of a token, also of one that is not valid any more.
+
+        Raises:
+            Unavailable: the file cannot be read now.
+        """
+        return await _within(partial(self._tokens.find, token)) if token.startswith(SIGN) else None
 
     async def are_open(self) -> bool:
         """Whether nobody has to show a token: there was never one, and no issuer gives out any.

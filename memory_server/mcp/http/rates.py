@@ -6,12 +6,13 @@ BURST = 10.0
 """Seconds of requests that may come at once: a session begins with a handful."""
 
 MOST = 10_000
-"""Buckets that are kept. A full one says nothing, and goes first."""
+"""Buckets that are kept. A full one says nothing, and goes first; then the one that was made first."""
 
 
 class Rates:
-    def __init__(self, a_minute: int, now: Callable[[], float]) -> None:
-        """`now` is a clock in seconds."""
+    def __init__(self, a_minute: int, now: Callable[[], float], most: int = MOST) -> None:
+        """`now` is a clock in seconds; `most` buckets are kept."""
+        self._kept = most
         self._a_second = a_minute / 60
         self._most = max(1.0, self._a_second * BURST)
         self._now = now
@@ -22,8 +23,10 @@ class Rates:
         now = self._now()
         before, at = self._left.get(who, (self._most, now))
         left = min(self._most, before + (now - at) * self._a_second)
-        if len(self._left) >= MOST and who not in self._left:
+        if len(self._left) >= self._kept and who not in self._left:
             self._forget_full(now)
+            if len(self._left) >= self._kept:
+                del self._left[next(iter(self._left))]
         if left < 1:
             self._left[who] = left, now
             return (1 - left) / self._a_second

@@ -1,7 +1,6 @@
 """The sandbox for JavaScript triggers: one worker process, started when needed, killed when it misses a deadline."""
 
 import json
-import threading
 import time
 import zlib
 from collections.abc import Sequence
@@ -11,6 +10,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from memory_server.domain import acting
 from memory_server.domain.message import Message
 from memory_server.domain.situation import Situation
 from memory_server.errors import TriggerRejected, Unavailable
@@ -22,6 +22,7 @@ from memory_server.triggers.javascript import trial
 from memory_server.triggers.javascript.child import MALFORMED, Child, Died
 from memory_server.triggers.javascript.compat import position
 from memory_server.triggers.javascript.parts import parts_of
+from memory_server.triggers.javascript.turns import Turn, Turns
 
 SECONDS = 1.0
 """Wall-clock seconds that one trigger may take; then the worker is killed. A choice: triggers take milliseconds."""
@@ -89,6 +90,21 @@ class Answer:
         return text if at is None else f"{text} (line {at[0]}, column {at[1]})"
 
 
+@dataclass(frozen=True, slots=True)
+class _Run:
+    """What the triggers of one round see, how long each may take and until when, and who is to blame at the end."""
+
+    situation: Situation
+    frame: bytes
+    ends: float
+    turn: Turn
+    seconds: float
+    blamed: bool
+    """Whether the first one has had all the time that there was."""
+    behind_others: bool = False
+    """Whether other triggers of the search may have used up the time."""
+
+
 class Sandbox:
     """The worker process that runs JavaScript triggers. Safe to call from several threads."""
 
@@ -96,7 +112,7 @@ class Sandbox:
         """Starts no process yet. `time_zone` becomes the worker's variable TZ; it inherits nothing else."""
         self._time_zone = time_zone
         self._child: Child | None = None
-        self._lock = threading.Lock()
+        self._turns = Turns()
         self._closing = False
 
     def run(
@@ -105,50 +121,54 @@ class Sandbox:
         """Evaluate each source in its own fresh context, all within `budget` seconds; the rest is skipped.
 
         Each first gets a SLICE, in the order given. What needs more waits until all others have had theirs; with the
-        last `doubtful` ones, which wait from the start, it then shares half of the budget, at most SECONDS each.
+        last `doubtful` ones, which wait from the start, it then shares half of the budget, at most SECONDS each. While
+        other people wait, it uses the worker in turns with them.
         """
-        alone = self._lock.acquire(blocking=False)
         started = time.monotonic()
-        if not alone and not self._lock.acquire(timeout=max(0.0, budget)):
+        turn = self._turns.take(_who(), budget)
+        if turn is None:
             return [Skipped() for _ in sources]
         try:
             ends = started + budget
             frame = _situation_frame(situation)
             certain = len(sources) - doubtful
-            outcomes = dict(enumerate(self._run(sources[:certain], situation, frame, ends, alone, SLICE)))
+            run = _Run(situation, frame, ends, turn, SLICE, blamed=not turn.waited)
+            outcomes = dict(enumerate(self._run(sources[:certain], run)))
             late = [index for index, outcome in outcomes.items() if _is_late(outcome)]
             late += range(certain, len(sources))
+            if late:
+                self._turns.pass_on(turn, ends - time.monotonic(), slow=True)
             now = time.monotonic()
             ends = min(ends, now + budget / 2)
             # Who gets less than a check allows is not to blame for being cut short.
             blamed = ends - now >= budget / 4
-            alone = alone and not outcomes  # else the others may have used up the time
-            again = self._run(
-                [sources[index] for index in late], situation, frame, ends, alone, SECONDS, blamed
-            )
+            run = _Run(situation, frame, ends, turn, SECONDS, blamed, behind_others=bool(outcomes))
+            again = self._run([sources[index] for index in late], run)
             for index, outcome in zip(late, again, strict=True):
                 outcomes[index] = Skipped(late=True) if isinstance(outcome, Skipped) else outcome
             return [outcomes[index] for index in range(len(sources))]
         finally:
-            self._lock.release()
+            self._turns.give_back(turn)
 
     def explain(self, sources: Sequence[tuple[int, str]], situation: Situation, budget: float) -> list[str]:
         """Why each trigger, given with its index in the search, has its value; '' where there is no time for it."""
-        if not self._lock.acquire(blocking=False):
+        turn = self._turns.take(_who(), 0)
+        if turn is None:
             return ["" for _ in sources]
         try:
             frame, ends = _situation_frame(situation), time.monotonic() + budget
-            return [self._explained(index, source, situation, frame, ends) for index, source in sources]
+            run = _Run(situation, frame, ends, turn, SLICE, blamed=False)
+            return [self._explained(index, source, run) for index, source in sources]
         finally:
-            self._lock.release()
+            self._turns.give_back(turn)
 
-    def _explained(self, index: int, source: str, situation: Situation, frame: bytes, ends: float) -> str:
-        if time.monotonic() >= ends:
+    def _explained(self, index: int, source: str, run: "_Run") -> str:
+        if time.monotonic() >= run.ends or self._turns.are_awaited(run.turn):
             return ""
         parts = parts_of(source)
-        request = _request(source, situation, index, SLICE, parts=parts.scripts())
+        request = _request(source, run.situation, index, SLICE, parts=parts.scripts())
         try:
-            return parts.told(self._evaluate(request, frame, SLICE, ends, first=False).told)
+            return parts.told(self._evaluate(request, run.frame, SLICE, run.ends, first=False).told)
         except Unstartable:
             return ""
 
@@ -172,24 +192,16 @@ class Sandbox:
         self._closing = True
         if (child := self._child) is not None:
             child.kill()
-        with self._lock:
-            self._drop()
-            self._closing = False
+        turn = self._turns.take("", None)
+        self._drop()
+        self._closing = False
+        if turn is not None:
+            self._turns.give_back(turn)
 
-    def _run(
-        self,
-        sources: Sequence[str],
-        situation: Situation,
-        frame: bytes,
-        ends: float,
-        alone: bool,
-        seconds: float,
-        blamed: bool = True,
-    ) -> list[Outcome]:
-        """The outcome of each source, at most `seconds` each, until a moment.
-
-        The first that this moment cuts short has timed out, if `blamed`; any other is skipped.
-        """
+    def _run(self, sources: Sequence[str], run: "_Run") -> list[Outcome]:
+        """The outcome of each source. The first that the end cuts short has timed out, if it is blamed; any other is
+        skipped."""
+        slow = run.seconds > SLICE
         outcomes: list[Outcome] = []
         missing: str | None = None
         for index, source in enumerate(sources):
@@ -197,34 +209,44 @@ class Sandbox:
                 outcomes.append(Failure(FailureKind.UNAVAILABLE, missing, TIER, 0.0))
             elif size(source) > MOST_BYTES:
                 outcomes.append(Failure(FailureKind.ERROR, TOO_LONG, TIER, 0.0))
-            elif time.monotonic() >= ends:
+            elif time.monotonic() >= run.ends or not self._has_turn(run, slow=slow, first=not outcomes):
                 outcomes.append(Skipped())
             else:
-                request = _request(source, situation, index, seconds)
+                request = _request(source, run.situation, index, run.seconds)
+                first = run.blamed and not outcomes
                 try:
-                    answer = self._evaluate(request, frame, seconds, ends, first=blamed and not outcomes)
+                    answer = self._evaluate(request, run.frame, run.seconds, run.ends, first=first)
                     outcomes.append(answer.outcome())
                 except Unstartable as error:
                     # Other triggers used up the time that the worker needed to start again.
-                    if (outcomes or not alone) and time.monotonic() >= ends:
+                    others = outcomes or run.behind_others or run.turn.waited
+                    if others and time.monotonic() >= run.ends:
                         outcomes.append(Skipped())
                         continue
                     missing = str(error)
                     outcomes.append(Failure(FailureKind.UNAVAILABLE, missing, TIER, 0.0))
         return outcomes
 
+    def _has_turn(self, run: "_Run", *, slow: bool, first: bool) -> bool:
+        """Before all but the first trigger the worker is passed on to other people who wait: so nobody else has used up
+        what the first one got."""
+        if first:
+            return run.turn.holds
+        return self._turns.pass_on(run.turn, run.ends - time.monotonic(), slow=slow)
+
     def _try(self, run: trial.Run, ends: float) -> trial.Report:
-        """One run of a check. The lock is released between two runs, so that a search can use the worker."""
+        """One run of a check. The worker is given back between two runs, so that a search can use it."""
         seconds = min(SECONDS, trial.SECONDS)
         request = _request(run.source, run.situation, 0, seconds, run.forced)
-        if not self._lock.acquire(timeout=max(0.0, ends - time.monotonic())):
+        turn = self._turns.take(_who(), ends - time.monotonic())
+        if turn is None:
             raise Unstartable("the JavaScript worker is busy with other calls")
         try:
             answer = self._evaluate(
                 request, _situation_frame(run.situation), PATIENT * seconds, ends, first=True
             )
         finally:
-            self._lock.release()
+            self._turns.give_back(turn)
         return trial.Report(
             answer.outcome(), answer.told, position(str(answer.told.get("stack", ""))), answer.milliseconds
         )
@@ -290,6 +312,11 @@ class Sandbox:
         if self._child is not None:
             self._child.close()
             self._child = None
+
+
+def _who() -> str:
+    person = acting.person()
+    return "" if person is None else person.name
 
 
 def _milliseconds(told: dict[str, Any], started: float) -> float:
