@@ -23,7 +23,8 @@ from memory_server.domain.memory import MemoryType
 from memory_server.domain.short_term import CleanupRule
 from memory_server.errors import Hint, Mend, Unavailable
 from memory_server.hook import settings as hook_settings
-from memory_server.mcp.toolsets import chosen, toolsets
+from memory_server.mcp.listed import chosen
+from memory_server.mcp.toolsets import toolsets
 from memory_server.settings import Settings
 from tests.conftest import Servers, Sqlite, call, damage
 from tests.endpoint import local_endpoint
@@ -295,7 +296,7 @@ async def test_memories_bear_the_default_project_or_none_if_told_so_and_the_sess
 )
 def test_settings_narrow_the_tools(tmp_path: Path, given: dict[str, Any], names: list[str]) -> None:
     settings = Settings(db=tmp_path / "x.db", **given)
-    tools = chosen(toolsets(app.build(settings)), settings)
+    tools = chosen(settings)
     assert [tool.name for tool in tools] == names
 
 
