@@ -88,14 +88,18 @@ def program(capfd: pytest.CaptureFixture[str]) -> Program:
 
 
 def initialized(server: Servers, *arguments: str, **env: str) -> Done:
-    """A real server that is greeted and then left, with only these arguments and no flags of the tests' own."""
+    """A real server that is greeted, asked for its counts and left, with these arguments and no flags of tests."""
     about = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}}
-    hello = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": about}
+    said = [
+        {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": about},
+        {"jsonrpc": "2.0", "method": "notifications/initialized"},
+        {"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": {"name": "memory_stats"}},
+    ]
     done = subprocess.run(
         [*server.command()[:3], "--embedder", "hashing", *arguments],
         env={**os.environ, **server.env, **env},
         cwd=Path.cwd(),
-        input=json.dumps(hello) + "\n",
+        input="".join(f"{json.dumps(each)}\n" for each in said),
         capture_output=True,
         text=True,
         encoding="utf-8",

@@ -48,7 +48,7 @@ def serve(settings: Settings, early: Early | None = None) -> None:
     def caller(client: str | None, _: object) -> Caller:
         return Caller(client, session, project)
 
-    later = _Later(settings)
+    later = Later(settings)
     server = MemoryServer(listed.chosen(settings), later.work, caller, settings.log_level)
     # On Windows what is imported later could wait for ever beside a blocked read of standard input; an audit log that
     # cannot be written keeps the server from starting.
@@ -59,7 +59,7 @@ def serve(settings: Settings, early: Early | None = None) -> None:
     serve_stdio(server, later.close, Early() if early is None or settings.no_early_answers else early)
 
 
-class _Later:
+class Later:
     """The services and all that works with them. To import them takes half as long as the SDK, so they are made by the
     first call that needs them, or a moment after the start."""
 
