@@ -23,7 +23,8 @@ from memory_server.domain.memory import MemoryType
 from memory_server.domain.short_term import CleanupRule
 from memory_server.errors import Hint, Mend, Unavailable
 from memory_server.hook import settings as hook_settings
-from memory_server.mcp.toolsets import chosen, toolsets
+from memory_server.mcp.listed import chosen
+from memory_server.mcp.toolsets import toolsets
 from memory_server.settings import Settings
 from tests.conftest import Servers, Sqlite, call, damage
 from tests.endpoint import local_endpoint
@@ -87,14 +88,18 @@ def program(capfd: pytest.CaptureFixture[str]) -> Program:
 
 
 def initialized(server: Servers, *arguments: str, **env: str) -> Done:
-    """A real server that is greeted and then left, with only these arguments and no flags of the tests' own."""
+    """A real server that is greeted, asked for its counts and left, with these arguments and no flags of tests."""
     about = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}}
-    hello = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": about}
+    said = [
+        {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": about},
+        {"jsonrpc": "2.0", "method": "notifications/initialized"},
+        {"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": {"name": "memory_stats"}},
+    ]
     done = subprocess.run(
         [*server.command()[:3], "--embedder", "hashing", *arguments],
         env={**os.environ, **server.env, **env},
         cwd=Path.cwd(),
-        input=json.dumps(hello) + "\n",
+        input="".join(f"{json.dumps(each)}\n" for each in said),
         capture_output=True,
         text=True,
         encoding="utf-8",
@@ -295,7 +300,7 @@ async def test_memories_bear_the_default_project_or_none_if_told_so_and_the_sess
 )
 def test_settings_narrow_the_tools(tmp_path: Path, given: dict[str, Any], names: list[str]) -> None:
     settings = Settings(db=tmp_path / "x.db", **given)
-    tools = chosen(toolsets(app.build(settings)), settings)
+    tools = chosen(settings)
     assert [tool.name for tool in tools] == names
 
 

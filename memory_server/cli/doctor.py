@@ -50,7 +50,7 @@ def doctor_command(settings: Settings, fix: bool, as_json: bool) -> int:
 
 def examined(services: "Services", fixed: tuple[str, ...] = ()) -> DoctorAnswer:
     """What is in use and what is wrong. Loads the embedder and reads the whole file."""
-    from memory_server.mcp.toolsets import chosen, toolsets  # 1 s, which the help does without
+    from memory_server.mcp import listed  # 1 s, which the help does without
 
     settings = services.settings
     health = services.health.check()
@@ -69,7 +69,7 @@ def examined(services: "Services", fixed: tuple[str, ...] = ()) -> DoctorAnswer:
         "embedder": coverage.embedder,
         "embeddings": f"{coverage.embedded} ready, {coverage.waiting} waiting",
         "project": services.projects.here(settings.here) or "(none)",
-        "tools": ", ".join(tool.name for tool in chosen(toolsets(services), settings)),
+        "tools": ", ".join(tool.name for tool in listed.chosen(settings)),
         "clients": "; ".join(each.told() for each in clients) or "none found",
         "hooks": _hooks(hooks),
         "copies": ", ".join(health.copies) or "none",

@@ -1,15 +1,29 @@
 """`memory-server serve`: the server over standard input and output, or over HTTP."""
 
+import logging
+import os
 import sys
+import threading
 import uuid
+from typing import TYPE_CHECKING
 
-from memory_server import app
 from memory_server.cli import garbage
-from memory_server.cli.served import audit_of, hooks_of, server_of
 from memory_server.domain.caller import Caller
+from memory_server.mcp import listed
 from memory_server.mcp.early import Early
+from memory_server.mcp.server import MemoryServer
 from memory_server.mcp.stdio import serve as serve_stdio
 from memory_server.settings import Settings
+
+if TYPE_CHECKING:
+    from memory_server.app import Services
+    from memory_server.hook.answering import Answering
+    from memory_server.mcp.work import Work
+
+PAUSE = 0.5
+"""Seconds before what carries out the calls is made where no call needs it: the client's first questions come first."""
+
+logger = logging.getLogger(__name__)
 
 
 def serve(settings: Settings, early: Early | None = None) -> None:
@@ -28,22 +42,73 @@ def serve(settings: Settings, early: Early | None = None) -> None:
             "To connect one, type: memory-server install CLIENT",
             file=sys.stderr,
         )
-    services = app.build(settings)
     # If no session id is given, each process is a session of its own.
     session, project = settings.session or f"process-{uuid.uuid4().hex}", settings.here
 
     def caller(client: str | None, _: object) -> Caller:
         return Caller(client, session, project)
 
-    server = server_of(services, caller, audit_of(settings))
-    garbage.look_from_now()
-    services.start()
-    hooks = hooks_of(services)
+    later = Later(settings)
+    server = MemoryServer(listed.chosen(settings), later.work, caller, settings.log_level)
+    # On Windows what is imported later could wait for ever beside a blocked read of standard input; an audit log that
+    # cannot be written keeps the server from starting.
+    if os.name == "nt" or settings.audit is not None:
+        later.work()
+    else:
+        later.make_soon()
+    serve_stdio(server, later.close, Early() if early is None or settings.no_early_answers else early)
 
-    def close(timeout: float) -> None:
-        hooks.close()
-        services.close(timeout)
 
-    if not settings.no_socket:
-        hooks.start()
-    serve_stdio(server, close, Early() if early is None or settings.no_early_answers else early)
+class Later:
+    """The services and all that works with them. To import them takes half as long as the SDK, so they are made by the
+    first call that needs them, or a moment after the start."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+        self._making = threading.Lock()
+        self._services: Services | None = None
+        self._hooks: Answering | None = None
+        self._work: Work | None = None
+
+    def work(self) -> "Work":
+        """What carries out the calls; made once, in whichever thread asks first."""
+        with self._making:
+            if self._work is None:
+                self._work = self._made()
+            return self._work
+
+    def make_soon(self) -> None:
+        timer = threading.Timer(PAUSE, self._make_now)
+        timer.daemon = True
+        timer.start()
+
+    def close(self, timeout: float) -> None:
+        """What is being made just now has written nothing yet: the process may end."""
+        if self._making.acquire(timeout=timeout):
+            try:
+                if self._hooks is not None:
+                    self._hooks.close()
+                if self._services is not None:
+                    self._services.close(timeout)
+            finally:
+                self._making.release()
+
+    def _make_now(self) -> None:
+        try:
+            self.work()
+        except Exception as error:
+            logger.info("the first call will try again: %s", error)
+
+    def _made(self) -> "Work":
+        from memory_server import app
+        from memory_server.cli.served import audit_of, hooks_of, work_of
+
+        services = app.build(self._settings)
+        work = work_of(services, audit_of(self._settings))
+        garbage.look_from_now()
+        services.start()
+        self._services = services
+        if not self._settings.no_socket:
+            self._hooks = hooks_of(services)
+            self._hooks.start()
+        return work

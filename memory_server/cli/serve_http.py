@@ -13,10 +13,11 @@ from starlette.routing import Mount
 from memory_server import app
 from memory_server.app import Services
 from memory_server.cli import arenas, garbage
-from memory_server.cli.served import audit_of, hooks_of, server_of
+from memory_server.cli.served import audit_of, hooks_of, work_of
 from memory_server.cli.view import CLIENT
 from memory_server.domain.caller import Caller
 from memory_server.errors import Invalid, Mend
+from memory_server.mcp import listed
 from memory_server.mcp.http.app import PATH, HttpOptions, http_app
 from memory_server.mcp.http.callers import HttpCallers
 from memory_server.mcp.http.guard import Guard
@@ -25,6 +26,7 @@ from memory_server.mcp.http.logins import RefusedLogins
 from memory_server.mcp.http.metrics import written
 from memory_server.mcp.http.rates import Rates
 from memory_server.mcp.http.serving import listen, serve
+from memory_server.mcp.server import MemoryServer
 from memory_server.services.tokens import TokenService
 from memory_server.settings import LOOPBACK, Settings
 from memory_server.web.door import Door
@@ -55,7 +57,8 @@ def serve_http(settings: Settings) -> None:
     listening = listen(host, port)
     callers = HttpCallers()
     audit = audit_of(settings)
-    server = server_of(services, callers, audit)
+    work = work_of(services, audit)
+    server = MemoryServer(listed.chosen(settings), lambda: work, callers, settings.log_level)
     metrics = partial(written, server, services.calls, services.waiting)
     keys = Keys(tokens, oauth)
     logins = None if audit is None else RefusedLogins(keys, audit.refused)

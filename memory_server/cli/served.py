@@ -7,11 +7,11 @@ from memory_server.app import Services
 from memory_server.hook.answering import Answering
 from memory_server.hook.asking import PATIENCE
 from memory_server.hook.wire import Vectors
-from memory_server.mcp.callers import Callers
+from memory_server.mcp import listed
 from memory_server.mcp.observing import counting
 from memory_server.mcp.offers import offers
-from memory_server.mcp.server import MemoryServer
-from memory_server.mcp.toolsets import chosen, toolsets
+from memory_server.mcp.toolsets import toolsets
+from memory_server.mcp.work import Work
 from memory_server.reader import clock
 from memory_server.services.embedding_queue import Unanswered
 from memory_server.settings import Settings
@@ -29,16 +29,14 @@ def audit_of(settings: Settings) -> "Audit | None":
     return Audit(settings.audit, clock)
 
 
-def server_of(services: Services, callers: Callers, audit: "Audit | None") -> MemoryServer:
-    """The server of these services, with the tools that the settings leave."""
-    known, settings = toolsets(services), services.settings
-    everything = [tool.name for tools in known.values() for tool in tools]
+def work_of(services: Services, audit: "Audit | None") -> Work:
+    """What carries out the calls of these services, with the tools that the settings leave."""
+    left = {tool.name for tool in listed.chosen(services.settings)}
     observers = [counting(services.calls)]
     if audit is not None:
         observers.append(audit.called)
-    return MemoryServer(
-        chosen(known, settings), everything, callers, settings.log_level, offers(services), observers
-    )
+    tools = [tool for tools in toolsets(services).values() for tool in tools if tool.name in left]
+    return Work.of(tools, offers(services), listed.names(), observers)
 
 
 def hooks_of(services: Services) -> Answering:

@@ -8,7 +8,7 @@ next write of this server.
 import logging
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import anyio.to_thread
 from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
@@ -20,7 +20,9 @@ from memory_server.domain import acting
 from memory_server.domain.caller import Caller, Person
 from memory_server.errors import MemoryServerError
 from memory_server.mcp.callers import Callers, caller_of
-from memory_server.mcp.resources import Resources
+
+if TYPE_CHECKING:
+    from memory_server.mcp.resources import Resources
 
 logger = logging.getLogger(__name__)
 
@@ -57,7 +59,7 @@ class _Stream:
 class Changes:
     """Compares after each write what clients know with what there is now, as each person sees it."""
 
-    def __init__(self, resources: Resources, callers: Callers) -> None:
+    def __init__(self, resources: "Callable[[], Resources]", callers: Callers) -> None:
         self._resources = resources
         self._callers = callers
         self._known: dict[Person | None, list[str]] = {}
@@ -116,14 +118,14 @@ class Changes:
 
     def _text(self, address: str, caller: Caller) -> str | None:
         try:
-            return self._resources.read(address, caller)
+            return self._resources().read(address, caller)
         except MemoryServerError:  # it is told when it can be read
             return None
 
     def _addresses(self) -> list[str]:
         """Nothing new where the file cannot be read now: what was written told the client why."""
         try:
-            return [each.uri for each in self._resources.listed(Caller(person=acting.person()))]
+            return [each.uri for each in self._resources().listed(Caller(person=acting.person()))]
         except MemoryServerError as error:
             logger.info("the resources cannot be listed now: %s", type(error).__name__)
             return self._known.get(acting.person()) or []

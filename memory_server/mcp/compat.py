@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any, Protocol, cast
 from mcp.server.context import ServerRequestContext
 from mcp.server.lowlevel import NotificationOptions
 from mcp.server.mcpserver import MCPServer
-from mcp.server.mcpserver.utilities.func_metadata import ArgModelBase, FuncMetadata
 from mcp.server.stdio import stdio_server
 from mcp.shared._stream_protocols import WriteStream
 from mcp.shared.message import SessionMessage
@@ -17,8 +16,6 @@ if TYPE_CHECKING:
     from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 
 __all__ = [
-    "ArgModelBase",
-    "FuncMetadata",
     "WriteStream",
     "answer_completions",
     "answer_resource_lists",

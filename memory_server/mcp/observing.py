@@ -4,14 +4,16 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from mcp.server.mcpserver.exceptions import ToolError, UnexpectedToolError
 from mcp.shared.exceptions import MCPError
 
 from memory_server.domain.caller import Caller
 from memory_server.domain.calls import Calls, Outcome
-from memory_server.services.calls import CallService
+
+if TYPE_CHECKING:
+    from memory_server.services.calls import CallService
 
 UNKNOWN = "(unknown)"
 """Stands for the name of a tool that there is not: that is a word of the client."""
@@ -55,7 +57,7 @@ def observed(observers: Sequence[Observer], call: Observed) -> Iterator[Observed
             each(call)
 
 
-def counting(calls: CallService) -> Observer:
+def counting(calls: "CallService") -> Observer:
     """Counts the calls of tools."""
 
     def count(call: Observed) -> None:

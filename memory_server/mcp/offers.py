@@ -4,7 +4,7 @@ from memory_server.app import Services
 from memory_server.mcp.completions import Completions
 from memory_server.mcp.prompts import Prompts
 from memory_server.mcp.resources import Resources
-from memory_server.mcp.server import Offers
+from memory_server.mcp.work import Offers
 
 
 def offers(services: Services) -> Offers:

@@ -1,12 +1,13 @@
-"""The MCP server: offers tools, resources and prompts, and answers our errors as theirs."""
+"""The MCP server: offers tools, resources and prompts, and answers our errors as theirs.
 
-import errno
+What the handshake and the list of tools do without is in `work`, which is imported and made when a request needs it.
+"""
+
 import logging
-from collections.abc import Callable, Iterable, Sequence
-from contextlib import nullcontext
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import nullcontext, suppress
 from functools import partial
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import anyio.to_thread
 from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
@@ -27,26 +28,26 @@ from mcp_types import (
     Prompt,
     ResourceTemplate,
 )
+from mcp_types import Tool as ListedTool
 from pydantic import AnyUrl
 
 from memory_server import __version__
 from memory_server.domain import acting, deadline
 from memory_server.domain.caller import Caller
-from memory_server.errors import Invalid, MemoryServerError, NotFound, told
+from memory_server.errors import Invalid, NotFound
 from memory_server.language.text import visible
-from memory_server.mcp import meanings
+from memory_server.mcp import failures
 from memory_server.mcp.callers import Callers, caller_of
 from memory_server.mcp.changes import Changes, PersonalBus
 from memory_server.mcp.compat import answer_completions, answer_resource_lists
-from memory_server.mcp.completions import Completions
-from memory_server.mcp.hints import WORDS
-from memory_server.mcp.observing import UNKNOWN, Observed, Observer, observed
+from memory_server.mcp.listed import reads_only
+from memory_server.mcp.observing import UNKNOWN, Observed, observed
 from memory_server.mcp.once import ListedOnce
-from memory_server.mcp.prompts import Prompts
-from memory_server.mcp.refusals import ArgumentsRefusedError
-from memory_server.mcp.resources import TEXT, Resources, memory_of
 from memory_server.mcp.slots import Slots
-from memory_server.mcp.tool import Tool
+
+if TYPE_CHECKING:
+    from memory_server.mcp.tool import Tool
+    from memory_server.mcp.work import Work
 
 TITLE = "Memory"
 """What a client shows as the name of this server."""
@@ -85,15 +86,6 @@ logger = logging.getLogger(__name__)
 Result = TypeVar("Result")
 
 
-@dataclass(frozen=True, slots=True)
-class Offers:
-    """What the server offers besides tools."""
-
-    resources: Resources
-    prompts: Prompts
-    completions: Completions
-
-
 class MemoryServer(MCPServer[Any]):
     """Makes a caller for each call, and an error of the protocol or of a tool of each failure that can be mended.
 
@@ -102,102 +94,104 @@ class MemoryServer(MCPServer[Any]):
 
     def __init__(
         self,
-        tools: Sequence[Tool],
-        everything: Sequence[str],
+        listed: Sequence[ListedTool],
+        work: "Callable[[], Work]",
         callers: Callers,
         log_level: str,
-        offers: Offers,
-        observers: Sequence[Observer] = (),
     ) -> None:
-        """`everything` has the names of all tools, also of those that the settings switch off."""
+        """`work` makes what carries out the requests, or gives what is made; it is asked on worker threads."""
         logging.getLogger("mcp").setLevel(max(SDK_LOG, logging.getLevelNamesMapping()[log_level]))
-        self._changes = Changes(offers.resources, callers)
+        self._changes = Changes(lambda: work().offers.resources, callers)
         super().__init__(
             "memory-server",
             title=TITLE,
             version=__version__,
-            instructions=INSTRUCTIONS
-            if any(not tool.reads_only for tool in tools)
-            else READ_ONLY_INSTRUCTIONS,
-            tools=list(tools),
+            instructions=INSTRUCTIONS if not all(map(reads_only, listed)) else READ_ONLY_INSTRUCTIONS,
             log_level=log_level,  # type: ignore[arg-type]  # the settings allow a subset
             middleware=[self._act, self._changes.watch, ListedOnce(callers).answer],
             subscriptions=PersonalBus(),
         )
         answer_completions(self, self._completed)
         answer_resource_lists(self, self._resources)
-        self._offers = offers
-        self._tools = {tool.name: tool for tool in tools}
-        self._everything = everything
+        self._listed = listed
+        self._make = work
+        self._made: Work | None = None
         self.slots = Slots(CALLS_AT_ONCE)
         self.trigger_slots = Slots(TRIGGERS_AT_ONCE)
         self._callers = callers
-        self._observers = observers
 
     async def _act(self, ctx: ServerRequestContext[Any, Any], call_next: CallNext) -> HandlerResult:
         """Middleware: whatever a request asks for, the file is read and written for its caller."""
         with acting.as_(caller_of(self._callers, ctx).person):
             return await call_next(ctx)
 
+    async def list_tools(self) -> list[ListedTool]:
+        return list(self._listed)
+
     async def call_tool(
         self, name: str, arguments: dict[str, Any], context: Context[Any, Any] | None = None
     ) -> CallToolResult | InputRequiredResult:
-        tool, caller = self._tools.get(name), self._caller(context)
+        work = await self._work("tools/call")
+        tool, caller = work.tools.get(name), self._caller(context)
         call = Observed(name if tool else UNKNOWN, caller, arguments)
-        with observed(self._observers, call):
+        with observed(work.observers, call):
             if tool is None:
-                raise _refusal(self._why_not(name, arguments))
-            answer = await self._call(tool, arguments, caller)
+                raise failures.refusal(work.why_not(name, arguments))
+            answer = await self._call(work, tool, arguments, caller)
             call.answer = answer.structured_content or {}
         if context is not None and not tool.reads_only:
             with deadline.within(TELLING):
                 await self._changes.written(context)
         return answer
 
-    async def _call(self, tool: Tool, arguments: dict[str, Any], caller: Caller) -> CallToolResult:
+    async def _call(
+        self, work: "Work", tool: "Tool", arguments: dict[str, Any], caller: Caller
+    ) -> CallToolResult:
         """Raises ToolError: it failed; the message says what mends it, or that it is a bug."""
         name = tool.name
         if caller.person is not None and caller.person.reads_only and not tool.reads_only:
-            raise _refusal(_may_not_write(name))
+            raise failures.refusal(failures.may_not_write(name))
         turn = self.trigger_slots.place(caller.person) if tool.evaluates else nullcontext()
         try:
             with deadline.within(deadline.CALL):
                 async with turn, self.slots.place(caller.person):
-                    return await tool.call(arguments, caller)
-        except ArgumentsRefusedError as error:
-            logger.info("%s was refused: %s", name, type(error).__name__)
-            raise _refusal(self._mended(tool, error, arguments)) from error
-        except MCPError:
+                    return await work.call(tool, arguments, caller)
+        except (MCPError, ToolError):
             raise
         except Exception as error:
-            mend = _mend(error, name)
+            mend = failures.mend(error, name)
             if mend is None:
-                raise UnexpectedToolError(f"Error: {_bug(name)}") from error
+                raise UnexpectedToolError(f"Error: {failures.bug(name)}") from error
             logger.info("%s was refused: %s", name, type(error).__name__)
-            raise _refusal(mend) from error
+            raise failures.refusal(mend) from error
 
     async def _resources(
         self, ctx: ServerRequestContext[Any, Any], _: PaginatedRequestParams | None
     ) -> ListResourcesResult:
-        caller = caller_of(self._callers, ctx)
-        list_all = partial(self._offers.resources.listed, caller)
-        listed = await self._carried_out("resources/list", list_all, caller)
+        caller, method = caller_of(self._callers, ctx), "resources/list"
+        work = await self._work(method)
+        listed = await self._carried_out(work, method, partial(work.offers.resources.listed, caller), caller)
         self._changes.listed([each.uri for each in listed])
         return ListResourcesResult(resources=listed)
 
     async def list_resource_templates(self) -> list[ResourceTemplate]:
-        return self._offers.resources.templates()
+        return (await self._work("resources/templates/list")).offers.resources.templates()
 
     async def read_resource(
         self, uri: AnyUrl | str, context: Context[Any, Any] | None = None
     ) -> Iterable[ReadResourceContents] | InputRequiredResult:
-        caller = self._caller(context)
-        read = partial(self._offers.resources.read, str(uri), caller)
-        text = await self._carried_out("resources/read", read, caller, {"uri": visible(str(uri))})
+        caller, method = self._caller(context), "resources/read"
+        work = await self._work(method)
+        from memory_server.mcp.resources import TEXT, memory_of
+
+        read = partial(work.offers.resources.read, str(uri), caller)
+        about = {"id": memory_of(str(uri))}
+        text = await self._carried_out(work, method, read, caller, {"uri": visible(str(uri))}, about)
         return [ReadResourceContents(visible(text), TEXT)]
 
     async def list_prompts(self) -> list[Prompt]:
-        return self._offers.prompts.listed(self._tools)
+        work = await self._work("prompts/list")
+        return work.offers.prompts.listed(work.tools)
 
     async def get_prompt(
         self,
@@ -205,114 +199,72 @@ class MemoryServer(MCPServer[Any]):
         arguments: dict[str, Any] | None = None,
         context: Context[Any, Any] | None = None,
     ) -> GetPromptResult | InputRequiredResult:
-        caller = self._caller(context)
-        get = partial(self._offers.prompts.get, name, arguments or {}, self._tools, caller)
-        return await self._carried_out("prompts/get", get, caller)
+        caller, method = self._caller(context), "prompts/get"
+        work = await self._work(method)
+        get = partial(work.offers.prompts.get, name, arguments or {}, work.tools, caller)
+        return await self._carried_out(work, method, get, caller)
 
     async def _completed(
         self, ctx: ServerRequestContext[Any, Any], params: CompleteRequestParams
     ) -> CompleteResult:
         argument, known = params.argument, params.context.arguments if params.context else None
-        caller = caller_of(self._callers, ctx)
+        caller, method = caller_of(self._callers, ctx), "completion/complete"
+        work = await self._work(method)
         complete = partial(
-            self._offers.completions.complete,
+            work.offers.completions.complete,
             params.ref,
             argument.name,
             argument.value,
             known or {},
             caller,
         )
-        return CompleteResult(completion=await self._carried_out("completion/complete", complete, caller))
+        return CompleteResult(completion=await self._carried_out(work, method, complete, caller))
 
     def _caller(self, context: Context[Any, Any] | None) -> Caller:
         return caller_of(self._callers, context.request_context if context else None)
 
+    async def prepare(self) -> None:
+        """Make what carries out the requests. Where that fails, each request tells why."""
+        with suppress(MCPError):
+            await self._work("prepare")
+
+    async def _work(self, method: str) -> "Work":
+        """Raises MCPError: it cannot be made now; the message says why."""
+        if self._made is None:
+            try:
+                self._made = await anyio.to_thread.run_sync(self._make)
+            except Exception as error:
+                raise _failed(method, error) from error
+        return self._made
+
     async def _carried_out(
-        self, method: str, work: Callable[[], Result], caller: Caller, data: dict[str, str] | None = None
+        self,
+        work: "Work",
+        method: str,
+        action: Callable[[], Result],
+        caller: Caller,
+        data: dict[str, str] | None = None,
+        about: Mapping[str, Any] | None = None,
     ) -> Result:
-        """The result of work on a worker thread.
+        """The result of an action on a worker thread. Observers hear what it is `about`.
 
         Raises:
             MCPError: it failed; the message says what mends it, and the error has `data`.
         """
-        about = {"id": memory_of(data["uri"])} if data else {}
-        with observed(self._observers, Observed(method, caller, about, is_tool=False)):
-            return await self._worked(method, work, caller, data)
-
-    async def _worked(
-        self, method: str, work: Callable[[], Result], caller: Caller, data: dict[str, str] | None
-    ) -> Result:
-        try:
-            with deadline.within(deadline.CALL):
-                async with self.slots.place(caller.person):
-                    return await anyio.to_thread.run_sync(work)
-        except Exception as error:
-            mend = _mend(error, method)
-            if mend is None:
-                logger.exception("%s failed", method)
-            else:
-                logger.info("%s was refused: %s", method, type(error).__name__)
-            code = INVALID_PARAMS if isinstance(error, Invalid | NotFound) else INTERNAL_ERROR
-            raise MCPError(code, visible(_bug(method) if mend is None else mend), data) from error
-
-    def _why_not(self, name: str, arguments: dict[str, Any]) -> str:
-        if name in self._everything:
-            return (
-                f"`{name}` is switched off: the user started memory-server with settings that leave it out "
-                "(--read-only, --tools, --toolsets or --exclude-tools)."
-            )
-        near = meanings.tool_for(name, self._tools)
-        hint = f"Did you mean `{near}`? " if near else ""
-        works = self._working(self._tools[near], arguments) if near else ""
-        return f"No tool `{name}`. {hint}There are: {', '.join(self._tools)}.{works}"
-
-    def _mended(self, tool: Tool, error: ArgumentsRefusedError, arguments: dict[str, Any]) -> str:
-        """The refusal with a call that works, of another tool where that one takes what this one does not know."""
-        other = meanings.elsewhere(tool.name, error.unknown, self._tools)
-        hint = f"\nPerhaps you mean `{other}`." if other else ""
-        return f"{error}{hint}{self._working(self._tools.get(other or '', tool), arguments)}"
-
-    def _working(self, tool: Tool, arguments: dict[str, Any]) -> str:
-        """A line with a call that works; where that would need the id of something, a call that finds it."""
-        works = tool.working(arguments)
-        if works is not None:
-            return f"\nThis call works: {works}"
-        finds = self._tools.get(meanings.finding(tool.name, self._tools) or "")
-        return f"\nThis call finds the id: {finds.working({})}" if finds else ""
+        with observed(work.observers, Observed(method, caller, about or {}, is_tool=False)):
+            try:
+                with deadline.within(deadline.CALL):
+                    async with self.slots.place(caller.person):
+                        return await anyio.to_thread.run_sync(action)
+            except Exception as error:
+                raise _failed(method, error, data) from error
 
 
-def _mend(error: Exception, name: str) -> str | None:
-    """What is wrong and what mends it; None where it is a bug of the server."""
-    match error:
-        case MemoryServerError():
-            return told([error.problem], WORDS)
-        case MemoryError():
-            return (
-                f"The server has no memory left to carry out `{name}`. Nothing was half-written. "
-                "Send less at once; if it happens again, the user must restart the server."
-            )
-        case OSError(errno=errno.EMFILE | errno.ENFILE):
-            return (
-                f"The server has too many files open to carry out `{name}`. Nothing was half-written. "
-                "Call again; if it happens again, the user must raise the limit (ulimit -n)."
-            )
-    return None
-
-
-def _may_not_write(name: str) -> str:
-    return (
-        f"`{name}` writes, and the user's token may only read. Nothing was changed. "
-        "Whoever runs the server can make one that may write: memory-server token add NAME."
-    )
-
-
-def _bug(name: str) -> str:
-    return (
-        f"`{name}` failed inside the server, which has logged the cause to its standard error. "
-        "Nothing was half-written. This is a bug: tell the user."
-    )
-
-
-def _refusal(text: str) -> ToolError:
-    """Many clients do not show a model that a call has failed, so the text says it."""
-    return ToolError(visible(f"Error: {text}"))
+def _failed(method: str, error: Exception, data: dict[str, str] | None = None) -> MCPError:
+    mend = failures.mend(error, method)
+    if mend is None:
+        logger.exception("%s failed", method)
+    else:
+        logger.info("%s was refused: %s", method, type(error).__name__)
+    code = INVALID_PARAMS if isinstance(error, Invalid | NotFound) else INTERNAL_ERROR
+    return MCPError(code, visible(failures.bug(method) if mend is None else mend), data)

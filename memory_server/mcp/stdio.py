@@ -19,7 +19,7 @@ from mcp_types import JSONRPCError, JSONRPCRequest, JSONRPCResponse
 from memory_server.language.text import without_lone_surrogates
 from memory_server.mcp.changes import LISTEN
 from memory_server.mcp.compat import WriteStream, run_over, stdio_streams
-from memory_server.mcp.early import Early
+from memory_server.mcp.early import REQUESTS, Early
 from memory_server.mcp.messages import NoMessageError, parse, readable
 from memory_server.mcp.server import MemoryServer
 
@@ -80,7 +80,7 @@ def _leave_soon(close: Callable[[float], None]) -> None:
 
 
 async def _serve(server: MemoryServer, close: Callable[[float], None], early: Early) -> None:
-    lines = _Lines(close, early)
+    lines = _Lines(server, close, early)
     async with anyio.create_task_group() as tasks:
         if os.name != "nt":
             tasks.start_soon(_stop_on_signal, tasks.cancel_scope, close)
@@ -139,12 +139,14 @@ class _Lines:
 
     answers: _Answers
 
-    def __init__(self, close: Callable[[float], None], early: Early) -> None:
+    def __init__(self, server: MemoryServer, close: Callable[[float], None], early: Early) -> None:
+        self._server = server
         self._close = close
         self._early = early
         self._file = early.input
         self._input: io.BufferedReader | None = None
         self._read = 0
+        self._is_preparing = False
         if os.name != "nt":
             threading.Thread(target=self._watch_for_hang_up, name="hang-up", daemon=True).start()
 
@@ -171,6 +173,8 @@ class _Lines:
                 continue
             if isinstance(message, JSONRPCRequest) and message.method != LISTEN:
                 self.answers.awaited.add(message.id)
+            if isinstance(message, JSONRPCRequest) and message.method not in REQUESTS:
+                await self._prepare()
             return line
 
     def _line(self) -> bytes:
@@ -179,6 +183,12 @@ class _Lines:
             first = b"".join([*self._early.answered, self._early.rest])
             self._input = io.BufferedReader(_Resumed(self._file, first))
         return self._input.readline()
+
+    async def _prepare(self) -> None:
+        """Read on when calls can be carried out: one that was sent before the client closed its end is answered."""
+        self._is_preparing = True
+        await self._server.prepare()
+        self._is_preparing = False
 
     async def _let_early_answers_settle(self) -> None:
         """What the client has an answer to is over before the server reads on."""
@@ -195,7 +205,7 @@ class _Lines:
         poll.register(self._file, 0)  # a hang-up is told without being asked for
         poll.poll()
         seen = -1
-        while seen != self._read or self._early.owes():
+        while seen != self._read or self._early.owes() or self._is_preparing:
             seen = self._read
             time.sleep(GRACE)
         _leave(self._close, 0.05)

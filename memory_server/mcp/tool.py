@@ -3,13 +3,12 @@
 import inspect
 import json
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from functools import cache, partial
+from functools import cache, cached_property, partial
 from typing import Any
 
 import anyio.to_thread
-from mcp.server.mcpserver.tools import Tool as SdkTool
 from mcp_types import CallToolResult, TextContent, ToolAnnotations
+from mcp_types import Tool as ListedTool
 from pydantic import BaseModel, ConfigDict, ValidationError, create_model
 from pydantic_core import ErrorDetails
 
@@ -17,7 +16,6 @@ from memory_server.domain.caller import Caller
 from memory_server.language.text import visible
 from memory_server.language.tokens import weigh_json
 from memory_server.mcp import refusals
-from memory_server.mcp.compat import ArgModelBase, FuncMetadata
 from memory_server.mcp.forgiving.calls import Call, understand
 from memory_server.mcp.schema import compact, compact_answer, public, with_note
 from memory_server.mcp.titles import TITLES
@@ -50,16 +48,17 @@ _NOT_WRITTEN = ("self", _CALLER)
 """The parameters of a method that are no arguments of the tool."""
 
 
-class Arguments(ArgModelBase):
+class Arguments(BaseModel):
     """The arguments of one tool; only wire names are accepted."""
 
     model_config = ConfigDict(extra="forbid", arbitrary_types_allowed=True)
 
 
-class Tool(SdkTool):
+class Tool:
     """Understands and validates the arguments; answers structured content and the same as JSON text.
 
-    A method with a parameter `caller` gets the Caller. The client does not see this parameter.
+    A method with a parameter `caller` gets the Caller. The client does not see this parameter. What a signature
+    declares is looked at when it is first needed: a session calls few of the tools.
     """
 
     def __init__(
@@ -72,34 +71,49 @@ class Tool(SdkTool):
     ) -> None:
         """`evaluates`: a call evaluates triggers, which may take seconds. `always`: a client that loads tools only when
         they are needed should load this one at once (the key in `_meta` is Claude Code's)."""
-        declared = _declared(getattr(method, "__func__", method))
-        super().__init__(
-            fn=method,
-            name=method.__name__,
-            title=TITLES.get(method.__name__),
-            description=inspect.getdoc(method) or "",
-            parameters=public(declared.schema),
-            fn_metadata=declared.metadata,
-            is_async=False,
-            context_kwarg=None,
-            annotations=effect,
-            meta={"anthropic/alwaysLoad": True} if always else None,
-        )
-        self._wants_caller = declared.wants_caller
-        self._evaluates = evaluates
-        self._schema = declared.schema
-
-    _wants_caller: bool = False
-    _evaluates: bool = False
-    _schema: dict[str, Any] = {}  # noqa: RUF012 - pydantic makes it an attribute of each tool
-
-    @property
-    def evaluates(self) -> bool:
-        return self._evaluates
+        self.name = method.__name__
+        self.fn = method
+        self.annotations = effect
+        self.evaluates = evaluates
+        self._function = getattr(method, "__func__", method)
+        self._always = always
 
     @property
     def reads_only(self) -> bool:
-        return bool(self.annotations and self.annotations.read_only_hint)
+        return bool(self.annotations.read_only_hint)
+
+    @property
+    def description(self) -> str:
+        return inspect.getdoc(self._function) or ""
+
+    @cached_property
+    def parameters(self) -> dict[str, Any]:
+        return public(self._schema)
+
+    @property
+    def output_schema(self) -> dict[str, Any]:
+        return self._declared.answer
+
+    @property
+    def listed(self) -> ListedTool:
+        """The tool as clients see it."""
+        return ListedTool(
+            name=self.name,
+            title=TITLES.get(self.name),
+            description=self.description,
+            input_schema=self.parameters,
+            output_schema=self.output_schema,
+            annotations=self.annotations,
+            _meta={"anthropic/alwaysLoad": True} if self._always else None,
+        )
+
+    @property
+    def _declared(self) -> "_Declared":
+        return _declared(self._function)
+
+    @property
+    def _schema(self) -> dict[str, Any]:
+        return self._declared.schema
 
     async def call(self, arguments: dict[str, Any], caller: Caller) -> CallToolResult:
         """Call the method on a worker thread. A `note` tells what was understood differently from what was written.
@@ -109,7 +123,7 @@ class Tool(SdkTool):
         """
         call = self._understood(arguments)
         given = self._validated(call)
-        if self._wants_caller:
+        if self._declared.wants_caller:
             given[_CALLER] = caller
         if call.notes and _LIMIT in given:
             given[_LIMIT] -= round(NOTE_HEADROOM * weigh_json(_note(call)))
@@ -144,7 +158,7 @@ class Tool(SdkTool):
         return understand(self.name, self._schema, arguments, reads=self.reads_only)
 
     def _validated(self, call: Call) -> dict[str, Any]:
-        model = self.fn_metadata.arg_model
+        model = self._declared.arguments
         try:
             parsed = model.model_validate(call.arguments)
         except ValidationError as error:
@@ -155,7 +169,7 @@ class Tool(SdkTool):
 
     def _errors(self, arguments: dict[str, Any]) -> Sequence[ErrorDetails]:
         try:
-            self.fn_metadata.arg_model.model_validate(arguments)
+            self._declared.arguments.model_validate(arguments)
         except ValidationError as error:
             return error.errors(include_url=False)
         return ()
@@ -171,26 +185,30 @@ def _note(call: Call) -> str:
     return visible(" ".join(call.notes))
 
 
-@dataclass(frozen=True, slots=True)
 class _Declared:
     """What the signature of a function says of the tool that it becomes."""
 
-    schema: dict[str, Any]
-    metadata: FuncMetadata
-    wants_caller: bool
+    def __init__(self, function: Callable[..., BaseModel]) -> None:
+        signature = inspect.signature(function)
+        self.wants_caller = _CALLER in signature.parameters
+        self.arguments = _arguments(function.__name__, signature)
+        self._answer: type[BaseModel] = signature.return_annotation
+
+    @cached_property
+    def schema(self) -> dict[str, Any]:
+        """The schema of the arguments, with the keywords that no client sees."""
+        return compact(self.arguments.model_json_schema(by_alias=True))
+
+    @cached_property
+    def answer(self) -> dict[str, Any]:
+        """The schema of the answer."""
+        return with_note(compact_answer(self._answer.model_json_schema(mode="serialization")))
 
 
 @cache
 def _declared(function: Callable[..., BaseModel]) -> _Declared:
     """Made once for all servers of a process: all tools together take .1 s."""
-    signature = inspect.signature(function)
-    model = _arguments(function.__name__, signature)
-    answer = signature.return_annotation.model_json_schema(mode="serialization")
-    return _Declared(
-        compact(model.model_json_schema(by_alias=True)),
-        FuncMetadata(arg_model=model, output_schema=with_note(compact_answer(answer))),
-        _CALLER in signature.parameters,
-    )
+    return _Declared(function)
 
 
 def _arguments(name: str, signature: inspect.Signature) -> type[Arguments]:

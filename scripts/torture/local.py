@@ -104,7 +104,7 @@ class Local:
     def call(self, tool: str, arguments: dict[str, Any]) -> Answer:
         found = self._tools[tool]
         given = found._validated(found._understood(arguments))
-        if found._wants_caller:
+        if found._declared.wants_caller:
             given["caller"] = self._caller
         try:
             content: dict[str, Any] = found.fn(**given).model_dump(mode="json", by_alias=True)

@@ -13,13 +13,36 @@ import pytest
 from mcp import Client
 from mcp_types import CallToolResult, TextContent
 
+from memory_server import app
+from memory_server.mcp import listed
+from memory_server.mcp.toolsets import toolsets
+from memory_server.settings import Settings
 from tests.conftest import ERAS, ROOT, Servers, eventually
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
-        "--renew-schemas", action="store_true", help="write tests/mcp/schemas anew, to be reviewed"
+        "--renew-schemas",
+        action="store_true",
+        help="write tests/mcp/schemas and memory_server/mcp/listed.json anew, to be reviewed",
     )
+
+
+@pytest.fixture(scope="session", autouse=True)
+def renewed(request: pytest.FixtureRequest) -> None:
+    """Before any server is started: what it lists is read from this file."""
+    if request.config.getoption("--renew-schemas", default=False):
+        text = json.dumps(made_by_code(), indent=1, ensure_ascii=False)
+        listed.FILE.write_text(f"{text}\n", encoding="utf-8")
+
+
+def made_by_code() -> dict[str, list[dict[str, Any]]]:
+    """What the code of each tool says that clients see of it, by toolset."""
+    known = toolsets(app.build(Settings(db=Path("never-opened.db"))))
+    return {
+        toolset: [tool.listed.model_dump(mode="json", by_alias=True, exclude_none=True) for tool in tools]
+        for toolset, tools in known.items()
+    }
 
 
 @pytest.fixture(scope="module")

@@ -29,6 +29,7 @@ from memory_server.mcp.offers import offers
 from memory_server.mcp.server import MemoryServer
 from memory_server.mcp.tool import Tool
 from memory_server.mcp.toolsets import toolsets
+from memory_server.mcp.work import Work
 from memory_server.settings import Settings
 
 jsonschema: Any = importlib.import_module("jsonschema")  # has no types; `mcp` brings it
@@ -57,13 +58,8 @@ class Edge:
         self.given: dict[str, Any] = {}
         for tool in self.tools.values():
             tool.fn = self._keep
-        self.server = MemoryServer(
-            list(self.tools.values()),
-            list(self.tools),
-            lambda name, _: Caller(name, "s"),
-            "ERROR",
-            offers(self.services),
-        )
+        work = Work.of(self.tools.values(), offers(self.services))
+        self.server = MemoryServer(work.listed, lambda: work, lambda name, _: Caller(name, "s"), "ERROR")
 
     def _keep(self, **given: Any) -> Nothing:
         self.given = {name: value for name, value in given.items() if name != "caller"}

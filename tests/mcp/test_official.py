@@ -39,6 +39,7 @@ from memory_server.mcp.http.keys import Keys
 from memory_server.mcp.offers import offers
 from memory_server.mcp.server import MemoryServer
 from memory_server.mcp.toolsets import toolsets
+from memory_server.mcp.work import Work
 from memory_server.project import Project
 from memory_server.services.tokens import TokenService
 from memory_server.settings import Settings
@@ -162,7 +163,8 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     services.facts.write(FactDraft("123", "fact 123"), Scope.GLOBAL, caller)
     services.facts.write(FactDraft("current.task", "conform"), Scope.PROJECT, caller)
     tools = [tool for each in toolsets(services).values() for tool in each]
-    server = StandIn(tools, [tool.name for tool in tools], lambda *_: caller, "ERROR", offers(services))
+    work = Work.of(tools, offers(services))
+    server = StandIn(work.listed, lambda: work, lambda *_: caller, "ERROR")
     application = http_app(server, Keys(TokenService(services.database, os.urandom)), HttpOptions())
     listener = socket.create_server(("127.0.0.1", 0))
     http = uvicorn.Server(uvicorn.Config(application, log_level="error", ws="none"))

@@ -11,6 +11,7 @@ from memory_server.domain.caller import Caller
 from memory_server.mcp.offers import offers
 from memory_server.mcp.server import MemoryServer
 from memory_server.mcp.toolsets import toolsets
+from memory_server.mcp.work import Work
 from memory_server.settings import Settings
 from tests.conftest import ERAS
 
@@ -29,8 +30,8 @@ class Counting(MemoryServer):
 def server() -> Counting:
     services = app.build(Settings(db=Path("never-opened.db")))
     tools = [tool for each in toolsets(services).values() for tool in each]
-    names = [tool.name for tool in tools]
-    return Counting(tools, names, lambda name, _: Caller(name, "s1"), "ERROR", offers(services))
+    work = Work.of(tools, offers(services))
+    return Counting(work.listed, lambda: work, lambda name, _: Caller(name, "s1"), "ERROR")
 
 
 @pytest.mark.parametrize("mode", ERAS)

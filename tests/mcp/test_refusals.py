@@ -19,8 +19,9 @@ from memory_server.errors import Conflict, Invalid, NotFound, Unavailable
 from memory_server.language.text import visible
 from memory_server.mcp.offers import offers
 from memory_server.mcp.resources import Resources
-from memory_server.mcp.server import MemoryServer, Offers
+from memory_server.mcp.server import MemoryServer
 from memory_server.mcp.tool import READS, Tool
+from memory_server.mcp.work import Offers, Work
 from memory_server.settings import Settings
 from memory_server.sqlite import files
 from tests.conftest import ROOT, Servers, Sqlite, call
@@ -211,9 +212,8 @@ def failing(error: BaseException) -> MemoryServer:
         raise error
 
     services = app.build(Settings(db=Path("never-opened.db")))
-    return MemoryServer(
-        [Tool(fails, READS)], ["fails"], lambda name, _: Caller(name, "s1"), "ERROR", offers(services)
-    )
+    work = Work.of([Tool(fails, READS)], offers(services))
+    return MemoryServer(work.listed, lambda: work, lambda name, _: Caller(name, "s1"), "ERROR")
 
 
 @pytest.mark.parametrize(
@@ -259,9 +259,8 @@ async def test_a_resource_that_fails_is_a_bug_of_the_server_too(caplog: pytest.L
     services = app.build(Settings(db=Path("never-opened.db")))
     good = offers(services)
     broken = Broken(services.resume, services.recent, services.memories, services.facts, services.projects)
-    server = MemoryServer(
-        [], [], lambda name, _: Caller(name, "s1"), "ERROR", Offers(broken, good.prompts, good.completions)
-    )
+    work = Work.of([], Offers(broken, good.prompts, good.completions))
+    server = MemoryServer(work.listed, lambda: work, lambda name, _: Caller(name, "s1"), "ERROR")
     async with Client(server) as client:
         with pytest.raises(MCPError) as error:
             await client.list_resources()

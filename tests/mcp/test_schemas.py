@@ -1,6 +1,7 @@
 """What a model reads of each tool, kept as reviewed snapshots, and what it costs in tokens.
 
 After a wanted change: `python -m pytest tests/mcp --renew-schemas`, then review the diff of `schemas/`.
+It also writes `memory_server/mcp/listed.json`, which the server lists.
 Only the order of the keys differs between the two eras, and it is not compared.
 """
 
@@ -14,8 +15,9 @@ import pytest
 from mcp import Client
 from mcp_types import Tool
 
+from memory_server.mcp import listed
 from tests.conftest import Servers, call
-from tests.mcp.conftest import schema_folder, tokens
+from tests.mcp.conftest import made_by_code, schema_folder, tokens
 
 pytestmark = pytest.mark.anyio
 
@@ -224,6 +226,12 @@ async def test_each_schema_is_the_one_that_was_reviewed(
     assert shown == reviewed, (
         "a schema changed: if it shall, run `python -m pytest tests/mcp --renew-schemas`"
     )
+
+
+def test_the_server_lists_what_the_code_of_the_tools_says() -> None:
+    kept = json.loads(listed.FILE.read_text(encoding="utf-8"))
+    assert kept == made_by_code(), "run `python -m pytest tests/mcp --renew-schemas`"
+    assert list(kept) == list(made_by_code())
 
 
 async def test_every_tool_has_a_description_four_annotations_and_both_schemas(tools: list[Tool]) -> None:

@@ -18,6 +18,7 @@ from memory_server.mcp.offers import offers
 from memory_server.mcp.server import MemoryServer
 from memory_server.mcp.tool import Tool
 from memory_server.mcp.toolsets import toolsets
+from memory_server.mcp.work import Work
 from memory_server.project import Project
 from memory_server.settings import Settings
 from memory_server.sqlite.rights import RIGHTS
@@ -96,7 +97,8 @@ def team(tmp_path: Path) -> Any:
     services = app.build(Settings(db=tmp_path / "team.db", embedder="hashing"), several=True)
     tools = [tool for tools in toolsets(services).values() for tool in tools]
     names = {tool.name: tool for tool in tools}
-    server = MemoryServer(tools, list(names), caller, "ERROR", offers(services))
+    work = Work.of(tools, offers(services))
+    server = MemoryServer(work.listed, lambda: work, caller, "ERROR")
     with acting.as_(None):
         services.queue.work()
         yield Team(services, server, names)

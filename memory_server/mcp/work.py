@@ -1,0 +1,92 @@
+"""What carries out the requests of a server: made when the first needs it, because to import it takes half as long as
+the SDK. The handshake and the list of tools do without."""
+
+import logging
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from mcp_types import CallToolResult
+from mcp_types import Tool as ListedTool
+
+from memory_server.domain.caller import Caller
+from memory_server.mcp import meanings
+from memory_server.mcp.completions import Completions
+from memory_server.mcp.failures import refusal
+from memory_server.mcp.observing import Observer
+from memory_server.mcp.prompts import Prompts
+from memory_server.mcp.refusals import ArgumentsRefusedError
+from memory_server.mcp.resources import Resources
+from memory_server.mcp.tool import Tool
+
+logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Offers:
+    """What the server offers besides tools."""
+
+    resources: Resources
+    prompts: Prompts
+    completions: Completions
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """The tools, what is offered besides, and who hears of each call."""
+
+    tools: Mapping[str, Tool]
+    everything: Sequence[str]
+    """The names of all tools, also of those that the settings switch off."""
+    offers: Offers
+    observers: Sequence[Observer] = ()
+
+    @classmethod
+    def of(
+        cls,
+        tools: Iterable[Tool],
+        offers: Offers,
+        everything: Sequence[str] | None = None,
+        observers: Sequence[Observer] = (),
+    ) -> "Work":
+        """`everything` is left out where no tool is switched off."""
+        named = {tool.name: tool for tool in tools}
+        return cls(named, list(named) if everything is None else everything, offers, observers)
+
+    @property
+    def listed(self) -> list[ListedTool]:
+        return [tool.listed for tool in self.tools.values()]
+
+    async def call(self, tool: Tool, arguments: dict[str, Any], caller: Caller) -> CallToolResult:
+        """Raises ToolError: the arguments are wrong; the message says what mends them."""
+        try:
+            return await tool.call(arguments, caller)
+        except ArgumentsRefusedError as error:
+            logger.info("%s was refused: %s", tool.name, type(error).__name__)
+            raise refusal(self._mended(tool, error, arguments)) from error
+
+    def why_not(self, name: str, arguments: dict[str, Any]) -> str:
+        """Why there is no such tool here, and what to call."""
+        if name in self.everything:
+            return (
+                f"`{name}` is switched off: the user started memory-server with settings that leave it out "
+                "(--read-only, --tools, --toolsets or --exclude-tools)."
+            )
+        near = meanings.tool_for(name, self.tools)
+        hint = f"Did you mean `{near}`? " if near else ""
+        works = self._working(self.tools[near], arguments) if near else ""
+        return f"No tool `{name}`. {hint}There are: {', '.join(self.tools)}.{works}"
+
+    def _mended(self, tool: Tool, error: ArgumentsRefusedError, arguments: dict[str, Any]) -> str:
+        """The refusal with a call that works, of another tool where that one takes what this one does not know."""
+        other = meanings.elsewhere(tool.name, error.unknown, self.tools)
+        hint = f"\nPerhaps you mean `{other}`." if other else ""
+        return f"{error}{hint}{self._working(self.tools.get(other or '', tool), arguments)}"
+
+    def _working(self, tool: Tool, arguments: dict[str, Any]) -> str:
+        """A line with a call that works; where that would need the id of something, a call that finds it."""
+        works = tool.working(arguments)
+        if works is not None:
+            return f"\nThis call works: {works}"
+        finds = self.tools.get(meanings.finding(tool.name, self.tools) or "")
+        return f"\nThis call finds the id: {finds.working({})}" if finds else ""
