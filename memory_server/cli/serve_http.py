@@ -38,16 +38,17 @@ def serve_http(settings: Settings) -> None:
     """Serve until a signal asks to stop; running calls are still answered. Never returns: the process ends here.
 
     Raises:
-        Invalid: others than this machine could reach it, and there is no token.
+        Invalid: other machines could reach it, also through a proxy, and there is no token.
         Unavailable: nothing can listen there, or the file cannot be opened.
     """
     host, port = settings.http_place or (LOOPBACK, 0)
     services = app.build(settings, several=True)
     tokens = TokenService(services.database, os.urandom)
     oauth = _oauth(settings)
-    if not _is_loopback(host) and oauth is None and not tokens.are_needed():
+    others = () if _is_loopback(host) else (host,)
+    if (others := others or settings.http_hosts) and oauth is None and not tokens.are_needed():
         raise Invalid(
-            f"{host} can be reached by others than this machine, and there is no token: all could read the memory.",
+            f"{others[0]} can be reached from other machines, and there is no token: everybody could read the memory.",
             Mend.ADD_TOKEN,
         )
     listening = listen(host, port)
