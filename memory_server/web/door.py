@@ -2,10 +2,11 @@
 
 import time
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from urllib.parse import parse_qs, quote
 
 import anyio
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import HTMLResponse, PlainTextResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
@@ -53,12 +54,13 @@ class Door:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         request = Request(scope, receive)
-        if request.url.path.startswith("/static/"):
+        path: str = scope["path"]  # that of `request.url` depends on the header Host
+        if path.startswith("/static/"):
             app: ASGIApp = STATIC_FILES.app
-            scope = {**scope, "path_params": {"path": request.url.path.removeprefix("/static/")}}
-        elif request.url.path == "/enter":
+            scope = {**scope, "path_params": {"path": path.removeprefix("/static/")}}
+        elif path == "/enter":
             app = await self._enter(request)
-        elif request.url.path == "/leave" and request.method == "POST":
+        elif path == "/leave" and request.method == "POST":
             app = self._leave(request)
         elif "authorization" in request.headers:
             await self._pages(scope, receive, send)
@@ -120,9 +122,9 @@ class Door:
 
 
 async def _fields(request: Request) -> dict[str, str]:
-    """The fields of the form; none where it is too long or too slow."""
+    """The fields of the form; none where it is too long or too slow, or breaks off."""
     body = b""
-    with anyio.move_on_after(PATIENCE):
+    with anyio.move_on_after(PATIENCE), suppress(ClientDisconnect):
         async for piece in request.stream():
             body += piece
             if len(body) > LONGEST:
