@@ -51,7 +51,7 @@ class TokenService:
             return [(token, token.state(tx.now)) for token in tokens.select(tx)]
 
     def revoke(self, which: str) -> list[Token]:
-        """Make tokens invalid for good: the one of this id or beginning, or the token itself, or all of the person of this name.
+        """Make tokens invalid for good: that of this id or beginning, or this one, or all of the person of this name.
 
         Raises:
             NotFound: there is no such token that is still valid.

@@ -89,7 +89,7 @@ class Door:
         if request.method != "POST":
             return self._form(request, request.query_params.get("back", "/"))
         if not is_own(request.headers):
-            return PlainTextResponse("Another site asked for this.\n", 403)
+            return PlainTextResponse("The request came from another site.\n", 403)
         fields = await _fields(request)
         token, back = fields.get("token", "").strip(), of_this_site(fields.get("back", "/"))
         if not (token.isascii() and token.isprintable() and token and await self._is_valid(token)):
@@ -107,7 +107,7 @@ class Door:
 
     def _leave(self, request: Request) -> Response:
         if not is_own(request.headers):
-            return PlainTextResponse("Another site asked for this.\n", 403)
+            return PlainTextResponse("The request came from another site.\n", 403)
         self._tokens.pop(request.cookies.get(COOKIE, ""), None)
         response = RedirectResponse("/enter", 303)
         response.delete_cookie(COOKIE, path="/")

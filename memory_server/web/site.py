@@ -27,7 +27,7 @@ TYPES = {".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"}
 """The media types of static files: those of the machine may be others."""
 
 MOST_FORM = 1_300_000
-"""Bytes of a field of a form: more than the longest text, 100,000 characters of up to 4 bytes. A form sends 3 for each."""
+"""Bytes of a field of a form: more than 100,000 characters, each of up to 4 bytes that a form writes as `%F0`."""
 
 Page = Callable[[Desk, Visit], Response]
 
@@ -96,9 +96,11 @@ def site(
             return Response(status_code=400)  # nobody reads it
         there = visit(request, form)
         if not there.writes and page not in TRIES.values():
-            return PlainTextResponse("Here is nothing changed: the page is read-only.\n", 403)
+            return PlainTextResponse("These pages are read-only. Nothing was changed.\n", 403)
         if not hmac.compare_digest(form.get("csrf", "").encode(), there.csrf.encode()):
-            return PlainTextResponse("The form is not of this page. Nothing was changed.\n", 403)
+            return PlainTextResponse(
+                "The form is out of date. Nothing was changed. Reload the page, then send it again.\n", 403
+            )
         return await run_in_threadpool(_answered, desk, there, page)
 
     routes = [
@@ -123,7 +125,7 @@ def _answered(desk: Desk, visit: Visit, page: Page) -> Response:
             return page(desk, visit)
     except (MemoryServerError, ValueError, KeyError, OverflowError) as error:
         status = 404 if isinstance(error, NotFound) else 400
-        why = f"The form has no {error}." if isinstance(error, KeyError) else str(error)
+        why = f"The form lacks the field {error}." if isinstance(error, KeyError) else str(error)
         with acting.as_(visit.caller.person):
             return desk.render(visit, "failed", status, why=why)
 

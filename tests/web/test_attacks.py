@@ -12,7 +12,8 @@ from tests.web.conftest import HARBOUR, View, services, store, viewing
 
 WRONG = (
     "/?n=-5 /?n=x /?type=x /?since=x /?q=%00%ff /memory/99999999999999999999 /graph/1?depth=x /fact/x/y /now?tokens=x "
-    "/timeline?days=-1 /triggers?order=&from=100 /trigger/none /turn/77 /said/77 /facts?scope=x /triggers?order=x&from=-1"
+    "/timeline?days=-1 /triggers?order=&from=100 /trigger/none /turn/77 /said/77 /facts?scope=x "
+    "/triggers?order=x&from=-1"
 ).split()
 
 OUTSIDE = [

@@ -141,14 +141,14 @@ def _purges(visit: Visit) -> bool:
 def _id(text: str) -> MemoryId:
     digits = text.strip().lower().lstrip("m#")
     if not digits.isdecimal():
-        raise Invalid(f"`{text}` is no number of a memory. Write it as 12 or m12.")
+        raise Invalid(f"`{text}` is not the number of a memory. Write it as 12 or m12.")
     return MemoryId(int(digits[:18]))
 
 
 def _text(given: str) -> str:
     text = clean(given.replace("\r\n", "\n"))
     if not text or len(text) > MOST_CONTENT:
-        raise Invalid(f"A memory has 1 to {MOST_CONTENT:,} characters, and this has {len(text):,}.")
+        raise Invalid(f"A memory has 1 to {MOST_CONTENT:,} characters. This text has {len(text):,}.")
     return text
 
 
