@@ -3,12 +3,12 @@
 _TABLE = """
 Memory = 记忆
 Search = 搜索
-Now = 现在
+Now = 当前
 Timeline = 时间线
 Graph = 图谱
 Facts = 事实
 Triggers = 触发器
-Health = 健康
+Health = 运行状况
 Pages = 页面
 Skip to the content = 跳到正文
 Where you are = 所在位置
