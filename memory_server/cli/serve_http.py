@@ -41,7 +41,7 @@ def serve_http(settings: Settings) -> None:
     """Serve until a signal asks to stop; running calls are still answered. Never returns: the process ends here.
 
     Raises:
-        Invalid: others than this machine could reach it, and there is no token.
+        Invalid: other machines could reach it, also through a proxy, and there is no token.
         Unavailable: nothing can listen there, or the file cannot be opened.
     """
     arenas.keep_few()
@@ -49,9 +49,10 @@ def serve_http(settings: Settings) -> None:
     services = app.build(settings, several=True)
     tokens = TokenService(services.database, os.urandom)
     oauth = _oauth(settings)
-    if not _is_loopback(host) and oauth is None and not tokens.are_needed():
+    others = settings.http_hosts if _is_loopback(host) else (host,)
+    if others and oauth is None and not tokens.are_needed():
         raise Invalid(
-            f"{host} can be reached by others than this machine, and there is no token: all could read the memory.",
+            f"{others[0]} can be reached from other machines, and there is no token: everybody could read the memory.",
             Mend.ADD_TOKEN,
         )
     listening = listen(host, port)

@@ -7,7 +7,7 @@ from functools import partial
 from memory_server.domain import acting
 from memory_server.domain.caller import Caller
 from memory_server.domain.project import EVERYWHERE
-from memory_server.domain.token import BYTES, NAME, State, Token, TokenDraft, made
+from memory_server.domain.token import BYTES, NAME, SHOWN, SIGN, State, Token, TokenDraft, made
 from memory_server.errors import Invalid, Mend, NotFound
 from memory_server.language.text import clean
 from memory_server.services import projects
@@ -51,12 +51,14 @@ class TokenService:
             return [(token, token.state(tx.now)) for token in tokens.select(tx)]
 
     def revoke(self, which: str) -> list[Token]:
-        """Make tokens invalid for good: the one of this id or beginning, or all of the person of this name.
+        """Make tokens invalid for good: that of this id or beginning, or this one, or all of the person of this name.
 
         Raises:
             NotFound: there is no such token that is still valid.
         """
         which = which.strip().rstrip("…")
+        if which.startswith(SIGN):
+            which = which[:SHOWN]  # a whole token is not repeated in an error
         with acting.as_(None), self.database.write() as tx:
             valid = [each for each in tokens.select(tx) if each.revoked_at is None]
             found = [each for each in valid if which in (str(each.id), each.prefix)] or [

@@ -2,10 +2,11 @@
 
 import time
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from urllib.parse import parse_qs, quote
 
 import anyio
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import HTMLResponse, PlainTextResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
@@ -58,12 +59,13 @@ class Door:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         request = Request(scope, receive)
-        if request.url.path.startswith("/static/"):
+        path: str = scope["path"]  # that of `request.url` depends on the header Host
+        if path.startswith("/static/"):
             app: ASGIApp = STATIC_FILES.app
-            scope = {**scope, "path_params": {"path": request.url.path.removeprefix("/static/")}}
-        elif request.url.path == "/enter":
+            scope = {**scope, "path_params": {"path": path.removeprefix("/static/")}}
+        elif path == "/enter":
             app = await self._enter(request)
-        elif request.url.path == "/leave" and request.method == "POST":
+        elif path == "/leave" and request.method == "POST":
             app = self._leave(request)
         elif "authorization" in request.headers:
             await self._pages(scope, receive, send)
@@ -92,7 +94,7 @@ class Door:
         if request.method != "POST":
             return self._form(request, request.query_params.get("back", "/"))
         if not is_own(request.headers):
-            return PlainTextResponse("Another site asked for this.\n", 403)
+            return PlainTextResponse("The request came from another site.\n", 403)
         fields = await _fields(request)
         token, back = fields.get("token", "").strip(), of_this_site(fields.get("back", "/"))
         if not (token.isascii() and token.isprintable() and token and await self._is_valid(token)):
@@ -112,7 +114,7 @@ class Door:
 
     def _leave(self, request: Request) -> Response:
         if not is_own(request.headers):
-            return PlainTextResponse("Another site asked for this.\n", 403)
+            return PlainTextResponse("The request came from another site.\n", 403)
         self._tokens.pop(request.cookies.get(COOKIE, ""), None)
         response = RedirectResponse("/enter", 303)
         response.delete_cookie(COOKIE, path="/")
@@ -127,9 +129,9 @@ class Door:
 
 
 async def _fields(request: Request) -> dict[str, str]:
-    """The fields of the form; none where it is too long or too slow."""
+    """The fields of the form; none where it is too long or too slow, or breaks off."""
     body = b""
-    with anyio.move_on_after(PATIENCE):
+    with anyio.move_on_after(PATIENCE), suppress(ClientDisconnect):
         async for piece in request.stream():
             body += piece
             if len(body) > LONGEST:

@@ -51,7 +51,7 @@ class Guarded:
         headers = Headers(scope=scope)
         app: ASGIApp = self._app
         if scope["method"] not in ("GET", "HEAD") and not is_own(headers):
-            app = PlainTextResponse("Another site asked for this. Nothing was changed.\n", 403)
+            app = PlainTextResponse("The request came from another site. Nothing was changed.\n", 403)
         await app(scope, receive, send_guarded)
 
 
@@ -84,7 +84,7 @@ class Gate:
     def _answer(self, request: Request) -> ASGIApp:
         host = request.headers.get("host", "")
         if host not in {f"{name}:{self.port}" for name in ("127.0.0.1", "localhost", "[::1]")}:
-            return PlainTextResponse("This page has another address.\n", 421)
+            return PlainTextResponse("This is not the address that `memory-server view` printed.\n", 421)
         if _same(request.cookies.get(self.cookie, ""), self.key):
             return self.app if "token" not in request.query_params else RedirectResponse("/", 303)
         if not self.used and _same(request.query_params.get("token", ""), self.token):

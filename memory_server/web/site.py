@@ -9,7 +9,7 @@ from pathlib import Path
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
 from starlette.middleware import Middleware
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import FileResponse, PlainTextResponse, RedirectResponse, Response
 from starlette.routing import Route
 
@@ -26,8 +26,8 @@ STATIC = Path(__file__).with_name("static")
 TYPES = {".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"}
 """The media types of static files: those of the machine may be others."""
 
-MOST_FORM = 1_000_000
-"""Characters of a field of a form: more than the longest text, of which a character takes up to 4 bytes."""
+MOST_FORM = 1_300_000
+"""Bytes of a field of a form: more than 100,000 characters, each of up to 4 bytes that a form writes as `%F0`."""
 
 Page = Callable[[Desk, Visit], Response]
 
@@ -89,13 +89,18 @@ def site(
         return await run_in_threadpool(_answered, desk, visit(request, {}), page)
 
     async def write(page: Page, request: Request) -> Response:
-        async with request.form(max_files=0, max_fields=50, max_part_size=MOST_FORM) as given:
-            form = {name: value for name, value in given.items() if isinstance(value, str)}
+        try:
+            async with request.form(max_files=0, max_fields=50, max_part_size=MOST_FORM) as given:
+                form = {name: value for name, value in given.items() if isinstance(value, str)}
+        except ClientDisconnect:
+            return Response(status_code=400)  # nobody reads it
         there = visit(request, form)
         if not there.writes and page not in TRIES.values():
-            return PlainTextResponse("Here is nothing changed: the page is read-only.\n", 403)
+            return PlainTextResponse("These pages are read-only. Nothing was changed.\n", 403)
         if not hmac.compare_digest(form.get("csrf", "").encode(), there.csrf.encode()):
-            return PlainTextResponse("The form is not of this page. Nothing was changed.\n", 403)
+            return PlainTextResponse(
+                "The form is out of date. Nothing was changed. Reload the page, then send it again.\n", 403
+            )
         return await run_in_threadpool(_answered, desk, there, page)
 
     routes = [
@@ -120,7 +125,7 @@ def _answered(desk: Desk, visit: Visit, page: Page) -> Response:
             return page(desk, visit)
     except (MemoryServerError, ValueError, KeyError, OverflowError) as error:
         status = 404 if isinstance(error, NotFound) else 400
-        why = f"The form has no {error}." if isinstance(error, KeyError) else str(error)
+        why = f"The form lacks the field {error}." if isinstance(error, KeyError) else str(error)
         with acting.as_(visit.caller.person):
             return desk.render(visit, "failed", status, why=why)
 

@@ -4,6 +4,7 @@ import json
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
 from difflib import SequenceMatcher
 from pathlib import Path
 from typing import Any
@@ -16,9 +17,11 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 from memory_server.app import Services
 from memory_server.domain.caller import Caller
+from memory_server.domain.change import ChangeFilter, Kind
 from memory_server.domain.moment import parse, timestamp
 from memory_server.domain.scoring import age_in_days
-from memory_server.project import NONE, Project
+from memory_server.errors import Invalid
+from memory_server.project import NONE, Project, readable
 from memory_server.reader import clock
 from memory_server.web.words import CHINESE
 from memory_server.web.work import Work
@@ -32,7 +35,7 @@ LAID_OUT = 4_000
 """Characters that a browser lays out at once: 100,000 in one piece took it seconds, and most are not in view."""
 
 _PIECES = re.compile(r"[a-zA-Z0-9_]+|\s+|.", re.DOTALL)
-_CODES = re.compile(r"(zh|en)\b[^,;]*(?:;q=([\d.]+))?", re.IGNORECASE)
+_CODES = re.compile(r"(zh|en)\b[^,;]*(?:;\s*q=([01](?:\.\d{0,3})?))?", re.IGNORECASE | re.ASCII)
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +58,7 @@ class Visit:
         name = self.get("project") or self.form.get("project", "")
         if not name:
             return self.caller
-        return replace(self.caller, project=NONE if name == "-" else Project(name, name))
+        return replace(self.caller, project=NONE if name == "-" else Project(readable(name), readable(name)))
 
     @property
     def owns(self) -> bool:
@@ -115,13 +118,19 @@ def back(address: str, **told: str | None) -> Response:
     return RedirectResponse(f"{address}?{urlencode(given)}" if given else address, 303)
 
 
+def last_change(desk: Desk, kind: Kind, id: int) -> str | None:
+    """The number of the last change of a thing, by which it can be undone."""
+    found = desk.services.changes.select(ChangeFilter(undone=True, kind=kind, item=id), 1).changes
+    return str(found[0].id) if found else None
+
+
 def language_of(request: Request) -> str:
     """The language that was chosen, else the first of the browser's that is one of ours."""
     chosen = request.cookies.get("language", "")
     if chosen in LANGUAGES:
         return chosen
     wished = _CODES.findall(request.headers.get("accept-language", ""))
-    best = sorted(wished, key=lambda each: -float(each[1] if each[1] not in ("", ".") else 1))
+    best = sorted(wished, key=lambda each: -float(each[1] or 1))
     return best[0][0].lower() if best else "en"
 
 
@@ -130,6 +139,18 @@ def translated(text: str, language: str) -> str:
     if language == "zh":
         return CHINESE.get(text, text)
     return text.replace("_", " ") if text.isidentifier() else text
+
+
+def given_moment(text: str, later: int = 0) -> datetime:
+    """A moment that a form or an address gives, in local time, or so many days later.
+
+    Raises:
+        Invalid: it is none.
+    """
+    try:
+        return (parse(text, None) + timedelta(days=later)).astimezone()
+    except ValueError as error:
+        raise Invalid(f"`{text}` {error}.") from error
 
 
 def moment(at: str | None) -> str:

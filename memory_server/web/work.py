@@ -30,7 +30,7 @@ class Work:
         """
         with self._lock:
             if self.runs:
-                raise Conflict("The page is still busy with the last work. Wait until it is done.")
+                raise Conflict("A backup or an erasing is still running. Try again when it is done.")
             self.name, self.runs, self.done, self.total, self.result, self.problem = name, True, 0, 0, "", ""
         threading.Thread(target=self._run, args=(run,), name=name, daemon=True).start()
 

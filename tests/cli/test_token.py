@@ -50,6 +50,12 @@ def test_a_token_is_revoked_by_its_id_its_beginning_or_for_all_of_a_person(termi
     assert "memory-server token list" in again.err
 
 
+def test_a_whole_token_is_revoked_too_and_not_repeated(terminal: Terminal) -> None:
+    made = terminal("token", "add", "ada").out.strip()
+    assert "Token 1 of ada" in terminal("token", "revoke", made).out
+    assert made not in terminal("token", "revoke", made, code=1).err
+
+
 def test_a_token_that_would_never_work_is_refused(terminal: Terminal) -> None:
     assert "is over" in terminal("token", "add", "ada", "--expires", "2020-01-01", code=1).err
     assert "1 to 100 characters" in terminal("token", "add", " ", code=1).err

@@ -80,12 +80,13 @@ def test_a_foreign_host_or_origin_reaches_nothing(http: Http) -> None:
     assert httpx2.get(http.base("/nothing"), headers={"Host": "evil.example"}).status_code == 421
 
 
-def test_a_host_that_was_named_is_let_in(start: Start) -> None:
+def test_a_host_that_was_named_is_let_in(start: Start, server: Servers) -> None:
+    ada = f"Bearer {token(server, 'ada')}"
     with start("--http-hosts", "memory.example.com") as http:
-        assert post(http, host="memory.example.com").status_code == 200
-        assert post(http, host="memory.example.com:8443").status_code == 200
-        assert post(http, origin="https://memory.example.com").status_code == 200
-        assert post(http, host="memory.example.com.evil.example").status_code == 421
+        assert post(http, authorization=ada, host="memory.example.com").status_code == 200
+        assert post(http, authorization=ada, host="memory.example.com:8443").status_code == 200
+        assert post(http, authorization=ada, origin="https://memory.example.com").status_code == 200
+        assert post(http, authorization=ada, host="memory.example.com.evil.example").status_code == 421
 
 
 def test_a_body_of_more_than_4_mb_is_refused(http: Http) -> None:
@@ -114,9 +115,13 @@ def test_health_says_that_it_is_there_and_nothing_else(http: Http) -> None:
     assert "server" not in answer.headers
 
 
-def test_an_address_that_others_reach_needs_a_token(server: Servers) -> None:
+@pytest.mark.parametrize(
+    "place", [("--http", "0.0.0.0:0"), ("--http", "0", "--http-hosts", "memory.example.com")]
+)
+def test_an_address_that_others_reach_needs_a_token(server: Servers, place: tuple[str, ...]) -> None:
+    """A name of the server stands for a proxy, which brings others to this machine's own address."""
     done = subprocess.run(
-        warm.program("serve", "--http", "0.0.0.0:0", "--db", str(server.db)), env={**os.environ, **server.env},
+        warm.program("serve", *place, "--db", str(server.db)), env={**os.environ, **server.env},
         capture_output=True, text=True, check=False, timeout=60,
     )  # fmt: skip
     assert done.returncode == 1

@@ -1,6 +1,7 @@
 """The pages over HTTP: for those with a token, each within their rights."""
 
 import re
+import socket
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -78,6 +79,24 @@ def test_nobody_enters_by_another_way(start: Start) -> None:
         assert (
             httpx2.get(http.base("/"), headers={**HTML, "Authorization": f"Bearer {key}"}).status_code == 200
         )
+
+
+def test_what_a_client_sends_amiss_is_no_failure_of_the_server(start: Start) -> None:
+    with start() as http:
+        head = (
+            f"POST /enter HTTP/1.1\r\nHost: localhost:{http.port}\r\nOrigin: http://localhost:{http.port}\r\n"
+        )
+        for sent in (f"{head}Content-Length: 9\r\n\r\ntoken=", f"{head}Content-Length: 1\r\n\r\n"):
+            with socket.create_connection(("127.0.0.1", http.port)) as connection:
+                connection.sendall(sent.encode())
+        with browser(http) as client:
+            for language in ("zh;q=1.2.3", "en;q=..", "zh;q=", "zh;q=9"):
+                assert client.get("/enter", headers={"Accept-Language": language}).status_code == 200
+            # The path is that of the request, whatever the header Host makes of it.
+            away = client.get("/nowhere", headers={"Host": "localhost:1/enter?"})
+            assert away.status_code == 303
+        http.end()
+        assert "Traceback" not in http.log.read_text()
 
 
 def test_a_token_that_is_revoked_opens_nothing_more(start: Start) -> None:

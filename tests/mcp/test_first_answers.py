@@ -59,7 +59,7 @@ def test_the_first_answers_import_nothing_of_the_services() -> None:
 )
 def test_what_is_listed_is_what_can_be_called(given: dict[str, Any]) -> None:
     settings = Settings(db=Path("never-opened.db"), **given)
-    assert work_of(app.build(settings)).listed == listed.chosen(settings)
+    assert work_of(app.build(settings), None).listed == listed.chosen(settings)
 
 
 def test_what_was_asked_before_the_end_of_the_input_is_answered(server: Servers) -> None:

@@ -12,7 +12,8 @@ from tests.web.conftest import HARBOUR, View, services, store, viewing
 
 WRONG = (
     "/?n=-5 /?n=x /?type=x /?since=x /?q=%00%ff /memory/99999999999999999999 /graph/1?depth=x /fact/x/y /now?tokens=x "
-    "/timeline?days=-1 /trigger/none /turn/77 /said/77 /facts?scope=x /triggers?order=x&from=-1"
+    "/timeline?days=-1 /triggers?order=&from=100 /trigger/none /turn/77 /said/77 /facts?scope=x "
+    "/triggers?order=x&from=-1"
 ).split()
 
 OUTSIDE = [
@@ -137,6 +138,11 @@ def test_a_form_without_its_fields_is_explained(own: View) -> None:
     for path in ("/memory/1/edit", "/memory/1/connect", "/undo", "/memory/1/supersede", "/triggers/try"):
         assert ask(own, path, form, **mine).status == 400
     assert ask(own, "/memory/1/supersede", form | {"content": "x" * 100_001}, **mine).status == 400
+    assert ask(own, "/memory/1/supersede", form | {"content": "🌊" * 100_000}, **mine).status == 303
+    fact = form | {"as": "json", "version": "0", "back": "/fact/global/x"}
+    for value in ("[" * 100_000, "NaN", "{", "[" * 101 + "]" * 101):
+        assert ask(own, "/fact/global/x/write", fact | {"value": value}, **mine).status == 400
+    assert ask(own, "/fact/global/x/write", fact | {"value": '"\\ud800"'}, **mine).status == 303
     assert ask(own, "/undo", form | {"change": "d99"}, **mine).status == 404
 
 

@@ -11,7 +11,6 @@ from memory_server.domain.change import Action, Kind
 from memory_server.domain.edge import Relation
 from memory_server.domain.fact import Scope
 from memory_server.domain.injection import Injected
-from memory_server.domain.long_term import Order
 from memory_server.domain.memory import MemoryType
 from memory_server.domain.recall import Recallable
 from memory_server.domain.timeline import Happened
@@ -29,9 +28,7 @@ PLACES = re.compile(r"\{\w+\}")
 
 def used(text: str) -> Iterator[str]:
     """What a template shows, as far as it stands there."""
-    for found in GIVEN.findall(text):
-        if not found.endswith("by "):
-            yield found
+    yield from GIVEN.findall(text)
     for chosen in CHOSEN.findall(text):
         yield from re.findall(r"'[^']+': '([^']+)'", chosen)
     yield from NAMED.findall(text)
@@ -62,7 +59,6 @@ def test_each_name_of_a_kind_has_its_chinese() -> None:
         *Happened,
         *TITLES.values(),
     ]
-    names += [f"by {each}" for each in Order]
     names += ["ready", "failing", "quarantined", "true", "false", "failed", "skipped"]
     names += [f"{{number}} {unit} ago" for unit in ("y", "mo", "d", "h", "min")]
     assert [str(each) for each in names if str(each) not in CHINESE] == []

@@ -5,13 +5,15 @@ from typing import Any
 
 from starlette.responses import Response
 
-from memory_server.domain.fact import FactDraft, Scope, is_plain
+from memory_server.domain.fact import MAX_DEPTH, FactDraft, Scope, is_plain
 from memory_server.errors import Invalid, NotFound
-from memory_server.language.text import clean
+from memory_server.language.text import clean, without_lone_surrogates
 from memory_server.web.view import Desk, Visit, back
 
 LISTED = 200
 STEPS = 50
+
+NOT_PLAIN = f"A value has at most {MAX_DEPTH} nested levels and no infinite number."
 
 
 def show(desk: Desk, visit: Visit) -> Response:
@@ -79,9 +81,11 @@ def _is_own(address: str) -> bool:
 
 def _read(text: str) -> Any:
     try:
-        value = json.loads(text)
+        value = json.loads(without_lone_surrogates(text))
     except ValueError as error:
-        raise Invalid(f"This is no JSON: {error}.") from error
+        raise Invalid(f"This is not JSON: {error}.") from error
+    except RecursionError as error:
+        raise Invalid(NOT_PLAIN) from error
     if not is_plain(value):
-        raise Invalid("A value has no infinite number, and is nested at most 100 levels deep.")
+        raise Invalid(NOT_PLAIN)
     return value

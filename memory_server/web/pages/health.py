@@ -60,7 +60,7 @@ def _refuse_others(visit: Visit) -> None:
     Invalid: somebody else than the owner of the file asks for it.
     """
     if not visit.owns:
-        raise Invalid("Only whoever runs the server can do this, at its terminal.")
+        raise Invalid("Only the person who runs the server can do this, with a command at its terminal.")
 
 
 def _path(desk: Desk) -> Path:

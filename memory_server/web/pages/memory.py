@@ -11,7 +11,7 @@ from memory_server.domain.memory import Memory, MemoryChange, MemoryDraft, Memor
 from memory_server.domain.short_term import ShortTermId
 from memory_server.errors import Invalid, Mend, NotFound
 from memory_server.language.text import clean
-from memory_server.web.view import Desk, Visit, back, differences
+from memory_server.web.view import Desk, Visit, back, differences, last_change
 
 MOST_CONTENT = 100_000
 """Characters of a memory, as the table says too."""
@@ -78,7 +78,7 @@ def edit(desk: Desk, visit: Visit) -> Response:
     if wanted == MemoryChange():
         return back(address)
     desk.services.memories.update(memory.id, wanted, visit.caller)
-    return back(address, done="changed", undo=_last_change(desk, Kind.MEMORY, memory.id))
+    return back(address, done="changed", undo=last_change(desk, Kind.MEMORY, memory.id))
 
 
 def connect(desk: Desk, visit: Visit) -> Response:
@@ -124,13 +124,7 @@ def forget_said(desk: Desk, visit: Visit) -> Response:
 def _forgotten(desk: Desk, kind: Kind, id: int, done: Forgotten) -> Response:
     if done.undo_until is None:
         return back("/", done="erased")
-    return back("/", done="forgotten", undo=_last_change(desk, kind, id))
-
-
-def _last_change(desk: Desk, kind: Kind, id: int) -> str | None:
-    """The number of the last change of a thing, by which it can be undone."""
-    found = desk.services.changes.select(ChangeFilter(undone=True, kind=kind, item=id), 1).changes
-    return str(found[0].id) if found else None
+    return back("/", done="forgotten", undo=last_change(desk, kind, id))
 
 
 def _get(desk: Desk, id: MemoryId) -> Memory:
@@ -147,14 +141,14 @@ def _purges(visit: Visit) -> bool:
 def _id(text: str) -> MemoryId:
     digits = text.strip().lower().lstrip("m#")
     if not digits.isdecimal():
-        raise Invalid(f"`{text}` is no number of a memory. Write it as 12 or m12.")
+        raise Invalid(f"`{text}` is not the number of a memory. Write it as 12 or m12.")
     return MemoryId(int(digits[:18]))
 
 
 def _text(given: str) -> str:
     text = clean(given.replace("\r\n", "\n"))
     if not text or len(text) > MOST_CONTENT:
-        raise Invalid(f"A memory has 1 to {MOST_CONTENT:,} characters, and this has {len(text):,}.")
+        raise Invalid(f"A memory has 1 to {MOST_CONTENT:,} characters. This text has {len(text):,}.")
     return text
 
 

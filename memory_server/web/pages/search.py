@@ -1,14 +1,12 @@
 """Search: everything that is stored in one list, with what spoke for each hit."""
 
-from datetime import timedelta
-
 from starlette.responses import Response
 
 from memory_server.domain.memory import Filter, MemoryType
-from memory_server.domain.moment import parse, timestamp
+from memory_server.domain.moment import timestamp
 from memory_server.domain.recall import Recallable
 from memory_server.services.looking import KINDS, LookWish
-from memory_server.web.view import Desk, Visit
+from memory_server.web.view import Desk, Visit, given_moment
 
 SHOWN = 30
 """Items of a list; `more` shows so many again."""
@@ -25,7 +23,7 @@ def show(desk: Desk, visit: Visit) -> Response:
     found = desk.services.looking.look(text, wish, shown + 1, visit.caller)
     filtered = wish != LookWish()
     return desk.render(
-        visit, "search", items=found.items[:shown], more=shown + SHOWN if len(found.items) > shown else 0,
+        visit, "search", items=found.items[:shown], more=shown + SHOWN if len(found.items) > shown < MOST else 0,
         text=text, note=found.note, worse=[each.text for each in found.degraded], filtered=filtered, types=MemoryType,
         kinds=KINDS, no_project=NO_PROJECT, empty=not found.items and not text and not filtered,
     )  # fmt: skip
@@ -49,4 +47,4 @@ def _wish(visit: Visit) -> LookWish:
 
 
 def _local(day: str, later: int = 0) -> str:
-    return timestamp((parse(day, None) + timedelta(days=later)).astimezone())
+    return timestamp(given_moment(day, later))

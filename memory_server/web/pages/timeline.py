@@ -38,7 +38,7 @@ def undo(desk: Desk, visit: Visit) -> Response:
     """Undo one change and go to what it was about."""
     id = read_id(visit.form["change"])
     if id is None:
-        raise Invalid(f"`{visit.form['change']}` is no change.")
+        raise Invalid(f"`{visit.form['change']}` is not the number of a change.")
     (change,) = desk.services.changes.undo([id], visit.caller)
     return back(f"/memory/{change.item}" if change.kind is Kind.MEMORY else "/timeline", done="undone")
 

@@ -8,12 +8,12 @@ from starlette.responses import Response
 from memory_server.domain.change import ChangeFilter, Kind
 from memory_server.domain.long_term import LongTermMemory, Order
 from memory_server.domain.message import Message
-from memory_server.domain.moment import parse, timestamp
+from memory_server.domain.moment import timestamp
 from memory_server.errors import MemoryServerError
 from memory_server.reader import clock
 from memory_server.services.long_term import LISTED
 from memory_server.triggers import Failure, Outcome, Value
-from memory_server.web.view import Desk, Visit, back
+from memory_server.web.view import Desk, Visit, back, given_moment, last_change
 
 ROLES = ("user", "assistant", "system")
 STEPS = 20
@@ -21,7 +21,7 @@ STEPS = 20
 
 def show(desk: Desk, visit: Visit) -> Response:
     offset = max(0, int(visit.get("from") or 0))
-    found = desk.services.long_term.select(None, visit.within(), Order(visit.get("order", "name")), offset)
+    found = desk.services.long_term.select(None, visit.within(), Order(visit.get("order") or "name"), offset)
     return desk.render(
         visit, "triggers", found=[(each, _state(each)) for each in found.memories], orders=Order, offset=offset,
         more=offset + LISTED if found.more else 0, trigger="", messages="", at="", tried=None,
@@ -41,7 +41,7 @@ def try_out(desk: Desk, visit: Visit) -> Response:
     """What a trigger is worth on messages at a moment, and each of its parts. It is kept nowhere."""
     form = visit.form
     trigger, said, at = form["trigger"], form.get("messages", ""), form.get("at", "")
-    moment = parse(at, None).astimezone() if at else None
+    moment = given_moment(at) if at else None
     messages = tuple(_messages(said))
     tried: dict[str, Any] = {"checked": None, "whole": None, "parts": [], "why": ""}
     try:
@@ -54,12 +54,13 @@ def try_out(desk: Desk, visit: Visit) -> Response:
 
 
 def forget(desk: Desk, visit: Visit) -> Response:
-    name, purges = visit.path("name"), visit.form.get("purge") == "yes"
-    desk.services.long_term.delete(name, None, purges, visit.within())
-    last = desk.services.changes.select(ChangeFilter(undone=True, kind=Kind.LONG_TERM), 1).changes
-    if purges or not last:
+    name, long_term = visit.path("name"), desk.services.long_term
+    if visit.form.get("purge") == "yes":
+        long_term.delete(name, None, True, visit.within())
         return back("/triggers", done="erased")
-    return back("/triggers", done="forgotten", undo=str(last[0].id))
+    memory, _ = long_term.context(name, None, visit.within())
+    long_term.delete(name, None, False, visit.within())
+    return back("/triggers", done="forgotten", undo=last_change(desk, Kind.LONG_TERM, memory.id))
 
 
 def _messages(said: str) -> Iterator[Message]:
