@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from mcp import Client
 
+from tests import warm
 from tests.conftest import Servers, Sqlite, call, damage, eventually
 
 pytestmark = pytest.mark.anyio
@@ -50,7 +51,7 @@ def command(server: Servers) -> Command:
 
     def run(cwd: Path, *arguments: str) -> tuple[int, str]:
         done = subprocess.run(
-            server.command("projects", *arguments), env={**os.environ, **server.env}, cwd=cwd,
+            warm.program("--db", str(server.db), "--embedder", "hashing", "projects", *arguments), env={**os.environ, **server.env}, cwd=cwd,
             capture_output=True, text=True, encoding="utf-8", timeout=60, check=False,
         )  # fmt: skip
         return done.returncode, (done.stdout + done.stderr).strip()

@@ -25,6 +25,7 @@ from memory_server.errors import Hint, Mend, Unavailable
 from memory_server.hook import settings as hook_settings
 from memory_server.mcp.toolsets import chosen, toolsets
 from memory_server.settings import Settings
+from tests import warm
 from tests.conftest import Servers, Sqlite, call, damage
 from tests.endpoint import local_endpoint
 
@@ -91,7 +92,7 @@ def initialized(server: Servers, *arguments: str, **env: str) -> Done:
     about = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}}
     hello = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": about}
     done = subprocess.run(
-        [*server.command()[:3], "--embedder", "hashing", *arguments],
+        warm.program("--embedder", "hashing", *arguments),
         env={**os.environ, **server.env, **env},
         cwd=Path.cwd(),
         input=json.dumps(hello) + "\n",

@@ -135,7 +135,7 @@ def become(asked: Asked) -> None:
 
 
 def leave(code: int) -> None:
-    """End as a program does, but without taking down its modules: that would copy all that a fork shares with others."""
+    """End as a program does, but leave its modules: to take them down copies all that the fork shares."""
     vars(threading)["_shutdown"]()
     atexit._run_exitfuncs()
     try:
