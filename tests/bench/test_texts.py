@@ -8,7 +8,6 @@ from scale import texts
 from memory_server.language.text import has_han
 
 
-
 @cache
 def many() -> list[texts.Text]:
     """Made by the first test that asks, not by each process that collects the tests."""
