@@ -50,8 +50,9 @@ def command(server: Servers) -> Command:
     """Runs `memory-server projects …` in a folder: its exit code and what it says."""
 
     def run(cwd: Path, *arguments: str) -> tuple[int, str]:
+        program = warm.program("--db", str(server.db), "--embedder", "hashing", "projects", *arguments)
         done = subprocess.run(
-            warm.program("--db", str(server.db), "--embedder", "hashing", "projects", *arguments), env={**os.environ, **server.env}, cwd=cwd,
+            program, env={**os.environ, **server.env}, cwd=cwd,
             capture_output=True, text=True, encoding="utf-8", timeout=60, check=False,
         )  # fmt: skip
         return done.returncode, (done.stdout + done.stderr).strip()
