@@ -1,5 +1,6 @@
 """What tests share: a clock, databases checked afterwards, the real server, the stock sqlite3 program."""
 
+import gc
 import json
 import os
 import shutil
@@ -37,6 +38,28 @@ ERAS = ("legacy", "2026-07-28")
 PATIENCE = 20.0
 """Seconds until a condition that should soon be true counts as never true."""
 
+LONGEST = (
+    "web/test_pages.py",
+    "http/test_rights.py",
+    "mcp/test_early.py",
+    "triggers/test_hostile_more.py",
+    "test_processes.py",
+    "hook/test_socket.py",
+    "triggers/test_hostile.py",
+    "web/test_attacks.py",
+    "test_demo.py",
+    "web/test_changing.py",
+    "http/test_pages.py",
+    "sqlite/test_upgrade.py",
+    "embedding/test_contract.py",
+    "test_docs.py",
+    "services/test_hanging_triggers.py",
+    "services/test_short_term.py",
+    "mcp/test_resources.py",
+    "test_torture.py",
+)
+"""The files of tests that take longest, longest first."""
+
 Sqlite = Callable[..., str]
 
 
@@ -68,13 +91,15 @@ class Servers:
     """What the servers of this test wrote to standard error."""
     waits: bool = True
     """Whether a client is connected only when the server itself answers, not when early answers have done."""
+    cold: bool = False
+    """Whether `process` starts the program as users do, not warm."""
 
     def __post_init__(self) -> None:
         self.db = self.folder / "memory.db"
         self.log = self.folder / "server.log"
 
     def command(self, *arguments: str) -> list[str]:
-        """The command line; a `--db` or `--embedder` among the arguments overrides the tests' own."""
+        """The command line as users start it; a `--db` or `--embedder` among the arguments overrides the tests' own."""
         return warm.cold(*self._arguments(arguments))
 
     def _arguments(self, arguments: Sequence[str]) -> list[str]:
@@ -89,9 +114,15 @@ class Servers:
         cwd: Path | None = None,
     ) -> AbstractAsyncContextManager[Client]:
         """A connected official client; `pid` is a file that will hold the server's process id, `cwd` its folder."""
-        as_it_is = pid is None and self.env["PYTHONPATH"] == str(ROOT)
-        command = (warm.program if as_it_is else warm.cold)(*self._arguments(arguments))
+        start = warm.program if pid is None and self._may_fork else warm.cold
+        command = start(*self._arguments(arguments))
         return self._connected(command, mode, name, pid, cwd or self.folder)
+
+    @property
+    def _may_fork(self) -> bool:
+        """Whether the environment tells Python nothing that it reads when it starts."""
+        told = {name: value for name, value in self.env.items() if name.startswith("PYTHON")}
+        return told == {"PYTHONPATH": str(ROOT)}
 
     @asynccontextmanager
     async def _connected(
@@ -112,8 +143,9 @@ class Servers:
     def process(self, *arguments: str, **options: Any) -> "subprocess.Popen[bytes]":
         """The bare process, with pipes on all three streams unless told otherwise; the caller ends it."""
         pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+        start = warm.program if self._may_fork and not self.cold else warm.cold
         return subprocess.Popen(
-            self.command(*arguments),
+            start(*self._arguments(arguments)),
             env={**os.environ, **self.env},
             **{"cwd": self.folder, **pipes, **options},
         )
@@ -230,6 +262,24 @@ def damage(path: Path) -> list[str]:
         return found + [f"foreign key: {row}" for row in connection.execute("PRAGMA foreign_key_check")]
     finally:
         connection.close()
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_auto_num_workers() -> int:
+    """Half as many again as there are cores: tests wait a third of their time for the processes that they start."""
+    return max(1, len(os.sched_getaffinity(0)) * 3 // 2) if hasattr(os, "sched_getaffinity") else 3
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """The files that take longest come first: one that begins last would keep one process busy alone."""
+    place = {ROOT / "tests" / name: number for number, name in enumerate(LONGEST)}
+    items.sort(key=lambda item: place.get(item.path, len(place)))
+
+
+def pytest_collection_finish() -> None:
+    """What was imported and collected stays: no search for garbage walks through it again."""
+    gc.freeze()
 
 
 @pytest.fixture(scope="session")

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from mcp import Client
 
+from tests import warm
 from tests.conftest import Servers, Sqlite, call, damage, eventually
 
 pytestmark = pytest.mark.anyio
@@ -49,8 +50,9 @@ def command(server: Servers) -> Command:
     """Runs `memory-server projects …` in a folder: its exit code and what it says."""
 
     def run(cwd: Path, *arguments: str) -> tuple[int, str]:
+        program = warm.program("--db", str(server.db), "--embedder", "hashing", "projects", *arguments)
         done = subprocess.run(
-            server.command("projects", *arguments), env={**os.environ, **server.env}, cwd=cwd,
+            program, env={**os.environ, **server.env}, cwd=cwd,
             capture_output=True, text=True, encoding="utf-8", timeout=60, check=False,
         )  # fmt: skip
         return done.returncode, (done.stdout + done.stderr).strip()

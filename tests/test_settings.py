@@ -26,6 +26,7 @@ from memory_server.hook import settings as hook_settings
 from memory_server.mcp.listed import chosen
 from memory_server.mcp.toolsets import toolsets
 from memory_server.settings import Settings
+from tests import warm
 from tests.conftest import Servers, Sqlite, call, damage
 from tests.endpoint import local_endpoint
 
@@ -96,7 +97,7 @@ def initialized(server: Servers, *arguments: str, **env: str) -> Done:
         {"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": {"name": "memory_stats"}},
     ]
     done = subprocess.run(
-        [*server.command()[:3], "--embedder", "hashing", *arguments],
+        warm.program("--embedder", "hashing", *arguments),
         env={**os.environ, **server.env, **env},
         cwd=Path.cwd(),
         input="".join(f"{json.dumps(each)}\n" for each in said),

@@ -17,6 +17,26 @@ from memory_server.web.site import site
 HOST = "127.0.0.1"
 
 
+def listen(port: int) -> socket.socket:
+    """A socket of this machine alone; port 0 is any that is free.
+
+    Raises:
+        Unavailable: the port is taken.
+    """
+    listening = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+    try:
+        listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, os.name != "nt")
+        # A page is written in pieces; a connection inherits that none waits .04 s for the browser to confirm the last.
+        listening.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, True)
+        listening.bind((HOST, port))
+    except OSError as error:
+        listening.close()
+        raise Unavailable(
+            f"The port {port} of {HOST} cannot be used: {error.strerror}. Name another with --port."
+        ) from error
+    return listening
+
+
 def serve(
     services: Services, caller: Caller, port: int, read_only: bool, told: Callable[[str], None]
 ) -> None:
@@ -25,15 +45,7 @@ def serve(
     Raises:
         Unavailable: the port is taken.
     """
-    listening = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
-    try:
-        listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, os.name != "nt")
-        listening.bind((HOST, port))
-    except OSError as error:
-        listening.close()
-        raise Unavailable(
-            f"The port {port} of {HOST} cannot be used: {error.strerror}. Name another with --port."
-        ) from error
+    listening = listen(port)
     pages = site(services, lambda _: caller, os.urandom(SECRET), lambda _: read_only)
     chosen = listening.getsockname()[1]
     token, key = os.urandom(SECRET).hex(), os.urandom(SECRET).hex()

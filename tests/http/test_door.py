@@ -1,11 +1,15 @@
 """Who is let in over HTTP: host, origin, token, rate, size; and what is told to whom without one."""
 
 import os
+import socket
 import subprocess
+from collections.abc import Callable
 
 import httpx2
 import pytest
 
+from memory_server.mcp.http import serving
+from memory_server.web import serving as pages
 from tests import warm
 from tests.conftest import Servers, Sqlite, call, until
 from tests.http.conftest import Http, Start, token
@@ -127,6 +131,17 @@ def test_an_address_that_others_reach_needs_a_token(server: Servers, place: tupl
     assert done.returncode == 1
     assert "there is no token" in done.stderr
     assert "memory-server token add NAME" in done.stderr
+
+
+@pytest.mark.parametrize("listen", [lambda: serving.listen("127.0.0.1", 0), lambda: pages.listen(0)])
+def test_no_piece_of_an_answer_waits_until_the_one_before_is_confirmed(
+    listen: Callable[[], socket.socket],
+) -> None:
+    with listen() as listening:
+        listening.listen()
+        listening.setblocking(True)
+        with socket.create_connection(listening.getsockname()), listening.accept()[0] as connection:
+            assert connection.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)
 
 
 def test_a_port_that_is_taken_is_told(http: Http) -> None:

@@ -10,6 +10,7 @@ import apsw
 import pytest
 from torture.histories import History
 
+from memory_server.domain import deadline
 from memory_server.errors import Unavailable
 from memory_server.services.erasure import ErasureService
 from memory_server.sqlite import erasing, erasures
@@ -157,6 +158,7 @@ def test_a_reader_that_stays_makes_it_wait_for_the_next_look(
         service.remove_words(Removal(index))
     with (
         Holder(tmp_path / "memory.db", "SELECT count(*) FROM memories"),
+        deadline.within(1),
         pytest.raises(Unavailable, match="locked"),
     ):
         service.erase()

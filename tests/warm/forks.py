@@ -1,14 +1,16 @@
 """Imports the program once and runs each command in a fork: `forks.py SOCKET`, until its input ends."""
 
+import atexit
 import gc
 import importlib
-import json
+import marshal
 import os
 import pkgutil
 import selectors
 import signal
 import socket
 import sys
+import threading
 import time
 from dataclasses import dataclass
 from pathlib import Path
@@ -50,7 +52,7 @@ def received(asking: socket.socket) -> Asked:
     wanted, text = int.from_bytes(length, "big"), b""
     while len(text) < wanted:
         text += asking.recv(wanted - len(text))
-    arguments, environment, folder = json.loads(text)
+    arguments, environment, folder = marshal.loads(text)
     return Asked(arguments, environment, folder, streams)
 
 
@@ -133,6 +135,18 @@ def become(asked: Asked) -> None:
     time.tzset()
 
 
+def leave(code: int) -> None:
+    """End as a program does, but leave its modules: to take them down copies all that the fork shares."""
+    vars(threading)["_shutdown"]()
+    atexit._run_exitfuncs()
+    try:
+        sys.stdout.flush()
+        sys.stderr.flush()
+    except OSError:
+        sys.exit(code)
+    os._exit(code)
+
+
 if __name__ == "__main__":
     import_all()
     program = importlib.import_module("memory_server.__main__")
@@ -141,4 +155,10 @@ if __name__ == "__main__":
     asked = forks(sys.argv[1])
     become(asked)
     sys.argv = [str(program.__file__), *asked.arguments]
-    sys.exit(program.main())
+    try:
+        code = program.main()
+    except SystemExit as ending:
+        if not isinstance(ending.code, int | None):
+            raise
+        code = ending.code or 0
+    leave(code)

@@ -4,7 +4,6 @@ import os
 import random
 import signal
 import subprocess
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -25,6 +24,7 @@ from memory_server.domain.message import Message
 from memory_server.domain.turn import TurnDraft
 from memory_server.project import Project
 from memory_server.settings import Settings
+from tests import warm
 from tests.conftest import ROOT
 
 playwright = pytest.importorskip(
@@ -100,7 +100,7 @@ class View:
 
 @contextmanager
 def viewing(db: Path, browser: Any, folders: dict[str, str], *arguments: str) -> Iterator[View]:
-    command = [sys.executable, "-m", "memory_server", "view", "--db", str(db), "--embedder", "hashing"]
+    command = warm.program("view", "--db", str(db), "--embedder", "hashing")
     usual = {name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"}
     process = subprocess.Popen(
         [*command, "--project", "ledger", "--no-socket", *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
