@@ -109,8 +109,7 @@ def _within(
     scores = np.array([row[2] for row in rows], np.float64)
     of_term = [ids[:, 0] == number for number in range(len(terms))]
     return [
-        Posting(ids[these, 1], scores[these], number)
-        for these, number in zip(of_term, holding, strict=True)
+        Posting(ids[these, 1], scores[these], number) for these, number in zip(of_term, holding, strict=True)
     ]
 
 

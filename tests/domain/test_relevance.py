@@ -379,6 +379,4 @@ def test_no_other_vectors_are_read_than_widened_ones_need(among: set[int]) -> No
     assert relevance.widened(only, hood).tolist() == relevance.widened(vectors, hood).tolist()
     assert only[hood.rows].tolist() == vectors[hood.rows].tolist()
     furthest = max(map(abs, WIDEN))
-    assert read.tolist() == [
-        any(abs(id - each) <= furthest for each in among) for id in range(1, 21)
-    ]
+    assert read.tolist() == [any(abs(id - each) <= furthest for each in among) for id in range(1, 21)]
