@@ -1,5 +1,7 @@
 """An SQL function that scores few rows of a word index: FTS5's own counts all that hold the word before the first."""
 
+from typing import Any
+
 import apsw
 
 from memory_server.domain import ranking
@@ -17,9 +19,10 @@ def install(connection: apsw.Connection) -> None:
     connection.register_fts5_function("bm25_of", _bm25)
 
 
-def _bm25(row: apsw.FTS5ExtensionApi, holding: int) -> float:
+def _bm25(row: apsw.FTS5ExtensionApi, *asked: Any) -> float:
     known: tuple[float, float] | None = row.aux_data  # of this phrase
     if known is None:
+        (holding,) = asked
         average = row.column_total_size(-1) / row.row_count
         known = row.aux_data = (ranking.fts5_idf(holding, row.row_count), average)
     rarity, average = known
