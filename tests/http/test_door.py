@@ -124,13 +124,15 @@ def test_an_address_that_others_reach_needs_a_token(server: Servers) -> None:
     assert "memory-server token add NAME" in done.stderr
 
 
-def test_a_port_that_is_taken_is_told(http: Http) -> None:
+@pytest.mark.parametrize("command", [("serve", "--http"), ("view", "--port")])
+def test_a_port_that_is_taken_is_told(http: Http, command: tuple[str, str]) -> None:
     done = subprocess.run(
-        warm.program("serve", "--http", str(http.port), "--db", str(http.servers.db)),
+        warm.program(*command, str(http.port), "--db", str(http.servers.db)),
         env={**os.environ, **http.servers.env}, capture_output=True, text=True, check=False, timeout=60,
     )  # fmt: skip
     assert done.returncode == 1
     assert f"Nothing can listen at 127.0.0.1:{http.port}" in done.stderr
+    assert f"{command[1]} of {command[0]}" in done.stderr
     assert "Traceback" not in done.stderr
 
 
