@@ -23,7 +23,7 @@ WORDS = {
     Mend.UNDO_TOGETHER: "Name all of them, or a range such as c3..c7.",
     Mend.LIST_PROJECTS: "`memory-server projects` lists them.",
     Mend.LIST_TOKENS: "`memory-server token list` lists them.",
-    Mend.USE_ANOTHER_PORT: "Name another port or address with --http.",
+    Mend.USE_ANOTHER_PORT: "Name another port: --http of serve, --port of view.",
     Mend.ADD_TOKEN: "Make one first: memory-server token add NAME",
     Mend.SETTLE_DISPUTE: f"Say which of {{old}} and {{new}} is right, or that both are. {_THROUGH_AN_ASSISTANT}",
     Mend.DELETE_DUPLICATE: f"Delete memory {{id}}. {_THROUGH_AN_ASSISTANT}",

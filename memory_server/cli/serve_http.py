@@ -13,6 +13,7 @@ from starlette.routing import Mount
 from memory_server import app
 from memory_server.app import Services
 from memory_server.cli import arenas, garbage
+from memory_server.cli.listening import listen
 from memory_server.cli.served import audit_of, hooks_of, work_of
 from memory_server.cli.view import CLIENT
 from memory_server.domain.caller import Caller
@@ -25,7 +26,7 @@ from memory_server.mcp.http.keys import Keys
 from memory_server.mcp.http.logins import RefusedLogins
 from memory_server.mcp.http.metrics import written
 from memory_server.mcp.http.rates import Rates
-from memory_server.mcp.http.serving import listen, serve
+from memory_server.mcp.http.serving import serve
 from memory_server.mcp.server import MemoryServer
 from memory_server.services.tokens import TokenService
 from memory_server.settings import LOOPBACK, Settings

@@ -5,10 +5,11 @@ import sys
 import click
 
 from memory_server.cli import options, output
+from memory_server.cli.listening import listen
 from memory_server.cli.opened import opened
 from memory_server.cli.program import verb
 from memory_server.domain.caller import Caller
-from memory_server.settings import Settings
+from memory_server.settings import LOOPBACK, Settings
 
 CLIENT = "browser"
 """The name under which what a person does on the pages is signed."""
@@ -43,4 +44,5 @@ def view_command(settings: Settings, port: int, opens: bool) -> None:
             if opens:
                 click.launch(address)
 
-        serve(services, Caller(CLIENT, settings.session, settings.here), port, settings.read_only, told)
+        caller, listening = Caller(CLIENT, settings.session, settings.here), listen(LOOPBACK, port)
+        serve(services, caller, listening, settings.read_only, told)

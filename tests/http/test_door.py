@@ -3,13 +3,11 @@
 import os
 import socket
 import subprocess
-from collections.abc import Callable
 
 import httpx2
 import pytest
 
-from memory_server.mcp.http import serving
-from memory_server.web import serving as pages
+from memory_server.cli.listening import listen
 from tests import warm
 from tests.conftest import Servers, Sqlite, call, until
 from tests.http.conftest import Http, Start, token
@@ -133,24 +131,23 @@ def test_an_address_that_others_reach_needs_a_token(server: Servers, place: tupl
     assert "memory-server token add NAME" in done.stderr
 
 
-@pytest.mark.parametrize("listen", [lambda: serving.listen("127.0.0.1", 0), lambda: pages.listen(0)])
-def test_no_piece_of_an_answer_waits_until_the_one_before_is_confirmed(
-    listen: Callable[[], socket.socket],
-) -> None:
-    with listen() as listening:
+def test_no_piece_of_an_answer_waits_until_the_one_before_is_confirmed() -> None:
+    with listen("127.0.0.1", 0) as listening:
         listening.listen()
         listening.setblocking(True)
         with socket.create_connection(listening.getsockname()), listening.accept()[0] as connection:
             assert connection.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)
 
 
-def test_a_port_that_is_taken_is_told(http: Http) -> None:
+@pytest.mark.parametrize("command", [("serve", "--http"), ("view", "--port")])
+def test_a_port_that_is_taken_is_told(http: Http, command: tuple[str, str]) -> None:
     done = subprocess.run(
-        warm.program("serve", "--http", str(http.port), "--db", str(http.servers.db)),
+        warm.program(*command, str(http.port), "--db", str(http.servers.db)),
         env={**os.environ, **http.servers.env}, capture_output=True, text=True, check=False, timeout=60,
     )  # fmt: skip
     assert done.returncode == 1
     assert f"Nothing can listen at 127.0.0.1:{http.port}" in done.stderr
+    assert f"{command[1]} of {command[0]}" in done.stderr
     assert "Traceback" not in done.stderr
 
 

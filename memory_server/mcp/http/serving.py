@@ -12,7 +12,6 @@ from starlette.types import ASGIApp
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from memory_server.domain.deadline import CALL
-from memory_server.errors import Mend, Unavailable
 from memory_server.mcp.http.guard import Traffic
 
 HEAD = 20.0
@@ -105,25 +104,6 @@ class _Server(uvicorn.Server):
         while self._traffic.running and asyncio.get_running_loop().time() < until:
             await asyncio.sleep(0.02)
         self.should_exit = True
-
-
-def listen(host: str, port: int) -> socket.socket:
-    """A socket that listens at an address; port 0 is any that is free.
-
-    Raises:
-        Unavailable: it is taken, or not one of this machine.
-    """
-    try:
-        family = socket.AF_INET6 if ":" in host else socket.AF_INET
-        listening = socket.create_server((host, port), family=family, backlog=1024)
-    except OSError as error:
-        raise Unavailable(
-            f"Nothing can listen at {host}:{port}: {error.strerror}.", Mend.USE_ANOTHER_PORT
-        ) from error
-    # An answer is written in pieces; a connection inherits that none waits .04 s for the client to confirm the last.
-    listening.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, True)
-    listening.setblocking(False)
-    return listening
 
 
 def serve(app: ASGIApp, listening: socket.socket, traffic: Traffic) -> None:
