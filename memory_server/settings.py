@@ -161,7 +161,7 @@ class Settings(BaseSettings):
     )
     oauth_issuer: Annotated[str, AfterValidator(_web_address)] | None = Field(
         default=None,
-        description="Over HTTP, take tokens of this OAuth 2.1 issuer too. Needs `--oauth-audience`.",
+        description="Over HTTP, take tokens of this OAuth 2.1 issuer too. It needs the audience.",
     )
     oauth_audience: Annotated[str, AfterValidator(_web_address)] | None = Field(
         default=None,
