@@ -146,12 +146,12 @@ class Settings(BaseSettings):
     http: Annotated[str, AfterValidator(_place)] | None = Field(
         default=None,
         description="Serve over HTTP at this port, or address and port, instead of standard input and output. "
-        "`8765` is for this machine alone; any other address needs tokens.",
+        "Only this machine reaches `8765`; any other address needs tokens.",
     )
     http_hosts: Names = Field(
         default=(),
         description="The names by which clients reach the server over HTTP, besides `localhost`: those of a proxy, "
-        "or of this machine.",
+        "or of this machine. The server then needs tokens.",
     )
     http_rate: int = Field(
         default=600,
@@ -161,12 +161,12 @@ class Settings(BaseSettings):
     )
     oauth_issuer: Annotated[str, AfterValidator(_web_address)] | None = Field(
         default=None,
-        description="Over HTTP, take tokens of this OAuth 2.1 issuer too. The audience must be given then.",
+        description="Over HTTP, take tokens of this OAuth 2.1 issuer too. It needs the audience.",
     )
     oauth_audience: Annotated[str, AfterValidator(_web_address)] | None = Field(
         default=None,
-        description="The address of this server as clients know it, such as `https://memory.example.com/mcp`: "
-        "the issuer's tokens must be for it.",
+        description="The address of this server as clients know it, such as `https://memory.example.com/mcp`. "
+        "The issuer's tokens must name it as their audience.",
     )
     oauth_person: str = Field(
         default="sub", description="The claim of the issuer's tokens that names the person, such as `email`."
@@ -179,7 +179,7 @@ class Settings(BaseSettings):
     audit: Annotated[Path, AfterValidator(Path.expanduser)] | None = Field(
         default=None,
         description="A file that gets a line for each call: who, what, when, which ids and how it ended; no contents. "
-        "Only its owner can read it. It begins anew at 16 MB, and 8 earlier ones are kept.",
+        "Only its owner can read it. At 16 MB a new one begins; 8 earlier ones are kept.",
     )
     log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = Field(
         default="WARNING", description="The lowest level of messages that are written to standard error."

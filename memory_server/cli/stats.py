@@ -31,14 +31,23 @@ COLUMNS = (
 )
 @options.project_option
 @click.option(
-    "--calls", "of_calls", is_flag=True, help="Count calls of tools instead, and how long they took."
+    "--calls",
+    "of_calls",
+    is_flag=True,
+    help="Count calls of tools instead, of all projects, and how long they took.",
 )
 @click.option(
-    "--days", type=options.Number(1, 400), default=30, show_default=True, help="Calls of so many days."
+    "--days",
+    type=options.Number(1, 400),
+    default=30,
+    show_default=True,
+    help="With --calls: of the last so many days.",
 )
 @options.json_option
 def stats_command(settings: Settings, project: str | None, of_calls: bool, days: int, as_json: bool) -> None:
     """Count memories by type and project; tell the size of the file and how far the embeddings are."""
+    if of_calls and project is not None:
+        raise click.UsageError("--calls counts the calls of all projects together: leave out --project.")
     if of_calls:
         _tell_calls(settings, days, as_json)
         return
@@ -84,7 +93,7 @@ def _tell_calls(settings: Settings, days: int, as_json: bool) -> None:
         output.as_json(CallsAnswer(days, lines))
         return
     output.table(COLUMNS, [_row(each) for each in lines])
-    output.note(None if lines else f"No call in {days} days.")
+    output.note(None if lines else f"There were no calls in the last {days} days.")
 
 
 def _row(line: CallLine) -> list[object]:

@@ -34,10 +34,10 @@ COLUMNS = (
     "--project",
     "projects",
     multiple=True,
-    help="Only this project, and what is the person's own. Given several times: these.",
+    help="Only this project, besides what belongs to the person. Give it several times for several projects.",
     shell_complete=options.completed("projects"),
 )
-@click.option("--read-only", is_flag=True, help="It may not write.")
+@click.option("--read-only", is_flag=True, help="The token cannot write.")
 @click.option(
     "--expires",
     type=options.Moment(ahead=True),
@@ -60,7 +60,7 @@ def add_command(
 @verb("list", examples=("memory-server token list", "memory-server token list --json"))
 @options.json_option
 def list_command(settings: Settings, as_json: bool) -> None:
-    """List the tokens, by their beginning: whose they are and what they allow."""
+    """List the tokens by their first characters: for whom they are and what they allow."""
     with rows(settings) as services:
         found = services.tokens.select()
     if as_json:
@@ -73,7 +73,7 @@ def list_command(settings: Settings, as_json: bool) -> None:
 @verb("revoke", examples=("memory-server token revoke 2", "memory-server token revoke ada"))
 @click.argument("which")
 def revoke_command(settings: Settings, which: str) -> None:
-    """Make a token invalid for good. WHICH is an id, the beginning of a token, or a person, for all of theirs."""
+    """Make tokens invalid for good. WHICH is an id, the beginning of a token, or a name: all tokens of that person."""
     with rows(settings) as services:
         found = services.tokens.revoke(which)
     for each in found:

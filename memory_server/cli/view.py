@@ -28,9 +28,9 @@ CLIENT = "browser"
 )
 @click.option("--open", "opens", is_flag=True, help="Open the address in the browser.")
 def view_command(settings: Settings, port: int, opens: bool) -> None:
-    """Look at the memory in a browser: search, read, edit, the graph, triggers, facts. Ends on Ctrl-C.
+    """Look at the memory in a browser: search, read, edit, the graph, triggers, facts. Ctrl-C ends it.
 
-    It prints one address, which opens once, and only on this machine. With --read-only nothing can be changed.
+    It prints an address that works once, and only on this machine. With --read-only nothing can be changed.
     """
     from memory_server.web.serving import serve  # a web server, which the help does without
 
@@ -40,7 +40,7 @@ def view_command(settings: Settings, port: int, opens: bool) -> None:
         def told(address: str) -> None:
             output.say(address)
             sys.stdout.flush()  # whoever reads it through a pipe waits for it, and the server goes on
-            output.note("It opens once, on this machine. Ctrl-C ends it.")
+            output.note("The address works once, on this machine. Ctrl-C ends it.")
             if opens:
                 click.launch(address)
 

@@ -34,12 +34,12 @@ class TokenService:
         if not 1 <= len(name) <= NAME:
             raise Invalid(f"The name of a person has 1 to {NAME} characters, got {draft.name[:NAME]!r}.")
         if draft.projects is not None and EVERYWHERE in draft.projects:
-            raise Invalid(f"`{EVERYWHERE}` is no project. A token for which none is named has all of them.")
+            raise Invalid(f"`{EVERYWHERE}` is not a project. A token without a project has all of them.")
         meant = None if draft.projects is None else [projects.asked(each, caller) for each in draft.projects]
         token = made(self.chance(BYTES))
         with acting.as_(None), self.database.write() as tx:
             if draft.expires_at is not None and draft.expires_at <= tx.now:
-                raise Invalid(f"{draft.expires_at} is over: such a token would never be valid.")
+                raise Invalid(f"{draft.expires_at} is in the past: such a token would never be valid.")
             names = None if meant is None else [projects.name_of(tx, each) for each in meant]
             known = None if names is None else tuple(dict.fromkeys(filter(None, names)))
             kept = tokens.insert(tx, TokenDraft(name, known, draft.read_only, draft.expires_at), token)
@@ -65,7 +65,7 @@ class TokenService:
                 each for each in valid if which == each.name
             ]
             if not found:
-                raise NotFound(f"No token `{which}` that is not revoked yet.", Mend.LIST_TOKENS)
+                raise NotFound(f"There is no valid token `{which}`.", Mend.LIST_TOKENS)
             for each in found:
                 tokens.revoke(tx, each.id)
         return found

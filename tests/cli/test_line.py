@@ -160,6 +160,7 @@ def test_a_wrong_flag_names_the_nearest(terminal: Terminal) -> None:
         ("search x -n 99999999999", "--limit: '99999999999' is no number"),
         ("list --offset -3", "--offset: '-3' is no number from 0"),
         ("list --since yesterday", "--since: 'yesterday' is no date. Write 2026-03-14"),
+        ("stats --calls --project shop", "--calls counts the calls of all projects together"),
         ("undo x9", "CHANGE: 'x9' is no change."),
         ("fact", "KEY is missing."),
         ("add x --importance 11", "--importance: '11' is no number from 1 to 10."),
