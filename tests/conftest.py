@@ -161,6 +161,11 @@ async def call(client: Client, tool: str, /, **arguments: Any) -> dict[str, Any]
     return facts
 
 
+def rounds(number: int) -> int:
+    """So many random examples, times `ROUNDS` of the environment: for a long run by hand."""
+    return number * int(os.environ.get("ROUNDS", "1"))
+
+
 def until(condition: Callable[[], object], what: str, seconds: float = PATIENCE) -> None:
     """Wait until `condition()` is true; fail, naming `what`, when it never is."""
     deadline = time.monotonic() + seconds

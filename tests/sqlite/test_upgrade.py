@@ -1,7 +1,10 @@
 """Files of every earlier schema, with data of every kind, become files of the newest one, and nothing is lost."""
 
 import shutil
+from datetime import datetime
+from functools import cache
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import apsw
@@ -146,18 +149,33 @@ Content = dict[str, list[dict[str, Any]]]
 
 def at(version: int, tmp_path: Path, clock: Clock) -> Path:
     """A closed file of a schema, filled by hand."""
-    folder = tmp_path / f"migrations-{version}"
+    path = tmp_path / "memory.db"
+    path.touch(mode=0o600)
+    path.write_bytes(made(version, clock()))
+    return path
+
+
+def earlier(version: int, parent: Path) -> Path:
+    """A folder with the migrations of an earlier program."""
+    folder = parent / f"migrations-{version}"
     folder.mkdir()
     for file in sorted(MIGRATIONS.glob("*.sql"))[:version]:
         shutil.copy(file, folder)
-    path = tmp_path / "memory.db"
-    database = Database(path, clock, folder)
-    with database.write() as tx:
-        for since, sql in DATA.items():
-            if since <= version:
-                tx.connection.execute(sql if version < 9 else sql.replace("skipped)", "slow)"))
-    database.close()
-    return path
+    return folder
+
+
+@cache
+def made(version: int, now: datetime) -> bytes:
+    """Such a file, made once for all tests."""
+    with TemporaryDirectory() as temporary:
+        path = Path(temporary) / "memory.db"
+        database = Database(path, lambda: now, earlier(version, Path(temporary)))
+        with database.write() as tx:
+            for since, sql in DATA.items():
+                if since <= version:
+                    tx.connection.execute(sql if version < 9 else sql.replace("skipped)", "slow)"))
+        database.close()
+        return path.read_bytes()
 
 
 def content(path: Path) -> Content:
@@ -433,7 +451,7 @@ def test_an_earlier_program_refuses_an_upgraded_file_and_changes_nothing(
     Database(path, clock).open()
     before = path.read_bytes()
     with pytest.raises(Unavailable, match=f"schema version {NEWEST}"):
-        Database(path, clock, tmp_path / "migrations-5").open()
+        Database(path, clock, earlier(5, tmp_path)).open()
     assert path.read_bytes() == before
 
 
