@@ -17,13 +17,14 @@ from http_server import call as request
 
 from memory_server import app
 from memory_server.app import Services
-from memory_server.cli.served import server_of
+from memory_server.cli.served import work_of
 from memory_server.domain import acting
 from memory_server.domain.caller import Caller
 from memory_server.domain.token import TokenDraft
 from memory_server.mcp.http.app import HttpOptions, http_app
 from memory_server.mcp.http.callers import HttpCallers
 from memory_server.mcp.http.keys import Keys
+from memory_server.mcp.server import MemoryServer
 from memory_server.services.tokens import TokenService
 from memory_server.settings import Settings
 from tests.conftest import until
@@ -46,7 +47,8 @@ def served(tmp_path: Path) -> Iterator[tuple[str, list[str], Services]]:
     services = app.build(Settings(db=tmp_path / "memory.db", embedder="hashing"), several=True)
     tokens = TokenService(services.database, os.urandom)
     given = [tokens.add(TokenDraft(name), Caller())[0] for name in ("ana", "bob")]
-    server = server_of(services, HttpCallers(), None)
+    work = work_of(services, None)
+    server = MemoryServer(work.listed, lambda: work, HttpCallers(), "ERROR")
     application = http_app(server, Keys(tokens), HttpOptions(rate=1_000_000))
     listener = socket.create_server(("127.0.0.1", 0))
     http = uvicorn.Server(uvicorn.Config(application, log_level="error", ws="none"))
