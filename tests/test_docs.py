@@ -225,6 +225,8 @@ def test_commands_that_are_not_run_are_well_formed_and_name_what_is_there() -> N
         assert checked.returncode == 0, f"{where}: {checked.stderr}"
         for line in re.sub(r"\\\n", "", fence.text).splitlines():
             words = shlex.split(line, comments=True)
+            while words and re.match(r"[A-Z_]+=", words[0]):
+                words.pop(0)
             if words:
                 assert words[0] in PROGRAMS, f"{where}: {words[0]} is not among PROGRAMS"
             for word in words:
