@@ -1,14 +1,15 @@
 """`memory-server serve`: the server over standard input and output, or over HTTP."""
 
-import logging
 import os
 import sys
 import threading
 import uuid
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from memory_server.cli import garbage
 from memory_server.domain.caller import Caller
+from memory_server.errors import MemoryServerError
 from memory_server.mcp import listed
 from memory_server.mcp.early import Early
 from memory_server.mcp.server import MemoryServer
@@ -20,10 +21,9 @@ if TYPE_CHECKING:
     from memory_server.hook.answering import Answering
     from memory_server.mcp.work import Work
 
-PAUSE = 0.5
-"""Seconds before what carries out the calls is made where no call needs it: the client's first questions come first."""
-
-logger = logging.getLogger(__name__)
+OPENING = 0.5
+"""Seconds that the file has to be opened before the first call begins, so that a call which comes with the end of the
+input is answered. A file that is locked or migrated takes longer, and keeps nothing else waiting."""
 
 
 def serve(settings: Settings, early: Early | None = None) -> None:
@@ -54,14 +54,12 @@ def serve(settings: Settings, early: Early | None = None) -> None:
     # cannot be written keeps the server from starting.
     if os.name == "nt" or settings.audit is not None:
         later.work()
-    else:
-        later.make_soon()
     serve_stdio(server, later.close, Early() if early is None or settings.no_early_answers else early)
 
 
 class Later:
     """The services and all that works with them. To import them takes half as long as the SDK, so they are made by the
-    first call that needs them, or a moment after the start."""
+    first call that needs them, or when the client is quiet."""
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
@@ -77,11 +75,6 @@ class Later:
                 self._work = self._made()
             return self._work
 
-    def make_soon(self) -> None:
-        timer = threading.Timer(PAUSE, self._make_now)
-        timer.daemon = True
-        timer.start()
-
     def close(self, timeout: float) -> None:
         """What is being made just now has written nothing yet: the process may end."""
         if self._making.acquire(timeout=timeout):
@@ -93,12 +86,6 @@ class Later:
             finally:
                 self._making.release()
 
-    def _make_now(self) -> None:
-        try:
-            self.work()
-        except Exception as error:
-            logger.info("the first call will try again: %s", error)
-
     def _made(self) -> "Work":
         from memory_server import app
         from memory_server.cli.served import audit_of, hooks_of, work_of
@@ -108,7 +95,15 @@ class Later:
         garbage.look_from_now()
         services.start()
         self._services = services
+        opening = threading.Thread(target=_open, args=(services,), name="opening", daemon=True)
+        opening.start()
+        opening.join(OPENING)
         if not self._settings.no_socket:
             self._hooks = hooks_of(services)
             self._hooks.start()
         return work
+
+
+def _open(services: "Services") -> None:
+    with suppress(MemoryServerError):  # each call tells it
+        services.database.open()

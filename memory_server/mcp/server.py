@@ -232,7 +232,7 @@ class MemoryServer(MCPServer[Any]):
         """Raises MCPError: it cannot be made now; the message says why."""
         if self._made is None:
             try:
-                self._made = await anyio.to_thread.run_sync(self._make)
+                self._made = await anyio.to_thread.run_sync(self._make, abandon_on_cancel=True)
             except Exception as error:
                 raise _failed(method, error) from error
         return self._made

@@ -29,6 +29,11 @@ GRACE = 0.4
 """Seconds from the end of the input, or a signal, to the end of the process, whatever still runs. We promise 0.5."""
 
 
+QUIET = 0.5
+"""Seconds without a message of the client before what carries out calls is made, where no call has asked for it: the
+first answers come first."""
+
+
 def serve(server: MemoryServer, close: Callable[[float], None], early: Early) -> None:
     """Serve until the input ends or a signal asks to stop; `close(timeout)` closes the database.
 
@@ -86,8 +91,17 @@ async def _serve(server: MemoryServer, close: Callable[[float], None], early: Ea
             tasks.start_soon(_stop_on_signal, tasks.cancel_scope, close)
         async with stdio_streams(lines) as (incoming, outgoing):
             lines.answers = _Answers(outgoing, early)
+            tasks.start_soon(_prepare_when_quiet, server, lines)
             await run_over(server, incoming, lines.answers)
         tasks.cancel_scope.cancel()
+
+
+async def _prepare_when_quiet(server: MemoryServer, lines: "_Lines") -> None:
+    seen = -1
+    while seen != lines.read:
+        seen = lines.read
+        await anyio.sleep(QUIET)
+    await server.prepare()
 
 
 async def _stop_on_signal(scope: anyio.CancelScope, close: Callable[[float], None]) -> None:
@@ -145,7 +159,8 @@ class _Lines:
         self._early = early
         self._file = early.input
         self._input: io.BufferedReader | None = None
-        self._read = 0
+        self.read = 0
+        """Lines that were read."""
         self._is_preparing = False
         if os.name != "nt":
             threading.Thread(target=self._watch_for_hang_up, name="hang-up", daemon=True).start()
@@ -156,8 +171,8 @@ class _Lines:
     async def __anext__(self) -> str:
         while True:
             raw = await anyio.to_thread.run_sync(self._line, abandon_on_cancel=True)
-            self._read += 1
-            if self._read == len(self._early.answered) + 1:
+            self.read += 1
+            if self.read == len(self._early.answered) + 1:
                 await self._let_early_answers_settle()
             self._early.heard(raw)
             if not raw:
@@ -205,8 +220,8 @@ class _Lines:
         poll.register(self._file, 0)  # a hang-up is told without being asked for
         poll.poll()
         seen = -1
-        while seen != self._read or self._early.owes() or self._is_preparing:
-            seen = self._read
+        while seen != self.read or self._early.owes() or self._is_preparing:
+            seen = self.read
             time.sleep(GRACE)
         _leave(self._close, 0.05)
 
