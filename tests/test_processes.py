@@ -33,6 +33,14 @@ EXIT = 10.0
 
 KILL_ROUNDS = int(os.environ.get("KILL_ROUNDS", "4"))
 
+
+@pytest.fixture
+def server(server: Servers) -> Servers:
+    """Processes as users start them: they are killed, and the system is asked about them."""
+    server.cold = True
+    return server
+
+
 # Many writers
 
 

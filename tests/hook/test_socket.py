@@ -43,6 +43,7 @@ async def filled(server: Servers, hooks: Hooks) -> Hooks:
 @contextmanager
 def running(server: Servers, hooks: Hooks, *arguments: str) -> Iterator["subprocess.Popen[bytes]"]:
     """A server whose socket is open."""
+    server.cold = True  # tests kill and stop the process itself
     before = len(sockets(hooks))
     process = server.process(*arguments, cwd=hooks.project)
     try:
