@@ -276,13 +276,11 @@ class TriggerLine:
 
     @classmethod
     def of(cls, memory: LongTermMemory, now: str) -> "TriggerLine":
-        resting = memory.quarantined_until is not None and memory.quarantined_until > now
-        state = "quarantined" if resting else "failing" if memory.error else "ready"
         return cls(
             memory.name,
             memory.prompt,
             memory.trigger,
-            state,
+            memory.state(now),
             memory.error,
             memory.fired_count,
             memory.fired_at,

@@ -77,6 +77,12 @@ class LongTermMemory:
     quarantined_until: str | None
     cooldown: int
 
+    def state(self, now: str) -> str:
+        """`ready`, `failing` or `quarantined` at a moment."""
+        if self.quarantined_until is not None and self.quarantined_until > now:
+            return "quarantined"
+        return "failing" if self.error else "ready"
+
 
 @dataclass(frozen=True, slots=True)
 class Wake:

@@ -5,7 +5,7 @@ import hashlib
 from dataclasses import dataclass
 from enum import StrEnum
 
-from memory_server.domain.caller import Person
+from memory_server.domain.caller import LONGEST, Person
 
 SIGN = "msrv_"
 """How each token begins, so that people and scanners of secrets know it for one."""
@@ -16,7 +16,7 @@ BYTES = 32
 SHOWN = 12
 """Characters of a token that are kept readable: the sign and 42 bits of the chance."""
 
-NAME = 100
+NAME = LONGEST
 """Most characters of a person's name."""
 
 

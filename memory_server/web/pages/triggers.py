@@ -6,7 +6,7 @@ from typing import Any
 from starlette.responses import Response
 
 from memory_server.domain.change import ChangeFilter, Kind
-from memory_server.domain.long_term import LongTermMemory, Order
+from memory_server.domain.long_term import Order
 from memory_server.domain.message import Message
 from memory_server.domain.moment import timestamp
 from memory_server.errors import MemoryServerError
@@ -22,8 +22,9 @@ STEPS = 20
 def show(desk: Desk, visit: Visit) -> Response:
     offset = max(0, int(visit.get("from") or 0))
     found = desk.services.long_term.select(None, visit.within(), Order(visit.get("order") or "name"), offset)
+    now = timestamp(clock())
     return desk.render(
-        visit, "triggers", found=[(each, _state(each)) for each in found.memories], orders=Order, offset=offset,
+        visit, "triggers", found=[(each, each.state(now)) for each in found.memories], orders=Order, offset=offset,
         more=offset + LISTED if found.more else 0, trigger="", messages="", at="", tried=None,
     )  # fmt: skip
 
@@ -32,7 +33,7 @@ def show_one(desk: Desk, visit: Visit) -> Response:
     memory, wakes = desk.services.long_term.context(visit.path("name"), None, visit.within())
     history = desk.services.changes.select(ChangeFilter(kind=Kind.LONG_TERM, item=memory.id), STEPS).changes
     return desk.render(
-        visit, "trigger", memory=memory, state=_state(memory), wakes=wakes, history=history,
+        visit, "trigger", memory=memory, state=memory.state(timestamp(clock())), wakes=wakes, history=history,
         trigger=memory.trigger, messages="", at="", tried=None,
     )  # fmt: skip
 
@@ -81,9 +82,3 @@ def _told(outcome: Outcome) -> tuple[str, str]:
         case Failure(message=message):
             return "failed", message
     return "skipped", ""
-
-
-def _state(memory: LongTermMemory) -> str:
-    if memory.quarantined_until is not None and memory.quarantined_until > timestamp(clock()):
-        return "quarantined"
-    return "failing" if memory.error else "ready"
