@@ -102,7 +102,12 @@ class World:
 
 
 @pytest.fixture
-def make(clock: Clock, embedder: Embedder, segmenter: JiebaSegmenter) -> Iterator[Callable[[Path], World]]:
+def make(
+    clock: Clock,
+    embedder: Embedder,
+    segmenter: JiebaSegmenter,
+    tmp_path: Path,  # noqa: ARG001 - it is removed after this looks at what it holds
+) -> Iterator[Callable[[Path], World]]:
     """Makes a world on a file; whole afterwards, or the test fails."""
     made: list[World] = []
 
