@@ -106,7 +106,7 @@ def make(
     clock: Clock,
     embedder: Embedder,
     segmenter: JiebaSegmenter,
-    tmp_path: Path,  # noqa: ARG001 - it is removed after this looks at what it holds
+    tmp_path: Path,  # it is removed after this has looked at what it holds
 ) -> Iterator[Callable[[Path], World]]:
     """Makes a world on a file; whole afterwards, or the test fails."""
     made: list[World] = []
