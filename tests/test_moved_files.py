@@ -168,6 +168,7 @@ def test_a_moved_file_is_rescued_as_it_is_while_the_new_one_is_being_written(
         writer.execute("BEGIN IMMEDIATE; UPDATE kept SET text = replace(text, '0', '1')")
         assert path.with_name("memory.db-journal").read_bytes()[0], "the journal is flushed before the commit"
         with (
+            deadline.within(0.1),  # what is there now cannot be looked at before the commit
             pytest.raises(Unavailable, match=r"Another file has taken the place .* is saved in"),
             database.read(),
         ):

@@ -16,7 +16,7 @@ import pytest
 from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
 
-from tests.conftest import PATIENCE, ROOT, call, until
+from tests.conftest import PATIENCE, ROOT, Servers, call, until
 from tests.http.conftest import Http, Start, token
 from tests.http.test_watching import lines
 
@@ -108,9 +108,10 @@ def proxied(http: Http, folder: Path) -> Iterator[Proxy]:
 
 
 @pytest.fixture
-def proxy(start: Start, tmp_path: Path) -> Iterator[Proxy]:
+def proxy(server: Servers, start: Start, tmp_path: Path) -> Iterator[Proxy]:
     with ExitStack() as stack:
         audit = tmp_path / "audit.log"
+        token(server, "first")
         http = stack.enter_context(start("--http-hosts", NAME, "--audit", str(audit)))
         yield stack.enter_context(proxied(http, tmp_path))
 

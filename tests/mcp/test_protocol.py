@@ -491,8 +491,8 @@ HEAVY = ("torch", "transformers", "sentence_transformers", "jieba", "memory_serv
 
 
 def test_starting_imports_no_heavy_library(server: Servers) -> None:
-    code = "import sys, memory_server.cli.main, memory_server.cli.serve; print(sorted(sys.modules), file=sys.stderr)"
-    modules = python(code, server)[1]
+    imports = "sys, memory_server.cli.main, memory_server.cli.serve, memory_server.cli.served"
+    modules = python(f"import {imports}; print(sorted(sys.modules), file=sys.stderr)", server)[1]
     assert "'memory_server.mcp.tools.memories'" in modules
     assert [name for name in HEAVY if f"'{name}'" in modules] == []
 

@@ -142,7 +142,10 @@ def test_it_is_judged_as_foreseen_and_harms_no_other(attacked: Attacked, case: H
     reason = next(woken for woken in found.activated if woken.name == "before").why
     assert reason is not None
     assert reason.endswith("found 'birthday' in user; found '生日' in user")
-    assert all((woken.why or "").endswith(": true") for woken in found.activated if woken.name == "clean")
+    reason = next(woken for woken in found.activated if woken.name == "clean").why
+    assert reason is not None
+    # Its parts are told where there is time for them after the hostile one.
+    assert reason.endswith(": true") or reason == "the condition is true"
     if isinstance(expected, bool):
         assert not errors
         assert not skipped
