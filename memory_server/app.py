@@ -255,7 +255,7 @@ def build(settings: Settings, several: bool = False) -> Services:
         RemindingService(database, waking, ByMeaning(recall).find),
         learnt,
         imports,
-        ExportService(database, clock),
+        ExportService(database),
         MergeService(database, imports, clock),
         calls,
         LookService(database, queue),

@@ -26,9 +26,9 @@ from memory_server.embedding import Embedder
 from memory_server.embedding.hashing import HashingEmbedder
 from memory_server.nlp.jieba import JiebaSegmenter
 from memory_server.services.embedding_queue import EmbeddingQueue
-from memory_server.sqlite import health
 from memory_server.sqlite.database import Database
-from memory_server.sqlite.tx import WriteTx
+from memory_server.sqlite.transaction import Transaction
+from memory_server.storage.database import Database as AnyDatabase
 from tests import warm
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -185,7 +185,7 @@ async def eventually(condition: Callable[[], Any], what: str, seconds: float = P
 
 
 @contextmanager
-def undone(database: Database) -> Iterator[WriteTx]:
+def undone(database: Database) -> Iterator[Transaction]:
     """A write that leaves no trace, so that one database serves many examples of a property."""
 
     class Undo(Exception):
@@ -256,7 +256,13 @@ def _migrated() -> apsw.Connection:
 def problems(database: Database) -> list[str]:
     """What `doctor` would find wrong with the file."""
     with database.read() as tx:
-        return health.problems(tx, database.migrations)
+        return tx.health.problems(database.migrations)
+
+
+def file_of(database: AnyDatabase) -> Database:
+    """The SQLite file behind a service, whose tables a test reads or edits itself."""
+    assert isinstance(database, Database)
+    return database
 
 
 def damage(path: Path) -> list[str]:

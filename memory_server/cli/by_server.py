@@ -9,7 +9,6 @@ import numpy as np
 from memory_server.errors import Problem
 from memory_server.hook import asking, place
 from memory_server.services.embedding_queue import EmbeddingQueue, Meaning, Unanswered
-from memory_server.sqlite import embeddings
 
 _NONE = Unanswered(Problem("no running server has embedded the question in time"))
 
@@ -31,7 +30,7 @@ class AskingQueue(EmbeddingQueue):
         if found is None:
             return _NONE
         with self._database.read() as tx:
-            spaces = {each.id: each.space for each in embeddings.spaces(tx)}
+            spaces = {each.id: each.space for each in tx.embeddings.spaces()}
         space = spaces.get(found.space_id)
         if space is None:
             return _NONE

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from memory_server.reader import Reader
     from memory_server.services.recall import RecallService
     from memory_server.services.search import SearchService
-    from memory_server.sqlite.database import Database
+    from memory_server.storage.database import Database
 
 Asks = TypeVar("Asks", "SearchService", "RecallService")
 

@@ -6,7 +6,7 @@ from memory_server.hook import transcript
 from memory_server.hook.event import Event, Name
 from memory_server.services.capturing import CaptureService
 from memory_server.services.learning import LearningService
-from memory_server.sqlite.database import Database
+from memory_server.storage.database import Database
 
 
 def keep(event: Event, database: Database, caller: Caller, learns: bool) -> None:

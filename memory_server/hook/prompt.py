@@ -14,7 +14,7 @@ from memory_server.hook.wire import Question
 from memory_server.language import sentences
 from memory_server.services.injections import InjectionService
 from memory_server.services.suggesting import SuggestingService
-from memory_server.sqlite.database import Database
+from memory_server.storage.database import Database
 from memory_server.triggers import Outcome
 
 LONGEST = 600

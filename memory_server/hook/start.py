@@ -7,7 +7,7 @@ from memory_server.hook.settings import HookSettings
 from memory_server.language.tokens import estimate
 from memory_server.services.injections import InjectionService
 from memory_server.services.resume import ResumeService, Wording
-from memory_server.sqlite.database import Database
+from memory_server.storage.database import Database
 
 LONGEST = 2000
 """Tokens of all that is said at the start."""

@@ -9,8 +9,7 @@ from dataclasses import dataclass, field
 from memory_server.domain import acting
 from memory_server.errors import MemoryServerError
 from memory_server.language.text import visible
-from memory_server.sqlite import job_problems
-from memory_server.sqlite.database import Database
+from memory_server.storage.database import Database
 
 logger = logging.getLogger(__name__)
 
@@ -99,9 +98,9 @@ class Background:
                 return False
             with self._database.write() as tx:
                 if problem is None:
-                    job_problems.delete(tx, job.name, self._process)
+                    tx.job_problems.delete(job.name, self._process)
                 else:
-                    job_problems.replace(tx, job.name, self._process, visible(problem))
+                    tx.job_problems.replace(job.name, self._process, visible(problem))
         except MemoryServerError as error:
             logger.warning("the problem of the job %s was not recorded: %s", job.name, error)
             return told

@@ -19,10 +19,9 @@ from memory_server.domain.reminding import LIKELY, Shared
 from memory_server.language import background, query
 from memory_server.language.small_talk import is_small_talk
 from memory_server.services import projects, showing
-from memory_server.sqlite import edges, facts, memories, turns, word_hits
-from memory_server.sqlite.database import Database
-from memory_server.sqlite.tx import Tx
-from memory_server.sqlite.word_hits import Index
+from memory_server.storage.database import Database
+from memory_server.storage.tx import Tx
+from memory_server.storage.words import MOST_ROWS, Index
 
 Told = AbstractSet[tuple[Injected, int]]
 """Rows that a session has been told."""
@@ -74,8 +73,8 @@ def is_stored(tx: Tx, sentence: str, caller: Caller) -> bool:
 def _texts(tx: Tx, index: Index, ids: Sequence[int]) -> list[str]:
     """What these memories or facts say."""
     if index is Index.FACT:
-        return [fact_text.value_of(fact.value) for fact in facts.select(tx, ids)]
-    return [memory.content for memory in memories.select(tx, [MemoryId(id) for id in ids])]
+        return [fact_text.value_of(fact.value) for fact in tx.facts.select(ids)]
+    return [memory.content for memory in tx.memories.select([MemoryId(id) for id in ids])]
 
 
 def _numbers(text: str) -> set[str]:
@@ -96,17 +95,17 @@ def _likely(tx: Tx, text: str, caller: Caller) -> list[tuple[tuple[Injected, int
 
 def shared_by(tx: Tx, terms: Sequence[str]) -> dict[Index, dict[int, Shared]]:
     """What each memory, fact and turn shares with these terms; of a long memory the part that shares most."""
-    total = sum(word_hits.count(tx, index) for index in Index)
+    total = sum(tx.word_hits.count(index) for index in Index)
     weights: dict[Index, dict[int, list[float]]] = {index: {} for index in Index}
     full = 0.0
     for term in terms:
-        rows = {index: word_hits.holding(tx, index, term) for index in Index}
+        rows = {index: tx.word_hits.holding(index, term) for index in Index}
         holding = sum(map(len, rows.values()))
         rarity = background.weight(holding, total, background.share(term))
         weight = reminding.weight(rarity, is_small_talk(term))
         full += weight
         for index, ids in rows.items():
-            if len(ids) < word_hits.MOST_ROWS:
+            if len(ids) < MOST_ROWS:
                 for id in ids:
                     weights[index].setdefault(id, []).append(weight)
     found: dict[Index, dict[int, Shared]] = {index: {} for index in Index}
@@ -123,11 +122,11 @@ def visible_to(tx: Tx, index: Index, ids: Sequence[int], caller: Caller) -> set[
     """Those of these rows that the caller's project may be told."""
     match index:
         case Index.MEMORY:
-            return word_hits.own_memories(tx, ids, caller.project.name)
+            return tx.word_hits.own_memories(ids, caller.project.name)
         case Index.TURN:
-            return word_hits.own_turns(tx, ids, caller.project.name)
+            return tx.word_hits.own_turns(ids, caller.project.name)
         case Index.FACT:
-            return word_hits.own_facts(tx, ids, homes(None, caller))
+            return tx.word_hits.own_facts(ids, homes(None, caller))
 
 
 def _found(
@@ -138,12 +137,12 @@ def _found(
 ) -> Iterator[Found]:
     """The rows as an answer shows them. What supersedes a memory stands in its place."""
     ids = {kind: [id for (each, id), _ in likely if each is kind] for kind in Injected}
-    line = edges.successors(tx, [MemoryId(id) for id in ids[Injected.MEMORY]])
+    line = tx.edges.successors([MemoryId(id) for id in ids[Injected.MEMORY]])
     newest = {id: [id, *line_of(id, line)][-1] for id in map(MemoryId, ids[Injected.MEMORY])}
     wanted = dict.fromkeys(chain(map(MemoryId, ids[Injected.MEMORY]), newest.values()))
-    known = {memory.id: memory for memory in memories.select(tx, list(wanted))}
-    of_key = {fact.id: fact for fact in facts.select(tx, ids[Injected.FACT])}
-    spoken = {turn.id: turn for turn in turns.select(tx, ids[Injected.TURN])}
+    known = {memory.id: memory for memory in tx.memories.select(list(wanted))}
+    of_key = {fact.id: fact for fact in tx.facts.select(ids[Injected.FACT])}
+    spoken = {turn.id: turn for turn in tx.turns.select(ids[Injected.TURN])}
     shown: set[int] = set()
     for (kind, id), probability in likely:
         match kind:

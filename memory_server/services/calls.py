@@ -5,9 +5,8 @@ from collections.abc import Mapping
 from functools import partial
 
 from memory_server.domain.calls import Calls
-from memory_server.sqlite import call_counts
-from memory_server.sqlite.database import Database
-from memory_server.sqlite.tx import WriteTx
+from memory_server.storage.database import Database
+from memory_server.storage.tx import WriteTx
 
 
 class CallService:
@@ -42,8 +41,8 @@ class CallService:
     def select(self, days: int) -> Mapping[str, Calls]:
         """The calls of the last so many days that the file has, of all programs."""
         with self._database.read() as tx:
-            return call_counts.select(tx, days)
+            return tx.call_counts.select(days)
 
 
 def _add(counted: Mapping[str, Calls], tx: WriteTx) -> None:
-    call_counts.add(tx, counted)
+    tx.call_counts.add(counted)

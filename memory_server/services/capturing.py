@@ -25,16 +25,7 @@ from memory_server.language.told import Told, told
 from memory_server.services import projects
 from memory_server.services.by_words import is_stored
 from memory_server.services.facts import FactService
-from memory_server.sqlite import (
-    conversations,
-    facts,
-    hook_captures,
-    memories,
-    open_questions,
-    short_term,
-    trash,
-)
-from memory_server.sqlite.database import Database
+from memory_server.storage.database import Database
 
 LONGEST = 4_000
 """Characters that are kept of each message: the first and the last half of them."""
@@ -84,14 +75,14 @@ class CaptureService:
             return False
         text = snapshot(said)
         with self.database.read() as tx:
-            last = hook_captures.last(tx, Captured.SHORT_TERM, session)
+            last = tx.hook_captures.last(Captured.SHORT_TERM, session)
         if last is not None and last.text == text:
             return False
         with self.database.write() as tx:
             where = projects.settled_conversation(tx, None, caller)
-            place = conversations.find_or_insert(tx, where)
-            id = short_term.insert(tx, place, text, tx.now, None, _signed(caller))
-            hook_captures.insert(tx, Captured.SHORT_TERM, id, session, event)
+            place = tx.conversations.find_or_insert(where)
+            id = tx.short_term.insert(place, text, tx.now, None, _signed(caller))
+            tx.hook_captures.insert(Captured.SHORT_TERM, id, session, event)
         return True
 
     def keep_told(self, turn: Sequence[Message], event: str, caller: Caller) -> int:
@@ -109,8 +100,8 @@ class CaptureService:
             caller = projects.settled(tx, caller)
             missing = [each for each in found if not is_stored(tx, each.text, caller)]
             for each in missing:
-                memory = memories.insert(tx, _draft(each, caller), _signed(caller))
-                hook_captures.insert(tx, Captured.MEMORY, memory.id, session, event)
+                memory = tx.memories.insert(_draft(each, caller), _signed(caller))
+                tx.hook_captures.insert(Captured.MEMORY, memory.id, session, event)
         return len(missing)
 
     def keep_left_open(self, turn: Sequence[Message], event: str, caller: Caller) -> bool:
@@ -126,31 +117,31 @@ class CaptureService:
         draft = FactDraft(LEFT_OPEN, step, tags=(TAG,))
         with self.database.write() as tx:
             caller = projects.settled(tx, caller)
-            there = facts.find(tx, home(Scope.PROJECT, caller), LEFT_OPEN)
-            if there is not None and not hook_captures.is_captured(tx, Captured.FACT, there.id):
+            there = tx.facts.find(home(Scope.PROJECT, caller), LEFT_OPEN)
+            if there is not None and not tx.hook_captures.is_captured(Captured.FACT, there.id):
                 return False
             written = service.write_in(tx, draft, Scope.PROJECT, _signed(caller))
-            hook_captures.insert(tx, Captured.FACT, written.fact.id, session, event)
+            tx.hook_captures.insert(Captured.FACT, written.fact.id, session, event)
         return True
 
     def select(self, session: str | None, limit: int) -> list[Capture]:
         """What was kept unasked and is still there, of a session or of all; the latest first."""
         with self.database.read() as tx:
-            return hook_captures.select(tx, session, limit)
+            return tx.hook_captures.select(session, limit)
 
     def forget(self, session: str | None, caller: Caller) -> Forgotten:
         """Erase for good what was kept unasked, of a session or of all, with the questions that it asked in vain."""
         with self.database.write() as tx:
-            found = hook_captures.select(tx, session, -1)
-            written = facts.select(tx, [each.id for each in found if each.kind is Captured.FACT])
+            found = tx.hook_captures.select(session, -1)
+            written = tx.facts.select([each.id for each in found if each.kind is Captured.FACT])
             for captured, kind in KINDS.items():
                 ids = [each.id for each in found if each.kind is captured]
-                trash.put(tx, kind, ids, caller)
-                trash.erase(tx, [each.id for id in ids for each in trash.select(tx, kind, item_id=id)])
-            questions = open_questions.delete(tx, session=session)
+                tx.trash.put(kind, ids, caller)
+                tx.trash.erase([each.id for id in ids for each in tx.trash.select(kind, item_id=id)])
+            questions = tx.open_questions.delete(session=session)
             for fact in written:
-                facts.delete(tx, fact, caller)
-                facts.erase(tx, fact.home, fact.key)
+                tx.facts.delete(fact, caller)
+                tx.facts.erase(fact.home, fact.key)
         number = len(found) + questions
         return forgetting.erased(number, self.database.drop_copies() if number else ())
 

@@ -12,10 +12,9 @@ from memory_server.domain.forgetting import Kind as Trashable
 from memory_server.domain.memory import MemoryId, MemoryType
 from memory_server.errors import Conflict, Invalid, Mend, NotFound, Problem
 from memory_server.services import projects
-from memory_server.sqlite import changes, conversations, fact_history, facts, log, long_term, memories, trash
-from memory_server.sqlite.changes import Changed
-from memory_server.sqlite.database import Database
-from memory_server.sqlite.tx import Tx, WriteTx
+from memory_server.storage.database import Database
+from memory_server.storage.history import Changed
+from memory_server.storage.tx import Tx, WriteTx
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +44,7 @@ class ChangeService:
         with self.database.read() as tx:
             where = among(tx)
             return Log(
-                log.select(tx, replace(wanted, project=where.only), limit), where.note, tuple(tx.skipped)
+                tx.log.select(replace(wanted, project=where.only), limit), where.note, tuple(tx.skipped)
             )
 
     def find(self, ids: Sequence[ChangeId]) -> list[Change]:
@@ -82,7 +81,7 @@ def _latest_first(found: Iterable[Change]) -> list[Change]:
 
 
 def _get(tx: Tx, id: ChangeId) -> Change:
-    found = log.find(tx, id)
+    found = tx.log.find(id)
     if found is None or found.action is Action.EXPIRED:
         raise _gone(id)
     return found
@@ -101,21 +100,21 @@ def _undo(tx: WriteTx, id: ChangeId, chosen: frozenset[ChangeId], caller: Caller
 
 
 def _bring_back(tx: WriteTx, id: ChangeId) -> None:
-    found = trash.find(tx, id.row)
+    found = tx.trash.find(id.row)
     if found is None:
         raise _gone(id)
     kind, trashed = found
-    place = None if trashed.conversation is None else conversations.find_or_insert(tx, trashed.conversation)
+    place = None if trashed.conversation is None else tx.conversations.find_or_insert(trashed.conversation)
     if kind is Trashable.LONG_TERM and place is not None:
         name = str(trashed.parts["long_term_memories"][0]["name"])
-        if long_term.find(tx, place, name) is not None:
+        if tx.long_term.find(place, name) is not None:
             raise Conflict(f"`{name}` is taken again in `{trashed.conversation}`. Nothing was undone.")
-    trash.restore(tx, kind, trashed, place)
+    tx.trash.restore(kind, trashed, place)
 
 
 def _unchange(tx: WriteTx, id: ChangeId, chosen: frozenset[ChangeId], caller: Caller) -> set[ChangeId]:
     rows = [each.row for each in chosen if each.origin is Origin.CHANGES]
-    there = {each.id: each for each in changes.select(tx, rows)}
+    there = {each.id: each for each in tx.changes.select(rows)}
     if id.row not in there:
         raise _gone(id)
     one = there[id.row]
@@ -127,19 +126,19 @@ def _unchange(tx: WriteTx, id: ChangeId, chosen: frozenset[ChangeId], caller: Ca
         ),
         key=lambda each: each.id,
     )
-    steps = changes.since(tx, first)
+    steps = tx.changes.since(first)
     ids = {ChangeId(Origin.CHANGES, each.id) for each in steps}
     _refuse_later(id, ids - chosen)
     if first.memory_id is not None:
-        now = memories.get(tx, first.memory_id)
-        restored = memories.replace(tx, replace(now, **_before(tx, first, caller)), "rewritten")
-        memories.drop_earlier(tx, restored.id, restored.content)
+        now = tx.memories.get(first.memory_id)
+        restored = tx.memories.replace(replace(now, **_before(tx, first, caller)), "rewritten")
+        tx.memories.drop_earlier(restored.id, restored.content)
         for each in steps:
             if each.draft is not None:
                 _part(tx, first.memory_id, each, caller)
     elif first.long_term_id is not None:
-        long_term.replace(tx, first.long_term_id, first.as_change())
-    changes.delete(tx, [each.id for each in steps])
+        tx.long_term.replace(first.long_term_id, first.as_change())
+    tx.changes.delete([each.id for each in steps])
     return ids
 
 
@@ -157,8 +156,8 @@ def _part(tx: WriteTx, twin: MemoryId, merged: Changed, caller: Caller) -> None:
     """What was merged becomes a memory of its own, signed as it was."""
     draft = merged.as_draft()
     draft = replace(draft, project=_settled(tx, draft.project, caller))
-    memories.insert(tx, draft, Caller(merged.changed_by, merged.session))
-    memories.drop_earlier(tx, twin, draft.content)
+    tx.memories.insert(draft, Caller(merged.changed_by, merged.session))
+    tx.memories.drop_earlier(twin, draft.content)
 
 
 def _settled(tx: WriteTx, project: str | None, caller: Caller) -> str | None:
@@ -167,10 +166,10 @@ def _settled(tx: WriteTx, project: str | None, caller: Caller) -> str | None:
 
 
 def _unwrite(tx: WriteTx, id: ChangeId, chosen: frozenset[ChangeId], caller: Caller) -> set[ChangeId]:
-    step = fact_history.find(tx, id.row)
+    step = tx.fact_history.find(id.row)
     if step is None:
         raise _gone(id)
-    past = fact_history.select(tx, step.home, step.key, -1)
+    past = tx.fact_history.select(step.home, step.key, -1)
     mine = [each for each in past if ChangeId(Origin.FACT_HISTORY, each.number) in chosen]
     first = mine[-1].number
     later = {ChangeId(Origin.FACT_HISTORY, each.number) for each in past if each.number >= first}
@@ -187,11 +186,11 @@ def _write_again(tx: WriteTx, step: FactChange, before: FactChange, caller: Call
     if before.expires_at is not None and before.expires_at <= tx.now:
         raise NotFound(f"`{step.key}` would have expired at {before.expires_at}. Nothing was undone.")
     draft = FactDraft(step.key, before.value, before.tags)
-    current = facts.find(tx, step.home, step.key)
+    current = tx.facts.find(step.home, step.key)
     if current is None:
-        facts.insert(tx, step.home, draft, before.expires_at, caller)
+        tx.facts.insert(step.home, draft, before.expires_at, caller)
     else:
-        facts.replace(tx, current, draft, before.expires_at, caller)
+        tx.facts.replace(current, draft, before.expires_at, caller)
 
 
 def _gone(id: ChangeId) -> NotFound:

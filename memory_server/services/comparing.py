@@ -14,8 +14,8 @@ from memory_server.domain.wording import is_key
 from memory_server.language import query
 from memory_server.services.embedding_queue import Fresh
 from memory_server.services.prepared import PreparedTexts
-from memory_server.sqlite import edges, embeddings, memories, peers
-from memory_server.sqlite.tx import Tx
+from memory_server.storage.tx import Tx
+from memory_server.storage.vectors import STORING
 
 PEERS = 500
 """Memories that share rare words with a text and are compared with it: about 10 ms where none is prepared yet."""
@@ -56,7 +56,7 @@ def compare(tx: Tx, written: Written, texts: PreparedTexts, without: Collection[
                 cosines.get(memory.id),
                 _vectors(tx, written.fresh, memory.id) if memory.id in cosines else None,
             )
-            for memory in memories.select(tx, [id for id in wanted if id not in without])
+            for memory in tx.memories.select([id for id in wanted if id not in without])
             if memory.person == written.person
         ],
     )
@@ -65,14 +65,14 @@ def compare(tx: Tx, written: Written, texts: PreparedTexts, without: Collection[
 
 def _sharing(tx: Tx, written: Written, where: Filter, rare_only: bool) -> list[MemoryId]:
     """The memories that may share most words with a text. What says the same in common words is near in meaning too."""
-    bits, space_id = (written.fresh.bits, written.fresh.space_id) if written.fresh else (None, 0)
+    space_id = written.fresh.space_id if written.fresh else 0
     phrases = _phrases(written.text)
-    return peers.find(tx, phrases, THRESHOLD, where, PEERS, bits, space_id, rare_only)
+    return tx.peers.find(phrases, THRESHOLD, where, PEERS, space_id, rare_only)
 
 
 def _close(tx: Tx, text: Text, ids: Sequence[MemoryId], texts: PreparedTexts) -> set[MemoryId]:
     """Those of these memories that are close to a text in their words. Of the others nothing else is read."""
-    contents = memories.contents(tx, ids)
+    contents = tx.memories.contents(ids)
     return {
         id
         for id, content in contents.items()
@@ -83,21 +83,19 @@ def _close(tx: Tx, text: Text, ids: Sequence[MemoryId], texts: PreparedTexts) ->
 def _cosines(tx: Tx, fresh: Fresh | None, where: Filter) -> dict[MemoryId, float]:
     if fresh is None or not similar.comparable(fresh.space):
         return {}
-    nearest = embeddings.nearest(
-        tx,
+    nearest = tx.embeddings.nearest(
         Embedded.MEMORIES,
         fresh.space_id,
         fresh.vectors[0],
         where,
         NEAREST,
-        embeddings.STORING,
-        fresh.bits,
+        STORING,
     )
     return {MemoryId(id): cosine for id, cosine in nearest.items() if not parts.number_of(id)}
 
 
 def _vectors(tx: Tx, fresh: Fresh | None, id: MemoryId) -> tuple[Vector, Vector] | None:
-    there = None if fresh is None else embeddings.vector_of(tx, fresh.space_id, id)
+    there = None if fresh is None else tx.embeddings.vector_of(fresh.space_id, id)
     return None if fresh is None or there is None else (there, fresh.vectors[0])
 
 
@@ -113,7 +111,7 @@ def _with_successor(
     old = found.restated
     if found.twin is not None or old is None or old.superseded_by is None:
         return found
-    last = memories.get(tx, line_of(old.id, edges.successors(tx, [old.id]))[-1])
+    last = tx.memories.get(line_of(old.id, tx.edges.successors([old.id]))[-1])
     if last.id in without or last.person != written.person:
         return found
     there = [each for each in found.similar if each.memory.id != last.id]

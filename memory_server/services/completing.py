@@ -7,8 +7,7 @@ from memory_server.domain.change import ChangeFilter, ChangeId, Kind
 from memory_server.domain.completing import MOST, Completed, completed
 from memory_server.domain.fact import Scope, homes
 from memory_server.services import projects as known_projects
-from memory_server.sqlite import completing, conversations, facts, log, long_term, memories, projects
-from memory_server.sqlite.database import Database
+from memory_server.storage.database import Database
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,40 +17,40 @@ class CompletionService:
     def keys(self, written: str, scope: Scope | None, caller: Caller) -> Completed:
         """Keys of facts that the caller sees, in one scope or in all."""
         with self.database.read() as tx:
-            there = facts.headlines(tx, homes(scope, known_projects.known(tx, caller)))
+            there = tx.facts.headlines(homes(scope, known_projects.known(tx, caller)))
             return completed(written, (each.key for each in there))
 
     def projects(self, written: str) -> Completed:
         with self.database.read() as tx:
-            return completed(written, projects.names(tx))
+            return completed(written, tx.projects.names())
 
     def conversations(self, written: str) -> Completed:
         """The newest first."""
         with self.database.read() as tx:
-            return completed(written, conversations.names(tx))
+            return completed(written, tx.conversations.names())
 
     def memory_ids(self, written: str, caller: Caller) -> Completed:
         """Ids that begin with what is written, those of the caller's project first, the newest first."""
         with self.database.read() as tx:
             own = known_projects.name_of(tx, caller.project)
-            ids, total = memories.ids_like(tx, written.strip().removeprefix("m"), own, MOST)
+            ids, total = tx.memories.ids_like(written.strip().removeprefix("m"), own, MOST)
             return Completed(tuple(map(str, ids)), total)
 
     def numbered(self, kind: Kind, digits: str, caller: Caller) -> list[tuple[int, str]]:
         """Memories, turns or short-term memories whose id begins so, the newest first, each with its beginning."""
         with self.database.read() as tx:
             own = known_projects.name_of(tx, caller.project)
-            return completing.numbered(tx, kind, digits, own, MOST)
+            return tx.completing.numbered(kind, digits, own, MOST)
 
     def prompts(self, caller: Caller) -> list[str]:
         """The names of the long-term memories of the caller's project and of all projects."""
         with self.database.read() as tx:
             places = known_projects.conversations(tx, None, caller)
-            found = [conversations.find(tx, each) for each in places]
-            return [name for place in found if place is not None for name in long_term.names(tx, place, MOST)]
+            found = [tx.conversations.find(each) for each in places]
+            return [name for place in found if place is not None for name in tx.long_term.names(place, MOST)]
 
     def changes(self) -> list[tuple[ChangeId, str]]:
         """What can be undone, the latest first, each with its text."""
         with self.database.read() as tx:
-            found = log.select(tx, ChangeFilter(undone=True), MOST)
+            found = tx.log.select(ChangeFilter(undone=True), MOST)
             return [(each.id, each.text) for each in found if each.id is not None]

@@ -3,8 +3,7 @@
 from dataclasses import dataclass
 
 from memory_server.nlp import Segmenter
-from memory_server.sqlite import words
-from memory_server.sqlite.database import Database
+from memory_server.storage.database import Database
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,6 +14,6 @@ class DictionaryService:
     def load_if_used(self) -> None:
         """Background work: the first Chinese text of a session does not wait for the dictionary."""
         with self.database.read() as tx:
-            used = words.holds_han(tx)
+            used = tx.words.holds_han()
         if used:
             self.segmenter.load()

@@ -8,9 +8,8 @@ from memory_server.domain.digest import Kind, Note
 from memory_server.domain.edge import Edge, Relation
 from memory_server.domain.memory import SERVER, MemoryId
 from memory_server.services.embedding_queue import EmbeddingQueue
-from memory_server.sqlite import digests, edges, memories
-from memory_server.sqlite.database import Database
-from memory_server.sqlite.tx import Tx
+from memory_server.storage.database import Database
+from memory_server.storage.tx import Tx
 
 AT_ONCE = 20
 """Digests that one run makes: a large old file gets them bit by bit."""
@@ -43,15 +42,15 @@ class DigestService:
         with self.database.write() as tx:
             if not set(group) <= set(_notes(tx)):
                 return False
-            made = memories.insert(tx, draft, WRITER)
+            made = tx.memories.insert(draft, WRITER)
             for note in group:
                 if note.kind is Kind.MEMORY:
-                    edges.connect(tx, Edge(made.id, MemoryId(note.id), Relation.SUMMARIZES), WRITER)
-            digests.insert(tx, made.id, group)
+                    tx.edges.connect(Edge(made.id, MemoryId(note.id), Relation.SUMMARIZES), WRITER)
+            tx.digests.insert(made.id, group)
         return True
 
 
 def _notes(tx: Tx) -> list[Note]:
     """What is old enough, but for the last session of each project, which briefings tell."""
-    last = digests.newest_sessions(tx)
-    return [note for note in digests.notes(tx, domain.before(tx.now)) if note.session not in last]
+    last = tx.digests.newest_sessions()
+    return [note for note in tx.digests.notes(domain.before(tx.now)) if note.session not in last]

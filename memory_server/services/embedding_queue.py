@@ -20,11 +20,9 @@ from memory_server.domain.moment import timestamp
 from memory_server.embedding import Embedder
 from memory_server.errors import MemoryServerError, Problem, Unavailable, Unreachable
 from memory_server.language.tokens import estimate
-from memory_server.sqlite import embeddings
-from memory_server.sqlite.database import Database
-from memory_server.sqlite.embeddings import KnownSpace
-from memory_server.sqlite.sign_bits import SignBits
-from memory_server.sqlite.tx import Tx
+from memory_server.storage.database import Database
+from memory_server.storage.tx import Tx
+from memory_server.storage.vectors import KnownSpace, Waiting
 
 Answer = TypeVar("Answer")
 
@@ -78,17 +76,15 @@ class Fresh:
     space: Space
     texts: tuple[str, ...]
     vectors: tuple[Vector, ...]
-    bits: SignBits | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Meaning:
-    """The space that answers, and the vector of each question; `bits` are those that the process holds of it."""
+    """The space that answers, and the vector of each question."""
 
     space_id: int
     space: Space
     vectors: tuple[Vector, ...]
-    bits: SignBits | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,7 +140,6 @@ class EmbeddingQueue:
         self._waited = False
         self._failed_a_call = False
         self._problem = _LOADING
-        self._bits = SignBits()
 
     def stop(self) -> None:
         """End `work` after the batch that it is at."""
@@ -184,7 +179,7 @@ class EmbeddingQueue:
     def _load_wanted(self) -> None:
         try:
             with self._database.read() as tx:
-                known = [each.space for each in embeddings.spaces(tx)]
+                known = [each.space for each in tx.embeddings.spaces()]
             self._give_up = True
             embedder = self._choose(known)
             self._give_up = False
@@ -223,7 +218,7 @@ class EmbeddingQueue:
             if self._wanted is None or self._database.read_only:
                 return
             with self._database.read() as tx:
-                known = embeddings.spaces(tx)
+                known = tx.embeddings.spaces()
             for each in known:
                 embedder = self._embedders.get(each.space.fingerprint)
                 if embedder and not isinstance(embedder, Problem) and self._count_waiting(each.id) <= BATCH:
@@ -234,10 +229,10 @@ class EmbeddingQueue:
         """Give the embedder its space, and end a change to another one that nobody goes on with."""
         if wanted not in known:
             with self._database.write() as tx:
-                embeddings.open_space(tx, wanted)
+                tx.embeddings.open_space(wanted)
         elif len(known) > 1 and known[0] == wanted:
             with self._database.write() as tx:
-                embeddings.abandon(tx)
+                tx.embeddings.abandon()
 
     def wake(self) -> None:
         """There is something new in the queue."""
@@ -266,7 +261,7 @@ class EmbeddingQueue:
         if self._wanted is None:
             return Unanswered(self._problem)
         with self._database.read() as tx:
-            known = embeddings.spaces(tx)
+            known = tx.embeddings.spaces()
         self._last = None
         problem = Problem("the file has no embeddings yet")
         for each in known:
@@ -294,7 +289,7 @@ class EmbeddingQueue:
         for anew in (False, True):
             meaning = self.meaning(texts, anew, max(FAIR, ends - time.monotonic()))
             with self._database.read() as tx:
-                if anew or isinstance(meaning, Unanswered) or embeddings.in_use(tx, meaning.space_id):
+                if anew or isinstance(meaning, Unanswered) or tx.embeddings.in_use(meaning.space_id):
                     return ask(tx, meaning)
         raise AssertionError("the second try always answers")
 
@@ -312,7 +307,7 @@ class EmbeddingQueue:
             )
         if isinstance(vectors, Problem):
             return Unanswered(vectors)
-        return Meaning(answering.space_id, embedder.space, vectors, self._bits)
+        return Meaning(answering.space_id, embedder.space, vectors)
 
     def embed_in_time(
         self, embedder: Embedder, embed: Callable[[], Answer], seconds: float | None = None
@@ -354,7 +349,7 @@ class EmbeddingQueue:
         if isinstance(vectors, Problem):
             return None
         found = tuple(np.asarray(vector, dtype=np.float32) for vector in vectors)
-        return Fresh(answering.space_id, embedder.space, texts, found, self._bits)
+        return Fresh(answering.space_id, embedder.space, texts, found)
 
     def coverage(self, project: str | None = None) -> Coverage:
         """How far the embeddings of the answering space are."""
@@ -364,19 +359,19 @@ class EmbeddingQueue:
         with self._database.read() as tx:
             return Coverage(
                 name(answering.embedder.space),
-                embeddings.count_embedded(tx, answering.space_id, project),
-                embeddings.count_waiting(tx, answering.space_id, Embedded.MEMORIES),
+                tx.embeddings.count_embedded(answering.space_id, project),
+                tx.embeddings.count_waiting(answering.space_id, Embedded.MEMORIES),
                 None,
             )
 
     def kept(self, project: str | None = None) -> Coverage:
         """How far the embeddings are that the file has, without loading the model that made them."""
         with self._database.read() as tx:
-            for each in embeddings.spaces(tx)[:1]:
+            for each in tx.embeddings.spaces()[:1]:
                 return Coverage(
                     name(each.space),
-                    embeddings.count_embedded(tx, each.id, project),
-                    embeddings.count_waiting(tx, each.id, Embedded.MEMORIES),
+                    tx.embeddings.count_embedded(each.id, project),
+                    tx.embeddings.count_waiting(each.id, Embedded.MEMORIES),
                     None,
                 )
         return Coverage("none", 0, 0, None)
@@ -398,7 +393,7 @@ class EmbeddingQueue:
             return
         self.answering(anew=True)
         with self._database.read() as tx:
-            known = embeddings.spaces(tx)
+            known = tx.embeddings.spaces()
         for each in known:
             embedder = self._embedders.get(each.space.fingerprint)
             if embedder is not None and not isinstance(embedder, Problem):
@@ -419,18 +414,18 @@ class EmbeddingQueue:
     def _activate(self, known: KnownSpace) -> None:
         """Unless another process has retired the space meanwhile: its queue is empty then, but so are its vectors."""
         with self._database.write() as tx:
-            in_use = any(each.id == known.id for each in embeddings.spaces(tx))
-            if in_use and embeddings.count_waiting(tx, known.id) == 0:
-                embeddings.activate(tx, known.id)
+            in_use = any(each.id == known.id for each in tx.embeddings.spaces())
+            if in_use and tx.embeddings.count_waiting(known.id) == 0:
+                tx.embeddings.activate(known.id)
                 logger.info("searches now use %s", name(known.space))
 
     def _count_waiting(self, space_id: int, *kinds: Embedded) -> int:
         with self._database.read() as tx:
-            return embeddings.count_waiting(tx, space_id, *kinds)
+            return tx.embeddings.count_waiting(space_id, *kinds)
 
     def _take_lease(self, space_id: int) -> bool:
         with self._database.write() as tx:
-            taken = embeddings.lease(tx, space_id, self._holder, timestamp(self._clock() + LEASE))
+            taken = tx.embeddings.lease(space_id, self._holder, timestamp(self._clock() + LEASE))
         self._leased = space_id if taken else None
         return taken
 
@@ -438,13 +433,13 @@ class EmbeddingQueue:
         """Let another process go on at once. Called when the work stops."""
         if self._leased is not None:
             with self._database.write() as tx:
-                embeddings.release(tx, self._leased, self._holder)
+                tx.embeddings.release(self._leased, self._holder)
 
     def _embed_batch(self, space_id: int, embedder: Embedder, kind: Embedded, patience: float = CALL) -> int:
         """Embed up to BATCH waiting texts outside any transaction, then keep the vectors in one."""
         with self._embedding:
             with self._database.read() as tx:
-                batch = _alike(embeddings.waiting(tx, space_id, kind, LOOKED_AT))
+                batch = _alike(tx.embeddings.waiting(space_id, kind, LOOKED_AT))
             if not batch:
                 return 0
             try:
@@ -455,11 +450,11 @@ class EmbeddingQueue:
             with self._database.write(patience) as tx:
                 for each in batch:
                     own = [np.asarray(next(vectors), dtype=np.float32) for _ in each.texts]
-                    embeddings.insert(tx, space_id, each, own)
+                    tx.embeddings.insert(space_id, each, own)
             return len(batch)
 
 
-def _alike(waiting: list[embeddings.Waiting]) -> list[embeddings.Waiting]:
+def _alike(waiting: list[Waiting]) -> list[Waiting]:
     """The first of them, and those that are nearest to it in length, with no more than BATCH parts together."""
     waiting = sorted(waiting, key=lambda each: abs(each.size - waiting[0].size))[:BATCH]
     counts = accumulate(len(each.texts) for each in waiting)

@@ -5,9 +5,8 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from memory_server.sqlite import erasures, projects
-from memory_server.sqlite.database import Database
-from memory_server.sqlite.deleted_words import Removal
+from memory_server.storage.database import Database
+from memory_server.storage.jobs import FILE
 
 logger = logging.getLogger(__name__)
 
@@ -25,7 +24,6 @@ class ErasureService:
     """Every process looks; the one that comes first does the work, and one that is killed leaves it to the next."""
 
     database: Database
-    removal: Callable[[str], Removal] = Removal
     rest: Callable[[float], object] = time.sleep
     _before: dict[str, int] = field(default_factory=dict)
     """What was due at the last look."""
@@ -36,7 +34,7 @@ class ErasureService:
         if self.database.read_only:
             return
         with self.database.read() as tx:
-            due = erasures.due(tx)
+            due = tx.erasures.due()
         self._looks = self._looks + 1 if due else 0
         if due and (due == self._before or self._looks >= LOOKS):
             self.erase()
@@ -49,24 +47,21 @@ class ErasureService:
         A project of which nothing is left goes too, with its name and the paths that led to it.
         """
         with self.database.write() as tx:
-            projects.delete_empty(tx)
-            due = erasures.due(tx)
+            tx.projects.delete_empty()
+            due = tx.erasures.due()
         for index in due:
-            if index != erasures.FILE:
-                self.remove_words(self.removal(index))
+            if index != FILE:
+                self.remove_words(index)
         with self.database.read() as tx:
-            asked = {what: times for what, times in erasures.due(tx).items() if what == erasures.FILE}
+            asked = {what: times for what, times in tx.erasures.due().items() if what == FILE}
         if asked:
             written = self.database.erase()
             logger.info("%d bytes of what was deleted are overwritten", written)
             with self.database.write() as tx:
-                erasures.mark_done(tx, asked)
+                tx.erasures.mark_done(asked)
 
-    def remove_words(self, removal: Removal) -> None:
+    def remove_words(self, index: str) -> None:
         """One short transaction after another, so that other writes wait little."""
-        while not self._go_on(removal):
+        go_on = self.database.removal(index)
+        while not go_on():
             self.rest(REST)
-
-    def _go_on(self, removal: Removal) -> bool:
-        with self.database.write() as tx:
-            return removal.go_on(tx)

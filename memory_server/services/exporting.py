@@ -1,19 +1,17 @@
 """Everything that a file holds as records, in the order in which another file can take them in."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from datetime import datetime
 
 from memory_server.domain.caller import Caller
+from memory_server.domain.exchange.pages import pages
 from memory_server.domain.exchange.records import MemoryRecord, Record
 from memory_server.domain.project import default_conversation
 from memory_server.errors import Mend, NotFound, Problem
 from memory_server.services import projects
-from memory_server.sqlite import temporary
-from memory_server.sqlite.database import Database
-from memory_server.sqlite.exchange import exported, exported_facts, exported_projects, learnt, vectors
-from memory_server.sqlite.tx import Tx
+from memory_server.storage.database import Database
+from memory_server.storage.tx import Tx
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,7 +19,6 @@ class ExportService:
     """It reads a copy of the file: nobody waits for it, and it shows one moment."""
 
     database: Database
-    clock: Callable[[], datetime]
 
     @contextmanager
     def records(
@@ -38,20 +35,13 @@ class ExportService:
             NotFound: there is no such project.
         """
         asked = None if project is None else projects.asked(project, caller)
-        with temporary.folder() as folder:
-            path = folder / "memory.db"
-            self.database.settle()
-            self.database.backup(path)
-            copy = Database(path, self.clock)
-            try:
-                with copy.read() as tx:
-                    unknown = None if asked is None else projects.unknown(tx, asked)
-                    if unknown is not None:
-                        raise NotFound(f"{unknown} Nothing was exported.", Mend.LIST_PROJECTS)
-                    name = None if asked is None else projects.name_of(tx, asked)
-                    yield Export(tx, name, embeddings, deletions=False)
-            finally:
-                copy.close()
+        self.database.settle()
+        with self.database.snapshot() as tx:
+            unknown = None if asked is None else projects.unknown(tx, asked)
+            if unknown is not None:
+                raise NotFound(f"{unknown} Nothing was exported.", Mend.LIST_PROJECTS)
+            name = None if asked is None else projects.name_of(tx, asked)
+            yield Export(tx, name, embeddings, deletions=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,27 +64,27 @@ class Export:
         tx, name = self.tx, self.project
         conversation = None if name is None else default_conversation(name)
         if self.embeddings:
-            yield from vectors.spaces(tx)
-        yield from exported_projects.projects(tx, name)
+            yield from tx.exchanged_vectors.spaces()
+        yield from tx.exported_projects.projects(name)
         yield from self.memories()
-        yield from exported.edges(tx, name)
-        for places in exported.pages(exported_facts.places(tx, name)):
-            yield from exported_facts.facts(tx, places, self.embeddings)
-        for page in exported.pages(exported.order(tx, "turn", name)):
-            yield from exported.turns(tx, page, self.embeddings)
+        yield from tx.exported.edges(name)
+        for places in pages(tx.exported_facts.places(name)):
+            yield from tx.exported_facts.facts(places, self.embeddings)
+        for page in pages(tx.exported.order("turn", name)):
+            yield from tx.exported.turns(page, self.embeddings)
         if name is None:
-            yield from exported.digests(tx)
-        yield from learnt.uses(tx, name)
-        yield from learnt.questions(tx, name)
-        yield from exported.conversations(tx, conversation)
-        for page in exported.pages(exported.order(tx, "short_term")):
-            for said in exported.short_term(tx, page, self.embeddings):
+            yield from tx.exported.digests()
+        yield from tx.learnt.uses(name)
+        yield from tx.learnt.questions(name)
+        yield from tx.exported.conversations(conversation)
+        for page in pages(tx.exported.order("short_term")):
+            for said in tx.exported.short_term(page, self.embeddings):
                 if conversation in (None, said.conversation):
                     yield said
-        yield from exported.long_term(tx, conversation)
+        yield from tx.exported.long_term(conversation)
         if self.deletions:
-            yield from exported.deleted(tx)
+            yield from tx.exported.deleted()
 
     def memories(self) -> Iterator[MemoryRecord]:
-        for page in exported.pages(exported.order(self.tx, "memory", self.project)):
-            yield from exported.memories(self.tx, page, self.embeddings)
+        for page in pages(self.tx.exported.order("memory", self.project)):
+            yield from self.tx.exported.memories(page, self.embeddings)

@@ -25,9 +25,8 @@ from memory_server.domain.moment import timestamp
 from memory_server.domain.secrets import refuse_secrets
 from memory_server.errors import Conflict, Hint, Invalid, Mend, NotFound, Problem
 from memory_server.services import projects
-from memory_server.sqlite import fact_history, facts
-from memory_server.sqlite.database import Database
-from memory_server.sqlite.tx import Tx, WriteTx
+from memory_server.storage.database import Database
+from memory_server.storage.tx import Tx, WriteTx
 
 AT_ONCE = 500
 """Expired facts that leave in one transaction: about 20 ms, so that a write waits little."""
@@ -107,17 +106,17 @@ class FactService:
         """The same inside a transaction that is open already, after `check`."""
         caller = projects.settled(tx, caller) if scope is Scope.PROJECT else projects.known(tx, caller)
         place = home(scope, caller)
-        gone = facts.expired_at(tx, place, draft.key)
+        gone = tx.facts.expired_at(place, draft.key)
         if gone is not None:
-            facts.let_go(tx, gone)
-        current = facts.find(tx, place, draft.key)
+            tx.facts.let_go(gone)
+        current = tx.facts.find(place, draft.key)
         _refuse_conflict(draft, current)
         until = None if draft.ttl is None else datetime.fromisoformat(tx.now) + timedelta(seconds=draft.ttl)
         expires_at = None if until is None else timestamp(until)
         if current is None:
-            fact = facts.insert(tx, place, draft, expires_at, caller)
+            fact = tx.facts.insert(place, draft, expires_at, caller)
         else:
-            fact = facts.replace(tx, current, draft, expires_at, caller)
+            fact = tx.facts.replace(current, draft, expires_at, caller)
         first = _find(tx, draft.key, None, caller)
         hidden_by = first.home.scope if first and first.home != place else None
         return Written(fact, current is None, hidden_by)
@@ -164,7 +163,7 @@ class FactService:
         """The facts whose key fits the pattern, by key."""
         with self.database.read() as tx:
             fitting = [each.id for each in _fitting(tx, pattern, scope, tags, projects.known(tx, caller))]
-            found = facts.select(tx, fitting[:limit])
+            found = tx.facts.select(fitting[:limit])
             return FactsFound(found, max(0, len(fitting) - limit), tuple(tx.skipped))
 
     def delete(self, key: str, scope: Scope | None, caller: Caller) -> tuple[Fact | None, Forgotten]:
@@ -179,7 +178,7 @@ class FactService:
             _refuse_pattern(tx, key, scope, caller)
             found = _find(tx, key, scope, caller)
             if found is not None:
-                facts.delete(tx, found, caller)
+                tx.facts.delete(found, caller)
             return found, forgetting.deleted(int(found is not None), tx.now)
 
     def purge(self, key: str, scope: Scope | None, caller: Caller) -> tuple[Scope | None, Forgotten]:
@@ -194,7 +193,7 @@ class FactService:
             _refuse_pattern(tx, key, scope, caller)
             found = _find(tx, key, scope, caller)
             for place in [found.home] if found else homes(scope, caller):
-                if facts.erase(tx, place, key):
+                if tx.facts.erase(place, key):
                     break
             else:
                 return None, forgetting.erased(0)
@@ -209,7 +208,7 @@ class FactService:
         """
         with self.database.write() as tx:
             caller = projects.settled(tx, caller)
-            ends = [fact_history.find_last(tx, place, key) for place in homes(scope, caller)]
+            ends = [tx.fact_history.find_last(place, key) for place in homes(scope, caller)]
             deleted = [end for end in ends if end is not None and end.action is Action.DELETED]
             if not deleted:
                 raise _nothing_to_undo(key, _find(tx, key, scope, caller))
@@ -217,7 +216,7 @@ class FactService:
             if last.expires_at is not None and last.expires_at <= tx.now:
                 raise NotFound(f"`{key}` would have expired at {last.expires_at}. Nothing was undone.")
             draft = FactDraft(key, last.value, last.tags)
-            return facts.insert(tx, last.home, draft, last.expires_at, caller)
+            return tx.facts.insert(last.home, draft, last.expires_at, caller)
 
     def history(self, key: str, scope: Scope | None, limit: int, caller: Caller) -> FactHistory:
         """What happened to a key. Without a scope: in the one that a read finds, else any that knows it.
@@ -229,7 +228,7 @@ class FactService:
             caller = projects.known(tx, caller)
             found = _find(tx, key, scope, caller)
             for place in [found.home] if found else homes(scope, caller):
-                changes = fact_history.select(tx, place, key, limit)
+                changes = tx.fact_history.select(place, key, limit)
                 if changes or tx.skipped:
                     return FactHistory(changes, tuple(tx.skipped))
         raise NotFound(f"`{key}` was never written.", Mend.LIST_FACTS)
@@ -238,7 +237,7 @@ class FactService:
         """The value that a read at a moment, as `timestamp` writes it, would have found. Counts no access."""
         with self.database.read() as tx:
             for place in homes(scope, projects.known(tx, caller)):
-                last = fact_history.find_last(tx, place, key, until=then)
+                last = tx.fact_history.find_last(place, key, until=then)
                 if last is not None and last.alive(then):
                     return last
         return None
@@ -248,32 +247,32 @@ class FactService:
         if self.database.read_only:
             return
         with self.database.read() as tx:
-            if not facts.expired(tx, AT_ONCE):  # one alone could be a row that cannot be read
+            if not tx.facts.expired(AT_ONCE):  # one alone could be a row that cannot be read
                 return
         with self.database.write() as tx:
-            for fact in facts.expired(tx, AT_ONCE):
-                facts.let_go(tx, fact)
+            for fact in tx.facts.expired(AT_ONCE):
+                tx.facts.let_go(fact)
 
     def _mark(self, read: Sequence[Fact]) -> None:
         if read and self.count_access:
-            self.database.later(lambda tx: facts.mark_accessed(tx, [fact.id for fact in read]))
+            self.database.later(lambda tx: tx.facts.mark_accessed([fact.id for fact in read]))
 
 
 def _find(tx: Tx, key: str, scope: Scope | None, caller: Caller) -> Fact | None:
-    found = (facts.find(tx, place, key) for place in homes(scope, caller))
+    found = (tx.facts.find(place, key) for place in homes(scope, caller))
     return next((fact for fact in found if fact is not None), None)
 
 
 def _fitting(
     tx: Tx, pattern: str, scope: Scope | None, tags: tuple[str, ...], caller: Caller
 ) -> list[Headline]:
-    there = facts.headlines(tx, homes(scope, caller), pattern.partition(WILDCARD)[0], tags)
+    there = tx.facts.headlines(homes(scope, caller), pattern.partition(WILDCARD)[0], tags)
     return [each for each in there if matches(each.key, pattern)]
 
 
 def _refuse_pattern(tx: Tx, key: str, scope: Scope | None, caller: Caller) -> None:
     """A deletion takes one key; where a file has a key with a wildcard from before, also that."""
-    if WILDCARD not in key or any(fact_history.find_last(tx, place, key) for place in homes(scope, caller)):
+    if WILDCARD not in key or any(tx.fact_history.find_last(place, key) for place in homes(scope, caller)):
         return
     names = list(dict.fromkeys(f"`{each.key}`" for each in _fitting(tx, key, scope, (), caller)))
     fits = f"fits {len(names)}: {', '.join(names[:NAMED])}" if names else "fits none"

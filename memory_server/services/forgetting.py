@@ -4,9 +4,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from memory_server.domain.forgetting import after, expired_before
-from memory_server.sqlite import changes, fact_history, facts, temporary, trash
-from memory_server.sqlite.database import Database
-from memory_server.sqlite.tx import WriteTx
+from memory_server.sqlite import temporary
+from memory_server.storage.database import Database
+from memory_server.storage.tx import WriteTx
 
 AT_ONCE = 100
 """Things that are purged in one transaction, so that a write waits little."""
@@ -45,26 +45,26 @@ class ForgettingService:
         """How many things are deleted and not purged yet; those that were deleted before a moment."""
         with self.database.read() as tx:
             moment = before or after(tx.now)
-            return len(trash.older(tx, moment, -1)) + len(fact_history.deleted_before(tx, moment, -1))
+            return len(tx.trash.older(moment, -1)) + len(tx.fact_history.deleted_before(moment, -1))
 
     def _purge(self, before: str) -> None:
         while self._is_due(before):
             with self.database.write() as tx:
                 _erase(tx, before)
-                changes.delete(tx, changes.older(tx, before, AT_ONCE))
+                tx.changes.delete(tx.changes.older(before, AT_ONCE))
 
     def _is_due(self, before: str) -> bool:
         """More than one fact is asked for: the first could be a row that cannot be read."""
         with self.database.read() as tx:
             return bool(
-                trash.older(tx, before, 1)
-                or changes.older(tx, before, 1)
-                or fact_history.deleted_before(tx, before, AT_ONCE)
+                tx.trash.older(before, 1)
+                or tx.changes.older(before, 1)
+                or tx.fact_history.deleted_before(before, AT_ONCE)
             )
 
 
 def _erase(tx: WriteTx, before: str) -> None:
     """Some of what was deleted before a moment."""
-    for home, key in fact_history.deleted_before(tx, before, AT_ONCE):
-        facts.erase(tx, home, key)
-    trash.erase(tx, trash.older(tx, before, AT_ONCE))
+    for home, key in tx.fact_history.deleted_before(before, AT_ONCE):
+        tx.facts.erase(home, key)
+    tx.trash.erase(tx.trash.older(before, AT_ONCE))

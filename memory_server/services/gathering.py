@@ -14,11 +14,9 @@ from memory_server.domain.relevance import Hood, Numbers, Places, Term
 from memory_server.language import background
 from memory_server.language.query import Query
 from memory_server.services.embedding_queue import Meaning
-from memory_server.sqlite import candidates, embeddings
-from memory_server.sqlite.candidates import Posting
-from memory_server.sqlite.embeddings import Wanted
-from memory_server.sqlite.sign_bits import SignBits
-from memory_server.sqlite.tx import Tx
+from memory_server.storage.candidates import Posting
+from memory_server.storage.tx import Tx
+from memory_server.storage.vectors import Wanted
 
 BY_WORDS = 100
 """Texts that the words of a question propose, the best by BM25."""
@@ -83,7 +81,7 @@ class Words:
     _sizes: dict[Embedded, int] = field(init=False)
 
     def __post_init__(self) -> None:
-        self._sizes = {kind: candidates.count(self.tx, kind) for kind in self.wanted}
+        self._sizes = {kind: self.tx.candidates.count(kind) for kind in self.wanted}
         self.total = sum(self._sizes.values())
 
     def term(self, kind: Embedded, text: str) -> Term:
@@ -98,20 +96,20 @@ class Words:
 
     def reach(self, kind: Embedded, ids: Places) -> None:
         """From now on the terms tell of these texts too, of whatever project."""
-        project = candidates.in_small_project(self.tx, kind, self.wanted[kind])
+        project = self.tx.candidates.in_small_project(kind, self.wanted[kind])
         if project is None or not self._postings:
             return
         whole = np.unique(ids & parts.WHOLE)
-        others = whole[~candidates.lets_pass(self.tx, kind, whole, Filter(project=project))].tolist()
+        others = whole[~self.tx.candidates.lets_pass(kind, whole, Filter(project=project))].tolist()
         if others:
             known = self._postings[kind]
-            self._postings[kind] = candidates.with_others(self.tx, self.texts, known, others)
+            self._postings[kind] = self.tx.candidates.with_others(self.texts, known, others)
 
     def _read(self, kind: Embedded, wanted: Wanted) -> list[Posting]:
-        project = candidates.in_small_project(self.tx, kind, wanted)
+        project = self.tx.candidates.in_small_project(kind, wanted)
         if project is not None:
-            return candidates.of_project(self.tx, self.texts, project)
-        return [candidates.posting(self.tx, kind, text) for text in self.texts]
+            return self.tx.candidates.of_project(self.texts, project)
+        return [self.tx.candidates.posting(kind, text) for text in self.texts]
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,11 +185,9 @@ class Gathering(Generic[Thing]):
                 found |= dict.fromkeys(self._by_words(asked)[:most])
         if self.meaning is not None:
             most = max(self.asked.limit, OF_A_PART if several else BY_MEANING)
-            space, bits = self.meaning.space_id, self.meaning.bits
+            space = self.meaning.space_id
             for vector in self.meaning.vectors:
-                found |= embeddings.nearest(
-                    self.tx, self.asked.kind, space, vector, self.asked.wanted, most, bits=bits
-                )
+                found |= self.tx.embeddings.nearest(self.asked.kind, space, vector, self.asked.wanted, most)
         return list(found)
 
     def _by_words(self, asked: Query) -> list[int]:
@@ -208,28 +204,28 @@ class Gathering(Generic[Thing]):
         different, places = np.unique(ids, return_inverse=True)
         totals = np.bincount(places, np.concatenate([np.zeros(0), *weights]), len(different))
         best = different[np.lexsort((-different, -totals))]
-        return candidates.first_passing(
-            self.tx, self.asked.kind, best, self.asked.wanted, BY_WORDS, *self._held
+        return self.tx.candidates.first_passing(
+            self.asked.kind, best, self.asked.wanted, BY_WORDS, self._space_id
         )
 
     def _containing(self, text: str) -> list[int]:
         """The newest texts that hold this; each text of the store is looked through, so only once."""
         if text not in self._holding:
-            self._holding[text] = candidates.containing(self.tx, self.asked.kind, text, BY_WORDS)
+            self._holding[text] = self.tx.candidates.containing(self.asked.kind, text, BY_WORDS)
         return self._holding[text]
 
     def _term(self, text: str) -> Term:
         return self.words.term(self.asked.kind, text)
 
     @property
-    def _held(self) -> tuple[SignBits | None, int]:
-        """The bits that the process holds, and of which space."""
-        return (None, 0) if self.meaning is None else (self.meaning.bits, self.meaning.space_id)
+    def _space_id(self) -> int:
+        """The space that answers; 0 where none does."""
+        return 0 if self.meaning is None else self.meaning.space_id
 
     def _hood(self, proposed: Sequence[int]) -> Hood:
         """The candidates: what is proposed and what was said around it in the same talk; with their neighbours."""
         reach = relevance.REACH
-        lines = candidates.around(self.tx, self.asked.kind, proposed, 2 * reach)
+        lines = self.tx.candidates.around(self.asked.kind, proposed, 2 * reach)
         beside, first = np.unique(lines[:, reach : -reach or None], return_index=True)
         near = {
             distance: lines[:, reach + distance : lines.shape[1] - reach + distance].ravel()[first]
@@ -237,7 +233,7 @@ class Gathering(Generic[Thing]):
         }
         # The newest first among equals.
         ids = np.array(sorted({*proposed, *beside.tolist()} - {0}, reverse=True), np.int64)
-        ids = ids[candidates.lets_pass(self.tx, self.asked.kind, ids, self.asked.wanted, *self._held)]
+        ids = ids[self.tx.candidates.lets_pass(self.asked.kind, ids, self.asked.wanted, self._space_id)]
         places = np.minimum(np.searchsorted(beside, ids), max(0, len(beside) - 1))
         there = beside[places] == ids if len(beside) else np.zeros(len(ids), bool)
         own = {
@@ -250,7 +246,7 @@ class Gathering(Generic[Thing]):
         """The candidates and those of their neighbours that belong to the same talk."""
         every = np.unique(np.concatenate([ids, *near.values()]))
         every = every[every > 0]
-        said = candidates.said(self.tx, self.asked.kind, every[every < 1 << parts.NUMBERED].tolist())
+        said = self.tx.candidates.said(self.asked.kind, every[every < 1 << parts.NUMBERED].tolist())
         seconds, (speaks, people, asks) = np.zeros(len(every) + 1), np.zeros((3, len(every) + 1), bool)
         seconds[np.searchsorted(every, said.ids)] = said.seconds
         for place, start in zip(np.searchsorted(every, list(said.starts)), said.starts.values(), strict=True):
@@ -273,8 +269,7 @@ class Gathering(Generic[Thing]):
         if meaning is None or not meaning.vectors:
             return [np.zeros((len(hood.ids) + 1, 0), np.float32)]
         dimensions = len(meaning.vectors[0])
-        return candidates.vectors(
-            self.tx,
+        return self.tx.candidates.vectors(
             self.asked.kind,
             meaning.space_id,
             hood.ids,

@@ -12,9 +12,8 @@ from memory_server.errors import Conflict, Hint, Invalid, Mend, NotFound, Proble
 from memory_server.services import retrieval, search
 from memory_server.services.embedding_queue import EmbeddingQueue, Meaning, Unanswered
 from memory_server.services.gathering import Asked
-from memory_server.sqlite import edges, embeddings, memories, memory_uses
-from memory_server.sqlite.database import Database
-from memory_server.sqlite.tx import Tx
+from memory_server.storage.database import Database
+from memory_server.storage.tx import Tx
 
 REACH = 100
 """So many memories at most in one answer, the start included."""
@@ -62,12 +61,12 @@ class GraphService:
         if edge.source == edge.target:
             raise Invalid(f"An edge needs two memories, and both ends are {edge.source}.", Mend.FIND_MEMORY)
         with self.database.write() as tx:
-            memories.get(tx, edge.source)
-            memories.get(tx, edge.target)
+            tx.memories.get(edge.source)
+            tx.memories.get(edge.target)
             if edge.relation is Relation.SUPERSEDES:
                 _refuse_circle(tx, edge)
-            memory_uses.mark_used(tx, [edge.source, edge.target], caller.session, How.CALLED)
-            return edges.connect(tx, edge, caller)
+            tx.memory_uses.mark_used([edge.source, edge.target], caller.session, How.CALLED)
+            return tx.edges.connect(edge, caller)
 
     def end(self, edge: Edge) -> Edge:
         """Let an edge hold no longer; it stays in the graph of earlier moments.
@@ -76,9 +75,9 @@ class GraphService:
             NotFound: there is no such edge, or no such memory.
         """
         with self.database.write() as tx:
-            memories.get(tx, edge.source)
-            memories.get(tx, edge.target)
-            ended = edges.end(tx, edge)
+            tx.memories.get(edge.source)
+            tx.memories.get(edge.target)
+            ended = tx.edges.end(edge)
         if ended is None:
             raise NotFound(
                 f"There is no edge {edge.source} {edge.relation} {edge.target}.",
@@ -97,21 +96,21 @@ class GraphService:
         """
         room = REACH if most is None else most
         with self.database.read() as tx:
-            memories.get(tx, id)
+            tx.memories.get(id)
             paths: dict[MemoryId, tuple[MemoryId, ...]] = {id: (id,)}
             frontier, left_out, distance = [id], 0, 0
             while frontier and not left_out and distance < depth:
-                steps, found = edges.steps(tx, frontier, paths, walk, room - len(paths))
+                steps, found = tx.edges.steps(frontier, paths, walk, room - len(paths))
                 paths |= {step.there: (*paths[step.here], step.there) for step in steps}
                 frontier, left_out, distance = (
                     [step.there for step in steps],
                     found - len(steps),
                     distance + 1,
                 )
-            reached = _as_of(tx, memories.select(tx, list(paths)), walk.at)
+            reached = _as_of(tx, tx.memories.select(list(paths)), walk.at)
             return Explored(
                 tuple(Reached(memory, len(paths[memory.id]) - 1, paths[memory.id]) for memory in reached),
-                tuple(edges.between(tx, paths, walk)),
+                tuple(tx.edges.between(paths, walk)),
                 left_out,
                 distance if left_out else None,
                 tuple(tx.skipped),
@@ -120,7 +119,7 @@ class GraphService:
     def hubs(self, limit: int) -> list[Memory]:
         """The memories that have most edges, most first."""
         with self.database.read() as tx:
-            return memories.select(tx, edges.hubs(tx, limit))
+            return tx.memories.select(tx.edges.hubs(limit))
 
     def related(self, id: MemoryId, limit: int, graph: bool, semantic: bool) -> Related:
         """The memories nearest to one, by edges and by meaning.
@@ -136,7 +135,7 @@ class GraphService:
             )
 
         def ask(tx: Tx, meaning: Meaning | Unanswered | None) -> Related:
-            memory = memories.get(tx, id)
+            memory = tx.memories.get(id)
             by_edge = _strongest(tx, id, limit) if graph else {}
             scores, cosines, problems = _alike(tx, meaning, memory, limit, by_edge)
             near = [
@@ -146,7 +145,7 @@ class GraphService:
                     cosines.get(memory.id),
                     scores.get(memory.id, cosines.get(memory.id, 0.0)),
                 )
-                for memory in memories.select(tx, list({**by_edge, **cosines}))
+                for memory in tx.memories.select(list({**by_edge, **cosines}))
             ]
             near.sort(key=lambda each: (-each.nearness, -each.memory.id))
             return Related(near[:limit], (*problems, *tx.skipped))
@@ -161,15 +160,15 @@ def _as_of(tx: Tx, found: list[Memory], at: str | None) -> list[Memory]:
     """The memories, each with what had superseded it at a moment."""
     if at is None:
         return found
-    successors = edges.successors(tx, [memory.id for memory in found], at)
+    successors = tx.edges.successors([memory.id for memory in found], at)
     return [replace(memory, superseded_by=successors.get(memory.id)) for memory in found]
 
 
 def _strongest(tx: Tx, id: MemoryId, limit: int) -> dict[MemoryId, list[Edge]]:
     """The neighbours over the strongest edges, each with all edges between it and the memory."""
-    steps, _ = edges.steps(tx, [id], [id], Walk(), limit)
+    steps, _ = tx.edges.steps([id], [id], Walk(), limit)
     found: dict[MemoryId, list[Edge]] = {step.there: [] for step in steps}
-    for edge in edges.between(tx, [id, *found], Walk()):
+    for edge in tx.edges.between([id, *found], Walk()):
         if id in (edge.source, edge.target):
             found[edge.other_end(id)].append(edge)
     return found
@@ -187,7 +186,7 @@ def _alike(
     if isinstance(meaning, Unanswered):
         cause = meaning.problem
         return {}, {}, [Problem(f"meaning did not answer: {cause.text}", cause.hints)]
-    vector = embeddings.vector_of(tx, meaning.space_id, memory.id)
+    vector = tx.embeddings.vector_of(meaning.space_id, memory.id)
     if vector is None:
         return {}, {}, [Problem(f"meaning did not answer: memory {memory.id} is not embedded yet")]
     asked = Asked(
@@ -201,15 +200,15 @@ def _alike(
     found = retrieval.alike(tx, memory.content, asked, replace(meaning, vectors=(vector,)))
     scores = {each.item.thing.id: min(1.0, each.score) for each in found if each.id != memory.id}
     scores = dict(list(scores.items())[:limit])
-    left = embeddings.count_waiting(tx, meaning.space_id, Embedded.MEMORIES)
+    left = tx.embeddings.count_waiting(meaning.space_id, Embedded.MEMORIES)
     problems = [Problem(f"{left} memories are not embedded yet")] if left else []
-    cosines = embeddings.cosines(tx, meaning.space_id, vector, [*scores, *also])
+    cosines = tx.embeddings.cosines(meaning.space_id, vector, [*scores, *also])
     return scores, {MemoryId(id): cosine for id, cosine in cosines.items()}, problems
 
 
 def _refuse_circle(tx: Tx, edge: Edge) -> None:
     """What supersedes a memory must not be superseded by it, at any distance."""
-    if edges.supersedes(tx, edge.target, edge.source):
+    if tx.edges.supersedes(edge.target, edge.source):
         raise Conflict(
             f"Memory {edge.target} already supersedes {edge.source}, directly or through others.",
             Hint(Mend.END_SUPERSEDING, {"memory": edge.source}),

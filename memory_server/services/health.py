@@ -4,8 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from memory_server.services.embedding_queue import Coverage, EmbeddingQueue
-from memory_server.sqlite import health, job_problems, memory_counts
-from memory_server.sqlite.database import Database
+from memory_server.storage.database import Database
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,14 +33,15 @@ class HealthService:
         """Look at everything. Loads the embedder and reads the whole file."""
         self.queue.warm_up()
         coverage = self.queue.coverage()
+        problems = (*self.database.exposed(), *self.database.problems())
         with self.database.read() as tx:
             return Health(
-                health.libraries(tx),
+                tx.health.libraries(),
                 tx.size(),
-                memory_counts.total(tx),
+                tx.memory_counts.total(),
                 coverage,
-                (*self.database.exposed(), *health.problems(tx, self.database.migrations)),
-                job_problems.select(tx),
+                problems,
+                tx.job_problems.select(),
                 tuple(self.database.copies()),
                 tuple(self.database.rescues()),
             )
@@ -55,7 +55,7 @@ class HealthService:
         if self.database.read_only:
             return done
         with self.database.write() as tx:
-            wrong = memory_counts.wrong(tx)
+            wrong = tx.memory_counts.wrong()
             if wrong:
-                memory_counts.mend(tx)
+                tx.memory_counts.mend()
         return [*done, *(["the memories were counted anew"] if wrong else [])]

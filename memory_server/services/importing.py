@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 
 from memory_server.domain.caller import Caller
 from memory_server.domain.exchange.filing import Filing
@@ -26,8 +27,7 @@ from memory_server.errors import TriggerRejected
 from memory_server.services import projects, taking
 from memory_server.services.embedding_queue import EmbeddingQueue
 from memory_server.services.taking.run import Outcome, Run
-from memory_server.sqlite.database import Database
-from memory_server.sqlite.exchange import taken
+from memory_server.storage.database import Database
 from memory_server.triggers import TriggerEngine
 
 AT_ONCE = 100
@@ -135,7 +135,7 @@ class ImportService:
         outcomes: list[tuple[Record, Outcome | str]] = []
         with self.database.write(PATIENCE) as tx:
             for record in batch:
-                outcome = taken.attempt(tx, lambda each=record: taking.take(run, tx, each))  # type: ignore[misc]
+                outcome = tx.taken.attempt(partial(taking.take, run, tx, record))
                 if not isinstance(outcome, Outcome):
                     run.settled.clear()  # a project that was entered with it is undone too
                 outcomes.append((record, outcome))

@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING
 from memory_server.domain.caller import Caller
 from memory_server.domain.injection import Injected, Injection, Logged, Reminder
 from memory_server.domain.long_term import LongTermId
-from memory_server.sqlite import hook_injections
-from memory_server.sqlite.database import Database
-from memory_server.sqlite.tx import WriteTx
+from memory_server.storage.database import Database
+from memory_server.storage.tx import WriteTx
 
 if TYPE_CHECKING:  # a prompt needs no briefing
     from memory_server.domain.briefing.choice import Briefing
@@ -30,8 +29,8 @@ class InjectionService:
 
         def mark(tx: WriteTx) -> None:
             if emptied:
-                hook_injections.forget_context(tx, session)
-            hook_injections.insert(tx, session, said)
+                tx.hook_injections.forget_context(session)
+            tx.hook_injections.insert(session, said)
 
         self.database.record(mark)
 
@@ -43,7 +42,7 @@ class InjectionService:
 
         def mark(tx: WriteTx) -> None:
             if session:
-                hook_injections.insert(tx, session, said)
+                tx.hook_injections.insert(session, said)
             if woken:
                 from memory_server.services.waking import mark_woken  # most prompts wake nothing
 
@@ -55,12 +54,12 @@ class InjectionService:
     def was_briefed(self, session: str) -> bool:
         """Whether a session has a briefing in its context."""
         with self.database.read() as tx:
-            return (Injected.BRIEFING, 0) in hook_injections.in_context(tx, session)
+            return (Injected.BRIEFING, 0) in tx.hook_injections.in_context(session)
 
     def newest(self, limit: int) -> list[Logged]:
         """The last that was said, the latest first."""
         with self.database.read() as tx:
-            return hook_injections.newest(tx, limit)
+            return tx.hook_injections.newest(limit)
 
 
 def _of(event: str, briefing: "Briefing") -> Iterator[Injection]:

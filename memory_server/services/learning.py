@@ -17,9 +17,8 @@ from memory_server.language.asking import asks_for_a_fact
 from memory_server.language.text import clean
 from memory_server.services import projects
 from memory_server.services.by_words import shared_by, visible_to
-from memory_server.sqlite import hook_injections, memories, memory_uses, open_questions, word_hits
-from memory_server.sqlite.database import Database
-from memory_server.sqlite.tx import Tx, WriteTx
+from memory_server.storage.database import Database
+from memory_server.storage.tx import Tx, WriteTx
 
 JUDGED = 40
 """Memories that a session was shown last, which are looked for in what is said: each takes some 0.3 ms."""
@@ -44,10 +43,10 @@ class Learning:
     def shown(self, tx: WriteTx, ids: Sequence[int], caller: Caller) -> None:
         """A call has shown these memories."""
         if self.on and caller.session:
-            memory_uses.show(tx, ids, caller.session)
+            tx.memory_uses.show(ids, caller.session)
 
     def counts(self, tx: Tx, ids: Sequence[int]) -> Mapping[int, domain.Uses]:
-        return memory_uses.count(tx, ids) if self.on else {}
+        return tx.memory_uses.count(ids) if self.on else {}
 
     def wants(self, question: str, caller: Caller) -> bool:
         """Whether a question that has found nothing is to be kept: not where it holds a credential."""
@@ -72,19 +71,19 @@ class Learning:
         if caller.session is None:
             return
         project = projects.known(tx, caller).project.name
-        known = domain.same(domain.words(question), open_questions.select(tx, project))
+        known = domain.same(domain.words(question), tx.open_questions.select(project))
         if not known:
-            open_questions.insert(tx, project, " ".join(clean(question).split()), caller.session)
+            tx.open_questions.insert(project, " ".join(clean(question).split()), caller.session)
         elif known[0].session != caller.session:
-            open_questions.ask_again(tx, known[0].id, caller.session)
+            tx.open_questions.ask_again(known[0].id, caller.session)
 
     def answered(self, tx: WriteTx, question: str, caller: Caller) -> None:
         """A question has found something: it is open no more."""
         if not self.on:
             return
-        known = open_questions.select(tx, projects.known(tx, caller).project.name)
+        known = tx.open_questions.select(projects.known(tx, caller).project.name)
         for each in domain.same(domain.words(question), known):
-            open_questions.delete(tx, each.id)
+            tx.open_questions.delete(each.id)
 
 
 ON, OFF = Learning(), Learning(on=False)
@@ -110,10 +109,10 @@ class LearningService:
         asked, said = asked[:READ], said[:READ]
         self.database.settle()
         with self.database.read() as tx:
-            shown = memory_uses.not_used(tx, session, JUDGED)
-            briefed = hook_injections.memories(tx, session)
+            shown = tx.memory_uses.not_used(session, JUDGED)
+            briefed = tx.hook_injections.memories(session)
             candidates = shown | {id: False for id in briefed if id not in shown}
-            texts = {each.id: each for each in memories.select(tx, [MemoryId(id) for id in candidates])}
+            texts = {each.id: each for each in tx.memories.select([MemoryId(id) for id in candidates])}
             used = [
                 id for id, before in candidates.items() if _uses(texts.get(MemoryId(id)), before, asked, said)
             ]
@@ -122,9 +121,9 @@ class LearningService:
         if not candidates and not vain:
             return
         with self.database.write() as tx:
-            memory_uses.show(tx, [*prompted, *used], session)
-            memory_uses.judge(tx, session, list(candidates))
-            memory_uses.mark_used(tx, used, session, How.REPEATED)
+            tx.memory_uses.show([*prompted, *used], session)
+            tx.memory_uses.judge(session, list(candidates))
+            tx.memory_uses.mark_used(used, session, How.REPEATED)
             if vain:
                 ON.unanswered(tx, asked, caller)
 
@@ -132,7 +131,7 @@ class LearningService:
         """The memories that gain or lose, the most used first."""
         self.database.settle()
         with self.database.read() as tx:
-            return memory_uses.select(tx, OFTEN, limit)
+            return tx.memory_uses.select(OFTEN, limit)
 
     def open_questions(self, caller: Caller) -> list[OpenQuestion]:
         """The questions of the caller's project that at least two sessions have asked in vain, the latest first."""
@@ -144,16 +143,16 @@ class LearningService:
         """Every question that is kept, also those that one session has asked."""
         self.database.settle()
         with self.database.read() as tx:
-            return open_questions.select(tx, None)
+            return tx.open_questions.select(None)
 
     def forget(self, memory: int | None = None, question: int | None = None) -> int:
         """Forget what was learnt of a memory, or a question; or all where neither is given. How many things."""
         with self.database.write() as tx:
             number = 0
             if question is None:
-                number += memory_uses.delete(tx, memory)
+                number += tx.memory_uses.delete(memory)
             if memory is None:
-                number += open_questions.delete(tx, question)
+                number += tx.open_questions.delete(question)
         return number
 
     def _vain(self, tx: Tx, prompt: str, caller: Caller) -> bool:
@@ -180,14 +179,14 @@ def _uses(memory: Memory | None, before: bool, asked: str, said: str) -> bool:
 
 def open_ones(tx: Tx, caller: Caller) -> list[OpenQuestion]:
     """The open questions of a project that nothing newer answers by its words. `caller` is as the file knows it."""
-    asked = open_questions.select(tx, caller.project.name, OPEN)
+    asked = tx.open_questions.select(caller.project.name, OPEN)
     return [each for each in asked if not _is_answered(tx, each, caller)]
 
 
 def _is_answered(tx: Tx, question: OpenQuestion, caller: Caller) -> bool:
     for index, rows in shared_by(tx, sorted(domain.words(question.text))).items():
         covering = [id for id, each in rows.items() if each.mass >= ANSWERED * each.full]
-        newer = word_hits.newer(tx, index, covering, question.asked_at) if covering else []
+        newer = tx.word_hits.newer(index, covering, question.asked_at) if covering else []
         if newer and visible_to(tx, index, newer, caller):
             return True
     return False

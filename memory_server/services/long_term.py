@@ -30,11 +30,10 @@ from memory_server.domain.threshold import proposed
 from memory_server.errors import Conflict, Hint, Invalid, Mend, NotFound, Problem
 from memory_server.services import projects
 from memory_server.services.waking import WakingService, mark_woken, places, rests
-from memory_server.sqlite import changes, conversations, long_term, trash, wakes
-from memory_server.sqlite.conversations import ConversationId, Held
-from memory_server.sqlite.database import Database
-from memory_server.sqlite.trash import Trashed
-from memory_server.sqlite.tx import Tx, WriteTx
+from memory_server.storage.database import Database
+from memory_server.storage.history import Trashed
+from memory_server.storage.short_term import ConversationId, Held
+from memory_server.storage.tx import Tx, WriteTx
 from memory_server.triggers import Checked, Failure, FailureKind, Outcome, Skipped, TriggerEngine, Value
 
 logger = logging.getLogger(__name__)
@@ -137,15 +136,15 @@ class LongTermService:
             refuse_secrets(conversation, draft.name, draft.prompt, draft.trigger, *context)
         with self.database.read() as tx:
             where = projects.conversation(tx, conversation, caller)
-            place = conversations.find(tx, where)
+            place = tx.conversations.find(where)
             if place is not None:
                 _refuse_taken(tx, place, draft.name, where)
         checked = self.engine.check(draft.trigger)
         with self.database.write() as tx:
             where = projects.settled_conversation(tx, conversation, caller)
-            place = conversations.find_or_insert(tx, where)
+            place = tx.conversations.find_or_insert(where)
             _refuse_taken(tx, place, draft.name, where)
-            long_term.insert(tx, place, draft, caller)
+            tx.long_term.insert(place, draft, caller)
         return self._on(messages, draft.trigger, where, checked)
 
     def update(
@@ -173,8 +172,8 @@ class LongTermService:
         with self.database.write() as tx:
             where = _home(tx, conversation, name, caller)
             before = _get(tx, where, name)
-            changes.keep_long_term(tx, before, caller)
-            long_term.replace(tx, before.id, wanted)
+            tx.changes.keep_long_term(before, caller)
+            tx.long_term.replace(before.id, wanted)
         if checked is None or wanted.trigger is None:
             return None
         return self._on(messages, wanted.trigger, where, checked)
@@ -189,10 +188,10 @@ class LongTermService:
             where = _home(tx, conversation, name, caller, deleted=purge)
             deleted = _in_trash(tx, where, name)
             if not (purge and deleted) or _find(tx, where, name):
-                trash.put(tx, Kind.LONG_TERM, [_get(tx, where, name).id], caller)
+                tx.trash.put(Kind.LONG_TERM, [_get(tx, where, name).id], caller)
             if not purge:
                 return forgetting.deleted(1, tx.now)
-            trash.erase(tx, [each.id for each in _in_trash(tx, where, name)])
+            tx.trash.erase([each.id for each in _in_trash(tx, where, name)])
         return forgetting.erased(1, self.database.drop_copies())
 
     def restore(
@@ -216,9 +215,9 @@ class LongTermService:
                     f"No long-term memory `{name}` of the conversation `{where}` was deleted in the last 30 days. "
                     "Nothing was restored."
                 )
-            place = conversations.find_or_insert(tx, where)
+            place = tx.conversations.find_or_insert(where)
             _refuse_taken(tx, place, name, where)
-            trash.restore(tx, Kind.LONG_TERM, deleted[0], place)
+            tx.trash.restore(Kind.LONG_TERM, deleted[0], place)
             return _get(tx, where, name)
 
     def context(
@@ -234,7 +233,7 @@ class LongTermService:
         """
         with self.database.read() as tx:
             found = _get(tx, _home(tx, conversation, name, caller), name)
-            return found, wakes.select(tx, found.id, SHOWN_WAKES)
+            return found, tx.wakes.select(found.id, SHOWN_WAKES)
 
     def select(
         self,
@@ -246,8 +245,8 @@ class LongTermService:
         """A page of the memories of a conversation. Without one: those of the caller's project and of no project."""
         with self.database.read() as tx:
             there = places(tx, conversation, caller)
-            found = long_term.select(tx, there, order, LISTED, offset)
-            more = sum(long_term.count(tx, place) for place in there) - offset - len(found)
+            found = tx.long_term.select(there, order, LISTED, offset)
+            more = sum(tx.long_term.count(place) for place in there) - offset - len(found)
             return Listed(found, max(0, more), tx.now, tuple(tx.skipped))
 
     def search(
@@ -271,8 +270,8 @@ class LongTermService:
         asleep = [watch for watch in watched if watch.id not in not_drawn]
         others = draw(asleep, RANDOM, self.chance)
         with self.database.read() as tx:
-            elsewhere = [] if watched else conversations.largest(tx, Held.LONG_TERM, NAMED)
-            prompts = long_term.prompts(tx, [*woken, *(watch.id for watch in others)])
+            elsewhere = [] if watched else tx.conversations.largest(Held.LONG_TERM, NAMED)
+            prompts = tx.long_term.prompts([*woken, *(watch.id for watch in others)])
             skipped += tuple(tx.skipped)
         kept = self._waking.kept([value.kept for _, value in awake])
         self._record(outcomes, [(watch.id, why) for (watch, _), why in zip(awake, kept, strict=True)], caller)
@@ -384,7 +383,7 @@ class LongTermService:
         def mark(tx: WriteTx) -> None:
             if fired:
                 mark_woken(tx, fired, caller)
-            long_term.mark_turn(tx, had_turn)
+            tx.long_term.mark_turn(had_turn)
             for watch, outcome in changed:
                 _mark(tx, watch, outcome)
 
@@ -395,24 +394,24 @@ class LongTermService:
 
 def _mark(tx: WriteTx, watch: Watch, outcome: Outcome) -> None:
     """What became of a trigger, unless it was changed meanwhile. Other searches may have counted failures too."""
-    there = long_term.find_watch(tx, watch.id)
+    there = tx.long_term.find_watch(watch.id)
     if there is None or there.trigger != watch.trigger:
         return
     match outcome:
         case Value():
-            long_term.mark_judged(tx, watch.id, None, 0, None)
-            long_term.mark_slow(tx, watch.id, _is_slow(outcome))
+            tx.long_term.mark_judged(watch.id, None, 0, None)
+            tx.long_term.mark_slow(watch.id, _is_slow(outcome))
         case Skipped(late):
-            long_term.mark_slow(tx, watch.id, late)
+            tx.long_term.mark_slow(watch.id, late)
         case Failure(kind, message) if kind in _WEARING:
             if rests(there, tx.now):
                 return
             failures = min(there.failures, MOST_COUNTED) + 1
             rest = quarantine(failures)
             until = None if rest is None else timestamp(datetime.fromisoformat(tx.now) + rest)
-            long_term.mark_judged(tx, watch.id, message, failures, until)
+            tx.long_term.mark_judged(watch.id, message, failures, until)
         case Failure(FailureKind.ERROR, message):
-            long_term.mark_judged(tx, watch.id, message, 0, None)
+            tx.long_term.mark_judged(watch.id, message, 0, None)
 
 
 def _is_news(watch: Watch, outcome: Outcome) -> bool:
@@ -446,19 +445,19 @@ def _home(tx: Tx, conversation: str | None, name: str, caller: Caller, deleted: 
 
 
 def _in_trash(tx: Tx, conversation: str, name: str) -> list[Trashed]:
-    deleted = trash.select(tx, Kind.LONG_TERM, conversation=conversation)
+    deleted = tx.trash.select(Kind.LONG_TERM, conversation=conversation)
     return [each for each in deleted if each.parts["long_term_memories"][0]["name"] == name]
 
 
 def _find(tx: Tx, conversation: str, name: str) -> LongTermMemory | None:
-    place = conversations.find(tx, conversation)
-    return None if place is None else long_term.find(tx, place, name)
+    place = tx.conversations.find(conversation)
+    return None if place is None else tx.long_term.find(place, name)
 
 
 def _get(tx: Tx, conversation: str, name: str) -> LongTermMemory:
-    place, found = conversations.find(tx, conversation), _find(tx, conversation, name)
+    place, found = tx.conversations.find(conversation), _find(tx, conversation, name)
     if found is None:
-        names = [] if place is None else long_term.names(tx, place, NAMED)
+        names = [] if place is None else tx.long_term.names(place, NAMED)
         there = f"There are: {', '.join(names)}." if names else "It has none."
         raise NotFound(
             f"No long-term memory `{name}` in the conversation `{conversation}`. {there}",
@@ -468,7 +467,7 @@ def _get(tx: Tx, conversation: str, name: str) -> LongTermMemory:
 
 
 def _refuse_taken(tx: Tx, place: ConversationId, name: str, conversation: str) -> None:
-    taken = long_term.find(tx, place, name)
+    taken = tx.long_term.find(place, name)
     if taken is not None:
         raise Conflict(
             f"The conversation `{conversation}` has a long-term memory `{name}` already. Nothing was kept.",

@@ -20,9 +20,8 @@ from memory_server.services.embedding_queue import EmbeddingQueue, Meaning, Unan
 from memory_server.services.projects import Among
 from memory_server.services.recall import RecallWish, asked_of, turn_text
 from memory_server.services.retrieval import Ranked
-from memory_server.sqlite import edges, facts, memories, newest, short_term, turns
-from memory_server.sqlite.database import Database
-from memory_server.sqlite.tx import Tx
+from memory_server.storage.database import Database
+from memory_server.storage.tx import Tx
 
 KINDS = (Recallable.MEMORY, Recallable.FACT, Recallable.TURN, Recallable.SHORT_TERM)
 
@@ -122,7 +121,7 @@ def _in_order(tx: Tx, ranked: Sequence[Ranked[Any]]) -> list[Seen]:
     """What was found, best first; a memory that is superseded behind what supersedes it, as every search has it."""
     found = {(each.kind, each.id): each for each in ranked}
     hits = [_hit(each) for each in ranked if isinstance(each.item.thing, Memory)]
-    ordered = ranking.in_order(hits, edges.successors(tx, [hit.memory.id for hit in hits]))
+    ordered = ranking.in_order(hits, tx.edges.successors([hit.memory.id for hit in hits]))
     seen = [(hit.rank, hit.score, found[Embedded.MEMORIES, hit.memory.id]) for hit in ordered]
     seen += [
         (each.score, each.probability, each) for each in ranked if not isinstance(each.item.thing, Memory)
@@ -147,11 +146,11 @@ def _found(ranked: Ranked[Any], score: float) -> Seen:
 def _newest(tx: Tx, wish: LookWish, where: Among, limit: int) -> Iterator[Seen]:
     given = wish.filter
     if Recallable.MEMORY in wish.there:
-        for memory in memories.newest(tx, replace(given, project=where.only), limit, 0):
+        for memory in tx.memories.newest(replace(given, project=where.only), limit, 0):
             yield replace(_seen(memory), text=search.shown(memory)[0])
     for kind, load in _LOADING.items():
         if kind in wish.there:
-            rows = newest.select(tx, kind, where.only, given.since, given.until, limit)
+            rows = tx.newest.select(kind, where.only, given.since, given.until, limit)
             things = load(tx, [row.id for row in rows])
             for row in rows:
                 if row.id in things:
@@ -183,10 +182,10 @@ def _seen(thing: Memory | Fact | Turn | ShortTermMemory) -> Seen:
 
 
 _LOADING: dict[Recallable, Callable[[Tx, list[int]], dict[int, Any]]] = {
-    Recallable.FACT: lambda tx, ids: {each.id: each for each in facts.select(tx, ids)},
-    Recallable.TURN: lambda tx, ids: {each.id: each for each in turns.select(tx, ids)},
+    Recallable.FACT: lambda tx, ids: {each.id: each for each in tx.facts.select(ids)},
+    Recallable.TURN: lambda tx, ids: {each.id: each for each in tx.turns.select(ids)},
     Recallable.SHORT_TERM: lambda tx, ids: {
-        int(id): each for id, each in short_term.select(tx, map(ShortTermId, ids)).items()
+        int(id): each for id, each in tx.short_term.select(map(ShortTermId, ids)).items()
     },
 }
 """How the rows of a kind are read whole."""

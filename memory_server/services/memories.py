@@ -19,18 +19,8 @@ from memory_server.services import comparing, projects
 from memory_server.services.comparing import Written
 from memory_server.services.embedding_queue import Coverage, EmbeddingQueue, Fresh
 from memory_server.services.prepared import PreparedTexts
-from memory_server.sqlite import (
-    changes,
-    edges,
-    embeddings,
-    job_problems,
-    memories,
-    memory_counts,
-    memory_uses,
-    trash,
-)
-from memory_server.sqlite.database import Database
-from memory_server.sqlite.tx import Tx, WriteTx
+from memory_server.storage.database import Database
+from memory_server.storage.tx import Tx, WriteTx
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,23 +104,23 @@ class MemoryService:
         with self.database.write() as tx:
             draft = replace(draft, project=projects.settle(tx, project) or None)
             for id in filter(None, (related_to, supersedes, *summarizes)):
-                memories.get(tx, id)
+                tx.memories.get(id)
             without = () if supersedes is None else (supersedes,)
             person = None if draft.project else tx.owner
             found = self._compared(tx, Written(text, draft.type, draft.project, fresh, person), without)
             twin = found.twin
             stored = (
-                memories.insert(tx, draft, caller) if twin is None else self._merge(tx, twin, draft, caller)
+                tx.memories.insert(draft, caller) if twin is None else self._merge(tx, twin, draft, caller)
             )
             if related_to is not None and related_to != stored.id:
-                edges.connect(tx, Edge(stored.id, related_to), caller)
+                tx.edges.connect(Edge(stored.id, related_to), caller)
             if supersedes is not None:
-                edges.connect(tx, Edge(stored.id, supersedes, Relation.SUPERSEDES), caller)
+                tx.edges.connect(Edge(stored.id, supersedes, Relation.SUPERSEDES), caller)
             for id in dict.fromkeys(summarizes):
                 if id != stored.id:
-                    edges.connect(tx, Edge(stored.id, id, Relation.SUMMARIZES), caller)
+                    tx.edges.connect(Edge(stored.id, id, Relation.SUMMARIZES), caller)
             built_on = [twin and twin.id, related_to, supersedes, *summarizes]
-            memory_uses.mark_used(tx, [id for id in built_on if id], caller.session, How.CALLED)
+            tx.memory_uses.mark_used([id for id in built_on if id], caller.session, How.CALLED)
             changed = twin is None or twin.content != stored.content
             queued = changed and not _keep(tx, fresh, stored)
         if queued:
@@ -142,8 +132,8 @@ class MemoryService:
         """Memories whole, in the order asked for, with the accesses that are counted by now. Counts none itself."""
         self.database.settle()
         with self.database.read() as tx:
-            found = memories.select(tx, list(dict.fromkeys(ids)))
-            earlier = memories.earlier(tx, ids)
+            found = tx.memories.select(list(dict.fromkeys(ids)))
+            earlier = tx.memories.earlier(ids)
             skipped = tuple(tx.skipped)
         there = {memory.id for memory in found}
         details = [Detailed(memory, tuple(earlier.get(memory.id, ()))) for memory in found]
@@ -152,7 +142,7 @@ class MemoryService:
     def past(self, id: MemoryId) -> list[Past]:
         """The earlier texts of a memory with their times, newest first."""
         with self.database.read() as tx:
-            return memories.past(tx, id)
+            return tx.memories.past(id)
 
     def update(
         self,
@@ -174,11 +164,11 @@ class MemoryService:
         with self.database.write() as tx:
             if project is not None:
                 wanted = replace(wanted, project=projects.settle(tx, project))
-            before = memories.get(tx, id)
-            changes.keep_memory(tx, before, caller)
-            after = memories.replace(tx, domain.change(before, wanted), "rewritten")
-            earlier = memories.earlier(tx, [id])
-            memory_uses.mark_used(tx, [id], caller.session, How.CALLED)
+            before = tx.memories.get(id)
+            tx.changes.keep_memory(before, caller)
+            after = tx.memories.replace(domain.change(before, wanted), "rewritten")
+            earlier = tx.memories.earlier([id])
+            tx.memory_uses.mark_used([id], caller.session, How.CALLED)
             queued = after.content != before.content and not _keep(tx, fresh, after)
             found = self._compared_now(tx, after, fresh) if domain.moves(before, after) else Compared()
         if queued:
@@ -193,13 +183,13 @@ class MemoryService:
             NotFound: no such memory; to erase, also none that was deleted.
         """
         with self.database.write() as tx:
-            there = trash.put(tx, Kind.MEMORY, [id], caller)
-            deleted = trash.select(tx, Kind.MEMORY, item_id=id)
+            there = tx.trash.put(Kind.MEMORY, [id], caller)
+            deleted = tx.trash.select(Kind.MEMORY, item_id=id)
             if not there and not (purge and deleted):
                 raise NotFound(f"No memory {id}, so nothing was deleted.", Mend.FIND_MEMORY)
             if not purge:
                 return forgetting.deleted(there, tx.now)
-            trash.erase(tx, [each.id for each in deleted])
+            tx.trash.erase([each.id for each in deleted])
         return forgetting.erased(1, self.database.drop_copies())
 
     def restore(self, id: MemoryId) -> Detailed:
@@ -209,12 +199,12 @@ class MemoryService:
             NotFound: it was not deleted in the last 30 days.
         """
         with self.database.write() as tx:
-            trashed = trash.find_last(tx, Kind.MEMORY, id)
+            trashed = tx.trash.find_last(Kind.MEMORY, id)
             if trashed is None:
                 raise NotFound(f"No memory {id} was deleted in the last 30 days. Nothing was restored.")
-            trash.restore(tx, Kind.MEMORY, trashed)
-            restored = memories.get(tx, id)
-            earlier = memories.earlier(tx, [id])
+            tx.trash.restore(Kind.MEMORY, trashed)
+            restored = tx.memories.get(id)
+            earlier = tx.memories.earlier([id])
         self.queue.wake()
         return Detailed(restored, tuple(earlier.get(id, ())))
 
@@ -229,9 +219,9 @@ class MemoryService:
             where = among(tx)
         coverage = self.queue.coverage(where.only)
         with self.database.read() as tx:
-            by_type = memory_counts.by_type(tx, where.only)
-            by_project = memory_counts.by_project(tx, where.only)
-            jobs = job_problems.select(tx)
+            by_type = tx.memory_counts.by_type(where.only)
+            by_project = tx.memory_counts.by_project(where.only)
+            jobs = tx.job_problems.select()
             size = tx.size() if tx.person is None else None
         return Statistics(sum(by_type.values()), by_type, by_project, coverage, size, jobs, where.note)
 
@@ -249,10 +239,10 @@ class MemoryService:
         )
 
     def _merge(self, tx: WriteTx, twin: Memory, draft: MemoryDraft, caller: Caller) -> Memory:
-        changes.keep_memory(tx, twin, caller, merged=draft)
-        merged = memories.replace(tx, domain.merge(twin, draft), "merged")
+        tx.changes.keep_memory(twin, caller, merged=draft)
+        merged = tx.memories.replace(domain.merge(twin, draft), "merged")
         if draft.content not in (twin.content, merged.content):
-            memories.keep_merged(tx, twin.id, draft.content)
+            tx.memories.keep_merged(twin.id, draft.content)
         return merged
 
 
@@ -260,4 +250,4 @@ def _keep(tx: WriteTx, fresh: Fresh | None, memory: Memory) -> bool:
     """Keep the vector of a memory's text; false where that waits in the queue."""
     if fresh is None or fresh.texts != (memory.content,):
         return False
-    return embeddings.keep(tx, fresh.space_id, Embedded.MEMORIES, memory.id, fresh.texts, fresh.vectors)
+    return tx.embeddings.keep(fresh.space_id, Embedded.MEMORIES, memory.id, fresh.texts, fresh.vectors)

@@ -11,7 +11,8 @@ from memory_server.errors import Invalid
 from memory_server.services.exporting import Export
 from memory_server.services.importing import Imported, ImportService, Progress, Source
 from memory_server.sqlite import foreign, temporary
-from memory_server.sqlite.database import Database
+from memory_server.sqlite.database import Database as File
+from memory_server.storage.database import Database
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +43,7 @@ class MergeService:
         with temporary.folder() as folder:
             path = foreign.copied(file, folder)
             foreign.refuse_other(path, file)
-            copy = Database(path, self.clock)
+            copy = File(path, self.clock)
             try:
                 copy.open()
                 with copy.read() as tx:

@@ -23,10 +23,9 @@ from memory_server.domain.project import (
 from memory_server.errors import Conflict, Invalid, Mend, NotFound
 from memory_server.language.nearest import meant
 from memory_server.project import NAME, NONE, Project, address, named, project_of
-from memory_server.sqlite import joined_projects, projects, tokens
-from memory_server.sqlite.database import Database
-from memory_server.sqlite.projects import Kind, Known
-from memory_server.sqlite.tx import Tx, WriteTx
+from memory_server.storage.database import Database
+from memory_server.storage.projects import AT_ONCE, KeyKind, Known
+from memory_server.storage.tx import Tx, WriteTx
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,10 +86,10 @@ def settle(tx: WriteTx, project: Project) -> str:
         raise NotFound(f"You have no project `{project.name}`. Nothing was stored.", Mend.LIST_PROJECTS)
     found = None if project.is_given else _primary(tx, project)
     if found is None:
-        found = _find(tx, project) or projects.insert(tx, _new_name(tx, project))
+        found = _find(tx, project) or tx.projects.insert(_new_name(tx, project))
         _enter_key(tx, found, project)
     if project.folder is not None:
-        projects.mark_folder(tx, found.id, project.folder)
+        tx.projects.mark_folder(found.id, project.folder)
     return found.name
 
 
@@ -111,7 +110,7 @@ def unknown(tx: Tx, project: Project) -> str | None:
     """The note for a project of which the file knows nothing: what was probably meant. None where it is known."""
     if not project.key or _find(tx, project) is not None:
         return None
-    near = meant(project.name, projects.names(tx)) if project.is_given else None
+    near = meant(project.name, tx.projects.names()) if project.is_given else None
     return f"Nothing is stored of a project `{project.key}`." + (f" Did you mean `{near}`?" if near else "")
 
 
@@ -142,7 +141,7 @@ class ProjectService:
         with self.database.read() as tx:
             found = _find(tx, project)
             if found is None or (
-                _primary(tx, project) == found and projects.is_in(tx, found.id, project.folder)
+                _primary(tx, project) == found and tx.projects.is_in(found.id, project.folder)
             ):
                 return
         with self.database.write() as tx:
@@ -156,12 +155,12 @@ class ProjectService:
     def names(self) -> list[str]:
         """The names of all projects, in order."""
         with self.database.read() as tx:
-            return projects.names(tx)
+            return tx.projects.names()
 
     def select(self) -> list[Listed]:
         """All projects, by name."""
         with self.database.read() as tx:
-            return projects.select(tx)
+            return tx.projects.select()
 
     def rename(self, old: str, new: str) -> str:
         """Give a project another name. Its rows follow; the old name leads to it too. The old name.
@@ -183,12 +182,12 @@ class ProjectService:
                 raise Conflict(
                     f"There is a project `{taken.name}` already. Nothing was renamed.", Mend.JOIN_PROJECTS
                 )
-            large = joined_projects.is_large(tx, found)
+            large = tx.joined_projects.is_large(found)
             if large and taken is None:
-                joined_projects.hand_on(tx, found, projects.insert(tx, name))
-                tokens.follow(tx, found.name, name)
+                tx.joined_projects.hand_on(found, tx.projects.insert(name))
+                tx.tokens.follow(found.name, name)
             else:
-                projects.rename(tx, found.id, name)
+                tx.projects.rename(found.id, name)
         if large and taken is None:
             self.join(found.name, name)
         return found.name
@@ -208,10 +207,10 @@ class ProjectService:
                 one, other = (_get(tx, part) for part in parts)
                 if one.id == other.id:
                     raise Invalid(f"`{source}` and `{target}` are one project already: {one.name}.")
-                number = joined_projects.move_memories(tx, one, other)
+                number = tx.joined_projects.move_memories(one, other)
                 memories += number
-                if number < joined_projects.AT_ONCE:
-                    return one.name, other.name, joined_projects.finish(tx, one, other, memories)
+                if number < AT_ONCE:
+                    return one.name, other.name, tx.joined_projects.finish(one, other, memories)
 
 
 def _find(tx: Tx, project: Project) -> Known | None:
@@ -226,34 +225,32 @@ def _find(tx: Tx, project: Project) -> Known | None:
     if found is not None:
         return found
     for path in project.others:
-        found = projects.find_by_key(tx, path)
-        if found is not None and not projects.has_key(tx, found.id, Kind.REMOTE):
+        found = tx.projects.find_by_key(path)
+        if found is not None and not tx.projects.has_key(found.id, KeyKind.REMOTE):
             return found
     for name in folder_names(project):
-        found = projects.find(tx, name)
-        if found is not None and not projects.has_key(tx, found.id, Kind.REMOTE, Kind.FOLDER):
+        found = tx.projects.find(name)
+        if found is not None and not tx.projects.has_key(found.id, KeyKind.REMOTE, KeyKind.FOLDER):
             return found
     return None
 
 
 def _primary(tx: Tx, project: Project) -> Known | None:
     """By its key; a person may have written a path as the name."""
-    found = projects.find_by_key(tx, project.key)
-    return projects.find(tx, project.key) if found is None and address.is_path(project.key) else found
+    found = tx.projects.find_by_key(project.key)
+    return tx.projects.find(project.key) if found is None and address.is_path(project.key) else found
 
 
 def _by_text(tx: Tx, text: str) -> Known | None:
     """By name, former name or key; else by name in upper or lower case, where only one has it."""
-    found = (
-        projects.find(tx, text) or projects.find_by_former_name(tx, text) or projects.find_by_key(tx, text)
-    )
+    found = tx.projects.find(text) or tx.projects.find_by_former_name(text) or tx.projects.find_by_key(text)
     if found is not None:
         return found
-    alike = [name for name in projects.names(tx) if name.casefold() == text.casefold()]
+    alike = [name for name in tx.projects.names() if name.casefold() == text.casefold()]
     if len(alike) == 1:
-        return projects.find(tx, alike[0])
+        return tx.projects.find(alike[0])
     remote = address.read(text) if "/" in text else None
-    return None if remote is None else projects.find_by_key(tx, remote.key)
+    return None if remote is None else tx.projects.find_by_key(remote.key)
 
 
 def _get(tx: Tx, project: Project) -> Known:
@@ -265,14 +262,14 @@ def _get(tx: Tx, project: Project) -> Known:
 
 
 def _is_former(tx: Tx, name: str) -> bool:
-    return projects.find(tx, name) is None and projects.find_by_former_name(tx, name) is not None
+    return tx.projects.find(name) is None and tx.projects.find_by_former_name(name) is not None
 
 
 def _new_name(tx: Tx, project: Project) -> str:
     """A name that is given is taken as it is, also where it was that of another project once."""
     if project.is_given:
         return project.name
-    return chosen_name(project, [*projects.names(tx), *projects.former_names(tx)])
+    return chosen_name(project, [*tx.projects.names(), *tx.projects.former_names()])
 
 
 def _enter_key(tx: WriteTx, found: Known, project: Project) -> None:
@@ -283,8 +280,8 @@ def _enter_key(tx: WriteTx, found: Known, project: Project) -> None:
 
     keys = () if project.is_given else (project.key, *project.others)
     safe = next((key for key in keys if find_secret(key) is None), None)
-    if safe is not None and projects.find_by_key(tx, safe) is None:
-        projects.add_key(tx, found.id, safe)
+    if safe is not None and tx.projects.find_by_key(safe) is None:
+        tx.projects.add_key(found.id, safe)
 
 
 def _refuse_name(name: str) -> None:

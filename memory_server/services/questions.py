@@ -8,8 +8,7 @@ from memory_server.domain.learning import OpenQuestion
 from memory_server.project import Project
 from memory_server.services.learning import LearningService
 from memory_server.services.recall import RecallService, RecallWish
-from memory_server.sqlite import written
-from memory_server.sqlite.database import Database
+from memory_server.storage.database import Database
 
 SURE = 0.4
 """Probability of the best text from which on it answers an open question."""
@@ -31,7 +30,7 @@ class QuestionService:
         if not self.learning.on or self.database.read_only:
             return
         with self.database.read() as tx:
-            newest = written.newest(tx)
+            newest = tx.written.newest()
         questions = self.learning.all_questions()
         if not questions or newest == self._seen:
             return

@@ -27,9 +27,8 @@ from memory_server.services.gathering import Asked, Item
 from memory_server.services.learning import ON, Learning
 from memory_server.services.projects import Among
 from memory_server.services.retrieval import Ranked
-from memory_server.sqlite import edges, facts, memories, short_term
-from memory_server.sqlite.database import Database
-from memory_server.sqlite.tx import Tx, WriteTx
+from memory_server.storage.database import Database
+from memory_server.storage.tx import Tx, WriteTx
 
 if TYPE_CHECKING:
     from memory_server.services.long_term import LongTermService
@@ -125,8 +124,8 @@ class RecallService:
             return
 
         def mark(tx: WriteTx) -> None:
-            memories.mark_accessed(tx, [MemoryId(id) for id in known])
-            facts.mark_accessed(tx, read)
+            tx.memories.mark_accessed([MemoryId(id) for id in known])
+            tx.facts.mark_accessed(read)
             self.learning.asked(tx, text, known, caller, answers=answers, vain=vain)
 
         self.database.later(mark)
@@ -182,23 +181,23 @@ def _facts_for(text: str) -> Any:
                 fact.updated_at,
                 bonus=KEY * fact_text.is_named(fact.key, asked),
             )
-            for fact in facts.select(tx, ids)
+            for fact in tx.facts.select(ids)
         }
 
     return load
 
 
 def _load_said(tx: Tx, ids: Sequence[int]) -> Mapping[int, Item[ShortTermMemory]]:
-    found = short_term.select(tx, [ShortTermId(id) for id in ids])
+    found = tx.short_term.select([ShortTermId(id) for id in ids])
     return {id: Item(each, (each.text,), "", each.said_at) for id, each in found.items()}
 
 
 def _found(tx: Tx, ranked: Sequence[Ranked[Any]], caller: Caller, load: Load) -> Iterator[Found]:
     """What was found as an answer shows it. What supersedes a memory stands in its place; what solves it, behind it."""
     known = [MemoryId(each.id) for each in ranked if each.kind is Embedded.MEMORIES]
-    line = edges.successors(tx, known)
+    line = tx.edges.successors(known)
     newest = {id: line_of(id, line)[-1] for id in known if id in line}
-    fixes = edges.answering(tx, [*known, *newest.values()], 1)
+    fixes = tx.edges.answering([*known, *newest.values()], 1)
     solving = {id: [each.id for each in linked if each.relation == "solves"] for id, linked in fixes.items()}
     others = {*newest.values(), *(id for ids in solving.values() for id in ids)} - set(known)
     items = load(tx, sorted(others)) | {

@@ -11,9 +11,8 @@ from memory_server.errors import Problem
 from memory_server.language.sentences import shortened
 from memory_server.language.tokens import fitting
 from memory_server.services import projects
-from memory_server.sqlite import facts, memories, turns
-from memory_server.sqlite.database import Database
-from memory_server.sqlite.tx import Tx
+from memory_server.storage.database import Database
+from memory_server.storage.tx import Tx
 
 OF_EACH = 100
 """Of each kind: more than the longest list has."""
@@ -50,16 +49,16 @@ class RecentService:
 def _newest(tx: Tx, caller: Caller) -> Iterator[tuple[str, Found]]:
     """Each with the moment at which it was."""
     project = caller.project.name
-    for memory in memories.newest_of(tx, project, OF_EACH):
+    for memory in tx.memories.newest_of(project, OF_EACH):
         yield (
             memory.occurred_at,
             _found(Recallable.MEMORY, f"m{memory.id}", memory.content, memory.occurred_at),
         )
-    for turn in turns.newest(tx, project, OF_EACH):
+    for turn in tx.turns.newest(project, OF_EACH):
         said = turn.summary.strip() or turn.message
         yield turn.occurred_at, _found(Recallable.TURN, f"t{turn.id}", said, turn.occurred_at)
-    there = facts.headlines(tx, homes(None, caller), newest_first=True)[:OF_EACH]
-    for fact in facts.select(tx, [each.id for each in there]):
+    there = tx.facts.headlines(homes(None, caller), newest_first=True)[:OF_EACH]
+    for fact in tx.facts.select([each.id for each in there]):
         said = fact_text.of(fact.key, fact.value)
         yield fact.updated_at, _found(Recallable.FACT, f"f {fact.key}", said, fact.updated_at)
 

@@ -18,8 +18,7 @@ from memory_server.language.small_talk import is_small_talk
 from memory_server.language.telling import telling
 from memory_server.language.tokens import estimate
 from memory_server.services.waking import Due, WakingService
-from memory_server.sqlite import hook_injections
-from memory_server.sqlite.database import Database
+from memory_server.storage.database import Database
 
 READ = 600
 """Characters of a prompt, the most telling sentences, for which texts are looked for."""
@@ -50,7 +49,7 @@ class RemindingService:
         """Lines with the prompts that woke, then with what is likely to bear on a prompt, best first, in at most so
         many tokens. What this session has been told already is left out. Nothing is recorded."""
         with self.database.read() as tx:
-            told = hook_injections.in_context(tx, caller.session) if caller.session else set()
+            told = tx.hook_injections.in_context(caller.session) if caller.session else set()
         awake = frozenset(LongTermId(id) for kind, id in told if kind is Injected.WOKEN)
         due = self.waking.due(_judged(prompt), awake, caller)
         text = telling(prompt, READ)

@@ -26,18 +26,8 @@ from memory_server.domain.scoring import age_in_days
 from memory_server.errors import Problem
 from memory_server.language.tokens import weigh_json
 from memory_server.services import projects
-from memory_server.sqlite import (
-    edges,
-    fact_history,
-    facts,
-    memories,
-    memory_counts,
-    open_questions,
-    standing,
-    turns,
-)
-from memory_server.sqlite.database import Database
-from memory_server.sqlite.tx import Tx
+from memory_server.storage.database import Database
+from memory_server.storage.tx import Tx
 
 PER_ITEM = 25
 """Tokens: of each heading so many facts and memories are looked at as items of this length would fill the answer."""
@@ -115,10 +105,10 @@ class ResumeService:
             caller = projects.known(tx, caller)
             known = _facts(tx, caller, considered)
             learnt = _memories(tx, caller.project.name, considered)
-            disputes = edges.contradicting(tx, [memory.id for memory in learnt])
+            disputes = tx.edges.contradicting([memory.id for memory in learnt])
             events = _events(tx, caller)
             asked = _asked(tx, caller) if self.learns else []
-            total = memory_counts.current(tx, caller.project.name) + known.more
+            total = tx.memory_counts.current(caller.project.name) + known.more
             now, skipped = tx.now, tuple(tx.skipped)
         reader = Reader(now, caller.author, caller.project.name, _usual(known.facts, learnt))
         session = last_session(events)
@@ -144,7 +134,7 @@ class ResumeService:
 
 def _facts(tx: Tx, caller: Caller, limit: int) -> _Known:
     """So many facts of each heading, the last written first."""
-    there = narrowest(facts.headlines(tx, homes(None, caller), newest_first=True))
+    there = narrowest(tx.facts.headlines(homes(None, caller), newest_first=True))
     stale = _stale(tx, there, caller)
     of_heading: dict[Heading, list[int]] = {heading: [] for heading in Heading}
     for each in there:
@@ -152,8 +142,8 @@ def _facts(tx: Tx, caller: Caller, limit: int) -> _Known:
         ids = of_heading[Heading.OLDER if stale(each, heading) else heading]
         ids.insert(0 if is_overview(each.key) else len(ids), each.id)
     older = of_heading.pop(Heading.OLDER)
-    chosen = facts.select(tx, [id for ids in of_heading.values() for id in ids[:limit]])
-    waiting = [fact for fact in facts.select(tx, older[:CONSIDERED]) if still_open(fact.value) is not None]
+    chosen = tx.facts.select([id for ids in of_heading.values() for id in ids[:limit]])
+    waiting = [fact for fact in tx.facts.select(older[:CONSIDERED]) if still_open(fact.value) is not None]
     unread = max(0, len(older) - CONSIDERED)
     return _Known(chosen, waiting, len(waiting) + unread, len(there) - len(chosen) - len(older))
 
@@ -161,7 +151,7 @@ def _facts(tx: Tx, caller: Caller, limit: int) -> _Known:
 def _stale(tx: Tx, there: Sequence[Headline], caller: Caller) -> Callable[[Headline, Heading], bool]:
     """Whether a fact of current work is older than a month, or is the progress of a task that was another one."""
     task = next((each.home for each in there if each.key == TASK), home(Scope.PROJECT, caller))
-    changed = fact_history.changed_at(tx, task, TASK)
+    changed = tx.fact_history.changed_at(task, TASK)
 
     def stale(each: Headline, heading: Heading) -> bool:
         if heading not in (Heading.TASK, Heading.UNDER_WAY):
@@ -175,22 +165,22 @@ def _stale(tx: Tx, there: Sequence[Headline], caller: Caller) -> Callable[[Headl
 
 def _memories(tx: Tx, project: str, limit: int) -> list[Memory]:
     """The memories that matter most now, the newest of each type, and what matters most in all projects."""
-    found = standing.most_important(tx, project, limit)
+    found = tx.standing.most_important(project, limit)
     for type in MemoryType:
-        found += memories.newest_current(tx, project, type, NEWEST)
+        found += tx.memories.newest_current(project, type, NEWEST)
     if project:
-        found += standing.most_important(tx, "", limit, HIGH)
+        found += tx.standing.most_important("", limit, HIGH)
     return list({memory.id: memory for memory in found}.values())
 
 
 def _events(tx: Tx, caller: Caller) -> list[Event]:
     """The newest turns and observations of the project."""
-    seen = memories.newest_current(tx, caller.project.name, MemoryType.OBSERVATION, EVENTS)
-    disputes = edges.contradicting(tx, [each.id for each in seen])
+    seen = tx.memories.newest_current(caller.project.name, MemoryType.OBSERVATION, EVENTS)
+    disputes = tx.edges.contradicting([each.id for each in seen])
     return [
         *(
             Event(turn.summary.strip() or turn.message, turn.occurred_at, turn.session, turn.created_by, TURN)
-            for turn in turns.newest(tx, caller.project.name, EVENTS)
+            for turn in tx.turns.newest(caller.project.name, EVENTS)
         ),
         *(
             Event(
@@ -209,7 +199,7 @@ def _events(tx: Tx, caller: Caller) -> list[Event]:
 
 def _asked(tx: Tx, caller: Caller) -> list[OpenQuestion]:
     """The open questions of the project that a briefing may tell."""
-    if not open_questions.select(tx, caller.project.name, OPEN):
+    if not tx.open_questions.select(caller.project.name, OPEN):
         return []
     from memory_server.services.learning import open_ones  # 80 ms of a hook that is to take 150
 

@@ -21,8 +21,7 @@ from memory_server.language.query import Query
 from memory_server.language.text import fold
 from memory_server.services.embedding_queue import Meaning, Unanswered
 from memory_server.services.gathering import Asked, Gathering, Item, Scores, Thing, Words, joined
-from memory_server.sqlite import embeddings
-from memory_server.sqlite.tx import Tx
+from memory_server.storage.tx import Tx
 
 LOOKED_AT = 100
 """Texts, the best by words and meaning, that are read to see whether they have what the question asks for."""
@@ -103,7 +102,7 @@ def without_meaning(tx: Tx, kinds: Sequence[Embedded], meaning: Meaning | Unansw
         return [Problem(f"found by words only: {meaning.problem.text}", meaning.problem.hints)]
     if meaning is None:
         return []
-    left = {kind: embeddings.count_waiting(tx, meaning.space_id, kind) for kind in kinds}
+    left = {kind: tx.embeddings.count_waiting(meaning.space_id, kind) for kind in kinds}
     return [
         Problem(f"{number} {kind} are not embedded yet and were found by words only")
         for kind, number in left.items()

@@ -19,9 +19,8 @@ from memory_server.errors import Hint, Mend, Problem
 from memory_server.language.sentences import shortened
 from memory_server.nlp import Segmenter
 from memory_server.services import learning, projects
-from memory_server.sqlite import conversations, edges, facts, long_term, memories
-from memory_server.sqlite.database import Database
-from memory_server.sqlite.tx import Tx
+from memory_server.storage.database import Database
+from memory_server.storage.tx import Tx
 
 OF_EACH = 50
 """Findings of each kind at most."""
@@ -73,8 +72,8 @@ class ReviewService:
 
 
 def _contradictions(tx: Tx, project: str) -> Iterator[Finding]:
-    for pair in edges.disputes(tx, project, OF_EACH):
-        both = memories.select(tx, pair)
+    for pair in tx.edges.disputes(project, OF_EACH):
+        both = tx.memories.select(pair)
         if len(both) < 2:  # one cannot be read
             continue
         old, new = sorted(both, key=lambda memory: (memory.occurred_at, memory.id))
@@ -85,7 +84,7 @@ def _contradictions(tx: Tx, project: str) -> Iterator[Finding]:
 
 
 def _duplicates(tx: Tx, project: str, segmenter: Segmenter) -> Iterator[Finding]:
-    there = memories.newest_of(tx, project, COMPARED)
+    there = tx.memories.newest_of(project, COMPARED)
     pairs = domain.duplicates(there, segmenter.segment)
     for (kept, other), _ in zip(pairs, range(OF_EACH), strict=False):
         text = f"[m{other.id}] says the same as [m{kept.id}]. {_told(other)}"
@@ -94,9 +93,9 @@ def _duplicates(tx: Tx, project: str, segmenter: Segmenter) -> Iterator[Finding]
 
 
 def _stale_tasks(tx: Tx, caller: Caller) -> Iterator[Finding]:
-    there = narrowest(facts.headlines(tx, homes(None, caller), newest_first=True))
+    there = narrowest(tx.facts.headlines(homes(None, caller), newest_first=True))
     old = [each.id for each in there if _is_work(each) and _days(tx, each.updated_at) > UNTOUCHED]
-    for fact in facts.select(tx, old[:OF_EACH]):
+    for fact in tx.facts.select(old[:OF_EACH]):
         if still_open(fact.value) is None:
             continue
         days = round(_days(tx, fact.updated_at))
@@ -109,8 +108,8 @@ def _stale_tasks(tx: Tx, caller: Caller) -> Iterator[Finding]:
 def _unused_triggers(tx: Tx, places: Sequence[str]) -> Iterator[Finding]:
     before = timestamp(parse(tx.now) - timedelta(days=WOKEN_WITHIN))
     for name in places:
-        place = conversations.find(tx, name)
-        found = [] if place is None else long_term.never_woken(tx, place, before, OF_EACH)
+        place = tx.conversations.find(name)
+        found = [] if place is None else tx.long_term.never_woken(place, before, OF_EACH)
         for each in found:
             wrong = (
                 f"has a trigger that fails: {shortened(each.error, SHOWN)}"

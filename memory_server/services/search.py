@@ -17,9 +17,8 @@ from memory_server.services.gathering import Asked, Item
 from memory_server.services.learning import OFF, ON, Learning
 from memory_server.services.projects import Among
 from memory_server.services.retrieval import Ranked
-from memory_server.sqlite import candidates, edges, memories
-from memory_server.sqlite.database import Database
-from memory_server.sqlite.tx import Tx, WriteTx
+from memory_server.storage.database import Database
+from memory_server.storage.tx import Tx, WriteTx
 
 LINKED_CONTENT = 80
 """Characters of a linked memory that a hit shows."""
@@ -117,7 +116,7 @@ class SearchService:
     def _newest(self, wanted: Filter, among: Callable[[Tx], Among], limit: int, offset: int) -> Found:
         with self.database.read() as tx:
             where = among(tx)
-            newest = memories.newest(tx, replace(wanted, project=where.only), limit, offset)
+            newest = tx.memories.newest(replace(wanted, project=where.only), limit, offset)
             hits = [
                 Hit(memory, 1.0, 1.0, Why(0.0, 0.0, scoring.decayed_score(memory, tx.now)), *shown(memory))
                 for memory in newest
@@ -132,7 +131,7 @@ class SearchService:
             return
 
         def mark(tx: WriteTx) -> None:
-            memories.mark_accessed(tx, surely)
+            tx.memories.mark_accessed(surely)
             self.learning.asked(tx, text, surely, caller, answers=found.likely, vain=vain)
 
         self.database.later(mark)
@@ -144,17 +143,17 @@ def _hits(tx: Tx, text: str, asked: Asked[Memory], meaning: Meaning | None) -> l
     known = [_hit(tx, each) for each in ranked[: 2 * asked.limit + SPARE]]
     if not known:
         return []
-    successors = edges.successors(tx, [hit.memory.id for hit in known])
+    successors = tx.edges.successors([hit.memory.id for hit in known])
     there = {hit.memory.id for hit in known}
     holding = [id for id in successors.values() if id not in successors and id not in there]
     known += _joining(tx, holding, asked)
     hits = ranking.in_order(known, successors)
-    near = edges.strongest(tx, hits[0].memory.id, ranking.NEIGHBOURS)
+    near = tx.edges.strongest(hits[0].memory.id, ranking.NEIGHBOURS)
     there = {hit.memory.id for hit in known}
     unseen = [id for edge in near for id in (edge.source, edge.target) if id not in there]
     hits = ranking.with_neighbours(hits, near, [*known, *_joining(tx, unseen, asked)])
     hits.sort(key=lambda hit: hit.memory.is_digest)  # it must not take the place of what it was made from
-    linked = edges.answering(tx, [hit.memory.id for hit in hits[: asked.limit]], LINKED_CONTENT)
+    linked = tx.edges.answering([hit.memory.id for hit in hits[: asked.limit]], LINKED_CONTENT)
     return ranking.with_linked(hits, linked)
 
 
@@ -177,16 +176,16 @@ def shown(memory: Memory, number: int = 0) -> tuple[str, str | None]:
 
 def _joining(tx: Tx, ids: Sequence[MemoryId], asked: Asked[Memory]) -> list[Hit]:
     """Memories that join a search over an edge, where its filter lets them."""
-    passing = candidates.passing(tx, asked.kind, ids, asked.wanted) if ids else set()
+    passing = tx.candidates.passing(asked.kind, ids, asked.wanted) if ids else set()
     return [
         Hit(memory, 0.0, 0.0, Why(0.0, 0.0, scoring.decayed_score(memory, tx.now)), *shown(memory))
-        for memory in memories.select(tx, [id for id in ids if id in passing])
+        for memory in tx.memories.select([id for id in ids if id in passing])
     ]
 
 
 def load(tx: Tx, ids: Sequence[int], learning: Learning = OFF) -> dict[int, Item[Memory]]:
     """These memories as the ranking reads them. This is the one place where their uses count."""
-    found = memories.select(tx, [MemoryId(id) for id in ids])
+    found = tx.memories.select([MemoryId(id) for id in ids])
     uses = learning.counts(tx, ids)
     return {memory.id: _item(memory, uses.get(memory.id, Uses()), tx.now) for memory in found}
 

@@ -38,12 +38,10 @@ from memory_server.errors import Invalid, Mend, NotFound, Problem
 from memory_server.language.pattern import Pattern
 from memory_server.nlp import KeywordExtractor
 from memory_server.services import projects
-from memory_server.sqlite import conversations, short_term, trash
-from memory_server.sqlite.conversations import Cleanups, ConversationId, Held
-from memory_server.sqlite.database import Database
-from memory_server.sqlite.short_term import Totals
-from memory_server.sqlite.trash import Trashed
-from memory_server.sqlite.tx import Tx, WriteTx
+from memory_server.storage.database import Database
+from memory_server.storage.history import Trashed
+from memory_server.storage.short_term import Cleanups, ConversationId, Held, Totals
+from memory_server.storage.tx import Tx, WriteTx
 
 logger = logging.getLogger(__name__)
 
@@ -163,8 +161,8 @@ class ShortTermService:
         with self.database.write() as tx:
             said_at = min(said[-1].timestamp or tx.now, tx.now)
             where = projects.settled_conversation(tx, conversation, caller)
-            place = conversations.find_or_insert(tx, where)
-            return Added(short_term.insert(tx, place, text, said_at, found, caller), found)
+            place = tx.conversations.find_or_insert(where)
+            return Added(tx.short_term.insert(place, text, said_at, found, caller), found)
 
     def search(
         self,
@@ -177,12 +175,12 @@ class ShortTermService:
         random others. Each top and next one gains score."""
         asked = keywords(messages, self.extractor.extract, role_weights)
         with self.database.read() as tx:
-            place = conversations.find(tx, projects.conversation(tx, conversation, caller))
-            if place is None or not short_term.count(tx, place):
+            place = tx.conversations.find(projects.conversation(tx, conversation, caller))
+            if place is None or not tx.short_term.count(place):
                 return Recall([], 0, _elsewhere(tx), tuple(tx.skipped))
             before = _before(tx.now, SETTLING)
             found = self._recall(tx, place, asked, before)
-            recall = Recall(found, short_term.count_unsettled(tx, place, before), [], tuple(tx.skipped))
+            recall = Recall(found, tx.short_term.count_unsettled(place, before), [], tuple(tx.skipped))
         self._reward(found)
         return recall
 
@@ -200,10 +198,10 @@ class ShortTermService:
         ends = time.monotonic() + LOOKING
         found: list[tuple[ShortTermId, str]] = []
         with self.database.read() as tx:
-            place = conversations.find(tx, projects.conversation(tx, conversation, caller))
-            if place is None or not short_term.count(tx, place):
+            place = tx.conversations.find(projects.conversation(tx, conversation, caller))
+            if place is None or not tx.short_term.count(place):
                 return Matching([], _elsewhere(tx), tuple(tx.skipped))
-            for id, text in short_term.texts(tx, place):
+            for id, text in tx.short_term.texts(place):
                 if _has(pattern, text):
                     found.append((id, text))
                 if time.monotonic() > ends:
@@ -224,13 +222,13 @@ class ShortTermService:
         """
         matching = self.matching(pattern, conversation, caller)
         with self.database.write() as tx:
-            number = trash.put(tx, Kind.SHORT_TERM, [id for id, _ in matching.memories], caller)
+            number = tx.trash.put(Kind.SHORT_TERM, [id for id, _ in matching.memories], caller)
             if not purge:
                 return matching, forgetting.deleted(number, tx.now)
             found = _in_trash(tx, pattern, projects.conversation(tx, conversation, caller))
             if not found:
                 return matching, forgetting.erased(0)
-            trash.erase(tx, [each.id for each in found])
+            tx.trash.erase([each.id for each in found])
         return matching, forgetting.erased(len(found), self.database.drop_copies())
 
     def restore(
@@ -252,9 +250,9 @@ class ShortTermService:
                     f"No short-term memory of `{where}` that contains this was deleted in the last 30 days. "
                     "Nothing was restored."
                 )
-            place = conversations.find_or_insert(tx, where)
+            place = tx.conversations.find_or_insert(where)
             for each in found:
-                trash.restore(tx, Kind.SHORT_TERM, each, place)
+                tx.trash.restore(Kind.SHORT_TERM, each, place)
             return len(found)
 
     def get(self, id: ShortTermId) -> ShortTermMemory:
@@ -264,7 +262,7 @@ class ShortTermService:
             NotFound: there is none.
         """
         with self.database.read() as tx:
-            found = short_term.select(tx, [id]).get(id)
+            found = tx.short_term.select([id]).get(id)
         if found is None:
             raise NotFound(f"No short-term memory {id}.", Mend.LIST_SHORT_TERM_CONVERSATIONS)
         return found
@@ -276,15 +274,15 @@ class ShortTermService:
             NotFound: there is none; to erase, also none that was deleted.
         """
         with self.database.write() as tx:
-            there = trash.put(tx, Kind.SHORT_TERM, [id], caller)
-            deleted = trash.select(tx, Kind.SHORT_TERM, item_id=id)
+            there = tx.trash.put(Kind.SHORT_TERM, [id], caller)
+            deleted = tx.trash.select(Kind.SHORT_TERM, item_id=id)
             if not there and not (purge and deleted):
                 raise NotFound(
                     f"No short-term memory {id}, so nothing was deleted.", Mend.LIST_SHORT_TERM_CONVERSATIONS
                 )
             if not purge:
                 return forgetting.deleted(there, tx.now)
-            trash.erase(tx, [each.id for each in deleted])
+            tx.trash.erase([each.id for each in deleted])
         return forgetting.erased(1, self.database.drop_copies())
 
     def statistics(self, conversation: str | None) -> Statistics:
@@ -295,18 +293,18 @@ class ShortTermService:
         """
         with self.database.read() as tx:
             place = None if conversation is None else _get(tx, conversation)
-            largest = conversations.largest(tx, Held.SHORT_TERM, LISTED) if place is None else []
-            return Statistics(short_term.totals(tx, place), conversations.cleanups(tx, place), largest)
+            largest = tx.conversations.largest(Held.SHORT_TERM, LISTED) if place is None else []
+            return Statistics(tx.short_term.totals(place), tx.conversations.cleanups(place), largest)
 
     def largest(self) -> tuple[str, int] | None:
         """The conversation with the most memories, and how many."""
         with self.database.read() as tx:
-            return next(iter(conversations.largest(tx, Held.SHORT_TERM, LISTED)), None)
+            return next(iter(tx.conversations.largest(Held.SHORT_TERM, LISTED)), None)
 
     def clean_up(self, conversation: str | None) -> Cleaned:
         """Remove what is old or has faded from one conversation, or from all, now."""
         with self.database.write() as tx:
-            places = conversations.ids(tx) if conversation is None else [_get(tx, conversation)]
+            places = tx.conversations.ids() if conversation is None else [_get(tx, conversation)]
             return self._clean_up(tx, places)
 
     def find_keywords(self) -> None:
@@ -321,28 +319,28 @@ class ShortTermService:
         if self.database.read_only:
             return 0
         with self.database.read() as tx:
-            waiting = conversations.due(tx, _before(tx.now, CLEANUP_EVERY), 1)
+            waiting = tx.conversations.due(_before(tx.now, CLEANUP_EVERY), 1)
         if not waiting:
             return 0
         with self.database.write() as tx:
-            return self._clean_up(tx, conversations.due(tx, _before(tx.now, CLEANUP_EVERY), BATCH)).removed
+            return self._clean_up(tx, tx.conversations.due(_before(tx.now, CLEANUP_EVERY), BATCH)).removed
 
     def _recall(self, tx: Tx, place: ConversationId, asked: Sequence[Keyword], before: str) -> list[Recalled]:
         asking = Asking(asked, self.score_share)
-        ranked = short_term.relevant(tx, place, asking, before, FEW)
+        ranked = tx.short_term.relevant(place, asking, before, FEW)
         picked = pick(ranked)
         if len(picked) < len(RANKED_TIERS) and len(ranked) == FEW:  # these were said too close together
-            picked = pick(short_term.relevant(tx, place, asking, before))
+            picked = pick(tx.short_term.relevant(place, asking, before))
         flashes = self._flashbacks(tx, place, before, [parts.said_at for _, parts in picked])
-        picked += [(Tier.FLASHBACK, parts) for parts in short_term.recollect(tx, asking, flashes)]
-        memories = short_term.select(tx, [parts.id for _, parts in picked])
+        picked += [(Tier.FLASHBACK, parts) for parts in tx.short_term.recollect(asking, flashes)]
+        memories = tx.short_term.select([parts.id for _, parts in picked])
         forms = {keyword.word: keyword.form for keyword in asked}
         return [
             Recalled(
                 memories[parts.id],
                 tier,
                 parts,
-                [forms[word] for word in short_term.shared_words(tx, parts.id, asking)],
+                [forms[word] for word in tx.short_term.shared_words(parts.id, asking)],
             )
             for tier, parts in picked
             if parts.id in memories
@@ -351,7 +349,7 @@ class ShortTermService:
     def _flashbacks(
         self, tx: Tx, place: ConversationId, before: str, taken: Sequence[str]
     ) -> list[ShortTermId]:
-        number = short_term.count_settled(tx, place, before)
+        number = tx.short_term.count_settled(place, before)
         drawn: list[ShortTermId] = []
         taken = list(taken)
         while number and len(drawn) < FLASHBACKS:
@@ -370,11 +368,11 @@ class ShortTermService:
         Drawn by rejection: any memory, accepted with its weight / the heaviest; so a long history is not read.
         """
         for _ in range(TRIES):
-            id, said_at, score = short_term.nth_settled(tx, place, before, int(self.chance() * number))
+            id, said_at, score = tx.short_term.nth_settled(place, before, int(self.chance() * number))
             weight = flashback_weight(_age(tx.now, said_at), score)
             if self.chance() * HEAVIEST_FLASHBACK < weight and is_apart(said_at, taken):
                 return id, said_at
-        pool = [each for each in short_term.settled(tx, place, before) if is_apart(each[1], taken)]
+        pool = [each for each in tx.short_term.settled(place, before) if is_apart(each[1], taken)]
         weights = [flashback_weight(_age(tx.now, said_at), score) for _, said_at, score in pool]
         left = self.chance() * sum(weights)
         for (id, said_at, _), weight in zip(pool, weights, strict=True):
@@ -390,7 +388,7 @@ class ShortTermService:
 
         def mark(tx: WriteTx) -> None:
             for id, reward in rewarded:
-                short_term.raise_score(tx, id, reward)
+                tx.short_term.raise_score(id, reward)
 
         problem = self.database.record(mark)
         if problem is not None:
@@ -398,7 +396,7 @@ class ShortTermService:
 
     def _unkeyed(self) -> list[ShortTermMemory]:
         with self.database.read() as tx:
-            return short_term.unkeyed(tx, BATCH)
+            return tx.short_term.unkeyed(BATCH)
 
     def _find_keywords(self, unkeyed: Sequence[ShortTermMemory]) -> None:
         found = [
@@ -406,20 +404,20 @@ class ShortTermService:
         ]
         with self.database.write() as tx:
             for memory, its in zip(unkeyed, found, strict=True):
-                short_term.replace_keywords(tx, memory, its)
+                tx.short_term.replace_keywords(memory, its)
 
     def _clean_up(self, tx: WriteTx, places: Sequence[ConversationId]) -> Cleaned:
         removed = kept = 0
         for place in places:
-            gone, stayed = short_term.clean_up(tx, place, self.cleanup)
-            conversations.mark_cleaned(tx, place, gone)
+            gone, stayed = tx.short_term.clean_up(place, self.cleanup)
+            tx.conversations.mark_cleaned(place, gone)
             removed += gone
             kept += stayed
         return Cleaned(removed, kept)
 
 
 def _get(tx: Tx, conversation: str) -> ConversationId:
-    found = conversations.find(tx, conversation)
+    found = tx.conversations.find(conversation)
     if found is None:
         raise NotFound(
             f"No conversation `{conversation}` has short-term memories.", Mend.LIST_SHORT_TERM_CONVERSATIONS
@@ -431,7 +429,7 @@ def _in_trash(tx: Tx, pattern: Pattern, conversation: str) -> list[Trashed]:
     """The deleted memories of a conversation that a pattern is found in."""
     return [
         each
-        for each in trash.select(tx, Kind.SHORT_TERM, conversation=conversation)
+        for each in tx.trash.select(Kind.SHORT_TERM, conversation=conversation)
         if _has(pattern, _readable(each.parts["short_term_memories"][0]["text"]))
     ]
 
@@ -447,7 +445,7 @@ def _has(pattern: Pattern, text: str) -> bool:
 
 
 def _elsewhere(tx: Tx) -> list[tuple[str, int]]:
-    return conversations.largest(tx, Held.SHORT_TERM, NAMED)
+    return tx.conversations.largest(Held.SHORT_TERM, NAMED)
 
 
 def _before(now: str, span: timedelta) -> str:

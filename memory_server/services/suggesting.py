@@ -6,8 +6,7 @@ from memory_server.domain.caller import Caller
 from memory_server.domain.injection import Captured, Injected, Injection
 from memory_server.language.tokens import estimate
 from memory_server.services import projects
-from memory_server.sqlite import hook_captures, hook_injections
-from memory_server.sqlite.database import Database
+from memory_server.storage.database import Database
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,8 +20,8 @@ class SuggestingService:
         if session is None:
             return None
         with self.database.read() as tx:
-            last = hook_captures.last(tx, Captured.SHORT_TERM, session)
-            if last is None or hook_injections.was_suggested(tx, session, last.id):
+            last = tx.hook_captures.last(Captured.SHORT_TERM, session)
+            if last is None or tx.hook_injections.was_suggested(session, last.id):
                 return None
             # Imported where a turn was kept: most prompts of a client without hooks at its stop do without.
             from memory_server.language.statements import statements
@@ -33,7 +32,7 @@ class SuggestingService:
             missing = next((each for each in stated if not by_words.is_stored(tx, each, caller)), None)
         if missing is not None:
             told = [Injection(event, Injected.SUGGESTION, last.id, estimate(missing))]
-            self.database.record(lambda tx: hook_injections.insert(tx, session, told))
+            self.database.record(lambda tx: tx.hook_injections.insert(session, told))
         return missing
 
 

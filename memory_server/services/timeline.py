@@ -5,8 +5,7 @@ from datetime import datetime, timedelta
 
 from memory_server.domain.moment import timestamp
 from memory_server.domain.timeline import Happened
-from memory_server.sqlite import timeline
-from memory_server.sqlite.database import Database
+from memory_server.storage.database import Database
 
 Counts = dict[Happened, int]
 
@@ -28,7 +27,7 @@ class TimelineService:
         with self.database.read() as tx:
             today = datetime.fromisoformat(tx.now).astimezone()
             first = today.replace(hour=0, minute=0, second=0, microsecond=0) - timedelta(days=days - 1)
-            found = timeline.counts(tx, timestamp(first))
+            found = tx.timeline.counts(timestamp(first))
         by_day: dict[str, Counts] = {
             f"{first + timedelta(days=number):%Y-%m-%d}": {} for number in range(days)
         }

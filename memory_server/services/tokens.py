@@ -11,9 +11,8 @@ from memory_server.domain.token import BYTES, NAME, SHOWN, SIGN, State, Token, T
 from memory_server.errors import Invalid, Mend, NotFound
 from memory_server.language.text import clean
 from memory_server.services import projects
-from memory_server.sqlite import tokens
-from memory_server.sqlite.database import Database
-from memory_server.sqlite.tx import WriteTx
+from memory_server.storage.database import Database
+from memory_server.storage.tx import WriteTx
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,13 +41,13 @@ class TokenService:
                 raise Invalid(f"{draft.expires_at} is in the past: such a token would never be valid.")
             names = None if meant is None else [projects.name_of(tx, each) for each in meant]
             known = None if names is None else tuple(dict.fromkeys(filter(None, names)))
-            kept = tokens.insert(tx, TokenDraft(name, known, draft.read_only, draft.expires_at), token)
+            kept = tx.tokens.insert(TokenDraft(name, known, draft.read_only, draft.expires_at), token)
         return token, kept
 
     def select(self) -> list[tuple[Token, State]]:
         """All that there ever were, the oldest first, and how each stands now."""
         with acting.as_(None), self.database.read() as tx:
-            return [(token, token.state(tx.now)) for token in tokens.select(tx)]
+            return [(token, token.state(tx.now)) for token in tx.tokens.select()]
 
     def revoke(self, which: str) -> list[Token]:
         """Make tokens invalid for good: that of this id or beginning, or this one, or all of the person of this name.
@@ -60,25 +59,25 @@ class TokenService:
         if which.startswith(SIGN):
             which = which[:SHOWN]  # a whole token is not repeated in an error
         with acting.as_(None), self.database.write() as tx:
-            valid = [each for each in tokens.select(tx) if each.revoked_at is None]
+            valid = [each for each in tx.tokens.select() if each.revoked_at is None]
             found = [each for each in valid if which in (str(each.id), each.prefix)] or [
                 each for each in valid if which == each.name
             ]
             if not found:
                 raise NotFound(f"There is no valid token `{which}`.", Mend.LIST_TOKENS)
             for each in found:
-                tokens.revoke(tx, each.id)
+                tx.tokens.revoke(each.id)
         return found
 
     def are_needed(self) -> bool:
         """Whether callers must show one: from the first token on, also when it is revoked or has expired."""
         with acting.as_(None), self.database.read() as tx:
-            return tokens.is_any(tx)
+            return tx.tokens.is_any()
 
     def check(self, token: str) -> Token | None:
         """What a token allows; None where it is unknown, has expired or was revoked. The day of its use is marked."""
         with acting.as_(None), self.database.read() as tx:
-            found, now = tokens.find(tx, token), tx.now
+            found, now = tx.tokens.find(token), tx.now
         if found is None or found.state(now) is not State.VALID:
             return None
         if found.last_used != now[:10]:
@@ -89,9 +88,9 @@ class TokenService:
     def find(self, token: str) -> tuple[Token, State] | None:
         """What the file knows of a token, and how it stands now; None where it is unknown."""
         with acting.as_(None), self.database.read() as tx:
-            found = tokens.find(tx, token)
+            found = tx.tokens.find(token)
             return None if found is None else (found, found.state(tx.now))
 
 
 def _mark_used(id: int, tx: WriteTx) -> None:
-    tokens.mark_used(tx, id)
+    tx.tokens.mark_used(id)

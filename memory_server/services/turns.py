@@ -20,9 +20,8 @@ from memory_server.services.embedding_queue import EmbeddingQueue, Meaning, Unan
 from memory_server.services.facts import FactService
 from memory_server.services.gathering import Asked, Item
 from memory_server.services.learning import ON, Learning
-from memory_server.sqlite import embeddings, facts, trash, turns
-from memory_server.sqlite.database import Database
-from memory_server.sqlite.tx import Tx
+from memory_server.storage.database import Database
+from memory_server.storage.tx import Tx
 
 MENTIONED = 5
 """Facts at most that come back beside the turns."""
@@ -64,9 +63,9 @@ class TurnService:
         fresh = self.queue.embed_now(turn.summary, turn.message)
         with self.database.write() as tx:
             caller = projects.settled(tx, caller)
-            id = turns.insert(tx, turn, caller)
-            kept = fresh is not None and embeddings.keep(
-                tx, fresh.space_id, Embedded.TURNS, id, fresh.texts, fresh.vectors
+            id = tx.turns.insert(turn, caller)
+            kept = fresh is not None and tx.embeddings.keep(
+                fresh.space_id, Embedded.TURNS, id, fresh.texts, fresh.vectors
             )
             for draft in drafts:
                 self.facts.write_in(tx, draft, Scope.PROJECT, caller)
@@ -96,7 +95,7 @@ class TurnService:
             ranked = retrieval.rank(tx, text, search, known)[:limit]
             found = [(each.item.thing, each.probability) for each in ranked]
             places = homes(None, projects.known(tx, caller))
-            named = facts.mentioned(tx, places, asked.terms, MENTIONED) if asked.terms else []
+            named = tx.facts.mentioned(places, asked.terms, MENTIONED) if asked.terms else []
             problems = (*retrieval.without_meaning(tx, [Embedded.TURNS], meaning), *tx.skipped)
             return Recalled(found, named, problems, where.note)
 
@@ -113,7 +112,7 @@ class TurnService:
             NotFound: there is none.
         """
         with self.database.read() as tx:
-            found = turns.select(tx, [id])
+            found = tx.turns.select([id])
         if not found:
             raise NotFound(f"No turn {id}.", Mend.FIND_TURN)
         return found[0]
@@ -125,13 +124,13 @@ class TurnService:
             NotFound: no such turn; to erase, also none that was deleted.
         """
         with self.database.write() as tx:
-            there = trash.put(tx, Kind.TURN, [id], caller)
-            deleted = trash.select(tx, Kind.TURN, item_id=id)
+            there = tx.trash.put(Kind.TURN, [id], caller)
+            deleted = tx.trash.select(Kind.TURN, item_id=id)
             if not there and not (purge and deleted):
                 raise NotFound(f"No turn {id}, so nothing was deleted.", Mend.FIND_TURN)
             if not purge:
                 return forgetting.deleted(there, tx.now)
-            trash.erase(tx, [each.id for each in deleted])
+            tx.trash.erase([each.id for each in deleted])
         return forgetting.erased(1, self.database.drop_copies())
 
     def restore(self, id: int) -> Turn:
@@ -141,11 +140,11 @@ class TurnService:
             NotFound: it was not deleted in the last 30 days.
         """
         with self.database.write() as tx:
-            trashed = trash.find_last(tx, Kind.TURN, id)
+            trashed = tx.trash.find_last(Kind.TURN, id)
             if trashed is None:
                 raise NotFound(f"No turn {id} was deleted in the last 30 days. Nothing was restored.")
-            trash.restore(tx, Kind.TURN, trashed)
-            (turn,) = turns.select(tx, [id])
+            tx.trash.restore(Kind.TURN, trashed)
+            (turn,) = tx.turns.select([id])
         self.queue.wake()
         return turn
 
@@ -157,5 +156,5 @@ def _answers(recalled: Recalled) -> bool:
 def load(tx: Tx, ids: Sequence[int]) -> dict[int, Item[Turn]]:
     return {
         turn.id: Item(turn, (turn.summary, turn.message), turn.project, turn.occurred_at)
-        for turn in turns.select(tx, ids)
+        for turn in tx.turns.select(ids)
     }

@@ -11,10 +11,9 @@ from memory_server.domain.message import Message
 from memory_server.domain.situation import Situation
 from memory_server.errors import Problem
 from memory_server.services import projects
-from memory_server.sqlite import conversations, long_term, wakes
-from memory_server.sqlite.conversations import ConversationId
-from memory_server.sqlite.database import Database
-from memory_server.sqlite.tx import Tx, WriteTx
+from memory_server.storage.database import Database
+from memory_server.storage.short_term import ConversationId
+from memory_server.storage.tx import Tx, WriteTx
 from memory_server.triggers import Outcome, Value
 
 MAX_WHY = 200
@@ -81,7 +80,7 @@ class WakingService:
         with self.database.read() as tx:
             where = projects.conversation(tx, conversation, caller)
             there = dict.fromkeys((*places(tx, conversation, caller), *places(tx, None, caller)))
-            watched = tuple(watch for place in there for watch in long_term.watches(tx, place))
+            watched = tuple(watch for place in there for watch in tx.long_term.watches(place))
             now, skipped = tx.now, tuple(tx.skipped)
             cooling = _cooling(tx, watched, caller)
         asleep = cooling | told
@@ -98,12 +97,12 @@ class WakingService:
         """
         with self.database.read() as tx:
             session = caller.session
-            conversation = session if session and conversations.find(tx, session) else None
+            conversation = session if session and tx.conversations.find(session) else None
         awake = self.judged([Message("user", prompt)], conversation, {}, caller, told).awake
         if not awake:
             return []
         with self.database.read() as tx:
-            prompts = long_term.prompts(tx, [watch.id for watch, _ in awake])
+            prompts = tx.long_term.prompts([watch.id for watch, _ in awake])
         kept = self.kept([value.kept for _, value in awake])
         return [
             Due(watch.id, watch.name, prompts[watch.id], why)
@@ -132,13 +131,13 @@ class WakingService:
 
 def mark_woken(tx: WriteTx, woken: Sequence[tuple[LongTermId, str]], caller: Caller) -> None:
     """These memories woke now, each with its reason."""
-    long_term.mark_fired(tx, [id for id, _ in woken])
-    wakes.insert(tx, woken, caller)
+    tx.long_term.mark_fired([id for id, _ in woken])
+    tx.wakes.insert(woken, caller)
 
 
 def places(tx: Tx, conversation: str | None, caller: Caller) -> list[ConversationId]:
     """Of the conversations that are meant, those that exist."""
-    found = (conversations.find(tx, each) for each in projects.conversations(tx, conversation, caller))
+    found = (tx.conversations.find(each) for each in projects.conversations(tx, conversation, caller))
     return [place for place in found if place is not None]
 
 
@@ -153,7 +152,7 @@ def _cooling(tx: Tx, watched: Sequence[Watch], caller: Caller) -> frozenset[Long
     if not spaced:
         return frozenset()
     now = datetime.fromisoformat(tx.now)
-    woken = wakes.last(tx, list(spaced), caller.session)
+    woken = tx.wakes.last(list(spaced), caller.session)
     return frozenset(
         id for id, at in woken.items() if now - datetime.fromisoformat(at) < timedelta(minutes=spaced[id])
     )

@@ -2,11 +2,12 @@
 
 import json
 from collections.abc import Mapping
+from dataclasses import dataclass
 from datetime import date, timedelta
 
 from memory_server.domain.calls import Calls, times_of
 from memory_server.sqlite.rows import Rows
-from memory_server.sqlite.tx import Tx, WriteTx
+from memory_server.sqlite.tx import Tx
 
 ROWS = (Rows("call_counts", ("day", "tool", "times"), moments=("day",), json=("times",)),)
 
@@ -16,47 +17,50 @@ DAYS = 400
 _COLUMNS = "calls, refused, failed, degraded, timed_out, milliseconds"
 
 
-def add(tx: WriteTx, counted: Mapping[str, Calls]) -> None:
-    """Add calls of tools to the day of this moment."""
-    day = tx.now[:10]
-    for tool, new in counted.items():
-        row = tx.row("SELECT times FROM call_counts WHERE day = ? AND tool = ?", (day, tool))
-        before = Calls(times=times_of(json.loads(row[0]))) if row else Calls()
-        tx.execute(
-            f"""
-            INSERT INTO call_counts (day, tool, {_COLUMNS}, times)
-            VALUES (:day, :tool, :calls, :refused, :failed, :degraded, :timed_out, :milliseconds, :times)
-            ON CONFLICT (day, tool) DO UPDATE SET
-                calls = calls + excluded.calls,
-                refused = refused + excluded.refused,
-                failed = failed + excluded.failed,
-                degraded = degraded + excluded.degraded,
-                timed_out = timed_out + excluded.timed_out,
-                milliseconds = milliseconds + excluded.milliseconds,
-                times = excluded.times
-            """,
-            {
-                "day": day,
-                "tool": tool,
-                "calls": new.calls,
-                "refused": new.refused,
-                "failed": new.failed,
-                "degraded": new.degraded,
-                "timed_out": new.timed_out,
-                "milliseconds": new.milliseconds,
-                "times": json.dumps((before + new).times),
-            },
-        )
-    oldest = date.fromisoformat(day) - timedelta(days=DAYS)
-    tx.execute("DELETE FROM call_counts WHERE day < ?", (oldest.isoformat(),))
+@dataclass(frozen=True, slots=True)
+class CallCounts:
+    """The table `call_counts`: the calls of a day by tool."""
 
+    tx: Tx
 
-def select(tx: Tx, days: int) -> dict[str, Calls]:
-    """The calls of the last so many days by tool, those with the most calls first."""
-    since = date.fromisoformat(tx.now[:10]) - timedelta(days=days - 1)
-    found: dict[str, Calls] = {}
-    for tool, times, *numbers in tx.rows(
-        f"SELECT tool, times, {_COLUMNS} FROM call_counts WHERE day >= ?", (since.isoformat(),)
-    ):
-        found[tool] = found.get(tool, Calls()) + Calls(*[*numbers, times_of(json.loads(times))])
-    return dict(sorted(found.items(), key=lambda each: (-each[1].calls, each[0])))
+    def add(self, counted: Mapping[str, Calls]) -> None:
+        day = self.tx.now[:10]
+        for tool, new in counted.items():
+            row = self.tx.row("SELECT times FROM call_counts WHERE day = ? AND tool = ?", (day, tool))
+            before = Calls(times=times_of(json.loads(row[0]))) if row else Calls()
+            self.tx.execute(
+                f"""
+                INSERT INTO call_counts (day, tool, {_COLUMNS}, times)
+                VALUES (:day, :tool, :calls, :refused, :failed, :degraded, :timed_out, :milliseconds, :times)
+                ON CONFLICT (day, tool) DO UPDATE SET
+                    calls = calls + excluded.calls,
+                    refused = refused + excluded.refused,
+                    failed = failed + excluded.failed,
+                    degraded = degraded + excluded.degraded,
+                    timed_out = timed_out + excluded.timed_out,
+                    milliseconds = milliseconds + excluded.milliseconds,
+                    times = excluded.times
+                """,
+                {
+                    "day": day,
+                    "tool": tool,
+                    "calls": new.calls,
+                    "refused": new.refused,
+                    "failed": new.failed,
+                    "degraded": new.degraded,
+                    "timed_out": new.timed_out,
+                    "milliseconds": new.milliseconds,
+                    "times": json.dumps((before + new).times),
+                },
+            )
+        oldest = date.fromisoformat(day) - timedelta(days=DAYS)
+        self.tx.execute("DELETE FROM call_counts WHERE day < ?", (oldest.isoformat(),))
+
+    def select(self, days: int) -> dict[str, Calls]:
+        since = date.fromisoformat(self.tx.now[:10]) - timedelta(days=days - 1)
+        found: dict[str, Calls] = {}
+        for tool, times, *numbers in self.tx.rows(
+            f"SELECT tool, times, {_COLUMNS} FROM call_counts WHERE day >= ?", (since.isoformat(),)
+        ):
+            found[tool] = found.get(tool, Calls()) + Calls(*[*numbers, times_of(json.loads(times))])
+        return dict(sorted(found.items(), key=lambda each: (-each[1].calls, each[0])))

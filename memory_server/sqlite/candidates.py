@@ -4,7 +4,7 @@ All kinds are searched in the same way; an id is a rowid of the word index, also
 """
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -13,277 +13,19 @@ from numpy.typing import NDArray
 from memory_server.domain import parts
 from memory_server.domain.embedding import Embedded
 from memory_server.domain.memory import Filter
-from memory_server.sqlite import memory_counts
-from memory_server.sqlite.embeddings import TABLES, Wanted, conditions
-from memory_server.sqlite.sign_bits import SignBits
+from memory_server.sqlite import sign_bits
+from memory_server.sqlite.embeddings import TABLES, conditions
+from memory_server.sqlite.memory_counts import MemoryCounts
 from memory_server.sqlite.tx import Tx, Value
 from memory_server.sqlite.words import quoted
+from memory_server.storage.candidates import Posting, Said
+from memory_server.storage.vectors import Wanted
 
 MOST_ROWS = 20_000
 """Rows of one term that are read, the newest: 20 ms. A word that more texts hold decides little."""
 
 SMALL = 20_000
 """Memories of the largest project whose words are looked for among them alone."""
-
-
-@dataclass(frozen=True, slots=True)
-class Posting:
-    """The texts that hold a term, their ids ascending, each with its BM25; `everywhere` is how many there are."""
-
-    ids: NDArray[np.int64]
-    scores: NDArray[np.float64]
-    everywhere: int
-
-
-@dataclass(frozen=True, slots=True)
-class Said:
-    """How texts begin and end, and when they were said: `ids` ascend, beside `seconds` of the julian day.
-
-    `starts` has the first characters, in lower case, of those that have a colon there, `ends` the last ones of those
-    that have a question mark there, by their ids.
-    """
-
-    ids: NDArray[np.int64]
-    seconds: NDArray[np.float64]
-    starts: Mapping[int, str]
-    ends: Mapping[int, str]
-
-
-def count(tx: Tx, kind: Embedded) -> int:
-    """How many texts the word index of a kind has, whoever asks: the index weighs its words by that."""
-    if kind is Embedded.MEMORIES and tx.person is None:  # to count the rows of a million takes 4 ms
-        return memory_counts.total(tx) + int(tx.value("SELECT count(*) FROM memory_parts"))
-    return int(tx.value(f"SELECT count(*) FROM {TABLES[kind].words}_docsize"))
-
-
-def in_small_project(tx: Tx, kind: Embedded, wanted: Wanted) -> str | None:
-    """The project ('' is none) whose memories a filter wants, if they are no more than SMALL."""
-    if kind is not Embedded.MEMORIES or not isinstance(wanted, Filter) or wanted.project is None:
-        return None
-    return wanted.project if memory_counts.total(tx, wanted.project) <= SMALL else None
-
-
-def of_project(tx: Tx, terms: Sequence[str], project: str) -> list[Posting]:
-    """For each term all memories of a project ('' is none) that hold it.
-
-    To look through the index for them takes 0.1 µs for each row that holds a term; to score one of theirs takes 3 µs.
-    """
-    counts = tx.rows(
-        """
-        SELECT (SELECT count(*) FROM memory_words WHERE memory_words MATCH terms.value)
-        FROM json_each(?) AS terms
-        """,
-        (json.dumps(list(map(quoted, terms))),),
-    )
-    holding = [int(number) for (number,) in counts]
-    return _within(tx, terms, holding, "SELECT id FROM memories WHERE project IS ?", project or None)
-
-
-def with_others(tx: Tx, terms: Sequence[str], known: Sequence[Posting], ids: Sequence[int]) -> list[Posting]:
-    """The postings of terms, and what these other memories have of each."""
-    holding = [each.everywhere for each in known]
-    found = _within(tx, terms, holding, "SELECT value FROM json_each(?)", json.dumps(ids))
-    joined = []
-    for one, other in zip(known, found, strict=True):
-        every, scores = np.concatenate([one.ids, other.ids]), np.concatenate([one.scores, other.scores])
-        order = np.argsort(every)
-        joined.append(Posting(every[order], scores[order], one.everywhere))
-    return joined
-
-
-def _within(
-    tx: Tx, terms: Sequence[str], holding: Sequence[int], memories: str, value: Value
-) -> list[Posting]:
-    """For each term, which so many texts hold, those of some memories that do, parts of long ones among them."""
-    asked = json.dumps([(quoted(term), number) for term, number in zip(terms, holding, strict=True)])
-    rows = tx.rows(
-        f"""
-        SELECT terms.key, w.rowid, bm25_of(memory_words, terms.value ->> 1)
-        FROM json_each(?) AS terms
-        CROSS JOIN memory_words AS w
-        WHERE memory_words MATCH terms.value ->> 0 AND (w.rowid & ?) IN ({memories})
-        """,
-        (asked, parts.WHOLE, value),
-    )
-    ids = np.array([(row[0], row[1]) for row in rows], np.int64).reshape(len(rows), 2)
-    scores = np.array([row[2] for row in rows], np.float64)
-    of_term = [ids[:, 0] == number for number in range(len(terms))]
-    return [
-        Posting(ids[these, 1], scores[these], number) for these, number in zip(of_term, holding, strict=True)
-    ]
-
-
-def posting(tx: Tx, kind: Embedded, term: str) -> Posting:
-    """The newest texts that hold a term, of those that the person sees."""
-    index = TABLES[kind].words
-    seen = tx.seen(TABLES[kind].source, f"{index}.rowid & {parts.WHOLE}")
-    rows = tx.rows(
-        f"""
-        SELECT rowid, -bm25({index})
-        FROM {index}
-        WHERE {index} MATCH ? {seen}
-        ORDER BY rowid DESC
-        LIMIT ?
-        """,
-        (quoted(term), MOST_ROWS),
-    )
-    everywhere = len(rows)
-    if everywhere == MOST_ROWS or seen:
-        everywhere = int(tx.value(f"SELECT count(*) FROM {index} WHERE {index} MATCH ?", (quoted(term),)))
-    found = np.array(rows[::-1], dtype=np.float64).reshape(len(rows), 2)
-    return Posting(found[:, 0].astype(np.int64), found[:, 1], everywhere)
-
-
-def around(tx: Tx, kind: Embedded, ids: Iterable[int], reach: int) -> NDArray[np.int64]:
-    """For each of these texts that was said in a session: so many before it, itself, and so many after it, in order.
-
-    A row each, with 0 where there is none. Parts of long texts stand for themselves.
-    """
-    source = TABLES[kind].source
-
-    def side(sign: str, direction: str) -> str:
-        return f"""(
-            SELECT group_concat(id) FROM (
-                SELECT id FROM {source}
-                WHERE session = here.session AND id {sign} here.id
-                ORDER BY id {direction} LIMIT ?
-            )
-        )"""
-
-    rows = tx.rows(
-        f"""
-        SELECT here.id, {side("<", "DESC")}, {side(">", "ASC")}
-        FROM {source} AS here
-        WHERE here.id IN (SELECT value FROM json_each(?)) AND here.session IS NOT NULL
-        """,
-        (reach, reach, json.dumps([id for id in ids if not parts.number_of(id)])),
-    )
-    found = np.zeros((len(rows), 2 * reach + 1), np.int64)
-    for line, (id, before, after) in zip(found, rows, strict=True):
-        line[reach] = id
-        if before:
-            earlier = before.split(",")[::-1]
-            line[reach - len(earlier) : reach] = earlier
-        if after:
-            later = after.split(",")
-            line[reach + 1 : reach + 1 + len(later)] = later
-    return found
-
-
-def said(tx: Tx, kind: Embedded, ids: Sequence[int]) -> Said:
-    """How these texts begin and end, and when they were said."""
-    tables = TABLES[kind]
-    rows = tx.rows(
-        f"""
-        SELECT id,
-            iif(instr(start, ':') OR instr(start, '：'), lower(start), ''),
-            iif(instr("end", '?') OR instr("end", '？'), "end", ''),
-            seconds
-        FROM (
-            SELECT id, substr({tables.text}, 1, 40) AS start, substr({tables.text}, -3) AS "end",
-                86400 * ifnull(julianday({tables.moment}), 0) AS seconds
-            FROM {tables.source}
-            WHERE id IN (SELECT value FROM json_each(?))
-        )
-        ORDER BY id
-        """,
-        (json.dumps(ids),),
-    )
-    return Said(
-        np.array([row[0] for row in rows], np.int64),
-        np.array([row[3] for row in rows], np.float64),
-        {row[0]: row[1] for row in rows if row[1]},
-        {row[0]: row[2] for row in rows if row[2]},
-    )
-
-
-def containing(tx: Tx, kind: Embedded, text: str, limit: int) -> list[int]:
-    """The newest texts that hold this letter by letter: for queries without any word, such as an emoji."""
-    tables = TABLES[kind]
-    rows = tx.rows(
-        f"SELECT id FROM {tables.source} WHERE instr({tables.text}, ?) > 0 ORDER BY id DESC LIMIT ?",
-        (text, limit),
-    )
-    return [id for (id,) in rows]
-
-
-def lets_pass(
-    tx: Tx,
-    kind: Embedded,
-    ids: NDArray[np.int64],
-    wanted: Wanted,
-    bits: SignBits | None = None,
-    space_id: int = 0,
-) -> NDArray[np.bool_]:
-    """Of which texts a filter lets the memory (or turn, or fact) pass, in the order given.
-
-    Where the process holds the `bits` of a space, they tell of most memories; the file tells of the others.
-    """
-    if wanted == Filter():
-        return np.ones(len(ids), bool)
-    whole = ids & parts.WHOLE
-    known = None
-    if bits is not None and isinstance(wanted, Filter) and kind is Embedded.MEMORIES:
-        known = bits.passing(tx, space_id, whole, wanted)
-    found, unknown = (np.zeros(len(ids), bool), np.ones(len(ids), bool)) if known is None else known
-    if unknown.any():
-        rest = whole[unknown].tolist()
-        there = passing(tx, kind, rest, wanted)
-        found[unknown] = [id in there for id in rest]
-    return found
-
-
-def first_passing(
-    tx: Tx,
-    kind: Embedded,
-    ids: NDArray[np.int64],
-    wanted: Wanted,
-    limit: int,
-    bits: SignBits | None = None,
-    space_id: int = 0,
-) -> list[int]:
-    """The first texts that a filter lets pass, at most `limit`. Few are asked for at first, then ever more."""
-    found: list[int] = []
-    start, size = 0, 4 * limit
-    while start < len(ids) and len(found) < limit:
-        some = ids[start : start + size]
-        found += some[lets_pass(tx, kind, some, wanted, bits, space_id)].tolist()
-        start, size = start + size, 4 * size
-    return found[:limit]
-
-
-def passing(tx: Tx, kind: Embedded, ids: Sequence[int], wanted: Wanted) -> set[int]:
-    """Those of the memories (or turns, or facts) of these texts that a filter lets pass."""
-    clauses, values = conditions(wanted, tx.now)
-    rows = tx.rows(
-        f"""
-        SELECT m.id
-        FROM {TABLES[kind].source} AS m
-        WHERE {" AND ".join(["m.id IN (SELECT value FROM json_each(?))", *clauses])}
-        """,
-        (json.dumps([parts.memory_of(id) for id in ids]), *values),
-    )
-    return {id for (id,) in rows}
-
-
-def vectors(
-    tx: Tx,
-    kind: Embedded,
-    space_id: int,
-    ids: NDArray[np.int64],
-    dimensions: int,
-    wanted: NDArray[np.bool_] | None = None,
-) -> list[NDArray[np.float32]]:
-    """The vectors of these texts, whose ids ascend: a row each and one of zeros.
-
-    Turns have two such arrays: those of the summaries and those of the messages. A text that has none yet has zeros,
-    and so has one that is not `wanted`, and one whose vector holds no numbers, as in a damaged row.
-    """
-    read = ids if wanted is None else ids[wanted]
-    return [
-        _placed(ids, _vectors(tx, kind, table, space_id, read), dimensions)
-        for table in TABLES[kind].embedded.values()
-    ]
 
 
 def _placed(ids: NDArray[np.int64], rows: list[tuple[int, bytes]], dimensions: int) -> NDArray[np.float32]:
@@ -296,22 +38,231 @@ def _placed(ids: NDArray[np.int64], rows: list[tuple[int, bytes]], dimensions: i
     return found
 
 
-def _vectors(
-    tx: Tx, kind: Embedded, table: str, space_id: int, ids: NDArray[np.int64]
-) -> list[tuple[int, bytes]]:
-    """The ids and the bytes. Vectors of parts of long memories stand in a table of their own."""
-    are_parts = ids >= 1 << parts.NUMBERED
-    found: list[tuple[int, bytes]] = []
-    for source, id, read in (
-        (table, TABLES[kind].id, ids[~are_parts]),
-        ("part_embeddings", "part_id", ids[are_parts]),
-    ):
-        if len(read):
-            found += tx.rows(
-                f"""
-                SELECT {id}, vector FROM {source}
-                WHERE space_id = ? AND {id} IN (SELECT value FROM json_each(?))
-                """,
-                (space_id, json.dumps(read.tolist())),
+@dataclass(frozen=True, slots=True)
+class Candidates:
+    """What a search reads of the file: which texts hold its words, what stands beside them, and their vectors."""
+
+    tx: Tx
+
+    def count(self, kind: Embedded) -> int:
+        if kind is Embedded.MEMORIES and self.tx.person is None:  # to count the rows of a million takes 4 ms
+            return MemoryCounts(self.tx).total() + int(self.tx.value("SELECT count(*) FROM memory_parts"))
+        return int(self.tx.value(f"SELECT count(*) FROM {TABLES[kind].words}_docsize"))
+
+    def in_small_project(self, kind: Embedded, wanted: Wanted) -> str | None:
+        if kind is not Embedded.MEMORIES or not isinstance(wanted, Filter) or wanted.project is None:
+            return None
+        return wanted.project if MemoryCounts(self.tx).total(wanted.project) <= SMALL else None
+
+    def of_project(self, terms: Sequence[str], project: str) -> list[Posting]:
+        counts = self.tx.rows(
+            """
+            SELECT (SELECT count(*) FROM memory_words WHERE memory_words MATCH terms.value)
+            FROM json_each(?) AS terms
+            """,
+            (json.dumps(list(map(quoted, terms))),),
+        )
+        holding = [int(number) for (number,) in counts]
+        return self._within(terms, holding, "SELECT id FROM memories WHERE project IS ?", project or None)
+
+    def with_others(
+        self, terms: Sequence[str], known: Sequence[Posting], ids: Sequence[int]
+    ) -> list[Posting]:
+        holding = [each.everywhere for each in known]
+        found = self._within(terms, holding, "SELECT value FROM json_each(?)", json.dumps(ids))
+        joined = []
+        for one, other in zip(known, found, strict=True):
+            every, scores = np.concatenate([one.ids, other.ids]), np.concatenate([one.scores, other.scores])
+            order = np.argsort(every)
+            joined.append(Posting(every[order], scores[order], one.everywhere))
+        return joined
+
+    def _within(
+        self, terms: Sequence[str], holding: Sequence[int], memories: str, value: Value
+    ) -> list[Posting]:
+        """For each term, which so many texts hold, those of some memories that do, parts of long ones among them."""
+        asked = json.dumps([(quoted(term), number) for term, number in zip(terms, holding, strict=True)])
+        rows = self.tx.rows(
+            f"""
+            SELECT terms.key, w.rowid, bm25_of(memory_words, terms.value ->> 1)
+            FROM json_each(?) AS terms
+            CROSS JOIN memory_words AS w
+            WHERE memory_words MATCH terms.value ->> 0 AND (w.rowid & ?) IN ({memories})
+            """,
+            (asked, parts.WHOLE, value),
+        )
+        ids = np.array([(row[0], row[1]) for row in rows], np.int64).reshape(len(rows), 2)
+        scores = np.array([row[2] for row in rows], np.float64)
+        of_term = [ids[:, 0] == number for number in range(len(terms))]
+        return [
+            Posting(ids[these, 1], scores[these], number)
+            for these, number in zip(of_term, holding, strict=True)
+        ]
+
+    def posting(self, kind: Embedded, term: str) -> Posting:
+        index = TABLES[kind].words
+        seen = self.tx.seen(TABLES[kind].source, f"{index}.rowid & {parts.WHOLE}")
+        rows = self.tx.rows(
+            f"""
+            SELECT rowid, -bm25({index})
+            FROM {index}
+            WHERE {index} MATCH ? {seen}
+            ORDER BY rowid DESC
+            LIMIT ?
+            """,
+            (quoted(term), MOST_ROWS),
+        )
+        everywhere = len(rows)
+        if everywhere == MOST_ROWS or seen:
+            everywhere = int(
+                self.tx.value(f"SELECT count(*) FROM {index} WHERE {index} MATCH ?", (quoted(term),))
             )
-    return found
+        found = np.array(rows[::-1], dtype=np.float64).reshape(len(rows), 2)
+        return Posting(found[:, 0].astype(np.int64), found[:, 1], everywhere)
+
+    def around(self, kind: Embedded, ids: Iterable[int], reach: int) -> NDArray[np.int64]:
+        source = TABLES[kind].source
+
+        def side(sign: str, direction: str) -> str:
+            return f"""(
+                SELECT group_concat(id) FROM (
+                    SELECT id FROM {source}
+                    WHERE session = here.session AND id {sign} here.id
+                    ORDER BY id {direction} LIMIT ?
+                )
+            )"""
+
+        rows = self.tx.rows(
+            f"""
+            SELECT here.id, {side("<", "DESC")}, {side(">", "ASC")}
+            FROM {source} AS here
+            WHERE here.id IN (SELECT value FROM json_each(?)) AND here.session IS NOT NULL
+            """,
+            (reach, reach, json.dumps([id for id in ids if not parts.number_of(id)])),
+        )
+        found = np.zeros((len(rows), 2 * reach + 1), np.int64)
+        for line, (id, before, after) in zip(found, rows, strict=True):
+            line[reach] = id
+            if before:
+                earlier = before.split(",")[::-1]
+                line[reach - len(earlier) : reach] = earlier
+            if after:
+                later = after.split(",")
+                line[reach + 1 : reach + 1 + len(later)] = later
+        return found
+
+    def said(self, kind: Embedded, ids: Sequence[int]) -> Said:
+        tables = TABLES[kind]
+        rows = self.tx.rows(
+            f"""
+            SELECT id,
+                iif(instr(start, ':') OR instr(start, '：'), lower(start), ''),
+                iif(instr("end", '?') OR instr("end", '？'), "end", ''),
+                seconds
+            FROM (
+                SELECT id, substr({tables.text}, 1, 40) AS start, substr({tables.text}, -3) AS "end",
+                    86400 * ifnull(julianday({tables.moment}), 0) AS seconds
+                FROM {tables.source}
+                WHERE id IN (SELECT value FROM json_each(?))
+            )
+            ORDER BY id
+            """,
+            (json.dumps(ids),),
+        )
+        return Said(
+            np.array([row[0] for row in rows], np.int64),
+            np.array([row[3] for row in rows], np.float64),
+            {row[0]: row[1] for row in rows if row[1]},
+            {row[0]: row[2] for row in rows if row[2]},
+        )
+
+    def containing(self, kind: Embedded, text: str, limit: int) -> list[int]:
+        tables = TABLES[kind]
+        rows = self.tx.rows(
+            f"SELECT id FROM {tables.source} WHERE instr({tables.text}, ?) > 0 ORDER BY id DESC LIMIT ?",
+            (text, limit),
+        )
+        return [id for (id,) in rows]
+
+    def lets_pass(
+        self,
+        kind: Embedded,
+        ids: NDArray[np.int64],
+        wanted: Wanted,
+        space_id: int = 0,
+    ) -> NDArray[np.bool_]:
+        if wanted == Filter():
+            return np.ones(len(ids), bool)
+        whole = ids & parts.WHOLE
+        known = None
+        held = sign_bits.held_by(self.tx) if space_id else None
+        if held is not None and isinstance(wanted, Filter) and kind is Embedded.MEMORIES:
+            known = held.passing(self.tx, space_id, whole, wanted)
+        found, unknown = (np.zeros(len(ids), bool), np.ones(len(ids), bool)) if known is None else known
+        if unknown.any():
+            rest = whole[unknown].tolist()
+            there = self.passing(kind, rest, wanted)
+            found[unknown] = [id in there for id in rest]
+        return found
+
+    def first_passing(
+        self,
+        kind: Embedded,
+        ids: NDArray[np.int64],
+        wanted: Wanted,
+        limit: int,
+        space_id: int = 0,
+    ) -> list[int]:
+        found: list[int] = []
+        start, size = 0, 4 * limit
+        while start < len(ids) and len(found) < limit:
+            some = ids[start : start + size]
+            found += some[self.lets_pass(kind, some, wanted, space_id)].tolist()
+            start, size = start + size, 4 * size
+        return found[:limit]
+
+    def passing(self, kind: Embedded, ids: Sequence[int], wanted: Wanted) -> set[int]:
+        clauses, values = conditions(wanted, self.tx.now)
+        rows = self.tx.rows(
+            f"""
+            SELECT m.id
+            FROM {TABLES[kind].source} AS m
+            WHERE {" AND ".join(["m.id IN (SELECT value FROM json_each(?))", *clauses])}
+            """,
+            (json.dumps([parts.memory_of(id) for id in ids]), *values),
+        )
+        return {id for (id,) in rows}
+
+    def vectors(
+        self,
+        kind: Embedded,
+        space_id: int,
+        ids: NDArray[np.int64],
+        dimensions: int,
+        wanted: NDArray[np.bool_] | None = None,
+    ) -> list[NDArray[np.float32]]:
+        read = ids if wanted is None else ids[wanted]
+        return [
+            _placed(ids, self._vectors(kind, table, space_id, read), dimensions)
+            for table in TABLES[kind].embedded.values()
+        ]
+
+    def _vectors(
+        self, kind: Embedded, table: str, space_id: int, ids: NDArray[np.int64]
+    ) -> list[tuple[int, bytes]]:
+        """The ids and the bytes. Vectors of parts of long memories stand in a table of their own."""
+        are_parts = ids >= 1 << parts.NUMBERED
+        found: list[tuple[int, bytes]] = []
+        for source, id, read in (
+            (table, TABLES[kind].id, ids[~are_parts]),
+            ("part_embeddings", "part_id", ids[are_parts]),
+        ):
+            if len(read):
+                found += self.tx.rows(
+                    f"""
+                    SELECT {id}, vector FROM {source}
+                    WHERE space_id = ? AND {id} IN (SELECT value FROM json_each(?))
+                    """,
+                    (space_id, json.dumps(read.tolist())),
+                )
+        return found

@@ -1,5 +1,7 @@
 """What half-written ids may become: rows of several tables by the first digits of their id."""
 
+from dataclasses import dataclass
+
 from memory_server.domain.change import Kind
 from memory_server.sqlite.tx import Tx
 
@@ -14,17 +16,22 @@ _TABLES = {
 """Of each kind that is known by a number its table, its text and its project."""
 
 
-def numbered(tx: Tx, kind: Kind, digits: str, project: str, limit: int) -> list[tuple[int, str]]:
-    """The newest rows whose id begins so, those of a project first, each with the beginning of its text."""
-    table, text, place = _TABLES[kind]
-    rows = tx.rows(
-        f"""
-        SELECT id, substr({text}, 1, {SHOWN})
-        FROM {table}
-        WHERE substr(id, 1, ?) = ?
-        ORDER BY {place} = ? DESC, id DESC
-        LIMIT ?
-        """,
-        (len(digits), digits, project, limit),
-    )
-    return [(id, text) for id, text in rows]
+@dataclass(frozen=True, slots=True)
+class Completing:
+    """What half-written ids may become: rows of several tables by the first digits of their id."""
+
+    tx: Tx
+
+    def numbered(self, kind: Kind, digits: str, project: str, limit: int) -> list[tuple[int, str]]:
+        table, text, place = _TABLES[kind]
+        rows = self.tx.rows(
+            f"""
+            SELECT id, substr({text}, 1, {SHOWN})
+            FROM {table}
+            WHERE substr(id, 1, ?) = ?
+            ORDER BY {place} = ? DESC, id DESC
+            LIMIT ?
+            """,
+            (len(digits), digits, project, limit),
+        )
+        return [(id, text) for id, text in rows]

@@ -18,7 +18,8 @@ from memory_server.domain.moment import timestamp
 from memory_server.errors import Hint, Invalid, Mend, Problem, Unavailable
 from memory_server.sqlite import bm25, checks, failures, files, later, migrate, pragmas, rights, vectors
 from memory_server.sqlite.later import Later, Mark
-from memory_server.sqlite.tx import Tx, WriteTx
+from memory_server.sqlite.transaction import Transaction
+from memory_server.sqlite.tx import Held
 from memory_server.sqlite.waiting import Places, nap, until_the_end
 
 logger = logging.getLogger(__name__)
@@ -98,6 +99,7 @@ class Database:
         self._news = ""
         """What happened to the file last, for all threads that notice it at the same time."""
         self._later = Later()
+        self._held = Held()
         self._closed = False
 
     def open(self) -> None:
@@ -110,18 +112,18 @@ class Database:
             self._open_handles()
 
     @contextmanager
-    def read(self) -> Iterator[Tx]:
+    def read(self) -> Iterator[Transaction]:
         """One consistent view of the file, as the person sees it for whom something is done."""
         person = self._acting()
         with self._translated(), until_the_end(CALL) as seconds, self._reader(seconds, person) as connection:
             connection.execute("BEGIN")
             try:
-                yield Tx(connection, self._now(), person=person)
+                yield Transaction(connection, self._now(), person=person, held=self._held)
             finally:
                 _roll_back(connection)
 
     @contextmanager
-    def write(self, patience: float = CALL) -> Iterator[WriteTx]:
+    def write(self, patience: float = CALL) -> Iterator[Transaction]:
         """One write: committed and on disk when the block ends, undone when it raises.
 
         `patience` is how many seconds to wait for other threads and processes, where the call may take longer. It sees
@@ -143,15 +145,16 @@ class Database:
             try:
                 migrate.refuse_newer(connection, self._migrations[-1].version)
                 marks = self._later.take(person)
-                later.write(WriteTx(connection, self._now(), person=person), marks)
-                yield WriteTx(connection, self._now(), person=person, before=connection.total_changes())
+                later.write(Transaction(connection, self._now(), person=person), marks)
+                before = connection.total_changes()
+                yield Transaction(connection, self._now(), person=person, before=before, held=self._held)
                 connection.execute("COMMIT")
                 marks = []
             finally:
                 self._later.put_back(marks)
                 _roll_back(connection)
 
-    def later(self, mark: Callable[[WriteTx], object]) -> None:
+    def later(self, mark: Callable[[Transaction], object]) -> None:
         """Let a read record its access with the next write of this process, and without one in the next `settle`.
 
         So it waits for nobody. A process that is killed loses it, and so does one whose file goes away.
@@ -181,7 +184,7 @@ class Database:
                 return error.problem
         return None
 
-    def record(self, mark: Callable[[WriteTx], object]) -> Problem | None:
+    def record(self, mark: Callable[[Transaction], object]) -> Problem | None:
         """Let a read record its access, unless the file is read-only; why it could not. Then only that is lost."""
         try:
             if self.read_only:
@@ -211,9 +214,41 @@ class Database:
     def compact(self) -> tuple[int, int]:
         """Write the file anew without its free pages; how many bytes it had before and has now."""
         with self._translated(), until_the_end(CALL) as seconds, self._writer(seconds) as writer:
-            before = Tx(writer, self._now()).size()
+            before = Transaction(writer, self._now()).size()
             writer.execute("VACUUM")
-            return before, Tx(writer, self._now()).size()
+            return before, Transaction(writer, self._now()).size()
+
+    @contextmanager
+    def snapshot(self) -> Iterator[Transaction]:
+        """A view that stays the same however long it is read, and makes nobody wait who writes: a copy of the file."""
+        from memory_server.sqlite import temporary  # 5 ms, which a process that exports nothing does without
+
+        with temporary.folder() as folder:
+            path = folder / "memory.db"
+            self.backup(path)
+            copy = Database(path, self._clock)
+            try:
+                with copy.read() as tx:
+                    yield tx
+            finally:
+                copy.close()
+
+    def problems(self) -> list[str]:
+        """What is wrong with what is stored, a line each. Reads everything."""
+        with self.read() as tx:
+            return tx.health.problems(self._migrations)
+
+    def removal(self, index: str) -> Callable[[], bool]:
+        """What takes deleted words out of an index, a little with each call; whether nothing is left to do."""
+        from memory_server.sqlite import deleted_words  # 5 ms, which a hook that never erases does without
+
+        removal = deleted_words.Removal(index)
+
+        def go_on() -> bool:
+            with self.write() as tx:
+                return removal.go_on(tx)
+
+        return go_on
 
     def stamp(self) -> str:
         """A text that is another one after each write, of this process or another; reads no byte of the file."""
@@ -307,7 +342,7 @@ class Database:
                 logger.warning("%s is written anew: %s", self.path, reason)
             with self._writer(seconds) as writer:
                 writer.execute("VACUUM")
-                return Tx(writer, self._now()).size()
+                return Transaction(writer, self._now()).size()
 
     def close(self, timeout: float = CALL) -> bool:
         """Write what is kept, and close the file for good; false when another thread wrote for `timeout` seconds."""

@@ -9,9 +9,9 @@ the levels are brought into a state first in which it does.
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from memory_server.sqlite import erasures
+from memory_server.sqlite.erasures import Erasures
 from memory_server.sqlite.free_bytes import varint
-from memory_server.sqlite.tx import WriteTx
+from memory_server.sqlite.tx import Tx
 
 COLUMNS = {
     "memory_words": "content",
@@ -55,9 +55,9 @@ class Removal:
     _merging_all: bool = False
     _touches: int = 0
 
-    def go_on(self, tx: WriteTx) -> bool:
+    def go_on(self, tx: Tx) -> bool:
         """Do a little of it; whether nothing is left to do."""
-        asked = erasures.due(tx).get(self.index)
+        asked = Erasures(tx).due().get(self.index)
         if asked is None:  # another process has done it
             return True
         levels = [level for level in _levels(tx, self.index) if level.segments]
@@ -78,7 +78,7 @@ class Removal:
             self._command(tx, "merge", -self.pages)  # negative: all segments into one
         return False
 
-    def _is_small(self, tx: WriteTx) -> bool:
+    def _is_small(self, tx: Tx) -> bool:
         return bool(
             tx.value(
                 f"SELECT count(*) < ? FROM (SELECT 1 FROM {self.index}_docsize LIMIT ?)",
@@ -86,7 +86,7 @@ class Removal:
             )
         )
 
-    def _touch(self, tx: WriteTx) -> None:
+    def _touch(self, tx: Tx) -> None:
         """Write one row again, which makes a segment on the first level: with all on one, the marks may be kept."""
         column = COLUMNS[self.index]
         tx.execute(
@@ -94,16 +94,16 @@ class Removal:
         )
         self._touches += 1
 
-    def _command(self, tx: WriteTx, command: str, rank: int | None = None) -> None:
+    def _command(self, tx: Tx, command: str, rank: int | None = None) -> None:
         tx.execute(f"INSERT INTO {self.index} ({self.index}, rank) VALUES (?, ?)", (command, rank))
 
-    def _done(self, tx: WriteTx) -> bool:
-        erasures.ask_for_file(tx)
-        erasures.mark_done(tx, {self.index: self._asked})
+    def _done(self, tx: Tx) -> bool:
+        Erasures(tx).ask_for_file()
+        Erasures(tx).mark_done({self.index: self._asked})
         return True
 
 
-def _levels(tx: WriteTx, index: str) -> list[Level]:
+def _levels(tx: Tx, index: str) -> list[Level]:
     """The levels of an index, the newest first; none where its record is not of the known format.
 
     After a cookie of four bytes it holds the numbers of levels, segments and writes, and for each level the numbers

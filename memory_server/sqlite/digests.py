@@ -2,12 +2,13 @@
 
 import json
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from memory_server.domain.digest import Kind, Note
 from memory_server.domain.memory import MemoryId
 from memory_server.sqlite.memories import from_json
 from memory_server.sqlite.rows import Rows
-from memory_server.sqlite.tx import Tx, WriteTx
+from memory_server.sqlite.tx import Tx
 
 ROWS = (Rows("digested", ("kind",)),)
 
@@ -30,53 +31,55 @@ _NOTES = """
 """
 
 
-def notes(tx: Tx, before: str) -> list[Note]:
-    """The observations and turns from before a moment for which nothing stands and that nothing supersedes."""
-    return [
-        Note(
-            Kind(kind),
-            id,
-            text,
-            at,
-            project,
-            session,
-            tuple(str(tag) for tag in from_json(tags, [])),
-            importance,
-            accesses,
-            person,
+@dataclass(frozen=True, slots=True)
+class Digests:
+    """The table `digested`: the observations and turns for which a digest of the server stands."""
+
+    tx: Tx
+
+    def notes(self, before: str) -> list[Note]:
+        return [
+            Note(
+                Kind(kind),
+                id,
+                text,
+                at,
+                project,
+                session,
+                tuple(str(tag) for tag in from_json(tags, [])),
+                importance,
+                accesses,
+                person,
+            )
+            for kind, id, text, at, project, session, tags, importance, accesses, person in self.tx.rows(
+                _NOTES, {"before": before}
+            )
+        ]
+
+    def newest_sessions(self) -> set[str]:
+        rows = self.tx.rows(
+            """
+            SELECT project, session, max(at)
+            FROM (
+                SELECT
+                    ifnull(project, '') AS project, session, ifnull(occurred_at, created_at) AS at, 'memory' AS kind,
+                    person
+                FROM memories
+                WHERE type = 'observation'
+                UNION ALL
+                SELECT project, session, ifnull(occurred_at, created_at), 'turn', person FROM turns
+            )
+            GROUP BY project, kind, person
+            """
         )
-        for kind, id, text, at, project, session, tags, importance, accesses, person in tx.rows(
-            _NOTES, {"before": before}
+        return {session for _, session, _ in rows if session}
+
+    def insert(self, digest: MemoryId, group: Sequence[Note]) -> None:
+        self.tx.execute(
+            """
+            INSERT INTO digested (kind, item_id, digest_id)
+            SELECT value ->> 0, value ->> 1, ?
+            FROM json_each(?)
+            """,
+            (digest, json.dumps([[note.kind.value, note.id] for note in group])),
         )
-    ]
-
-
-def newest_sessions(tx: Tx) -> set[str]:
-    """The session of the newest turn of each project, and that of its newest observation."""
-    rows = tx.rows(
-        """
-        SELECT project, session, max(at)
-        FROM (
-            SELECT
-                ifnull(project, '') AS project, session, ifnull(occurred_at, created_at) AS at, 'memory' AS kind, person
-            FROM memories
-            WHERE type = 'observation'
-            UNION ALL
-            SELECT project, session, ifnull(occurred_at, created_at), 'turn', person FROM turns
-        )
-        GROUP BY project, kind, person
-        """
-    )
-    return {session for _, session, _ in rows if session}
-
-
-def insert(tx: WriteTx, digest: MemoryId, group: Sequence[Note]) -> None:
-    """Remember for what a digest stands."""
-    tx.execute(
-        """
-        INSERT INTO digested (kind, item_id, digest_id)
-        SELECT value ->> 0, value ->> 1, ?
-        FROM json_each(?)
-        """,
-        (digest, json.dumps([[note.kind.value, note.id] for note in group])),
-    )

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Collection
+from dataclasses import dataclass
 from typing import Any
 
 from memory_server.domain.caller import Caller
@@ -9,7 +10,7 @@ from memory_server.domain.edge import Direction, Edge, Linked, Relation, Step, W
 from memory_server.domain.memory import MemoryId
 from memory_server.errors import Invalid
 from memory_server.sqlite.rows import Rows
-from memory_server.sqlite.tx import Tx, Value, WriteTx
+from memory_server.sqlite.tx import Tx, Value
 
 ROWS = (
     Rows("edges", ("relation", "valid_from", "valid_to", "created_by"), moments=("valid_from", "valid_to")),
@@ -28,259 +29,6 @@ def _edge(row: tuple[Any, ...]) -> Edge:
     return Edge(MemoryId(row[0]), MemoryId(row[1]), Relation(row[2]), row[3], row[4], row[5])
 
 
-def connect(tx: WriteTx, edge: Edge, caller: Caller) -> Edge:
-    """Write the edge; where it holds already its strength is renewed.
-
-    Raises:
-        Invalid: what is somebody's own would stand for what others see, who would not find it any more.
-    """
-    if (
-        edge.relation in REPLACING
-        and tx.value(
-            "SELECT count(DISTINCT ifnull(person, '')) FROM main.memories WHERE id IN (?, ?)",
-            (edge.source, edge.target),
-        )
-        == 2
-    ):
-        raise Invalid(
-            f"Memory {edge.source} cannot replace {edge.target}: one is somebody's own, the other is not. "
-            "Nothing was stored."
-        )
-    row = tx.one(
-        f"""
-        INSERT INTO main.edges (source_id, target_id, relation, strength, valid_from, created_by)
-        VALUES (?, ?, ?, ?, ?, ?)
-        ON CONFLICT (source_id, target_id, relation) WHERE valid_to IS NULL DO UPDATE SET strength = excluded.strength
-        RETURNING {_COLUMNS}
-        """,
-        (edge.source, edge.target, edge.relation.value, edge.strength, tx.now, caller.author),
-    )
-    return _edge(row)
-
-
-def end(tx: WriteTx, edge: Edge) -> Edge | None:
-    """The edge as it ended just now; None where it does not hold."""
-    row = tx.row(
-        f"""
-        UPDATE main.edges
-        SET valid_to = ?
-        WHERE source_id = ? AND target_id = ? AND relation = ? AND valid_to IS NULL
-        RETURNING {_COLUMNS}
-        """,
-        (tx.now, edge.source, edge.target, edge.relation.value),
-    )
-    return None if row is None else _edge(row)
-
-
-def steps(
-    tx: Tx, here: Collection[MemoryId], seen: Collection[MemoryId], walk: Walk, limit: int
-) -> tuple[list[Step], int]:
-    """The way to each unseen memory that is one edge from any of these, the strongest first, and how many there are.
-
-    Where several edges lead to one, the strongest counts, then the one from the older memory.
-    """
-    conditions, values = _conditions(walk.relation, walk.at)
-    wanted = json.dumps(list(here))
-    ways = [
-        f"SELECT {start}, {end}, strength FROM edges "
-        f"WHERE {start} IN (SELECT value FROM json_each(?)) AND {conditions}"
-        for start, end in _ENDS[walk.direction]
-    ]
-    rows = tx.rows(
-        f"""
-        WITH
-            ways (here, there, strength) AS ({" UNION ALL ".join(ways)}),
-            ranked AS (
-                SELECT
-                    here,
-                    there,
-                    strength,
-                    row_number() OVER (PARTITION BY there ORDER BY strength DESC, here) AS place
-                FROM ways
-                WHERE there NOT IN (SELECT value FROM json_each(?))
-            )
-        SELECT here, there, count(*) OVER ()
-        FROM ranked
-        WHERE place = 1
-        ORDER BY strength DESC, there
-        LIMIT ?
-        """,
-        [*(each for _ in ways for each in (wanted, *values)), json.dumps(list(seen)), limit + 1],
-    )
-    found = [Step(MemoryId(here), MemoryId(there)) for here, there, _ in rows]
-    return found[:limit], rows[0][2] if rows else 0
-
-
-def between(tx: Tx, ids: Collection[MemoryId], walk: Walk) -> list[Edge]:
-    """Every edge from one of these memories to another of them, whatever the walk's direction."""
-    conditions, values = _conditions(walk.relation, walk.at)
-    wanted = json.dumps(list(ids))
-    rows = tx.rows(
-        f"""
-        SELECT {_COLUMNS}
-        FROM edges
-        WHERE source_id IN (SELECT value FROM json_each(?))
-            AND target_id IN (SELECT value FROM json_each(?))
-            AND {conditions}
-        ORDER BY source_id, target_id, relation, id
-        """,
-        (wanted, wanted, *values),
-    )
-    return [_edge(row) for row in rows]
-
-
-def strongest(tx: Tx, id: MemoryId, limit: int) -> list[Edge]:
-    """The strongest edges of a memory that hold, but for what supersedes or summarizes."""
-    rows = tx.rows(
-        f"""
-        SELECT {_COLUMNS}
-        FROM (
-            SELECT {_COLUMNS} FROM edges WHERE source_id = ?
-            UNION ALL
-            SELECT {_COLUMNS} FROM edges WHERE target_id = ?
-        )
-        WHERE relation NOT IN ('supersedes', 'summarizes') AND valid_to IS NULL
-        ORDER BY strength DESC, id
-        LIMIT ?
-        """,
-        (id, id, limit),
-    )
-    return [_edge(row) for row in rows]
-
-
-def hubs(tx: Tx, limit: int) -> list[MemoryId]:
-    """The memories with most edges that hold, most first."""
-    rows = tx.rows(
-        """
-        SELECT id
-        FROM (
-            SELECT source_id AS id FROM edges WHERE valid_to IS NULL
-            UNION ALL
-            SELECT target_id FROM edges WHERE valid_to IS NULL
-        )
-        GROUP BY id
-        ORDER BY count(*) DESC, id DESC
-        LIMIT ?
-        """,
-        (limit,),
-    )
-    return [MemoryId(id) for (id,) in rows]
-
-
-def answering(tx: Tx, ids: Collection[MemoryId], length: int) -> dict[MemoryId, list[Linked]]:
-    """What solves, contradicts or supersedes each of these memories, with so many characters of its text."""
-    rows = tx.rows(
-        """
-        SELECT e.target_id, m.id, e.relation, substr(m.content, 1, ?)
-        FROM edges AS e
-        JOIN memories AS m ON m.id = e.source_id
-        WHERE e.target_id IN (SELECT value FROM json_each(?))
-            AND e.relation IN ('solves', 'contradicts', 'supersedes')
-            AND e.valid_to IS NULL
-        ORDER BY e.strength DESC, e.id DESC
-        """,
-        (length, json.dumps(list(ids))),
-    )
-    found: dict[MemoryId, list[Linked]] = {}
-    for target, source, relation, content in rows:
-        found.setdefault(MemoryId(target), []).append(Linked(MemoryId(source), relation, content))
-    return found
-
-
-def contradicting(tx: Tx, ids: Collection[MemoryId]) -> dict[MemoryId, list[MemoryId]]:
-    """What contradicts each of these memories, or is contradicted by it, and is not superseded itself."""
-    ways = " UNION ".join(
-        f"SELECT {here}, {there} FROM edges "
-        f"WHERE {here} IN (SELECT value FROM json_each(:ids)) AND relation = 'contradicts' AND valid_to IS NULL"
-        for here, there in (_OUT, _IN)
-    )
-    rows = tx.rows(
-        f"""
-        WITH ways (here, there) AS ({ways})
-        SELECT here, there
-        FROM ways
-        WHERE NOT EXISTS (
-            SELECT 1 FROM edges WHERE target_id = there AND relation = 'supersedes' AND valid_to IS NULL
-        )
-        ORDER BY here, there
-        """,
-        {"ids": json.dumps(list(ids))},
-    )
-    found: dict[MemoryId, list[MemoryId]] = {}
-    for here, there in rows:
-        found.setdefault(MemoryId(here), []).append(MemoryId(there))
-    return found
-
-
-def disputes(tx: Tx, project: str, limit: int) -> list[tuple[MemoryId, MemoryId]]:
-    """Source and target of the edges by which a memory of a project ('' is none) contradicts another one or is
-    contradicted, each pair once, the newest first. What is superseded is settled."""
-    rows = tx.rows(
-        """
-        SELECT s.id, t.id, max(e.id)
-        FROM edges AS e
-        JOIN memories AS s ON s.id = e.source_id
-        JOIN memories AS t ON t.id = e.target_id
-        WHERE e.relation = 'contradicts'
-            AND e.valid_to IS NULL
-            AND :project IN (ifnull(s.project, ''), ifnull(t.project, ''))
-            AND NOT EXISTS (
-                SELECT 1
-                FROM edges
-                WHERE target_id IN (s.id, t.id) AND relation = 'supersedes' AND valid_to IS NULL
-            )
-        GROUP BY min(s.id, t.id), max(s.id, t.id)
-        ORDER BY 3 DESC
-        LIMIT :limit
-        """,
-        {"project": project, "limit": limit},
-    )
-    return [(MemoryId(source), MemoryId(target)) for source, target, _ in rows]
-
-
-def successors(tx: Tx, ids: Collection[MemoryId], at: str | None = None) -> dict[MemoryId, MemoryId]:
-    """Each of these memories that is superseded, with what did so last; then the same of that, and so on."""
-    conditions, values = _conditions(Relation.SUPERSEDES, at)
-    rows = tx.rows(
-        f"""
-        WITH RECURSIVE chain (old, new, since, edge) AS (
-            SELECT target_id, source_id, julianday(valid_from), id
-            FROM edges
-            WHERE target_id IN (SELECT value FROM json_each(?)) AND {conditions}
-            UNION
-            SELECT target_id, source_id, julianday(valid_from), id
-            FROM chain
-            JOIN edges ON target_id = new
-            WHERE {conditions}
-        )
-        SELECT old, new
-        FROM chain
-        ORDER BY since, edge
-        """,
-        (json.dumps(list(ids)), *values, *values),
-    )
-    return {MemoryId(old): MemoryId(new) for old, new in rows}
-
-
-def supersedes(tx: Tx, new: MemoryId, old: MemoryId) -> bool:
-    """Whether one memory supersedes another, at whatever distance."""
-    found = tx.value(
-        """
-        WITH RECURSIVE below (id) AS (
-            SELECT ?
-            UNION
-            SELECT target_id
-            FROM below
-            JOIN edges ON source_id = below.id
-            WHERE relation = 'supersedes' AND valid_to IS NULL
-        )
-        SELECT 1 FROM below WHERE id = ?
-        """,
-        (new, old),
-    )
-    return found is not None
-
-
 def _conditions(relation: Relation | None, at: str | None) -> tuple[str, list[Value]]:
     clauses: list[str] = []
     values: list[Value] = []
@@ -296,3 +44,234 @@ def _conditions(relation: Relation | None, at: str | None) -> tuple[str, list[Va
         clauses.append("relation = ?")
         values.append(relation.value)
     return " AND ".join(clauses), values
+
+
+@dataclass(frozen=True, slots=True)
+class Edges:
+    """The table `edges`: directed, named relations between memories, each with the time in which it holds."""
+
+    tx: Tx
+
+    def connect(self, edge: Edge, caller: Caller) -> Edge:
+        if (
+            edge.relation in REPLACING
+            and self.tx.value(
+                "SELECT count(DISTINCT ifnull(person, '')) FROM main.memories WHERE id IN (?, ?)",
+                (edge.source, edge.target),
+            )
+            == 2
+        ):
+            raise Invalid(
+                f"Memory {edge.source} cannot replace {edge.target}: one is somebody's own, the other is not. "
+                "Nothing was stored."
+            )
+        row = self.tx.one(
+            f"""
+            INSERT INTO main.edges (source_id, target_id, relation, strength, valid_from, created_by)
+            VALUES (?, ?, ?, ?, ?, ?)
+            ON CONFLICT (source_id, target_id, relation) WHERE valid_to IS NULL DO UPDATE SET strength =
+            excluded.strength
+            RETURNING {_COLUMNS}
+            """,
+            (edge.source, edge.target, edge.relation.value, edge.strength, self.tx.now, caller.author),
+        )
+        return _edge(row)
+
+    def end(self, edge: Edge) -> Edge | None:
+        row = self.tx.row(
+            f"""
+            UPDATE main.edges
+            SET valid_to = ?
+            WHERE source_id = ? AND target_id = ? AND relation = ? AND valid_to IS NULL
+            RETURNING {_COLUMNS}
+            """,
+            (self.tx.now, edge.source, edge.target, edge.relation.value),
+        )
+        return None if row is None else _edge(row)
+
+    def steps(
+        self, here: Collection[MemoryId], seen: Collection[MemoryId], walk: Walk, limit: int
+    ) -> tuple[list[Step], int]:
+        conditions, values = _conditions(walk.relation, walk.at)
+        wanted = json.dumps(list(here))
+        ways = [
+            f"SELECT {start}, {end}, strength FROM edges "
+            f"WHERE {start} IN (SELECT value FROM json_each(?)) AND {conditions}"
+            for start, end in _ENDS[walk.direction]
+        ]
+        rows = self.tx.rows(
+            f"""
+            WITH
+                ways (here, there, strength) AS ({" UNION ALL ".join(ways)}),
+                ranked AS (
+                    SELECT
+                        here,
+                        there,
+                        strength,
+                        row_number() OVER (PARTITION BY there ORDER BY strength DESC, here) AS place
+                    FROM ways
+                    WHERE there NOT IN (SELECT value FROM json_each(?))
+                )
+            SELECT here, there, count(*) OVER ()
+            FROM ranked
+            WHERE place = 1
+            ORDER BY strength DESC, there
+            LIMIT ?
+            """,
+            [*(each for _ in ways for each in (wanted, *values)), json.dumps(list(seen)), limit + 1],
+        )
+        found = [Step(MemoryId(here), MemoryId(there)) for here, there, _ in rows]
+        return found[:limit], rows[0][2] if rows else 0
+
+    def between(self, ids: Collection[MemoryId], walk: Walk) -> list[Edge]:
+        conditions, values = _conditions(walk.relation, walk.at)
+        wanted = json.dumps(list(ids))
+        rows = self.tx.rows(
+            f"""
+            SELECT {_COLUMNS}
+            FROM edges
+            WHERE source_id IN (SELECT value FROM json_each(?))
+                AND target_id IN (SELECT value FROM json_each(?))
+                AND {conditions}
+            ORDER BY source_id, target_id, relation, id
+            """,
+            (wanted, wanted, *values),
+        )
+        return [_edge(row) for row in rows]
+
+    def strongest(self, id: MemoryId, limit: int) -> list[Edge]:
+        rows = self.tx.rows(
+            f"""
+            SELECT {_COLUMNS}
+            FROM (
+                SELECT {_COLUMNS} FROM edges WHERE source_id = ?
+                UNION ALL
+                SELECT {_COLUMNS} FROM edges WHERE target_id = ?
+            )
+            WHERE relation NOT IN ('supersedes', 'summarizes') AND valid_to IS NULL
+            ORDER BY strength DESC, id
+            LIMIT ?
+            """,
+            (id, id, limit),
+        )
+        return [_edge(row) for row in rows]
+
+    def hubs(self, limit: int) -> list[MemoryId]:
+        rows = self.tx.rows(
+            """
+            SELECT id
+            FROM (
+                SELECT source_id AS id FROM edges WHERE valid_to IS NULL
+                UNION ALL
+                SELECT target_id FROM edges WHERE valid_to IS NULL
+            )
+            GROUP BY id
+            ORDER BY count(*) DESC, id DESC
+            LIMIT ?
+            """,
+            (limit,),
+        )
+        return [MemoryId(id) for (id,) in rows]
+
+    def answering(self, ids: Collection[MemoryId], length: int) -> dict[MemoryId, list[Linked]]:
+        rows = self.tx.rows(
+            """
+            SELECT e.target_id, m.id, e.relation, substr(m.content, 1, ?)
+            FROM edges AS e
+            JOIN memories AS m ON m.id = e.source_id
+            WHERE e.target_id IN (SELECT value FROM json_each(?))
+                AND e.relation IN ('solves', 'contradicts', 'supersedes')
+                AND e.valid_to IS NULL
+            ORDER BY e.strength DESC, e.id DESC
+            """,
+            (length, json.dumps(list(ids))),
+        )
+        found: dict[MemoryId, list[Linked]] = {}
+        for target, source, relation, content in rows:
+            found.setdefault(MemoryId(target), []).append(Linked(MemoryId(source), relation, content))
+        return found
+
+    def contradicting(self, ids: Collection[MemoryId]) -> dict[MemoryId, list[MemoryId]]:
+        ways = " UNION ".join(
+            f"SELECT {here}, {there} FROM edges "
+            f"WHERE {here} IN (SELECT value FROM json_each(:ids)) AND relation = 'contradicts' AND valid_to IS NULL"
+            for here, there in (_OUT, _IN)
+        )
+        rows = self.tx.rows(
+            f"""
+            WITH ways (here, there) AS ({ways})
+            SELECT here, there
+            FROM ways
+            WHERE NOT EXISTS (
+                SELECT 1 FROM edges WHERE target_id = there AND relation = 'supersedes' AND valid_to IS NULL
+            )
+            ORDER BY here, there
+            """,
+            {"ids": json.dumps(list(ids))},
+        )
+        found: dict[MemoryId, list[MemoryId]] = {}
+        for here, there in rows:
+            found.setdefault(MemoryId(here), []).append(MemoryId(there))
+        return found
+
+    def disputes(self, project: str, limit: int) -> list[tuple[MemoryId, MemoryId]]:
+        rows = self.tx.rows(
+            """
+            SELECT s.id, t.id, max(e.id)
+            FROM edges AS e
+            JOIN memories AS s ON s.id = e.source_id
+            JOIN memories AS t ON t.id = e.target_id
+            WHERE e.relation = 'contradicts'
+                AND e.valid_to IS NULL
+                AND :project IN (ifnull(s.project, ''), ifnull(t.project, ''))
+                AND NOT EXISTS (
+                    SELECT 1
+                    FROM edges
+                    WHERE target_id IN (s.id, t.id) AND relation = 'supersedes' AND valid_to IS NULL
+                )
+            GROUP BY min(s.id, t.id), max(s.id, t.id)
+            ORDER BY 3 DESC
+            LIMIT :limit
+            """,
+            {"project": project, "limit": limit},
+        )
+        return [(MemoryId(source), MemoryId(target)) for source, target, _ in rows]
+
+    def successors(self, ids: Collection[MemoryId], at: str | None = None) -> dict[MemoryId, MemoryId]:
+        conditions, values = _conditions(Relation.SUPERSEDES, at)
+        rows = self.tx.rows(
+            f"""
+            WITH RECURSIVE chain (old, new, since, edge) AS (
+                SELECT target_id, source_id, julianday(valid_from), id
+                FROM edges
+                WHERE target_id IN (SELECT value FROM json_each(?)) AND {conditions}
+                UNION
+                SELECT target_id, source_id, julianday(valid_from), id
+                FROM chain
+                JOIN edges ON target_id = new
+                WHERE {conditions}
+            )
+            SELECT old, new
+            FROM chain
+            ORDER BY since, edge
+            """,
+            (json.dumps(list(ids)), *values, *values),
+        )
+        return {MemoryId(old): MemoryId(new) for old, new in rows}
+
+    def supersedes(self, new: MemoryId, old: MemoryId) -> bool:
+        found = self.tx.value(
+            """
+            WITH RECURSIVE below (id) AS (
+                SELECT ?
+                UNION
+                SELECT target_id
+                FROM below
+                JOIN edges ON source_id = below.id
+                WHERE relation = 'supersedes' AND valid_to IS NULL
+            )
+            SELECT 1 FROM below WHERE id = ?
+            """,
+            (new, old),
+        )
+        return found is not None

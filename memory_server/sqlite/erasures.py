@@ -4,27 +4,28 @@ Each row counts how often something was asked for and how often of that is done,
 """
 
 from collections.abc import Mapping
-from typing import Final
+from dataclasses import dataclass
 
 from memory_server.sqlite.rows import Rows
-from memory_server.sqlite.tx import Tx, WriteTx
+from memory_server.sqlite.tx import Tx
+from memory_server.storage.jobs import FILE
 
 ROWS = (Rows("erasures", ("what",), id="what"),)
 
-FILE: Final = "file"
-"""The free bytes of the whole file. The other names are word indexes, whose deleted words are to go."""
 
+@dataclass(frozen=True, slots=True)
+class Erasures:
+    """The table `erasures`: what was deleted and is still to be erased from the file. Triggers ask for it; jobs do
+    it."""
 
-def due(tx: Tx) -> dict[str, int]:
-    """What is to be erased, each with how often it has been asked for."""
-    return dict(tx.rows("SELECT what, asked FROM erasures WHERE asked > done ORDER BY what"))
+    tx: Tx
 
+    def due(self) -> dict[str, int]:
+        return dict(self.tx.rows("SELECT what, asked FROM erasures WHERE asked > done ORDER BY what"))
 
-def ask_for_file(tx: WriteTx) -> None:
-    tx.execute("UPDATE erasures SET asked = asked + 1 WHERE what = ?", (FILE,))
+    def ask_for_file(self) -> None:
+        self.tx.execute("UPDATE erasures SET asked = asked + 1 WHERE what = ?", (FILE,))
 
-
-def mark_done(tx: WriteTx, asked: Mapping[str, int]) -> None:
-    """As often as it was asked for when the work began: what was asked for since is still due."""
-    for what, times in asked.items():
-        tx.execute("UPDATE erasures SET done = max(done, ?) WHERE what = ?", (times, what))
+    def mark_done(self, asked: Mapping[str, int]) -> None:
+        for what, times in asked.items():
+            self.tx.execute("UPDATE erasures SET done = max(done, ?) WHERE what = ?", (times, what))

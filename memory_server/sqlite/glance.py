@@ -8,7 +8,7 @@ import apsw
 from memory_server.errors import Unavailable
 from memory_server.sqlite import migrate
 from memory_server.sqlite.database import Database
-from memory_server.sqlite.tx import Tx
+from memory_server.sqlite.transaction import Transaction
 
 PATIENCE = 100
 """Milliseconds that a look waits for a write to end: a person has pressed a key."""
@@ -18,7 +18,7 @@ class Glance(Database):
     """A file that is only looked at: it is neither made nor migrated nor written."""
 
     @contextmanager
-    def read(self) -> Iterator[Tx]:
+    def read(self) -> Iterator[Transaction]:
         """One consistent view of the file.
 
         Raises:
@@ -33,6 +33,6 @@ class Glance(Database):
                 if migrate.version_of(connection) != newest:
                     raise Unavailable("The file has an older schema.")
                 connection.execute("BEGIN")
-                yield Tx(connection, self._now())
+                yield Transaction(connection, self._now())
             finally:
                 connection.close()

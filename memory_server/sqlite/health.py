@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 import apsw
 
@@ -35,6 +36,7 @@ from memory_server.sqlite import (
     vectors,
     wakes,
 )
+from memory_server.sqlite.memory_counts import MemoryCounts
 from memory_server.sqlite.migrate import Migration
 from memory_server.sqlite.rows import Rows
 from memory_server.sqlite.tx import Tx
@@ -72,58 +74,6 @@ NAMED = 20
 """Rows of a table that are named; the others are counted."""
 
 
-def problems(tx: Tx, migrations: list[Migration]) -> list[str]:
-    """Everything that is wrong, a line each; nothing where the file is sound. Reads the whole file."""
-    found = checks.damage(tx.connection)
-    found += [f"foreign key: {row}" for row in tx.rows("PRAGMA foreign_key_check")]
-    there = {name for (name,) in tx.rows("SELECT name FROM sqlite_schema WHERE type = 'trigger'")}
-    found += [f"trigger {name} is missing" for name in sorted(migrate.triggers(migrations) - there)]
-    unindexed = tx.value("SELECT count(*) FROM memories WHERE id NOT IN (SELECT rowid FROM memory_words)")
-    if unindexed:
-        found.append(f"{unindexed} memories are not in the word index")
-    found += memory_counts.wrong(tx)
-    for rows in TABLES:
-        bad = list(_bad(tx, rows))
-        found += bad[:NAMED]
-        if len(bad) > NAMED:
-            found.append(f"{len(bad) - NAMED} more rows of {rows.table} are as bad")
-    return found
-
-
-def libraries(tx: Tx) -> dict[str, str]:
-    """What a person may ask about the file and the libraries that read it."""
-    connection = tx.connection
-    return {
-        "schema": f"version {migrate.version_of(connection)}",
-        "sqlite": f"{apsw.sqlite_lib_version()} (apsw {apsw.apsw_version()})",
-        "journal": f"{connection.pragma('journal_mode')}, synchronous {connection.pragma('synchronous')}",
-        "vectors": vectors.engine(connection),
-    }
-
-
-def _bad(tx: Tx, rows: Rows) -> Iterator[str]:
-    """The rows of a table that somebody should mend, each with the column. What names a row may be the bad text."""
-    named = f"CAST({rows.id} AS BLOB)"
-    for column in rows.texts:
-        texts = f'SELECT {named}, CAST("{column}" AS BLOB) FROM {rows.table}'
-        found = tx.rows(texts)
-        if not _is_utf8(
-            b"\0".join(text for _, text in found if text is not None)
-        ):  # all at once, since nearly all files are sound
-            bad = (id for id, text in found if text is not None and not _is_utf8(text))
-            yield from (f"row {_shown(id)} of {rows.table}: {column} is not UTF-8" for id in bad)
-    for column in rows.moments:
-        wrong = f"{column} IS NOT NULL AND julianday({column}) IS NULL"
-        for (id,) in tx.rows(f"SELECT {named} FROM {rows.table} WHERE {wrong}"):
-            yield f"row {_shown(id)} of {rows.table}: {column} is no date"
-    for column in rows.json:
-        is_needed = f"""(SELECT "notnull" FROM pragma_table_info('{rows.table}') WHERE name = '{column}')"""
-        there = f"({column} IS NOT NULL OR {is_needed})"
-        for id, text in tx.rows(f"SELECT {named}, CAST({column} AS BLOB) FROM {rows.table} WHERE {there}"):
-            if not is_readable_json(text):
-                yield f"row {_shown(id)} of {rows.table}: {column} is JSON that clients cannot read"
-
-
 def _shown(id: bytes | None) -> str:
     """A damaged file has rows without an id."""
     return "?" if id is None else id.decode(errors="replace")
@@ -145,3 +95,63 @@ def _is_utf8(text: bytes) -> bool:
     except UnicodeDecodeError:
         return False
     return True
+
+
+@dataclass(frozen=True, slots=True)
+class Health:
+    """What is wrong with the file: SQLite's own checks, missing triggers and tables, and the rows of every table."""
+
+    tx: Tx
+
+    def problems(self, migrations: list[Migration]) -> list[str]:
+        found = checks.damage(self.tx.connection)
+        found += [f"foreign key: {row}" for row in self.tx.rows("PRAGMA foreign_key_check")]
+        there = {name for (name,) in self.tx.rows("SELECT name FROM sqlite_schema WHERE type = 'trigger'")}
+        found += [f"trigger {name} is missing" for name in sorted(migrate.triggers(migrations) - there)]
+        unindexed = self.tx.value(
+            "SELECT count(*) FROM memories WHERE id NOT IN (SELECT rowid FROM memory_words)"
+        )
+        if unindexed:
+            found.append(f"{unindexed} memories are not in the word index")
+        found += MemoryCounts(self.tx).wrong()
+        for rows in TABLES:
+            bad = list(self._bad(rows))
+            found += bad[:NAMED]
+            if len(bad) > NAMED:
+                found.append(f"{len(bad) - NAMED} more rows of {rows.table} are as bad")
+        return found
+
+    def libraries(self) -> dict[str, str]:
+        connection = self.tx.connection
+        return {
+            "schema": f"version {migrate.version_of(connection)}",
+            "sqlite": f"{apsw.sqlite_lib_version()} (apsw {apsw.apsw_version()})",
+            "journal": f"{connection.pragma('journal_mode')}, synchronous {connection.pragma('synchronous')}",
+            "vectors": vectors.engine(connection),
+        }
+
+    def _bad(self, rows: Rows) -> Iterator[str]:
+        """The rows of a table that somebody should mend, each with the column. What names a row may be the bad text."""
+        named = f"CAST({rows.id} AS BLOB)"
+        for column in rows.texts:
+            texts = f'SELECT {named}, CAST("{column}" AS BLOB) FROM {rows.table}'
+            found = self.tx.rows(texts)
+            if not _is_utf8(
+                b"\0".join(text for _, text in found if text is not None)
+            ):  # all at once, since nearly all files are sound
+                bad = (id for id, text in found if text is not None and not _is_utf8(text))
+                yield from (f"row {_shown(id)} of {rows.table}: {column} is not UTF-8" for id in bad)
+        for column in rows.moments:
+            wrong = f"{column} IS NOT NULL AND julianday({column}) IS NULL"
+            for (id,) in self.tx.rows(f"SELECT {named} FROM {rows.table} WHERE {wrong}"):
+                yield f"row {_shown(id)} of {rows.table}: {column} is no date"
+        for column in rows.json:
+            is_needed = (
+                f"""(SELECT "notnull" FROM pragma_table_info('{rows.table}') WHERE name = '{column}')"""
+            )
+            there = f"({column} IS NOT NULL OR {is_needed})"
+            for id, text in self.tx.rows(
+                f"SELECT {named}, CAST({column} AS BLOB) FROM {rows.table} WHERE {there}"
+            ):
+                if not is_readable_json(text):
+                    yield f"row {_shown(id)} of {rows.table}: {column} is JSON that clients cannot read"

@@ -1,8 +1,10 @@
 """The table `hook_captures`: what hooks have kept without being asked."""
 
+from dataclasses import dataclass
+
 from memory_server.domain.injection import Capture, Captured
 from memory_server.sqlite.rows import Rows
-from memory_server.sqlite.tx import Tx, WriteTx
+from memory_server.sqlite.tx import Tx
 
 ROWS = (Rows("hook_captures", ("kind", "session", "event", "captured_at"), moments=("captured_at",)),)
 
@@ -13,37 +15,36 @@ _SELECT = """
 """
 
 
-def insert(tx: WriteTx, kind: Captured, id: int, session: str, event: str) -> None:
-    """Mark a row as kept unasked; a row that has a mark already gets the new one."""
-    tx.execute(
-        """
-        INSERT OR REPLACE INTO hook_captures (kind, item_id, session, event, captured_at)
-        VALUES (?, ?, ?, ?, ?)
-        """,
-        (kind.value, id, session, event, tx.now),
-    )
+@dataclass(frozen=True, slots=True)
+class HookCaptures:
+    """The table `hook_captures`: what hooks have kept without being asked."""
 
+    tx: Tx
 
-def is_captured(tx: Tx, kind: Captured, id: int) -> bool:
-    """Whether a row was kept unasked."""
-    found = tx.value("SELECT 1 FROM hook_captures WHERE kind = ? AND item_id = ?", (kind.value, id))
-    return found is not None
+    def insert(self, kind: Captured, id: int, session: str, event: str) -> None:
+        self.tx.execute(
+            """
+            INSERT OR REPLACE INTO hook_captures (kind, item_id, session, event, captured_at)
+            VALUES (?, ?, ?, ?, ?)
+            """,
+            (kind.value, id, session, event, self.tx.now),
+        )
 
+    def is_captured(self, kind: Captured, id: int) -> bool:
+        found = self.tx.value("SELECT 1 FROM hook_captures WHERE kind = ? AND item_id = ?", (kind.value, id))
+        return found is not None
 
-def last(tx: Tx, kind: Captured, session: str) -> Capture | None:
-    """What was kept last of a session and is still there."""
-    row = tx.row(
-        f"{_SELECT} WHERE c.kind = ? AND c.session = ? AND r.text IS NOT NULL ORDER BY c.id DESC LIMIT 1",
-        (kind.value, session),
-    )
-    return None if row is None else Capture(Captured(row[0]), *row[1:])
+    def last(self, kind: Captured, session: str) -> Capture | None:
+        row = self.tx.row(
+            f"{_SELECT} WHERE c.kind = ? AND c.session = ? AND r.text IS NOT NULL ORDER BY c.id DESC LIMIT 1",
+            (kind.value, session),
+        )
+        return None if row is None else Capture(Captured(row[0]), *row[1:])
 
-
-def select(tx: Tx, session: str | None, limit: int) -> list[Capture]:
-    """What is still there, of one session (or one that begins so) or of all; the latest first."""
-    clause = "" if session is None else "AND substr(c.session, 1, length(:session)) = :session"
-    rows = tx.rows(
-        f"{_SELECT} WHERE r.text IS NOT NULL {clause} ORDER BY c.id DESC LIMIT :limit",
-        {"session": session, "limit": limit},
-    )
-    return [Capture(Captured(row[0]), *row[1:]) for row in rows]
+    def select(self, session: str | None, limit: int) -> list[Capture]:
+        clause = "" if session is None else "AND substr(c.session, 1, length(:session)) = :session"
+        rows = self.tx.rows(
+            f"{_SELECT} WHERE r.text IS NOT NULL {clause} ORDER BY c.id DESC LIMIT :limit",
+            {"session": session, "limit": limit},
+        )
+        return [Capture(Captured(row[0]), *row[1:]) for row in rows]

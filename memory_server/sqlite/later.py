@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
 from memory_server.domain.caller import Person
-from memory_server.sqlite.tx import WriteTx
+from memory_server.sqlite.transaction import Transaction
 
 MOST = 10_000
 """Marks that are kept while the file cannot be written, the latest: some 10 MB."""
@@ -19,7 +19,7 @@ logger = logging.getLogger(__name__)
 class Mark:
     """Something to write, the moment that it is about, and for whom it is written."""
 
-    write: Callable[[WriteTx], object]
+    write: Callable[[Transaction], object]
     at: str
     person: Person | None = None
 
@@ -64,7 +64,7 @@ class Later:
             self._marks.clear()
 
 
-def write(tx: WriteTx, marks: Sequence[Mark]) -> None:
+def write(tx: Transaction, marks: Sequence[Mark]) -> None:
     """Write marks, each as of its moment. One that fails is left out: a count must not undo what it is written with."""
     for mark in marks:
         try:

@@ -1,5 +1,6 @@
 """What happened to the rows of all tables, as one list: who stored, edited, merged and deleted what when."""
 
+from dataclasses import dataclass
 from typing import Any
 
 from memory_server.domain.change import Action, Change, ChangeFilter, ChangeId, Kind, Origin
@@ -106,27 +107,6 @@ def _change(row: tuple[Any, ...]) -> Change:
     )
 
 
-def select(tx: Tx, wanted: ChangeFilter, limit: int) -> list[Change]:
-    """What happened, the latest first. Of one moment, what was stored first comes last."""
-    clauses, values = _conditions(wanted)
-    rows = tx.rows(
-        f"""
-        {_ALL}
-        WHERE {" AND ".join(["1", *clauses])}
-        ORDER BY at DESC, number DESC, ifnull(row, item) DESC
-        LIMIT ?
-        """,
-        (*values, limit),
-    )
-    return [_change(row) for row in rows]
-
-
-def find(tx: Tx, id: ChangeId) -> Change | None:
-    """One change that can be undone."""
-    row = tx.row(f"{_ALL} WHERE origin = ? AND row = ?", (id.origin.value, id.row))
-    return None if row is None else _change(row)
-
-
 def _conditions(wanted: ChangeFilter) -> tuple[list[str], list[Value]]:
     clauses: list[str] = ["origin IS NOT NULL AND action <> 'expired'"] if wanted.undone else []
     values: list[Value] = []
@@ -145,3 +125,27 @@ def _conditions(wanted: ChangeFilter) -> tuple[list[str], list[Value]]:
             clauses.append(f"julianday(at) {sign} julianday(?)")
             values.append(moment)
     return clauses, values
+
+
+@dataclass(frozen=True, slots=True)
+class Log:
+    """What happened to the rows of all tables, as one list: who stored, edited, merged and deleted what when."""
+
+    tx: Tx
+
+    def select(self, wanted: ChangeFilter, limit: int) -> list[Change]:
+        clauses, values = _conditions(wanted)
+        rows = self.tx.rows(
+            f"""
+            {_ALL}
+            WHERE {" AND ".join(["1", *clauses])}
+            ORDER BY at DESC, number DESC, ifnull(row, item) DESC
+            LIMIT ?
+            """,
+            (*values, limit),
+        )
+        return [_change(row) for row in rows]
+
+    def find(self, id: ChangeId) -> Change | None:
+        row = self.tx.row(f"{_ALL} WHERE origin = ? AND row = ?", (id.origin.value, id.row))
+        return None if row is None else _change(row)

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from memory_server.domain.caller import Caller
@@ -13,9 +14,9 @@ from memory_server.domain.long_term import (
     Order,
     Watch,
 )
-from memory_server.sqlite.conversations import ConversationId
 from memory_server.sqlite.rows import Rows
-from memory_server.sqlite.tx import Tx, WriteTx
+from memory_server.sqlite.tx import Tx
+from memory_server.storage.short_term import ConversationId
 
 ROWS = (
     Rows(
@@ -40,83 +41,6 @@ def _memory(row: tuple[Any, ...]) -> LongTermMemory:
     return LongTermMemory(*row)
 
 
-def find(tx: Tx, conversation: ConversationId, name: str) -> LongTermMemory | None:
-    row = tx.row(
-        f"SELECT {_COLUMNS} FROM long_term_memories WHERE conversation_id = ? AND name = ?",
-        (conversation, name),
-    )
-    return None if row is None else _memory(row)
-
-
-def insert(tx: WriteTx, conversation: ConversationId, draft: LongTermDraft, caller: Caller) -> None:
-    tx.execute(
-        """
-        INSERT INTO main.long_term_memories
-            (conversation_id, name, prompt, "trigger", created_context, cooldown, created_at, judged_at, created_by,
-             session)
-        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-        """,
-        (
-            conversation,
-            draft.name,
-            draft.prompt,
-            draft.trigger,
-            draft.created_context,
-            draft.cooldown,
-            tx.now,
-            tx.now,  # its dry run was just now
-            caller.author,
-            caller.session,
-        ),
-    )
-
-
-def replace(tx: WriteTx, id: LongTermId, wanted: LongTermChange) -> None:
-    """Change the wanted fields. Any trigger that is given, also the same one, has not failed yet."""
-    tx.execute(
-        """
-        UPDATE main.long_term_memories
-        SET prompt = ifnull(:prompt, prompt), "trigger" = ifnull(:trigger, "trigger"),
-            updated_context = ifnull(:context, updated_context), updated_at = :now,
-            cooldown = ifnull(:cooldown, cooldown),
-            error = iif(:trigger IS NULL, error, NULL), failures = iif(:trigger IS NULL, failures, 0),
-            quarantined_until = iif(:trigger IS NULL, quarantined_until, NULL)
-        WHERE id = :id
-        """,
-        {
-            "id": id,
-            "prompt": wanted.prompt,
-            "trigger": wanted.trigger,
-            "context": wanted.updated_context,
-            "cooldown": wanted.cooldown,
-            "now": tx.now,
-        },
-    )
-
-
-def names(tx: Tx, conversation: ConversationId, limit: int) -> list[str]:
-    rows = tx.rows(
-        "SELECT name FROM long_term_memories WHERE conversation_id = ? ORDER BY name LIMIT ?",
-        (conversation, limit),
-    )
-    return [name for (name,) in rows]
-
-
-def never_woken(tx: Tx, conversation: ConversationId, before: str, limit: int) -> list[LongTermMemory]:
-    """Those from before a moment that were never woken, and those whose trigger failed last time; the oldest first."""
-    rows = tx.rows(
-        f"""
-        SELECT {_COLUMNS}
-        FROM long_term_memories
-        WHERE conversation_id = ? AND (error IS NOT NULL OR (fired_count = 0 AND created_at < ?))
-        ORDER BY error IS NULL, created_at, id
-        LIMIT ?
-        """,
-        (conversation, before, limit),
-    )
-    return [_memory(row) for row in rows]
-
-
 _ORDER = {
     Order.NAME: "(SELECT key FROM json_each(:places) WHERE value = conversation_id), error IS NULL, name",
     Order.WOKEN: "fired_at DESC, id DESC",
@@ -124,94 +48,162 @@ _ORDER = {
 }
 
 
-def select(
-    tx: Tx, conversations: Sequence[ConversationId], order: Order, limit: int, offset: int
-) -> list[LongTermMemory]:
-    """Those of some conversations. By name: one conversation after the other, those whose trigger failed come first."""
-    rows = tx.rows(
-        f"""
-        SELECT {_COLUMNS}
-        FROM long_term_memories
-        WHERE conversation_id IN (SELECT value FROM json_each(:places))
-        ORDER BY {_ORDER[order]}
-        LIMIT :limit OFFSET :offset
-        """,
-        {"places": json.dumps(list(conversations)), "limit": limit, "offset": offset},
-    )
-    return [_memory(row) for row in rows]
+@dataclass(frozen=True, slots=True)
+class LongTerm:
+    """The table `long_term_memories`."""
 
+    tx: Tx
 
-def count(tx: Tx, conversation: ConversationId) -> int:
-    return int(tx.value("SELECT count(*) FROM long_term_memories WHERE conversation_id = ?", (conversation,)))
-
-
-def watches(tx: Tx, conversation: ConversationId) -> list[Watch]:
-    """What is to be evaluated: first what was evaluated longest ago, then what was slow, last what failed."""
-    rows = tx.rows(
-        f"""
-        SELECT {_WATCH}
-        FROM long_term_memories
-        WHERE conversation_id = ?
-        ORDER BY failures > 0, slow, judged_at, id
-        """,
-        (conversation,),
-    )
-    return [Watch(*row) for row in rows]
-
-
-def find_watch(tx: Tx, id: LongTermId) -> Watch | None:
-    row = tx.row(
-        f"""
-        SELECT {_WATCH}
-        FROM long_term_memories
-        WHERE id = ?
-        """,
-        (id,),
-    )
-    return None if row is None else Watch(*row)
-
-
-def prompts(tx: Tx, ids: Sequence[LongTermId]) -> dict[LongTermId, str]:
-    """Those that are still there."""
-    return dict(
-        tx.rows(
-            "SELECT id, prompt FROM long_term_memories WHERE id IN (SELECT value FROM json_each(?))",
-            (json.dumps(ids),),
+    def find(self, conversation: ConversationId, name: str) -> LongTermMemory | None:
+        row = self.tx.row(
+            f"SELECT {_COLUMNS} FROM long_term_memories WHERE conversation_id = ? AND name = ?",
+            (conversation, name),
         )
-    )
+        return None if row is None else _memory(row)
 
+    def insert(self, conversation: ConversationId, draft: LongTermDraft, caller: Caller) -> None:
+        self.tx.execute(
+            """
+            INSERT INTO main.long_term_memories
+                (conversation_id, name, prompt, "trigger", created_context, cooldown, created_at, judged_at, created_by,
+                 session)
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+            """,
+            (
+                conversation,
+                draft.name,
+                draft.prompt,
+                draft.trigger,
+                draft.created_context,
+                draft.cooldown,
+                self.tx.now,
+                self.tx.now,  # its dry run was just now
+                caller.author,
+                caller.session,
+            ),
+        )
 
-def mark_fired(tx: WriteTx, ids: Sequence[LongTermId]) -> None:
-    tx.execute(
-        """
-        UPDATE main.long_term_memories
-        SET fired_at = ?, fired_count = fired_count + (fired_count < 9223372036854775807)
-        WHERE id IN (SELECT value FROM json_each(?))
-        """,
-        (tx.now, json.dumps(ids)),
-    )
+    def replace(self, id: LongTermId, wanted: LongTermChange) -> None:
+        self.tx.execute(
+            """
+            UPDATE main.long_term_memories
+            SET prompt = ifnull(:prompt, prompt), "trigger" = ifnull(:trigger, "trigger"),
+                updated_context = ifnull(:context, updated_context), updated_at = :now,
+                cooldown = ifnull(:cooldown, cooldown),
+                error = iif(:trigger IS NULL, error, NULL), failures = iif(:trigger IS NULL, failures, 0),
+                quarantined_until = iif(:trigger IS NULL, quarantined_until, NULL)
+            WHERE id = :id
+            """,
+            {
+                "id": id,
+                "prompt": wanted.prompt,
+                "trigger": wanted.trigger,
+                "context": wanted.updated_context,
+                "cooldown": wanted.cooldown,
+                "now": self.tx.now,
+            },
+        )
 
+    def names(self, conversation: ConversationId, limit: int) -> list[str]:
+        rows = self.tx.rows(
+            "SELECT name FROM long_term_memories WHERE conversation_id = ? ORDER BY name LIMIT ?",
+            (conversation, limit),
+        )
+        return [name for (name,) in rows]
 
-def mark_turn(tx: WriteTx, ids: Sequence[LongTermId]) -> None:
-    """These were evaluated just now: where there is not time for all, the others come first next time."""
-    tx.execute(
-        "UPDATE main.long_term_memories SET judged_at = ? WHERE id IN (SELECT value FROM json_each(?))",
-        (tx.now, json.dumps(list(ids))),
-    )
+    def never_woken(self, conversation: ConversationId, before: str, limit: int) -> list[LongTermMemory]:
+        rows = self.tx.rows(
+            f"""
+            SELECT {_COLUMNS}
+            FROM long_term_memories
+            WHERE conversation_id = ? AND (error IS NOT NULL OR (fired_count = 0 AND created_at < ?))
+            ORDER BY error IS NULL, created_at, id
+            LIMIT ?
+            """,
+            (conversation, before, limit),
+        )
+        return [_memory(row) for row in rows]
 
+    def select(
+        self, conversations: Sequence[ConversationId], order: Order, limit: int, offset: int
+    ) -> list[LongTermMemory]:
+        rows = self.tx.rows(
+            f"""
+            SELECT {_COLUMNS}
+            FROM long_term_memories
+            WHERE conversation_id IN (SELECT value FROM json_each(:places))
+            ORDER BY {_ORDER[order]}
+            LIMIT :limit OFFSET :offset
+            """,
+            {"places": json.dumps(list(conversations)), "limit": limit, "offset": offset},
+        )
+        return [_memory(row) for row in rows]
 
-def mark_slow(tx: WriteTx, id: LongTermId, slow: bool) -> None:
-    tx.execute("UPDATE main.long_term_memories SET slow = ? WHERE id = ?", (int(slow), id))
+    def count(self, conversation: ConversationId) -> int:
+        return int(
+            self.tx.value(
+                "SELECT count(*) FROM long_term_memories WHERE conversation_id = ?", (conversation,)
+            )
+        )
 
+    def watches(self, conversation: ConversationId) -> list[Watch]:
+        rows = self.tx.rows(
+            f"""
+            SELECT {_WATCH}
+            FROM long_term_memories
+            WHERE conversation_id = ?
+            ORDER BY failures > 0, slow, judged_at, id
+            """,
+            (conversation,),
+        )
+        return [Watch(*row) for row in rows]
 
-def mark_judged(
-    tx: WriteTx, id: LongTermId, error: str | None, failures: int, quarantined_until: str | None
-) -> None:
-    tx.execute(
-        """
-        UPDATE main.long_term_memories
-        SET error = ?, failures = ?, quarantined_until = ?
-        WHERE id = ?
-        """,
-        (error, failures, quarantined_until, id),
-    )
+    def find_watch(self, id: LongTermId) -> Watch | None:
+        row = self.tx.row(
+            f"""
+            SELECT {_WATCH}
+            FROM long_term_memories
+            WHERE id = ?
+            """,
+            (id,),
+        )
+        return None if row is None else Watch(*row)
+
+    def prompts(self, ids: Sequence[LongTermId]) -> dict[LongTermId, str]:
+        return dict(
+            self.tx.rows(
+                "SELECT id, prompt FROM long_term_memories WHERE id IN (SELECT value FROM json_each(?))",
+                (json.dumps(ids),),
+            )
+        )
+
+    def mark_fired(self, ids: Sequence[LongTermId]) -> None:
+        self.tx.execute(
+            """
+            UPDATE main.long_term_memories
+            SET fired_at = ?, fired_count = fired_count + (fired_count < 9223372036854775807)
+            WHERE id IN (SELECT value FROM json_each(?))
+            """,
+            (self.tx.now, json.dumps(ids)),
+        )
+
+    def mark_turn(self, ids: Sequence[LongTermId]) -> None:
+        self.tx.execute(
+            "UPDATE main.long_term_memories SET judged_at = ? WHERE id IN (SELECT value FROM json_each(?))",
+            (self.tx.now, json.dumps(list(ids))),
+        )
+
+    def mark_slow(self, id: LongTermId, slow: bool) -> None:
+        self.tx.execute("UPDATE main.long_term_memories SET slow = ? WHERE id = ?", (int(slow), id))
+
+    def mark_judged(
+        self, id: LongTermId, error: str | None, failures: int, quarantined_until: str | None
+    ) -> None:
+        self.tx.execute(
+            """
+            UPDATE main.long_term_memories
+            SET error = ?, failures = ?, quarantined_until = ?
+            WHERE id = ?
+            """,
+            (error, failures, quarantined_until, id),
+        )

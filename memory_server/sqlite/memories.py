@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from memory_server.domain.caller import Caller
@@ -9,7 +10,7 @@ from memory_server.domain.memory import Filter, Memory, MemoryDraft, MemoryId, M
 from memory_server.errors import Mend, NotFound
 from memory_server.language.text import without_lone_surrogates
 from memory_server.sqlite.rows import Rows
-from memory_server.sqlite.tx import Tx, Value, WriteTx
+from memory_server.sqlite.tx import Tx, Value
 
 ROWS = (
     Rows(
@@ -80,178 +81,6 @@ def as_json(value: object) -> str:
     return json.dumps(value, ensure_ascii=False)
 
 
-def insert(tx: WriteTx, draft: MemoryDraft, caller: Caller) -> Memory:
-    row = tx.one(
-        f"""
-        INSERT INTO main.memories
-            (
-                content, type, project, tags, importance, metadata, created_at, updated_at, created_by, session,
-                occurred_at, person
-            )
-        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-        RETURNING {_COLUMNS}
-        """,
-        (
-            draft.content,
-            draft.type.value,
-            draft.project,
-            as_json(draft.tags),
-            draft.importance,
-            as_json(draft.metadata or {}),
-            tx.now,
-            tx.now,
-            caller.author,
-            draft.session or caller.session,
-            draft.occurred_at,
-            draft.person or (None if draft.project else tx.owner),
-        ),
-    )
-    return _memory(row)
-
-
-def get(tx: Tx, id: MemoryId) -> Memory:
-    """Raises NotFound, or Unavailable where its row cannot be read."""
-    row = tx.row(f"SELECT {_COLUMNS} FROM memories WHERE id = ?", (id,))
-    if row is None:
-        raise NotFound(f"No memory {id}.", Mend.FIND_MEMORY)
-    return _memory(row)
-
-
-def select(tx: Tx, ids: Sequence[MemoryId]) -> list[Memory]:
-    """Those of the ids that exist, in the order given."""
-    rows = tx.rows(
-        f"""
-        SELECT {_COLUMNS}
-        FROM memories
-        WHERE id IN (SELECT value FROM json_each(?))
-        """,
-        (json.dumps(list(ids)),),
-    )
-    found = {memory.id: memory for memory in map(_memory, rows)}
-    return [found[id] for id in ids if id in found]
-
-
-def contents(tx: Tx, ids: Sequence[MemoryId]) -> dict[MemoryId, str]:
-    """The texts of those of the ids that exist."""
-    rows = tx.rows(
-        "SELECT id, content FROM memories WHERE id IN (SELECT value FROM json_each(?))",
-        (json.dumps(list(ids)),),
-    )
-    return {MemoryId(id): content for id, content in rows}
-
-
-def replace(tx: WriteTx, memory: Memory, reason: str) -> Memory:
-    """Write every field that a caller may change, and the moment.
-
-    What gets another project is that project's from now on, and what gets none is the person's own.
-
-    A trigger puts a changed text into the history; `reason` says there whether it was merged or rewritten.
-    """
-    before = tx.value("SELECT max(id) FROM memory_history WHERE memory_id = ?", (memory.id,))
-    row = tx.one(
-        f"""
-        UPDATE main.memories
-        SET content = ?, type = ?, project = ?, tags = ?, importance = ?, metadata = ?, access_count = ?,
-            updated_at = ?, person = CASE WHEN project IS ? THEN person WHEN ? IS NULL THEN ? END
-        WHERE id = ?
-        RETURNING {_COLUMNS}
-        """,
-        (
-            memory.content,
-            memory.type.value,
-            memory.project,
-            as_json(memory.tags),
-            memory.importance,
-            as_json(memory.metadata),
-            memory.access_count,
-            tx.now,
-            memory.project,
-            memory.project,
-            tx.owner,
-            memory.id,
-        ),
-    )
-    tx.execute(
-        """
-        UPDATE main.memory_history
-        SET reason = ?, replaced_at = ?
-        WHERE memory_id = ? AND id > ifnull(?, 0)
-        """,
-        (reason, tx.now, memory.id, before),
-    )
-    return _memory(row)
-
-
-def newest(tx: Tx, wanted: Filter, limit: int, offset: int) -> list[Memory]:
-    """The memories that a filter lets pass, by the moment at which they occurred, the latest first."""
-    clauses, values = conditions(wanted)
-    rows = tx.rows(
-        f"""
-        SELECT m.id
-        FROM memories AS m
-        WHERE {" AND ".join(["1", *clauses])}
-        ORDER BY julianday(ifnull(m.occurred_at, m.created_at)) DESC, m.id DESC
-        LIMIT ? OFFSET ?
-        """,
-        (*values, limit, offset),
-    )
-    return select(tx, [MemoryId(id) for (id,) in rows])
-
-
-def mark_accessed(tx: WriteTx, ids: Sequence[MemoryId]) -> None:
-    """A hit in a search is one access; `updated_at` stays."""
-    tx.execute(
-        """
-        UPDATE main.memories
-        SET access_count = access_count + 1, accessed_at = ?
-        WHERE id IN (SELECT value FROM json_each(?))
-        """,
-        (tx.now, json.dumps(list(ids))),
-    )
-
-
-def keep_merged(tx: WriteTx, id: MemoryId, text: str) -> None:
-    """Into the history: a restatement whose text was not the one kept."""
-    tx.execute(
-        """
-        INSERT INTO main.memory_history (memory_id, content, reason, replaced_at)
-        VALUES (?, ?, 'merged', ?)
-        """,
-        (id, text, tx.now),
-    )
-
-
-def drop_earlier(tx: WriteTx, id: MemoryId, text: str) -> None:
-    """Out of the history: a text that is the memory's own again, or never was."""
-    tx.execute("DELETE FROM main.memory_history WHERE memory_id = ? AND content = ?", (id, text))
-
-
-def earlier(tx: Tx, ids: Sequence[MemoryId]) -> dict[MemoryId, list[str]]:
-    """The earlier texts of each of these memories that has any, newest first."""
-    rows = tx.rows(
-        """
-        SELECT memory_id, content, id
-        FROM memory_history
-        WHERE memory_id IN (SELECT value FROM json_each(?))
-        ORDER BY id DESC
-        """,
-        (json.dumps(list(ids)),),
-    )
-    found: dict[MemoryId, list[str]] = {}
-    for id, content, _ in rows:
-        found.setdefault(MemoryId(id), []).append(content)
-    return found
-
-
-def past(tx: Tx, id: MemoryId) -> list[Past]:
-    """The earlier texts of a memory, newest first."""
-    rows = tx.rows(
-        "SELECT content, reason, replaced_at, id FROM memory_history WHERE memory_id = ? ORDER BY id DESC",
-        (id,),
-    )
-    return [Past(content, reason, replaced_at) for content, reason, replaced_at, _ in rows]
-
-
 def conditions(wanted: Filter) -> tuple[list[str], list[Value]]:
     """The filter as clauses on `memories AS m`, beside their values."""
     clauses: list[str] = []
@@ -277,46 +106,193 @@ def conditions(wanted: Filter) -> tuple[list[str], list[Value]]:
     return clauses, values
 
 
-def newest_current(tx: Tx, project: str, type: MemoryType, limit: int) -> list[Memory]:
-    """The current memories of a project and type, by the moment at which they occurred, the latest first."""
-    rows = tx.rows(
-        f"""
-        SELECT id
-        FROM memories
-        WHERE project IS :project AND type = :type AND replaced = 0 AND {LASTING}
-        ORDER BY ifnull(occurred_at, created_at) DESC, id DESC
-        LIMIT :limit
-        """,
-        {"project": project or None, "type": type.value, "now": tx.now, "limit": limit},
-    )
-    return select(tx, [MemoryId(id) for (id,) in rows])
+@dataclass(frozen=True, slots=True)
+class Memories:
+    """The table `memories` and the history of its texts."""
 
+    tx: Tx
 
-def newest_of(tx: Tx, project: str, limit: int) -> list[Memory]:
-    """The same of all types."""
-    rows = tx.rows(
-        f"""
-        SELECT id
-        FROM memories
-        WHERE project IS :project AND replaced = 0 AND {LASTING}
-        ORDER BY ifnull(occurred_at, created_at) DESC, id DESC
-        LIMIT :limit
-        """,
-        {"project": project or None, "now": tx.now, "limit": limit},
-    )
-    return select(tx, [MemoryId(id) for (id,) in rows])
+    def insert(self, draft: MemoryDraft, caller: Caller) -> Memory:
+        row = self.tx.one(
+            f"""
+            INSERT INTO main.memories
+                (
+                    content, type, project, tags, importance, metadata, created_at, updated_at, created_by, session,
+                    occurred_at, person
+                )
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+            RETURNING {_COLUMNS}
+            """,
+            (
+                draft.content,
+                draft.type.value,
+                draft.project,
+                as_json(draft.tags),
+                draft.importance,
+                as_json(draft.metadata or {}),
+                self.tx.now,
+                self.tx.now,
+                caller.author,
+                draft.session or caller.session,
+                draft.occurred_at,
+                draft.person or (None if draft.project else self.tx.owner),
+            ),
+        )
+        return _memory(row)
 
+    def get(self, id: MemoryId) -> Memory:
+        row = self.tx.row(f"SELECT {_COLUMNS} FROM memories WHERE id = ?", (id,))
+        if row is None:
+            raise NotFound(f"No memory {id}.", Mend.FIND_MEMORY)
+        return _memory(row)
 
-def ids_like(tx: Tx, start: str, project: str, limit: int) -> tuple[list[MemoryId], int]:
-    """The newest ids that begin with these digits, those of a project first; and how many there are."""
-    rows = tx.rows(
-        """
-        SELECT id, count(*) OVER ()
-        FROM memories
-        WHERE substr(id, 1, ?) = ?
-        ORDER BY ifnull(project, '') = ? DESC, id DESC
-        LIMIT ?
-        """,
-        (len(start), start, project, limit),
-    )
-    return [MemoryId(id) for id, _ in rows], rows[0][1] if rows else 0
+    def select(self, ids: Sequence[MemoryId]) -> list[Memory]:
+        rows = self.tx.rows(
+            f"""
+            SELECT {_COLUMNS}
+            FROM memories
+            WHERE id IN (SELECT value FROM json_each(?))
+            """,
+            (json.dumps(list(ids)),),
+        )
+        found = {memory.id: memory for memory in map(_memory, rows)}
+        return [found[id] for id in ids if id in found]
+
+    def contents(self, ids: Sequence[MemoryId]) -> dict[MemoryId, str]:
+        rows = self.tx.rows(
+            "SELECT id, content FROM memories WHERE id IN (SELECT value FROM json_each(?))",
+            (json.dumps(list(ids)),),
+        )
+        return {MemoryId(id): content for id, content in rows}
+
+    def replace(self, memory: Memory, reason: str) -> Memory:
+        before = self.tx.value("SELECT max(id) FROM memory_history WHERE memory_id = ?", (memory.id,))
+        row = self.tx.one(
+            f"""
+            UPDATE main.memories
+            SET content = ?, type = ?, project = ?, tags = ?, importance = ?, metadata = ?, access_count = ?,
+                updated_at = ?, person = CASE WHEN project IS ? THEN person WHEN ? IS NULL THEN ? END
+            WHERE id = ?
+            RETURNING {_COLUMNS}
+            """,
+            (
+                memory.content,
+                memory.type.value,
+                memory.project,
+                as_json(memory.tags),
+                memory.importance,
+                as_json(memory.metadata),
+                memory.access_count,
+                self.tx.now,
+                memory.project,
+                memory.project,
+                self.tx.owner,
+                memory.id,
+            ),
+        )
+        self.tx.execute(
+            """
+            UPDATE main.memory_history
+            SET reason = ?, replaced_at = ?
+            WHERE memory_id = ? AND id > ifnull(?, 0)
+            """,
+            (reason, self.tx.now, memory.id, before),
+        )
+        return _memory(row)
+
+    def newest(self, wanted: Filter, limit: int, offset: int) -> list[Memory]:
+        clauses, values = conditions(wanted)
+        rows = self.tx.rows(
+            f"""
+            SELECT m.id
+            FROM memories AS m
+            WHERE {" AND ".join(["1", *clauses])}
+            ORDER BY julianday(ifnull(m.occurred_at, m.created_at)) DESC, m.id DESC
+            LIMIT ? OFFSET ?
+            """,
+            (*values, limit, offset),
+        )
+        return self.select([MemoryId(id) for (id,) in rows])
+
+    def mark_accessed(self, ids: Sequence[MemoryId]) -> None:
+        self.tx.execute(
+            """
+            UPDATE main.memories
+            SET access_count = access_count + 1, accessed_at = ?
+            WHERE id IN (SELECT value FROM json_each(?))
+            """,
+            (self.tx.now, json.dumps(list(ids))),
+        )
+
+    def keep_merged(self, id: MemoryId, text: str) -> None:
+        self.tx.execute(
+            """
+            INSERT INTO main.memory_history (memory_id, content, reason, replaced_at)
+            VALUES (?, ?, 'merged', ?)
+            """,
+            (id, text, self.tx.now),
+        )
+
+    def drop_earlier(self, id: MemoryId, text: str) -> None:
+        self.tx.execute("DELETE FROM main.memory_history WHERE memory_id = ? AND content = ?", (id, text))
+
+    def earlier(self, ids: Sequence[MemoryId]) -> dict[MemoryId, list[str]]:
+        rows = self.tx.rows(
+            """
+            SELECT memory_id, content, id
+            FROM memory_history
+            WHERE memory_id IN (SELECT value FROM json_each(?))
+            ORDER BY id DESC
+            """,
+            (json.dumps(list(ids)),),
+        )
+        found: dict[MemoryId, list[str]] = {}
+        for id, content, _ in rows:
+            found.setdefault(MemoryId(id), []).append(content)
+        return found
+
+    def past(self, id: MemoryId) -> list[Past]:
+        rows = self.tx.rows(
+            "SELECT content, reason, replaced_at, id FROM memory_history WHERE memory_id = ? ORDER BY id DESC",
+            (id,),
+        )
+        return [Past(content, reason, replaced_at) for content, reason, replaced_at, _ in rows]
+
+    def newest_current(self, project: str, type: MemoryType, limit: int) -> list[Memory]:
+        rows = self.tx.rows(
+            f"""
+            SELECT id
+            FROM memories
+            WHERE project IS :project AND type = :type AND replaced = 0 AND {LASTING}
+            ORDER BY ifnull(occurred_at, created_at) DESC, id DESC
+            LIMIT :limit
+            """,
+            {"project": project or None, "type": type.value, "now": self.tx.now, "limit": limit},
+        )
+        return self.select([MemoryId(id) for (id,) in rows])
+
+    def newest_of(self, project: str, limit: int) -> list[Memory]:
+        rows = self.tx.rows(
+            f"""
+            SELECT id
+            FROM memories
+            WHERE project IS :project AND replaced = 0 AND {LASTING}
+            ORDER BY ifnull(occurred_at, created_at) DESC, id DESC
+            LIMIT :limit
+            """,
+            {"project": project or None, "now": self.tx.now, "limit": limit},
+        )
+        return self.select([MemoryId(id) for (id,) in rows])
+
+    def ids_like(self, start: str, project: str, limit: int) -> tuple[list[MemoryId], int]:
+        rows = self.tx.rows(
+            """
+            SELECT id, count(*) OVER ()
+            FROM memories
+            WHERE substr(id, 1, ?) = ?
+            ORDER BY ifnull(project, '') = ? DESC, id DESC
+            LIMIT ?
+            """,
+            (len(start), start, project, limit),
+        )
+        return [MemoryId(id) for id, _ in rows], rows[0][1] if rows else 0

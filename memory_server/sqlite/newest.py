@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from memory_server.domain.recall import Recallable
 from memory_server.sqlite.tx import Tx
+from memory_server.storage.memories import Row
 
 _SOURCES = {
     Recallable.TURN: """
@@ -28,28 +29,23 @@ _SOURCES = {
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
-    """Where something is, and when it was."""
+class Newest:
+    """What was written last of the kinds that are no memories, of all projects or of one."""
 
-    kind: Recallable
-    id: int
-    at: str
-    project: str
+    tx: Tx
 
-
-def select(
-    tx: Tx, kind: Recallable, project: str | None, since: str | None, until: str | None, limit: int
-) -> list[Row]:
-    """The newest of a kind, the latest first; `project` None is all of them."""
-    rows = tx.rows(
-        f"""
-        SELECT *
-        FROM ({_SOURCES[kind]})
-        WHERE (:since IS NULL OR julianday(at) >= julianday(:since))
-            AND (:until IS NULL OR julianday(at) < julianday(:until))
-        ORDER BY at DESC, id DESC
-        LIMIT :limit
-        """,
-        {"project": project, "since": since, "until": until, "now": tx.now, "limit": limit},
-    )
-    return [Row(Recallable(kind), id, at, place) for kind, id, at, place in rows]
+    def select(
+        self, kind: Recallable, project: str | None, since: str | None, until: str | None, limit: int
+    ) -> list[Row]:
+        rows = self.tx.rows(
+            f"""
+            SELECT *
+            FROM ({_SOURCES[kind]})
+            WHERE (:since IS NULL OR julianday(at) >= julianday(:since))
+                AND (:until IS NULL OR julianday(at) < julianday(:until))
+            ORDER BY at DESC, id DESC
+            LIMIT :limit
+            """,
+            {"project": project, "since": since, "until": until, "now": self.tx.now, "limit": limit},
+        )
+        return [Row(Recallable(kind), id, at, place) for kind, id, at, place in rows]

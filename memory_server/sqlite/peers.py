@@ -3,6 +3,7 @@
 import json
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import chain, islice
 from math import ceil
 
@@ -12,60 +13,12 @@ from memory_server.domain import parts
 from memory_server.domain.embedding import Embedded
 from memory_server.domain.memory import Filter, MemoryId
 from memory_server.language import background
-from memory_server.sqlite import candidates
-from memory_server.sqlite.sign_bits import SignBits
+from memory_server.sqlite.candidates import Candidates
 from memory_server.sqlite.tx import Tx
 from memory_server.sqlite.words import quoted
 
 COUNTED = 200
 """Rows of a term that are read: a rare one has fewer. To read all of 17 terms takes 30 ms in a million memories."""
-
-
-def find(
-    tx: Tx,
-    terms: Sequence[str],
-    least: float,
-    wanted: Filter,
-    limit: int,
-    bits: SignBits | None = None,
-    space_id: int = 0,
-    rare_only: bool = False,
-) -> list[MemoryId]:
-    """The memories that may have at least a share `least` of these terms, those with the most groups of them first.
-
-    No other memory has that share. It lacks only so many terms; where the terms are in one group more than that, it
-    holds all of a group, whichever terms stand together (the pigeonhole principle, as in the prefix filter of
-    Chaudhuri et al., ICDE 2006). A group is a rare term, or two that are less rare, so few memories hold one.
-
-    `rare_only`: memories that hold no rare term of these groups are left out, for a caller that finds them by their
-    meaning. Else many are read in a large store for a text of common words.
-    """
-    held, groups = _grouped(tx, terms, least, rare_only)
-    common = [] if rare_only else [group for group in groups if len(held[group[0]]) == COUNTED]
-    rows = chain(
-        *(held[first] for first, *_ in groups if len(held[first]) < COUNTED), _holding_all(tx, common)
-    )
-    counts = Counter(id for id in rows if not parts.number_of(id))
-    best = np.array(sorted(counts, key=lambda id: (-counts[id], id)), np.int64)
-    found = candidates.first_passing(tx, Embedded.MEMORIES, best, wanted, limit, bits, space_id)
-    return list(map(MemoryId, found))
-
-
-def _grouped(
-    tx: Tx, terms: Sequence[str], least: float, rare_only: bool
-) -> tuple[Mapping[str, Sequence[int]], list[list[str]]]:
-    """As many groups as exactness needs, and the rows of their first terms.
-
-    The terms that are rare in ordinary language are looked at first: mostly they are rare here too.
-    """
-    number = len(terms) - ceil(least * len(terms)) + 1
-    in_order = sorted(terms, key=lambda term: (background.share(term), term))
-    held = _held(tx, in_order[:number])
-    rare = [term for term in held if len(held[term]) < COUNTED]
-    if len(rare) < number and not (rare and rare_only):
-        held |= _held(tx, in_order[number:])
-        in_order.sort(key=lambda term: len(held[term]))
-    return held, list(_groups(in_order, number, held))
 
 
 def _groups(in_order: Sequence[str], number: int, held: Mapping[str, Sequence[int]]) -> Iterator[list[str]]:
@@ -75,37 +28,77 @@ def _groups(in_order: Sequence[str], number: int, held: Mapping[str, Sequence[in
         yield [term, *islice(others, len(held[term]) == COUNTED)]
 
 
-def _held(tx: Tx, terms: Sequence[str]) -> dict[str, list[int]]:
-    """The rows of the word index that hold each term, at most COUNTED, in one statement."""
-    seen = tx.seen("memories", f"memory_words.rowid & {parts.WHOLE}")
-    rows = tx.rows(
-        f"""
-        SELECT
-            key,
-            (
-                SELECT json_group_array(rowid)
-                FROM (SELECT rowid FROM memory_words WHERE memory_words MATCH value {seen} LIMIT ?)
-            )
-        FROM json_each(?)
-        """,
-        (COUNTED, json.dumps([quoted(term) for term in terms])),
-    )
-    return {terms[place]: json.loads(ids) for place, ids in rows}
+@dataclass(frozen=True, slots=True)
+class Peers:
+    """The memories that may share most words with a text."""
 
+    tx: Tx
 
-def _holding_all(tx: Tx, groups: Sequence[Sequence[str]]) -> list[int]:
-    """The rows of the word index that hold all terms of a group, once for each group."""
-    if not groups:
-        return []
-    asked = json.dumps([" AND ".join(map(quoted, group)) for group in groups])
-    rows = tx.value(
-        f"""
-        SELECT json_group_array(w.rowid)
-        FROM json_each(?) AS groups
-        CROSS JOIN memory_words AS w
-        WHERE memory_words MATCH groups.value {tx.seen("memories", f"w.rowid & {parts.WHOLE}")}
-        """,
-        (asked,),
-    )
-    found: list[int] = json.loads(rows)
-    return found
+    def find(
+        self,
+        terms: Sequence[str],
+        least: float,
+        wanted: Filter,
+        limit: int,
+        space_id: int = 0,
+        rare_only: bool = False,
+    ) -> list[MemoryId]:
+        held, groups = self._grouped(terms, least, rare_only)
+        common = [] if rare_only else [group for group in groups if len(held[group[0]]) == COUNTED]
+        rows = chain(
+            *(held[first] for first, *_ in groups if len(held[first]) < COUNTED), self._holding_all(common)
+        )
+        counts = Counter(id for id in rows if not parts.number_of(id))
+        best = np.array(sorted(counts, key=lambda id: (-counts[id], id)), np.int64)
+        found = Candidates(self.tx).first_passing(Embedded.MEMORIES, best, wanted, limit, space_id)
+        return list(map(MemoryId, found))
+
+    def _grouped(
+        self, terms: Sequence[str], least: float, rare_only: bool
+    ) -> tuple[Mapping[str, Sequence[int]], list[list[str]]]:
+        """As many groups as exactness needs, and the rows of their first terms.
+
+        The terms that are rare in ordinary language are looked at first: mostly they are rare here too.
+        """
+        number = len(terms) - ceil(least * len(terms)) + 1
+        in_order = sorted(terms, key=lambda term: (background.share(term), term))
+        held = self._held(in_order[:number])
+        rare = [term for term in held if len(held[term]) < COUNTED]
+        if len(rare) < number and not (rare and rare_only):
+            held |= self._held(in_order[number:])
+            in_order.sort(key=lambda term: len(held[term]))
+        return held, list(_groups(in_order, number, held))
+
+    def _held(self, terms: Sequence[str]) -> dict[str, list[int]]:
+        """The rows of the word index that hold each term, at most COUNTED, in one statement."""
+        seen = self.tx.seen("memories", f"memory_words.rowid & {parts.WHOLE}")
+        rows = self.tx.rows(
+            f"""
+            SELECT
+                key,
+                (
+                    SELECT json_group_array(rowid)
+                    FROM (SELECT rowid FROM memory_words WHERE memory_words MATCH value {seen} LIMIT ?)
+                )
+            FROM json_each(?)
+            """,
+            (COUNTED, json.dumps([quoted(term) for term in terms])),
+        )
+        return {terms[place]: json.loads(ids) for place, ids in rows}
+
+    def _holding_all(self, groups: Sequence[Sequence[str]]) -> list[int]:
+        """The rows of the word index that hold all terms of a group, once for each group."""
+        if not groups:
+            return []
+        asked = json.dumps([" AND ".join(map(quoted, group)) for group in groups])
+        rows = self.tx.value(
+            f"""
+            SELECT json_group_array(w.rowid)
+            FROM json_each(?) AS groups
+            CROSS JOIN memory_words AS w
+            WHERE memory_words MATCH groups.value {self.tx.seen("memories", f"w.rowid & {parts.WHOLE}")}
+            """,
+            (asked,),
+        )
+        found: list[int] = json.loads(rows)
+        return found

@@ -309,6 +309,11 @@ class _Held:
         return passing
 
 
+def held_by(tx: Tx) -> SignBits | None:
+    """The copy of the process; None where it shall hold none."""
+    return None if tx.held is None else tx.held.of(SignBits)
+
+
 def _is_known(wanted: Filter) -> bool:
     """Whether a filter asks only for what the copy has of each memory."""
     return not (wanted.tags or wanted.since or wanted.until)

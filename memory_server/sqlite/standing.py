@@ -10,6 +10,7 @@ from typing import Any
 from memory_server.domain.memory import Memory, MemoryId, MemoryType
 from memory_server.domain.scoring import DECAY_PER_DAY
 from memory_server.sqlite import memories
+from memory_server.sqlite.memories import Memories
 from memory_server.sqlite.tx import Tx, Value
 
 EXACT = 40
@@ -63,41 +64,6 @@ _Group = tuple[str, int]
 """A type and an importance."""
 
 
-def most_important(tx: Tx, project: str, limit: int, least: int = 1) -> list[Memory]:
-    """The current memories of a project ('' is none) with the highest decayed score, the newest first among equals.
-
-    `least` is the lowest importance. The memories of each type and importance are read in the order of their standing:
-    first of the group that can have the highest score, and no further than one can still be among those wanted.
-    """
-    asked = {"project": project or None, "least": least, "now": tx.now}
-    day = float(tx.value("SELECT julianday(?)", (tx.now,)))
-    waiting = [
-        (-_bound((type, importance), head, day), (type, importance))
-        for type, importance, head in tx.rows(_HEADS, asked)
-    ]
-    heapify(waiting)
-    best: list[tuple[float, int]] = []
-    with closing(_Groups(tx, asked)) as groups:
-        while waiting:
-            highest, group = heappop(waiting)
-            if len(best) == limit and -highest < best[0][0]:
-                break
-            row = groups.next(group)
-            if row is None:
-                continue
-            id, standing, score, lasting, exact = row
-            if lasting:
-                heappush(best, (score, id))
-            if len(best) > limit:
-                heappop(best)
-            beaten = len(best) == limit and (score, id) < best[0]
-            if not (
-                beaten and exact and score > _TINY
-            ):  # else all that come after it in its group are beaten too
-                heappush(waiting, (-_bound(group, standing, day), group))
-    return memories.select(tx, [MemoryId(id) for _, id in sorted(best, reverse=True)])
-
-
 def _bound(group: _Group, standing: float | None, day: float) -> float:
     """The highest score that a memory of a group can have on a day with this standing; -1 where its moment is none."""
     if standing is None:
@@ -128,3 +94,40 @@ class _Groups:
         """A cursor that is not at its end keeps the file locked."""
         for cursor in self._cursors.values():
             cursor.close()
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """Which memories of a project matter most now, without a look at all of them: by the index
+    `memories_by_standing`."""
+
+    tx: Tx
+
+    def most_important(self, project: str, limit: int, least: int = 1) -> list[Memory]:
+        asked = {"project": project or None, "least": least, "now": self.tx.now}
+        day = float(self.tx.value("SELECT julianday(?)", (self.tx.now,)))
+        waiting = [
+            (-_bound((type, importance), head, day), (type, importance))
+            for type, importance, head in self.tx.rows(_HEADS, asked)
+        ]
+        heapify(waiting)
+        best: list[tuple[float, int]] = []
+        with closing(_Groups(self.tx, asked)) as groups:
+            while waiting:
+                highest, group = heappop(waiting)
+                if len(best) == limit and -highest < best[0][0]:
+                    break
+                row = groups.next(group)
+                if row is None:
+                    continue
+                id, standing, score, lasting, exact = row
+                if lasting:
+                    heappush(best, (score, id))
+                if len(best) > limit:
+                    heappop(best)
+                beaten = len(best) == limit and (score, id) < best[0]
+                if not (
+                    beaten and exact and score > _TINY
+                ):  # else all that come after it in its group are beaten too
+                    heappush(waiting, (-_bound(group, standing, day), group))
+        return Memories(self.tx).select([MemoryId(id) for _, id in sorted(best, reverse=True)])

@@ -7,9 +7,10 @@ from typing import Any
 
 from memory_server.domain.caller import Caller
 from memory_server.domain.forgetting import Kind
-from memory_server.sqlite import conversations
+from memory_server.sqlite.conversations import Conversations
 from memory_server.sqlite.rows import Rows
-from memory_server.sqlite.tx import Tx, WriteTx
+from memory_server.sqlite.tx import Tx
+from memory_server.storage.history import Trashed
 
 ROWS = (
     Rows(
@@ -55,192 +56,6 @@ _PARTS = {
 """The first table is that of the thing itself: to delete its row takes the others with it."""
 
 
-@dataclass(frozen=True, slots=True)
-class Trashed:
-    """Something in the trash; `parts` are the rows of each table."""
-
-    id: int
-    item_id: int
-    conversation: str | None
-    parts: dict[str, list[dict[str, Any]]]
-    deleted_at: str = ""
-
-
-def put(tx: WriteTx, kind: Kind, ids: Sequence[int], caller: Caller, deleted_at: str | None = None) -> int:
-    """Move things into the trash; how many there were. They are deleted now, or at the moment that is given."""
-    number = 0
-    for id in ids:
-        parts = {part.table: _rows(tx, part, id) for part in _PARTS[kind]}
-        (main, *_) = _PARTS[kind]
-        if not parts[main.table]:
-            continue
-        conversation = parts[main.table][0].get("conversation_id")
-        name, person = (
-            tx.one("SELECT name, person FROM conversations WHERE id = ?", (conversation,))
-            if conversation
-            else (None, parts[main.table][0]["person"])
-        )
-        tx.execute(
-            """
-            INSERT INTO main.trash (kind, item_id, conversation, parts, deleted_at, deleted_by, person)
-            VALUES (?, ?, ?, ?, ?, ?, ?)
-            """,
-            (kind.value, id, name, _as_json(parts), deleted_at or tx.now, caller.author, person),
-        )
-        tx.execute(f"DELETE FROM main.{main.table} WHERE id = ?", (id,))
-        number += 1
-    return number
-
-
-def select(
-    tx: Tx, kind: Kind, *, item_id: int | None = None, conversation: str | None = None
-) -> list[Trashed]:
-    """What is in the trash, deleted last first: of one id, of one conversation, or all of a kind."""
-    rows = tx.rows(
-        """
-        SELECT id, item_id, conversation, parts, deleted_at
-        FROM trash
-        WHERE kind = ? AND (? IS NULL OR item_id = ?) AND (? IS NULL OR conversation = ?)
-        ORDER BY id DESC
-        """,
-        (kind.value, item_id, item_id, *2 * (conversation and tx.key(conversation),)),
-    )
-    return [
-        Trashed(id, item, name and tx.name(name), json.loads(parts), moment)
-        for id, item, name, parts, moment in rows
-    ]
-
-
-def find(tx: Tx, id: int) -> tuple[Kind, Trashed] | None:
-    """What is in the trash under an id of the trash."""
-    row = tx.row("SELECT kind, item_id, conversation, parts FROM trash WHERE id = ?", (id,))
-    return (
-        None
-        if row is None
-        else (Kind(row[0]), Trashed(id, row[1], row[2] and tx.name(row[2]), json.loads(row[3])))
-    )
-
-
-def find_last(tx: Tx, kind: Kind, item_id: int) -> Trashed | None:
-    """What was deleted last under an id."""
-    return next(iter(select(tx, kind, item_id=item_id)), None)
-
-
-def restore(tx: WriteTx, kind: Kind, trashed: Trashed, conversation_id: int | None = None) -> None:
-    """Bring something back as it was, under the id that it had, into a conversation where it had one."""
-    for part in _PARTS[kind]:
-        rows = trashed.parts.get(part.table, [])
-        if conversation_id is not None:
-            rows = [{**row, "conversation_id": conversation_id} for row in rows]
-        if rows:
-            _insert(tx, part, rows)
-    if kind is Kind.MEMORY:
-        _hand_on_edges(tx, trashed)
-    if kind is Kind.SHORT_TERM:  # to insert it asks for its keywords anew, and they are here
-        keyed = trashed.parts["short_term_memories"][0]["keyed"]
-        tx.execute("UPDATE main.short_term_memories SET keyed = ? WHERE id = ?", (keyed, trashed.item_id))
-    tx.execute("DELETE FROM main.trash WHERE id = ?", (trashed.id,))
-
-
-def erase(tx: WriteTx, ids: Sequence[int]) -> None:
-    """Erase what is in the trash under these ids of the trash. Triggers ask to overwrite its bytes."""
-    _erase_edges(tx, ids)
-    tx.execute(
-        "DELETE FROM main.trash WHERE id IN (SELECT value FROM json_each(?))", (json.dumps(list(ids)),)
-    )
-    conversations.delete_empty(tx)
-
-
-def older(tx: Tx, before: str, limit: int) -> list[int]:
-    """What was deleted before a moment, by its id in the trash, the oldest first."""
-    rows = tx.rows("SELECT id FROM trash WHERE deleted_at < ? ORDER BY deleted_at LIMIT ?", (before, limit))
-    return [id for (id,) in rows]
-
-
-def _hand_on_edges(tx: WriteTx, restored: Trashed) -> None:
-    """An edge whose other end is still in the trash comes back with that."""
-    for edge in restored.parts.get("edges", []):
-        other = edge["target_id"] if edge["source_id"] == restored.item_id else edge["source_id"]
-        waiting = find_last(tx, Kind.MEMORY, other)
-        if waiting is not None and tx.value("SELECT 1 FROM memories WHERE id = ?", (other,)) is None:
-            waiting.parts.setdefault("edges", []).append(edge)
-            tx.execute(
-                "UPDATE main.trash SET parts = ? WHERE id = ?",
-                (_as_json(waiting.parts), waiting.id),
-            )
-
-
-def _erase_edges(tx: WriteTx, ids: Sequence[int]) -> None:
-    """The edges to what is erased that lie with their other end: it may come back, and they must not."""
-    rows = tx.rows(
-        """
-        SELECT item_id FROM trash WHERE kind = 'memory' AND id IN (SELECT value FROM json_each(?))
-        EXCEPT SELECT id FROM memories
-        """,
-        (json.dumps(list(ids)),),
-    )
-    gone = {id for (id,) in rows}
-    rows = tx.rows(
-        """
-        SELECT id, parts
-        FROM trash
-        WHERE kind = 'memory' AND item_id NOT IN (SELECT value FROM json_each(:gone)) AND EXISTS (
-            SELECT 1
-            FROM json_each(parts, '$.edges')
-            WHERE value ->> 'source_id' IN (SELECT value FROM json_each(:gone))
-                OR value ->> 'target_id' IN (SELECT value FROM json_each(:gone))
-        )
-        """,
-        {"gone": json.dumps(sorted(gone))},
-    )
-    for id, text in rows:
-        parts = json.loads(text)
-        parts["edges"] = [
-            each for each in parts["edges"] if not {each["source_id"], each["target_id"]} & gone
-        ]
-        tx.execute("UPDATE main.trash SET parts = ? WHERE id = ?", (_as_json(parts), id))
-
-
-def _rows(tx: Tx, part: _Part, id: int) -> list[dict[str, Any]]:
-    """Bytes that are no UTF-8 become surrogates: what cannot be read can be forgotten all the same."""
-    columns = _columns(tx, part.table)
-    where = " OR ".join(f"{key} = ?" for key in part.keys)
-    names = ", ".join(
-        f'CAST("{name}" AS BLOB)' if type == "TEXT" else f'"{name}"' for name, type in columns.items()
-    )
-    # An edge lies with what is deleted, also where the person does not see its other end: it comes back with it.
-    table = "main.edges" if part.table == "edges" else part.table
-    found = tx.rows(f"SELECT {names} FROM {table} WHERE {where}", tuple(id for _ in part.keys))
-    return [
-        {
-            name: value.decode(errors="surrogateescape") if isinstance(value, bytes) else value
-            for name, value in zip(columns, row, strict=True)
-        }
-        for row in found
-    ]
-
-
-def _insert(tx: WriteTx, part: _Part, rows: list[dict[str, Any]]) -> None:
-    columns = {name: type for name, type in _columns(tx, part.table).items() if name in rows[0]}
-    names = ", ".join(f'"{name}"' for name in columns)
-    values = ", ".join(
-        f"CAST(:{name} AS TEXT)" if type == "TEXT" else f":{name}" for name, type in columns.items()
-    )
-    for row in rows:
-        tx.execute(
-            f"INSERT OR IGNORE INTO main.{part.table} ({names}) SELECT {values} WHERE {part.condition}",
-            {
-                name: row[name].encode(errors="surrogateescape") if isinstance(row[name], str) else row[name]
-                for name in columns
-            },
-        )
-
-
-def _columns(tx: Tx, table: str) -> dict[str, str]:
-    """The columns of a table with their types. None of the tables here keeps blobs."""
-    return dict(tx.rows(f"SELECT name, type FROM pragma_table_info('{table}', 'main')"))
-
-
 def _as_json(parts: dict[str, list[dict[str, Any]]]) -> str:
     """Readable for people; but where a text is no UTF-8, for which surrogates stand, other letters are escaped too."""
     text = json.dumps(parts, ensure_ascii=False)
@@ -249,3 +64,172 @@ def _as_json(parts: dict[str, list[dict[str, Any]]]) -> str:
     except UnicodeEncodeError:
         return json.dumps(parts)
     return text
+
+
+@dataclass(frozen=True, slots=True)
+class Trash:
+    """The table `trash`: what was deleted, as JSON, until it is brought back or erased."""
+
+    tx: Tx
+
+    def put(self, kind: Kind, ids: Sequence[int], caller: Caller, deleted_at: str | None = None) -> int:
+        number = 0
+        for id in ids:
+            parts = {part.table: self._rows(part, id) for part in _PARTS[kind]}
+            (main, *_) = _PARTS[kind]
+            if not parts[main.table]:
+                continue
+            conversation = parts[main.table][0].get("conversation_id")
+            name, person = (
+                self.tx.one("SELECT name, person FROM conversations WHERE id = ?", (conversation,))
+                if conversation
+                else (None, parts[main.table][0]["person"])
+            )
+            self.tx.execute(
+                """
+                INSERT INTO main.trash (kind, item_id, conversation, parts, deleted_at, deleted_by, person)
+                VALUES (?, ?, ?, ?, ?, ?, ?)
+                """,
+                (kind.value, id, name, _as_json(parts), deleted_at or self.tx.now, caller.author, person),
+            )
+            self.tx.execute(f"DELETE FROM main.{main.table} WHERE id = ?", (id,))
+            number += 1
+        return number
+
+    def select(
+        self, kind: Kind, *, item_id: int | None = None, conversation: str | None = None
+    ) -> list[Trashed]:
+        rows = self.tx.rows(
+            """
+            SELECT id, item_id, conversation, parts, deleted_at
+            FROM trash
+            WHERE kind = ? AND (? IS NULL OR item_id = ?) AND (? IS NULL OR conversation = ?)
+            ORDER BY id DESC
+            """,
+            (kind.value, item_id, item_id, *2 * (conversation and self.tx.key(conversation),)),
+        )
+        return [
+            Trashed(id, item, name and self.tx.name(name), json.loads(parts), moment)
+            for id, item, name, parts, moment in rows
+        ]
+
+    def find(self, id: int) -> tuple[Kind, Trashed] | None:
+        row = self.tx.row("SELECT kind, item_id, conversation, parts FROM trash WHERE id = ?", (id,))
+        return (
+            None
+            if row is None
+            else (Kind(row[0]), Trashed(id, row[1], row[2] and self.tx.name(row[2]), json.loads(row[3])))
+        )
+
+    def find_last(self, kind: Kind, item_id: int) -> Trashed | None:
+        return next(iter(self.select(kind, item_id=item_id)), None)
+
+    def restore(self, kind: Kind, trashed: Trashed, conversation_id: int | None = None) -> None:
+        for part in _PARTS[kind]:
+            rows = trashed.parts.get(part.table, [])
+            if conversation_id is not None:
+                rows = [{**row, "conversation_id": conversation_id} for row in rows]
+            if rows:
+                self._insert(part, rows)
+        if kind is Kind.MEMORY:
+            self._hand_on_edges(trashed)
+        if kind is Kind.SHORT_TERM:  # to insert it asks for its keywords anew, and they are here
+            keyed = trashed.parts["short_term_memories"][0]["keyed"]
+            self.tx.execute(
+                "UPDATE main.short_term_memories SET keyed = ? WHERE id = ?", (keyed, trashed.item_id)
+            )
+        self.tx.execute("DELETE FROM main.trash WHERE id = ?", (trashed.id,))
+
+    def erase(self, ids: Sequence[int]) -> None:
+        self._erase_edges(ids)
+        self.tx.execute(
+            "DELETE FROM main.trash WHERE id IN (SELECT value FROM json_each(?))", (json.dumps(list(ids)),)
+        )
+        Conversations(self.tx).delete_empty()
+
+    def older(self, before: str, limit: int) -> list[int]:
+        rows = self.tx.rows(
+            "SELECT id FROM trash WHERE deleted_at < ? ORDER BY deleted_at LIMIT ?", (before, limit)
+        )
+        return [id for (id,) in rows]
+
+    def _hand_on_edges(self, restored: Trashed) -> None:
+        """An edge whose other end is still in the trash comes back with that."""
+        for edge in restored.parts.get("edges", []):
+            other = edge["target_id"] if edge["source_id"] == restored.item_id else edge["source_id"]
+            waiting = self.find_last(Kind.MEMORY, other)
+            if waiting is not None and self.tx.value("SELECT 1 FROM memories WHERE id = ?", (other,)) is None:
+                waiting.parts.setdefault("edges", []).append(edge)
+                self.tx.execute(
+                    "UPDATE main.trash SET parts = ? WHERE id = ?",
+                    (_as_json(waiting.parts), waiting.id),
+                )
+
+    def _erase_edges(self, ids: Sequence[int]) -> None:
+        """The edges to what is erased that lie with their other end: it may come back, and they must not."""
+        rows = self.tx.rows(
+            """
+            SELECT item_id FROM trash WHERE kind = 'memory' AND id IN (SELECT value FROM json_each(?))
+            EXCEPT SELECT id FROM memories
+            """,
+            (json.dumps(list(ids)),),
+        )
+        gone = {id for (id,) in rows}
+        rows = self.tx.rows(
+            """
+            SELECT id, parts
+            FROM trash
+            WHERE kind = 'memory' AND item_id NOT IN (SELECT value FROM json_each(:gone)) AND EXISTS (
+                SELECT 1
+                FROM json_each(parts, '$.edges')
+                WHERE value ->> 'source_id' IN (SELECT value FROM json_each(:gone))
+                    OR value ->> 'target_id' IN (SELECT value FROM json_each(:gone))
+            )
+            """,
+            {"gone": json.dumps(sorted(gone))},
+        )
+        for id, text in rows:
+            parts = json.loads(text)
+            parts["edges"] = [
+                each for each in parts["edges"] if not {each["source_id"], each["target_id"]} & gone
+            ]
+            self.tx.execute("UPDATE main.trash SET parts = ? WHERE id = ?", (_as_json(parts), id))
+
+    def _rows(self, part: _Part, id: int) -> list[dict[str, Any]]:
+        """Bytes that are no UTF-8 become surrogates: what cannot be read can be forgotten all the same."""
+        columns = self._columns(part.table)
+        where = " OR ".join(f"{key} = ?" for key in part.keys)
+        names = ", ".join(
+            f'CAST("{name}" AS BLOB)' if type == "TEXT" else f'"{name}"' for name, type in columns.items()
+        )
+        # An edge lies with what is deleted, also where the person does not see its other end: it comes back with it.
+        table = "main.edges" if part.table == "edges" else part.table
+        found = self.tx.rows(f"SELECT {names} FROM {table} WHERE {where}", tuple(id for _ in part.keys))
+        return [
+            {
+                name: value.decode(errors="surrogateescape") if isinstance(value, bytes) else value
+                for name, value in zip(columns, row, strict=True)
+            }
+            for row in found
+        ]
+
+    def _insert(self, part: _Part, rows: list[dict[str, Any]]) -> None:
+        columns = {name: type for name, type in self._columns(part.table).items() if name in rows[0]}
+        names = ", ".join(f'"{name}"' for name in columns)
+        values = ", ".join(
+            f"CAST(:{name} AS TEXT)" if type == "TEXT" else f":{name}" for name, type in columns.items()
+        )
+        for row in rows:
+            self.tx.execute(
+                f"INSERT OR IGNORE INTO main.{part.table} ({names}) SELECT {values} WHERE {part.condition}",
+                {
+                    name: row[name].encode(errors="surrogateescape")
+                    if isinstance(row[name], str)
+                    else row[name]
+                    for name in columns
+                },
+            )
+
+    def _columns(self, table: str) -> dict[str, str]:
+        """The columns of a table with their types. None of the tables here keeps blobs."""
+        return dict(self.tx.rows(f"SELECT name, type FROM pragma_table_info('{table}', 'main')"))

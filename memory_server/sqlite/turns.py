@@ -2,12 +2,13 @@
 
 import json
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from memory_server.domain.caller import Caller
 from memory_server.domain.turn import Turn, TurnDraft
 from memory_server.sqlite.rows import Rows
-from memory_server.sqlite.tx import Tx, WriteTx
+from memory_server.sqlite.tx import Tx
 
 ROWS = (
     Rows(
@@ -25,55 +26,56 @@ def _turn(row: tuple[Any, ...]) -> Turn:
     return Turn(*row)
 
 
-def insert(tx: WriteTx, draft: TurnDraft, caller: Caller) -> int:
-    """The id of the new turn."""
-    row = tx.one(
-        """
-        INSERT INTO main.turns (message, summary, project, session, created_at, created_by, occurred_at, person)
-        VALUES (?, ?, ?, ?, ?, ?, ?, ?)
-        RETURNING id
-        """,
-        (
-            draft.message,
-            draft.summary,
-            caller.project.name,
-            draft.session or caller.session,
-            tx.now,
-            caller.author,
-            draft.occurred_at,
-            tx.owner,
-        ),
-    )
-    return int(row[0])
+@dataclass(frozen=True, slots=True)
+class Turns:
+    """The table `turns`, and the search in their embeddings."""
 
+    tx: Tx
 
-def select(tx: Tx, ids: Sequence[int]) -> list[Turn]:
-    """These turns, in the order given."""
-    rows = tx.rows(
-        f"""
-        SELECT {_COLUMNS}
-        FROM turns
-        WHERE id IN (SELECT value FROM json_each(?))
-        """,
-        (json.dumps(list(ids)),),
-    )
-    found = {row[0]: _turn(row) for row in rows}
-    return [found[id] for id in ids if id in found]
+    def insert(self, draft: TurnDraft, caller: Caller) -> int:
+        row = self.tx.one(
+            """
+            INSERT INTO main.turns (message, summary, project, session, created_at, created_by, occurred_at, person)
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+            RETURNING id
+            """,
+            (
+                draft.message,
+                draft.summary,
+                caller.project.name,
+                draft.session or caller.session,
+                self.tx.now,
+                caller.author,
+                draft.occurred_at,
+                self.tx.owner,
+            ),
+        )
+        return int(row[0])
 
+    def select(self, ids: Sequence[int]) -> list[Turn]:
+        rows = self.tx.rows(
+            f"""
+            SELECT {_COLUMNS}
+            FROM turns
+            WHERE id IN (SELECT value FROM json_each(?))
+            """,
+            (json.dumps(list(ids)),),
+        )
+        found = {row[0]: _turn(row) for row in rows}
+        return [found[id] for id in ids if id in found]
 
-def newest(tx: Tx, project: str, limit: int) -> list[Turn]:
-    """The turns of a project for which no digest stands, the latest first."""
-    rows = tx.rows(
-        f"""
-        SELECT {_COLUMNS}
-        FROM turns
-        WHERE project = ?
-            AND id NOT IN (
-                SELECT item_id FROM digested JOIN memories ON memories.id = digest_id WHERE kind = 'turn'
-            )
-        ORDER BY ifnull(occurred_at, created_at) DESC, id DESC
-        LIMIT ?
-        """,
-        (project, limit),
-    )
-    return [_turn(row) for row in rows]
+    def newest(self, project: str, limit: int) -> list[Turn]:
+        rows = self.tx.rows(
+            f"""
+            SELECT {_COLUMNS}
+            FROM turns
+            WHERE project = ?
+                AND id NOT IN (
+                    SELECT item_id FROM digested JOIN memories ON memories.id = digest_id WHERE kind = 'turn'
+                )
+            ORDER BY ifnull(occurred_at, created_at) DESC, id DESC
+            LIMIT ?
+            """,
+            (project, limit),
+        )
+        return [_turn(row) for row in rows]

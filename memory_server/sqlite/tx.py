@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeVar
 
 import apsw
 
@@ -14,9 +14,24 @@ Value = str | int | float | bytes | None
 Values = Sequence[Value] | Mapping[str, Value]
 
 
+Copy = TypeVar("Copy")
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """Copies of what a file holds, one of each kind in a process."""
+
+    copies: dict[type, Any] = field(default_factory=dict)
+
+    def of(self, kind: type[Copy]) -> Copy:
+        """The copy of a kind, made when it is first asked for."""
+        copy: Copy = self.copies.setdefault(kind, kind()) if kind not in self.copies else self.copies[kind]
+        return copy
+
+
 @dataclass(frozen=True, slots=True)
 class Tx:
-    """A transaction. Table modules take one; only services open one. `now` is when it began."""
+    """A transaction as tables take it. `now` is when it began."""
 
     connection: apsw.Connection
     now: str
@@ -24,6 +39,11 @@ class Tx:
     """The rows that were left out because their text is not UTF-8, as a hand edit or an import can leave it."""
     person: Person | None = field(default=None, kw_only=True)
     """The person for whom it is; None for the owner of the file."""
+    before: int = field(default=-1, kw_only=True)
+    """How many rows the connection had changed when it began to write; -1 where it only reads."""
+
+    held: Held | None = field(default=None, kw_only=True)
+    """None where the file alone is to answer."""
 
     @property
     def owner(self) -> str | None:
@@ -47,7 +67,7 @@ class Tx:
     @property
     def sees_only_committed(self) -> bool:
         """Whether all that it reads, accesses aside, is the same for every other transaction that begins now."""
-        return True
+        return self.before < 0 or self.connection.total_changes() == self.before
 
     def rows(self, sql: str, values: Values = ()) -> list[tuple[Any, ...]]:
         """The rows that a statement gives, without those that cannot be read: they are noted in `skipped`."""
@@ -94,6 +114,12 @@ class Tx:
         row = self.row(sql, values)
         return None if row is None else row[0]
 
+    def execute(self, sql: str, values: Values = ()) -> int:
+        """Run one statement that writes; how many rows it changed."""
+        before = self.connection.total_changes()
+        self.connection.execute(sql, values)
+        return self.connection.total_changes() - before
+
     def size(self) -> int:
         """Bytes of the database."""
         return int(self.value("SELECT page_count * page_size FROM pragma_page_count, pragma_page_size"))
@@ -130,24 +156,6 @@ class Tx:
         tokenizer = self.connection.fts5_tokenizer("porter", ["unicode61", "remove_diacritics", "2"])
         groups = tokenizer(text.encode(), apsw.FTS5_TOKENIZE_DOCUMENT, None, include_offsets=False)
         return [str(token) for group in groups for token in group]
-
-
-@dataclass(frozen=True, slots=True)
-class WriteTx(Tx):
-    """A transaction that may write: functions that write demand it by type."""
-
-    before: int = -1
-    """How many rows the connection had changed when it began."""
-
-    @property
-    def sees_only_committed(self) -> bool:
-        return self.connection.total_changes() == self.before
-
-    def execute(self, sql: str, values: Values = ()) -> int:
-        """Run one statement; how many rows it changed."""
-        before = self.connection.total_changes()
-        self.connection.execute(sql, values)
-        return self.connection.total_changes() - before
 
 
 def _abandon(cursor: apsw.Cursor) -> None:

@@ -1,6 +1,7 @@
 """The word indices: phrases to ask them with, and whether they hold Chinese."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from memory_server.sqlite.tx import Tx
 
@@ -17,18 +18,21 @@ def any_of(terms: Sequence[str]) -> str:
     return " OR ".join(map(quoted, terms))
 
 
-def holds_han(tx: Tx) -> bool:
-    """Whether any memory, fact or turn has one of the commonest Chinese characters, as each Chinese sentence has.
+@dataclass(frozen=True, slots=True)
+class Words:
+    """The word indices: phrases to ask them with, and whether they hold Chinese."""
 
-    Or any short-term memory a Chinese keyword.
-    """
-    keyword = """
-        SELECT 1
-        FROM conversations AS c
-        JOIN short_term_keywords AS k ON k.conversation_id = c.id AND k.word >= '㐀' AND k.word < 'ꀀ'
-        LIMIT 1
-    """
-    return tx.value(keyword) is not None or any(
-        tx.value(f"SELECT 1 FROM {index} WHERE {index} MATCH ? LIMIT 1", (any_of(COMMON_HAN),)) is not None
-        for index in ("memory_words", "fact_words", "turn_words")
-    )
+    tx: Tx
+
+    def holds_han(self) -> bool:
+        keyword = """
+            SELECT 1
+            FROM conversations AS c
+            JOIN short_term_keywords AS k ON k.conversation_id = c.id AND k.word >= '㐀' AND k.word < 'ꀀ'
+            LIMIT 1
+        """
+        return self.tx.value(keyword) is not None or any(
+            self.tx.value(f"SELECT 1 FROM {index} WHERE {index} MATCH ? LIMIT 1", (any_of(COMMON_HAN),))
+            is not None
+            for index in ("memory_words", "fact_words", "turn_words")
+        )

@@ -28,8 +28,7 @@ from memory_server.embedding.hashing import HashingEmbedder
 from memory_server.services.erasure import ErasureService
 from memory_server.sqlite import embeddings
 from memory_server.sqlite.database import Database
-from memory_server.sqlite.deleted_words import Removal
-from memory_server.sqlite.tx import WriteTx
+from memory_server.sqlite.transaction import Transaction
 
 FILES = ((5, "memories"), (5, "facts"), (50, "memories"), (50, "facts"), (200, "memories"))
 """How many megabytes of what."""
@@ -82,7 +81,7 @@ def _fill(db: Path, what: str, size: int) -> int:
     said = [each["content"] for each in memories(3000)]
     database = Database(db, lambda: datetime.now(UTC))
     with database.write() as tx:
-        embeddings.open_space(tx, SPACE)
+        tx.embeddings.open_space(SPACE)
         tx.execute("UPDATE spaces SET state = 'active'")
     number = 0
     while db.stat().st_size < size * 1_000_000:
@@ -93,7 +92,7 @@ def _fill(db: Path, what: str, size: int) -> int:
     return number
 
 
-def _insert(tx: WriteTx, what: str, numbers: range, said: list[str], chance: random.Random) -> None:
+def _insert(tx: Transaction, what: str, numbers: range, said: list[str], chance: random.Random) -> None:
     for number in numbers:
         if what == "memories":
             text = f"{chance.choice(said)} {chance.choice(said)} {number}"
@@ -180,7 +179,7 @@ def _parts(db: Path, index: str, table: str) -> tuple[float, float]:
     for _ in range(TIMES):
         with database.write() as tx:
             tx.execute(f"DELETE FROM {table} WHERE id = (SELECT max(id) FROM {table})")
-        words.append(_cpu(lambda: service.remove_words(Removal(index))))
+        words.append(_cpu(lambda: service.remove_words(index)))
         file.append(_cpu(database.erase))
     database.close()
     return median(words), median(file)

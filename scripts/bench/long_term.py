@@ -21,7 +21,6 @@ from server import Server, ours
 from memory_server.domain.caller import Caller
 from memory_server.domain.long_term import LongTermDraft
 from memory_server.domain.project import DEFAULT_CONVERSATION
-from memory_server.sqlite import conversations, long_term
 from memory_server.sqlite.database import Database
 
 SIZES = (1_000, 10_000)
@@ -67,10 +66,10 @@ def fill(db: Path, size: int, share: int) -> None:
     database = Database(db, lambda: datetime.now(UTC))
     triggers = _triggers(random.Random(2), share)
     with database.write() as tx:
-        place = conversations.find_or_insert(tx, DEFAULT_CONVERSATION)
+        place = tx.conversations.find_or_insert(DEFAULT_CONVERSATION)
         for number in range(size):
             draft = LongTermDraft(f"memory {number}", f"What to know of {number}.", next(triggers), None)
-            long_term.insert(tx, place, draft, Caller())
+            tx.long_term.insert(place, draft, Caller())
     database.close()
     print(f"{size:,} triggers", file=sys.stderr, flush=True)
 

@@ -27,7 +27,6 @@ from memory_server.domain.moment import timestamp
 from memory_server.domain.short_term import keywords, snapshot
 from memory_server.nlp.jieba import JiebaSegmenter
 from memory_server.nlp.keywords import JiebaKeywords
-from memory_server.sqlite import conversations, short_term
 from memory_server.sqlite.database import Database
 
 sys.path[:0] = [str(Path(__file__).resolve().parents[up]) for up in (1, 2)]
@@ -67,10 +66,10 @@ def _fill(db: Path, original: Original, said: list[Message], extract: Callable[[
     for start in range(0, len(said), BATCH):
         found = [(message, keywords([message], extract, {})) for message in said[start : start + BATCH]]
         with database.write() as tx:
-            place = conversations.find_or_insert(tx, CONVERSATION)
+            place = tx.conversations.find_or_insert(CONVERSATION)
             for message, its in found:
                 at = NOW - HISTORY + step * len(original.memories)
-                short_term.insert(tx, place, snapshot([message]), timestamp(at), its, Caller())
+                tx.short_term.insert(place, snapshot([message]), timestamp(at), its, Caller())
                 original.memories.append(
                     Remembered([(each.word, each.weight) for each in its], at.timestamp() * 1000, 0)
                 )

@@ -31,7 +31,7 @@ from memory_server.services.embedding_queue import Meaning, Unanswered
 from memory_server.services.gathering import Asked
 from memory_server.services.memories import MemoryService
 from memory_server.settings import Settings
-from memory_server.sqlite.tx import Tx
+from memory_server.storage.tx import Tx
 from quality.data import JSON, Memory, Question, Store
 from quality.measures import FIRST
 

@@ -25,7 +25,6 @@ from memory_server.domain.edge import Edge, Relation  # noqa: E402
 from memory_server.domain.memory import Filter, MemoryDraft, MemoryId, MemoryType  # noqa: E402
 from memory_server.services.search import SearchService  # noqa: E402
 from memory_server.settings import Settings  # noqa: E402
-from memory_server.sqlite import edges, memories  # noqa: E402
 from quality.data import Question  # noqa: E402
 from quality.evaluate import MODES  # noqa: E402
 from quality.measures import rank  # noqa: E402
@@ -74,14 +73,14 @@ def measured(
                 draft = MemoryDraft(
                     entry["content"], MemoryType(entry["type"]), importance=entry["importance"]
                 )
-                ids[number] = memories.insert(tx, draft, Caller()).id
+                ids[number] = tx.memories.insert(draft, Caller()).id
                 written = f"{entry['date']}T12:00:00.000Z"
                 tx.execute(
                     "UPDATE memories SET created_at = ?, updated_at = ? WHERE id = ?",
                     (written, written, ids[number]),
                 )
             for source, relation, target in connected:
-                edges.connect(tx, Edge(ids[source], ids[target], Relation(relation)), Caller())
+                tx.edges.connect(Edge(ids[source], ids[target], Relation(relation)), Caller())
         app.queue.drain()
         names = {id: str(number) for number, id in ids.items()}
         for weight in weights:

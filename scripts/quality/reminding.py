@@ -24,6 +24,8 @@ from statistics import mean
 
 import numpy as np
 
+from memory_server.storage.words import Index
+
 sys.path[:0] = [str(Path(__file__).resolve().parents[up]) for up in (1, 2)]
 
 from memory_server import app  # noqa: E402
@@ -40,7 +42,6 @@ from memory_server.language.telling import telling  # noqa: E402
 from memory_server.services import by_words  # noqa: E402
 from memory_server.services.by_meaning import ByMeaning  # noqa: E402
 from memory_server.services.reminding import READ, SHOWN  # noqa: E402
-from memory_server.sqlite.word_hits import Index  # noqa: E402
 from quality import own  # noqa: E402
 from quality.data import Store  # noqa: E402
 from quality.doors import ServicesDoor, built, names_of  # noqa: E402

@@ -29,7 +29,7 @@ import apsw  # noqa: E402
 
 from memory_server.errors import Unavailable  # noqa: E402
 from memory_server.services.erasure import ErasureService  # noqa: E402
-from memory_server.sqlite import erasing, erasures, projects  # noqa: E402
+from memory_server.sqlite import deleted_words, erasing  # noqa: E402
 from memory_server.sqlite.database import Database  # noqa: E402
 from memory_server.sqlite.deleted_words import COLUMNS, Removal  # noqa: E402
 from torture.histories import History  # noqa: E402
@@ -73,7 +73,8 @@ def erase(made: History) -> None:
     """Half the time as small files are erased, half the time in the many short steps of large ones."""
     erasing.LOOKS = made.chance.choice([0, 2])  # 0: as where others write all the time
     small, pages = made.chance.choice([(1000, 128), (0, made.chance.choice([1, 3, 20]))])
-    ErasureService(made.database, lambda index: Removal(index, small, pages), no_rest).erase()
+    deleted_words.Removal = partial(Removal, small=small, pages=pages)  # type: ignore[assignment,misc]
+    ErasureService(made.database, no_rest).erase()
 
 
 def judge(made: History, path: Path, what: str) -> Found:
@@ -86,7 +87,7 @@ def judge(made: History, path: Path, what: str) -> Found:
         found += [f"{what}: {row[0]}" for row in tx.rows("PRAGMA integrity_check") if row[0] != "ok"]
         for index in COLUMNS:
             tx.execute(f"INSERT INTO {index} ({index}) VALUES ('integrity-check')")
-        found += [f"{what}: {name} is still due" for name in erasures.due(tx)]
+        found += [f"{what}: {name} is still due" for name in tx.erasures.due()]
     return found
 
 
@@ -125,7 +126,8 @@ def child_erases(path: Path) -> None:
     print("ready", flush=True)
     sys.stdin.readline()
     with recorded(pause=0.001):  # else it is done before a kill comes
-        ErasureService(database, partial(Removal, small=0, pages=5), no_rest).erase()
+        deleted_words.Removal = partial(Removal, small=0, pages=5)  # type: ignore[assignment,misc]
+        ErasureService(database, no_rest).erase()
     print("done", flush=True)
 
 
@@ -296,9 +298,9 @@ def leave_traces(made: History, path: Path) -> None:
             made.step()
         made.forget(0.5)
         with made.database.write() as tx:
-            projects.delete_empty(tx)
+            tx.projects.delete_empty()
         for index in COLUMNS:
-            ErasureService(made.database, rest=no_rest).remove_words(Removal(index))
+            ErasureService(made.database, rest=no_rest).remove_words(index)
         if made.traces(path):
             return
 
@@ -348,7 +350,7 @@ def full_disks(folder: Path, seed: int) -> Found:
                 shutil.copy(path, alone)
                 found += whole(made, alone, f"disk {seed} full at {fail_at}")
                 with made.database.read() as reading:
-                    if not erasures.due(reading):
+                    if not reading.erasures.due():
                         found.append(f"disk {seed} full at {fail_at}: nothing is due any more")
     with made.database.write() as tx:
         tx.connection.pragma("max_page_count", 1_000_000)

@@ -14,7 +14,7 @@ from datetime import datetime
 from pathlib import Path
 
 from memory_server.sqlite.database import Database
-from memory_server.sqlite.tx import WriteTx
+from memory_server.sqlite.transaction import Transaction
 
 LETTERS = "bcdfghjklmnpqrtvwxz"
 LETTERS_IN_A_ROW = 8
@@ -54,7 +54,7 @@ class History:
         insert = self.chance.choice(
             [self._memory, self._memory, self._fact, self._turn, self._short, self._long]
         )
-        kinds: list[Callable[[WriteTx], None]] = [
+        kinds: list[Callable[[Transaction], None]] = [
             insert,
             insert,
             insert,
@@ -108,7 +108,7 @@ class History:
         words.insert(self.chance.randrange(len(words) + 1), mark)
         return " ".join(words), mark
 
-    def _memory(self, tx: WriteTx) -> None:
+    def _memory(self, tx: Transaction) -> None:
         text, mark = self._text()
         marks = [self._mark() for _ in range(3)]
         id = tx.value(
@@ -118,7 +118,7 @@ class History:
         )
         self.rows["memories", id] = {mark, *marks}
 
-    def _fact(self, tx: WriteTx) -> None:
+    def _fact(self, tx: Transaction) -> None:
         text, mark = self._text()
         key = self._mark()
         id = tx.value(
@@ -127,13 +127,13 @@ class History:
         )
         self.rows["facts", id] = {mark, key}
 
-    def _turn(self, tx: WriteTx) -> None:
+    def _turn(self, tx: Transaction) -> None:
         text, mark = self._text()
         summary, other = self._text()
         id = tx.value("INSERT INTO turns (message, summary) VALUES (?, ?) RETURNING id", (text, summary))
         self.rows["turns", id] = {mark, other}
 
-    def _conversation(self, tx: WriteTx) -> int:
+    def _conversation(self, tx: Transaction) -> int:
         known = [id for table, id in self.rows if table == "conversations"]
         if known and self.chance.random() < 0.8:
             return self.chance.choice(known)
@@ -147,7 +147,7 @@ class History:
         self.rows["conversations", id] = {name}
         return id
 
-    def _short(self, tx: WriteTx) -> None:
+    def _short(self, tx: Transaction) -> None:
         text, mark = self._text()
         id = tx.value(
             "INSERT INTO short_term_memories (conversation_id, text, said_at, created_at)"
@@ -163,7 +163,7 @@ class History:
             )
         self.rows["short_term_memories", id] = {mark, *words}
 
-    def _long(self, tx: WriteTx) -> None:
+    def _long(self, tx: Transaction) -> None:
         text, mark = self._text()
         name = self._mark()
         id = tx.value(
@@ -173,7 +173,7 @@ class History:
         )
         self.rows["long_term_memories", id] = {mark, name}
 
-    def _change(self, tx: WriteTx) -> None:
+    def _change(self, tx: Transaction) -> None:
         """Write another text into a row. The one before stays in the history where there is one."""
         ids = [id for table, id in self.rows if table == "memories"]
         if not ids:
@@ -187,13 +187,13 @@ class History:
         self.rows["memories", id] = self.rows["memories", id] - {before} | {mark, project}
         return None
 
-    def _touch(self, tx: WriteTx) -> None:
+    def _touch(self, tx: Transaction) -> None:
         tx.execute(
             "UPDATE memories SET access_count = access_count + 1 WHERE id % 7 = ?",
             (self.chance.randrange(7),),
         )
 
-    def _forget(self, tx: WriteTx) -> None:
+    def _forget(self, tx: Transaction) -> None:
         """Delete a row, its history with it."""
         if not self.rows:
             return

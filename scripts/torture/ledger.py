@@ -10,9 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from memory_server.errors import MemoryServerError
-from memory_server.sqlite import health
 from memory_server.sqlite.database import Database
-from memory_server.sqlite.tx import Tx
+from memory_server.sqlite.transaction import Transaction
 from torture.histories import LETTERS
 from torture.wire import Answer
 
@@ -201,12 +200,12 @@ def problems(path: Path) -> list[str]:
     return found
 
 
-def _read(path: Path, rows: Callable[[Tx], Seen]) -> tuple[Seen, list[str]]:
+def _read(path: Path, rows: Callable[[Transaction], Seen]) -> tuple[Seen, list[str]]:
     database = Database(path, clock)
     try:
         database.open()
         with database.read() as tx:
-            found = health.problems(tx, database.migrations)
+            found = tx.health.problems(database.migrations)
             return {} if found else rows(tx), found
     except MemoryServerError as error:
         return {}, [str(error)]
@@ -214,7 +213,7 @@ def _read(path: Path, rows: Callable[[Tx], Seen]) -> tuple[Seen, list[str]]:
         database.close()
 
 
-def _rows(tx: Tx) -> Iterator[tuple[str, tuple[State, int]]]:
+def _rows(tx: Transaction) -> Iterator[tuple[str, tuple[State, int]]]:
     alive: Seen = {}
     for id, content, tags in tx.rows("SELECT id, content, tags FROM memories"):
         word, version = content.split()[:2]

@@ -196,15 +196,15 @@ async def test_a_server_of_another_file_is_not_asked(server: Servers, filled: Ho
         assert place.sockets(tmp_path / "link.db") == sockets(filled)
 
 
-@pytest.mark.parametrize("sent", [b"", b"{", b"[]", b'{"version": 1}', b'{"version": 99}', b"\xff"])
-async def test_a_server_answers_no_other_program(server: Servers, filled: Hooks, sent: bytes) -> None:
+async def test_a_server_answers_no_other_program(server: Servers, filled: Hooks) -> None:
     with running(server, filled):
-        with socket.socket(socket.AF_UNIX) as client:
-            client.connect(str(sockets(filled)[0]))
-            client.sendall(sent)
-            client.shutdown(socket.SHUT_WR)
-            assert client.recv(100) == b""
-        assert NOTE in filled("UserPromptSubmit", prompt=PROMPT).context
+        for number, sent in enumerate((b"", b"{", b"[]", b'{"version": 1}', b'{"version": 99}', b"\xff")):
+            with socket.socket(socket.AF_UNIX) as client:
+                client.connect(str(sockets(filled)[0]))
+                client.sendall(sent)
+                client.shutdown(socket.SHUT_WR)
+                assert client.recv(100) == b"", sent
+            assert NOTE in filled("UserPromptSubmit", prompt=PROMPT, session_id=f"s{number}").context, sent
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 import os
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import anyio
@@ -20,8 +21,9 @@ from memory_server.services.embedding_queue import Meaning
 from memory_server.services.importing import Source
 from memory_server.services.tokens import TokenService
 from memory_server.settings import Settings
-from memory_server.sqlite import candidates, embeddings, memory_counts, peers, sign_bits, tokens
-from memory_server.sqlite.embeddings import Effort
+from memory_server.sqlite import candidates, peers, sign_bits
+from memory_server.sqlite.embeddings import Embeddings
+from memory_server.storage.vectors import Effort
 from tests.conftest import eventually
 from tests.rights.conftest import PEOPLE, Team
 from tests.rights.prey import HUNT, call, fill, told
@@ -151,7 +153,7 @@ async def test_a_memory_that_is_moved_belongs_to_where_it_is(team: Team) -> None
         assert (await call(ana, "memory_get", ids=[id]))["missing"] == [id]
         assert team.value("SELECT person FROM memories WHERE id = ?", id) == "cyn"
         with acting.as_(None), team.services.database.read() as tx:
-            assert memory_counts.wrong(tx) == []
+            assert tx.memory_counts.wrong() == []
 
 
 async def test_what_is_somebodys_own_does_not_hide_what_others_see(team: Team) -> None:
@@ -195,7 +197,7 @@ async def test_who_has_little_among_much_finds_it(team: Team, monkeypatch: pytes
         team.embed()
         monkeypatch.setattr(candidates, "MOST_ROWS", 20)
         monkeypatch.setattr(peers, "COUNTED", 5)
-        monkeypatch.setattr(embeddings.nearest, "__defaults__", (Effort(10, 20, 1), None))
+        monkeypatch.setattr(Embeddings.nearest, "__defaults__", (Effort(10, 20, 1),))
         for held in (10, 10_000):
             monkeypatch.setattr(sign_bits, "HELD_FROM", held)
             for mode in ("keyword", "semantic", "hybrid"):
@@ -227,8 +229,8 @@ def test_the_bits_in_the_process_show_what_the_file_shows(
             with team.services.database.read() as tx:
                 for project in (None, "shop", ""):
                     asked = (Embedded.MEMORIES, meaning.space_id, meaning.vectors[0], Filter(project=project))
-                    held = embeddings.nearest(tx, *asked, 200, few, meaning.bits)
-                    assert held == embeddings.nearest(tx, *asked, 200, few)
+                    held = tx.embeddings.nearest(*asked, 200, few)
+                    assert held == replace(tx, held=None).embeddings.nearest(*asked, 200, few)
                     seen = tx.rows(
                         "SELECT id FROM memories WHERE :project IS NULL OR ifnull(project, '') = :project",
                         {"project": project},
@@ -340,7 +342,7 @@ async def test_the_conversations_and_tokens_that_people_have_of_a_project_follow
         team.services.projects.rename("shop", "store")
         with team.services.database.read() as tx:
             names = [name for (name,) in tx.rows("SELECT name FROM conversations")]
-            assert [each.projects for each in tokens.select(tx)] == [("blog", "store")]
+            assert [each.projects for each in tx.tokens.select()] == [("blog", "store")]
     assert "ana\x1fproject:store" in names
     assert not [name for name in names if re.search("project:shop", name)]
     with acting.as_(Person("ana")), team.services.database.read() as tx:

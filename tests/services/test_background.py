@@ -94,7 +94,7 @@ def alive(background: Background) -> list[str]:
 
 def told(database: Database) -> dict[str, str]:
     with database.read() as tx:
-        return job_problems.select(tx)
+        return tx.job_problems.select()
 
 
 def ran(work: Work, times: int = 1) -> Callable[[], bool]:

@@ -18,7 +18,6 @@ from memory_server.services.memories import MemoryService
 from memory_server.services.resume import ResumeService
 from memory_server.services.search import SearchService
 from memory_server.services.turns import TurnService
-from memory_server.sqlite import edges, memories, turns
 from memory_server.sqlite.database import Database
 from tests.conftest import Clock
 from tests.services.test_resume import WORDING
@@ -42,12 +41,12 @@ def old(database: Database, clock: Clock) -> list[MemoryId]:
     """Seven observations of one session 60 days ago, and a turn; and a session of today."""
     ids = note(database, PARTS)
     with database.write() as tx:
-        turns.insert(tx, TurnDraft("Why?", "The tests of all parts were slow"), CLAUDE)
+        tx.turns.insert(TurnDraft("Why?", "The tests of all parts were slow"), CLAUDE)
     clock.advance(days=60)
     with database.write() as tx:
         today = Caller("Claude", "s2", CLAUDE.project)
-        turns.insert(tx, TurnDraft("Go on", "Went on with the login"), today)
-        memories.insert(tx, MemoryDraft("Seen today", MemoryType.OBSERVATION, "shop"), today)
+        tx.turns.insert(TurnDraft("Go on", "Went on with the login"), today)
+        tx.memories.insert(MemoryDraft("Seen today", MemoryType.OBSERVATION, "shop"), today)
     return ids
 
 
@@ -56,7 +55,7 @@ def note(
 ) -> list[MemoryId]:
     with database.write() as tx:
         return [
-            memories.insert(tx, MemoryDraft(f"The tests of the {part} take long", type, "shop"), CLAUDE).id
+            tx.memories.insert(MemoryDraft(f"The tests of the {part} take long", type, "shop"), CLAUDE).id
             for part in parts
         ]
 
@@ -81,8 +80,8 @@ def test_a_faded_session_gets_one_digest_which_the_briefing_tells_instead(
     assert service.make_due() == 0
     (digest,) = digests(database)
     with database.read() as tx:
-        stored = memories.get(tx, digest)
-        linked = edges.between(tx, [digest, *old], Walk())
+        stored = tx.memories.get(digest)
+        linked = tx.edges.between([digest, *old], Walk())
     assert "(Digest of 7 observations and 1 turn, 2026-03-14)" in stored.content.replace(".)", ")")
     assert [(edge.source, edge.target, edge.relation) for edge in linked] == [
         (digest, id, Relation.SUMMARIZES) for id in old
@@ -136,8 +135,8 @@ def test_a_digest_goes_with_what_it_repeats(
             store.update(old[0], MemoryChange(content="Another text"))
         case "superseded":
             with database.write() as tx:
-                new = memories.insert(tx, MemoryDraft("New", MemoryType.OBSERVATION, "shop"), CLAUDE)
-                edges.connect(tx, Edge(new.id, old[0], Relation.SUPERSEDES), CLAUDE)
+                new = tx.memories.insert(MemoryDraft("New", MemoryType.OBSERVATION, "shop"), CLAUDE)
+                tx.edges.connect(Edge(new.id, old[0], Relation.SUPERSEDES), CLAUDE)
         case "turn":
             TurnService(database, queue, FactService(database)).forget(1, False, CLAUDE)
     assert digests(database) == []
@@ -146,7 +145,7 @@ def test_a_digest_goes_with_what_it_repeats(
     assert service.make_due() == 1
     (anew,) = digests(database)
     with database.read() as tx:
-        text = memories.get(tx, anew).content
+        text = tx.memories.get(anew).content
     assert ("1 turn" in text) is (how != "turn")
     assert f"{7 if how in ('turn', 'rewritten') else 6} observations" in text
 
@@ -169,7 +168,7 @@ def test_a_digest_that_somebody_has_rewritten_stays(
     store.update(digest, MemoryChange(content="All tests were slow in spring"))
     store.forget(old[0], False, CLAUDE)
     with database.read() as tx:
-        assert memories.get(tx, digest).content == "All tests were slow in spring"
+        assert tx.memories.get(digest).content == "All tests were slow in spring"
     assert service.make_due() == 0
 
 

@@ -24,9 +24,8 @@ from memory_server.services.embedding_queue import (
     Meaning,
     Unanswered,
 )
-from memory_server.sqlite import embeddings, memories
 from memory_server.sqlite.database import Database
-from memory_server.sqlite.tx import Tx
+from memory_server.storage.tx import Tx
 from tests.conftest import Clock, until
 
 
@@ -73,7 +72,7 @@ def make(database: Database, clock: Clock) -> Callable[..., EmbeddingQueue]:
 def put(database: Database, *texts: str) -> None:
     with database.write() as tx:
         for text in texts:
-            memories.insert(tx, MemoryDraft(text, MemoryType.ERROR), Caller())
+            tx.memories.insert(MemoryDraft(text, MemoryType.ERROR), Caller())
 
 
 def states(database: Database) -> list[tuple[str, str, int, int]]:
@@ -83,10 +82,10 @@ def states(database: Database) -> list[tuple[str, str, int, int]]:
             (
                 each.space.model,
                 each.state,
-                embeddings.count_embedded(tx, each.id),
-                embeddings.count_waiting(tx, each.id),
+                tx.embeddings.count_embedded(each.id),
+                tx.embeddings.count_waiting(each.id),
             )
-            for each in embeddings.spaces(tx)
+            for each in tx.embeddings.spaces()
         ]
 
 
@@ -161,7 +160,7 @@ def test_a_search_embeds_nothing_of_what_waits(
     def waiting(tx: Tx, meaning: Meaning | Unanswered) -> int:
         assert isinstance(meaning, Meaning)
         assert len(meaning.vectors) == 1
-        return embeddings.count_waiting(tx, meaning.space_id, Embedded.MEMORIES)
+        return tx.embeddings.count_waiting(meaning.space_id, Embedded.MEMORIES)
 
     assert queue.read(["text"], waiting) == number
     assert embedder.batches == []
@@ -439,8 +438,8 @@ def test_coverage_counts_one_project_or_all(database: Database, make: Callable[.
     queue = make(OtherEmbedder())
     queue.warm_up()
     with database.write() as tx:
-        memories.insert(tx, MemoryDraft("x", MemoryType.ERROR, "p"), Caller())
-        memories.insert(tx, MemoryDraft("y", MemoryType.ERROR), Caller())
+        tx.memories.insert(MemoryDraft("x", MemoryType.ERROR, "p"), Caller())
+        tx.memories.insert(MemoryDraft("y", MemoryType.ERROR), Caller())
     queue.drain()
     put(database, "z")
     assert (queue.coverage().embedded, queue.coverage().waiting) == (2, 1)

@@ -20,7 +20,6 @@ from memory_server.services.memories import MemoryService
 from memory_server.services.nearness import Nearness
 from memory_server.services.search import Found, SearchService
 from memory_server.settings import Settings
-from memory_server.sqlite import embeddings
 from memory_server.sqlite.database import Database
 from memory_server.triggers import Outcome
 from memory_server.triggers.engine import SIMPLE_BUDGET, TwoTierEngine
@@ -78,10 +77,10 @@ class Window:
                 (
                     each.state,
                     each.space.dimensions,
-                    embeddings.count_embedded(tx, each.id),
-                    embeddings.count_waiting(tx, each.id),
+                    tx.embeddings.count_embedded(each.id),
+                    tx.embeddings.count_waiting(each.id),
                 )
-                for each in embeddings.spaces(tx)
+                for each in tx.embeddings.spaces()
             ]
 
     def sizes(self) -> set[int]:

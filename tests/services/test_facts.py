@@ -15,7 +15,7 @@ from memory_server.errors import Conflict, Hint, Invalid, Mend, NotFound, Unavai
 from memory_server.project import Project
 from memory_server.services.facts import AT_ONCE, FactService, FactsFound
 from memory_server.sqlite.database import Database
-from tests.conftest import Clock
+from tests.conftest import Clock, file_of
 
 SHOP = Project("/srv/shop", "shop")
 CLAUDE, CURSOR = Caller("Claude", "s1", SHOP), Caller("Cursor", "s2", SHOP)
@@ -226,7 +226,7 @@ def test_the_background_work_removes_what_expired_and_says_when_it_did(
     over = timestamp(clock.now)
     clock.advance(days=3)
     expired.remove_expired()
-    with expired.database.read() as tx:
+    with file_of(expired.database).read() as tx:
         assert tx.value("SELECT count(*) FROM facts") == 0
         assert tx.value("SELECT count(*) FROM fact_words") == 0
     last = changes(expired)[0]
@@ -245,7 +245,7 @@ def test_a_removal_leaves_the_rest_for_the_next_one(facts: FactService, clock: C
     clock.advance(seconds=1)
     for left in (1, 0, 0):
         facts.remove_expired()
-        with facts.database.read() as tx:
+        with file_of(facts.database).read() as tx:
             assert tx.value("SELECT count(*) FROM facts") == left
 
 
@@ -316,7 +316,7 @@ def test_a_file_that_is_read_only_is_read_and_nothing_is_removed_from_it(
     monkeypatch.setattr(Database, "read_only", True)
     facts.remove_expired()
     assert value(facts) == 1
-    with facts.database.read() as tx:
+    with file_of(facts.database).read() as tx:
         assert tx.rows("SELECT count(*), sum(access_count) FROM facts") == [(2, 0)]
 
 

@@ -232,7 +232,7 @@ def test_a_store_says_that_it_waits_where_another_process_has_changed_the_embedd
         fresh = now(text)
         with database.write() as tx:
             other = Space(**{**vars_of(embedder.space), "model": "another", "fingerprint": "another"})
-            embeddings.activate(tx, embeddings.open_space(tx, other).id)
+            tx.embeddings.activate(tx.embeddings.open_space(other).id)
         return fresh
 
     monkeypatch.setattr(EmbeddingQueue, "embed_now", changed)

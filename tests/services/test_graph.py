@@ -22,10 +22,9 @@ from memory_server.services.embedding_queue import FEW, EmbeddingQueue
 from memory_server.services.graph import REACH, GraphService
 from memory_server.services.memories import MemoryService
 from memory_server.services.search import SearchService
-from memory_server.sqlite import edges, memories
 from memory_server.sqlite.database import Database
-from memory_server.sqlite.tx import WriteTx
-from tests.conftest import Clock
+from memory_server.sqlite.transaction import Transaction
+from tests.conftest import Clock, file_of
 
 networkx: Any = importlib.import_module("networkx")
 
@@ -88,9 +87,9 @@ def fill(database: Database, number: int) -> None:
         insert(tx, number)
 
 
-def insert(tx: WriteTx, number: int) -> None:
+def insert(tx: Transaction, number: int) -> None:
     for each in range(1, number + 1):
-        memories.insert(tx, MemoryDraft(f"memory {each}", MemoryType.DECISION), CALLER)
+        tx.memories.insert(MemoryDraft(f"memory {each}", MemoryType.DECISION), CALLER)
 
 
 def explore(graph: GraphService, id: int, depth: int = 2, walk: Walk = Walk()) -> Explored:  # noqa: B008 - frozen
@@ -111,19 +110,19 @@ def triples(found: Iterable[Edge]) -> list[tuple[int, str, int]]:
 def test_connecting_answers_the_edge_with_the_moment_from_which_it_holds(
     graph: GraphService, connect: Connect
 ) -> None:
-    fill(graph.database, 2)
+    fill(file_of(graph.database), 2)
     made = connect(1, 2, Relation.SOLVES, 0.4)
     assert made == Edge(
         MemoryId(1), MemoryId(2), Relation.SOLVES, 0.4, valid_from="2026-03-14T09:26:53.589Z", valid_to=None
     )
-    with graph.database.read() as tx:
+    with file_of(graph.database).read() as tx:
         assert tx.rows("SELECT created_by FROM edges") == [("tests",)]
 
 
 def test_connecting_twice_updates_the_strength_and_makes_no_second_edge(
     graph: GraphService, connect: Connect, clock: Clock
 ) -> None:
-    fill(graph.database, 2)
+    fill(file_of(graph.database), 2)
     first = connect(1, 2, strength=0.4)
     clock.advance(hours=1)
     again = connect(1, 2, strength=0.9)
@@ -134,7 +133,7 @@ def test_connecting_twice_updates_the_strength_and_makes_no_second_edge(
 def test_the_other_direction_and_another_relation_are_edges_of_their_own(
     graph: GraphService, connect: Connect
 ) -> None:
-    fill(graph.database, 2)
+    fill(file_of(graph.database), 2)
     connect(1, 2)
     connect(2, 1)
     connect(1, 2, Relation.CAUSES)
@@ -144,7 +143,7 @@ def test_the_other_direction_and_another_relation_are_edges_of_their_own(
 def test_an_edge_from_a_memory_to_itself_is_refused_with_the_mend(
     graph: GraphService, connect: Connect
 ) -> None:
-    fill(graph.database, 1)
+    fill(file_of(graph.database), 1)
     with pytest.raises(Invalid, match=r"^An edge needs two memories, and both ends are 1\.$") as error:
         connect(1, 1)
     assert error.value.problem.hints == FIND_MEMORY
@@ -154,7 +153,7 @@ def test_an_edge_from_a_memory_to_itself_is_refused_with_the_mend(
 def test_an_unknown_id_is_refused_with_the_mend_and_nothing_is_written(
     graph: GraphService, connect: Connect, ends: tuple[int, int]
 ) -> None:
-    fill(graph.database, 1)
+    fill(file_of(graph.database), 1)
     with pytest.raises(NotFound, match=r"^No memory 9\.$") as connecting:
         connect(*ends)
     with pytest.raises(NotFound, match=r"^No memory 9\.$") as ending:
@@ -164,7 +163,7 @@ def test_an_unknown_id_is_refused_with_the_mend_and_nothing_is_written(
 
 
 def test_what_does_not_hold_cannot_be_ended(graph: GraphService, connect: Connect) -> None:
-    fill(graph.database, 2)
+    fill(file_of(graph.database), 2)
     connect(2, 1)
     for _ in range(2):
         with pytest.raises(NotFound, match=r"^There is no edge 1 related_to 2\.$") as error:
@@ -179,13 +178,13 @@ def test_what_does_not_hold_cannot_be_ended(graph: GraphService, connect: Connec
 def test_deleting_a_memory_takes_its_edges_along(
     graph: GraphService, service: MemoryService, connect: Connect
 ) -> None:
-    fill(graph.database, 4)
+    fill(file_of(graph.database), 4)
     for source, target in [(1, 2), (2, 3), (3, 1), (3, 4)]:
         connect(source, target)
     graph.end(edge(2, 3))
     service.forget(MemoryId(2), False, CALLER)
     assert distances(explore(graph, 1)) == {1: 0, 3: 1, 4: 2}
-    with graph.database.read() as tx:
+    with file_of(graph.database).read() as tx:
         assert tx.rows("SELECT source_id, target_id FROM edges ORDER BY id") == [(3, 1), (3, 4)]
 
 
@@ -360,7 +359,7 @@ def test_a_limit_keeps_whole_levels_and_counts_what_the_next_one_lacks(
 
 
 def test_a_memory_alone_is_its_whole_graph(graph: GraphService) -> None:
-    fill(graph.database, 2)
+    fill(file_of(graph.database), 2)
     explored = explore(graph, 2, 4)
     (node,) = explored.nodes
     assert (node.memory.content, node.distance, node.path) == ("memory 2", 0, (2,))
@@ -376,7 +375,7 @@ def test_an_unknown_start_is_refused_with_the_mend(graph: GraphService) -> None:
 def test_the_path_leads_over_the_strongest_edge_of_equally_short_ones(
     graph: GraphService, connect: Connect
 ) -> None:
-    fill(graph.database, 4)
+    fill(file_of(graph.database), 4)
     connect(1, 2, strength=0.3)
     connect(1, 3, strength=0.2)
     connect(2, 4, strength=0.5)
@@ -392,8 +391,8 @@ def test_the_path_leads_over_the_strongest_edge_of_equally_short_ones(
 def test_a_hundred_memories_at_most_are_shown_the_strongest_first(
     graph: GraphService, others: int, left_out: int
 ) -> None:
-    fill(graph.database, others + 1)
-    with graph.database.write() as tx:
+    fill(file_of(graph.database), others + 1)
+    with file_of(graph.database).write() as tx:
         tx.execute(
             "INSERT INTO edges (source_id, target_id, relation, strength)"
             " SELECT 1, id, 'causes', id / 200.0 FROM memories WHERE id > 1"
@@ -407,7 +406,7 @@ def test_a_hundred_memories_at_most_are_shown_the_strongest_first(
 def test_a_limit_that_a_level_fills_exactly_still_tells_of_the_next_level(
     graph: GraphService, connect: Connect
 ) -> None:
-    fill(graph.database, REACH + 1)
+    fill(file_of(graph.database), REACH + 1)
     for target in range(2, REACH + 1):
         connect(1, target)
     connect(REACH, REACH + 1)
@@ -419,7 +418,7 @@ def test_a_limit_that_a_level_fills_exactly_still_tells_of_the_next_level(
 def test_an_edge_that_ended_is_in_the_graph_of_the_moments_before(
     graph: GraphService, connect: Connect, clock: Clock
 ) -> None:
-    fill(graph.database, 3)
+    fill(file_of(graph.database), 3)
     connect(1, 2, Relation.DEPENDS_ON)
     clock.advance(days=1)
     ended = graph.end(edge(1, 2, Relation.DEPENDS_ON))
@@ -518,7 +517,7 @@ def test_each_way_can_be_left_out(
 
 
 def test_leaving_both_ways_out_is_refused_with_the_mend(graph: GraphService) -> None:
-    fill(graph.database, 1)
+    fill(file_of(graph.database), 1)
     with pytest.raises(
         Invalid, match=r"^Neither edges nor meaning are wanted, which leaves nothing to look for\.$"
     ) as error:
@@ -549,7 +548,7 @@ def test_where_meaning_cannot_answer_edges_do_and_the_answer_says_why(
 
 
 def test_a_memory_that_is_not_embedded_yet_is_told(graph: GraphService, connect: Connect) -> None:
-    fill(graph.database, 2 * FEW)  # more than a question embeds itself
+    fill(file_of(graph.database), 2 * FEW)  # more than a question embeds itself
     connect(2 * FEW, 1)
     answer = graph.related(MemoryId(2 * FEW), 10, graph=True, semantic=True)
     assert [each.memory.id for each in answer.near] == [1]
@@ -557,8 +556,8 @@ def test_a_memory_that_is_not_embedded_yet_is_told(graph: GraphService, connect:
 
 
 def test_a_memory_with_thousands_of_edges_gives_its_strongest_neighbours(graph: GraphService) -> None:
-    fill(graph.database, 2000)
-    with graph.database.write() as tx:
+    fill(file_of(graph.database), 2000)
+    with file_of(graph.database).write() as tx:
         tx.execute(
             "INSERT INTO edges (source_id, target_id, relation, strength)"
             " SELECT id, 1, 'causes', id / 2000.0 FROM memories WHERE id > 1"
@@ -715,7 +714,7 @@ def test_a_circle_is_refused_with_the_mend(
     lines: list[tuple[int, int]],
     refused: tuple[int, int],
 ) -> None:
-    fill(graph.database, 4)
+    fill(file_of(graph.database), 4)
     for new, old in lines:
         clock.advance(hours=1)
         connect(new, old, SUPERSEDES)
@@ -737,7 +736,7 @@ def test_a_circle_made_by_hand_hinders_nothing(
     one, two, three = remember(OLD), remember(NEW), remember("The webhook sender is written in Go")
     with graph.database.write() as tx:
         for new, old in [(one, two), (two, one)]:
-            edges.connect(tx, edge(new, old, SUPERSEDES), CALLER)
+            tx.edges.connect(edge(new, old, SUPERSEDES), CALLER)
     assert seen(hits(search, "webhook sender")) == {one, two, three}
     assert distances(explore(graph, one)) == {one: 0, two: 1}
     connect(three, one, SUPERSEDES)

@@ -19,7 +19,7 @@ from memory_server.sqlite.database import Database
 from memory_server.triggers import Checked, Failure, FailureKind, Outcome, Skipped, Value
 from memory_server.triggers.engine import TwoTierEngine
 from memory_server.triggers.javascript.sandbox import Sandbox
-from tests.conftest import Clock
+from tests.conftest import Clock, file_of
 
 CLAUDE = Caller("Claude", "s1")
 TOKEN = "ghp_" + "a1B2" * 9
@@ -210,7 +210,7 @@ def test_what_there_was_no_time_for_goes_first_next_time(
     for name in "abcd":
         add(long_term, name)
     if never:  # by the server: they are from an older file, or a person changed them
-        with long_term.database.write() as tx:
+        with file_of(long_term.database).write() as tx:
             tx.execute("UPDATE long_term_memories SET judged_at = NULL")
     engine.outcomes = {"b": Skipped(), "d": Skipped()}
     clock.advance(seconds=1)

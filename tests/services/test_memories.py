@@ -22,9 +22,8 @@ from memory_server.nlp.jieba import JiebaSegmenter
 from memory_server.services.embedding_queue import AT_ONCE, EmbeddingQueue
 from memory_server.services.memories import Detailed, MemoryService, Read, Updated
 from memory_server.services.search import SearchService
-from memory_server.sqlite import memories
 from memory_server.sqlite.database import Database
-from tests.conftest import Clock
+from tests.conftest import Clock, file_of
 
 CALLER = Caller("tests", "session-1")
 TEXT = "We deploy the billing service on Fridays after lunch"
@@ -71,7 +70,7 @@ def one(service: MemoryService, id: int) -> Memory:
 
 
 def rows(service: MemoryService, sql: str) -> list[tuple[object, ...]]:
-    with service.database.read() as tx:
+    with file_of(service.database).read() as tx:
         return tx.rows(sql)
 
 
@@ -290,7 +289,7 @@ def test_a_twin_is_found_among_thousands_that_share_its_common_words(
     service: MemoryService, store: Store
 ) -> None:
     """Candidates come from the index, rarest words first, not from the best twenty of a search."""
-    with service.database.write() as tx:
+    with file_of(service.database).write() as tx:
         tx.execute(
             """
             WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 3000)
@@ -487,7 +486,7 @@ def texts(database: Database, queue: EmbeddingQueue) -> Iterator[str]:
     endless = iter(lambda: " ".join(chance.sample(known, 40)), None)
     with database.write() as tx:
         for _ in range(1000):
-            memories.insert(tx, MemoryDraft(next(endless), MemoryType.DECISION, "p"), CALLER)
+            tx.memories.insert(MemoryDraft(next(endless), MemoryType.DECISION, "p"), CALLER)
     queue.drain()
     return endless
 
@@ -496,9 +495,9 @@ def test_storing_takes_few_statements_however_many_the_words(
     service: MemoryService, store: Store, texts: Iterator[str]
 ) -> None:
     text = next(texts)
-    with statements(service.database) as new:
+    with statements(file_of(service.database)) as new:
         stored = store(text, related_to=1)
-    with statements(service.database) as restated:
+    with statements(file_of(service.database)) as restated:
         again = store(f"{text}.", related_to=2)
     assert (stored.consolidated, again.consolidated) == (False, True)
     assert len(new) <= 17, new  # the vector is kept by the same write
@@ -509,7 +508,7 @@ def test_a_search_takes_one_statement_a_word_and_few_more(
     search: SearchService, texts: Iterator[str]
 ) -> None:
     text = next(texts)
-    with statements(search.database) as ran:
+    with statements(file_of(search.database)) as ran:
         hits = search.search(text, Filter(), 10, "hybrid").hits
     assert len(hits) == 10
     assert len(ran) <= len(text.split()) + 25, ran

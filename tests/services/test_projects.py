@@ -22,6 +22,7 @@ from memory_server.language.pattern import parse
 from memory_server.nlp.jieba import JiebaSegmenter
 from memory_server.nlp.keywords import JiebaKeywords
 from memory_server.project import NAME, NONE, Project, project_of
+from memory_server.services import projects as project_service
 from memory_server.services.embedding_queue import EmbeddingQueue
 from memory_server.services.erasure import ErasureService
 from memory_server.services.facts import FactService
@@ -33,6 +34,7 @@ from memory_server.services.short_term import ShortTermService
 from memory_server.services.turns import TurnService
 from memory_server.sqlite import joined_projects
 from memory_server.sqlite.database import Database
+from memory_server.sqlite.joined_projects import JoinedProjects
 from memory_server.triggers.engine import TwoTierEngine
 from memory_server.triggers.javascript.sandbox import Sandbox
 from tests.conftest import Clock, problems
@@ -515,6 +517,7 @@ def test_an_unknown_project_is_refused_with_the_nearest_name(world: World) -> No
 def test_a_large_project_is_renamed_in_short_transactions(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(project_service, "AT_ONCE", 3)
     monkeypatch.setattr(joined_projects, "AT_ONCE", 3)
     for number in range(10):
         world.remember(f"{number}: {'x' * number}", ACME)
@@ -595,21 +598,22 @@ def test_a_project_is_not_joined_with_itself(world: World) -> None:
 def test_a_join_that_was_broken_off_loses_nothing_and_goes_on(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(project_service, "AT_ONCE", 3)
     monkeypatch.setattr(joined_projects, "AT_ONCE", 3)
     for number in range(10):
         world.remember(f"{number}: {'x' * number}", OTHER)
     world.fill(OTHER, "other")
     world.fill(ACME, "acme")
-    finish = joined_projects.finish
+    finish = JoinedProjects.finish
 
     def killed(*_: object) -> Moved:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(joined_projects, "finish", killed)
+    monkeypatch.setattr(JoinedProjects, "finish", killed)
     with pytest.raises(KeyboardInterrupt):
         world.projects.join("app", "acme/app")
     assert sum(each.memories for each in world.listed().values()) == 12
-    monkeypatch.setattr(joined_projects, "finish", finish)
+    monkeypatch.setattr(JoinedProjects, "finish", finish)
     moved = world.projects.join("app", "acme/app")[2]
     assert (moved.facts, moved.turns) == (1, 1)
     assert world.listed().keys() == {"acme/app"}

@@ -17,7 +17,6 @@ from memory_server.domain.turn import TurnDraft
 from memory_server.project import NONE, Project, project_of
 from memory_server.services.facts import FactService
 from memory_server.services.resume import Resumed, ResumeService, Wording
-from memory_server.sqlite import edges, fact_history, memories, turns
 from memory_server.sqlite.database import Database
 from tests.conftest import Clock
 
@@ -56,17 +55,17 @@ def remember(
 ) -> MemoryId:
     with database.write() as tx:
         draft = MemoryDraft(content, type, project, (), importance, metadata)
-        return memories.insert(tx, draft, caller).id
+        return tx.memories.insert(draft, caller).id
 
 
 def connect(database: Database, source: MemoryId, relation: Relation, target: MemoryId) -> None:
     with database.write() as tx:
-        edges.connect(tx, Edge(source, target, relation), CLAUDE)
+        tx.edges.connect(Edge(source, target, relation), CLAUDE)
 
 
 def say(database: Database, summary: str, caller: Caller = CLAUDE) -> None:
     with database.write() as tx:
-        turns.insert(tx, TurnDraft("What now?", summary), caller)
+        tx.turns.insert(TurnDraft("What now?", summary), caller)
 
 
 def resumed(service: ResumeService, max_tokens: int = 500, caller: Caller = LATER) -> Resumed:
@@ -150,7 +149,7 @@ def test_what_is_superseded_is_neither_said_nor_counted_until_that_ends(
     assert "Left out" not in text
     assert "The new preference" in text
     with database.write() as tx:
-        edges.end(tx, Edge(newer, above_all, Relation.SUPERSEDES))
+        tx.edges.end(Edge(newer, above_all, Relation.SUPERSEDES))
     assert "The old preference" in resumed(service, 2000).briefing.text
 
 
@@ -380,12 +379,12 @@ def test_thousands_of_facts_keep_the_limit(
 def test_a_fact_that_never_had_another_value_has_not_changed(database: Database, clock: Clock) -> None:
     place = home(Scope.PROJECT, CLAUDE)
     with database.read() as tx:
-        assert fact_history.changed_at(tx, place, "current.task") is None
+        assert tx.fact_history.changed_at(place, "current.task") is None
     write(database, "current.task", "a")
     with database.read() as tx:
-        assert fact_history.changed_at(tx, place, "current.task") is None
+        assert tx.fact_history.changed_at(place, "current.task") is None
     write(database, "current.task", "b")
     clock.advance(days=1)
     write(database, "current.task", "b")
     with database.read() as tx:
-        assert fact_history.changed_at(tx, place, "current.task") == "2026-03-14T09:26:53.589Z"
+        assert tx.fact_history.changed_at(place, "current.task") == "2026-03-14T09:26:53.589Z"

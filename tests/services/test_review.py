@@ -19,7 +19,6 @@ from memory_server.services import learning
 from memory_server.services.facts import FactService
 from memory_server.services.recent import RecentService
 from memory_server.services.review import OF_EACH, ReviewService
-from memory_server.sqlite import conversations, edges, long_term, memories
 from memory_server.sqlite.database import Database
 from tests.conftest import Clock
 
@@ -38,14 +37,14 @@ def remember(database: Database) -> Remember:
         content: str, type: MemoryType = MemoryType.DECISION, project: str | None = "shop", **more: Any
     ) -> MemoryId:
         with database.write() as tx:
-            return memories.insert(tx, MemoryDraft(content, type, project, **more), SHOP).id
+            return tx.memories.insert(MemoryDraft(content, type, project, **more), SHOP).id
 
     return store
 
 
 def connect(database: Database, source: MemoryId, relation: Relation, target: MemoryId) -> None:
     with database.write() as tx:
-        edges.connect(tx, Edge(source, target, relation), SHOP)
+        tx.edges.connect(Edge(source, target, relation), SHOP)
 
 
 def found(
@@ -144,20 +143,20 @@ def test_triggers_that_woke_nothing_in_a_week_or_fail_are_told(
 ) -> None:
     with database.write() as tx:
         for conversation, name in (("project:shop", "own"), ("default", "everywhere"), ("chat", "there")):
-            place = conversations.find_or_insert(tx, conversation)
-            long_term.insert(tx, place, LongTermDraft(name, "p", "true", None), SHOP)
+            place = tx.conversations.find_or_insert(conversation)
+            tx.long_term.insert(place, LongTermDraft(name, "p", "true", None), SHOP)
     assert found(service, Kind.UNUSED_TRIGGER) == []
     clock.advance(days=8)
     assert found(service, Kind.UNUSED_TRIGGER) == [("w own",), ("w everywhere",)]
     assert found(service, Kind.UNUSED_TRIGGER, conversation="chat") == [("w there",)]
     with database.write() as tx:
-        place = conversations.find_or_insert(tx, "project:shop")
-        own = long_term.find(tx, place, "own")
+        place = tx.conversations.find_or_insert("project:shop")
+        own = tx.long_term.find(place, "own")
         assert own is not None
-        long_term.mark_fired(tx, [own.id])
+        tx.long_term.mark_fired([own.id])
     assert found(service, Kind.UNUSED_TRIGGER) == [("w everywhere",)]
     with database.write() as tx:
-        long_term.mark_judged(tx, own.id, "boom", 1, None)
+        tx.long_term.mark_judged(own.id, "boom", 1, None)
     (finding, _) = service.review(None, SHOP).findings
     assert finding.problem.text == "[w own] has a trigger that fails: boom. p"
 

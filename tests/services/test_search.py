@@ -18,7 +18,7 @@ from memory_server.services.embedding_queue import EmbeddingQueue
 from memory_server.services.memories import MemoryService
 from memory_server.services.search import SearchService
 from memory_server.sqlite.database import Database
-from tests.conftest import Clock, Holder
+from tests.conftest import Clock, Holder, file_of
 
 TEXT = "We deploy the billing service on Fridays after lunch"
 
@@ -71,7 +71,7 @@ def test_a_vector_that_holds_no_numbers_costs_only_itself(
     store(TEXT)
     store("The billing service speaks to the ledger")
     queue.work()
-    with service.database.write() as tx:
+    with file_of(service.database).write() as tx:
         size = tx.value("SELECT length(vector) FROM embeddings WHERE memory_id = 1")
         tx.execute("UPDATE embeddings SET vector = ? WHERE memory_id = 1", (b"\xff" * size,))
     assert found(service, "billing service", mode="semantic") == [2]
@@ -85,7 +85,7 @@ def test_a_memory_that_is_not_among_the_results_counts_no_access(
         store(f"billing note number {number}")
     hits = service.search("billing", Filter(), 2, "hybrid").hits
     assert service.database.settle() is None
-    with service.database.read() as tx:
+    with file_of(service.database).read() as tx:
         counted = {id for (id,) in tx.rows("SELECT id FROM memories WHERE access_count = 1")}
     assert counted == {hit.memory.id for hit in hits}
     assert len(counted) == 2
@@ -243,7 +243,7 @@ def test_a_search_that_comes_before_the_embedder_is_ready_is_answered_by_words(
 
 
 def test_a_search_says_how_many_memories_meaning_does_not_reach_yet(service: SearchService) -> None:
-    with service.database.write() as tx:
+    with file_of(service.database).write() as tx:
         for number in range(40):
             tx.execute(
                 "INSERT INTO memories (content, type) VALUES (?, 'error')", (f"billing note {number}",)

@@ -22,9 +22,10 @@ from memory_server.language.pattern import parse
 from memory_server.nlp.jieba import JiebaSegmenter
 from memory_server.nlp.keywords import JiebaKeywords
 from memory_server.services.short_term import BATCH, Cleaned, Matching, Recalled, ShortTermService
-from memory_server.sqlite import conversations, short_term
 from memory_server.sqlite.database import Database
-from tests.conftest import Clock, Holder, rounds
+from memory_server.sqlite.short_term import ShortTerm
+from memory_server.storage.short_term import Totals
+from tests.conftest import Clock, Holder, file_of, rounds
 from tests.services import short_term_reference as reference
 from tests.services.short_term_reference import Remembered
 
@@ -67,12 +68,12 @@ def told(weights: dict[str, float]) -> list[Message]:
 def fill(database: Database, memories: Sequence[Remembered], conversation: str = HERE) -> None:
     """Put memories into a conversation and give them their ids."""
     with database.write() as tx:
-        place = conversations.find_or_insert(tx, conversation)
+        place = tx.conversations.find_or_insert(conversation)
         for memory in memories:
             keywords = [Keyword(word, weight, word) for word, weight in memory.weights.items()]
-            memory.id = short_term.insert(tx, place, "text", timestamp(memory.said), keywords, CALLER)
+            memory.id = tx.short_term.insert(place, "text", timestamp(memory.said), keywords, CALLER)
             if memory.score:
-                short_term.raise_score(tx, memory.id, memory.score)
+                tx.short_term.raise_score(memory.id, memory.score)
 
 
 def scores(database: Database) -> dict[int, float]:
@@ -418,7 +419,7 @@ def test_the_last_message_that_says_something_tells_the_moment(
     )
     service.add([Message("user", "a", timestamp=old), Message("user", "", timestamp=older)], HERE, {}, CALLER)
     service.add([Message("user", "a", timestamp=old), Message("user", "b")], HERE, {}, CALLER)
-    with service.database.read() as tx:
+    with file_of(service.database).read() as tx:
         assert tx.rows("SELECT said_at FROM short_term_memories ORDER BY id") == [
             (older,),
             (old,),
@@ -436,7 +437,7 @@ def test_the_first_moment_of_all_does_not_break_a_search(service: ShortTermServi
 
 def test_without_a_shared_word_no_score_is_high_enough(service: ShortTermService, clock: Clock) -> None:
     famous = Remembered(0, clock.now - timedelta(hours=1), {"deploy": 50.0}, 100.0)
-    fill(service.database, [famous])
+    fill(file_of(service.database), [famous])
     for text in ("cache=50", ""):
         found = ask(service, text)
         assert (ids(found, Tier.TOP, Tier.NEXT), ids(found, Tier.FLASHBACK)) == ([], [famous.id])
@@ -464,7 +465,7 @@ def test_coming_back_raises_the_score_to_a_hundred_at_most(service: ShortTermSer
     clock.advance(minutes=20)
     for count in range(1, 60):
         ask(service, "cache=1")
-        assert [scores(service.database)[id] for id in (*added, other)] == [
+        assert [scores(file_of(service.database))[id] for id in (*added, other)] == [
             min(5 * count, 100),
             min(5 * count, 100),
             min(2 * count, 100),
@@ -476,9 +477,9 @@ def test_a_read_only_start_counts_nothing(service: ShortTermService, clock: Cloc
     id = add(service, "cache=20")
     clock.advance(hours=1)
     assert ids(ask(replace(service, count_access=False), "cache=20")) == [id]
-    assert scores(service.database) == {id: 0}
+    assert scores(file_of(service.database)) == {id: 0}
     ask(service, "cache=20")
-    assert scores(service.database) == {id: 5}
+    assert scores(file_of(service.database)) == {id: 5}
 
 
 def test_a_file_locked_by_another_is_searched_all_the_same(
@@ -503,7 +504,7 @@ def test_conversations_know_nothing_of_each_other(service: ShortTermService, clo
     assert ask(service, "cache=20", "nowhere") == []
     assert delete(service, "cache", "nowhere") == []
     assert delete(service, "/cache/") == ["user: cache=20"]
-    assert scores(service.database).keys() == {theirs}
+    assert scores(file_of(service.database)).keys() == {theirs}
 
 
 def test_a_conversation_comes_back_by_its_words_in_both_languages(
@@ -554,7 +555,7 @@ def test_no_message_passes_for_two(service: ShortTermService, end: str) -> None:
 def test_messages_that_say_nothing_are_refused(service: ShortTermService, messages: list[Message]) -> None:
     with pytest.raises(Invalid, match="No message holds any text"):
         service.add(messages, HERE, {}, CALLER)
-    with service.database.read() as tx:
+    with file_of(service.database).read() as tx:
         assert tx.value("SELECT count(*) FROM conversations") == 0
 
 
@@ -586,14 +587,14 @@ def test_the_best_512_stay_however_old(
     service: ShortTermService, clock: Clock, number: int, kept: int
 ) -> None:
     memories = many(clock, number, lambda i: timedelta(days=400 + i))
-    fill(service.database, memories)
+    fill(file_of(service.database), memories)
     assert service.clean_up(HERE) == Cleaned(number - kept, kept)
-    assert scores(service.database).keys() == {memory.id for memory in memories[:kept]}
+    assert scores(file_of(service.database)).keys() == {memory.id for memory in memories[:kept]}
     statistics = service.statistics(HERE)
     totals, cleanups = statistics.totals, statistics.cleanups
     assert cleanups is not None
     assert (totals.memories, cleanups.removed, cleanups.last) == (kept, number - kept, timestamp(clock.now))
-    with service.database.read() as tx:
+    with file_of(service.database).read() as tx:
         assert tx.value("SELECT count(*) FROM short_term_keywords") == kept
 
 
@@ -616,22 +617,22 @@ def test_beyond_the_512_what_is_old_or_has_faded_goes(
     """512 better ones stand before it."""
     best = [Remembered(0, clock.now - timedelta(seconds=i), {}, 100.0) for i in range(512)]
     candidate = Remembered(0, clock.now - age, {}, score)
-    fill(service.database, [*best, candidate])
+    fill(file_of(service.database), [*best, candidate])
     assert service.clean_up(None) == Cleaned(1 - stays, 512 + stays)
-    assert (candidate.id in scores(service.database)) == stays
+    assert (candidate.id in scores(file_of(service.database))) == stays
 
 
 def test_a_conversation_is_cleaned_up_once_a_day(service: ShortTermService, clock: Clock) -> None:
-    fill(service.database, many(clock, 600, lambda i: timedelta(days=400)))
+    fill(file_of(service.database), many(clock, 600, lambda i: timedelta(days=400)))
     for hours, left in ((0, 600), (23, 600), (1, 600), (0.001, 512)):
         clock.advance(hours=hours)
         service.clean_up_due()
-        assert count(service.database) == left
-    fill(service.database, many(clock, 10, lambda i: timedelta(days=400)))
+        assert count(file_of(service.database)) == left
+    fill(file_of(service.database), many(clock, 10, lambda i: timedelta(days=400)))
     for hours, left in ((12, 522), (12, 522), (0.001, 512)):
         clock.advance(hours=hours)
         service.clean_up_due()
-        assert count(service.database) == left
+        assert count(file_of(service.database)) == left
     cleanups = service.statistics(None).cleanups
     assert cleanups is not None
     assert cleanups.removed == 98
@@ -648,13 +649,13 @@ def test_a_clock_that_was_set_back_puts_off_no_cleanup(service: ShortTermService
 
 
 def test_a_cleanup_by_hand_puts_off_the_next_by_a_day(service: ShortTermService, clock: Clock) -> None:
-    fill(service.database, many(clock, 513, lambda i: timedelta(days=400)))
+    fill(file_of(service.database), many(clock, 513, lambda i: timedelta(days=400)))
     clock.advance(hours=23)
     assert service.clean_up(HERE).removed == 1
-    fill(service.database, many(clock, 1, lambda i: timedelta(days=400)))
+    fill(file_of(service.database), many(clock, 1, lambda i: timedelta(days=400)))
     clock.advance(hours=2)
     service.clean_up_due()
-    assert count(service.database) == 513
+    assert count(file_of(service.database)) == 513
 
 
 def test_a_round_takes_on_more_conversations_than_one_holds_in_the_next(
@@ -667,7 +668,7 @@ def test_a_round_takes_on_more_conversations_than_one_holds_in_the_next(
 
     def due() -> int:
         with service.database.read() as tx:
-            return len(conversations.due(tx, timestamp(clock.now - timedelta(hours=24)), 1000))
+            return len(tx.conversations.due(timestamp(clock.now - timedelta(hours=24)), 1000))
 
     waiting = [due()]
     for _ in range(3):
@@ -687,8 +688,8 @@ def test_background_work_without_work_writes_nothing(
 
 def by_hand(service: ShortTermService, clock: Clock, number: int) -> None:
     """Rows that a person wrote, one an hour, the first an hour ago."""
-    with service.database.write() as tx:
-        place = conversations.find_or_insert(tx, HERE)
+    with file_of(service.database).write() as tx:
+        place = tx.conversations.find_or_insert(HERE)
         for each in range(number):
             tx.execute(
                 "INSERT INTO short_term_memories (conversation_id, text, said_at) VALUES (?, ?, ?)",
@@ -719,7 +720,7 @@ def test_a_transaction_takes_on_few_of_many_rows_written_by_hand(
     real.find_keywords()
     assert taken_on == [BATCH, BATCH, 1]
     with real.database.read() as tx:
-        assert short_term.unkeyed(tx, 1) == []
+        assert tx.short_term.unkeyed(1) == []
 
 
 # Numbers of them
@@ -728,10 +729,13 @@ def test_a_transaction_takes_on_few_of_many_rows_written_by_hand(
 def test_totals_are_of_one_conversation_or_of_all(service: ShortTermService, clock: Clock) -> None:
     nothing = service.statistics(None)
     assert (nothing.totals.memories, nothing.cleanups, nothing.by_conversation) == (0, None, [])
-    fill(service.database, [Remembered(0, clock.now - timedelta(days=i), {}, 10.0 * i) for i in (3, 1)])
+    fill(
+        file_of(service.database),
+        [Remembered(0, clock.now - timedelta(days=i), {}, 10.0 * i) for i in (3, 1)],
+    )
     add(service, "cache", conversation="other")
     here, everywhere = service.statistics(HERE), service.statistics(None)
-    assert here.totals == short_term.Totals(
+    assert here.totals == Totals(
         2, 1, timestamp(clock.now - timedelta(days=3)), timestamp(clock.now - timedelta(days=1)), 20, 10, 30
     )
     totals = everywhere.totals
@@ -759,10 +763,10 @@ def test_a_write_that_dies_half_way_leaves_no_memory_and_no_keywords(
     def broken(*_: object) -> None:
         raise OSError("the disk is gone")
 
-    monkeypatch.setattr(short_term, "insert_keywords", broken)
+    monkeypatch.setattr(ShortTerm, "insert_keywords", broken)
     with pytest.raises(Exception, match="the disk is gone"):
         add(service, "cache")
-    with service.database.read() as tx:
+    with file_of(service.database).read() as tx:
         for table in ("conversations", "short_term_memories", "short_term_keywords"):
             assert tx.value(f"SELECT count(*) FROM {table}") == 0
 
@@ -773,7 +777,7 @@ def test_deleting_takes_the_keywords_and_leaves_the_rest(service: ShortTermServi
     assert texts(service.matching(parse("art"), HERE)) == ["user: art cache"]
     assert delete(service, "art") == ["user: art cache"]
     assert delete(service, "art") == []
-    with service.database.read() as tx:
+    with file_of(service.database).read() as tx:
         words = tx.rows("SELECT word FROM short_term_keywords ORDER BY memory_id, word")
         assert words == [("cache",), ("party",), ("ARTS",)]
 

@@ -15,9 +15,8 @@ from memory_server.project import Project
 from memory_server.services.embedding_queue import EmbeddingQueue
 from memory_server.services.facts import FactService
 from memory_server.services.turns import MENTIONED, Recalled, TurnService
-from memory_server.sqlite import embeddings
-from memory_server.sqlite import facts as fact_table
 from memory_server.sqlite.database import Database
+from memory_server.sqlite.facts import Facts
 from tests.conftest import Clock
 
 CLAUDE = Caller("Claude", "s1", Project("/srv/shop", "shop"))
@@ -76,7 +75,7 @@ def test_a_failure_half_way_leaves_neither_turn_nor_facts(
     conversation: TurnService, database: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     register(conversation, "before", first=1)
-    insert, calls = fact_table.insert, []
+    insert, calls = Facts.insert, []
 
     def fails_at_the_second(*arguments: Any) -> Any:
         calls.append(1)
@@ -84,7 +83,7 @@ def test_a_failure_half_way_leaves_neither_turn_nor_facts(
             raise MemoryServerError("the disk is full")
         return insert(*arguments)
 
-    monkeypatch.setattr(fact_table, "insert", fails_at_the_second)
+    monkeypatch.setattr(Facts, "insert", fails_at_the_second)
     with pytest.raises(MemoryServerError):
         register(conversation, "after", second=2, third=3)
     assert counts(database) == (1, 1, 1)
@@ -129,7 +128,7 @@ def test_the_summary_or_the_message_of_a_turn_is_near_to_a_question_whatever_the
     conversation.register(TurnDraft("Orchids need little water", "word " * 90), {}, CLAUDE)
     (vector,) = embedder.embed_documents(["Orchids need little water"])
     with database.read() as tx:
-        found = embeddings.nearest(tx, Embedded.TURNS, 1, vector, Filter(), 10)
+        found = tx.embeddings.nearest(Embedded.TURNS, 1, vector, Filter(), 10)
     assert found == {2: 1.0, 1: 1.0}
 
 

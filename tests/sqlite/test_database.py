@@ -18,9 +18,9 @@ from memory_server.domain.moment import timestamp
 from memory_server.errors import Conflict, Hint, MemoryServerError, Mend, Unavailable
 from memory_server.mcp import hints as for_models
 from memory_server.sqlite import database as module
-from memory_server.sqlite import health, waiting
+from memory_server.sqlite import waiting
 from memory_server.sqlite.database import Database
-from memory_server.sqlite.tx import WriteTx
+from memory_server.sqlite.transaction import Transaction
 from tests.conftest import ROOT, Clock, Holder, Sqlite, problems, undone, until
 
 INSERT = "INSERT INTO memories (content, type) VALUES (?, 'error')"
@@ -100,7 +100,7 @@ def test_a_file_in_wal_mode_is_brought_back_to_a_rollback_journal(
     database = Database(path, clock)
     assert texts(database) == ["kept", "from the log"]
     with database.read() as tx:
-        assert health.libraries(tx)["journal"] == "delete, synchronous 3"
+        assert tx.health.libraries()["journal"] == "delete, synchronous 3"
     database.close()
     assert sqlite(path, "PRAGMA journal_mode") == "delete"
 
@@ -200,7 +200,7 @@ def test_a_write_that_raises_leaves_every_table_as_it_was(file_database: Databas
     assert file_database.path is not None
     before = sqlite(file_database.path, ".dump")
 
-    def half(tx: WriteTx) -> None:
+    def half(tx: Transaction) -> None:
         tx.execute("UPDATE memories SET content = 'after', project = 'p'")
         tx.execute(INSERT, ("another",))
         tx.execute("INSERT INTO edges (source_id, target_id, relation) VALUES (1, 2, 'causes')")

@@ -12,18 +12,17 @@ from memory_server.domain.caller import Caller
 from memory_server.domain.edge import Direction, Edge, Relation, Step, Walk
 from memory_server.domain.memory import MemoryDraft, MemoryId, MemoryType
 from memory_server.errors import Conflict
-from memory_server.sqlite import edges, memories
 from memory_server.sqlite.database import Database
-from memory_server.sqlite.tx import Tx, WriteTx
+from memory_server.sqlite.transaction import Transaction
 from tests.conftest import ROOT, Clock, Sqlite, as_rows, damage
 
 CALLER = Caller("tests")
 SUPERSEDES = Relation.SUPERSEDES
 
 
-def remember(tx: WriteTx, number: int) -> None:
+def remember(tx: Transaction, number: int) -> None:
     for each in range(1, number + 1):
-        memories.insert(tx, MemoryDraft(f"memory {each}", MemoryType.DECISION), CALLER)
+        tx.memories.insert(MemoryDraft(f"memory {each}", MemoryType.DECISION), CALLER)
 
 
 def edge(source: int, target: int, relation: Relation = Relation.RELATED_TO, strength: float = 1.0) -> Edge:
@@ -41,7 +40,7 @@ def test_the_file_knows_the_relations_of_the_domain_and_no_other(database: Datab
     with database.write() as tx:
         remember(tx, 2)
         for relation in Relation:
-            edges.connect(tx, edge(1, 2, relation), CALLER)
+            tx.edges.connect(edge(1, 2, relation), CALLER)
         assert tx.value("SELECT count(*) FROM edges") == len(Relation)
     with pytest.raises(Conflict), database.write() as tx:
         tx.execute("INSERT INTO edges (source_id, target_id, relation) VALUES (1, 2, 'likes')")
@@ -52,10 +51,10 @@ def test_an_edge_that_holds_is_unique_and_connecting_again_renews_its_strength(
 ) -> None:
     with database.write() as tx:
         remember(tx, 2)
-        first = edges.connect(tx, edge(1, 2, strength=0.3), CALLER)
+        first = tx.edges.connect(edge(1, 2, strength=0.3), CALLER)
     clock.advance(days=1)
     with database.write() as tx:
-        again = edges.connect(tx, edge(1, 2, strength=0.7), Caller("another"))
+        again = tx.edges.connect(edge(1, 2, strength=0.7), Caller("another"))
         assert (first.strength, again.strength) == (0.3, 0.7)
         assert again.valid_from == first.valid_from
         assert tx.rows("SELECT created_by, count(*) FROM edges") == [("tests", 1)]
@@ -66,15 +65,15 @@ def test_an_edge_that_holds_is_unique_and_connecting_again_renews_its_strength(
 def test_an_edge_that_ended_stays_and_the_same_can_hold_again(database: Database, clock: Clock) -> None:
     with database.write() as tx:
         remember(tx, 2)
-        edges.connect(tx, edge(1, 2), CALLER)
+        tx.edges.connect(edge(1, 2), CALLER)
     for _ in range(2):
         clock.advance(days=1)
         with database.write() as tx:
-            ended = edges.end(tx, edge(1, 2))
+            ended = tx.edges.end(edge(1, 2))
             assert ended is not None
             assert ended.valid_to == tx.now
-            assert edges.end(tx, edge(1, 2)) is None
-            edges.connect(tx, edge(1, 2), CALLER)
+            assert tx.edges.end(edge(1, 2)) is None
+            tx.edges.connect(edge(1, 2), CALLER)
     with database.read() as tx:
         assert tx.rows("SELECT substr(valid_from, 9, 2), substr(valid_to, 9, 2) FROM edges ORDER BY id") == [
             ("14", "15"),
@@ -88,7 +87,7 @@ def test_a_strength_out_of_range_is_refused_by_the_file_itself(database: Databas
     with database.write() as tx:
         remember(tx, 2)
     with pytest.raises(Conflict), database.write() as tx:
-        edges.connect(tx, edge(1, 2, strength=strength), CALLER)
+        tx.edges.connect(edge(1, 2, strength=strength), CALLER)
 
 
 # By hand, in the stock program
@@ -99,10 +98,10 @@ def path(file_database: Database) -> Path:
     """A file with three memories in a row and an edge that ended."""
     with file_database.write() as tx:
         remember(tx, 3)
-        edges.connect(tx, edge(1, 2, Relation.SOLVES, 0.9), CALLER)
-        edges.connect(tx, edge(2, 3, Relation.DEPENDS_ON), CALLER)
-        edges.connect(tx, edge(1, 3, Relation.EXAMPLE_OF), CALLER)
-        edges.end(tx, edge(1, 3, Relation.EXAMPLE_OF))
+        tx.edges.connect(edge(1, 2, Relation.SOLVES, 0.9), CALLER)
+        tx.edges.connect(edge(2, 3, Relation.DEPENDS_ON), CALLER)
+        tx.edges.connect(edge(1, 3, Relation.EXAMPLE_OF), CALLER)
+        tx.edges.end(edge(1, 3, Relation.EXAMPLE_OF))
     assert file_database.path is not None
     return file_database.path
 
@@ -207,14 +206,14 @@ def test_steps_lead_over_the_strongest_edge_and_come_strongest_first(database: D
             edge(1, 5, strength=0.1), edge(5, 1, strength=1.0),  # there and back
             edge(3, 6), edge(1, 2),  # not next to 1 and 2; between them
         ):  # fmt: skip
-            edges.connect(tx, each, CALLER)
-        steps, found = edges.steps(tx, ids(1, 2), ids(1, 2), Walk(), 10)
+            tx.edges.connect(each, CALLER)
+        steps, found = tx.edges.steps(ids(1, 2), ids(1, 2), Walk(), 10)
         assert [(step.here, step.there) for step in steps] == [(1, 5), (1, 4), (2, 3)]
         assert found == 3
-        assert edges.steps(tx, ids(1, 2), ids(1, 2), Walk(direction=Direction.IN), 10)[0] == [
+        assert tx.edges.steps(ids(1, 2), ids(1, 2), Walk(direction=Direction.IN), 10)[0] == [
             Step(MemoryId(1), MemoryId(5)), Step(MemoryId(1), MemoryId(4))
         ]  # fmt: skip
-        assert edges.steps(tx, ids(1, 2), ids(1, 2), Walk(Relation.CAUSES, Direction.OUT), 10) == ([], 0)
+        assert tx.edges.steps(ids(1, 2), ids(1, 2), Walk(Relation.CAUSES, Direction.OUT), 10) == ([], 0)
 
 
 @pytest.mark.parametrize(("limit", "shown"), [(0, 0), (1, 1), (2, 2), (3, 3), (4, 3)])
@@ -222,8 +221,8 @@ def test_steps_beyond_the_limit_are_counted(database: Database, limit: int, show
     with database.write() as tx:
         remember(tx, 4)
         for target in (2, 3, 4):
-            edges.connect(tx, edge(1, target), CALLER)
-        steps, found = edges.steps(tx, ids(1), ids(1), Walk(), limit)
+            tx.edges.connect(edge(1, target), CALLER)
+        steps, found = tx.edges.steps(ids(1), ids(1), Walk(), limit)
         assert (len(steps), found) == (shown, 3)
 
 
@@ -244,12 +243,12 @@ def test_the_strongest_edges_go_either_way_hold_and_supersede_nothing(database: 
             edge(1, 6),
             edge(2, 3),
         ):
-            edges.connect(tx, each, CALLER)
-        edges.end(tx, edge(1, 6))
-        found = edges.strongest(tx, MemoryId(1), 10)
+            tx.edges.connect(each, CALLER)
+        tx.edges.end(edge(1, 6))
+        found = tx.edges.strongest(MemoryId(1), 10)
         assert [str(each) for each in found] == ["1 related_to 3", "4 solves 1", "1 related_to 2"]
         assert [each.other_end(MemoryId(1)) for each in found] == [3, 4, 2]
-        assert edges.strongest(tx, MemoryId(1), 2) == found[:2]
+        assert tx.edges.strongest(MemoryId(1), 2) == found[:2]
 
 
 def test_a_moment_is_told_from_another_however_a_person_wrote_it(database: Database) -> None:
@@ -270,7 +269,7 @@ def test_a_moment_is_told_from_another_however_a_person_wrote_it(database: Datab
 
         def at(moment: str) -> list[int]:
             return sorted(
-                each.target for each in edges.between(tx, ids(1, 2, 3, 4), Walk(at=f"2026-03-14T{moment}Z"))
+                each.target for each in tx.edges.between(ids(1, 2, 3, 4), Walk(at=f"2026-03-14T{moment}Z"))
             )
 
         assert at("10:59:59.999") == [4]
@@ -289,35 +288,35 @@ def test_the_successor_is_the_one_that_superseded_last_and_lines_are_followed(
     for new, old in [(3, 1), (2, 1), (4, 2), (5, 4)]:
         clock.advance(days=1)
         with database.write() as tx:
-            edges.connect(tx, edge(new, old, Relation.SUPERSEDES), CALLER)
-            edges.connect(tx, edge(new, old, Relation.EXTENDS), CALLER)
+            tx.edges.connect(edge(new, old, Relation.SUPERSEDES), CALLER)
+            tx.edges.connect(edge(new, old, Relation.EXTENDS), CALLER)
             moments.append(tx.now)
     with database.read() as tx:
-        assert edges.successors(tx, ids(1)) == {1: 2, 2: 4, 4: 5}
-        assert edges.successors(tx, ids(4, 5)) == {4: 5}
-        assert edges.successors(tx, ids(3, 5)) == {}
-        assert edges.successors(tx, ids(1), moments[0]) == {1: 3}
-        assert edges.successors(tx, ids(1), moments[2]) == {1: 2, 2: 4}
-        assert [each.superseded_by for each in memories.select(tx, ids(1, 2, 3, 4, 5))] == [
+        assert tx.edges.successors(ids(1)) == {1: 2, 2: 4, 4: 5}
+        assert tx.edges.successors(ids(4, 5)) == {4: 5}
+        assert tx.edges.successors(ids(3, 5)) == {}
+        assert tx.edges.successors(ids(1), moments[0]) == {1: 3}
+        assert tx.edges.successors(ids(1), moments[2]) == {1: 2, 2: 4}
+        assert [each.superseded_by for each in tx.memories.select(ids(1, 2, 3, 4, 5))] == [
             2,
             4,
             None,
             5,
             None,
         ]
-        assert edges.supersedes(tx, MemoryId(5), MemoryId(1))
-        assert edges.supersedes(tx, MemoryId(3), MemoryId(1))
-        assert not edges.supersedes(tx, MemoryId(1), MemoryId(5))
+        assert tx.edges.supersedes(MemoryId(5), MemoryId(1))
+        assert tx.edges.supersedes(MemoryId(3), MemoryId(1))
+        assert not tx.edges.supersedes(MemoryId(1), MemoryId(5))
 
 
 def test_a_circle_made_by_hand_ends_every_question(database: Database) -> None:
     with database.write() as tx:
         remember(tx, 4)
         for new, old in [(2, 1), (1, 2), (3, 2)]:
-            edges.connect(tx, edge(new, old, Relation.SUPERSEDES), CALLER)
-        assert edges.successors(tx, ids(1)) == {1: 2, 2: 3}
-        assert edges.supersedes(tx, MemoryId(1), MemoryId(1))
-        assert not edges.supersedes(tx, MemoryId(1), MemoryId(4))
+            tx.edges.connect(edge(new, old, Relation.SUPERSEDES), CALLER)
+        assert tx.edges.successors(ids(1)) == {1: 2, 2: 3}
+        assert tx.edges.supersedes(MemoryId(1), MemoryId(1))
+        assert not tx.edges.supersedes(MemoryId(1), MemoryId(4))
 
 
 # By which index
@@ -329,20 +328,20 @@ WALKS = {
     "in": Walk(Relation.CAUSES, Direction.IN),
     "as of": Walk(Relation.CAUSES, Direction.BOTH, "2026-03-14"),
 }
-ASKED: dict[str, Callable[[Tx, Walk], Any]] = {
-    "steps": lambda tx, walk: edges.steps(tx, ids(1, 2), ids(1, 2), walk, 10),
-    "between": lambda tx, walk: edges.between(tx, ids(1, 2), walk),
-    "successors": lambda tx, walk: edges.successors(tx, ids(1, 2), walk.at),
-    "strongest": lambda tx, walk: edges.strongest(tx, MemoryId(1), 3),
-    "supersedes": lambda tx, walk: edges.supersedes(tx, MemoryId(1), MemoryId(2)),
-    "what a memory is superseded by": lambda tx, walk: memories.select(tx, ids(1, 2)),
+ASKED: dict[str, Callable[[Transaction, Walk], Any]] = {
+    "steps": lambda tx, walk: tx.edges.steps(ids(1, 2), ids(1, 2), walk, 10),
+    "between": lambda tx, walk: tx.edges.between(ids(1, 2), walk),
+    "successors": lambda tx, walk: tx.edges.successors(ids(1, 2), walk.at),
+    "strongest": lambda tx, walk: tx.edges.strongest(MemoryId(1), 3),
+    "supersedes": lambda tx, walk: tx.edges.supersedes(MemoryId(1), MemoryId(2)),
+    "what a memory is superseded by": lambda tx, walk: tx.memories.select(ids(1, 2)),
 }
 
 
 @pytest.mark.parametrize("walk", WALKS.values(), ids=WALKS)
 @pytest.mark.parametrize("asked", ASKED.values(), ids=ASKED)
 def test_no_question_reads_the_whole_table(
-    database: Database, asked: Callable[[Tx, Walk], Any], walk: Walk
+    database: Database, asked: Callable[[Transaction, Walk], Any], walk: Walk
 ) -> None:
     with database.read() as tx:
         seen: list[tuple[str, Any]] = []

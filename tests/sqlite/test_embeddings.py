@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 
 from memory_server.domain.embedding import Embedded, Space, Vector
 from memory_server.domain.memory import Filter, MemoryId, MemoryType
-from memory_server.sqlite import embeddings, plain_vectors, vectors
+from memory_server.sqlite import plain_vectors, vectors
 from memory_server.sqlite.database import Database
-from memory_server.sqlite.embeddings import Waiting
-from memory_server.sqlite.tx import Tx, WriteTx
+from memory_server.sqlite.transaction import Transaction
+from memory_server.storage.vectors import SEARCHING, Waiting
 from tests.conftest import Clock, InMemory, Sqlite, undone
 
 DIMENSIONS = 64
@@ -39,7 +39,7 @@ def vector_of(text: str) -> Vector:
 
 
 def put(
-    tx: WriteTx, text: str, project: str | None = None, type: str = "error", importance: int = 5
+    tx: Transaction, text: str, project: str | None = None, type: str = "error", importance: int = 5
 ) -> MemoryId:
     tx.execute(
         "INSERT INTO memories (content, type, project, importance, tags) VALUES (?, ?, ?, ?, json_array(?))",
@@ -48,15 +48,15 @@ def put(
     return MemoryId(tx.value("SELECT max(id) FROM memories"))
 
 
-def embed_all(tx: WriteTx, space_id: int) -> None:
-    for waiting in embeddings.waiting(tx, space_id, Embedded.MEMORIES, 100_000):
-        embeddings.insert(tx, space_id, waiting, list(map(vector_of, waiting.texts)))
+def embed_all(tx: Transaction, space_id: int) -> None:
+    for waiting in tx.embeddings.waiting(space_id, Embedded.MEMORIES, 100_000):
+        tx.embeddings.insert(space_id, waiting, list(map(vector_of, waiting.texts)))
 
 
 def filled(database: Database, number: int) -> int:
     """A space with so many memories and their vectors."""
     with database.write() as tx:
-        space = embeddings.open_space(tx, FIRST)
+        space = tx.embeddings.open_space(FIRST)
         for i in range(number):
             put(tx, f"text {i}", (None, "p", "q")[i % 3], ("error", "decision")[i % 2], 1 + i % 10)
         embed_all(tx, space.id)
@@ -64,15 +64,15 @@ def filled(database: Database, number: int) -> int:
 
 
 def ids(
-    tx: Tx,
+    tx: Transaction,
     space_id: int,
     query: Vector,
     wanted: Filter = Filter(),  # noqa: B008
     limit: int = 10,
-    exact: int = embeddings.SEARCHING.exact,
+    exact: int = SEARCHING.exact,
 ) -> list[int]:
-    effort = replace(embeddings.SEARCHING, exact=exact)
-    return list(embeddings.nearest(tx, Embedded.MEMORIES, space_id, query, wanted, limit, effort))
+    effort = replace(SEARCHING, exact=exact)
+    return list(tx.embeddings.nearest(Embedded.MEMORIES, space_id, query, wanted, limit, effort))
 
 
 # The two engines
@@ -152,7 +152,7 @@ def test_the_nearest_are_those_of_the_exact_cosine(database: Database) -> None:
     best = sorted(cosine, key=lambda id: -cosine[id])[:10]
     with database.read() as tx:
         assert ids(tx, space_id, query) == best
-        found = embeddings.cosines(tx, space_id, query, [MemoryId(best[0]), MemoryId(999)])
+        found = tx.embeddings.cosines(space_id, query, [MemoryId(best[0]), MemoryId(999)])
     assert found == {best[0]: pytest.approx(cosine[best[0]], abs=1e-4)}
 
 
@@ -195,21 +195,21 @@ def test_the_queue_is_always_the_memories_without_a_current_vector(
         "delete": "DELETE FROM memories WHERE id = :id",
     }
     with undone(database) as tx:
-        first = embeddings.open_space(tx, FIRST).id
+        first = tx.embeddings.open_space(FIRST).id
         late: list[Waiting] = []
         for kind, id, text in operations:
             if kind in sql:
                 tx.connection.execute(sql[kind], {"id": id, "text": text})
             elif kind == "space":
-                embeddings.open_space(tx, SECOND)
+                tx.embeddings.open_space(SECOND)
             elif kind == "embed":
-                late = embeddings.waiting(tx, first, Embedded.MEMORIES, 2)
+                late = tx.embeddings.waiting(first, Embedded.MEMORIES, 2)
                 for waiting in late:
-                    embeddings.insert(tx, first, waiting, list(map(vector_of, waiting.texts)))
+                    tx.embeddings.insert(first, waiting, list(map(vector_of, waiting.texts)))
             else:  # vectors of texts that may have changed meanwhile
                 for waiting in late:
-                    embeddings.insert(tx, first, waiting, list(map(vector_of, waiting.texts)))
-        for space in embeddings.spaces(tx):
+                    tx.embeddings.insert(first, waiting, list(map(vector_of, waiting.texts)))
+        for space in tx.embeddings.spaces():
             queued = {
                 id
                 for (id,) in tx.rows("SELECT memory_id FROM embedding_queue WHERE space_id = ?", (space.id,))
@@ -257,13 +257,13 @@ def test_the_stock_program_keeps_the_queue(file_database: Database, sqlite: Sqli
         "UPDATE memories SET project = 'moved' WHERE id = 4",
     )
     with file_database.write() as tx:
-        assert [w.texts for w in embeddings.waiting(tx, space_id, Embedded.MEMORIES, 9)] == [
+        assert [w.texts for w in tx.embeddings.waiting(space_id, Embedded.MEMORIES, 9)] == [
             ["other"],
             ["replaced"],
             ["new"],
         ]
-        assert embeddings.count_embedded(tx, space_id) == 1
-        assert embeddings.count_embedded(tx, space_id, "moved") == 1
+        assert tx.embeddings.count_embedded(space_id) == 1
+        assert tx.embeddings.count_embedded(space_id, "moved") == 1
         embed_all(tx, space_id)
         assert ids(tx, space_id, vector_of("new"), limit=1) == [5]
 
@@ -292,13 +292,13 @@ def test_deleting_a_memory_in_the_stock_program_takes_all_that_hangs_on_it(
 def test_the_first_space_is_active_at_once_and_the_next_is_built_beside_it(database: Database) -> None:
     first_id = filled(database, 3)
     with database.write() as tx:
-        second = embeddings.open_space(tx, SECOND)
-        assert [(each.space, each.state) for each in embeddings.spaces(tx)] == [
+        second = tx.embeddings.open_space(SECOND)
+        assert [(each.space, each.state) for each in tx.embeddings.spaces()] == [
             (FIRST, "active"),
             (SECOND, "building"),
         ]
-        assert embeddings.open_space(tx, SECOND) == second
-        assert embeddings.count_waiting(tx, second.id) == 3
+        assert tx.embeddings.open_space(SECOND) == second
+        assert tx.embeddings.count_waiting(second.id) == 3
         assert len(ids(tx, first_id, vector_of("text 1"))) == 3
         assert ids(tx, second.id, vector_of("text 1")) == []
 
@@ -306,10 +306,10 @@ def test_the_first_space_is_active_at_once_and_the_next_is_built_beside_it(datab
 def test_activating_a_space_drops_the_vectors_of_the_one_before(database: Database) -> None:
     filled(database, 3)
     with database.write() as tx:
-        second = embeddings.open_space(tx, SECOND)
+        second = tx.embeddings.open_space(SECOND)
         embed_all(tx, second.id)
-        embeddings.activate(tx, second.id)
-        assert [(each.space, each.state) for each in embeddings.spaces(tx)] == [(SECOND, "active")]
+        tx.embeddings.activate(second.id)
+        assert [(each.space, each.state) for each in tx.embeddings.spaces()] == [(SECOND, "active")]
         for table in ("embeddings", "embedding_bits"):
             assert tx.rows(f"SELECT DISTINCT space_id FROM {table}") == [(second.id,)]
         put(tx, "later")
@@ -319,18 +319,18 @@ def test_activating_a_space_drops_the_vectors_of_the_one_before(database: Databa
 def test_a_retired_space_that_comes_back_is_built_anew(database: Database) -> None:
     first_id = filled(database, 3)
     with database.write() as tx:
-        embeddings.activate(tx, embeddings.open_space(tx, SECOND).id)
-        again = embeddings.open_space(tx, FIRST)
+        tx.embeddings.activate(tx.embeddings.open_space(SECOND).id)
+        again = tx.embeddings.open_space(FIRST)
         assert (again.id, again.state) == (first_id, "building")
-        assert embeddings.count_waiting(tx, first_id) == 3
+        assert tx.embeddings.count_waiting(first_id) == 3
 
 
 def test_a_vector_that_comes_after_its_space_was_retired_is_dropped(database: Database) -> None:
     first_id = filled(database, 1)
     with database.write() as tx:
         late = Waiting(Embedded.MEMORIES, put(tx, "slow to embed"), (b"slow to embed",))
-        embeddings.activate(tx, embeddings.open_space(tx, SECOND).id)
-        embeddings.insert(tx, first_id, late, [vector_of("slow to embed")])
+        tx.embeddings.activate(tx.embeddings.open_space(SECOND).id)
+        tx.embeddings.insert(first_id, late, [vector_of("slow to embed")])
         assert tx.value("SELECT count(*) FROM embeddings WHERE space_id = ?", (first_id,)) == 0
 
 
@@ -339,7 +339,7 @@ def test_only_one_process_holds_the_lease_until_it_ends(database: Database, cloc
 
     def lease(holder: str) -> bool:
         with database.write() as tx:
-            return embeddings.lease(tx, space_id, holder, "2026-03-14T09:27:23.589Z")
+            return tx.embeddings.lease(space_id, holder, "2026-03-14T09:27:23.589Z")
 
     assert [lease("a"), lease("b"), lease("a")] == [True, False, True]
     clock.advance(seconds=31)

@@ -13,9 +13,8 @@ from memory_server.domain.caller import Caller
 from memory_server.domain.fact import FactDraft, Home, Scope
 from memory_server.errors import Conflict
 from memory_server.language.query import parse
-from memory_server.sqlite import fact_history, facts
 from memory_server.sqlite.database import Database
-from memory_server.sqlite.tx import WriteTx
+from memory_server.sqlite.transaction import Transaction
 from tests.conftest import ROOT, Clock, Sqlite, as_rows, damage, undone
 
 CLAUDE = Caller("Claude", "s1")
@@ -23,24 +22,24 @@ GLOBAL = Home(Scope.GLOBAL, "")
 KEY = "cache.limit"
 
 
-def write(tx: WriteTx, key: str, value: Any, home: Home = GLOBAL) -> int:
-    current = facts.find(tx, home, key)
+def write(tx: Transaction, key: str, value: Any, home: Home = GLOBAL) -> int:
+    current = tx.facts.find(home, key)
     draft = FactDraft(key, value)
     fact = (
-        facts.replace(tx, current, draft, None, CLAUDE)
+        tx.facts.replace(current, draft, None, CLAUDE)
         if current
-        else facts.insert(tx, home, draft, None, CLAUDE)
+        else tx.facts.insert(home, draft, None, CLAUDE)
     )
     return fact.id
 
 
-def found(tx: WriteTx, question: str) -> list[str]:
-    return [fact.key for fact in facts.mentioned(tx, [GLOBAL], parse(question).terms, 10)]
+def found(tx: Transaction, question: str) -> list[str]:
+    return [fact.key for fact in tx.facts.mentioned([GLOBAL], parse(question).terms, 10)]
 
 
-def past(tx: WriteTx, key: str = KEY) -> list[tuple[int, str, Any, str | None]]:
+def past(tx: Transaction, key: str = KEY) -> list[tuple[int, str, Any, str | None]]:
     """Version, action, value, by whom: oldest first."""
-    changes = fact_history.select(tx, GLOBAL, key, 100)
+    changes = tx.fact_history.select(GLOBAL, key, 100)
     return [(each.version, each.action.value, each.value, each.changed_by) for each in reversed(changes)]
 
 
@@ -59,7 +58,7 @@ STORABLE = JSON.filter(
 def test_any_json_value_comes_back_as_it_was(database: Database, value: Any) -> None:
     with undone(database) as tx:
         write(tx, KEY, value)
-        fact = facts.find(tx, GLOBAL, KEY)
+        fact = tx.facts.find(GLOBAL, KEY)
         assert fact is not None
         assert repr(fact.value) == repr(value)
         assert repr(past(tx)[0][2]) == repr(value)
@@ -96,9 +95,9 @@ def test_a_rewritten_or_deleted_value_is_found_by_its_new_words_only(database: D
         write(tx, KEY, "apples")
         write(tx, KEY, "pears")
         assert (found(tx, "apples"), found(tx, "pears")) == ([], [KEY])
-        fact = facts.find(tx, GLOBAL, KEY)
+        fact = tx.facts.find(GLOBAL, KEY)
         assert fact is not None
-        facts.delete(tx, fact, CLAUDE)
+        tx.facts.delete(fact, CLAUDE)
         assert found(tx, "pears") == []
         assert tx.rows("SELECT * FROM fact_words") == []
 
@@ -107,9 +106,9 @@ def test_each_write_and_delete_is_in_the_history_and_versions_go_on(database: Da
     with database.write() as tx:
         for value in (1, 2):
             write(tx, KEY, value)
-        fact = facts.find(tx, GLOBAL, KEY)
+        fact = tx.facts.find(GLOBAL, KEY)
         assert fact is not None
-        facts.delete(tx, fact, Caller("Cursor", None))
+        tx.facts.delete(fact, Caller("Cursor", None))
         write(tx, KEY, 3)
         assert past(tx) == [
             (1, "written", 1, "Claude"),
@@ -122,11 +121,11 @@ def test_each_write_and_delete_is_in_the_history_and_versions_go_on(database: Da
 def test_reading_moves_the_count_and_the_moment_and_nothing_else(database: Database, clock: Clock) -> None:
     with database.write() as tx:
         id = write(tx, KEY, 1)
-        (before,) = facts.select(tx, [id])
+        (before,) = tx.facts.select([id])
     clock.advance(days=1)
     with database.write() as tx:
-        facts.mark_accessed(tx, [id])
-        (after,) = facts.select(tx, [id])
+        tx.facts.mark_accessed([id])
+        (after,) = tx.facts.select([id])
         assert (after.access_count, after.accessed_at) == (1, tx.now)
         assert (after.updated_at, after.version) == (before.updated_at, before.version)
         assert len(past(tx)) == 1
@@ -196,7 +195,7 @@ def test_a_value_changed_by_hand_is_a_version_by_nobody(file_database: Database,
     hand("UPDATE facts SET value = '\"数据库\"'")
     with file_database.write() as tx:
         assert past(tx) == [(1, "written", "apples", "Claude"), (2, "written", "数据库", None)]
-        fact = facts.find(tx, GLOBAL, KEY)
+        fact = tx.facts.find(GLOBAL, KEY)
         assert fact is not None
         assert (fact.version, fact.updated_by, fact.value) == (2, None, "数据库")
         assert (found(tx, "apples"), found(tx, "数据库")) == ([], [KEY])
@@ -228,7 +227,7 @@ def test_a_key_written_again_by_hand_never_uses_a_version_twice(
     with file_database.write() as tx:
         versions = [version for version, *_ in past(tx)]
         assert versions == sorted(set(versions))
-        fact = facts.find(tx, GLOBAL, KEY)
+        fact = tx.facts.find(GLOBAL, KEY)
         assert fact is not None
         assert (fact.value, fact.version, fact.updated_by) == (7, versions[-1], None)
         assert past(tx)[-1] == (fact.version, "written", 7, None)
@@ -242,7 +241,7 @@ def test_a_value_by_hand_that_no_client_could_read_is_answered_as_text(
 ) -> None:
     hand(f"UPDATE facts SET value = '{value}'")
     with file_database.read() as tx:
-        fact = facts.find(tx, GLOBAL, KEY)
+        fact = tx.facts.find(GLOBAL, KEY)
         assert fact is not None
         assert fact.value == value
 

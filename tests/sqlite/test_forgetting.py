@@ -13,7 +13,7 @@ from torture.histories import History
 from memory_server.domain import deadline
 from memory_server.errors import Unavailable
 from memory_server.services.erasure import ErasureService
-from memory_server.sqlite import erasing, erasures
+from memory_server.sqlite import deleted_words, erasing
 from memory_server.sqlite.database import Database
 from memory_server.sqlite.deleted_words import COLUMNS, Removal
 from tests.conftest import ROOT, Clock, Holder, Sqlite, problems
@@ -21,7 +21,7 @@ from tests.conftest import ROOT, Clock, Holder, Sqlite, problems
 
 def due(database: Database) -> set[str]:
     with database.read() as tx:
-        return set(erasures.due(tx))
+        return set(tx.erasures.due())
 
 
 @pytest.mark.parametrize("seed", range(8))
@@ -124,7 +124,7 @@ def test_what_one_process_leaves_due_the_next_one_erases(tmp_path: Path) -> None
 
 
 def test_between_the_steps_of_the_erasing_another_program_can_write_without_waiting(
-    file_database: Database, tmp_path: Path
+    file_database: Database, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     history = History(file_database, random.Random(5))
     for _ in range(30):
@@ -136,7 +136,8 @@ def test_between_the_steps_of_the_erasing_another_program_can_write_without_wait
         other.execute("UPDATE erasures SET done = done")  # raises where it would have to wait
         rests.append(seconds)
 
-    ErasureService(file_database, partial(Removal, small=0, pages=1), rest).erase()
+    monkeypatch.setattr(deleted_words, "Removal", partial(Removal, small=0, pages=1))
+    ErasureService(file_database, rest).erase()
     other.close()
     assert len(rests) > 10
     assert min(rests) > 0
@@ -155,7 +156,7 @@ def test_a_reader_that_stays_makes_it_wait_for_the_next_look(
     history.forget(0.3)
     service = ErasureService(file_database)
     for index in COLUMNS:
-        service.remove_words(Removal(index))
+        service.remove_words(index)
     with (
         Holder(tmp_path / "memory.db", "SELECT count(*) FROM memories"),
         deadline.within(1),

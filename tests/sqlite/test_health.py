@@ -9,7 +9,7 @@ import pytest
 from memory_server.sqlite import health
 from memory_server.sqlite.database import Database
 from memory_server.sqlite.rows import Rows
-from memory_server.sqlite.tx import WriteTx
+from memory_server.sqlite.transaction import Transaction
 from tests.conftest import Clock, InMemory, problems, undone
 
 NO_UTF8 = b"caf\xe9"
@@ -20,7 +20,7 @@ SAMPLES: dict[str, Any] = {"TEXT": "x", "INTEGER": 1, "REAL": 0.5, "BLOB": bytes
 MOMENT = "2026-03-14T09:26:53.589Z"
 
 
-def columns(tx: WriteTx, table: str) -> list[tuple[str, str, bool, int]]:
+def columns(tx: Transaction, table: str) -> list[tuple[str, str, bool, int]]:
     """Name, type, whether it must be given, and place in the primary key of each column."""
     rows = tx.rows(f"PRAGMA table_info({table})")
     return [
@@ -28,7 +28,7 @@ def columns(tx: WriteTx, table: str) -> list[tuple[str, str, bool, int]]:
     ]
 
 
-def ordinary_tables(tx: WriteTx) -> set[str]:
+def ordinary_tables(tx: Transaction) -> set[str]:
     rows = tx.rows(
         "SELECT name FROM pragma_table_list WHERE schema = 'main' AND type = 'table' AND name NOT LIKE 'sqlite_%'"
     )
@@ -45,7 +45,7 @@ def database() -> Iterator[Database]:
 
 
 @pytest.fixture
-def by_hand(database: Database) -> Iterator[WriteTx]:
+def by_hand(database: Database) -> Iterator[Transaction]:
     """A write of somebody whose program keeps no rule but the types; it is undone afterwards."""
     switches = {apsw.SQLITE_DBCONFIG_ENABLE_TRIGGER: 0, apsw.SQLITE_DBCONFIG_ENABLE_FKEY: 0}
     with undone(database) as tx:
@@ -59,7 +59,7 @@ def by_hand(database: Database) -> Iterator[WriteTx]:
             tx.connection.config(switch, value)
 
 
-def put(tx: WriteTx, rows: Rows, column: str, value: bytes) -> str:
+def put(tx: Transaction, rows: Rows, column: str, value: bytes) -> str:
     """A row that is good but for one column; how people name it."""
     given: dict[str, Any] = {}
     for name, type, needed, key in columns(tx, rows.table):
@@ -75,8 +75,8 @@ def put(tx: WriteTx, rows: Rows, column: str, value: bytes) -> str:
     return value.decode(errors="replace") if column == rows.id else str(given[rows.id])
 
 
-def bad_rows(tx: WriteTx, database: Database) -> list[str]:
-    return [each for each in health.problems(tx, database.migrations) if each.startswith("row ")]
+def bad_rows(tx: Transaction, database: Database) -> list[str]:
+    return [each for each in tx.health.problems(database.migrations) if each.startswith("row ")]
 
 
 def declared(kind: str) -> list[Any]:
@@ -87,13 +87,13 @@ def declared(kind: str) -> list[Any]:
     ]
 
 
-def test_every_ordinary_table_is_looked_at(by_hand: WriteTx) -> None:
+def test_every_ordinary_table_is_looked_at(by_hand: Transaction) -> None:
     tables = [rows.table for rows in health.TABLES]
     assert sorted(tables) == sorted(ordinary_tables(by_hand))
 
 
 @pytest.mark.parametrize("rows", health.TABLES, ids=lambda rows: rows.table)
-def test_every_text_column_of_a_table_is_looked_at(by_hand: WriteTx, rows: Rows) -> None:
+def test_every_text_column_of_a_table_is_looked_at(by_hand: Transaction, rows: Rows) -> None:
     there = columns(by_hand, rows.table)
     assert sorted(rows.texts) == sorted(name for name, type, _, _ in there if type == "TEXT")
     assert set(rows.moments) | set(rows.json) <= set(rows.texts)
@@ -101,7 +101,7 @@ def test_every_text_column_of_a_table_is_looked_at(by_hand: WriteTx, rows: Rows)
 
 
 @pytest.mark.parametrize("rows", health.TABLES, ids=lambda rows: rows.table)
-def test_every_column_of_moments_or_json_is_looked_at_as_such(by_hand: WriteTx, rows: Rows) -> None:
+def test_every_column_of_moments_or_json_is_looked_at_as_such(by_hand: Transaction, rows: Rows) -> None:
     """A moment is known by its name, JSON by the rule of its column; the history copies what the facts hold."""
     named = {name for name in rows.texts if name.endswith(("_at", "_until")) or name.startswith("valid_")}
     assert set(rows.moments) - {"at", "day", "last_used"} == named
@@ -114,7 +114,9 @@ def test_a_sound_file_has_no_problem(database: Database) -> None:
 
 
 @pytest.mark.parametrize(("rows", "column"), declared("texts"))
-def test_text_that_is_no_utf8_is_named(by_hand: WriteTx, database: Database, rows: Rows, column: str) -> None:
+def test_text_that_is_no_utf8_is_named(
+    by_hand: Transaction, database: Database, rows: Rows, column: str
+) -> None:
     id = put(by_hand, rows, column, NO_UTF8)
     found = bad_rows(by_hand, database)
     assert f"row {id} of {rows.table}: {column} is not UTF-8" in found
@@ -126,7 +128,7 @@ def test_text_that_is_no_utf8_is_named(by_hand: WriteTx, database: Database, row
 @pytest.mark.parametrize("written", NO_DATES)
 @pytest.mark.parametrize(("rows", "column"), declared("moments"))
 def test_a_moment_that_is_none_is_named(
-    by_hand: WriteTx, database: Database, rows: Rows, column: str, written: str
+    by_hand: Transaction, database: Database, rows: Rows, column: str, written: str
 ) -> None:
     id = put(by_hand, rows, column, written.encode())
     assert bad_rows(by_hand, database) == [f"row {id} of {rows.table}: {column} is no date"]
@@ -135,7 +137,7 @@ def test_a_moment_that_is_none_is_named(
 @pytest.mark.parametrize("written", NO_JSON, ids=lambda each: each[:10])
 @pytest.mark.parametrize(("rows", "column"), declared("json"))
 def test_json_that_clients_cannot_read_is_named(
-    by_hand: WriteTx, database: Database, rows: Rows, column: str, written: str
+    by_hand: Transaction, database: Database, rows: Rows, column: str, written: str
 ) -> None:
     id = put(by_hand, rows, column, written.encode())
     assert bad_rows(by_hand, database) == [
@@ -146,18 +148,18 @@ def test_json_that_clients_cannot_read_is_named(
 @pytest.mark.parametrize(("rows", "column"), declared("moments"))
 @pytest.mark.parametrize("written", [MOMENT, "2026-11-20", "2026-11-20 10:00", "2461365.5"])
 def test_any_date_that_sqlite_reads_is_one(
-    by_hand: WriteTx, database: Database, rows: Rows, column: str, written: str
+    by_hand: Transaction, database: Database, rows: Rows, column: str, written: str
 ) -> None:
     put(by_hand, rows, column, written.encode())
     assert bad_rows(by_hand, database) == []
 
 
 def test_of_many_bad_rows_of_a_table_the_first_are_named_and_the_others_counted(
-    by_hand: WriteTx, database: Database
+    by_hand: Transaction, database: Database
 ) -> None:
     for _ in range(health.NAMED + 5):
         by_hand.execute("INSERT INTO turns (message, summary) VALUES (CAST(x'ff' AS TEXT), 'fine')")
-    found = [each for each in health.problems(by_hand, database.migrations) if "turns" in each]
+    found = [each for each in by_hand.health.problems(database.migrations) if "turns" in each]
     assert found == [
         *(f"row {id} of turns: message is not UTF-8" for id in range(1, health.NAMED + 1)),
         "5 more rows of turns are as bad",
@@ -165,12 +167,12 @@ def test_of_many_bad_rows_of_a_table_the_first_are_named_and_the_others_counted(
 
 
 def test_a_missing_trigger_and_a_memory_outside_the_word_index_and_the_counts_are_named(
-    by_hand: WriteTx, database: Database
+    by_hand: Transaction, database: Database
 ) -> None:
     by_hand.execute("DROP TRIGGER facts_deleted")
     by_hand.execute("INSERT INTO memories (content, type) VALUES ('x', 'error')")
     by_hand.execute("INSERT INTO edges (source_id, target_id, relation) VALUES (1, 2, 'causes')")
-    found = health.problems(by_hand, database.migrations)
+    found = by_hand.health.problems(database.migrations)
     assert found[-3:] == [
         "trigger facts_deleted is missing",
         "1 memories are not in the word index",

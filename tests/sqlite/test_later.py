@@ -7,9 +7,9 @@ import pytest
 
 from memory_server.domain.memory import MemoryId
 from memory_server.errors import Unavailable
-from memory_server.sqlite import later, memories
+from memory_server.sqlite import later
 from memory_server.sqlite.database import Database
-from memory_server.sqlite.tx import WriteTx
+from memory_server.sqlite.transaction import Transaction
 from tests.conftest import Clock, damage
 
 
@@ -22,7 +22,7 @@ def database(file_database: Database) -> Database:
 
 
 def count(database: Database) -> None:
-    database.later(lambda tx: memories.mark_accessed(tx, [MemoryId(1)]))
+    database.later(lambda tx: tx.memories.mark_accessed([MemoryId(1)]))
 
 
 def counted(database: Database) -> tuple[int, str | None]:
@@ -61,8 +61,8 @@ def test_a_write_that_is_undone_keeps_it_for_the_next(database: Database) -> Non
 def test_one_that_cannot_be_written_is_left_out_and_logged(
     database: Database, caplog: pytest.LogCaptureFixture
 ) -> None:
-    def broken(tx: WriteTx) -> None:
-        memories.mark_accessed(tx, [MemoryId(1)])
+    def broken(tx: Transaction) -> None:
+        tx.memories.mark_accessed([MemoryId(1)])
         tx.execute("INSERT INTO memories (content, type) VALUES ('', 'no type')")
 
     count(database)

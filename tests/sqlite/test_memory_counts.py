@@ -8,9 +8,8 @@ from hypothesis import strategies as st
 
 from memory_server.domain.caller import Caller
 from memory_server.domain.forgetting import Kind
-from memory_server.sqlite import memory_counts, trash
 from memory_server.sqlite.database import Database
-from memory_server.sqlite.tx import Tx, WriteTx
+from memory_server.sqlite.transaction import Transaction
 from tests.conftest import Clock, Servers, Sqlite, problems, undone
 
 BY_HAND = [
@@ -44,19 +43,19 @@ BY_HAND = [
 THERE = "WHERE {id} <> {other} AND (SELECT count(*) FROM memories WHERE id IN ({id}, {other})) = 2"
 
 
-def counted(tx: Tx) -> tuple[list[str], int]:
+def counted(tx: Transaction) -> tuple[list[str], int]:
     """What is wrong with the counts, and how many memories they say there are."""
-    return memory_counts.wrong(tx), memory_counts.total(tx)
+    return tx.memory_counts.wrong(), tx.memory_counts.total()
 
 
-def take(tx: WriteTx, step: str, id: int, other: int) -> None:
+def take(tx: Transaction, step: str, id: int, other: int) -> None:
     match step:
         case "trash":
-            trash.put(tx, Kind.MEMORY, [id], Caller())
+            tx.trash.put(Kind.MEMORY, [id], Caller())
         case "restore":
-            for trashed in trash.select(tx, Kind.MEMORY)[:1]:
+            for trashed in tx.trash.select(Kind.MEMORY)[:1]:
                 if tx.value("SELECT 1 FROM memories WHERE id = ?", (trashed.item_id,)) is None:
-                    trash.restore(tx, Kind.MEMORY, trashed)
+                    tx.trash.restore(Kind.MEMORY, trashed)
         case _:
             there = THERE.format(id=id, other=other)
             tx.connection.execute(step.format(id=id, other=other, there=there))

@@ -10,9 +10,8 @@ from hypothesis import strategies as st
 from memory_server.domain import parts
 from memory_server.domain.embedding import Embedded, Space
 from memory_server.domain.parts import LONG, PART, STEP
-from memory_server.sqlite import embeddings, health
 from memory_server.sqlite.database import Database
-from memory_server.sqlite.tx import Tx, WriteTx
+from memory_server.sqlite.transaction import Transaction
 from tests.conftest import Clock, Sqlite, undone
 
 SPACE = Space("hashing", "first", "1", 64, "", "", "", True, True, "fingerprint-1")
@@ -39,14 +38,14 @@ def numbered(length: int, first: int = 1) -> str:
     return " ".join(f"w{number:06}" for number in range(first, first + length // 8 + 1))[:length]
 
 
-def put(tx: WriteTx, content: str, id: int | None = None) -> int:
+def put(tx: Transaction, content: str, id: int | None = None) -> int:
     tx.execute(
         "INSERT INTO memories (id, content, type, tags) VALUES (?, ?, 'error', '[\"tagged\"]')", (id, content)
     )
     return int(tx.value("SELECT max(id) FROM memories"))
 
 
-def split(tx: Tx, id: int) -> list[str]:
+def split(tx: Transaction, id: int) -> list[str]:
     """The parts of a memory as the file has them, in order."""
     rows = tx.rows(
         """
@@ -62,7 +61,7 @@ def split(tx: Tx, id: int) -> list[str]:
     return [content[:PART] if rows else content, *(text for text, _ in rows)]
 
 
-def holding(tx: Tx, word: str) -> list[int]:
+def holding(tx: Transaction, word: str) -> list[int]:
     """The rows of the word index that hold a word."""
     return [
         id
@@ -72,15 +71,15 @@ def holding(tx: Tx, word: str) -> list[int]:
     ]
 
 
-def rows(tx: Tx) -> set[int]:
+def rows(tx: Transaction) -> set[int]:
     return {id for (id,) in tx.rows("SELECT id FROM memory_words_docsize")}
 
 
-def waiting(tx: Tx) -> list[int]:
+def waiting(tx: Transaction) -> list[int]:
     return [id for (id,) in tx.rows("SELECT memory_id FROM embedding_queue ORDER BY memory_id")]
 
 
-def embedded(tx: Tx) -> set[int]:
+def embedded(tx: Transaction) -> set[int]:
     """The memories and parts that have a vector."""
     return {
         id
@@ -88,18 +87,18 @@ def embedded(tx: Tx) -> set[int]:
     }
 
 
-def embed_all(tx: WriteTx) -> None:
-    space_id = embeddings.open_space(tx, SPACE).id
-    for each in embeddings.waiting(tx, space_id, Embedded.MEMORIES, 100):
+def embed_all(tx: Transaction) -> None:
+    space_id = tx.embeddings.open_space(SPACE).id
+    for each in tx.embeddings.waiting(space_id, Embedded.MEMORIES, 100):
         vectors = [np.full(64, 0.125, np.float32) for _ in each.texts]
-        assert embeddings.insert(tx, space_id, each, vectors)
+        assert tx.embeddings.insert(space_id, each, vectors)
 
 
 def ids(memory: int, number: int) -> set[int]:
     return {parts.id_of(memory, each) for each in range(number)}
 
 
-def assert_whole(tx: WriteTx) -> None:
+def assert_whole(tx: Transaction) -> None:
     """Parts, words and vectors are those of the texts, and nothing is left of others."""
     memories = dict(tx.rows("SELECT id, content FROM memories"))
     expected: set[int] = set()
@@ -134,7 +133,7 @@ def test_each_word_is_found_in_the_parts_that_hold_it_and_in_no_other(
 ) -> None:
     text = numbered(length)
     with database.write() as tx:
-        embeddings.open_space(tx, SPACE)
+        tx.embeddings.open_space(SPACE)
         id = put(tx, text)
         for word in {"w000001", "w000240", *text.split(" ")[-2:-1]}:
             expected = [
@@ -247,11 +246,11 @@ def test_deleting_takes_all_along(database: Database) -> None:
 def test_a_text_that_changed_meanwhile_takes_no_vectors(database: Database) -> None:
     with database.write() as tx:
         id = put(tx, numbered(6_800))
-        space_id = embeddings.open_space(tx, SPACE).id
-        (late,) = embeddings.waiting(tx, space_id, Embedded.MEMORIES, 5)
+        space_id = tx.embeddings.open_space(SPACE).id
+        (late,) = tx.embeddings.waiting(space_id, Embedded.MEMORIES, 5)
         tx.execute("UPDATE memories SET content = ? WHERE id = ?", (numbered(9_000), id))
         vectors = [np.full(64, 0.125, np.float32) for _ in late.texts]
-        assert not embeddings.insert(tx, space_id, late, vectors)
+        assert not tx.embeddings.insert(space_id, late, vectors)
         assert embedded(tx) == set()
         assert waiting(tx) == [id]
 
@@ -273,7 +272,7 @@ def test_any_edits_leave_the_file_whole(
     database: Database, edits: Sequence[tuple[str, int, int, str]]
 ) -> None:
     with undone(database) as tx:
-        embeddings.open_space(tx, SPACE)
+        tx.embeddings.open_space(SPACE)
         for edit, id, length, unit in edits:
             text = text_of(unit, length)
             match edit:
@@ -290,7 +289,7 @@ def test_any_edits_leave_the_file_whole(
                 case "embed":
                     embed_all(tx)
             assert_whole(tx)
-        assert health.problems(tx, database.migrations) == []
+        assert tx.health.problems(database.migrations) == []
 
 
 def test_the_stock_program_edits_a_long_text(file_database: Database, clock: Clock, sqlite: Sqlite) -> None:

@@ -14,26 +14,11 @@ from memory_server.domain.forgetting import Kind
 from memory_server.domain.memory import Filter, MemoryDraft, MemoryId, MemoryType
 from memory_server.domain.short_term import Asking, Keyword, SaidFilter, ShortTermId, ShortTermMemory
 from memory_server.domain.turn import TurnDraft
-from memory_server.sqlite import (
-    candidates,
-    conversations,
-    edges,
-    embeddings,
-    joined_projects,
-    memories,
-    memory_counts,
-    peers,
-    projects,
-    short_term,
-    standing,
-    trash,
-    turns,
-)
-from memory_server.sqlite.conversations import ConversationId
 from memory_server.sqlite.database import Database
-from memory_server.sqlite.embeddings import Waiting
-from memory_server.sqlite.projects import Known
-from memory_server.sqlite.tx import WriteTx
+from memory_server.sqlite.transaction import Transaction
+from memory_server.storage.projects import KeyKind, Known
+from memory_server.storage.short_term import ConversationId
+from memory_server.storage.vectors import Waiting
 
 SPACE = Space("hashing", "m", "1", 8, "", "", "", True, True, "f")
 VECTOR = np.ones(8, np.float32)
@@ -46,92 +31,92 @@ WANTED = Filter(project="p", since="2020-01-01T00:00:00.000Z")
 HOME = Home(Scope.GLOBAL, "")
 
 
-def delete_and_restore(tx: WriteTx, kind: Kind, id: int) -> None:
-    trash.put(tx, kind, [id], Caller())
-    trashed = trash.find_last(tx, kind, id)
+def delete_and_restore(tx: Transaction, kind: Kind, id: int) -> None:
+    tx.trash.put(kind, [id], Caller())
+    trashed = tx.trash.find_last(kind, id)
     assert trashed is not None
-    trash.restore(tx, kind, trashed, None if kind is Kind.MEMORY else CONVERSATION)
+    tx.trash.restore(kind, trashed, None if kind is Kind.MEMORY else CONVERSATION)
 
 
-ASKED: dict[str, Callable[[WriteTx], Any]] = {
-    "get": lambda tx: memories.select(tx, [MemoryId(1), MemoryId(2)]),
-    "earlier texts": lambda tx: memories.earlier(tx, [MemoryId(1)]),
-    "mark accessed": lambda tx: memories.mark_accessed(tx, [MemoryId(1)]),
-    "rewrite": lambda tx: memories.replace(tx, memories.get(tx, MemoryId(1)), "rewritten"),
-    "delete": lambda tx: trash.put(tx, Kind.MEMORY, [1], Caller()),
-    "what was deleted": lambda tx: trash.find_last(tx, Kind.MEMORY, 1),
+ASKED: dict[str, Callable[[Transaction], Any]] = {
+    "get": lambda tx: tx.memories.select([MemoryId(1), MemoryId(2)]),
+    "earlier texts": lambda tx: tx.memories.earlier([MemoryId(1)]),
+    "mark accessed": lambda tx: tx.memories.mark_accessed([MemoryId(1)]),
+    "rewrite": lambda tx: tx.memories.replace(tx.memories.get(MemoryId(1)), "rewritten"),
+    "delete": lambda tx: tx.trash.put(Kind.MEMORY, [1], Caller()),
+    "what was deleted": lambda tx: tx.trash.find_last(Kind.MEMORY, 1),
     "restore": lambda tx: delete_and_restore(tx, Kind.MEMORY, 1),
-    "long deleted": lambda tx: trash.older(tx, tx.now, 10),
-    "texts": lambda tx: candidates.count(tx, Embedded.MEMORIES),
-    "posting": lambda tx: candidates.posting(tx, Embedded.MEMORIES, "text"),
-    "words of a project": lambda tx: candidates.with_others(
-        tx, ["text"], candidates.of_project(tx, ["text"], "p"), [2]
+    "long deleted": lambda tx: tx.trash.older(tx.now, 10),
+    "texts": lambda tx: tx.candidates.count(Embedded.MEMORIES),
+    "posting": lambda tx: tx.candidates.posting(Embedded.MEMORIES, "text"),
+    "words of a project": lambda tx: tx.candidates.with_others(
+        ["text"], tx.candidates.of_project(["text"], "p"), [2]
     ),
-    "posting of turns": lambda tx: candidates.posting(tx, Embedded.TURNS, "text"),
-    "posting of facts": lambda tx: candidates.posting(tx, Embedded.FACTS, "text"),
-    "posting of short-term memories": lambda tx: candidates.posting(tx, Embedded.SHORT_TERM, "text"),
-    "around short-term memories": lambda tx: candidates.around(tx, Embedded.SHORT_TERM, [2, 3], 6),
-    "said in short-term memories": lambda tx: candidates.said(tx, Embedded.SHORT_TERM, [1, 2]),
-    "passing facts": lambda tx: candidates.passing(tx, Embedded.FACTS, [1, 2], FactFilter((HOME,))),
-    "passing short-term memories": lambda tx: candidates.passing(
-        tx, Embedded.SHORT_TERM, [1, 2], SaidFilter(("talk",))
+    "posting of turns": lambda tx: tx.candidates.posting(Embedded.TURNS, "text"),
+    "posting of facts": lambda tx: tx.candidates.posting(Embedded.FACTS, "text"),
+    "posting of short-term memories": lambda tx: tx.candidates.posting(Embedded.SHORT_TERM, "text"),
+    "around short-term memories": lambda tx: tx.candidates.around(Embedded.SHORT_TERM, [2, 3], 6),
+    "said in short-term memories": lambda tx: tx.candidates.said(Embedded.SHORT_TERM, [1, 2]),
+    "passing facts": lambda tx: tx.candidates.passing(Embedded.FACTS, [1, 2], FactFilter((HOME,))),
+    "passing short-term memories": lambda tx: tx.candidates.passing(
+        Embedded.SHORT_TERM, [1, 2], SaidFilter(("talk",))
     ),
-    "vectors of facts": lambda tx: candidates.vectors(tx, Embedded.FACTS, 1, IDS, 8),
-    "around": lambda tx: candidates.around(tx, Embedded.MEMORIES, [2, 3], 6),
-    "around turns": lambda tx: candidates.around(tx, Embedded.TURNS, [2, 3], 6),
-    "said": lambda tx: candidates.said(tx, Embedded.MEMORIES, [1, 2]),
-    "said in turns": lambda tx: candidates.said(tx, Embedded.TURNS, [1, 2]),
-    "passing": lambda tx: candidates.passing(tx, Embedded.MEMORIES, [1, LONG_PART], WANTED),
-    "passing turns": lambda tx: candidates.passing(tx, Embedded.TURNS, [1, 2], Filter(project="p")),
-    "vectors": lambda tx: candidates.vectors(tx, Embedded.MEMORIES, 1, IDS, 8),
-    "vectors of turns": lambda tx: candidates.vectors(tx, Embedded.TURNS, 1, IDS, 8),
-    "most important": lambda tx: standing.most_important(tx, "p", 5),
-    "how many": lambda tx: memory_counts.current(tx, "p"),
-    "newest of a type": lambda tx: memories.newest_current(tx, "p", MemoryType.ERROR, 5),
-    "newest turns": lambda tx: turns.newest(tx, "p", 5),
-    "contradictions": lambda tx: edges.contradicting(tx, [MemoryId(1), MemoryId(2)]),
-    "linked": lambda tx: edges.answering(tx, [MemoryId(1), MemoryId(2)], 80),
-    "peers": lambda tx: peers.find(tx, ["text"], 0.6, Filter(type=MemoryType.ERROR, project="p"), 10),
-    "meaning": lambda tx: embeddings.nearest(tx, Embedded.MEMORIES, 1, VECTOR, Filter(project="p"), 10),
-    "meaning of turns": lambda tx: embeddings.nearest(tx, Embedded.TURNS, 1, VECTOR, Filter(), 10),
-    "cosines": lambda tx: embeddings.cosines(tx, 1, VECTOR, [MemoryId(1)]),
-    "waiting": lambda tx: embeddings.waiting(tx, 1, Embedded.MEMORIES, 10),
-    "keep a vector": lambda tx: embeddings.insert(
-        tx, 1, Waiting(Embedded.MEMORIES, 6, (LONG.encode(),)), [VECTOR] * len(parts.split(LONG))
+    "vectors of facts": lambda tx: tx.candidates.vectors(Embedded.FACTS, 1, IDS, 8),
+    "around": lambda tx: tx.candidates.around(Embedded.MEMORIES, [2, 3], 6),
+    "around turns": lambda tx: tx.candidates.around(Embedded.TURNS, [2, 3], 6),
+    "said": lambda tx: tx.candidates.said(Embedded.MEMORIES, [1, 2]),
+    "said in turns": lambda tx: tx.candidates.said(Embedded.TURNS, [1, 2]),
+    "passing": lambda tx: tx.candidates.passing(Embedded.MEMORIES, [1, LONG_PART], WANTED),
+    "passing turns": lambda tx: tx.candidates.passing(Embedded.TURNS, [1, 2], Filter(project="p")),
+    "vectors": lambda tx: tx.candidates.vectors(Embedded.MEMORIES, 1, IDS, 8),
+    "vectors of turns": lambda tx: tx.candidates.vectors(Embedded.TURNS, 1, IDS, 8),
+    "most important": lambda tx: tx.standing.most_important("p", 5),
+    "how many": lambda tx: tx.memory_counts.current("p"),
+    "newest of a type": lambda tx: tx.memories.newest_current("p", MemoryType.ERROR, 5),
+    "newest turns": lambda tx: tx.turns.newest("p", 5),
+    "contradictions": lambda tx: tx.edges.contradicting([MemoryId(1), MemoryId(2)]),
+    "linked": lambda tx: tx.edges.answering([MemoryId(1), MemoryId(2)], 80),
+    "peers": lambda tx: tx.peers.find(["text"], 0.6, Filter(type=MemoryType.ERROR, project="p"), 10),
+    "meaning": lambda tx: tx.embeddings.nearest(Embedded.MEMORIES, 1, VECTOR, Filter(project="p"), 10),
+    "meaning of turns": lambda tx: tx.embeddings.nearest(Embedded.TURNS, 1, VECTOR, Filter(), 10),
+    "cosines": lambda tx: tx.embeddings.cosines(1, VECTOR, [MemoryId(1)]),
+    "waiting": lambda tx: tx.embeddings.waiting(1, Embedded.MEMORIES, 10),
+    "keep a vector": lambda tx: tx.embeddings.insert(
+        1, Waiting(Embedded.MEMORIES, 6, (LONG.encode(),)), [VECTOR] * len(parts.split(LONG))
     ),
-    "coverage": lambda tx: embeddings.count_embedded(tx, 1),
+    "coverage": lambda tx: tx.embeddings.count_embedded(1),
 }
 ASKED |= {
-    "project": lambda tx: projects.find(tx, "p"),
-    "project of a key": lambda tx: projects.find_by_key(tx, "github.com/acme/app"),
-    "project of a former name": lambda tx: projects.find_by_former_name(tx, "app"),
-    "kinds of keys": lambda tx: projects.has_key(tx, 1, projects.Kind.REMOTE),
-    "move memories": lambda tx: joined_projects.move_memories(tx, Known(1, "p"), Known(2, "q")),
+    "project": lambda tx: tx.projects.find("p"),
+    "project of a key": lambda tx: tx.projects.find_by_key("github.com/acme/app"),
+    "project of a former name": lambda tx: tx.projects.find_by_former_name("app"),
+    "kinds of keys": lambda tx: tx.projects.has_key(1, KeyKind.REMOTE),
+    "move memories": lambda tx: tx.joined_projects.move_memories(Known(1, "p"), Known(2, "q")),
 }
 CONVERSATION = ConversationId(1)
 ASKED_WORDS = [Keyword("word", 2.0, "word"), Keyword("单词", 1.0, "单词"), Keyword("词", 1.0, "词")]
 NEW = ShortTermMemory(ShortTermId(1), "text 1", 0.0, "2026-03-14T09:26:53.589Z")
 ASKED |= {
-    "conversation": lambda tx: conversations.find(tx, "c"),
-    "due for a cleanup": lambda tx: conversations.due(tx, tx.now, 1),
-    "cleaned": lambda tx: conversations.mark_cleaned(tx, CONVERSATION, 1),
-    "relevant": lambda tx: short_term.relevant(tx, CONVERSATION, Asking(ASKED_WORDS), tx.now),
-    "flashbacks": lambda tx: short_term.recollect(tx, Asking(ASKED_WORDS), [NEW.id]),
-    "shared words": lambda tx: short_term.shared_words(tx, NEW.id, Asking(ASKED_WORDS)),
-    "recalled": lambda tx: short_term.select(tx, [NEW.id]),
-    "settled": lambda tx: short_term.count_settled(tx, CONVERSATION, tx.now),
-    "too recent": lambda tx: short_term.count_unsettled(tx, CONVERSATION, tx.now),
-    "any settled": lambda tx: short_term.nth_settled(tx, CONVERSATION, tx.now, 1),
-    "all settled": lambda tx: short_term.settled(tx, CONVERSATION, tx.now),
-    "score": lambda tx: short_term.raise_score(tx, NEW.id, 5.0),
-    "add": lambda tx: short_term.insert(tx, CONVERSATION, "text", tx.now, ASKED_WORDS, Caller()),
-    "unkeyed": lambda tx: short_term.unkeyed(tx, 10),
-    "new keywords": lambda tx: short_term.replace_keywords(tx, NEW, ASKED_WORDS),
-    "texts": lambda tx: list(short_term.texts(tx, CONVERSATION)),
-    "delete short-term": lambda tx: trash.put(tx, Kind.SHORT_TERM, [NEW.id], Caller()),
+    "conversation": lambda tx: tx.conversations.find("c"),
+    "due for a cleanup": lambda tx: tx.conversations.due(tx.now, 1),
+    "cleaned": lambda tx: tx.conversations.mark_cleaned(CONVERSATION, 1),
+    "relevant": lambda tx: tx.short_term.relevant(CONVERSATION, Asking(ASKED_WORDS), tx.now),
+    "flashbacks": lambda tx: tx.short_term.recollect(Asking(ASKED_WORDS), [NEW.id]),
+    "shared words": lambda tx: tx.short_term.shared_words(NEW.id, Asking(ASKED_WORDS)),
+    "recalled": lambda tx: tx.short_term.select([NEW.id]),
+    "settled": lambda tx: tx.short_term.count_settled(CONVERSATION, tx.now),
+    "too recent": lambda tx: tx.short_term.count_unsettled(CONVERSATION, tx.now),
+    "any settled": lambda tx: tx.short_term.nth_settled(CONVERSATION, tx.now, 1),
+    "all settled": lambda tx: tx.short_term.settled(CONVERSATION, tx.now),
+    "score": lambda tx: tx.short_term.raise_score(NEW.id, 5.0),
+    "add": lambda tx: tx.short_term.insert(CONVERSATION, "text", tx.now, ASKED_WORDS, Caller()),
+    "unkeyed": lambda tx: tx.short_term.unkeyed(10),
+    "new keywords": lambda tx: tx.short_term.replace_keywords(NEW, ASKED_WORDS),
+    "texts": lambda tx: list(tx.short_term.texts(CONVERSATION)),
+    "delete short-term": lambda tx: tx.trash.put(Kind.SHORT_TERM, [NEW.id], Caller()),
     "restore short-term": lambda tx: delete_and_restore(tx, Kind.SHORT_TERM, NEW.id),
-    "number": lambda tx: short_term.count(tx, CONVERSATION),
-    "stats": lambda tx: short_term.totals(tx, CONVERSATION),
+    "number": lambda tx: tx.short_term.count(CONVERSATION),
+    "stats": lambda tx: tx.short_term.totals(CONVERSATION),
 }
 TAKEN_APART = {"SCAN a", "SCAN parts", "SCAN s", "SCAN ways"} | {
     "SCAN short_term_memories USING INDEX short_term_memories_unkeyed",
@@ -144,15 +129,15 @@ FINE = ("SCAN memories USING COVERING INDEX", "SCAN CONSTANT ROW", "SCAN (subque
 
 
 @pytest.mark.parametrize("asked", ASKED.values(), ids=ASKED)
-def test_no_query_reads_a_whole_table(database: Database, asked: Callable[[WriteTx], Any]) -> None:
+def test_no_query_reads_a_whole_table(database: Database, asked: Callable[[Transaction], Any]) -> None:
     with database.write() as tx:
-        embeddings.open_space(tx, SPACE)
+        tx.embeddings.open_space(SPACE)
         for number in range(5):
-            memories.insert(tx, MemoryDraft(f"text {number}", MemoryType.ERROR, "p"), Caller())
-            place = conversations.find_or_insert(tx, f"c{number % 2}")
-            short_term.insert(tx, place, f"text {number}", tx.now, ASKED_WORDS, Caller())
-            turns.insert(tx, TurnDraft(f"text {number}", "a summary"), Caller(session="s"))
-        memories.insert(tx, MemoryDraft(LONG, MemoryType.ERROR, "p"), Caller())
+            tx.memories.insert(MemoryDraft(f"text {number}", MemoryType.ERROR, "p"), Caller())
+            place = tx.conversations.find_or_insert(f"c{number % 2}")
+            tx.short_term.insert(place, f"text {number}", tx.now, ASKED_WORDS, Caller())
+            tx.turns.insert(TurnDraft(f"text {number}", "a summary"), Caller(session="s"))
+        tx.memories.insert(MemoryDraft(LONG, MemoryType.ERROR, "p"), Caller())
         seen: list[tuple[str, Any]] = []
 
         def trace(_: object, sql: str, values: Any) -> bool:

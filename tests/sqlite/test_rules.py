@@ -14,7 +14,6 @@ from memory_server.domain.fact import FactDraft, Scope, home
 from memory_server.domain.moment import timestamp
 from memory_server.domain.project import default_conversation
 from memory_server.domain.short_term import Asking, CleanupRule, Keyword, ShortTermId, ShortTermMemory
-from memory_server.sqlite import conversations, fact_history, facts, projects, short_term
 from memory_server.sqlite.database import Database
 from tests.conftest import Clock, undone
 
@@ -40,10 +39,10 @@ def test_the_relevance_of_a_short_term_memory_is_that_of_the_domain(
     said_at = timestamp(clock() - age)
     words = [Keyword(f"w{place}", weight, f"w{place}") for place, weight in enumerate(weights)]
     with undone(database) as tx:
-        place = conversations.find_or_insert(tx, "c")
-        id = short_term.insert(tx, place, "user: x", said_at, words, Caller())
+        place = tx.conversations.find_or_insert("c")
+        id = tx.short_term.insert(place, "user: x", said_at, words, Caller())
         tx.execute("UPDATE short_term_memories SET score = ? WHERE id = ?", (score, id))
-        (found,) = short_term.recollect(tx, Asking(words, share), [id])
+        (found,) = tx.short_term.recollect(Asking(words, share), [id])
     lost = domain.penalty(clock() - datetime.fromisoformat(said_at))
     assert found.penalty == pytest.approx(lost, abs=1e-5)
     counted = domain.counted_score(2 * sum(weights), score, share)
@@ -67,15 +66,15 @@ def test_a_cleanup_removes_what_the_domain_says(rules: tuple[Database, Clock], s
     ]
     database, clock = rules
     with undone(database) as tx:
-        place = conversations.find_or_insert(tx, "c")
+        place = tx.conversations.find_or_insert("c")
         there = []
         for age, score in rows:
             said_at = timestamp(clock() - age)
-            id = short_term.insert(tx, place, "user: x", said_at, [], Caller())
+            id = tx.short_term.insert(place, "user: x", said_at, [], Caller())
             tx.execute("UPDATE short_term_memories SET score = ? WHERE id = ?", (score, id))
             there.append(ShortTermMemory(id, "user: x", score, said_at))
         gone = domain.faded(there, clock(), rule)
-        removed, kept = short_term.clean_up(tx, place, rule)
+        removed, kept = tx.short_term.clean_up(place, rule)
         left = {ShortTermId(id) for (id,) in tx.rows("SELECT id FROM short_term_memories")}
     assert (removed, kept) == (len(gone), len(there) - len(gone))
     assert left == {each.id for each in there} - gone
@@ -91,20 +90,20 @@ def test_the_version_of_a_fact_is_the_next_that_its_key_has_not_had(
     place = home(Scope.SHARED, caller)
     with undone(database) as tx:
         for step in steps:
-            expected = facts_domain.next_version(fact_history.select(tx, place, "k", 100))
-            there = facts.find(tx, place, "k")
+            expected = facts_domain.next_version(tx.fact_history.select(place, "k", 100))
+            there = tx.facts.find(place, "k")
             match step:
                 case "delete" if there is not None:
-                    facts.delete(tx, there, caller)
+                    tx.facts.delete(there, caller)
                 case "write" if there is not None:
-                    facts.replace(tx, there, FactDraft("k", expected), None, caller)
+                    tx.facts.replace(there, FactDraft("k", expected), None, caller)
                 case "write":
-                    facts.insert(tx, place, FactDraft("k", expected), None, caller)
+                    tx.facts.insert(place, FactDraft("k", expected), None, caller)
                 case "write by hand" if there is None:
                     tx.execute("INSERT INTO facts (scope, key, value) VALUES ('shared', 'k', '1')")
                 case _:
                     continue
-            newest = fact_history.find_last(tx, place, "k")
+            newest = tx.fact_history.find_last(place, "k")
             assert newest is not None
             assert newest.version == expected
 
@@ -117,10 +116,10 @@ def test_the_conversation_of_a_project_that_is_renamed_by_hand_is_that_of_the_do
     database, _ = rules
     with undone(database) as tx:
         tx.execute("INSERT INTO projects (name) VALUES (?)", (old,))
-        place = conversations.find_or_insert(tx, default_conversation(old))
-        projects.delete_empty(tx)
+        place = tx.conversations.find_or_insert(default_conversation(old))
+        tx.projects.delete_empty()
         tx.execute("UPDATE projects SET name = ?", (new,))
-        assert conversations.find(tx, default_conversation(new)) == place
+        assert tx.conversations.find(default_conversation(new)) == place
 
 
 @pytest.fixture

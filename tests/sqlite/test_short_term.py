@@ -14,7 +14,7 @@ from memory_server.nlp.jieba import JiebaSegmenter
 from memory_server.nlp.keywords import JiebaKeywords
 from memory_server.services.short_term import ShortTermService
 from memory_server.sqlite.database import Database
-from tests.conftest import ROOT, Clock, Sqlite, damage, problems
+from tests.conftest import ROOT, Clock, Sqlite, damage, file_of, problems
 
 RULE = "said_at must look like 2026-12-31T23:59:00.000Z"
 TABLES = ("conversations", "short_term_memories", "short_term_keywords")
@@ -246,7 +246,7 @@ def test_a_text_changed_while_its_keywords_are_found_keeps_none_of_them(
     found = service.extractor.extract
 
     def slow(extractor: object, text: str) -> object:
-        with service.database.write() as tx:
+        with file_of(service.database).write() as tx:
             tx.execute("UPDATE short_term_memories SET text = 'user: lion' WHERE id = 1")
         return found(text)
 
@@ -268,7 +268,7 @@ def test_a_text_that_is_no_text_does_not_keep_others_from_their_keywords(
     )
     assert edited.top("giraffe") == ["user: a giraffe"]
     assert (
-        problems(edited.served().database)
+        problems(file_of(edited.served().database))
         == ["row 3 of short_term_memories: text is not UTF-8"][: "e9" in bytes_of_text]
     )
 

@@ -1,6 +1,7 @@
 """The copy of the sign bits finds what SQL finds, whoever changes the file."""
 
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -10,10 +11,12 @@ from hypothesis import strategies as st
 
 from memory_server.domain.embedding import Embedded, Vector
 from memory_server.domain.memory import Filter, MemoryType
-from memory_server.sqlite import candidates, embeddings, sign_bits
+from memory_server.sqlite import embeddings, sign_bits
 from memory_server.sqlite.database import Database
 from memory_server.sqlite.sign_bits import SignBits
-from memory_server.sqlite.tx import Tx, WriteTx
+from memory_server.sqlite.transaction import Transaction
+from memory_server.sqlite.tx import Held
+from memory_server.storage.vectors import Effort
 from tests.conftest import Clock, InMemory, Sqlite, undone
 from tests.sqlite.test_embeddings import FIRST, embed_all, filled, put, unit, vector_of
 
@@ -27,7 +30,7 @@ WANTED = [
 ]
 
 
-EFFORT = embeddings.Effort(exact=0, chosen=400, times=8)
+EFFORT = Effort(exact=0, chosen=400, times=8)
 
 
 @pytest.fixture(autouse=True)
@@ -35,7 +38,7 @@ def _few_are_many(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sign_bits, "HELD_FROM", 5)
 
 
-def by_sql(tx: Tx, space_id: int, query: Vector, wanted: Filter, limit: int) -> set[int]:
+def by_sql(tx: Transaction, space_id: int, query: Vector, wanted: Filter, limit: int) -> set[int]:
     clauses, values = embeddings._conditions(space_id, wanted)
     rows = tx.rows(
         f"""
@@ -50,7 +53,7 @@ def by_sql(tx: Tx, space_id: int, query: Vector, wanted: Filter, limit: int) -> 
     return {id for (id,) in rows}
 
 
-def assert_same(tx: Tx, bits: SignBits, space_id: int, limit: int = 7) -> None:
+def assert_same(tx: Transaction, bits: SignBits, space_id: int, limit: int = 7) -> None:
     for number, wanted in enumerate(WANTED):
         query = vector_of(f"query {number}")
         found = bits.nearest(tx, space_id, query, wanted, limit)
@@ -60,7 +63,7 @@ def assert_same(tx: Tx, bits: SignBits, space_id: int, limit: int = 7) -> None:
         assert_passing(tx, bits, space_id, wanted)
 
 
-def assert_passing(tx: Tx, bits: SignBits, space_id: int, wanted: Filter) -> None:
+def assert_passing(tx: Transaction, bits: SignBits, space_id: int, wanted: Filter) -> None:
     ids = np.arange(70)
     found = bits.passing(tx, space_id, ids, wanted)
     assert found is not None
@@ -69,19 +72,22 @@ def assert_passing(tx: Tx, bits: SignBits, space_id: int, wanted: Filter) -> Non
         id for (id,) in tx.rows("SELECT memory_id FROM embedding_bits WHERE space_id = ?", (space_id,))
     }
     assert set(ids[~unknown].tolist()) == embedded & set(ids.tolist())
-    by_sql = candidates.passing(tx, Embedded.MEMORIES, ids.tolist(), wanted)
+    by_sql = tx.candidates.passing(Embedded.MEMORIES, ids.tolist(), wanted)
     assert set(ids[passing].tolist()) == by_sql & embedded
-    for held in (bits, None):
-        let_pass = candidates.lets_pass(tx, Embedded.MEMORIES, ids[1:], wanted, held, space_id)
+    for held in (Held({SignBits: bits}), None):
+        let_pass = replace(tx, held=held).candidates.lets_pass(Embedded.MEMORIES, ids[1:], wanted, space_id)
         there = set(ids[1:].tolist()) if wanted == Filter() else by_sql
         assert set(ids[1:][let_pass].tolist()) == there
-        first = candidates.first_passing(tx, Embedded.MEMORIES, ids[1:], wanted, 2, held, space_id)
+        first = replace(tx, held=held).candidates.first_passing(
+            Embedded.MEMORIES, ids[1:], wanted, 2, space_id
+        )
         assert first == sorted(there)[:2]
 
 
-def searched(tx: Tx, bits: SignBits | None, space_id: int) -> list[dict[int, float]]:
+def searched(tx: Transaction, bits: SignBits | None, space_id: int) -> list[dict[int, float]]:
+    tx = replace(tx, held=None if bits is None else Held({SignBits: bits}))
     return [
-        embeddings.nearest(tx, Embedded.MEMORIES, space_id, vector_of(f"q {i}"), wanted, 5, EFFORT, bits)
+        tx.embeddings.nearest(Embedded.MEMORIES, space_id, vector_of(f"q {i}"), wanted, 5, EFFORT)
         for i, wanted in enumerate(WANTED)
     ]
 
@@ -95,7 +101,7 @@ CHANGES = st.lists(
 )
 
 
-def change(tx: WriteTx, space_id: int, kind: str, id: int) -> None:
+def change(tx: Transaction, space_id: int, kind: str, id: int) -> None:
     match kind:
         case "put":
             put(tx, f"text {id}", ("p", "q", None)[id % 3], "decision")
@@ -286,7 +292,7 @@ def test_rows_beyond_the_spare_room_are_kept_too(database: Database, monkeypatch
 def test_vectors_whose_bits_do_not_fill_a_word_are_compared(database: Database) -> None:
     vectors = {number: unit(np.random.default_rng(number).normal(size=24)) for number in range(30)}
     with database.write() as tx:
-        space = embeddings.open_space(tx, FIRST)
+        space = tx.embeddings.open_space(FIRST)
         for vector in vectors.values():
             id = put(tx, f"text {len(vectors)}")
             tx.execute(

@@ -22,7 +22,8 @@ from memory_server.services.resume import ResumeService, Wording
 from memory_server.sqlite import standing
 from memory_server.sqlite.database import Database
 from memory_server.sqlite.memories import LASTING
-from memory_server.sqlite.tx import Tx, Value, WriteTx
+from memory_server.sqlite.transaction import Transaction
+from memory_server.sqlite.tx import Tx, Value
 from tests.conftest import Clock, undone
 
 REFERENCE = f"""
@@ -56,7 +57,7 @@ def sorted_all(tx: Tx, project: str, limit: int, least: int) -> list[int]:
     return [id for (id,) in tx.rows(REFERENCE, asked)]
 
 
-def insert(tx: WriteTx, number: int, row: Row) -> None:
+def insert(tx: Transaction, number: int, row: Row) -> None:
     type, importance, accesses, age, project, expired = row
     occurred = timestamp(Clock().now - age)
     tx.execute(
@@ -99,7 +100,7 @@ def test_the_most_important_memories_are_those_that_a_sort_of_all_would_find(
                 (id,),
             )
         for project in ("p", "q", ""):
-            found = standing.most_important(tx, project, limit, least)
+            found = tx.standing.most_important(project, limit, least)
             assert [memory.id for memory in found] == sorted_all(tx, project, limit, least)
             scores = [decayed_score(memory, tx.now) for memory in found]
             assert scores == pytest.approx(sorted(scores, reverse=True), rel=1e-6, abs=1e-12)
@@ -185,4 +186,4 @@ def test_neither_a_briefing_nor_the_statistics_take_more_in_a_larger_file(
     assert larger_counts <= 1.1 * counts
     assert larger_briefing <= 1.5 * briefing
     with database.read() as tx:
-        assert [each.id for each in standing.most_important(tx, "p", 30)] == sorted_all(tx, "p", 30, 1)
+        assert [each.id for each in tx.standing.most_important("p", 30)] == sorted_all(tx, "p", 30, 1)

@@ -23,7 +23,7 @@ from memory_server.services.facts import FactService
 from memory_server.services.long_term import LongTermService
 from memory_server.services.projects import ProjectService
 from memory_server.services.turns import TurnService
-from memory_server.sqlite import embeddings, erasures, trash
+from memory_server.sqlite import embeddings
 from memory_server.sqlite.database import Database
 from memory_server.triggers.engine import TwoTierEngine
 from memory_server.triggers.javascript.sandbox import Sandbox
@@ -378,9 +378,9 @@ def test_the_turns_of_an_earlier_file_are_found_by_their_words(
 def test_what_lay_in_the_trash_of_an_earlier_file_can_be_brought_back(tmp_path: Path, clock: Clock) -> None:
     database = Database(at(8, tmp_path, clock), clock)
     with database.write() as tx:
-        deleted = trash.find_last(tx, Kind.TURN, 9)
+        deleted = tx.trash.find_last(Kind.TURN, 9)
         assert deleted is not None
-        trash.restore(tx, Kind.TURN, deleted)
+        tx.trash.restore(Kind.TURN, deleted)
         assert tx.value("SELECT message FROM turns WHERE id = 9") == "m"
     database.close()
 
@@ -398,13 +398,13 @@ def test_everything_of_an_earlier_file_can_be_deleted_and_brought_back(any_file:
     with database.write() as tx:
         ids = {kind: [row["id"] for row in before[table]] for kind, table in kinds.items()}
         for kind in kinds:
-            assert trash.put(tx, kind, ids[kind], CLAUDE) == len(ids[kind])
+            assert tx.trash.put(kind, ids[kind], CLAUDE) == len(ids[kind])
         assert all(tx.value(f"SELECT count(*) FROM {table}") == 0 for table in kinds.values())
         for kind in kinds:
             for id in ids[kind]:
-                deleted = trash.find_last(tx, kind, id)
+                deleted = tx.trash.find_last(kind, id)
                 assert deleted is not None
-                trash.restore(tx, kind, deleted)
+                tx.trash.restore(kind, deleted)
     # What lay in the trash for a moment is to be overwritten; nothing else may differ.
     passing: Content = {"erasures": [], "memory_overwritten": []}
     assert content(any_file) | passing == before | passing
@@ -476,7 +476,7 @@ def test_what_was_deleted_from_an_earlier_file_is_overwritten_after_the_upgrade(
     before = content(any_file)
     ErasureService(database).erase()
     with database.read() as tx:
-        assert erasures.due(tx) == {}
+        assert tx.erasures.due() == {}
     passing: Content = {"erasures": [], "memory_overwritten": []}
     assert content(any_file) | passing == before | passing
     assert problems(database) == []
@@ -603,9 +603,9 @@ def test_a_turn_in_the_trash_comes_back_into_its_project(tmp_path: Path, clock: 
     connection.close()
     database = Database(path, clock)
     with database.write() as tx:
-        deleted = trash.find_last(tx, Kind.TURN, 9)
+        deleted = tx.trash.find_last(Kind.TURN, 9)
         assert deleted is not None
-        trash.restore(tx, Kind.TURN, deleted)
+        tx.trash.restore(Kind.TURN, deleted)
         assert tx.value("SELECT project FROM turns WHERE id = 9") == "app"
 
 

@@ -16,7 +16,7 @@ from memory_server.language.query import index_phrase, parse
 from memory_server.language.text import SPACELESS, fold
 from memory_server.sqlite import candidates, peers
 from memory_server.sqlite.database import Database
-from memory_server.sqlite.tx import Tx, WriteTx
+from memory_server.sqlite.transaction import Transaction
 from tests.conftest import ROOT, Sqlite, undone
 
 SCRIPTS = st.sampled_from([
@@ -41,18 +41,18 @@ MANY = settings(
 )
 
 
-def put(tx: WriteTx, content: str, tags: str = "[]") -> int:
+def put(tx: Transaction, content: str, tags: str = "[]") -> int:
     tx.execute("INSERT INTO memories (content, type, tags) VALUES (?, 'error', ?)", (content, tags))
     return int(tx.value("SELECT max(id) FROM memories"))
 
 
-def found(tx: Tx, text: str) -> list[int]:
+def found(tx: Transaction, text: str) -> list[int]:
     """The memories that hold any word of a text, by the index alone."""
-    postings = [candidates.posting(tx, Embedded.MEMORIES, term) for term in parse(text).terms]
+    postings = [tx.candidates.posting(Embedded.MEMORIES, term) for term in parse(text).terms]
     return sorted({id for posting in postings for id in posting.ids.tolist()})
 
 
-def indexed(tx: Tx) -> list[tuple[object, ...]]:
+def indexed(tx: Transaction) -> list[tuple[object, ...]]:
     """Every token of the index with the memories it is in, and where."""
     tx.connection.execute(
         "CREATE VIRTUAL TABLE IF NOT EXISTS temp.v USING fts5vocab(main, memory_words, instance)"
@@ -60,7 +60,7 @@ def indexed(tx: Tx) -> list[tuple[object, ...]]:
     return sorted(tx.rows("SELECT term, doc, col, offset FROM temp.v"))
 
 
-def assert_index_is_whole(tx: WriteTx) -> None:
+def assert_index_is_whole(tx: Transaction) -> None:
     """The index holds what the memories say, no more and no less, and equals one built anew."""
     assert tx.rows("SELECT rowid FROM memory_words ORDER BY 1") == tx.rows(
         "SELECT id FROM memories ORDER BY 1"
@@ -174,9 +174,9 @@ def test_any_text_is_a_valid_question(database: Database, text: str) -> None:
     with database.read() as tx:
         asked = parse(text.encode("utf-8", "replace").decode())
         for term in (*asked.terms, asked.text):
-            candidates.posting(tx, Embedded.MEMORIES, term)
-        peers.find(tx, [*asked.terms, asked.text], 0.6, Filter(), 10)
-        candidates.containing(tx, Embedded.MEMORIES, asked.text, 10)
+            tx.candidates.posting(Embedded.MEMORIES, term)
+        tx.peers.find([*asked.terms, asked.text], 0.6, Filter(), 10)
+        tx.candidates.containing(Embedded.MEMORIES, asked.text, 10)
 
 
 VOCABULARY = st.lists(st.sampled_from("abcdefgh"), min_size=1, max_size=8, unique=True)
@@ -195,7 +195,7 @@ def test_no_memory_with_enough_of_the_terms_is_missing_among_the_peers(
     with undone(database) as tx, pytest.MonkeyPatch.context() as patch:
         patch.setattr(peers, "COUNTED", counted)
         held = {put(tx, " ".join(each)): set(each) for each in others}
-        found = peers.find(tx, terms, least, Filter(), 50)
+        found = tx.peers.find(terms, least, Filter(), 50)
     enough = {id for id, each in held.items() if len(each & set(terms)) >= least * len(terms)}
     assert enough <= set(found)
     assert all(held[id] & set(terms) for id in found)
@@ -220,13 +220,11 @@ def test_in_a_small_project_words_score_as_they_do_among_all(
                 (f"{text} {'z ' * 3_000} {text}" if long else text, name),
             )
             of[id] = name or ""
-        all_of = [candidates.posting(tx, Embedded.MEMORIES, term) for term in terms]
-        own = candidates.of_project(tx, terms, project)
+        all_of = [tx.candidates.posting(Embedded.MEMORIES, term) for term in terms]
+        own = tx.candidates.of_project(terms, project)
         more = [id for id in of if of[id] != project][:others]
-        joined = candidates.with_others(tx, terms, own, more)
-        assert candidates.count(tx, Embedded.MEMORIES) == tx.value(
-            "SELECT count(*) FROM memory_words_docsize"
-        )
+        joined = tx.candidates.with_others(terms, own, more)
+        assert tx.candidates.count(Embedded.MEMORIES) == tx.value("SELECT count(*) FROM memory_words_docsize")
     for every, found, both in zip(all_of, own, joined, strict=True):
         whole = every.ids & parts.WHOLE
         for these, among in ((found, {project}), (both, {project})):
@@ -244,11 +242,11 @@ def test_only_a_project_that_is_small_is_looked_through_alone(
         for name in ("p", "p", "p", "q", "q", None):
             tx.execute("INSERT INTO memories (content, type, project) VALUES ('x', 'error', ?)", (name,))
         found = {
-            name: candidates.in_small_project(tx, Embedded.MEMORIES, Filter(project=name))
+            name: tx.candidates.in_small_project(Embedded.MEMORIES, Filter(project=name))
             for name in ("p", "q", "", None)
         }
         assert found == {"p": None, "q": "q", "": "", None: None}
-        assert candidates.in_small_project(tx, Embedded.FACTS, Filter(project="q")) is None
+        assert tx.candidates.in_small_project(Embedded.FACTS, Filter(project="q")) is None
 
 
 @MANY
@@ -259,8 +257,8 @@ def test_among_the_peers_by_rare_terms_alone_none_is_missing_that_holds_one(
     with undone(database) as tx, pytest.MonkeyPatch.context() as patch:
         patch.setattr(peers, "COUNTED", 3)
         held = {put(tx, " ".join(each)): set(each) for each in others}
-        found = peers.find(tx, terms, least, Filter(), 50, rare_only=True)
-        every = peers.find(tx, terms, least, Filter(), 50)
+        found = tx.peers.find(terms, least, Filter(), 50, rare_only=True)
+        every = tx.peers.find(terms, least, Filter(), 50)
     rare = {term for term in terms if sum(term in each for each in held.values()) < 3}
     assert all(held[id] & rare for id in found)
     if rare == set(terms):
@@ -276,21 +274,21 @@ def test_peers_are_those_that_a_filter_lets_pass(database: Database) -> None:
             )
             for number in range(300)
         ]
-        assert peers.find(tx, ["word"], 1.0, Filter(project="p"), 1_000) == ids[1::2]
-        assert peers.find(tx, ["word"], 1.0, Filter(project="p"), 20) == ids[1::2][:20]
+        assert tx.peers.find(["word"], 1.0, Filter(project="p"), 1_000) == ids[1::2]
+        assert tx.peers.find(["word"], 1.0, Filter(project="p"), 20) == ids[1::2][:20]
 
 
 def test_of_a_common_word_few_rows_are_read(database: Database) -> None:
     with undone(database) as tx:
         ids = [put(tx, f"common {number}") for number in range(peers.COUNTED + 50)]
-        held = peers._held(tx, ["common", "7", "absent"])
+        held = tx.peers._held(["common", "7", "absent"])
         assert {term: len(rows) for term, rows in held.items()} == {
             "common": peers.COUNTED,
             "7": 1,
             "absent": 0,
         }
         # What it alone decides is still found whole.
-        assert peers.find(tx, ["common"], 1.0, Filter(), 1_000) == ids
+        assert tx.peers.find(["common"], 1.0, Filter(), 1_000) == ids
 
 
 # Triggers

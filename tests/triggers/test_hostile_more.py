@@ -19,7 +19,7 @@ from memory_server.triggers import Failure, Value
 from memory_server.triggers.engine import BUDGET, TwoTierEngine
 from memory_server.triggers.javascript import sandbox
 from memory_server.triggers.javascript.sandbox import Sandbox
-from tests.conftest import Clock, InMemory
+from tests.conftest import Clock, InMemory, file_of
 from tests.triggers import hostile
 from tests.triggers.hostile_more import HOSTILE, Hostile
 
@@ -65,7 +65,7 @@ class Attacked:
         try:
             return self.service.add(LongTermDraft(name, "p", trigger, None), PLACE, CLAUDE).dry_run
         except TriggerRejected as refused:
-            with self.service.database.write() as tx:
+            with file_of(self.service.database).write() as tx:
                 tx.execute(
                     """
                     INSERT INTO long_term_memories (conversation_id, name, prompt, "trigger")
@@ -80,15 +80,15 @@ class Attacked:
         return self.service.search(SAID, PLACE, {"user": "Mallory"})
 
     def stored(self) -> str:
-        with self.service.database.read() as tx:
+        with file_of(self.service.database).read() as tx:
             return str(tx.value("SELECT error FROM long_term_memories WHERE name = 'hostile'"))
 
     def clear(self) -> None:
-        with self.service.database.write() as tx:
+        with file_of(self.service.database).write() as tx:
             tx.execute("DELETE FROM long_term_memories")
         for name, trigger in (("before", INNOCENT), ("clean", CLEAN)):
             self.add(trigger, name)
-            with self.service.database.write() as tx:
+            with file_of(self.service.database).write() as tx:
                 when = "2026-01-01T00:00:00.000Z" if name == "before" else "2026-12-01T00:00:00.000Z"
                 tx.execute("UPDATE long_term_memories SET judged_at = ? WHERE name = ?", (when, name))
 

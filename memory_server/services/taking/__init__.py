@@ -21,9 +21,7 @@ from memory_server.domain.exchange.records import (
 )
 from memory_server.services.taking import kept, learnt, memories, places, said
 from memory_server.services.taking.run import Outcome, Run, outcome
-from memory_server.sqlite import conversations
-from memory_server.sqlite.exchange import taken, vectors
-from memory_server.sqlite.tx import WriteTx
+from memory_server.storage.tx import WriteTx
 
 
 def take(run: Run, tx: WriteTx, record: Record) -> Outcome:
@@ -47,8 +45,8 @@ def take(run: Run, tx: WriteTx, record: Record) -> Outcome:
             return places.take_project(run, tx, record)
         case ConversationRecord():
             record = replace(record, name=run.conversation_of(tx, record.name))
-            there = conversations.find(tx, record.name)
-            changed = taken.put_conversation(tx, record)
+            there = tx.conversations.find(record.name)
+            changed = tx.taken.put_conversation(record)
             return outcome(there is None, changed)
         case DigestRecord():
             return places.take_digest(run, tx, record)
@@ -57,7 +55,7 @@ def take(run: Run, tx: WriteTx, record: Record) -> Outcome:
         case QuestionRecord():
             return learnt.take_question(run, tx, record)
         case SpaceRecord():
-            vectors.open_space(tx, record)
+            tx.exchanged_vectors.open_space(record)
             return Outcome.PRESENT
         case DeletedRecord():
             return places.take_deletion(run, tx, record)

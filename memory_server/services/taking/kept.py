@@ -7,9 +7,7 @@ from memory_server.domain.exchange import reconcile
 from memory_server.domain.exchange.records import EdgeRecord, FactRecord, FactStep, LongTermRecord
 from memory_server.domain.forgetting import Kind
 from memory_server.services.taking.run import Outcome, Run
-from memory_server.sqlite import origins, trash
-from memory_server.sqlite.exchange import exported, exported_facts, taken, taken_facts
-from memory_server.sqlite.tx import Tx, WriteTx
+from memory_server.storage.tx import Tx, WriteTx
 
 
 def take_edge(run: Run, tx: WriteTx, record: EdgeRecord) -> Outcome:
@@ -20,21 +18,21 @@ def take_edge(run: Run, tx: WriteTx, record: EdgeRecord) -> Outcome:
         return Outcome.REFUSED if not run.own else Outcome.DELETED
     if source == target:
         return Outcome.PRESENT
-    if not (taken.is_there(tx, "memory", source) and taken.is_there(tx, "memory", target)):
+    if not (tx.taken.is_there("memory", source) and tx.taken.is_there("memory", target)):
         return Outcome.DELETED
-    there = taken.edges_between(tx, source, target, record.relation)
+    there = tx.taken.edges_between(source, target, record.relation)
     record = replace(record, source="", target="")
     same = [each for each in there if record.valid_from in ("", each[1].valid_from)]
     if not same and record.valid_to is None:
         same = [each for each in there if each[1].valid_to is None]
     if not same:
-        taken.insert_edge(tx, source, target, record)
+        tx.taken.insert_edge(source, target, record)
         return Outcome.ADDED
     id, local = same[0]
     result = reconcile.edges(local, replace(record, valid_from=record.valid_from or local.valid_from))
     if result == local:
         return Outcome.PRESENT
-    taken.rewrite_edge(tx, id, result)
+    tx.taken.rewrite_edge(id, result)
     return Outcome.UPDATED
 
 
@@ -43,15 +41,15 @@ def take_fact(run: Run, tx: WriteTx, record: FactRecord) -> Outcome:
     is_of_project = record.scope == "project" and OWNED not in record.owner
     owner = (run.project_of(tx, record.owner) or "") if is_of_project else record.owner
     record = replace(record, owner=owner, id="")
-    local = exported_facts.find(tx, (record.scope, record.owner, record.key))
+    local = tx.exported_facts.find((record.scope, record.owner, record.key))
     if not run.own:
         record = replace(record, origins=(run.origin_of_fact(record),))
         if local is not None and _has_value(local, record.steps[-1]):
             return Outcome.PRESENT
     if local is None:
-        id = taken_facts.put(tx, record)
+        id = tx.taken_facts.put(record)
         if id is not None:
-            origins.insert(tx, "fact", id, record.origins)
+            tx.origins.insert("fact", id, record.origins)
         return Outcome.ADDED
     result, parted = reconcile.facts(local, record)
     if result == local:
@@ -61,23 +59,23 @@ def take_fact(run: Run, tx: WriteTx, record: FactRecord) -> Outcome:
             f"fact {record.key} ({record.scope}{' ' + owner if owner else ''}): changed on both sides: "
             f"the value of {result.steps[-1].changed_at} is current, the other one is in its history"
         )
-    id = taken_facts.put(tx, result)
+    id = tx.taken_facts.put(result)
     if id is not None:
-        origins.insert(tx, "fact", id, result.origins)
+        tx.origins.insert("fact", id, result.origins)
     return Outcome.UPDATED
 
 
 def take_long_term(run: Run, tx: WriteTx, record: LongTermRecord) -> Outcome:
     """Store a long-term memory, unless its conversation has one of its name that was changed later."""
     record = replace(record, conversation=run.conversation_of(tx, record.conversation), id="")
-    local = next(exported.long_term(tx, record.conversation, record.name), None)
+    local = next(tx.exported.long_term(record.conversation, record.name), None)
     if local is None:
         if _deleted_here(run, tx, record):
             return Outcome.DELETED
-        id = taken.put_long_term(tx, record)
+        id = tx.taken.put_long_term(record)
         if not run.own:
             record = replace(record, origins=(run.origin_of_long_term(record),))
-        origins.insert(tx, "long_term", id, record.origins)
+        tx.origins.insert("long_term", id, record.origins)
         return Outcome.ADDED
     same = (local.prompt, local.trigger) == (record.prompt, record.trigger)
     if not same:
@@ -90,13 +88,13 @@ def take_long_term(run: Run, tx: WriteTx, record: LongTermRecord) -> Outcome:
     result = reconcile.long_term(local, record)
     if result == local:
         return Outcome.PRESENT
-    origins.insert(tx, "long_term", taken.put_long_term(tx, result), result.origins)
+    tx.origins.insert("long_term", tx.taken.put_long_term(result), result.origins)
     return Outcome.UPDATED
 
 
 def _deleted_here(run: Run, tx: Tx, record: LongTermRecord) -> bool:
     """Whether it lies in the trash; in another file of ours it may have been changed since."""
-    there = trash.select(tx, Kind.LONG_TERM, conversation=record.conversation)
+    there = tx.trash.select(Kind.LONG_TERM, conversation=record.conversation)
     same = [each for each in there if each.parts["long_term_memories"][0]["name"] == record.name]
     return any(not run.own or record.changed_at <= each.deleted_at for each in same)
 

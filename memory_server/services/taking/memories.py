@@ -7,9 +7,7 @@ from memory_server.domain.exchange.records import MemoryRecord
 from memory_server.domain.forgetting import Kind
 from memory_server.language.text import clean
 from memory_server.services.taking.run import Outcome, Run, digest, outcome, said_as
-from memory_server.sqlite import memory_uses, origins, trash
-from memory_server.sqlite.exchange import exported, taken
-from memory_server.sqlite.tx import Tx, WriteTx
+from memory_server.storage.tx import Tx, WriteTx
 
 
 def take(run: Run, tx: WriteTx, record: MemoryRecord) -> Outcome:
@@ -22,29 +20,29 @@ def take(run: Run, tx: WriteTx, record: MemoryRecord) -> Outcome:
             tags=tuple(dict.fromkeys(filter(None, (clean(str(each)) for each in record.tags)))),
         )
     there = run.find(tx, "memory", record)
-    if there is not None and not taken.is_there(tx, "memory", there):
+    if there is not None and not tx.taken.is_there("memory", there):
         return _deleted(run, tx, there, record)
     if there is not None:
-        (local,) = exported.memories(tx, [there])
+        (local,) = tx.exported.memories([there])
         if not run.own:
             return _changed(run, tx, there, local, record)
         if reconcile.same_memory(local, record):
             return _reconciled(tx, there, local, record, joined=False)
         marked = f"{record.id}~{digest(record.content)[:8]}"
         record = replace(record, id=marked, also=())
-        again = origins.find_own(tx, "memory", marked)
+        again = tx.origins.find_own("memory", marked)
         if again is not None:
-            (local,) = exported.memories(tx, [again])
+            (local,) = tx.exported.memories([again])
             return _reconciled(tx, again, local, record, joined=False)
     twin = _twin(run, tx, record)
     if twin is not None and not run.own:
-        origins.insert(tx, "memory", twin, [run.origin(record)])
+        tx.origins.insert("memory", twin, [run.origin(record)])
         return Outcome.DUPLICATE
     if twin is not None:
-        (local,) = exported.memories(tx, [twin])
+        (local,) = tx.exported.memories([twin])
         _reconciled(tx, twin, local, record, joined=True)
         return Outcome.DUPLICATE
-    id = taken.insert_memory(tx, record)
+    id = tx.taken.insert_memory(record)
     run.keep_origin(tx, "memory", id, record)
     if not run.own:
         said = said_as(record.content, record.type, record.project, record.person)
@@ -55,21 +53,20 @@ def take(run: Run, tx: WriteTx, record: MemoryRecord) -> Outcome:
 def _changed(run: Run, tx: WriteTx, id: int, local: MemoryRecord, record: MemoryRecord) -> Outcome:
     """What has changed at the source since it was imported is changed here, unless it was changed here too."""
     origin = run.origin(record)
-    _, imported = origins.find(tx, "memory", run.source, record.id) or (id, "")
+    _, imported = tx.origins.find("memory", run.source, record.id) or (id, "")
     if imported == origin.digest:
         return Outcome.PRESENT
     if digest(local.content) != imported:
         run.conflicts.append(f"memory {id}: changed here and in {run.source}: left as it is here")
         return Outcome.CHANGED_HERE
-    taken.rewrite_memory(
-        tx,
+    tx.taken.rewrite_memory(
         id,
         replace(
             reconcile.memories(local, replace(record, updated_at=max(record.updated_at, tx.now))),
             created_at=local.created_at,
         ),
     )
-    origins.insert(tx, "memory", id, [origin])
+    tx.origins.insert("memory", id, [origin])
     return Outcome.UPDATED
 
 
@@ -77,9 +74,9 @@ def _reconciled(tx: WriteTx, id: int, local: MemoryRecord, record: MemoryRecord,
     result = reconcile.memories(local, record, joined)
     changed = result != local
     if changed:
-        taken.rewrite_memory(tx, id, result)
-        origins.keep_own(tx, "memory", id, result.created_at, (result.id, *result.also))
-        origins.insert(tx, "memory", id, result.origins)
+        tx.taken.rewrite_memory(id, result)
+        tx.origins.keep_own("memory", id, result.created_at, (result.id, *result.also))
+        tx.origins.insert("memory", id, result.origins)
     return outcome(False, changed)
 
 
@@ -87,9 +84,9 @@ def _twin(run: Run, tx: Tx, record: MemoryRecord) -> int | None:
     """A memory that says exactly the same. Of a file of ours: one that this file alone has."""
     said = said_as(record.content, record.type, record.project, record.person)
     for id in run.texts.get(said, ()):
-        if not taken.is_there(tx, "memory", id):
+        if not tx.taken.is_there("memory", id):
             continue
-        if not run.own or run.theirs.isdisjoint(origins.own_ids_of(tx, "memory", id)):
+        if not run.own or run.theirs.isdisjoint(tx.origins.own_ids_of("memory", id)):
             return id
     return None
 
@@ -99,13 +96,13 @@ def _deleted(run: Run, tx: WriteTx, id: int, record: MemoryRecord) -> Outcome:
 
     Nothing else of what was deleted comes back with it: the other file, which hears of the deletion alone, has none.
     """
-    deleted = trash.find_last(tx, Kind.MEMORY, id)
+    deleted = tx.trash.find_last(Kind.MEMORY, id)
     if not run.own or deleted is None or record.updated_at <= deleted.deleted_at:
         return Outcome.DELETED
     (row,) = deleted.parts["memories"]
-    trash.restore(tx, Kind.MEMORY, replace(deleted, parts={"memories": [row]}))
-    memory_uses.delete(tx, id)
-    taken.rewrite_memory(tx, id, record)
-    origins.keep_own(tx, "memory", id, record.created_at, (record.id, *record.also))
-    origins.insert(tx, "memory", id, record.origins)
+    tx.trash.restore(Kind.MEMORY, replace(deleted, parts={"memories": [row]}))
+    tx.memory_uses.delete(id)
+    tx.taken.rewrite_memory(id, record)
+    tx.origins.keep_own("memory", id, record.created_at, (record.id, *record.also))
+    tx.origins.insert("memory", id, record.origins)
     return Outcome.UPDATED

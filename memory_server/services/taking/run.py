@@ -21,10 +21,8 @@ from memory_server.domain.project import default_conversation
 from memory_server.language.text import clean
 from memory_server.project import Project
 from memory_server.services import projects
-from memory_server.sqlite import origins
-from memory_server.sqlite.database import Database
-from memory_server.sqlite.exchange import exported
-from memory_server.sqlite.tx import Tx, WriteTx
+from memory_server.storage.database import Database
+from memory_server.storage.tx import Tx, WriteTx
 
 
 class Outcome(StrEnum):
@@ -62,7 +60,7 @@ class Run:
         """
         texts: dict[bytes, list[int]] = {}
         with database.read() as tx:
-            for id, content, type, name, person in exported.said(tx):
+            for id, content, type, name, person in tx.exported.said():
                 texts.setdefault(said_as(content, type, name, person), []).append(id)
         theirs: set[str] = set()
         total = 0
@@ -108,8 +106,8 @@ class Run:
 
     def by_id(self, tx: Tx, kind: str, id: str) -> int | None:
         if self.own:
-            return origins.find_own(tx, kind, id)
-        found = origins.find(tx, kind, self.source, id)
+            return tx.origins.find_own(kind, id)
+        found = tx.origins.find(kind, self.source, id)
         return None if found is None else found[0]
 
     def find(self, tx: Tx, kind: str, record: MemoryRecord | TurnRecord | ShortTermRecord) -> int | None:
@@ -119,7 +117,7 @@ class Run:
             if found is not None:
                 return found
         for each in record.origins:
-            known = origins.find(tx, kind, each.source, each.id)
+            known = tx.origins.find(kind, each.source, each.id)
             if known is not None:
                 return known[0]
         return None
@@ -128,10 +126,10 @@ class Run:
         self, tx: WriteTx, kind: str, id: int, record: MemoryRecord | TurnRecord | ShortTermRecord
     ) -> None:
         if self.own:
-            origins.keep_own(tx, kind, id, record.created_at, (record.id, *record.also))
-            origins.insert(tx, kind, id, record.origins)
+            tx.origins.keep_own(kind, id, record.created_at, (record.id, *record.also))
+            tx.origins.insert(kind, id, record.origins)
         else:
-            origins.insert(tx, kind, id, [self.origin(record)])
+            tx.origins.insert(kind, id, [self.origin(record)])
 
     def origin(self, record: MemoryRecord | TurnRecord | ShortTermRecord) -> Origin:
         return Origin(self.source, record.id, digest(*texts_of(record)))

@@ -7,9 +7,7 @@ from memory_server.domain.exchange import reconcile
 from memory_server.domain.exchange.records import ShortTermRecord, TurnRecord
 from memory_server.language.text import clean
 from memory_server.services.taking.run import Outcome, Run, digest, texts_of
-from memory_server.sqlite import origins
-from memory_server.sqlite.exchange import exported, taken
-from memory_server.sqlite.tx import WriteTx
+from memory_server.storage.tx import WriteTx
 
 
 def take(run: Run, tx: WriteTx, kind: str, record: TurnRecord | ShortTermRecord) -> Outcome:
@@ -19,39 +17,41 @@ def take(run: Run, tx: WriteTx, kind: str, record: TurnRecord | ShortTermRecord)
     there = run.find(tx, kind, record)
     if there is None:
         id = (
-            taken.insert_turn(tx, record)
+            tx.taken.insert_turn(record)
             if isinstance(record, TurnRecord)
-            else taken.insert_short_term(tx, record)
+            else tx.taken.insert_short_term(record)
         )
         run.keep_origin(tx, kind, id, record)
         return Outcome.ADDED
-    if not taken.is_there(tx, kind, there):
+    if not tx.taken.is_there(kind, there):
         return Outcome.DELETED
-    local = (exported.turns if kind == "turn" else exported.short_term)(tx, [there])[0]
+    local: TurnRecord | ShortTermRecord = (
+        tx.exported.turns([there])[0] if kind == "turn" else tx.exported.short_term([there])[0]
+    )
     if not run.own:
         return _changed(run, tx, kind, there, local, record)
     result = _reconciled(local, record)
     if result == local:
         return Outcome.PRESENT
     _rewrite(tx, there, result)
-    origins.keep_own(tx, kind, there, local.created_at, (result.id, *result.also))
-    origins.insert(tx, kind, there, result.origins)
+    tx.origins.keep_own(kind, there, local.created_at, (result.id, *result.also))
+    tx.origins.insert(kind, there, result.origins)
     return Outcome.UPDATED
 
 
 def _changed(run: Run, tx: WriteTx, kind: str, id: int, local: Any, record: Any) -> Outcome:
     origin = run.origin(record)
-    _, imported = origins.find(tx, kind, run.source, record.id) or (id, "")
+    _, imported = tx.origins.find(kind, run.source, record.id) or (id, "")
     if imported == origin.digest:
         return Outcome.PRESENT
     if digest(*texts_of(local)) != imported:
         run.conflicts.append(f"{kind} {id}: changed here and in {run.source}: left as it is here")
         return Outcome.CHANGED_HERE
     if isinstance(record, TurnRecord):
-        taken.rewrite_turn(tx, id, replace(local, message=record.message, summary=record.summary))
+        tx.taken.rewrite_turn(id, replace(local, message=record.message, summary=record.summary))
     else:
-        taken.rewrite_short_term(tx, id, replace(local, text=record.text, keywords=record.keywords))
-    origins.insert(tx, kind, id, [origin])
+        tx.taken.rewrite_short_term(id, replace(local, text=record.text, keywords=record.keywords))
+    tx.origins.insert(kind, id, [origin])
     return Outcome.UPDATED
 
 
@@ -71,6 +71,6 @@ def _reconciled(local: Any, record: Any) -> Any:
 
 def _rewrite(tx: WriteTx, id: int, record: Any) -> None:
     if isinstance(record, TurnRecord):
-        taken.rewrite_turn(tx, id, record)
+        tx.taken.rewrite_turn(id, record)
     else:
-        taken.rewrite_short_term(tx, id, record)
+        tx.taken.rewrite_short_term(id, record)

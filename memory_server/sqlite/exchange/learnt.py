@@ -4,103 +4,102 @@ Both are read in the order of their moments, so that the rows of the other file 
 """
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 from memory_server.domain.exchange.records import QuestionRecord, UseRecord, place
-from memory_server.sqlite.exchange import exported
-from memory_server.sqlite.tx import Tx, WriteTx
+from memory_server.sqlite.exchange.exported import Exported
+from memory_server.sqlite.tx import Tx
 
 _USE = "session, shown_at, judged_at, used_at, how, person"
 
 _QUESTION = "question, session, project, sessions, asked_at, asked_again_at, person"
 
 
-def uses(tx: Tx, project: str | None = None) -> Iterator[UseRecord]:
-    """The uses of all memories that are there, or of those of a project."""
-    own = exported.own_names(tx, "memory")
-    rows = tx.rows(
-        """
-        SELECT memory_id, m.created_at, u.session, shown_at, judged_at, used_at, how, u.person, u.id
-        FROM memory_uses AS u
-        JOIN memories AS m ON m.id = memory_id
-        WHERE :project IS NULL OR ifnull(m.project, '') = :project
-        """,
-        {"project": project},
-    )
-    found = [UseRecord(own(id, created_at), *values) for id, created_at, *values, _ in rows]
-    yield from sorted(found, key=lambda each: (each.shown_at, place(each.memory), each.session))
+@dataclass(frozen=True, slots=True)
+class Learnt:
+    """What was learnt as records: which sessions have used which memories, and the questions that found nothing."""
 
+    tx: Tx
 
-def questions(tx: Tx, project: str | None = None) -> Iterator[QuestionRecord]:
-    """All questions, or those of a project."""
-    rows = tx.rows(
-        f"SELECT {_QUESTION}, id FROM open_questions WHERE :project IS NULL OR project = :project",
-        {"project": project},
-    )
-    found = [QuestionRecord(*values) for *values, _ in rows]
-    yield from sorted(found, key=lambda each: (each.asked_at, each.project, each.question))
+    def uses(self, project: str | None = None) -> Iterator[UseRecord]:
+        own = Exported(self.tx).own_names("memory")
+        rows = self.tx.rows(
+            """
+            SELECT memory_id, m.created_at, u.session, shown_at, judged_at, used_at, how, u.person, u.id
+            FROM memory_uses AS u
+            JOIN memories AS m ON m.id = memory_id
+            WHERE :project IS NULL OR ifnull(m.project, '') = :project
+            """,
+            {"project": project},
+        )
+        found = [UseRecord(own(id, created_at), *values) for id, created_at, *values, _ in rows]
+        yield from sorted(found, key=lambda each: (each.shown_at, place(each.memory), each.session))
 
+    def questions(self, project: str | None = None) -> Iterator[QuestionRecord]:
+        rows = self.tx.rows(
+            f"SELECT {_QUESTION}, id FROM open_questions WHERE :project IS NULL OR project = :project",
+            {"project": project},
+        )
+        found = [QuestionRecord(*values) for *values, _ in rows]
+        yield from sorted(found, key=lambda each: (each.asked_at, each.project, each.question))
 
-def find_use(tx: Tx, memory: int, session: str) -> UseRecord | None:
-    """What came of it that a session was shown a memory."""
-    row = tx.row(f"SELECT {_USE}, id FROM memory_uses WHERE memory_id = ? AND session = ?", (memory, session))
-    return None if row is None else UseRecord("", *row[:-1])
+    def find_use(self, memory: int, session: str) -> UseRecord | None:
+        row = self.tx.row(
+            f"SELECT {_USE}, id FROM memory_uses WHERE memory_id = ? AND session = ?", (memory, session)
+        )
+        return None if row is None else UseRecord("", *row[:-1])
 
+    def put_use(self, memory: int, record: UseRecord) -> None:
+        self.tx.execute(
+            """
+            INSERT INTO memory_uses (memory_id, session, shown_at, judged_at, used_at, how, person)
+            VALUES (?, ?, ?, ?, ?, ?, ?)
+            ON CONFLICT (memory_id, session) DO UPDATE
+            SET shown_at = excluded.shown_at, judged_at = excluded.judged_at, used_at = excluded.used_at,
+                how = excluded.how
+            """,
+            (
+                memory,
+                record.session,
+                record.shown_at,
+                record.judged_at,
+                record.used_at,
+                record.how,
+                record.person,
+            ),
+        )
 
-def put_use(tx: WriteTx, memory: int, record: UseRecord) -> None:
-    tx.execute(
-        """
-        INSERT INTO memory_uses (memory_id, session, shown_at, judged_at, used_at, how, person)
-        VALUES (?, ?, ?, ?, ?, ?, ?)
-        ON CONFLICT (memory_id, session) DO UPDATE
-        SET shown_at = excluded.shown_at, judged_at = excluded.judged_at, used_at = excluded.used_at,
-            how = excluded.how
-        """,
-        (
-            memory,
-            record.session,
-            record.shown_at,
-            record.judged_at,
-            record.used_at,
-            record.how,
-            record.person,
-        ),
-    )
+    def find_question(
+        self, project: str, question: str, person: str | None
+    ) -> tuple[int, QuestionRecord] | None:
+        row = self.tx.row(
+            f"""
+            SELECT {_QUESTION}, id
+            FROM open_questions
+            WHERE project = ? AND question = ? AND person IS ?
+            ORDER BY id
+            LIMIT 1
+            """,
+            (project, question, person),
+        )
+        return None if row is None else (row[-1], QuestionRecord(*row[:-1]))
 
+    def insert_question(self, record: QuestionRecord) -> None:
+        self.tx.execute(
+            f"INSERT INTO open_questions ({_QUESTION}) VALUES (?, ?, ?, ?, ?, ?, ?)",
+            (
+                record.question,
+                record.session,
+                record.project,
+                record.sessions,
+                record.asked_at,
+                record.asked_again_at,
+                record.person,
+            ),
+        )
 
-def find_question(
-    tx: Tx, project: str, question: str, person: str | None
-) -> tuple[int, QuestionRecord] | None:
-    """The question of a project and a person in these words, and its row."""
-    row = tx.row(
-        f"""
-        SELECT {_QUESTION}, id
-        FROM open_questions
-        WHERE project = ? AND question = ? AND person IS ?
-        ORDER BY id
-        LIMIT 1
-        """,
-        (project, question, person),
-    )
-    return None if row is None else (row[-1], QuestionRecord(*row[:-1]))
-
-
-def insert_question(tx: WriteTx, record: QuestionRecord) -> None:
-    tx.execute(
-        f"INSERT INTO open_questions ({_QUESTION}) VALUES (?, ?, ?, ?, ?, ?, ?)",
-        (
-            record.question,
-            record.session,
-            record.project,
-            record.sessions,
-            record.asked_at,
-            record.asked_again_at,
-            record.person,
-        ),
-    )
-
-
-def rewrite_question(tx: WriteTx, id: int, record: QuestionRecord) -> None:
-    tx.execute(
-        "UPDATE open_questions SET session = ?, sessions = ?, asked_at = ?, asked_again_at = ? WHERE id = ?",
-        (record.session, record.sessions, record.asked_at, record.asked_again_at, id),
-    )
+    def rewrite_question(self, id: int, record: QuestionRecord) -> None:
+        self.tx.execute(
+            "UPDATE open_questions SET session = ?, sessions = ?, asked_at = ?, asked_again_at = ? WHERE id = ?",
+            (record.session, record.sessions, record.asked_at, record.asked_again_at, id),
+        )

@@ -25,9 +25,8 @@ from memory_server.embedding import Embedder
 from memory_server.project import Project
 from memory_server.services.facts import FactService
 from memory_server.settings import Settings
-from memory_server.sqlite import embeddings, memories
 from memory_server.sqlite.database import Database
-from memory_server.sqlite.tx import WriteTx
+from memory_server.sqlite.transaction import Transaction
 from scale import texts
 from scale.texts import BATCH, LARGE, Text
 
@@ -91,7 +90,7 @@ def fill(path: Path, size: int, embedder: Embedder) -> None:
     database = Database(path, lambda: moment[0])
     facts = FactService(database)
     with database.write() as tx:
-        space = embeddings.open_space(tx, embedder.space).id
+        space = tx.embeddings.open_space(embedder.space).id
     topics = np.array(embedder.embed_documents(texts.of_topics()), dtype=np.float32)
     batches = range(0, size, BATCH)
     for start in batches:
@@ -103,9 +102,9 @@ def fill(path: Path, size: int, embedder: Embedder) -> None:
                 draft = FactDraft(_key(number // FACT_EACH), added[number - start].content)
                 facts.write_in(tx, draft, Scope.PROJECT, CALLER)
             for fact, vector in zip(
-                embeddings.waiting(tx, space, Embedded.FACTS, BATCH), vectors[::FACT_EACH], strict=True
+                tx.embeddings.waiting(space, Embedded.FACTS, BATCH), vectors[::FACT_EACH], strict=True
             ):
-                embeddings.insert(tx, space, fact, [vector])
+                tx.embeddings.insert(space, fact, [vector])
         moment[0] += OLDEST / len(batches)
         if start and start % 50_000 == 0:
             note(f"{start:,} of {size:,} memories are made")
@@ -121,11 +120,11 @@ def _key(number: int) -> str:
     return f"{('notes', 'project.decision', 'current', 'discovered')[number % 4]}.k{number}"
 
 
-def _insert(tx: WriteTx, space: int, added: list[Text], vectors: NDArray[np.float32]) -> None:
+def _insert(tx: Transaction, space: int, added: list[Text], vectors: NDArray[np.float32]) -> None:
     for text, vector in zip(added, vectors, strict=True):
         draft = MemoryDraft(text.content, text.type, text.project, text.tags, text.importance)
-        stored = memories.insert(tx, draft, CALLER)
-        embeddings.keep(tx, space, Embedded.MEMORIES, stored.id, [text.content], [vector])
+        stored = tx.memories.insert(draft, CALLER)
+        tx.embeddings.keep(space, Embedded.MEMORIES, stored.id, [text.content], [vector])
 
 
 def _vectors(start: int, numbers: list[int], topics: NDArray[np.float32]) -> NDArray[np.float32]:

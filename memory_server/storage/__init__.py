@@ -1,0 +1,1 @@
+"""What services may ask of a database, whichever it is."""

@@ -1,0 +1,124 @@
+"""What a search reads: which texts hold its words, what stands beside them, and their vectors."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from memory_server.domain.embedding import Embedded
+from memory_server.storage.vectors import Wanted
+
+
+@dataclass(frozen=True, slots=True)
+class Posting:
+    """The texts that hold a term, their ids ascending, each with its BM25; `everywhere` is how many there are."""
+
+    ids: NDArray[np.int64]
+    scores: NDArray[np.float64]
+    everywhere: int
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """How texts begin and end, and when they were said: `ids` ascend, beside `seconds` of the julian day.
+
+    `starts` has the first characters, in lower case, of those that have a colon there, `ends` the last ones of those
+    that have a question mark there, by their ids.
+    """
+
+    ids: NDArray[np.int64]
+    seconds: NDArray[np.float64]
+    starts: Mapping[int, str]
+    ends: Mapping[int, str]
+
+
+class Candidates(Protocol):
+    """What a search reads of the file: which texts hold its words, what stands beside them, and their vectors."""
+
+    def count(self, kind: Embedded) -> int:
+        """How many texts the word index of a kind has, whoever asks: the index weighs its words by that."""
+        ...
+
+    def in_small_project(self, kind: Embedded, wanted: Wanted) -> str | None:
+        """The project ('' is none) whose memories a filter wants, if they are no more than SMALL."""
+        ...
+
+    def of_project(self, terms: Sequence[str], project: str) -> list[Posting]:
+        """For each term all memories of a project ('' is none) that hold it.
+
+        To look through the index for them takes 0.1 µs for each row that holds a term; to score one of theirs takes 3
+        µs.
+        """
+        ...
+
+    def with_others(
+        self, terms: Sequence[str], known: Sequence[Posting], ids: Sequence[int]
+    ) -> list[Posting]:
+        """The postings of terms, and what these other memories have of each."""
+        ...
+
+    def posting(self, kind: Embedded, term: str) -> Posting:
+        """The newest texts that hold a term, of those that the person sees."""
+        ...
+
+    def around(self, kind: Embedded, ids: Iterable[int], reach: int) -> NDArray[np.int64]:
+        """For each of these texts that was said in a session: so many before it, itself, and so many after it, in
+        order.
+
+        A row each, with 0 where there is none. Parts of long texts stand for themselves.
+        """
+        ...
+
+    def said(self, kind: Embedded, ids: Sequence[int]) -> Said:
+        """How these texts begin and end, and when they were said."""
+        ...
+
+    def containing(self, kind: Embedded, text: str, limit: int) -> list[int]:
+        """The newest texts that hold this letter by letter: for queries without any word, such as an emoji."""
+        ...
+
+    def lets_pass(
+        self,
+        kind: Embedded,
+        ids: NDArray[np.int64],
+        wanted: Wanted,
+        space_id: int = 0,
+    ) -> NDArray[np.bool_]:
+        """Of which texts a filter lets the memory (or turn, or fact) pass, in the order given.
+
+        `space_id` is the space of the question, 0 where none answers: what is kept beside its vectors may tell at once.
+        """
+        ...
+
+    def first_passing(
+        self,
+        kind: Embedded,
+        ids: NDArray[np.int64],
+        wanted: Wanted,
+        limit: int,
+        space_id: int = 0,
+    ) -> list[int]:
+        """The first texts that a filter lets pass, at most `limit`. Few are asked for at first, then ever more."""
+        ...
+
+    def passing(self, kind: Embedded, ids: Sequence[int], wanted: Wanted) -> set[int]:
+        """Those of the memories (or turns, or facts) of these texts that a filter lets pass."""
+        ...
+
+    def vectors(
+        self,
+        kind: Embedded,
+        space_id: int,
+        ids: NDArray[np.int64],
+        dimensions: int,
+        wanted: NDArray[np.bool_] | None = None,
+    ) -> list[NDArray[np.float32]]:
+        """The vectors of these texts, whose ids ascend: a row each and one of zeros.
+
+        Turns have two such arrays: those of the summaries and those of the messages. A text that has none yet has
+        zeros,
+        and so has one that is not `wanted`, and one whose vector holds no numbers, as in a damaged row.
+        """
+        ...

@@ -1,0 +1,115 @@
+"""A database as services see it: transactions, and what is done with it as a whole."""
+
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from pathlib import Path
+from typing import Protocol
+
+from memory_server.domain.deadline import CALL
+from memory_server.errors import Problem
+from memory_server.storage.tx import Tx, WriteTx
+
+
+class Database(Protocol):
+    """Threads may share it. It is opened at the first use; a failure to open is tried again at the next."""
+
+    @property
+    def path(self) -> Path | None:
+        """The file; None where it has none."""
+        ...
+
+    @property
+    def read_only(self) -> bool:
+        """Whether nothing can be written, or not by the person for whom something is done."""
+        ...
+
+    def read(self) -> AbstractContextManager[Tx]:
+        """One consistent view of all that is stored, as the person sees it for whom something is done."""
+        ...
+
+    def write(self, patience: float = CALL) -> AbstractContextManager[WriteTx]:
+        """One write: committed and durable when the block ends, undone when it raises.
+
+        `patience` is how many seconds to wait for others who write, where the call may take longer. It sees what
+        `later` has kept for the same person, and writes that too.
+
+        Raises:
+            Invalid: the person may only read.
+        """
+        ...
+
+    def snapshot(self) -> AbstractContextManager[Tx]:
+        """A view that stays the same however long it is read, and makes nobody wait who writes."""
+        ...
+
+    def later(self, mark: Callable[[WriteTx], object]) -> None:
+        """Let a read record its access with the next write of this process, and without one in the next `settle`.
+
+        So it waits for nobody. A process that is killed loses it.
+        """
+        ...
+
+    def settle(self) -> Problem | None:
+        """Write what `later` has kept for the person, or for all; why that could not be done. Then it is kept still.
+
+        Before a read that shows what this process has counted; and once a second, in the background.
+
+        Raises:
+            Unavailable: the database went away.
+        """
+        ...
+
+    def record(self, mark: Callable[[WriteTx], object]) -> Problem | None:
+        """Let a read record its access, unless nothing can be written; why it could not. Then only that is lost."""
+        ...
+
+    def stamp(self) -> str:
+        """A text that is another one after each write, of this process or another."""
+        ...
+
+    def refuse_empty(self) -> None:
+        """Raises Unavailable where its file is there and empty: a program emptied it. Backups may be left."""
+        ...
+
+    def problems(self) -> list[str]:
+        """What is wrong with what is stored, a line each. Reads everything."""
+        ...
+
+    def exposed(self) -> list[str]:
+        """Which of its files others than their owner can read, a line each."""
+        ...
+
+    def copies(self) -> list[str]:
+        """The files beside it that hold its content too, a line each with its age."""
+        ...
+
+    def rescues(self) -> list[str]:
+        """The files in which content was saved when it went away, a line each with its age."""
+        ...
+
+    def tidy(self) -> list[str]:
+        """Let only their owner read its files, and remove copies that were broken off; what was done, a line each."""
+        ...
+
+    def removal(self, index: str) -> Callable[[], bool]:
+        """What takes deleted words out of an index, a little with each call; whether nothing is left to do."""
+        ...
+
+    def erase(self) -> int:
+        """Overwrite what was deleted. How many bytes were written."""
+        ...
+
+    def drop_copies(self, older_than: str | None = None) -> tuple[str, ...]:
+        """Remove the copies that migrations made: what is erased must not live on in them.
+
+        With a moment only those that are older. The paths of the files that stay and may hold what is erased.
+        """
+        ...
+
+    def backup(self, target: Path, told: Callable[[int, int], None] | None = None) -> None:
+        """Write a checked copy of all to the file `target`. `told` hears how many pages of how many are."""
+        ...
+
+    def close(self) -> bool:
+        """Write what is kept, and close it for good; false when another thread writes for too long."""
+        ...

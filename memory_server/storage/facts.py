@@ -1,0 +1,89 @@
+"""Facts and their versions."""
+
+from collections.abc import Sequence
+from typing import Protocol
+
+from memory_server.domain.caller import Caller
+from memory_server.domain.fact import Fact, FactChange, FactDraft, Headline, Home
+
+
+class Facts(Protocol):
+    """The table `facts` and the index of its words."""
+
+    def find(self, home: Home, key: str) -> Fact | None:
+        """The fact, unless it has expired."""
+        ...
+
+    def expired(self, limit: int) -> list[Fact]:
+        """Facts whose time is over and that are still in the table."""
+        ...
+
+    def expired_at(self, home: Home, key: str) -> Fact | None:
+        """The fact of this key, if its time is over."""
+        ...
+
+    def headlines(
+        self, homes: Sequence[Home], prefix: str = "", tags: tuple[str, ...] = (), newest_first: bool = False
+    ) -> list[Headline]:
+        """The facts of these scopes whose key begins with a text and that have any of the tags; by key, or newest
+        first."""
+        ...
+
+    def select(self, ids: Sequence[int]) -> list[Fact]:
+        """These facts, in the order given."""
+        ...
+
+    def mentioned(self, homes: Sequence[Home], terms: Sequence[str], limit: int) -> list[Fact]:
+        """The facts whose key or value holds words of a query, best first."""
+        ...
+
+
+class WritableFacts(Facts, Protocol):
+    """The same in a transaction that writes."""
+
+    def insert(self, home: Home, draft: FactDraft, expires_at: str | None, caller: Caller) -> Fact: ...
+
+    def replace(self, fact: Fact, draft: FactDraft, expires_at: str | None, caller: Caller) -> Fact:
+        """A new version of the fact; the old value is in the history already."""
+        ...
+
+    def delete(self, fact: Fact, caller: Caller) -> None:
+        """Remove the fact; its last value stays in the history, with who took it."""
+        ...
+
+    def let_go(self, fact: Fact) -> None:
+        """Remove a fact whose time is over. The history says when that was, and holds no value of the key any more."""
+        ...
+
+    def erase(self, home: Home, key: str) -> int:
+        """Erase a key with its history, for good; how many steps it had."""
+        ...
+
+    def mark_accessed(self, ids: Sequence[int]) -> None:
+        """Reading counts an access; `updated_at` stays."""
+        ...
+
+
+class FactHistory(Protocol):
+    """The table `fact_history`: every value that a key has had. Triggers write it; it is read and explained here."""
+
+    def select(self, home: Home, key: str, limit: int) -> list[FactChange]:
+        """What happened to a key, newest first."""
+        ...
+
+    def find(self, number: int) -> FactChange | None:
+        """One step."""
+        ...
+
+    def find_last(self, home: Home, key: str, until: str | None = None) -> FactChange | None:
+        """What happened to a key last, up to a moment where one is given."""
+        ...
+
+    def changed_at(self, home: Home, key: str) -> str | None:
+        """When a key got the value that it has now, or lost its value; None where it never had another one."""
+        ...
+
+    def deleted_before(self, moment: str, limit: int) -> list[tuple[Home, str]]:
+        """The keys that have no value, and of which the last was deleted before a moment, or would have expired by
+        now."""
+        ...

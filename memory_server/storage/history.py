@@ -1,0 +1,175 @@
+"""Who changed what, what was deleted, and where things come from."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from memory_server.domain.caller import Caller
+from memory_server.domain.change import Action, Change, ChangeFilter, ChangeId
+from memory_server.domain.exchange.records import Origin
+from memory_server.domain.forgetting import Kind
+from memory_server.domain.long_term import LongTermChange, LongTermId, LongTermMemory
+from memory_server.domain.memory import Memory, MemoryDraft, MemoryId, MemoryType
+from memory_server.domain.timeline import Happened
+
+
+@dataclass(frozen=True, slots=True)
+class Changed:
+    """One edit or merge, of a memory or of a long-term memory. `before` and `draft` are their fields by name."""
+
+    id: int
+    memory_id: MemoryId | None
+    long_term_id: LongTermId | None
+    action: Action
+    before: dict[str, Any]
+    draft: dict[str, Any] | None
+    changed_at: str
+    changed_by: str | None
+    session: str | None
+
+    def as_draft(self) -> MemoryDraft:
+        """What was merged, as it was to be stored."""
+        given = dict(self.draft or {})
+        given |= {"type": MemoryType(given["type"]), "tags": tuple(given["tags"])}
+        given["occurred_at"] = given.get("occurred_at") or self.changed_at
+        return MemoryDraft(**given)
+
+    def as_change(self) -> LongTermChange:
+        """How a long-term memory was, as a change of how it is."""
+        return LongTermChange(**self.before)
+
+
+@dataclass(frozen=True, slots=True)
+class Trashed:
+    """Something in the trash; `parts` are the rows of each table."""
+
+    id: int
+    item_id: int
+    conversation: str | None
+    parts: dict[str, list[dict[str, Any]]]
+    deleted_at: str = ""
+
+
+class Changes(Protocol):
+    """The table `changes`: edits and merges with how it was before, for as long as they can be undone."""
+
+    def select(self, ids: Sequence[int]) -> list[Changed]:
+        """Those of these changes that are there, the latest first."""
+        ...
+
+    def since(self, first: Changed) -> list[Changed]:
+        """This change and all later ones of the same thing, the latest first."""
+        ...
+
+    def older(self, before: str, limit: int) -> list[int]:
+        """Those from before a moment, the oldest first."""
+        ...
+
+
+class WritableChanges(Changes, Protocol):
+    """The same in a transaction that writes."""
+
+    def keep_memory(self, before: Memory, caller: Caller, merged: MemoryDraft | None = None) -> None:
+        """Keep how a memory is that is about to be edited, or into which something is about to be merged."""
+        ...
+
+    def keep_long_term(self, before: LongTermMemory, caller: Caller) -> None:
+        """Keep how a long-term memory is that is about to be edited."""
+        ...
+
+    def delete(self, ids: Sequence[int]) -> None:
+        """Forget them: nothing undoes them any more."""
+        ...
+
+
+class Trash(Protocol):
+    """The table `trash`: what was deleted, as JSON, until it is brought back or erased."""
+
+    def select(
+        self, kind: Kind, *, item_id: int | None = None, conversation: str | None = None
+    ) -> list[Trashed]:
+        """What is in the trash, deleted last first: of one id, of one conversation, or all of a kind."""
+        ...
+
+    def find(self, id: int) -> tuple[Kind, Trashed] | None:
+        """What is in the trash under an id of the trash."""
+        ...
+
+    def find_last(self, kind: Kind, item_id: int) -> Trashed | None:
+        """What was deleted last under an id."""
+        ...
+
+    def older(self, before: str, limit: int) -> list[int]:
+        """What was deleted before a moment, by its id in the trash, the oldest first."""
+        ...
+
+
+class WritableTrash(Trash, Protocol):
+    """The same in a transaction that writes."""
+
+    def put(self, kind: Kind, ids: Sequence[int], caller: Caller, deleted_at: str | None = None) -> int:
+        """Move things into the trash; how many there were. They are deleted now, or at the moment that is given."""
+        ...
+
+    def restore(self, kind: Kind, trashed: Trashed, conversation_id: int | None = None) -> None:
+        """Bring something back as it was, under the id that it had, into a conversation where it had one."""
+        ...
+
+    def erase(self, ids: Sequence[int]) -> None:
+        """Erase what is in the trash under these ids of the trash. Triggers ask to overwrite its bytes."""
+        ...
+
+
+class Log(Protocol):
+    """What happened to the rows of all tables, as one list: who stored, edited, merged and deleted what when."""
+
+    def select(self, wanted: ChangeFilter, limit: int) -> list[Change]:
+        """What happened, the latest first. Of one moment, what was stored first comes last."""
+        ...
+
+    def find(self, id: ChangeId) -> Change | None:
+        """One change that can be undone."""
+        ...
+
+
+class Timeline(Protocol):
+    """What happened on each day in each project, counted: what was stored, recalled, superseded and forgotten."""
+
+    def counts(self, since: str) -> list[tuple[str, str, Happened, int]]:
+        """Day (YYYY-MM-DD, local), project ('' is none), what, how many; from a moment on. Only the last recall of each
+        memory is known, so an earlier one is not counted."""
+        ...
+
+
+class Written(Protocol):
+    """What was written last, over all kinds that answer questions."""
+
+    def newest(self) -> tuple[int, ...]:
+        """Numbers that change whenever a memory, a fact or a turn is stored or changes its text."""
+        ...
+
+
+class Origins(Protocol):
+    """The table `origins`: from where an imported item comes, and by which ids it is known in other files."""
+
+    def find(self, kind: str, source: str, id: str) -> tuple[int, str] | None:
+        """The item that is known by an id of a source, and the digest that it had; it may lie in the trash."""
+        ...
+
+    def find_own(self, kind: str, id: str) -> int | None:
+        """The item with an own id, in its table or in the trash: one that was taken over, or that was made here."""
+        ...
+
+    def own_ids_of(self, kind: str, id: int) -> list[str]: ...
+
+
+class WritableOrigins(Origins, Protocol):
+    """The same in a transaction that writes."""
+
+    def insert(self, kind: str, id: int, origins: Iterable[Origin]) -> None:
+        """Remember from where an item comes. An id that is known already leads to this item from now on."""
+        ...
+
+    def keep_own(self, kind: str, id: int, created_at: str, ids: Sequence[str]) -> None:
+        """Remember the own ids of an item, unless its row says the same."""
+        ...

@@ -1,0 +1,44 @@
+"""Background jobs: what failed, and what is to be erased."""
+
+from collections.abc import Mapping
+from typing import Final, Protocol
+
+FILE: Final = "file"
+"""The free bytes of the whole file. The other names are word indexes, whose deleted words are to go."""
+
+
+class JobProblems(Protocol):
+    """The table `job_problems`: what went wrong last in each background job of each running process."""
+
+    def select(self) -> dict[str, str]:
+        """The last problem of each job that fails now, by the job's name."""
+        ...
+
+
+class WritableJobProblems(JobProblems, Protocol):
+    """The same in a transaction that writes."""
+
+    def replace(self, job: str, process: str, problem: str) -> None:
+        """Tell the problem, and forget those of processes that have ended."""
+        ...
+
+    def delete(self, job: str, process: str) -> None:
+        """The job has succeeded in this process."""
+        ...
+
+
+class Erasures(Protocol):
+    """The table `erasures`: what was deleted and is still to be erased from the file. Triggers ask for it; jobs do
+    it."""
+
+    def due(self) -> dict[str, int]:
+        """What is to be erased, each with how often it has been asked for."""
+        ...
+
+
+class WritableErasures(Erasures, Protocol):
+    """The same in a transaction that writes."""
+
+    def mark_done(self, asked: Mapping[str, int]) -> None:
+        """As often as it was asked for when the work began: what was asked for since is still due."""
+        ...

@@ -1,0 +1,108 @@
+"""Projects, and the names that complete what somebody types."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Protocol
+
+from memory_server.domain.change import Kind
+from memory_server.domain.project import Listed, Moved
+
+
+class KeyKind(StrEnum):
+    """What a project is known by besides its name."""
+
+    REMOTE = "remote"
+    FOLDER = "folder"
+    NAME = "name"
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """A project of the file."""
+
+    id: int
+    name: str
+
+
+AT_ONCE = 5_000
+"""Memories that move in one transaction: about 0.1 s, so that other writes wait little."""
+
+
+class Projects(Protocol):
+    """The tables `projects` and `project_keys`: which project is meant, and what it is called."""
+
+    def find(self, name: str) -> Known | None:
+        """The project of exactly this name."""
+        ...
+
+    def find_by_key(self, key: str) -> Known | None:
+        """The project of this address of a remote, or of this path."""
+        ...
+
+    def find_by_former_name(self, name: str) -> Known | None: ...
+
+    def has_key(self, id: int, *kinds: KeyKind) -> bool:
+        """Whether a project is known by any key of these kinds."""
+        ...
+
+    def names(self) -> list[str]: ...
+
+    def former_names(self) -> list[str]: ...
+
+    def select(self) -> list[Listed]:
+        """All projects by name."""
+        ...
+
+    def is_in(self, id: int, folder: str | None) -> bool:
+        """Whether this is the root in which a project was used last."""
+        ...
+
+
+class WritableProjects(Projects, Protocol):
+    """The same in a transaction that writes."""
+
+    def insert(self, name: str) -> Known: ...
+
+    def add_key(self, id: int, key: str) -> None: ...
+
+    def mark_folder(self, id: int, folder: str) -> None: ...
+
+    def rename(self, id: int, name: str) -> None:
+        """A trigger lets every row follow, and keeps the old name as a former one."""
+        ...
+
+    def delete_empty(self) -> None:
+        """Forget the projects of which nothing is left, not even in the trash or in the history of facts."""
+        ...
+
+
+class JoinedProjects(Protocol):
+    """Moves all that one project has into another one. What both have under one name stays apart or is told."""
+
+
+class WritableJoinedProjects(JoinedProjects, Protocol):
+    """The same in a transaction that writes."""
+
+    def is_large(self, project: Known) -> bool:
+        """Whether it has more memories than may move in one transaction."""
+        ...
+
+    def hand_on(self, source: Known, target: Known) -> None:
+        """Let the folder, the remotes and the former names of one project lead to another one from now on."""
+        ...
+
+    def move_memories(self, source: Known, target: Known) -> int:
+        """Move at most AT_ONCE memories; how many."""
+        ...
+
+    def finish(self, source: Known, target: Known, memories: int) -> Moved:
+        """Move all else, and let every name and key of the source lead to the target."""
+        ...
+
+
+class Completing(Protocol):
+    """What half-written ids may become: rows of several tables by the first digits of their id."""
+
+    def numbered(self, kind: Kind, digits: str, project: str, limit: int) -> list[tuple[int, str]]:
+        """The newest rows whose id begins so, those of a project first, each with the beginning of its text."""
+        ...
