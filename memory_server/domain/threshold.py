@@ -7,6 +7,9 @@ MARGIN = 0.03
 """How far a threshold stays from the only examples there are, if all are of one kind. A choice: a beginning, since a
 paraphrase of the same matter differs by more."""
 
+DIGITS = range(2, 8)
+"""Digits of a threshold: hundredths, unless both examples of the gap would then be on the same side."""
+
 
 def proposed(wanted: Sequence[float], unwanted: Sequence[float]) -> float | None:
     """The threshold with the fewest examples on the wrong side, in the middle of the widest such gap; None without any.
@@ -23,7 +26,8 @@ def proposed(wanted: Sequence[float], unwanted: Sequence[float]) -> float | None
     gaps = list(pairwise(scores))
     gaps += [(scores[0] - 2 * MARGIN, scores[0]), (scores[-1], scores[-1] + 2 * MARGIN)]
     low, high = min(gaps, key=lambda gap: (wrong(sum(gap) / 2, wanted, unwanted), gap[0] - gap[1]))
-    return round((low + high) / 2, 2)
+    rounded = (round((low + high) / 2, digits) for digits in DIGITS)
+    return next((each for each in rounded if low < each <= high), high)
 
 
 def wrong(threshold: float, wanted: Sequence[float], unwanted: Sequence[float]) -> int:
