@@ -35,7 +35,7 @@ class Said:
 
 
 class Candidates(Protocol):
-    """What a search reads of the file: which texts hold its words, what stands beside them, and their vectors."""
+    """What a search reads: which texts hold its words, what stands beside them, and their vectors."""
 
     def count(self, kind: Embedded) -> int:
         """How many texts the word index of a kind has, whoever asks: the index weighs its words by that."""

@@ -26,7 +26,7 @@ Taken = TypeVar("Taken")
 
 
 class Exported(Protocol):
-    """Reads items as records, in an order that is the same in every file that holds the same."""
+    """Reads items as records, in an order that is the same in every database that holds the same."""
 
     def order(self, kind: str, project: str | None = None) -> list[int]:
         """The rows of a kind (of a project) in the order of their own ids."""
@@ -86,7 +86,7 @@ class ExportedFacts(Protocol):
 
 
 class ExportedProjects(Protocol):
-    """Projects as records, and by which name one of another file is known here."""
+    """Projects as records, and by which name one of another database is known here."""
 
     def projects(self, project: str | None = None) -> Iterator[ProjectRecord]:
         """All projects, or one, by name."""
@@ -149,11 +149,11 @@ class WritableTakenRows(TakenRows, Protocol):
     """The same in a transaction that writes."""
 
     def attempt(self, take: Callable[[], Taken]) -> Taken | str:
-        """Write one item; where a rule of the file refuses it, nothing of it is written: then the rule."""
+        """Write one item; where a rule of the database refuses it, nothing of it is written: then the rule."""
         ...
 
     def insert_memory(self, record: MemoryRecord) -> int:
-        """The id of the new memory: the one that it had, where no memory of this file ever had that or a later one."""
+        """The id of the new memory: the one that it had, where no memory here ever had that or a later one."""
         ...
 
     def rewrite_memory(self, id: int, record: MemoryRecord) -> None:
@@ -218,5 +218,5 @@ class WritableExchangedVectors(ExchangedVectors, Protocol):
     """The same in a transaction that writes."""
 
     def open_space(self, record: SpaceRecord) -> None:
-        """Take a model over where the file uses none yet: the server goes on with it, or changes to its own."""
+        """Take a model over where none is in use yet: the server goes on with it, or changes to its own."""
         ...

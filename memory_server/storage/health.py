@@ -4,8 +4,8 @@ from typing import Protocol
 
 
 class Health(Protocol):
-    """What is wrong with the file: SQLite's own checks, missing triggers and tables, and the rows of every table."""
+    """What the database is made of."""
 
     def libraries(self) -> dict[str, str]:
-        """What a person may ask about the file and the libraries that read it."""
+        """What a person may ask about the database and the libraries that read it."""
         ...

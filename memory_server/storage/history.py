@@ -150,7 +150,7 @@ class Written(Protocol):
 
 
 class Origins(Protocol):
-    """The table `origins`: from where an imported item comes, and by which ids it is known in other files."""
+    """The table `origins`: from where an imported item comes, and by which ids it is known in other databases."""
 
     def find(self, kind: str, source: str, id: str) -> tuple[int, str] | None:
         """The item that is known by an id of a source, and the digest that it had; it may lie in the trash."""

@@ -18,7 +18,7 @@ class KeyKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """A project of the file."""
+    """A project."""
 
     id: int
     name: str

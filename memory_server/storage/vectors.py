@@ -36,7 +36,7 @@ Wanted: TypeAlias = Filter | FactFilter | SaidFilter
 
 @dataclass(frozen=True, slots=True)
 class KnownSpace:
-    """A space as the file knows it; `state` is building, active or retired."""
+    """A space as the database knows it; `state` is building, active or retired."""
 
     id: int
     state: str
@@ -126,7 +126,7 @@ class WritableEmbeddings(Embeddings, Protocol):
     def open_space(self, space: Space) -> KnownSpace:
         """The space in use with this fingerprint, opened and all memories queued for it where it is not.
 
-        The first space of a file is active at once; a later one is building until `activate`.
+        The first space is active at once; a later one is building until `activate`.
         """
         ...
 
