@@ -18,6 +18,9 @@ from tests.conftest import Servers, Sqlite, until
 pytestmark = [
     pytest.mark.anyio,
     pytest.mark.skipif(shutil.which("tmux") is None, reason="tmux is not installed"),
+    pytest.mark.skipif(
+        not Path(os.devnull).is_char_device(), reason="tmux does not start where /dev/null is no device"
+    ),
 ]
 
 LONG = "一篇很长的文字" * 40
