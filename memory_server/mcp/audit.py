@@ -50,7 +50,10 @@ LOGIN = "(login)"
 
 @dataclass(frozen=True, slots=True)
 class RefusedLogin:
-    """A token that was not accepted, and where it came from. `forwarded_for` is what a proxy says, or a liar."""
+    """A token that was not accepted, and where it came from.
+
+    `forwarded_for` is the header X-Forwarded-For: a proxy sets it, but any client can send it too.
+    """
 
     reason: str
     through: str

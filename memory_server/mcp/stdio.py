@@ -30,8 +30,8 @@ GRACE = 0.4
 
 
 QUIET = 0.5
-"""Seconds without a message of the client before what carries out calls is made, where no call has asked for it: the
-first answers come first."""
+"""Seconds. If the client sends nothing for so long, the server makes what carries out calls, before any call needs it.
+The first answers are sent by then."""
 
 
 def serve(server: MemoryServer, close: Callable[[float], None], early: Early) -> None:

@@ -1,5 +1,5 @@
-"""What carries out the requests of a server: made when the first needs it, because to import it takes half as long as
-the SDK. The handshake and the list of tools do without."""
+"""What carries out the requests of a server. The first request that needs it makes it: its import takes half as long as
+that of the SDK, and the handshake and the list of tools do not need it."""
 
 import logging
 from collections.abc import Iterable, Mapping, Sequence

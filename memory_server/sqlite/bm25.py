@@ -1,4 +1,4 @@
-"""An SQL function that scores few rows of a word index: FTS5's own counts all that hold the word before the first."""
+"""An SQL function that scores a few rows of a word index. FTS5's `bm25()` first counts all rows that hold the word."""
 
 from typing import Any
 
@@ -13,8 +13,9 @@ K1, B = 1.2, 0.75
 def install(connection: apsw.Connection) -> None:
     """Give the connection `bm25_of`, for our own statements: nothing that stands in the file may need it.
 
-    `bm25_of(index, holding)` is `-bm25(index)` to the last digit, of a row that matches one phrase which so many rows
-    hold. It takes 3 µs a row; FTS5's takes 1 µs, and 0.07 µs for each row of the index that holds the phrase.
+    `bm25_of(index, holding)` equals `-bm25(index)` to the last digit, for a row that matches one phrase. `holding` says
+    how many rows hold the phrase. It takes 3 µs a row. FTS5's takes 1 µs a row, and 0.07 µs for each row of the index
+    that holds the phrase.
     """
     connection.register_fts5_function("bm25_of", _bm25)
 

@@ -80,7 +80,10 @@ class Candidates:
     def _within(
         self, terms: Sequence[str], holding: Sequence[int], memories: str, value: Value
     ) -> list[Posting]:
-        """For each term, which so many texts hold, those of some memories that do, parts of long ones among them."""
+        """For each term the rows of some memories that hold it, also parts of long memories, with their scores.
+
+        `holding` says how many texts hold each term.
+        """
         asked = json.dumps([(quoted(term), number) for term, number in zip(terms, holding, strict=True)])
         rows = self.tx.rows(
             f"""

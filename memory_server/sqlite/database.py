@@ -19,7 +19,7 @@ from memory_server.errors import Hint, Invalid, Mend, Problem, Unavailable
 from memory_server.sqlite import bm25, checks, failures, files, later, migrate, pragmas, rights, vectors
 from memory_server.sqlite.later import Later, Mark
 from memory_server.sqlite.transaction import Transaction
-from memory_server.sqlite.tx import Held
+from memory_server.sqlite.tx import Copies
 from memory_server.sqlite.waiting import Places, nap, until_the_end
 
 logger = logging.getLogger(__name__)
@@ -99,7 +99,7 @@ class Database:
         self._news = ""
         """What happened to the file last, for all threads that notice it at the same time."""
         self._later = Later()
-        self._held = Held()
+        self._copies = Copies()
         self._closed = False
 
     def open(self) -> None:
@@ -118,7 +118,7 @@ class Database:
         with self._translated(), until_the_end(CALL) as seconds, self._reader(seconds, person) as connection:
             connection.execute("BEGIN")
             try:
-                yield Transaction(connection, self._now(), person=person, held=self._held)
+                yield Transaction(connection, self._now(), person=person, copies=self._copies)
             finally:
                 _roll_back(connection)
 
@@ -145,9 +145,10 @@ class Database:
             try:
                 migrate.refuse_newer(connection, self._migrations[-1].version)
                 marks = self._later.take(person)
-                later.write(Transaction(connection, self._now(), person=person), marks)
                 before = connection.total_changes()
-                yield Transaction(connection, self._now(), person=person, before=before, held=self._held)
+                later.write(Transaction(connection, self._now(), person=person, before=before), marks)
+                before = connection.total_changes()
+                yield Transaction(connection, self._now(), person=person, before=before, copies=self._copies)
                 connection.execute("COMMIT")
                 marks = []
             finally:
@@ -239,7 +240,8 @@ class Database:
             return tx.health.problems(self._migrations)
 
     def removal(self, index: str) -> Callable[[], bool]:
-        """What takes deleted words out of an index, a little with each call; whether nothing is left to do."""
+        """A function that removes some of the deleted words of an index with each call, and answers whether all are
+        gone."""
         from memory_server.sqlite import deleted_words  # 5 ms, which a hook that never erases does without
 
         removal = deleted_words.Removal(index)

@@ -11,7 +11,6 @@ import apsw
 
 from memory_server.errors import Mend, Unavailable
 from memory_server.sqlite import files
-from memory_server.sqlite.files import BEFORE, TEMPORARY
 from memory_server.sqlite.rows import Rows
 
 APPLICATION_ID = 0x4D454D53  # "MEMS": `file memory.db` and this server know the file by it.
@@ -159,7 +158,7 @@ def _back_up_before(path: Path, newest: int) -> None:
     """Under the write lock, through a connection of its own: no other process can migrate before the copy is made."""
     reader = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READONLY)
     try:
-        backup(reader, path.with_name(f"{path.name}{BEFORE}{newest:04d}"))
+        backup(reader, path.with_name(f"{path.name}{files.BEFORE}{newest:04d}"))
     finally:
         reader.close()
 
@@ -199,7 +198,7 @@ def _placed(target: Path) -> Iterator[Path]:
     import tempfile  # 4 ms, which a process that copies nothing does without
 
     # Made anew under a name that nobody can foresee: a link that somebody has put there would be followed.
-    handle, name = tempfile.mkstemp(dir=target.parent, prefix=f"{target.name}.", suffix=TEMPORARY)
+    handle, name = tempfile.mkstemp(dir=target.parent, prefix=f"{target.name}.", suffix=files.TEMPORARY)
     os.close(handle)
     temporary = Path(name)
     try:

@@ -310,8 +310,8 @@ class _Held:
 
 
 def held_by(tx: Tx) -> SignBits | None:
-    """The copy of the process; None where it shall hold none."""
-    return None if tx.held is None else tx.held.of(SignBits)
+    """The sign bits that the process keeps; None where the file alone is to answer."""
+    return None if tx.copies is None else tx.copies.of(SignBits)
 
 
 def _is_known(wanted: Filter) -> bool:

@@ -18,20 +18,22 @@ Copy = TypeVar("Copy")
 
 
 @dataclass(frozen=True, slots=True)
-class Held:
-    """Copies of what a file holds, one of each kind in a process."""
+class Copies:
+    """What a process keeps in memory of a file: one copy of each kind, such as the sign bits."""
 
-    copies: dict[type, Any] = field(default_factory=dict)
+    made: dict[type, Any] = field(default_factory=dict)
 
     def of(self, kind: type[Copy]) -> Copy:
-        """The copy of a kind, made when it is first asked for."""
-        copy: Copy = self.copies.setdefault(kind, kind()) if kind not in self.copies else self.copies[kind]
+        """The copy of a kind. The first call makes it, empty."""
+        if kind not in self.made:
+            self.made.setdefault(kind, kind())  # another thread may have been first
+        copy: Copy = self.made[kind]
         return copy
 
 
 @dataclass(frozen=True, slots=True)
 class Tx:
-    """A transaction as tables take it. `now` is when it began."""
+    """A transaction, as the classes of tables use it. `now` is when it began."""
 
     connection: apsw.Connection
     now: str
@@ -41,8 +43,7 @@ class Tx:
     """The person for whom it is; None for the owner of the file."""
     before: int = field(default=-1, kw_only=True)
     """How many rows the connection had changed when it began to write; -1 where it only reads."""
-
-    held: Held | None = field(default=None, kw_only=True)
+    copies: Copies | None = field(default=None, kw_only=True)
     """None where the file alone is to answer."""
 
     @property

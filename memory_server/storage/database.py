@@ -92,7 +92,8 @@ class Database(Protocol):
         ...
 
     def removal(self, index: str) -> Callable[[], bool]:
-        """What takes deleted words out of an index, a little with each call; whether nothing is left to do."""
+        """A function that removes some of the deleted words of an index with each call, and answers whether all are
+        gone."""
         ...
 
     def erase(self) -> int:

@@ -230,7 +230,7 @@ def test_the_bits_in_the_process_show_what_the_file_shows(
                 for project in (None, "shop", ""):
                     asked = (Embedded.MEMORIES, meaning.space_id, meaning.vectors[0], Filter(project=project))
                     held = tx.embeddings.nearest(*asked, 200, few)
-                    assert held == replace(tx, held=None).embeddings.nearest(*asked, 200, few)
+                    assert held == replace(tx, copies=None).embeddings.nearest(*asked, 200, few)
                     seen = tx.rows(
                         "SELECT id FROM memories WHERE :project IS NULL OR ifnull(project, '') = :project",
                         {"project": project},

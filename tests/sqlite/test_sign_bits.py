@@ -15,7 +15,7 @@ from memory_server.sqlite import embeddings, sign_bits
 from memory_server.sqlite.database import Database
 from memory_server.sqlite.sign_bits import SignBits
 from memory_server.sqlite.transaction import Transaction
-from memory_server.sqlite.tx import Held
+from memory_server.sqlite.tx import Copies
 from memory_server.storage.vectors import Effort
 from tests.conftest import Clock, InMemory, Sqlite, undone
 from tests.sqlite.test_embeddings import FIRST, embed_all, filled, put, unit, vector_of
@@ -74,18 +74,20 @@ def assert_passing(tx: Transaction, bits: SignBits, space_id: int, wanted: Filte
     assert set(ids[~unknown].tolist()) == embedded & set(ids.tolist())
     by_sql = tx.candidates.passing(Embedded.MEMORIES, ids.tolist(), wanted)
     assert set(ids[passing].tolist()) == by_sql & embedded
-    for held in (Held({SignBits: bits}), None):
-        let_pass = replace(tx, held=held).candidates.lets_pass(Embedded.MEMORIES, ids[1:], wanted, space_id)
+    for copies in (Copies({SignBits: bits}), None):
+        let_pass = replace(tx, copies=copies).candidates.lets_pass(
+            Embedded.MEMORIES, ids[1:], wanted, space_id
+        )
         there = set(ids[1:].tolist()) if wanted == Filter() else by_sql
         assert set(ids[1:][let_pass].tolist()) == there
-        first = replace(tx, held=held).candidates.first_passing(
+        first = replace(tx, copies=copies).candidates.first_passing(
             Embedded.MEMORIES, ids[1:], wanted, 2, space_id
         )
         assert first == sorted(there)[:2]
 
 
 def searched(tx: Transaction, bits: SignBits | None, space_id: int) -> list[dict[int, float]]:
-    tx = replace(tx, held=None if bits is None else Held({SignBits: bits}))
+    tx = replace(tx, copies=None if bits is None else Copies({SignBits: bits}))
     return [
         tx.embeddings.nearest(Embedded.MEMORIES, space_id, vector_of(f"q {i}"), wanted, 5, EFFORT)
         for i, wanted in enumerate(WANTED)

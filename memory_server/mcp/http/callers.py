@@ -78,7 +78,7 @@ class HttpCallers:
         if given is not None:
             return f"http-{hashlib.sha256(given.encode()).hexdigest()[:32]}"
         name = "" if person is None else person.name
-        # What a proxy says may be a lie: it parts sessions of this one person, and gives nothing.
+        # A client can forge this header. It only separates sessions of one person, and gives no rights.
         machine = request.headers.get(FORWARDED) or (request.client.host if request.client else "")
         which = (client or "", machine[:LONGEST], request.headers.get(SESSION, "")[:LONGEST])
         now, sessions = self._now(), self._people.pop(name, {})

@@ -1,4 +1,4 @@
-"""Tells the audit log of tokens that were refused: so many a minute that an attacker hides nothing else in it."""
+"""Writes refused tokens into the audit log, so many a minute at most: an attacker cannot push out other lines."""
 
 import time
 from collections.abc import Callable
@@ -9,11 +9,12 @@ from starlette.types import Scope
 from memory_server.errors import MemoryServerError
 from memory_server.language.text import clean
 from memory_server.mcp.audit import RefusedLogin
+from memory_server.mcp.http.callers import FORWARDED
 from memory_server.mcp.http.keys import Keys
 from memory_server.mcp.http.rates import Rates
 
 EACH = 30
-"""Lines a minute for one address, so that one that tries without end hides no other."""
+"""Lines a minute for one address: if one address tries without end, the others still get lines."""
 
 ALL = 60
 """Lines a minute for all addresses: 22 MB a day at most, so that the calls of most of a week stay in the files that are
@@ -46,7 +47,7 @@ class RefusedLogins:
 
     async def _refused(self, scope: Scope, token: str, through: str) -> None:
         address = scope["client"][0] if scope.get("client") else None
-        told = Headers(scope=scope).get("x-forwarded-for")
+        told = Headers(scope=scope).get(FORWARDED)
         forwarded = None if told is None else clean(told)[:LONGEST]
         if self._each.take(f"{address} {forwarded}") or self._all.take(""):
             self._left_out += 1

@@ -23,8 +23,8 @@ class Turn:
 
 
 class Turns:
-    """One has the worker, the others wait. The next is of the person whose last turn is longest ago, and of this one's
-    the one that came first: so whoever comes new waits for one trigger of another alone."""
+    """One turn has the worker, the others wait. The worker goes to the person whose last turn ended longest ago; if
+    that person has several turns, to the one that came first. So a new person waits for one trigger at most."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
