@@ -8,6 +8,7 @@ from mcp import Client
 
 from memory_server.domain import acting
 from memory_server.triggers import engine
+from memory_server.triggers.javascript import sandbox
 from tests.rights.conftest import Team
 from tests.rights.prey import call
 
@@ -39,6 +40,7 @@ async def test_triggers_of_one_neither_stop_nor_switch_off_those_of_another(
     team: Team, monkeypatch: pytest.MonkeyPatch, trigger: str
 ) -> None:
     monkeypatch.setattr(engine, "BUDGET", 6.0)  # so that a busy machine changes nothing
+    monkeypatch.setattr(sandbox, "SECONDS", 0.2)
     async with team("ana") as ana, team("bob") as bob:
         for number in range(12):
             await add(ana, f"attack {number}", trigger)

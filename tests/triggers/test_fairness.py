@@ -137,7 +137,8 @@ def test_the_real_worker_evaluates_slow_innocents_beside_endless_ones(
     database: Database, clock: Clock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(engine_module, "BUDGET", 6.0)  # so that a busy machine changes nothing
-    monkeypatch.setattr(sandbox_module, "SLICE", 0.3)
+    monkeypatch.setattr(sandbox_module, "SLICE", 0.2)
+    monkeypatch.setattr(sandbox_module, "SECONDS", 0.3)
     sandbox = Sandbox()
     service = serving(sandbox, database)
     for number in range(6):

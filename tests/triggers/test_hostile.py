@@ -4,6 +4,7 @@ import os
 import sys
 import time
 from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -18,6 +19,9 @@ from memory_server.triggers.javascript.sandbox import Sandbox
 from tests.triggers.hostile import HOSTILE
 
 LIMIT = 0.15
+SHORT = 0.04
+"""The limit for those that only use up time; half of it is their slice."""
+
 SLACK = 1.0
 """What ending a worker and starting another may take beside the limit."""
 
@@ -29,8 +33,9 @@ SITUATION = Situation(
     participants={"user": "Ann"},
 )
 INNOCENT = "match_keys(context.messages, ['birthday', '生日'], 'user') === 2 && new Date().getMonth() === 6"
+SPENDING = ("endless loops", "regexes", "long native calls", "proxies")
 CASES = [
-    pytest.param(source, id=f"{category} {number}")
+    pytest.param(source, category in SPENDING, id=f"{category} {number}")
     for category, sources in HOSTILE.items()
     for number, source in enumerate(sources, 1)
 ]
@@ -46,6 +51,15 @@ def engine() -> Iterator[Sandbox]:
     finally:
         engine.close()
         sandbox.SECONDS = usual
+
+
+@contextmanager
+def hurried() -> Iterator[None]:
+    """What loops is ended sooner."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sandbox, "SECONDS", SHORT)
+        patch.setattr(sandbox, "SLICE", SHORT / 2)
+        yield
 
 
 def children() -> int:
@@ -69,10 +83,14 @@ def test_there_are_enough_of_them() -> None:
     assert len(set().union(*HOSTILE.values())) == sum(map(len, HOSTILE.values()))
 
 
-@pytest.mark.parametrize("source", CASES)
-def test_a_hostile_trigger_is_answered_and_the_next_is_right(engine: Sandbox, source: str) -> None:
+@pytest.mark.parametrize(("source", "spends"), CASES)
+def test_a_hostile_trigger_is_answered_and_the_next_is_right(
+    engine: Sandbox, source: str, spends: bool
+) -> None:
     began = time.monotonic()
-    hostile, innocent = engine.run([source, INNOCENT], SITUATION, budget=10)
+    with hurried() if spends else nullcontext():
+        (hostile,) = engine.run([source], SITUATION, budget=10)
+    (innocent,) = engine.run([INNOCENT], SITUATION, budget=10)
     took = time.monotonic() - began
     assert took < LIMIT + SLACK
     assert isinstance(hostile, Value | Failure)
@@ -86,6 +104,7 @@ def test_a_hostile_trigger_is_answered_and_the_next_is_right(engine: Sandbox, so
 
 
 @linux
+@hurried()
 def test_the_server_keeps_its_size_and_one_worker(engine: Sandbox) -> None:
     every = [source for sources in HOSTILE.values() for source in sources[:9:4]]
     others = children() - bool(engine.run(["1"], SITUATION, 5))
@@ -106,6 +125,7 @@ def test_nothing_reaches_standard_output(capfd: pytest.CaptureFixture[str]) -> N
 
 
 @pytest.mark.parametrize("category", HOSTILE)
+@hurried()
 def test_a_check_ends_with_a_verdict(engine: Sandbox, category: str) -> None:
     for source in HOSTILE[category][::12]:
         verdict = checked(engine, source)
