@@ -80,6 +80,8 @@ class Clock:
 class Servers:
     """Starts the real server as a separate process, on `db` unless told otherwise, with hashed vectors.
 
+    `db` begins as a file without rows; a test of what makes a file removes it first.
+
     async with server() as client: ...                  # the newest era, on memory.db
     async with server("--read-only", mode="legacy", name="Cursor") as client: ...
     """
@@ -97,6 +99,8 @@ class Servers:
     def __post_init__(self) -> None:
         self.db = self.folder / "memory.db"
         self.log = self.folder / "server.log"
+        self.db.touch(mode=0o600)
+        self.db.write_bytes(_empty_file())
 
     def command(self, *arguments: str) -> list[str]:
         """The command line as users start it; a `--db` or `--embedder` among the arguments overrides the tests' own."""
@@ -253,6 +257,12 @@ def _migrated() -> apsw.Connection:
         return tx.connection
 
 
+@cache
+def _empty_file() -> bytes:
+    """The bytes of such a file."""
+    return _migrated().serialize("main")
+
+
 def problems(database: Database) -> list[str]:
     """What `doctor` would find wrong with the file."""
     with database.read() as tx:
@@ -353,7 +363,7 @@ def database(clock: Clock) -> Iterator[Database]:
 def file_database(tmp_path: Path, clock: Clock) -> Iterator[Database]:
     """A migrated database in `tmp_path / "memory.db"`; closed and whole afterwards, or the test fails."""
     path = tmp_path / "memory.db"
-    path.write_bytes(_migrated().serialize("main"))
+    path.write_bytes(_empty_file())
     database = Database(path, clock)
     database.open()
     yield database

@@ -49,6 +49,7 @@ async def test_every_pipelined_write_of_several_servers_is_kept(
     server: Servers, sqlite: Sqlite, processes: int
 ) -> None:
     """They also start at once, on a file that is not there yet."""
+    server.db.unlink()
     each = 60 // processes
     async with AsyncExitStack() as stack:
         clients = []
@@ -311,6 +312,7 @@ async def test_a_file_that_cannot_be_served_is_told_in_each_answer(
     if kind == "no database":
         server.db.write_text("Dear Ada, " * 1000)
     elif kind == "folder":
+        server.db.unlink()
         server.db.mkdir()
     elif kind == "missing folder":
         server.db = server.folder / "a" / "b" / "memory.db"

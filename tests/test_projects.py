@@ -330,6 +330,7 @@ async def test_what_cannot_be_done_is_refused_and_changes_nothing(
 
 
 async def test_the_command_makes_no_file(server: Servers, tmp_path: Path, command: Command) -> None:
+    server.db.unlink()
     code, told = command(tmp_path)
     assert code == 1
     assert "There is no database" in told

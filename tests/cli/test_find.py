@@ -78,6 +78,7 @@ def test_what_is_not_there_is_said_and_how_to_find_it(terminal: Terminal, id: st
 
 
 def test_no_command_that_reads_makes_a_file(terminal: Terminal) -> None:
+    terminal.servers.db.unlink()
     for command in (
         ["search", "x"],
         ["list"],

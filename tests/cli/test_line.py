@@ -196,6 +196,8 @@ def test_shells_complete_commands_flags_and_values(server: Servers, shell: str) 
 async def test_shells_complete_what_the_file_holds(
     server: Servers, terminal: Terminal, ledger: Path, sqlite: Sqlite
 ) -> None:
+    server.db.unlink()
+
     def values(*words: str) -> list[str]:
         given = ["--project", "ledger", "--db", str(server.db), *words[:-1]]
         shell = Bash(program, {}, "memory-server", "")

@@ -147,6 +147,7 @@ async def test_a_purge_asks_and_no_is_an_answer(
     assert sqlite(server.db, "SELECT count(*) FROM memories") == "2"
 
 
-def test_without_a_database_nothing_is_made(screen: Screen) -> None:
+def test_without_a_database_nothing_is_made(screen: Screen, server: Servers) -> None:
+    server.db.unlink()
     screen.run("list")
     assert "There is no database" in screen.ended(1)

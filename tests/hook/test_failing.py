@@ -30,6 +30,7 @@ def failure(hooks: Hooks) -> str:
 
 @pytest.mark.parametrize("event", EVENTS)
 def test_a_database_that_is_missing_is_not_made(hooks: Hooks, event: str) -> None:
+    hooks.db.unlink()
     assert hooks(event, prompt="the harbour opens at noon").out == ""
     assert not hooks.db.exists()
     assert f"{event} failed: Unavailable: There is no database" in failure(hooks)

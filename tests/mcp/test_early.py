@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -57,7 +58,7 @@ def warm(tmp_path_factory: pytest.TempPathFactory, user_folders: dict[str, str])
     """Servers that know what to answer early; tests of these change nothing of that."""
     folder = tmp_path_factory.mktemp("warm")
     env = {**user_folders, "PYTHONPATH": str(ROOT), "XDG_CACHE_HOME": str(folder / "cache")}
-    servers = Servers(folder, env, cold=True)
+    servers = Servers(folder, env)
     for messages in (HANDSHAKE, NEWER):
         learnt(servers, messages)
     return servers
@@ -74,9 +75,16 @@ def again(warm: Servers, server: Servers) -> Servers:
 def server(tmp_path: Path, user_folders: dict[str, str]) -> Servers:
     """Servers whose cache is this test's own."""
     env = {**user_folders, "PYTHONPATH": str(ROOT), "XDG_CACHE_HOME": str(tmp_path / "cache")}
-    servers = Servers(tmp_path, env, cold=True)
+    servers = Servers(tmp_path, env)
     servers.waits = False
     return servers
+
+
+@pytest.fixture
+def cold(warm: Servers, server: Servers, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Their processes import the server while they answer, as users' do."""
+    for servers in (warm, server):
+        monkeypatch.setattr(servers, "cold", True)
 
 
 def said(server: Servers, messages: Sequence[object], *arguments: str) -> list[bytes]:
@@ -106,16 +114,30 @@ def early(
 
 def learnt(server: Servers, messages: Sequence[Any], *arguments: str) -> list[bytes]:
     """What the server answers; the next one knows it when this returns."""
+    before = stamps(server)
     with server.process(*arguments) as process:
         assert process.stdin is not None
         assert process.stdout is not None
         process.stdin.write(b"".join(map(line, messages)))
         process.stdin.flush()
         answers = [process.stdout.readline().rstrip() for each in messages if "id" in each]
-        until(lambda: len(early(server, messages, *arguments)) == len(answers), "the answers are kept")
+
+        def are_kept() -> bool:
+            return stamps(server) != before and len(early(server, messages, *arguments)) == len(answers)
+
+        until(are_kept, "the answers are kept")
         process.stdin.close()
         assert process.wait(PATIENCE) == 0
     return answers
+
+
+def stamps(server: Servers) -> list[tuple[int, int]]:
+    """They change whenever an answer is kept."""
+    found = []
+    for path in kept(server):
+        with suppress(FileNotFoundError):
+            found.append((path.stat().st_ino, path.stat().st_ctime_ns))
+    return found
 
 
 def kept(server: Servers) -> list[Path]:
@@ -138,6 +160,7 @@ def by_id(lines: Sequence[bytes]) -> list[tuple[str, dict[str, Any]]]:
 def test_what_is_answered_early_is_what_the_server_answers_to_the_byte(
     server: Servers, arguments: tuple[str, ...], messages: list[Any]
 ) -> None:
+    server.cold = not arguments
     assert early(server, messages, *arguments) == []
     first = learnt(server, messages, *arguments)
     assert sorted(early(server, messages, *arguments)) == sorted(first)
@@ -209,9 +232,13 @@ def test_what_was_never_answered_so_is_left_to_the_server(warm: Servers, name: s
 
 
 @pytest.mark.parametrize("name", ["the same id twice", "both eras", "a blank line", "a lone surrogate as id"])
-def test_a_strange_session_is_answered_as_without_early_answers(warm: Servers, name: str) -> None:
+def test_a_strange_session_is_answered_as_without_early_answers(
+    warm: Servers, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     messages = [*STRANGE[name][1], b"\n", tool("memory_get", 99, ids=[1])]
-    assert by_id(said(warm, messages)) == by_id(said(warm, messages, OFF))
+    right = said(warm, messages, OFF)
+    monkeypatch.setattr(warm, "cold", True)
+    assert by_id(said(warm, messages)) == by_id(right)
 
 
 @pytest.mark.anyio
@@ -233,6 +260,7 @@ async def test_the_official_client_sees_no_difference(server: Servers, era: str)
 # Input that comes in pieces, ends or is not read
 
 
+@pytest.mark.usefixtures("cold")
 def test_pieces_of_lines_are_put_together_wherever_the_server_takes_over(warm: Servers) -> None:
     messages = [*HANDSHAKE, *(request("ping", id=id) for id in range(3, 40))]
     whole = b"".join(map(line, messages))
@@ -249,6 +277,7 @@ def test_pieces_of_lines_are_put_together_wherever_the_server_takes_over(warm: S
     assert sorted(ids) == list(range(40))
 
 
+@pytest.mark.usefixtures("cold")
 def test_each_next_message_may_wait_for_the_answer_before_it(warm: Servers) -> None:
     with warm.process(stderr=subprocess.DEVNULL) as process:
         wire = Wire(process)
@@ -263,6 +292,7 @@ def test_each_next_message_may_wait_for_the_answer_before_it(warm: Servers) -> N
         assert process.wait(PATIENCE) == 0
 
 
+@pytest.mark.usefixtures("cold")
 @pytest.mark.parametrize("moment", [0.0, 0.4])
 @pytest.mark.parametrize("way", ["SIGTERM", "SIGINT", "end of input", "both ends"])
 def test_a_client_may_leave_at_any_moment(warm: Servers, way: str, moment: float) -> None:
@@ -283,6 +313,7 @@ def test_a_client_may_leave_at_any_moment(warm: Servers, way: str, moment: float
         assert process.stderr.read() == b""
 
 
+@pytest.mark.usefixtures("cold")
 def test_a_client_that_closes_its_reading_end_is_left_without_a_traceback(warm: Servers) -> None:
     with warm.process() as process:
         assert process.stdin is not None
@@ -295,6 +326,7 @@ def test_a_client_that_closes_its_reading_end_is_left_without_a_traceback(warm: 
         assert process.stderr.read() == b""
 
 
+@pytest.mark.usefixtures("cold")
 def test_a_client_that_reads_late_gets_all(warm: Servers) -> None:
     """The list is longer than a pipe holds, so the early answer waits in the middle of it."""
     with warm.process() as process:
@@ -460,6 +492,7 @@ def test_a_folder_that_may_only_be_read_still_gives_what_it_has(again: Servers) 
         folder.chmod(0o700)
 
 
+@pytest.mark.usefixtures("cold")
 def test_servers_that_start_at_once_leave_one_whole_file(server: Servers) -> None:
     processes = [server.process("--db", str(server.folder / f"{number}.db")) for number in range(3)]
     content = b"".join(map(line, HANDSHAKE))

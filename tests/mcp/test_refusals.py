@@ -336,7 +336,7 @@ async def test_a_server_that_starts_on_an_empty_file_makes_a_database_of_it(
     server: Servers, sqlite: Sqlite
 ) -> None:
     """As programs do that make a file before they name it: no server has had it open yet."""
-    server.db.touch()
+    server.db.write_bytes(b"")
     async with server() as client:
         await call(client, "memory_store", content="first", type="error")
     assert sqlite(server.db, "SELECT content FROM memories") == "first"

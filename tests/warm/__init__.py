@@ -40,7 +40,7 @@ class Warm:
         self._folder = tempfile.TemporaryDirectory(prefix="warm")
         self._socket = Path(self._folder.name) / "socket"
         self._process = subprocess.Popen(
-            [sys.executable, "-P", Path(__file__).with_name("forks.py"), self._socket],
+            [sys.executable, Path(__file__).with_name("forks.py"), self._socket],
             env={**os.environ, "PYTHONPATH": str(ROOT)},
             stdin=subprocess.PIPE, stdout=subprocess.PIPE,
         )  # fmt: skip

@@ -15,9 +15,19 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-import memory_server
+sys.path.pop(
+    0
+)  # the folder of this file: a flag for that would show in `sys.flags`, of which early answers depend
+
+import memory_server  # noqa: E402
 
 LEFT_OUT = "memory_server.triggers.javascript.worker"  # a program of its own
+LATE = (
+    "anyio._backends._asyncio", "click._textwrap", "encodings.utf_8_sig", "numpy.ma", "rapidfuzz", "re2",
+    "rich.console", "rich.logging", "rich.table", "uvicorn.lifespan.off", "uvicorn.lifespan.on",
+    "uvicorn.loops.auto", "uvicorn.protocols.http.auto", "uvicorn.protocols.websockets.auto",
+)  # fmt: skip
+"""What libraries import only when they are used."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +44,8 @@ def import_all() -> None:
     for module in pkgutil.walk_packages(memory_server.__path__, "memory_server."):
         if module.name != LEFT_OUT:
             importlib.import_module(module.name)
+    for name in LATE:
+        importlib.import_module(name)
 
 
 def declare_tools() -> None:
