@@ -19,7 +19,7 @@ sys.path.pop(
     0
 )  # the folder of this file: a flag for that would show in `sys.flags`, of which early answers depend
 
-import memory_server  # noqa: E402
+import memory_server
 
 LEFT_OUT = "memory_server.triggers.javascript.worker"  # a program of its own
 LATE = (
