@@ -57,6 +57,9 @@ class View:
     errors: list[str] = field(default_factory=list)
     """What the consoles of the pages complained about."""
 
+    _pages: dict[tuple[int, str, str], Any] = field(default_factory=dict)
+    """Those that no test has now, by width, language and colours."""
+
     @property
     def base(self) -> str:
         return self.address.partition("/?")[0]
@@ -65,27 +68,52 @@ class View:
     def port(self) -> int:
         return int(self.base.rpartition(":")[2])
 
+    def enter(self) -> None:
+        """See that the browser has the cookie."""
+        if self.state is None:
+            with self.page():
+                pass
+
     @contextmanager
     def page(
-        self, path: str = "/", width: int = WIDE, language: str = "en-GB", colours: str = "light"
+        self,
+        path: str = "/",
+        width: int = WIDE,
+        language: str = "en-GB",
+        colours: str = "light",
+        alone: bool = False,
     ) -> Iterator[Any]:
-        """A page in a context of its own, which has the cookie."""
+        """A page, which has the cookie. Pages that look alike are one that goes from address to address, unless it is
+        `alone` in a context: a new context costs three times what a page does."""
+        look = (width, language, colours)
+        page = None if alone else self._pages.pop(look, None)
+        page = page or self._new(*look)
+        heard = {"console": self._heard, "pageerror": lambda error: self.errors.append(str(error))}
+        for event, hear in heard.items():
+            page.on(event, hear)
+        done = False
+        try:
+            if self.state is None:
+                page.goto(self.address)
+                self.state = page.context.storage_state()
+            page.goto(self.base + path)
+            yield page
+            done = True
+        finally:
+            for event, hear in heard.items():
+                page.remove_listener(event, hear)
+            if done and not alone:
+                self._pages[look] = page
+            else:
+                page.context.close()
+
+    def _new(self, width: int, language: str, colours: str) -> Any:
         context = self.browser.new_context(
             viewport={"width": width, "height": 860}, locale=language, color_scheme=colours,
             storage_state=self.state,
         )  # fmt: skip
         context.set_default_timeout(10_000)
-        try:
-            page = context.new_page()
-            page.on("console", self._heard)
-            page.on("pageerror", lambda error: self.errors.append(str(error)))
-            if self.state is None:
-                page.goto(self.address)
-                self.state = context.storage_state()
-            page.goto(self.base + path)
-            yield page
-        finally:
-            context.close()
+        return context.new_page()
 
     def _heard(self, told: Any) -> None:
         """Of a request that a newer one replaced htmx says that it ended."""

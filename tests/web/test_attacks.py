@@ -66,8 +66,7 @@ def test_the_token_opens_once_and_leaves_the_address(own: View) -> None:
     "host", ["evil.example", "evil.example:80", "127.0.0.1", "127.0.0.1.evil.example:{port}", ""]
 )
 def test_a_foreign_host_is_refused(seen: View, host: str) -> None:
-    with seen.page():
-        pass
+    seen.enter()
     assert ask(seen, "/", Host=host.format(port=seen.port)).status in (400, 421)
 
 
@@ -107,8 +106,7 @@ def test_no_page_can_be_framed(own: View) -> None:
 
 
 def test_every_answer_has_the_headers_that_keep_scripts_out(seen: View) -> None:
-    with seen.page():
-        pass
+    seen.enter()
     for path in ("/", "/memory/3", "/static/page.js", "/nowhere"):
         answer = ask(seen, path)
         policy = answer.getheader("Content-Security-Policy") or ""
@@ -120,16 +118,14 @@ def test_every_answer_has_the_headers_that_keep_scripts_out(seen: View) -> None:
 
 @pytest.mark.parametrize("path", OUTSIDE)
 def test_no_address_leads_out(seen: View, path: str) -> None:
-    with seen.page():
-        pass
+    seen.enter()
     answer = ask(seen, path)
     assert answer.status == 404 or answer.getheader("Location") == "/"
 
 
 @pytest.mark.parametrize("path", WRONG)
 def test_a_wrong_address_is_explained(seen: View, path: str) -> None:
-    with seen.page():
-        pass
+    seen.enter()
     assert ask(seen, path).status in (200, 400, 404)
 
 

@@ -62,7 +62,7 @@ def faults(page: Any) -> list[str]:
 
 
 def test_the_language_can_be_switched_and_stays(seen: View) -> None:
-    with seen.page("/now") as page:
+    with seen.page("/now", alone=True) as page:
         page.click("text=中文")
         page.wait_for_selector("h1:text('当前')")
         assert page.url == f"{seen.base}/now"
