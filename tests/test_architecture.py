@@ -4,6 +4,7 @@ import ast
 import re
 import subprocess
 from collections.abc import Iterator, Mapping
+from functools import cache
 from pathlib import Path
 from string import Formatter
 
@@ -29,10 +30,13 @@ WORDS = [pytest.param(mcp_hints.WORDS, id="mcp"), pytest.param(cli_hints.WORDS, 
 FLAG = re.compile(r"(?<![\w-])--[a-z][a-z-]*")
 
 
-def modules() -> Iterator[tuple[str, ast.Module]]:
+@cache
+def modules() -> list[tuple[str, ast.Module]]:
     """Each module of the package, by its path in it."""
-    for path in sorted(PACKAGE.rglob("*.py")):
-        yield path.relative_to(PACKAGE).as_posix(), ast.parse(path.read_text(encoding="utf-8"))
+    return [
+        (path.relative_to(PACKAGE).as_posix(), ast.parse(path.read_text(encoding="utf-8")))
+        for path in sorted(PACKAGE.rglob("*.py"))
+    ]
 
 
 def called(tree: ast.AST) -> set[str]:

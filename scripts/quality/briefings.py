@@ -15,6 +15,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
+from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -193,9 +194,13 @@ def _marked(entry: JSON, told: str) -> bool:
 
 
 def tokens(text: str) -> int:
+    return len(_encoding().encode_ordinary(text))
+
+
+@cache
+def _encoding() -> Any:
     with warnings.catch_warnings(action="ignore", category=DeprecationWarning):
-        bpe: Any = importlib.import_module("bpe_openai")
-        return len(bpe.get_encoding("o200k_base").encode_ordinary(text))
+        return importlib.import_module("bpe_openai").get_encoding("o200k_base")
 
 
 def main() -> None:

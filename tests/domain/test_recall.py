@@ -1,9 +1,7 @@
 """The answer of a recall: lines within a limit of tokens."""
 
-import importlib
 import json
 import random
-import warnings
 from typing import Any
 
 import pytest
@@ -11,6 +9,7 @@ import pytest
 from memory_server.domain import recall
 from memory_server.domain.recall import Answer, Found, Recallable
 from tests.language.test_tokens import NOTES
+from tests.tokenizer import tokens_of
 
 LIMITS = (100, 250, 400, 800, 2400)
 
@@ -27,9 +26,7 @@ def tokens(answer: Answer) -> int:
     """Of the whole answer as a tool sends it."""
     items = [{"ref": each.ref, "kind": each.kind, "score": round(each.score, 2)} for each in answer.items]
     sent = {"answer": answer.text, "items": items, "tokens": answer.tokens, "left_out": answer.left_out}
-    with warnings.catch_warnings(action="ignore", category=DeprecationWarning):
-        bpe: Any = importlib.import_module("bpe_openai")
-        return len(bpe.get_encoding("o200k_base").encode(json.dumps(sent, ensure_ascii=False)))
+    return tokens_of(json.dumps(sent, ensure_ascii=False))
 
 
 def test_a_line_has_the_day_the_text_and_the_handle() -> None:

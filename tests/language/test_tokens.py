@@ -1,17 +1,15 @@
 """The estimate of tokens against a real tokenizer, offline: that of GPT-4o and later."""
 
-import importlib
 import json
 import random
-import warnings
 from pathlib import Path
-from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from memory_server.language.tokens import beginning, estimate, fitting, weigh
+from tests.tokenizer import tokens_of
 
 PAIRS: dict[str, list[list[str]]] = json.loads(
     (Path(__file__).parents[1] / "domain" / "consolidation_pairs.json").read_text(encoding="utf-8")
@@ -21,17 +19,11 @@ CHINESE = [note for note in NOTES if any("\u4e00" <= c <= "\u9fff" for c in note
 ENGLISH = [note for note in NOTES if note not in CHINESE]
 
 
-def tokens(text: str) -> int:
-    with warnings.catch_warnings(action="ignore", category=DeprecationWarning):
-        bpe: Any = importlib.import_module("bpe_openai")
-        return len(bpe.get_encoding("o200k_base").encode(text))
-
-
 @pytest.mark.parametrize("notes", [ENGLISH, CHINESE, NOTES], ids=["English", "Chinese", "mixed"])
 @pytest.mark.parametrize("seed", range(5))
 def test_a_page_is_estimated_within_ten_per_cent(notes: list[str], seed: int) -> None:
     page = " ".join(random.Random(seed).sample(notes, 25))
-    assert estimate(page) == pytest.approx(tokens(page), rel=0.1)
+    assert estimate(page) == pytest.approx(tokens_of(page), rel=0.1)
 
 
 def test_nothing_costs_nothing() -> None:
@@ -50,7 +42,7 @@ def test_more_text_never_weighs_less(one: str, other: str) -> None:
 
 @pytest.mark.parametrize("text", ["الإصدار كل يوم ثلاثاء", "релиз каждый вторник", "วันอังคาร", "🎉🚀🔥✅"])
 def test_other_scripts_are_estimated_rather_too_high(text: str) -> None:
-    assert estimate(text) >= tokens(text) - 1
+    assert estimate(text) >= tokens_of(text) - 1
 
 
 @given(st.text(), st.floats(0, 50))

@@ -1,9 +1,7 @@
 """One server for a whole module, in each wire era; and what a model reads when a call is refused."""
 
-import importlib
 import json
 import subprocess
-import warnings
 from collections.abc import AsyncIterator, Mapping
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -18,6 +16,7 @@ from memory_server.mcp import listed
 from memory_server.mcp.toolsets import toolsets
 from memory_server.settings import Settings
 from tests.conftest import ERAS, ROOT, Servers, eventually
+from tests.tokenizer import tokens_of
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -102,9 +101,7 @@ async def erased(server: Servers, *texts: str) -> None:
 def tokens(shown: object) -> int:
     """What a text, or an answer as compact JSON, costs a model: counted offline by the tokenizer of GPT-4o."""
     text = shown if isinstance(shown, str) else json.dumps(shown, ensure_ascii=False, separators=(",", ":"))
-    with warnings.catch_warnings(action="ignore", category=DeprecationWarning):
-        bpe: Any = importlib.import_module("bpe_openai")
-        return len(bpe.get_encoding("o200k_base").encode_ordinary(text))
+    return tokens_of(text)
 
 
 def schema_folder() -> Path:

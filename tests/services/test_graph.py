@@ -24,7 +24,7 @@ from memory_server.services.memories import MemoryService
 from memory_server.services.search import SearchService
 from memory_server.sqlite.database import Database
 from memory_server.sqlite.transaction import Transaction
-from tests.conftest import Clock, file_of
+from tests.conftest import Clock, file_of, rounds
 
 networkx: Any = importlib.import_module("networkx")
 
@@ -305,7 +305,9 @@ def as_networkx(case: Case, direction: Direction) -> Any:
     ]
 
 
-many = settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+many = settings(
+    max_examples=rounds(100), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
 
 
 @given(case=cases())

@@ -15,7 +15,7 @@ from memory_server.errors import Conflict
 from memory_server.language.query import parse
 from memory_server.sqlite.database import Database
 from memory_server.sqlite.transaction import Transaction
-from tests.conftest import ROOT, Clock, Sqlite, as_rows, damage, undone
+from tests.conftest import ROOT, Clock, Sqlite, as_rows, damage, rounds, undone
 
 CLAUDE = Caller("Claude", "s1")
 GLOBAL = Home(Scope.GLOBAL, "")
@@ -53,7 +53,7 @@ STORABLE = JSON.filter(
 )
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None, max_examples=200)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None, max_examples=rounds(80))
 @given(STORABLE)
 def test_any_json_value_comes_back_as_it_was(database: Database, value: Any) -> None:
     with undone(database) as tx:

@@ -10,7 +10,7 @@ from memory_server.domain.caller import Caller
 from memory_server.domain.forgetting import Kind
 from memory_server.sqlite.database import Database
 from memory_server.sqlite.transaction import Transaction
-from tests.conftest import Clock, Servers, Sqlite, problems, undone
+from tests.conftest import Clock, Servers, Sqlite, problems, rounds, undone
 
 BY_HAND = [
     "INSERT INTO memories (content, type, project, importance) VALUES ('x', 'error', 'p', 3)",
@@ -62,7 +62,7 @@ def take(tx: Transaction, step: str, id: int, other: int) -> None:
 
 
 @pytest.mark.parametrize("recursive", [0, 1])
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=150, deadline=None)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=rounds(60), deadline=None)
 @given(
     steps=st.lists(
         st.tuples(st.sampled_from(BY_HAND), st.integers(0, 5), st.integers(0, 5)), min_size=1, max_size=14

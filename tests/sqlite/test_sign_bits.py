@@ -17,7 +17,7 @@ from memory_server.sqlite.sign_bits import SignBits
 from memory_server.sqlite.transaction import Transaction
 from memory_server.sqlite.tx import Copies
 from memory_server.storage.vectors import Effort
-from tests.conftest import Clock, InMemory, Sqlite, undone
+from tests.conftest import Clock, InMemory, Sqlite, rounds, undone
 from tests.sqlite.test_embeddings import FIRST, embed_all, filled, put, unit, vector_of
 
 WANTED = [
@@ -127,7 +127,7 @@ def change(tx: Transaction, space_id: int, kind: str, id: int) -> None:
             tx.execute("DELETE FROM embedding_bits WHERE length(bits) = 1")
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=rounds(30), deadline=None, suppress_health_check=list(HealthCheck))
 @given(st.lists(CHANGES, min_size=1, max_size=5), st.sampled_from([3, 1_000]), st.sampled_from([1, 4, 1_000]))
 def test_the_copy_finds_what_sql_finds_after_any_changes(
     clock: Clock, changes: list[list[tuple[str, int]]], most: int, strays: int

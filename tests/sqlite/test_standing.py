@@ -24,7 +24,7 @@ from memory_server.sqlite.database import Database
 from memory_server.sqlite.memories import LASTING
 from memory_server.sqlite.transaction import Transaction
 from memory_server.sqlite.tx import Tx, Value
-from tests.conftest import Clock, undone
+from tests.conftest import Clock, rounds, undone
 
 REFERENCE = f"""
     SELECT id
@@ -72,7 +72,7 @@ def insert(tx: Transaction, number: int, row: Row) -> None:
     )  # fmt: skip
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=120, deadline=None)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=rounds(50), deadline=None)
 @given(
     kinds=st.lists(ROWS, min_size=1, max_size=12),
     picks=st.lists(st.integers(0, 11), max_size=60),

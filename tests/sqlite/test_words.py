@@ -17,7 +17,7 @@ from memory_server.language.text import SPACELESS, fold
 from memory_server.sqlite import candidates, peers
 from memory_server.sqlite.database import Database
 from memory_server.sqlite.transaction import Transaction
-from tests.conftest import ROOT, Sqlite, undone
+from tests.conftest import ROOT, Sqlite, rounds, undone
 
 SCRIPTS = st.sampled_from([
     *"aZzéÉñßøİıſ09_-'./:@+#*\"()[]{}<>|^~`\\ \t\n",  # Latin and marks
@@ -35,7 +35,7 @@ UNUSED = ("Cn", "Cs", "Co", "Cc")
 TEXTS = st.text(SCRIPTS, min_size=1, max_size=40)
 
 MANY = settings(
-    max_examples=150,
+    max_examples=rounds(60),
     deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )

@@ -19,11 +19,12 @@ from memory_server.triggers.javascript.sandbox import Sandbox
 from memory_server.triggers.simple.parser import parse
 from memory_server.triggers.simple.scene import Scene, TooLong
 from memory_server.triggers.simple.values import JsValue, Special, Undecided, kind_of, truthy
+from tests.conftest import rounds
 from tests.triggers.conditions import PARTS, PERSONS, SIGNS, Conditions, situation
 from tests.triggers.test_simple import NOW, called
 from tests.triggers.vectors import ERRORS, VECTORS
 
-EXAMPLES = 150
+EXAMPLES = rounds(60)
 SOURCES = 60
 
 COMPARE = """
