@@ -31,7 +31,7 @@ EXIT = 10.0
 """Seconds in which a process must have ended: GRACE is 0.4, but this machine may be busy."""
 
 
-KILL_ROUNDS = int(os.environ.get("KILL_ROUNDS", "4"))
+KILL_ROUNDS = int(os.environ.get("KILL_ROUNDS", "3"))
 
 
 @pytest.fixture

@@ -43,7 +43,6 @@ async def filled(server: Servers, hooks: Hooks) -> Hooks:
 @contextmanager
 def running(server: Servers, hooks: Hooks, *arguments: str) -> Iterator["subprocess.Popen[bytes]"]:
     """A server whose socket is open."""
-    server.cold = True  # tests kill and stop the process itself
     before = len(sockets(hooks))
     process = server.process(*arguments, cwd=hooks.project)
     try:
@@ -52,6 +51,12 @@ def running(server: Servers, hooks: Hooks, *arguments: str) -> Iterator["subproc
     finally:
         process.kill()
         process.communicate(timeout=20)
+
+
+@pytest.fixture
+def cold(server: Servers) -> None:
+    """The test kills or stops the process itself."""
+    server.cold = True
 
 
 def sockets(hooks: Hooks) -> list[Path]:
@@ -135,6 +140,7 @@ async def test_only_its_owner_reaches_the_socket_and_it_goes_with_the_server(
     assert not path.exists()
 
 
+@pytest.mark.usefixtures("cold")
 async def test_a_signal_takes_the_socket_away_too(server: Servers, filled: Hooks) -> None:
     with running(server, filled) as process:
         assert process.stdin is not None
@@ -147,6 +153,7 @@ async def test_a_signal_takes_the_socket_away_too(server: Servers, filled: Hooks
         assert sockets(filled) == []
 
 
+@pytest.mark.usefixtures("cold")
 async def test_the_socket_of_a_killed_server_is_removed_and_words_answer(
     server: Servers, filled: Hooks
 ) -> None:
@@ -158,6 +165,7 @@ async def test_the_socket_of_a_killed_server_is_removed_and_words_answer(
         assert sockets(filled) == []
 
 
+@pytest.mark.usefixtures("cold")
 async def test_words_answer_where_a_server_is_stalled(server: Servers, filled: Hooks) -> None:
     with running(server, filled) as process:
         os.kill(process.pid, signal.SIGSTOP)
@@ -167,6 +175,7 @@ async def test_words_answer_where_a_server_is_stalled(server: Servers, filled: H
         assert len(sockets(filled)) == 1
 
 
+@pytest.mark.usefixtures("cold")
 async def test_any_server_of_the_file_may_answer(server: Servers, filled: Hooks) -> None:
     with running(server, filled), running(server, filled) as newer:
         newer.kill()
