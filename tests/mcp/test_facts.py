@@ -15,8 +15,8 @@ from mcp_types import CallToolResult, TextContent
 
 from memory_server.language.text import visible
 from tests.conftest import ROOT, Servers, Sqlite, call
-from tests.language.test_tokens import tokens
 from tests.mcp.conftest import in_30_days, refusal
+from tests.tokenizer import tokens_of
 
 pytestmark = pytest.mark.anyio
 
@@ -413,9 +413,9 @@ async def test_the_whole_answer_of_a_briefing_keeps_the_limit(server: Servers, p
             result = await client.call_tool("smart_resume", {"max_tokens": limit, "include_context": parts})
             (block,) = result.content
             assert isinstance(block, TextContent)
-            assert limit / 2 < tokens(block.text) <= limit
+            assert limit / 2 < tokens_of(block.text) <= limit
             answer = json.loads(block.text)
-            assert answer["token_count"] == pytest.approx(tokens(block.text), rel=0.1)
+            assert answer["token_count"] == pytest.approx(tokens_of(block.text), rel=0.1)
             assert sorted(answer.get("context", {})) == sorted(parts)
 
 

@@ -278,25 +278,25 @@ async def test_a_person_edits_long_term_memories_in_the_live_file(server: Server
 
 
 @pytest.mark.parametrize(
-    "edit",
+    ("edit", "failing"),
     [
-        "failures = 9223372036854775807, fired_count = 9223372036854775807",
-        "quarantined_until = 'soon', error = NULL",
-        "quarantined_until = '', error = '', fired_at = 'yesterday', updated_at = ''",
-        "error = printf('%.*c', 100000, 'x'), prompt = char(10, 27)",
-        "name = char(39, 34, 10, 8238)",
-        "created_at = '', created_by = '', session = ''",
+        ("failures = 9223372036854775807, fired_count = 9223372036854775807", "while (true);"),
+        ("quarantined_until = 'soon', error = NULL", "while (true);"),
+        ("quarantined_until = '', error = '', fired_at = 'yesterday', updated_at = ''", "nobody();"),
+        ("error = printf('%.*c', 100000, 'x'), prompt = char(10, 27)", "nobody();"),
+        ("name = char(39, 34, 10, 8238)", "nobody();"),
+        ("created_at = '', created_by = '', session = ''", "nobody();"),
     ],
 )
 async def test_what_a_person_writes_into_any_column_breaks_no_search(
-    server: Servers, sqlite: Sqlite, edit: str
+    server: Servers, sqlite: Sqlite, edit: str, failing: str
 ) -> None:
     async with server() as client:
         await add(client, {}, "fires", "true")
         sqlite(
             server.db,
             'INSERT INTO long_term_memories (conversation_id, name, prompt, "trigger") '
-            "VALUES (1, 'late', 'p', 'while (true);')",
+            f"VALUES (1, 'late', 'p', '{failing}')",
             f"UPDATE long_term_memories SET {edit} WHERE name = 'fires'",
             f"UPDATE long_term_memories SET {edit} WHERE name = 'late'" if "name" not in edit else "SELECT 1",
         )

@@ -1,5 +1,6 @@
 """One service call a tool, and one transaction an answer: so an answer shows one moment of the file."""
 
+import shutil
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -108,17 +109,31 @@ class Counted:
         return counted
 
 
-@pytest.fixture
-def tools(tmp_path: Path) -> Iterator[dict[str, Tool]]:
-    """Every tool over services without background work, on a file with a little of each kind."""
-    services = app.build(Settings(db=tmp_path / "memory.db", embedder="hashing"))
+@contextmanager
+def opened(db: Path) -> Iterator[dict[str, Tool]]:
+    """Every tool over services without background work."""
+    services = app.build(Settings(db=db, embedder="hashing"))
     services.queue.warm_up()
     services.queue.drain()
-    found = {tool.name: tool for toolset in toolsets(services).values() for tool in toolset}
-    for name, arguments in FILLED:
-        anyio.run(found[name].call, arguments, CALLER)
-    yield found
+    yield {tool.name: tool for toolset in toolsets(services).values() for tool in toolset}
     services.close()
+
+
+@pytest.fixture(scope="module")
+def filled(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A file with a little of each kind."""
+    db = tmp_path_factory.mktemp("filled") / "memory.db"
+    with opened(db) as tools:
+        for name, arguments in FILLED:
+            anyio.run(tools[name].call, arguments, CALLER)
+    return db
+
+
+@pytest.fixture
+def tools(tmp_path: Path, filled: Path) -> Iterator[dict[str, Tool]]:
+    """Every tool over a copy of that file."""
+    with opened(Path(shutil.copy(filled, tmp_path))) as tools:
+        yield tools
 
 
 @pytest.mark.parametrize(

@@ -22,6 +22,7 @@ from memory_server.mcp.work import Work
 from memory_server.project import Project
 from memory_server.settings import Settings
 from memory_server.sqlite.rights import RIGHTS
+from tests.conftest import lay_empty_file
 
 SHOP, BLOG = Project("shop", "shop"), Project("blog", "blog")
 
@@ -94,6 +95,7 @@ def caller(client: str | None, _: object) -> Caller:
 
 @pytest.fixture
 def team(tmp_path: Path) -> Any:
+    lay_empty_file(tmp_path / "team.db")
     services = app.build(Settings(db=tmp_path / "team.db", embedder="hashing"), several=True)
     tools = [tool for tools in toolsets(services).values() for tool in tools]
     names = {tool.name: tool for tool in tools}

@@ -44,7 +44,7 @@ from memory_server.services.turns import TurnService
 from memory_server.sqlite.database import Database
 from memory_server.triggers.engine import TwoTierEngine
 from memory_server.triggers.javascript.sandbox import Sandbox
-from tests.conftest import Clock, InMemory, Sqlite, damage, problems
+from tests.conftest import Clock, InMemory, Sqlite, damage, lay_empty_file, problems
 
 CLAUDE = Caller("Claude", "s1", Project("/srv/shop", "shop"))
 TOKEN = "qzforgetmeq"
@@ -112,6 +112,8 @@ def make(
     made: list[World] = []
 
     def make(path: Path) -> World:
+        if not path.exists():
+            lay_empty_file(path)
         database = Database(path, clock)
         queue = EmbeddingQueue(database, lambda known: embedder, lambda space: embedder, clock)
         queue.work()

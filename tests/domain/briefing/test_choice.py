@@ -15,7 +15,7 @@ from memory_server.domain.briefing.items import of_fact
 from memory_server.domain.fact import Fact, Home, Scope
 from memory_server.domain.moment import timestamp
 from memory_server.language.tokens import weigh_json
-from tests.language.test_tokens import tokens
+from tests.tokenizer import tokens_of
 
 NOW = "2026-03-14T09:26:53.589Z"
 
@@ -217,6 +217,6 @@ def test_a_real_tokenizer_agrees_with_the_estimate(room: int) -> None:
         ]
     )
     briefing = briefed(items, room, 5)
-    real = tokens(json.dumps(briefing.text, ensure_ascii=False)) - 1
+    real = tokens_of(json.dumps(briefing.text, ensure_ascii=False)) - 1
     assert room / 2 < real <= room * 1.12
     assert briefing.cost == pytest.approx(real, rel=0.12)
