@@ -101,7 +101,8 @@ class Servers:
     def __post_init__(self) -> None:
         self.db = self.folder / "memory.db"
         self.log = self.folder / "server.log"
-        lay_empty_file(self.db)
+        if not self.db.exists():
+            lay_empty_file(self.db)
 
     def command(self, *arguments: str) -> list[str]:
         """The command line as users start it; a `--db` or `--embedder` among the arguments overrides the tests' own."""
