@@ -276,12 +276,6 @@ def only(columns: set[str], rows: list[dict[str, Any]]) -> list[list[tuple[str, 
     return sorted(([(name, row[name]) for name in sorted(columns)] for row in rows), key=repr)
 
 
-@pytest.fixture(params=range(1, NEWEST))
-def old(request: pytest.FixtureRequest, tmp_path: Path, clock: Clock) -> Path:
-    """A file of each earlier schema."""
-    return at(request.param, tmp_path, clock)
-
-
 @pytest.fixture(params=range(1, NEWEST + 1))
 def any_file(request: pytest.FixtureRequest, tmp_path: Path, clock: Clock) -> Path:
     """A file of each schema, the newest included."""
@@ -321,7 +315,11 @@ def test_a_file_of_the_newest_schema_is_left_as_it_is(tmp_path: Path, clock: Clo
     assert database.copies() == []
 
 
-def test_a_checked_copy_of_the_earlier_file_lies_beside_it(old: Path, clock: Clock) -> None:
+@pytest.mark.parametrize("version", [1, NEWEST // 2, NEWEST - 1])
+def test_a_checked_copy_of_the_earlier_file_lies_beside_it(
+    tmp_path: Path, clock: Clock, version: int
+) -> None:
+    old = at(version, tmp_path, clock)
     before = content(old)
     Database(old, clock).open()
     copy = old.with_name(f"memory.db.before-{NEWEST:04d}")
