@@ -3,7 +3,6 @@
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass
-from operator import itemgetter
 
 import apsw
 
@@ -135,12 +134,13 @@ class Health:
         """The rows of a table that somebody should mend, each with the column. What names a row may be the bad text."""
         named = f"CAST({rows.id} AS BLOB)"
         for column in rows.texts:
-            texts = f'SELECT CAST("{column}" AS BLOB) FROM {rows.table} WHERE "{column}" IS NOT NULL'
-            if _is_utf8(b"\0".join(map(itemgetter(0), self.tx.rows(texts)))):
-                continue  # all at once and without their ids, since nearly all files are sound
-            for id, text in self.tx.rows(f"SELECT {named}, {texts.removeprefix('SELECT ')}"):
-                if not _is_utf8(text):
-                    yield f"row {_shown(id)} of {rows.table}: {column} is not UTF-8"
+            texts = f'SELECT {named}, CAST("{column}" AS BLOB) FROM {rows.table}'
+            found = self.tx.rows(texts)
+            if not _is_utf8(
+                b"\0".join(text for _, text in found if text is not None)
+            ):  # all at once, since nearly all files are sound
+                bad = (id for id, text in found if text is not None and not _is_utf8(text))
+                yield from (f"row {_shown(id)} of {rows.table}: {column} is not UTF-8" for id in bad)
         for column in rows.moments:
             wrong = f"{column} IS NOT NULL AND julianday({column}) IS NULL"
             for (id,) in self.tx.rows(f"SELECT {named} FROM {rows.table} WHERE {wrong}"):
