@@ -8,7 +8,7 @@ import pytest
 from mcp import Client
 
 from memory_server.settings import Settings
-from tests.conftest import Servers, Sqlite, call
+from tests.conftest import Servers, Sqlite, call, until
 from tests.domain.secret_lists import GITHUB, PASS, PW
 from tests.mcp.conftest import refusal
 
@@ -146,12 +146,19 @@ async def test_every_text_parameter_of_a_writing_tool_is_listed_here(server: Ser
     assert set(WHOLE) <= written
 
 
+WAITING = " UNION ALL ".join(
+    f"SELECT 1 FROM {kind}embedding_queue" for kind in ("", "turn_", "fact_", "short_term_")
+)
+ALL_EMBEDDED = f"SELECT (SELECT count(*) FROM spaces) = 1 AND NOT EXISTS ({WAITING})"
+
+
 @pytest.mark.anyio
 async def test_a_secret_in_any_text_is_refused_and_nothing_of_the_call_is_stored(
     server: Servers, sqlite: Sqlite
 ) -> None:
     async with server() as client:
         await prepare(client)
+        until(lambda: sqlite(server.db, ALL_EMBEDDED) == "1", "what is prepared is embedded")
     before = stored(sqlite, server)
     async with server() as client:
         for tool, arguments in tries():
