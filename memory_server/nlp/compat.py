@@ -5,6 +5,8 @@ Checked with jieba 0.42.1; tests/nlp/test_compat.py names that version.
 
 import logging
 import warnings
+from collections.abc import Mapping
+from functools import cache
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -26,8 +28,9 @@ def load_tokenizer(cache: Path) -> Any:
     return tokenizer
 
 
-def idf_table() -> dict[str, float]:
-    """jieba's inverse document frequencies, read from its data file.
+@cache
+def idf_table() -> Mapping[str, float]:
+    """jieba's inverse document frequencies, read from its data file once a process.
 
     Importing `jieba.analyse` instead would also load a tagger, which needs 100 MB.
     """

@@ -2,7 +2,7 @@
 
 import re
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from typing import Any
 
@@ -86,7 +86,6 @@ class JiebaKeywords:
     def __init__(self, segmenter: Segmenter) -> None:
         self._segmenter = segmenter
         self._lock = threading.Lock()
-        self._frequencies: dict[str, float] = {}
         self._stemmer: Any = None
         self._stem = lru_cache(maxsize=STEMS)(self._stemmed)
 
@@ -144,11 +143,9 @@ class JiebaKeywords:
             return COMMON_IDF if word in _COMMON else MEDIAN_IDF
         return self._table().get(word, MEDIAN_IDF)
 
-    def _table(self) -> dict[str, float]:
-        with self._lock:
-            if not self._frequencies:
-                self._frequencies = idf_table()
-            return self._frequencies
+    def _table(self) -> Mapping[str, float]:
+        with self._lock:  # threads that come at once must not each read it
+            return idf_table()
 
 
 def _parts(token: str) -> list[str]:
