@@ -7,7 +7,7 @@ import uuid
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from memory_server.cli import garbage
+from memory_server.cli import arenas, garbage
 from memory_server.domain.caller import Caller
 from memory_server.errors import MemoryServerError
 from memory_server.mcp import listed
@@ -42,6 +42,7 @@ def serve(settings: Settings, early: Early | None = None) -> None:
             "To connect one, type: memory-server install CLIENT",
             file=sys.stderr,
         )
+    arenas.keep_few()
     # If no session id is given, each process is a session of its own.
     session, project = settings.session or f"process-{uuid.uuid4().hex}", settings.here
 
@@ -94,6 +95,7 @@ class Later:
         work = work_of(services, audit_of(self._settings))
         garbage.look_from_now()
         services.start()
+        arenas.give_back_what_loading_took()
         self._services = services
         opening = threading.Thread(target=_open, args=(services,), name="opening", daemon=True)
         opening.start()

@@ -72,6 +72,7 @@ def serve_http(settings: Settings) -> None:
     application = http_app(server, keys, replace(options, routes=[pages]))
     garbage.look_from_now()
     services.start()
+    arenas.give_back_what_loading_took()
     hooks = hooks_of(services)
     if not settings.no_socket:
         hooks.start()

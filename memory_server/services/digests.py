@@ -9,7 +9,6 @@ from memory_server.domain.edge import Edge, Relation
 from memory_server.domain.memory import SERVER, MemoryId
 from memory_server.services.embedding_queue import EmbeddingQueue
 from memory_server.storage.database import Database
-from memory_server.storage.tx import Tx
 
 AT_ONCE = 20
 """Digests that one run makes: a large old file gets them bit by bit."""
@@ -30,7 +29,9 @@ class DigestService:
         if not self.wanted or self.database.read_only:
             return 0
         with self.database.read() as tx:
-            due = domain.groups(_notes(tx), tx.now)[:AT_ONCE]
+            last = tx.digests.newest_sessions()  # briefings tell the last session of each project
+            notes = tx.digests.notes(domain.before(tx.now), last)
+            due = domain.groups(notes, tx.now)[:AT_ONCE]
         made = sum(self._make(group) for group in due)
         if made:
             self.queue.wake()
@@ -40,7 +41,7 @@ class DigestService:
         """One digest in a transaction of its own, unless a note has changed or another server has made it."""
         draft = domain.digest(group)
         with self.database.write() as tx:
-            if not set(group) <= set(_notes(tx)):
+            if not set(group) <= set(tx.digests.notes(domain.before(tx.now), among=group)):
                 return False
             made = tx.memories.insert(draft, WRITER)
             for note in group:
@@ -48,9 +49,3 @@ class DigestService:
                     tx.edges.connect(Edge(made.id, MemoryId(note.id), Relation.SUMMARIZES), WRITER)
             tx.digests.insert(made.id, group)
         return True
-
-
-def _notes(tx: Tx) -> list[Note]:
-    """What is old enough, but for the last session of each project, which briefings tell."""
-    last = tx.digests.newest_sessions()
-    return [note for note in tx.digests.notes(domain.before(tx.now)) if note.session not in last]

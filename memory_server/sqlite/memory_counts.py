@@ -54,12 +54,10 @@ class MemoryCounts:
         return {str(name): int(number) for name, number in rows}
 
     def total(self, project: str | None = None) -> int:
-        return int(
-            self.tx.value(
-                "SELECT ifnull(sum(number), 0) FROM memory_counts WHERE ? IS NULL OR project = ?",
-                (project, project),
-            )
-        )
+        counted = "SELECT ifnull(sum(number), 0) FROM memory_counts"
+        if project is None:
+            return int(self.tx.value(counted))
+        return int(self.tx.value(f"{counted} WHERE project = ?", (project,)))
 
     def current(self, project: str) -> int:
         row = self.tx.one(

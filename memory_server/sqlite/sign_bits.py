@@ -222,23 +222,38 @@ class _Held:
 
         Of two with an id the later one stays: a memory that was moved while the table was read.
         """
-        ids, projects = self._ids[: self._number], self._projects[: self._number]
-        by_id = np.argsort(ids, kind="stable")
-        last = np.append(ids[by_id[1:]] != ids[by_id[:-1]], True)[: len(ids)]
-        kept = by_id[last & (projects[by_id] != _GONE)]
-        kept = kept[np.argsort(projects[kept], kind="stable")]
-        for column in self._all():
-            column[: len(kept)] = column[kept]
-        self._number = self._in_order = len(kept)
+        order = np.argsort(self._ids[: self._number], kind="stable")
+        if not self._is_arranged(order):
+            self._rearrange(order)
+            order = np.argsort(self._ids[: self._number], kind="stable")
+        self._in_order = self._number
         self._moved.clear()
-        self._order[: len(kept)] = np.argsort(self._ids[: len(kept)], kind="stable")
-        projects = self._projects[: len(kept)]
+        self._order[: self._number] = order
+        projects = self._projects[: self._number]
         numbers = np.unique(projects)
         starts, ends = (np.searchsorted(projects, numbers, side).tolist() for side in ("left", "right"))
         self._together = {
             number: slice(start, end)
             for number, start, end in zip(numbers.tolist(), starts, ends, strict=True)
         }
+
+    def _is_arranged(self, by_id: NDArray[np.int64]) -> bool:
+        """So the table gives them, where nothing was changed while it was read: then nothing is copied."""
+        ids, projects = self._ids[: self._number], self._projects[: self._number]
+        if (projects == _GONE).any() or (projects[1:] < projects[:-1]).any():
+            return False
+        follows = (ids[1:] > ids[:-1]) | (projects[1:] > projects[:-1])
+        ordered = ids[by_id]
+        return bool(follows.all() and (ordered[1:] != ordered[:-1]).all())
+
+    def _rearrange(self, by_id: NDArray[np.int64]) -> None:
+        ids, projects = self._ids[: self._number], self._projects[: self._number]
+        last = np.append(ids[by_id[1:]] != ids[by_id[:-1]], True)[: len(ids)]
+        kept = by_id[last & (projects[by_id] != _GONE)]
+        kept = kept[np.argsort(projects[kept], kind="stable")]
+        for column in self._all():
+            column[: len(kept)] = column[kept]
+        self._number = len(kept)
 
     def _make_room(self, rows: int) -> None:
         more = rows - len(self._ids)
@@ -268,9 +283,12 @@ class _Held:
             found[~self._passing(rows, wanted)] = _FAR
             if is_seen is not None:
                 found[~is_seen[rows]] = _FAR
-            distances.append(found)
-            ids.append(self._ids[rows])
-        return _nearest(np.concatenate(ids), np.concatenate(distances), limit)
+            of_rows = self._ids[rows]
+            best = _nearest(of_rows, found, limit)
+            ids.append(of_rows[best])
+            distances.append(found[best])
+        every = np.concatenate(ids)
+        return every[_nearest(every, np.concatenate(distances), limit)]
 
     def _rows_of(self, wanted: Filter) -> "list[slice | NDArray[np.int64]]":
         """Where the rows that a filter lets pass can be, each place once."""
@@ -341,11 +359,10 @@ def _distances(columns: NDArray[np.uint64], asked: NDArray[np.uint64]) -> NDArra
 
 
 def _nearest(ids: NDArray[np.int64], distances: NDArray[np.uint16], limit: int) -> NDArray[np.int64]:
-    """The ids with the smallest distances, in no order; among equals the smaller id. None that is _FAR."""
+    """The places of the smallest distances, in no order; among equals of the smaller id. None that is _FAR."""
     if len(distances) <= limit:
-        every: NDArray[np.int64] = ids[distances != _FAR]
-        return every
+        return np.flatnonzero(distances != _FAR)
     most = np.partition(distances, limit - 1)[limit - 1]
-    nearer = ids[distances < most]
-    equal = np.sort(ids[(distances == most) & (distances != _FAR)])
-    return np.concatenate([nearer, equal[: limit - len(nearer)]])
+    nearer = np.flatnonzero(distances < most)
+    equal = np.flatnonzero((distances == most) & (distances != _FAR))
+    return np.concatenate([nearer, equal[np.argsort(ids[equal])][: limit - len(nearer)]])

@@ -1,6 +1,6 @@
 """Typed memories, their counts and uses, and what a briefing needs of them."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -207,8 +207,13 @@ class Peers(Protocol):
 class Digests(Protocol):
     """The table `digested`: the observations and turns for which a digest of the server stands."""
 
-    def notes(self, before: str) -> list[Note]:
-        """The observations and turns from before a moment for which nothing stands and that nothing supersedes."""
+    def notes(
+        self, before: str, without: Collection[str] = (), among: Sequence[Note] | None = None
+    ) -> list[Note]:
+        """The observations and turns from before a moment for which nothing stands and that nothing supersedes.
+
+        `without` are sessions that are left out; of `among`, where it is given, those that are still there.
+        """
         ...
 
     def newest_sessions(self) -> set[str]:

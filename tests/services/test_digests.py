@@ -4,7 +4,9 @@ from collections.abc import Sequence
 
 import pytest
 
+from memory_server.domain import digest as domain
 from memory_server.domain.caller import Caller
+from memory_server.domain.digest import Note
 from memory_server.domain.edge import Edge, Relation, Walk
 from memory_server.domain.memory import Filter, MemoryChange, MemoryDraft, MemoryId, MemoryType
 from memory_server.domain.turn import TurnDraft
@@ -192,6 +194,35 @@ def test_decisions_preferences_and_the_last_session_are_not_digested(
         note(database, [f"{part} {type}" for part in PARTS], type)
     clock.advance(days=400)
     assert service.make_due() == 0
+
+
+def test_what_has_changed_since_a_run_looked_is_not_digested(
+    database: Database,
+    service: DigestService,
+    store: MemoryService,
+    old: list[MemoryId],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    digest = domain.digest
+
+    def change_meanwhile(group: Sequence[Note]) -> MemoryDraft:
+        store.update(old[0], MemoryChange(content="The tests of the login are fast now"), CLAUDE)
+        return digest(group)
+
+    monkeypatch.setattr(domain, "digest", change_meanwhile)
+    assert service.make_due() == 0
+    assert digests(database) == []
+    monkeypatch.undo()
+    assert service.make_due() == 1
+
+
+def test_each_digest_reads_its_own_notes_alone(
+    database: Database, service: DigestService, old: list[MemoryId]
+) -> None:
+    with database.read() as tx:
+        notes = tx.digests.notes(tx.now)
+        assert set(tx.digests.notes(tx.now, among=notes[1:3])) == set(notes[1:3])
+        assert {note.session for note in tx.digests.notes(tx.now, without=["s2"])} == {"s1"}
 
 
 def test_nothing_is_digested_where_the_settings_say_so(
