@@ -126,6 +126,10 @@ def meaning_weight(space: Space | None, mode: str, chinese: bool, talk: float = 
     return TALK_WEIGHT if talk > TALK else MEANING_WEIGHT
 
 
+K1, B = 1.2, 0.75
+"""The constants of BM25, those of SQLite's FTS5."""
+
+
 def fts5_idf(holding: int, texts: int) -> float:
     """The inverse document frequency that FTS5's `bm25()` multiplies with: see its documentation."""
     return max(1e-6, log((texts - holding + 0.5) / (holding + 0.5)))

@@ -84,7 +84,8 @@ def _terms(text: str, *, stops: bool) -> list[str]:
                 found.append(run)
             continue
         for part in _CHINESE_STOPS.split(run) if stops else [run]:
-            found.extend(_pairs(part, stops=stops))
+            # The index has no terms for radicals such as ⺀: they are searched for in the text itself.
+            found.extend(filter(_has_letter, _pairs(part, stops=stops)))
     return found
 
 

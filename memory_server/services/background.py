@@ -31,7 +31,8 @@ def _nothing() -> None:
 class Job:
     """Work that is done again every `every` seconds, and at once when `wake` is set; the first time after `delay`.
 
-    `last` is called once, in the job's own thread, when the work stops.
+    `last` is called once, in the job's own thread, when the work stops. `shared`: it is done for all processes by one,
+    where they can agree on that.
     """
 
     name: str
@@ -40,6 +41,7 @@ class Job:
     delay: float = 0.0
     wake: threading.Event = field(default_factory=threading.Event)
     last: Callable[[], object] = _nothing
+    shared: bool = False
 
 
 class Background:
@@ -76,7 +78,7 @@ class Background:
         self._stopping.wait(job.delay)
         pause, told = min(job.every, RETRY), False
         while not self._stopping.is_set():
-            problem = _problem_of(job)
+            problem = self._problem_of(job)
             told = self._tell(job, problem, told)
             pause = min(job.every, RETRY) if problem is None else min(2 * pause, SLOWEST)
             job.wake.wait(job.every if problem is None else pause)
@@ -85,6 +87,19 @@ class Background:
             job.last()
         except MemoryServerError as error:
             logger.info("%s: %s", job.name, error)
+
+    def _problem_of(self, job: Job) -> str | None:
+        """Run the job once, unless another process does it; what went wrong."""
+        try:
+            if not job.shared or self._database.leads():
+                job.run()
+        except MemoryServerError as error:
+            logger.error("%s: %s", job.name, error)
+            return str(error)
+        except Exception as error:
+            logger.exception("%s failed", job.name)
+            return f"failed ({type(error).__name__}: {error}); the server's standard error says more"
+        return None
 
     def _tell(self, job: Job, problem: str | None, told: bool) -> bool:
         """Write the problem into the file, or take it out again; whether one of this job is in it now.
@@ -105,16 +120,3 @@ class Background:
             logger.warning("the problem of the job %s was not recorded: %s", job.name, error)
             return told
         return problem is not None
-
-
-def _problem_of(job: Job) -> str | None:
-    """Run the job once; what went wrong."""
-    try:
-        job.run()
-    except MemoryServerError as error:
-        logger.error("%s: %s", job.name, error)
-        return str(error)
-    except Exception as error:
-        logger.exception("%s failed", job.name)
-        return f"failed ({type(error).__name__}: {error}); the server's standard error says more"
-    return None

@@ -3,12 +3,23 @@
 from datetime import datetime
 from pathlib import Path
 
+from memory_server import defaults
+from memory_server.where import Where
 
-def named(database: Path, now: datetime) -> str:
+
+def file_like(database: Where) -> Path:
+    """The file whose name and folder a backup takes: of a database on PostgreSQL one in the user data folder."""
+    if isinstance(database, Path):
+        return database
+    return defaults.database().with_name(f"{database.name}.db")
+
+
+def named(database: Where, now: datetime) -> str:
     """The name of a backup: that of the database with the moment, in local time."""
-    return f"{database.stem}-{now.astimezone():%Y%m%d-%H%M%S}{database.suffix}"
+    like = file_like(database)
+    return f"{like.stem}-{now.astimezone():%Y%m%d-%H%M%S}{like.suffix}"
 
 
-def folder(database: Path) -> Path:
+def folder(database: Where) -> Path:
     """The usual folder: `backups` beside the database."""
-    return database.parent / "backups"
+    return file_like(database).parent / "backups"

@@ -132,7 +132,7 @@ class CaptureService:
     def forget(self, session: str | None, caller: Caller) -> Forgotten:
         """Erase for good what was kept unasked, of a session or of all, with the questions that it asked in vain."""
         with self.database.write() as tx:
-            found = tx.hook_captures.select(session, -1)
+            found = tx.hook_captures.select(session, None)
             written = tx.facts.select([each.id for each in found if each.kind is Captured.FACT])
             for captured, kind in KINDS.items():
                 ids = [each.id for each in found if each.kind is captured]

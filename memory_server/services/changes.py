@@ -169,7 +169,7 @@ def _unwrite(tx: WriteTx, id: ChangeId, chosen: frozenset[ChangeId], caller: Cal
     step = tx.fact_history.find(id.row)
     if step is None:
         raise _gone(id)
-    past = tx.fact_history.select(step.home, step.key, -1)
+    past = tx.fact_history.select(step.home, step.key, None)
     mine = [each for each in past if ChangeId(Origin.FACT_HISTORY, each.number) in chosen]
     first = mine[-1].number
     later = {ChangeId(Origin.FACT_HISTORY, each.number) for each in past if each.number >= first}

@@ -8,7 +8,7 @@ from memory_server.domain.consolidation import THRESHOLD, Likeness, Text, may_be
 from memory_server.domain.consolidation import compare as likeness
 from memory_server.domain.edge import line_of
 from memory_server.domain.embedding import Embedded, Vector
-from memory_server.domain.memory import Filter, MemoryId, MemoryType, Similar
+from memory_server.domain.memory import Filter, Memory, MemoryId, MemoryType, Similar
 from memory_server.domain.similar import Compared, Peer
 from memory_server.domain.wording import is_key
 from memory_server.language import query
@@ -42,10 +42,20 @@ def compare(tx: Tx, written: Written, texts: PreparedTexts, without: Collection[
     Where it says again what has been superseded, what superseded that is named too.
     """
     where = Filter(project=written.project or "")
-    cosines = _cosines(tx, written.fresh, where)
+    fresh = written.fresh if written.fresh and similar.comparable(written.fresh.space) else None
+    cosines = _cosines(tx, fresh, where)
     sharing = _sharing(tx, written, replace(where, type=written.type), rare_only=bool(cosines))
-    close = _close(tx, written.text, [id for id in sharing if id not in cosines], texts)
-    wanted = [id for id in dict.fromkeys([*sharing, *cosines]) if id in cosines or id in close]
+    others = [id for id in sharing if id not in cosines]
+    close, (near, vectors) = tx.both(
+        lambda: _close(tx, written.text, others, texts),
+        lambda: tx.both(
+            lambda: _select(tx, cosines, without),
+            lambda: _vectors(tx, fresh, list(cosines)),
+        ),
+    )
+    known = {memory.id: memory for memory in near}
+    known |= {memory.id: memory for memory in _select(tx, close, without)}
+    wanted = [id for id in dict.fromkeys([*sharing, *cosines]) if id in known]
     found = similar.compared(
         written.text,
         written.type,
@@ -54,13 +64,18 @@ def compare(tx: Tx, written: Written, texts: PreparedTexts, without: Collection[
                 memory,
                 texts.of(memory.content),
                 cosines.get(memory.id),
-                _vectors(tx, written.fresh, memory.id) if memory.id in cosines else None,
+                vectors.get(memory.id),
             )
-            for memory in tx.memories.select([id for id in wanted if id not in without])
+            for memory in map(known.__getitem__, wanted)
             if memory.person == written.person
         ],
     )
     return _with_successor(tx, found, written, texts, without)
+
+
+def _select(tx: Tx, ids: Collection[MemoryId], without: Collection[MemoryId]) -> list[Memory]:
+    wanted = [id for id in ids if id not in without]
+    return tx.memories.select(wanted) if wanted else []
 
 
 def _sharing(tx: Tx, written: Written, where: Filter, rare_only: bool) -> list[MemoryId]:
@@ -72,7 +87,7 @@ def _sharing(tx: Tx, written: Written, where: Filter, rare_only: bool) -> list[M
 
 def _close(tx: Tx, text: Text, ids: Sequence[MemoryId], texts: PreparedTexts) -> set[MemoryId]:
     """Those of these memories that are close to a text in their words. Of the others nothing else is read."""
-    contents = tx.memories.contents(ids)
+    contents = tx.memories.contents(ids) if ids else {}
     return {
         id
         for id, content in contents.items()
@@ -81,7 +96,7 @@ def _close(tx: Tx, text: Text, ids: Sequence[MemoryId], texts: PreparedTexts) ->
 
 
 def _cosines(tx: Tx, fresh: Fresh | None, where: Filter) -> dict[MemoryId, float]:
-    if fresh is None or not similar.comparable(fresh.space):
+    if fresh is None:
         return {}
     nearest = tx.embeddings.nearest(
         Embedded.MEMORIES,
@@ -94,9 +109,12 @@ def _cosines(tx: Tx, fresh: Fresh | None, where: Filter) -> dict[MemoryId, float
     return {MemoryId(id): cosine for id, cosine in nearest.items() if not parts.number_of(id)}
 
 
-def _vectors(tx: Tx, fresh: Fresh | None, id: MemoryId) -> tuple[Vector, Vector] | None:
-    there = None if fresh is None else tx.embeddings.vector_of(fresh.space_id, id)
-    return None if fresh is None or there is None else (there, fresh.vectors[0])
+def _vectors(tx: Tx, fresh: Fresh | None, ids: Sequence[MemoryId]) -> dict[int, tuple[Vector, Vector]]:
+    """The vectors of memories, each beside that of the text."""
+    if fresh is None or not ids:
+        return {}
+    there = tx.embeddings.vectors_of(fresh.space_id, ids)
+    return {id: (vector, fresh.vectors[0]) for id, vector in there.items()}
 
 
 def _phrases(text: Text) -> list[str]:

@@ -78,6 +78,11 @@ class Fresh:
     vectors: tuple[Vector, ...]
 
 
+def usable(tx: Tx, fresh: Fresh | None) -> Fresh | None:
+    """The vectors, unless another process has retired their space."""
+    return fresh if fresh is not None and tx.embeddings.in_use(fresh.space_id) else None
+
+
 @dataclass(frozen=True, slots=True)
 class Meaning:
     """The space that answers, and the vector of each question."""
@@ -289,8 +294,15 @@ class EmbeddingQueue:
         for anew in (False, True):
             meaning = self.meaning(texts, anew, max(FAIR, ends - time.monotonic()))
             with self._database.read() as tx:
-                if anew or isinstance(meaning, Unanswered) or tx.embeddings.in_use(meaning.space_id):
+                if anew or isinstance(meaning, Unanswered):
                     return ask(tx, meaning)
+                space_id = meaning.space_id
+                in_use, answer = tx.both(
+                    lambda: tx.embeddings.in_use(space_id),  # noqa: B023 - it is called at once
+                    lambda: ask(tx, meaning),  # noqa: B023
+                )
+                if in_use:
+                    return answer
         raise AssertionError("the second try always answers")
 
     def meaning(self, texts: Sequence[str], anew: bool, seconds: float) -> Meaning | Unanswered:

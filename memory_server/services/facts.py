@@ -259,8 +259,7 @@ class FactService:
 
 
 def _find(tx: Tx, key: str, scope: Scope | None, caller: Caller) -> Fact | None:
-    found = (tx.facts.find(place, key) for place in homes(scope, caller))
-    return next((fact for fact in found if fact is not None), None)
+    return tx.facts.first(homes(scope, caller), key)
 
 
 def _fitting(

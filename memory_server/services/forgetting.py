@@ -45,7 +45,7 @@ class ForgettingService:
         """How many things are deleted and not purged yet; those that were deleted before a moment."""
         with self.database.read() as tx:
             moment = before or after(tx.now)
-            return len(tx.trash.older(moment, -1)) + len(tx.fact_history.deleted_before(moment, -1))
+            return len(tx.trash.older(moment, None)) + len(tx.fact_history.deleted_before(moment, None))
 
     def _purge(self, before: str) -> None:
         while self._is_due(before):

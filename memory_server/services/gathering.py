@@ -2,19 +2,19 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Generic, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from memory_server.domain import parts, ranking, relevance
+from memory_server.domain import ranking, relevance
 from memory_server.domain.embedding import Embedded, Vector
-from memory_server.domain.memory import Filter
 from memory_server.domain.relevance import Hood, Numbers, Places, Term
 from memory_server.language import background
 from memory_server.language.query import Query
 from memory_server.services.embedding_queue import Meaning
-from memory_server.storage.candidates import Posting
+from memory_server.storage.candidates import Held, Proposal, Surroundings
 from memory_server.storage.tx import Tx
 from memory_server.storage.vectors import Wanted
 
@@ -59,14 +59,15 @@ class Item(Generic[Thing]):
 
 @dataclass(frozen=True, slots=True)
 class Asked(Generic[Thing]):
-    """What is searched, and how. `own` is the project that comes first; None: all are equal."""
+    """What is searched, and how. `own` gives the project that comes first, None: all are equal. It is asked when the
+    texts are read."""
 
     kind: Embedded
     load: Callable[[Tx, Sequence[int]], Mapping[int, Item[Thing]]]
     wanted: Wanted
     limit: int
     mode: str
-    own: str | None
+    own: Callable[[], str | None]
 
 
 @dataclass(slots=True)
@@ -77,39 +78,31 @@ class Words:
     texts: tuple[str, ...]
     wanted: Mapping[Embedded, Wanted]
     total: int = field(init=False)
-    _postings: dict[Embedded, list[Posting]] = field(default_factory=dict)
-    _sizes: dict[Embedded, int] = field(init=False)
+    _held: dict[Embedded, Held] = field(init=False)
 
     def __post_init__(self) -> None:
-        self._sizes = {kind: self.tx.candidates.count(kind) for kind in self.wanted}
-        self.total = sum(self._sizes.values())
+        candidates = self.tx.candidates
+        held = self.tx.each(
+            [partial(candidates.held, kind, self.texts, wanted) for kind, wanted in self.wanted.items()]
+        )
+        self._held = dict(zip(self.wanted, held, strict=True))
+        self.total = sum(each.texts for each in held)
 
     def term(self, kind: Embedded, text: str) -> Term:
         """Which texts of a kind hold a term. Where the memories of a small project are wanted, which of these."""
-        if not self._postings:
-            self._postings = {kind: self._read(kind, wanted) for kind, wanted in self.wanted.items()}
-        number = self.texts.index(text)
-        posting = self._postings[kind][number]
-        everywhere = sum(each[number].everywhere for each in self._postings.values())
-        rarity = ranking.fts5_idf(posting.everywhere, self._sizes[kind])
+        number, own = self.texts.index(text), self._held[kind]
+        posting = own.postings[number]
+        everywhere = sum(each.postings[number].everywhere for each in self._held.values())
+        rarity = ranking.fts5_idf(posting.everywhere, own.texts)
         return Term(posting.ids, posting.scores / rarity, everywhere, background.share(text))
 
-    def reach(self, kind: Embedded, ids: Places) -> None:
-        """From now on the terms tell of these texts too, of whatever project."""
-        project = self.tx.candidates.in_small_project(kind, self.wanted[kind])
-        if project is None or not self._postings:
-            return
-        whole = np.unique(ids & parts.WHOLE)
-        others = whole[~self.tx.candidates.lets_pass(kind, whole, Filter(project=project))].tolist()
-        if others:
-            known = self._postings[kind]
-            self._postings[kind] = self.tx.candidates.with_others(self.texts, known, others)
+    def held(self, kind: Embedded) -> Held:
+        """Which texts of a kind hold the terms."""
+        return self._held[kind]
 
-    def _read(self, kind: Embedded, wanted: Wanted) -> list[Posting]:
-        project = self.tx.candidates.in_small_project(kind, wanted)
-        if project is not None:
-            return self.tx.candidates.of_project(self.texts, project)
-        return [self.tx.candidates.posting(kind, text) for text in self.texts]
+    def reach(self, kind: Embedded, held: Held) -> None:
+        """From now on the terms tell of other texts too, of whatever project."""
+        self._held[kind] = held
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,6 +145,17 @@ def joined(kinds: Sequence[list[Scores]]) -> list[Scores]:
     ]
 
 
+def by_meaning(tx: Tx, asked: Asked[Thing], meaning: Meaning | None, queries: int) -> list[dict[int, float]]:
+    """The texts nearest to the question, or to each of its parts where it has so many `queries`."""
+    if meaning is None:
+        return []
+    most = max(asked.limit, OF_A_PART if queries > 1 else BY_MEANING)
+    nearest = tx.embeddings.nearest
+    return tx.each(
+        [partial(nearest, asked.kind, meaning.space_id, each, asked.wanted, most) for each in meaning.vectors]
+    )
+
+
 @dataclass(slots=True)
 class Gathering(Generic[Thing]):
     """`queries` are the parts of the question and at last the whole."""
@@ -160,13 +164,16 @@ class Gathering(Generic[Thing]):
     queries: tuple[Query, ...]
     asked: Asked[Thing]
     meaning: Meaning | None
+    near: Sequence[Mapping[int, float]]
+    """What `by_meaning` has found."""
     _holding: dict[str, list[int]] = field(default_factory=dict)
 
     def gathered(self) -> Gathered:
         """What the words or the meaning of a part propose, and what was said around it in the same talk."""
-        hood = self._hood(self._proposed())
-        self.words.reach(self.asked.kind, hood.ids)
-        known = self._vectors(hood)
+        around = self.tx.candidates.surroundings(self._proposal(), 2 * relevance.REACH)
+        hood = self._hood(around)
+        self.words.reach(self.asked.kind, around.reached(hood.ids))
+        known = self._vectors(hood, around)
         scores = self._scores(hood, known) if len(hood.rows) else []
         own = relevance.middle(known)[hood.rows] if len(known) > 1 else known[0][hood.rows]
         return Gathered(hood.ids[hood.rows].tolist(), scores, hood.speaking, own)
@@ -175,23 +182,26 @@ class Gathering(Generic[Thing]):
     def tx(self) -> Tx:
         return self.words.tx
 
-    def _proposed(self) -> list[int]:
+    def _proposal(self) -> Proposal:
         """The texts that the words or the meaning of any part of the question propose."""
-        found: dict[int, object] = {}
         several = len(self.queries) > 1  # then the last is the whole, which proposes nothing of its own
-        if self.asked.mode != "semantic":
-            most = max(self.asked.limit, OF_A_PART) if several else BY_WORDS
-            for asked in self.queries[: len(self.queries) - several]:
-                found |= dict.fromkeys(self._by_words(asked)[:most])
-        if self.meaning is not None:
-            most = max(self.asked.limit, OF_A_PART if several else BY_MEANING)
-            space = self.meaning.space_id
-            for vector in self.meaning.vectors:
-                found |= self.tx.embeddings.nearest(self.asked.kind, space, vector, self.asked.wanted, most)
-        return list(found)
+        most = max(self.asked.limit, OF_A_PART) if several else BY_WORDS
+        parts_asked = self.queries[: len(self.queries) - several] if self.asked.mode != "semantic" else ()
+        vectors = self.meaning.vectors if self.meaning is not None else ()
+        return Proposal(
+            self.asked.kind,
+            self.tx.each([partial(self._by_words, asked) for asked in parts_asked]),
+            min(most, BY_WORDS),
+            [id for nearest in self.near for id in nearest],
+            self.asked.wanted,
+            self._space_id,
+            len(vectors[0]) if vectors else 0,
+            self.words.texts,
+            self.words.held(self.asked.kind),
+        )
 
-    def _by_words(self, asked: Query) -> list[int]:
-        """The texts that hold the rarest and most words of a question."""
+    def _by_words(self, asked: Query) -> Places:
+        """The texts that hold the rarest and most words of a question, best first."""
         terms = [self._term(text) for text in asked.terms]
         symbols = [self._containing(symbol) for symbol in asked.symbols]
         if not terms:
@@ -203,10 +213,8 @@ class Gathering(Generic[Thing]):
         weights += [np.full(len(found), SYMBOL_SHARE) for found in symbols]
         different, places = np.unique(ids, return_inverse=True)
         totals = np.bincount(places, np.concatenate([np.zeros(0), *weights]), len(different))
-        best = different[np.lexsort((-different, -totals))]
-        return self.tx.candidates.first_passing(
-            self.asked.kind, best, self.asked.wanted, BY_WORDS, self._space_id
-        )
+        best: Places = different[np.lexsort((-different, -totals))]
+        return best
 
     def _containing(self, text: str) -> list[int]:
         """The newest texts that hold this; each text of the store is looked through, so only once."""
@@ -222,31 +230,30 @@ class Gathering(Generic[Thing]):
         """The space that answers; 0 where none does."""
         return 0 if self.meaning is None else self.meaning.space_id
 
-    def _hood(self, proposed: Sequence[int]) -> Hood:
+    def _hood(self, around: Surroundings) -> Hood:
         """The candidates: what is proposed and what was said around it in the same talk; with their neighbours."""
-        reach = relevance.REACH
-        lines = self.tx.candidates.around(self.asked.kind, proposed, 2 * reach)
+        reach, lines = relevance.REACH, around.lines
         beside, first = np.unique(lines[:, reach : -reach or None], return_index=True)
         near = {
             distance: lines[:, reach + distance : lines.shape[1] - reach + distance].ravel()[first]
             for distance in relevance.LEND
         }
         # The newest first among equals.
-        ids = np.array(sorted({*proposed, *beside.tolist()} - {0}, reverse=True), np.int64)
-        ids = ids[self.tx.candidates.lets_pass(self.asked.kind, ids, self.asked.wanted, self._space_id)]
+        ids = np.array(sorted({*around.proposed, *beside.tolist()} - {0}, reverse=True), np.int64)
+        ids = ids[around.lets_pass(ids)]
         places = np.minimum(np.searchsorted(beside, ids), max(0, len(beside) - 1))
         there = beside[places] == ids if len(beside) else np.zeros(len(ids), bool)
         own = {
             distance: np.where(there, found[places], 0) if len(beside) else np.zeros_like(ids)
             for distance, found in near.items()
         }
-        return self._joined(ids, own)
+        return self._joined(ids, own, around)
 
-    def _joined(self, ids: Places, near: Mapping[int, Places]) -> Hood:
+    def _joined(self, ids: Places, near: Mapping[int, Places], around: Surroundings) -> Hood:
         """The candidates and those of their neighbours that belong to the same talk."""
         every = np.unique(np.concatenate([ids, *near.values()]))
         every = every[every > 0]
-        said = self.tx.candidates.said(self.asked.kind, every[every < 1 << parts.NUMBERED].tolist())
+        said = around.said(every)
         seconds, (speaks, people, asks) = np.zeros(len(every) + 1), np.zeros((3, len(every) + 1), bool)
         seconds[np.searchsorted(every, said.ids)] = said.seconds
         for place, start in zip(np.searchsorted(every, list(said.starts)), said.starts.values(), strict=True):
@@ -263,19 +270,11 @@ class Gathering(Generic[Thing]):
             found[distance] = np.where(together, place, len(every))
         return Hood(every, rows, found, asks, int(people[rows].sum()))
 
-    def _vectors(self, hood: Hood) -> list[NDArray[np.float32]]:
+    def _vectors(self, hood: Hood, around: Surroundings) -> list[NDArray[np.float32]]:
         """The vectors of the texts of the hood: see `candidates.vectors`. Without meaning they have no dimension."""
-        meaning = self.meaning
-        if meaning is None or not meaning.vectors:
+        if self.meaning is None or not self.meaning.vectors:
             return [np.zeros((len(hood.ids) + 1, 0), np.float32)]
-        dimensions = len(meaning.vectors[0])
-        return self.tx.candidates.vectors(
-            self.asked.kind,
-            meaning.space_id,
-            hood.ids,
-            dimensions,
-            relevance.read_by_widened(hood),
-        )
+        return around.vectors(hood.ids, relevance.read_by_widened(hood))
 
     def _scores(self, hood: Hood, known: Sequence[NDArray[np.float32]]) -> list[Scores]:
         """The scores of each part of the question. `known` are the vectors of the texts of the hood."""

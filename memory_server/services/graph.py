@@ -195,7 +195,7 @@ def _alike(
         Filter(),
         limit + 1,
         "hybrid",
-        memory.project,
+        lambda: memory.project,
     )
     found = retrieval.alike(tx, memory.content, asked, replace(meaning, vectors=(vector,)))
     scores = {each.item.thing.id: min(1.0, each.score) for each in found if each.id != memory.id}

@@ -17,7 +17,7 @@ from memory_server.errors import Invalid, Mend, NotFound, Problem
 from memory_server.nlp import Segmenter
 from memory_server.services import comparing, projects
 from memory_server.services.comparing import Written
-from memory_server.services.embedding_queue import Coverage, EmbeddingQueue, Fresh
+from memory_server.services.embedding_queue import Coverage, EmbeddingQueue, Fresh, usable
 from memory_server.services.prepared import PreparedTexts
 from memory_server.storage.database import Database
 from memory_server.storage.tx import Tx, WriteTx
@@ -100,9 +100,10 @@ class MemoryService:
         project = projects.asked(draft.project or "", caller)
         self._refuse_secrets(draft.content, project.name, draft.tags, draft.metadata, draft.session)
         text = self.texts.of(draft.content)
-        fresh = self.queue.embed_now(draft.content)
+        fresh_now = self.queue.embed_now(draft.content)
         with self.database.write() as tx:
-            draft = replace(draft, project=projects.settle(tx, project) or None)
+            name, fresh = tx.both(lambda: projects.settle(tx, project), lambda: usable(tx, fresh_now))
+            draft = replace(draft, project=name or None)
             for id in filter(None, (related_to, supersedes, *summarizes)):
                 tx.memories.get(id)
             without = () if supersedes is None else (supersedes,)
@@ -160,8 +161,9 @@ class MemoryService:
             raise Invalid("Nothing to update.", Mend.NAME_MEMORY_FIELDS)
         project = None if wanted.project is None else projects.asked(wanted.project, caller)
         self._refuse_secrets(wanted.content, project and project.name, wanted.tags, wanted.metadata)
-        fresh = None if wanted.content is None else self.queue.embed_now(wanted.content)
+        fresh_now = None if wanted.content is None else self.queue.embed_now(wanted.content)
         with self.database.write() as tx:
+            fresh = usable(tx, fresh_now)
             if project is not None:
                 wanted = replace(wanted, project=projects.settle(tx, project))
             before = tx.memories.get(id)
@@ -250,4 +252,5 @@ def _keep(tx: WriteTx, fresh: Fresh | None, memory: Memory) -> bool:
     """Keep the vector of a memory's text; false where that waits in the queue."""
     if fresh is None or fresh.texts != (memory.content,):
         return False
-    return tx.embeddings.keep(fresh.space_id, Embedded.MEMORIES, memory.id, fresh.texts, fresh.vectors)
+    tx.embeddings.keep(fresh.space_id, Embedded.MEMORIES, memory.id, fresh.texts, fresh.vectors)
+    return True

@@ -93,17 +93,40 @@ def settle(tx: WriteTx, project: Project) -> str:
     return found.name
 
 
-def among(given: str | None, caller: Caller) -> Callable[[Tx], Among]:
-    """Where a search looks whose argument is a project, '*' for all equally, or nothing."""
-    project = None if given is None or given == EVERYWHERE else asked(given, caller)
+@dataclass(frozen=True, slots=True)
+class Where:
+    """Where a search looks whose argument is a project, '*' for all equally, or nothing.
 
-    def found(tx: Tx) -> Among:
-        own = None if given == EVERYWHERE else name_of(tx, caller.project) or None
-        if project is None:
-            return Among(None, own)
-        return Among(name_of(tx, project), own, unknown(tx, project))
+    `first` gives the name of the project that comes first, None: all are equal. `one` gives the name of the only one in
+    which it looks, with a note where it is unknown; None: it looks in all.
+    """
 
-    return found
+    first: Callable[[Tx], str | None]
+    one: Callable[[Tx], tuple[str, str | None]] | None
+
+    def __call__(self, tx: Tx) -> Among:
+        one = self.one
+        if one is None:
+            return Among(None, self.first(tx))
+        first, (name, note) = tx.both(lambda: self.first(tx), lambda: one(tx))
+        return Among(name, first, note)
+
+
+def among(given: str | None, caller: Caller) -> Where:
+    """Where a search looks that was given a project, '*' for all equally, or nothing."""
+    if given == EVERYWHERE:
+        return Where(lambda _: None, None)
+    project = None if given is None else asked(given, caller)
+    return Where(
+        lambda tx: name_of(tx, caller.project) or None,
+        None if project is None else lambda tx: _name_and_note(tx, project),
+    )
+
+
+def _name_and_note(tx: Tx, project: Project) -> tuple[str, str | None]:
+    """What `name_of` and `unknown` give."""
+    found = _find(tx, project) if project.key else None
+    return (found.name, None) if found else (name_of(tx, project), unknown(tx, project))
 
 
 def unknown(tx: Tx, project: Project) -> str | None:

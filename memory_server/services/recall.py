@@ -99,12 +99,15 @@ class RecallService:
 
         def ask(tx: Tx, meaning: Meaning | Unanswered) -> tuple[list[Found], tuple[Problem, ...], str | None]:
             known = meaning if isinstance(meaning, Meaning) else None
-            where, here = among(tx), projects.known(tx, caller)
+            where, here = tx.both(lambda: among(tx), lambda: projects.known(tx, caller))
             load = partial(search.load, learning=self.learning)
             asked = tuple(asked_of(text, wish, where, here, "hybrid" if known else "keyword", load))
-            found = list(_found(tx, retrieval.rank_all(tx, text, asked, known), here, load)) if asked else []
             kinds = [each.kind for each in asked]
-            return found, (*retrieval.without_meaning(tx, kinds, meaning), *tx.skipped), where.note
+            ranked, problems = tx.both(
+                lambda: retrieval.rank_all(tx, text, asked, known) if asked else [],
+                lambda: retrieval.without_meaning(tx, kinds, meaning),
+            )
+            return list(_found(tx, ranked, here, load)), (*problems, *tx.skipped), where.note
 
         return self.queue.read(retrieval.questions(text), ask)
 
@@ -145,7 +148,11 @@ def asked_of(
 
     Facts and short-term memories are those of the project that is named, else of the caller's and of the user.
     """
-    everywhere, own = wish.project == EVERYWHERE, where.own
+    everywhere, first = wish.project == EVERYWHERE, where.own
+
+    def own() -> str | None:
+        return first
+
     since, until = wish.since, wish.until
     wanted = Filter(project=where.only, since=since, until=until)
     there = here if where.only is None else replace(here, project=Project(where.only, where.only))

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Generic
 
 import numpy as np
@@ -20,7 +20,7 @@ from memory_server.language import background, dates, query, question
 from memory_server.language.query import Query
 from memory_server.language.text import fold
 from memory_server.services.embedding_queue import Meaning, Unanswered
-from memory_server.services.gathering import Asked, Gathering, Item, Scores, Thing, Words, joined
+from memory_server.services.gathering import Asked, Gathering, Item, Scores, Thing, Words, by_meaning, joined
 from memory_server.storage.tx import Tx
 
 LOOKED_AT = 100
@@ -102,7 +102,8 @@ def without_meaning(tx: Tx, kinds: Sequence[Embedded], meaning: Meaning | Unansw
         return [Problem(f"found by words only: {meaning.problem.text}", meaning.problem.hints)]
     if meaning is None:
         return []
-    left = {kind: tx.embeddings.count_waiting(meaning.space_id, kind) for kind in kinds}
+    counts = tx.each([partial(tx.embeddings.count_waiting, meaning.space_id, kind) for kind in kinds])
+    left = dict(zip(kinds, counts, strict=True))
     return [
         Problem(f"{number} {kind} are not embedded yet and were found by words only")
         for kind, number in left.items()
@@ -112,17 +113,17 @@ def without_meaning(tx: Tx, kinds: Sequence[Embedded], meaning: Meaning | Unansw
 
 @dataclass(frozen=True, slots=True)
 class _Candidate(Generic[Thing]):
-    """A text that may answer: its place among the scores, its id, what it is, and the text itself, folded."""
+    """A text that may answer: its place among the scores, its id, what it is, and the text itself, folded.
+
+    `is_own`: it is of the project that comes first, or of none.
+    """
 
     place: int
     id: int
     asked: Asked[Thing]
     item: Item[Thing]
     text: str
-
-    @property
-    def is_own(self) -> bool:
-        return self.asked.own is None or self.item.project in ("", self.asked.own)
+    is_own: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,9 +136,13 @@ class _Search(Generic[Thing]):
 
     def ranked(self) -> list[Ranked[Thing]]:
         """The best candidates with all that the question asks for, in the order of the answer."""
-        texts = dict.fromkeys(term for each in self.queries for term in each.terms)
-        words = Words(self.tx, tuple(texts), {each.kind: each.wanted for each in self.asked})
-        gathered = [Gathering(words, self.queries, each, self.meaning).gathered() for each in self.asked]
+        words, near = self.tx.both(self._words, self._near)
+        gathered = self.tx.each(
+            [
+                Gathering(words, self.queries, each, self.meaning, found).gathered
+                for each, found in zip(self.asked, near, strict=True)
+            ]
+        )
         ids = [(asked, id) for asked, each in zip(self.asked, gathered, strict=True) for id in each.ids]
         if not ids:
             return []
@@ -154,23 +159,37 @@ class _Search(Generic[Thing]):
         seen = self._read([(place, *ids[place]) for place in best[:LOOKED_AT].tolist()])
         return self._in_order(seen, scores, bases, vectors) if seen else []
 
+    def _words(self) -> Words:
+        texts = dict.fromkeys(term for each in self.queries for term in each.terms if self._by_words)
+        return Words(self.tx, tuple(texts), {each.kind: each.wanted for each in self.asked})
+
+    def _near(self) -> list[list[dict[int, float]]]:
+        """What the question's meaning proposes, of each kind."""
+        queries = len(self.queries)
+        return self.tx.each(
+            [partial(by_meaning, self.tx, asked, self.meaning, queries) for asked in self.asked]
+        )
+
     def _meaning_weight(self, asked: Query, talk: float) -> float:
         meaning = self.meaning if self.meaning is not None and self.meaning.vectors else None
         return ranking.meaning_weight(meaning.space if meaning else None, self._mode, asked.chinese, talk)
 
     def _read(self, best: Sequence[tuple[int, Asked[Thing], int]]) -> list[_Candidate[Thing]]:
-        items = {
-            asked.kind: asked.load(
-                self.tx,
-                list(dict.fromkeys(parts.memory_of(id) for _, kind, id in best if kind is asked)),
-            )
+        ids = {
+            asked.kind: list(dict.fromkeys(parts.memory_of(id) for _, kind, id in best if kind is asked))
             for asked in self.asked
         }
+        own, loaded = self.tx.both(
+            self.asked[0].own,
+            lambda: self.tx.each([partial(asked.load, self.tx, ids[asked.kind]) for asked in self.asked]),
+        )
+        items = dict(zip(ids, loaded, strict=True))
         found = []
         for place, asked, id in best:
             item = items[asked.kind].get(parts.memory_of(id))
             if item is not None:
-                found.append(_Candidate(place, id, asked, item, fold(_part(item.text, id))))
+                is_own = own is None or item.project in ("", own)
+                found.append(_Candidate(place, id, asked, item, fold(_part(item.text, id)), is_own))
         return found
 
     def _in_order(

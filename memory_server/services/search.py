@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cache, partial
 
 from memory_server.domain import parts, ranking, scoring
 from memory_server.domain.caller import Caller
@@ -81,26 +81,30 @@ class SearchService:
 
         def ask(tx: Tx, meaning: Meaning | Unanswered | None) -> Found:
             known = meaning if isinstance(meaning, Meaning) else None
-            where = among(tx)
+            where = among(tx) if among.one else None
+            own = cache(partial(_own, tx, among, where))
             asked = Asked(
                 Embedded.MEMORIES,
                 partial(load, learning=self.learning),
-                replace(wanted, project=where.only),
+                replace(wanted, project=where.only if where else None),
                 limit + offset,
                 mode if known else "keyword",
-                where.own,
+                own,
             )
-            hits = _hits(tx, text, asked, known)
+            hits, problems = tx.both(
+                lambda: _hits(tx, text, asked, known),
+                lambda: retrieval.without_meaning(tx, [Embedded.MEMORIES], meaning),
+            )
             floor = ranking.LIKELY if known and not known.space.lexical else ranking.LIKELY_BY_WORDS
             answered = bool(hits) and hits[0].score >= floor
             hits = (ranking.likely(hits) if likely else hits)[offset : offset + limit]
-            problems = [*retrieval.without_meaning(tx, [Embedded.MEMORIES], meaning), *tx.skipped]
             return Found(
                 hits,
                 name(known.space) if known else "none",
-                tuple(problems),
-                where.note or (NOT_LIKELY if hits and not (answered or offset) else None),
-                where.own,
+                (*problems, *tx.skipped),
+                (where.note if where else None)
+                or (NOT_LIKELY if hits and not (answered or offset) else None),
+                own(),
                 answered,
             )
 
@@ -137,23 +141,38 @@ class SearchService:
         self.database.later(mark)
 
 
+def _own(tx: Tx, among: projects.Where, where: Among | None) -> str | None:
+    """The project that comes first: where the search looks in all, nothing else needs to be known before."""
+    return among.first(tx) if where is None else where.own
+
+
 def _hits(tx: Tx, text: str, asked: Asked[Memory], meaning: Meaning | None) -> list[Hit]:
     """All hits that are worth showing, in order, with what edges say of them."""
     ranked = retrieval.rank(tx, text, asked, meaning)
     known = [_hit(tx, each) for each in ranked[: 2 * asked.limit + SPARE]]
     if not known:
         return []
-    successors = tx.edges.successors([hit.memory.id for hit in known])
+    ids = [hit.memory.id for hit in known]
+    successors, (near, linked) = tx.both(
+        lambda: tx.edges.successors(ids),
+        lambda: tx.both(
+            lambda: tx.edges.strongest(ids[0], ranking.NEIGHBOURS),
+            lambda: tx.edges.answering(ids[: asked.limit], LINKED_CONTENT),
+        ),
+    )
     there = {hit.memory.id for hit in known}
     holding = [id for id in successors.values() if id not in successors and id not in there]
     known += _joining(tx, holding, asked)
     hits = ranking.in_order(known, successors)
-    near = tx.edges.strongest(hits[0].memory.id, ranking.NEIGHBOURS)
+    if hits[0].memory.id != ids[0]:
+        near = tx.edges.strongest(hits[0].memory.id, ranking.NEIGHBOURS)
     there = {hit.memory.id for hit in known}
     unseen = [id for edge in near for id in (edge.source, edge.target) if id not in there]
     hits = ranking.with_neighbours(hits, near, [*known, *_joining(tx, unseen, asked)])
     hits.sort(key=lambda hit: hit.memory.is_digest)  # it must not take the place of what it was made from
-    linked = tx.edges.answering([hit.memory.id for hit in hits[: asked.limit]], LINKED_CONTENT)
+    others = {hit.memory.id for hit in hits[: asked.limit]} - {*ids[: asked.limit]}
+    if others:
+        linked |= tx.edges.answering(others, LINKED_CONTENT)
     return ranking.with_linked(hits, linked)
 
 
@@ -176,17 +195,23 @@ def shown(memory: Memory, number: int = 0) -> tuple[str, str | None]:
 
 def _joining(tx: Tx, ids: Sequence[MemoryId], asked: Asked[Memory]) -> list[Hit]:
     """Memories that join a search over an edge, where its filter lets them."""
-    passing = tx.candidates.passing(asked.kind, ids, asked.wanted) if ids else set()
+    if not ids:
+        return []
+    passing, found = tx.both(
+        lambda: tx.candidates.passing(asked.kind, ids, asked.wanted), lambda: tx.memories.select(ids)
+    )
     return [
         Hit(memory, 0.0, 0.0, Why(0.0, 0.0, scoring.decayed_score(memory, tx.now)), *shown(memory))
-        for memory in tx.memories.select([id for id in ids if id in passing])
+        for memory in found
+        if memory.id in passing
     ]
 
 
 def load(tx: Tx, ids: Sequence[int], learning: Learning = OFF) -> dict[int, Item[Memory]]:
     """These memories as the ranking reads them. This is the one place where their uses count."""
-    found = tx.memories.select([MemoryId(id) for id in ids])
-    uses = learning.counts(tx, ids)
+    found, uses = tx.both(
+        lambda: tx.memories.select([MemoryId(id) for id in ids]), lambda: learning.counts(tx, ids)
+    )
     return {memory.id: _item(memory, uses.get(memory.id, Uses()), tx.now) for memory in found}
 
 

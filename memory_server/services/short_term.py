@@ -334,13 +334,14 @@ class ShortTermService:
         flashes = self._flashbacks(tx, place, before, [parts.said_at for _, parts in picked])
         picked += [(Tier.FLASHBACK, parts) for parts in tx.short_term.recollect(asking, flashes)]
         memories = tx.short_term.select([parts.id for _, parts in picked])
+        shared = tx.short_term.shared_words(list(memories), asking)
         forms = {keyword.word: keyword.form for keyword in asked}
         return [
             Recalled(
                 memories[parts.id],
                 tier,
                 parts,
-                [forms[word] for word in tx.short_term.shared_words(parts.id, asking)],
+                [forms[word] for word in shared[parts.id]],
             )
             for tier, parts in picked
             if parts.id in memories

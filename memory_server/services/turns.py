@@ -16,7 +16,7 @@ from memory_server.domain.turn import Turn, TurnDraft
 from memory_server.errors import Mend, NotFound, Problem
 from memory_server.language import query
 from memory_server.services import projects, retrieval
-from memory_server.services.embedding_queue import EmbeddingQueue, Meaning, Unanswered
+from memory_server.services.embedding_queue import EmbeddingQueue, Meaning, Unanswered, usable
 from memory_server.services.facts import FactService
 from memory_server.services.gathering import Asked, Item
 from memory_server.services.learning import ON, Learning
@@ -60,16 +60,15 @@ class TurnService:
             self.facts.check(draft)
         if not self.facts.allow_secrets:
             refuse_secrets(turn.message, turn.summary, known, turn.session)
-        fresh = self.queue.embed_now(turn.summary, turn.message)
+        embedded = self.queue.embed_now(turn.summary, turn.message)
         with self.database.write() as tx:
-            caller = projects.settled(tx, caller)
+            caller, fresh = tx.both(lambda: projects.settled(tx, caller), lambda: usable(tx, embedded))
             id = tx.turns.insert(turn, caller)
-            kept = fresh is not None and tx.embeddings.keep(
-                fresh.space_id, Embedded.TURNS, id, fresh.texts, fresh.vectors
-            )
+            if fresh is not None:
+                tx.embeddings.keep(fresh.space_id, Embedded.TURNS, id, fresh.texts, fresh.vectors)
             for draft in drafts:
                 self.facts.write_in(tx, draft, Scope.PROJECT, caller)
-        if not kept:
+        if fresh is None:
             self.queue.wake()
         return id
 
@@ -91,7 +90,7 @@ class TurnService:
             known = meaning if isinstance(meaning, Meaning) else None
             mode = "hybrid" if known else "keyword"
             where = among(tx)
-            search = Asked(Embedded.TURNS, load, Filter(project=where.only), limit, mode, where.own)
+            search = Asked(Embedded.TURNS, load, Filter(project=where.only), limit, mode, lambda: where.own)
             ranked = retrieval.rank(tx, text, search, known)[:limit]
             found = [(each.item.thing, each.probability) for each in ranked]
             places = homes(None, projects.known(tx, caller))

@@ -3,16 +3,13 @@
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import date, timedelta
 
 from memory_server.domain.calls import Calls, times_of
 from memory_server.sqlite.rows import Rows
 from memory_server.sqlite.tx import Tx
+from memory_server.storage.people import DAYS, day_before, summed
 
 ROWS = (Rows("call_counts", ("day", "tool", "times"), moments=("day",), json=("times",)),)
-
-DAYS = 400
-"""Days that are kept: with all tools in use some 14,000 rows, two megabytes."""
 
 _COLUMNS = "calls, refused, failed, degraded, timed_out, milliseconds"
 
@@ -53,14 +50,10 @@ class CallCounts:
                     "times": json.dumps((before + new).times),
                 },
             )
-        oldest = date.fromisoformat(day) - timedelta(days=DAYS)
-        self.tx.execute("DELETE FROM call_counts WHERE day < ?", (oldest.isoformat(),))
+        self.tx.execute("DELETE FROM call_counts WHERE day < ?", (day_before(day, DAYS),))
 
     def select(self, days: int) -> dict[str, Calls]:
-        since = date.fromisoformat(self.tx.now[:10]) - timedelta(days=days - 1)
-        found: dict[str, Calls] = {}
-        for tool, times, *numbers in self.tx.rows(
-            f"SELECT tool, times, {_COLUMNS} FROM call_counts WHERE day >= ?", (since.isoformat(),)
-        ):
-            found[tool] = found.get(tool, Calls()) + Calls(*[*numbers, times_of(json.loads(times))])
-        return dict(sorted(found.items(), key=lambda each: (-each[1].calls, each[0])))
+        since = day_before(self.tx.now, days - 1)
+        return summed(
+            self.tx.rows(f"SELECT tool, times, {_COLUMNS} FROM call_counts WHERE day >= ?", (since,))
+        )

@@ -5,7 +5,7 @@ All kinds are searched in the same way; an id is a rowid of the word index, also
 
 import json
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain
 
 import numpy as np
@@ -19,7 +19,7 @@ from memory_server.sqlite.embeddings import TABLES, conditions
 from memory_server.sqlite.memory_counts import MemoryCounts
 from memory_server.sqlite.tx import Tx, Value
 from memory_server.sqlite.words import quoted
-from memory_server.storage.candidates import Posting, Said
+from memory_server.storage.candidates import Held, Posting, Proposal, Said
 from memory_server.storage.vectors import Wanted
 
 MOST_ROWS = 20_000
@@ -50,7 +50,13 @@ class Candidates:
             return MemoryCounts(self.tx).total() + int(self.tx.value("SELECT count(*) FROM memory_parts"))
         return int(self.tx.value(f"SELECT count(*) FROM {TABLES[kind].words}_docsize"))
 
-    def in_small_project(self, kind: Embedded, wanted: Wanted) -> str | None:
+    def held(self, kind: Embedded, terms: Sequence[str], wanted: Wanted) -> Held:
+        texts, project = self.count(kind), self._small_project(kind, wanted)
+        if project is not None:
+            return Held(texts, self.of_project(terms, project), project)
+        return Held(texts, [self.posting(kind, term) for term in terms], None)
+
+    def _small_project(self, kind: Embedded, wanted: Wanted) -> str | None:
         if kind is not Embedded.MEMORIES or not isinstance(wanted, Filter) or wanted.project is None:
             return None
         return wanted.project if MemoryCounts(self.tx).total(wanted.project) <= SMALL else None
@@ -66,17 +72,22 @@ class Candidates:
         holding = [int(number) for (number,) in counts]
         return self._within(terms, holding, "SELECT id FROM memories WHERE project IS ?", project or None)
 
-    def with_others(
-        self, terms: Sequence[str], known: Sequence[Posting], ids: Sequence[int]
-    ) -> list[Posting]:
-        holding = [each.everywhere for each in known]
-        found = self._within(terms, holding, "SELECT value FROM json_each(?)", json.dumps(ids))
+    def with_others(self, terms: Sequence[str], held: Held, ids: NDArray[np.int64]) -> Held:
+        if held.project is None or not held.postings:
+            return held
+        whole = np.unique(ids & parts.WHOLE)
+        own = Filter(project=held.project)
+        others = whole[~self.lets_pass(Embedded.MEMORIES, whole, own)].tolist()
+        if not others:
+            return held
+        holding = [each.everywhere for each in held.postings]
+        found = self._within(terms, holding, "SELECT value FROM json_each(?)", json.dumps(others))
         joined = []
-        for one, other in zip(known, found, strict=True):
+        for one, other in zip(held.postings, found, strict=True):
             every, scores = np.concatenate([one.ids, other.ids]), np.concatenate([one.scores, other.scores])
             order = np.argsort(every)
             joined.append(Posting(every[order], scores[order], one.everywhere))
-        return joined
+        return replace(held, postings=joined)
 
     def _within(
         self, terms: Sequence[str], holding: Sequence[int], memories: str, value: Value
@@ -124,6 +135,14 @@ class Candidates:
                 self.tx.value(f"SELECT count(*) FROM {index} WHERE {index} MATCH ?", (quoted(term),))
             )
         return Posting(found[:, 0].astype(np.int64), found[:, 1], everywhere)
+
+    def surroundings(self, proposal: Proposal, reach: int) -> "Surroundings":
+        kind, wanted, space_id = proposal.kind, proposal.wanted, proposal.space_id
+        found: dict[int, object] = {}
+        for ids in proposal.lists:
+            found |= dict.fromkeys(self.first_passing(kind, ids, wanted, proposal.most, space_id))
+        found |= dict.fromkeys(proposal.also)
+        return Surroundings(self, proposal, list(found), self.around(kind, found, reach))
 
     def around(self, kind: Embedded, ids: Iterable[int], reach: int) -> NDArray[np.int64]:
         source = TABLES[kind].source
@@ -271,3 +290,29 @@ class Candidates:
                     (space_id, json.dumps(read.tolist())),
                 )
         return found
+
+
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """What is proposed, and what was said before and after it: the rest is read when it is asked for."""
+
+    candidates: Candidates
+    proposal: Proposal
+    proposed: Sequence[int]
+    lines: NDArray[np.int64]
+
+    def lets_pass(self, ids: NDArray[np.int64]) -> NDArray[np.bool_]:
+        proposal = self.proposal
+        return self.candidates.lets_pass(proposal.kind, ids, proposal.wanted, proposal.space_id)
+
+    def said(self, ids: NDArray[np.int64]) -> Said:
+        return self.candidates.said(self.proposal.kind, ids[ids < 1 << parts.NUMBERED].tolist())
+
+    def vectors(
+        self, ids: NDArray[np.int64], wanted: NDArray[np.bool_] | None = None
+    ) -> list[NDArray[np.float32]]:
+        proposal = self.proposal
+        return self.candidates.vectors(proposal.kind, proposal.space_id, ids, proposal.dimensions, wanted)
+
+    def reached(self, ids: NDArray[np.int64]) -> Held:
+        return self.candidates.with_others(self.proposal.terms, self.proposal.held, ids)

@@ -2,17 +2,14 @@
 
 import json
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
-from typing import Any
+from dataclasses import dataclass
 
 from memory_server.domain.caller import Caller
-from memory_server.domain.change import Action
 from memory_server.domain.long_term import LongTermMemory
 from memory_server.domain.memory import Memory, MemoryDraft
-from memory_server.language.text import without_lone_surrogates
 from memory_server.sqlite.rows import Rows
 from memory_server.sqlite.tx import Tx
-from memory_server.storage.history import Changed
+from memory_server.storage.history import Changed, changed_of, kept_draft, kept_fields
 
 ROWS = (
     Rows(
@@ -26,23 +23,6 @@ ROWS = (
 _COLUMNS = "id, memory_id, long_term_id, action, before, draft, changed_at, changed_by, session"
 
 
-def _changed(row: tuple[Any, ...]) -> Changed:
-    id, memory_id, long_term_id, action, before, draft, *rest = row
-    return Changed(
-        id,
-        memory_id,
-        long_term_id,
-        Action(action),
-        json.loads(before),
-        json.loads(draft) if draft else None,
-        *rest,
-    )
-
-
-def _as_json(fields: dict[str, Any]) -> str:
-    return without_lone_surrogates(json.dumps(fields, ensure_ascii=False))
-
-
 @dataclass(frozen=True, slots=True)
 class Changes:
     """The table `changes`: edits and merges with how it was before, for as long as they can be undone."""
@@ -50,33 +30,24 @@ class Changes:
     tx: Tx
 
     def keep_memory(self, before: Memory, caller: Caller, merged: MemoryDraft | None = None) -> None:
-        fields = ("content", "type", "project", "tags", "importance", "metadata")
-        self._insert(
-            (before.id, None, "edited" if merged is None else "merged"),
-            {name: getattr(before, name) for name in fields},
-            None if merged is None else asdict(merged),
-            caller,
-        )
+        self._insert(before.id, None, before, merged, caller)
 
     def keep_long_term(self, before: LongTermMemory, caller: Caller) -> None:
-        fields = ("prompt", "trigger", "updated_context", "cooldown")
-        self._insert(
-            (None, before.id, "edited"), {name: getattr(before, name) for name in fields}, None, caller
-        )
+        self._insert(None, before.id, before, None, caller)
 
     def select(self, ids: Sequence[int]) -> list[Changed]:
         rows = self.tx.rows(
             f"SELECT {_COLUMNS} FROM changes WHERE id IN (SELECT value FROM json_each(?)) ORDER BY id DESC",
             (json.dumps(list(ids)),),
         )
-        return [_changed(row) for row in rows]
+        return [changed_of(row) for row in rows]
 
     def since(self, first: Changed) -> list[Changed]:
         rows = self.tx.rows(
             f"SELECT {_COLUMNS} FROM changes WHERE id >= ? AND (memory_id = ? OR long_term_id = ?) ORDER BY id DESC",
             (first.id, first.memory_id, first.long_term_id),
         )
-        return [_changed(row) for row in rows]
+        return [changed_of(row) for row in rows]
 
     def delete(self, ids: Sequence[int]) -> None:
         self.tx.execute(
@@ -91,9 +62,10 @@ class Changes:
 
     def _insert(
         self,
-        what: tuple[int | None, int | None, str],
-        before: dict[str, Any],
-        draft: dict[str, Any] | None,
+        memory: int | None,
+        long_term: int | None,
+        before: Memory | LongTermMemory,
+        merged: MemoryDraft | None,
         caller: Caller,
     ) -> None:
         self.tx.execute(
@@ -102,9 +74,11 @@ class Changes:
             VALUES (?, ?, ?, ?, ?, ?, ?, ?)
             """,
             (
-                *what,
-                _as_json(before),
-                None if draft is None else _as_json(draft),
+                memory,
+                long_term,
+                "edited" if merged is None else "merged",
+                kept_fields(before),
+                None if merged is None else kept_draft(merged),
                 self.tx.now,
                 caller.author,
                 caller.session,

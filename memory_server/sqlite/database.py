@@ -2,9 +2,9 @@
 
 import logging
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import partial
 from pathlib import Path
@@ -16,19 +16,18 @@ from memory_server.domain.caller import Person
 from memory_server.domain.deadline import CALL
 from memory_server.domain.moment import timestamp
 from memory_server.errors import Hint, Invalid, Mend, Problem, Unavailable
-from memory_server.sqlite import bm25, checks, failures, files, later, migrate, pragmas, rights, vectors
-from memory_server.sqlite.later import Later, Mark
+from memory_server.sqlite import bm25, checks, failures, files, migrate, pragmas, rights, vectors
 from memory_server.sqlite.transaction import Transaction
 from memory_server.sqlite.tx import Copies
 from memory_server.sqlite.waiting import Places, nap, until_the_end
+from memory_server.storage.database import COUNTING_PATIENCE
+from memory_server.storage.later import Later, Mark
+from memory_server.storage.tx import WriteTx
 
 logger = logging.getLogger(__name__)
 
 READERS = 4
 """Connections that read at the same time in a process: a search, a list, a look of the background work and a hook."""
-
-COUNTING_PATIENCE = 0.2
-"""Seconds that a read waits for other processes to be able to count itself: then only the count is lost."""
 
 
 @dataclass(slots=True)
@@ -84,6 +83,7 @@ class Database:
         `domain.acting`.
         """
         self._several = several
+        self._makes = True
         self._make_folders = make_folders
         self.path = path
         self._clock = clock
@@ -110,6 +110,10 @@ class Database:
         """
         with self._translated(), until_the_end(CALL):
             self._open_handles()
+
+    def refuse_new(self) -> None:
+        """Make no new file where none is: from now on it is Unavailable then. Before the first use."""
+        self._makes = False
 
     @contextmanager
     def read(self) -> Iterator[Transaction]:
@@ -146,7 +150,7 @@ class Database:
                 migrate.refuse_newer(connection, self._migrations[-1].version)
                 marks = self._later.take(person)
                 before = connection.total_changes()
-                later.write(Transaction(connection, self._now(), person=person, before=before), marks)
+                _write_marks(Transaction(connection, self._now(), person=person, before=before), marks)
                 before = connection.total_changes()
                 yield Transaction(connection, self._now(), person=person, before=before, copies=self._copies)
                 connection.execute("COMMIT")
@@ -155,7 +159,7 @@ class Database:
                 self._later.put_back(marks)
                 _roll_back(connection)
 
-    def later(self, mark: Callable[[Transaction], object]) -> None:
+    def later(self, mark: Callable[[WriteTx], object]) -> None:
         """Let a read record its access with the next write of this process, and without one in the next `settle`.
 
         So it waits for nobody. A process that is killed loses it, and so does one whose file goes away.
@@ -185,7 +189,7 @@ class Database:
                 return error.problem
         return None
 
-    def record(self, mark: Callable[[Transaction], object]) -> Problem | None:
+    def record(self, mark: Callable[[WriteTx], object]) -> Problem | None:
         """Let a read record its access, unless the file is read-only; why it could not. Then only that is lost."""
         try:
             if self.read_only:
@@ -237,7 +241,7 @@ class Database:
     def problems(self) -> list[str]:
         """What is wrong with what is stored, a line each. Reads everything."""
         with self.read() as tx:
-            return tx.health.problems(self._migrations)
+            return tx.health.problems()
 
     def removal(self, index: str) -> Callable[[], bool]:
         """A function that removes some of the deleted words of an index with each call, and answers whether all are
@@ -251,6 +255,10 @@ class Database:
                 return removal.go_on(tx)
 
         return go_on
+
+    def leads(self) -> bool:
+        """Every process does the background work of a file: what one has done, the next finds done."""
+        return True
 
     def stamp(self) -> str:
         """A text that is another one after each write, of this process or another; reads no byte of the file."""
@@ -474,6 +482,8 @@ class Database:
         if self.path is not None:
             if self._was_open:
                 files.refuse_empty(self.path)
+            elif not self._makes and not self.path.exists():
+                raise Unavailable(f"There is no database {self.path}.")
             else:
                 files.prepare(self.path, self._make_folders)
         connection = self._connect()
@@ -596,3 +606,15 @@ def _used_from_now_on(loss: str) -> str:
 def _roll_back(connection: apsw.Connection) -> None:
     if connection.in_transaction:
         connection.execute("ROLLBACK")
+
+
+def _write_marks(tx: Transaction, marks: Sequence[Mark]) -> None:
+    """Write marks, each as of its moment. One that fails is left out: a count must not undo what it is written with."""
+    for mark in marks:
+        try:
+            with tx.connection:  # a savepoint
+                mark.write(replace(tx, now=mark.at))
+        except Exception:
+            if not tx.connection.in_transaction:  # SQLite has undone the whole write, as on a full disk
+                raise
+            logger.exception("what a read has to write was left out")

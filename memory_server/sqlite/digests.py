@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 from memory_server.domain.digest import Kind, Note
 from memory_server.domain.memory import MemoryId
-from memory_server.sqlite.memories import from_json
 from memory_server.sqlite.rows import Rows
 from memory_server.sqlite.tx import Tx, Value
+from memory_server.storage import memory_rows
 
 ROWS = (Rows("digested", ("kind",)),)
 
@@ -63,7 +63,7 @@ class Digests:
                 at,
                 project,
                 session,
-                tuple(str(tag) for tag in from_json(tags, [])),
+                memory_rows.tags(tags),
                 importance,
                 accesses,
                 person,

@@ -3,30 +3,22 @@
 import json
 from collections.abc import Collection
 from dataclasses import dataclass
-from typing import Any
 
 from memory_server.domain.caller import Caller
 from memory_server.domain.edge import Direction, Edge, Linked, Relation, Step, Walk
 from memory_server.domain.memory import MemoryId
-from memory_server.errors import Invalid
 from memory_server.sqlite.rows import Rows
 from memory_server.sqlite.tx import Tx, Value
+from memory_server.storage.edges import REPLACING, edge_of, not_replaceable
 
 ROWS = (
     Rows("edges", ("relation", "valid_from", "valid_to", "created_by"), moments=("valid_from", "valid_to")),
 )
 
-REPLACING = (Relation.SUPERSEDES, Relation.SUMMARIZES)
-"""What has such an edge to a memory is shown in its place."""
-
 _COLUMNS = "source_id, target_id, relation, strength, valid_from, valid_to, id"
 _OUT = ("source_id", "target_id")
 _IN = ("target_id", "source_id")
 _ENDS = {Direction.OUT: [_OUT], Direction.IN: [_IN], Direction.BOTH: [_OUT, _IN]}
-
-
-def _edge(row: tuple[Any, ...]) -> Edge:
-    return Edge(MemoryId(row[0]), MemoryId(row[1]), Relation(row[2]), row[3], row[4], row[5])
 
 
 def _conditions(relation: Relation | None, at: str | None) -> tuple[str, list[Value]]:
@@ -61,10 +53,7 @@ class Edges:
             )
             == 2
         ):
-            raise Invalid(
-                f"Memory {edge.source} cannot replace {edge.target}: one is somebody's own, the other is not. "
-                "Nothing was stored."
-            )
+            raise not_replaceable(edge)
         row = self.tx.one(
             f"""
             INSERT INTO main.edges (source_id, target_id, relation, strength, valid_from, created_by)
@@ -75,7 +64,7 @@ class Edges:
             """,
             (edge.source, edge.target, edge.relation.value, edge.strength, self.tx.now, caller.author),
         )
-        return _edge(row)
+        return edge_of(row)
 
     def end(self, edge: Edge) -> Edge | None:
         row = self.tx.row(
@@ -87,7 +76,7 @@ class Edges:
             """,
             (self.tx.now, edge.source, edge.target, edge.relation.value),
         )
-        return None if row is None else _edge(row)
+        return None if row is None else edge_of(row)
 
     def steps(
         self, here: Collection[MemoryId], seen: Collection[MemoryId], walk: Walk, limit: int
@@ -137,7 +126,7 @@ class Edges:
             """,
             (wanted, wanted, *values),
         )
-        return [_edge(row) for row in rows]
+        return [edge_of(row) for row in rows]
 
     def strongest(self, id: MemoryId, limit: int) -> list[Edge]:
         rows = self.tx.rows(
@@ -154,7 +143,7 @@ class Edges:
             """,
             (id, id, limit),
         )
-        return [_edge(row) for row in rows]
+        return [edge_of(row) for row in rows]
 
     def hubs(self, limit: int) -> list[MemoryId]:
         rows = self.tx.rows(

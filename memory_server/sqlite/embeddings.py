@@ -333,8 +333,8 @@ class Embeddings:
 
     def keep(
         self, space_id: int, kind: Embedded, id: int, texts: Sequence[str], vectors: Sequence[Vector]
-    ) -> bool:
-        return self.insert(space_id, Waiting(kind, id, tuple(text.encode() for text in texts)), vectors)
+    ) -> None:
+        self.insert(space_id, Waiting(kind, id, tuple(text.encode() for text in texts)), vectors)
 
     def nearest(
         self,
@@ -433,3 +433,10 @@ class Embeddings:
             "SELECT vector FROM embeddings WHERE space_id = ? AND memory_id = ?", (space_id, id)
         )
         return None if blob is None else np.frombuffer(blob, dtype="<f4")
+
+    def vectors_of(self, space_id: int, ids: Sequence[int]) -> dict[int, Vector]:
+        rows = self.tx.rows(
+            f"SELECT memory_id, vector FROM embeddings WHERE space_id = ? AND memory_id IN ({_THESE})",
+            (space_id, json.dumps(list(ids))),
+        )
+        return {id: np.frombuffer(blob, dtype="<f4") for id, blob in rows}

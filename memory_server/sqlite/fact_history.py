@@ -1,12 +1,11 @@
 """The table `fact_history`: every value that a key has had. Triggers write it; it is read and explained here."""
 
-import json
 from dataclasses import dataclass
-from typing import Any
 
-from memory_server.domain.fact import Action, Fact, FactChange, Home, Scope, is_plain
+from memory_server.domain.fact import Action, Fact, FactChange, Home, Scope
 from memory_server.sqlite.rows import Rows
-from memory_server.sqlite.tx import Tx
+from memory_server.sqlite.tx import Tx, no_more_than
+from memory_server.storage import fact_rows
 
 ROWS = (
     Rows(
@@ -16,39 +15,6 @@ ROWS = (
         json=("value", "tags"),
     ),
 )
-
-_COLUMNS = """
-    id, scope, owner, key, version, action, value, tags, expires_at, changed_at, changed_by
-"""
-
-
-def _change(row: tuple[Any, ...]) -> FactChange:
-    return FactChange(
-        number=row[0],
-        home=Home(Scope(row[1]), row[2]),
-        key=row[3],
-        version=row[4],
-        action=Action(row[5]),
-        value=value_of(row[6]),
-        tags=tags_of(row[7]),
-        expires_at=row[8],
-        changed_at=row[9],
-        changed_by=row[10],
-    )
-
-
-def value_of(text: str) -> Any:
-    """The value; its bare text where a person has put in what no client could read: 1e999, hundreds of levels."""
-    try:
-        value = json.loads(text)
-    except (ValueError, RecursionError):
-        return text
-    return value if is_plain(value) else text
-
-
-def tags_of(text: str) -> tuple[str, ...]:
-    """A person may have put numbers among them."""
-    return tuple(str(tag) for tag in json.loads(text))
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,27 +35,27 @@ class FactHistory:
         )
         return int(version or 0)
 
-    def select(self, home: Home, key: str, limit: int) -> list[FactChange]:
+    def select(self, home: Home, key: str, limit: int | None) -> list[FactChange]:
         rows = self.tx.rows(
             f"""
-            SELECT {_COLUMNS}
+            SELECT {fact_rows.CHANGE}
             FROM fact_history
             WHERE scope = ? AND owner = ? AND key = ?
             ORDER BY id DESC
             LIMIT ?
             """,
-            (home.scope.value, home.owner, key, limit),
+            (home.scope.value, home.owner, key, no_more_than(limit)),
         )
-        return [_change(row) for row in rows]
+        return [fact_rows.change(row) for row in rows]
 
     def find(self, number: int) -> FactChange | None:
-        row = self.tx.row(f"SELECT {_COLUMNS} FROM fact_history WHERE id = ?", (number,))
-        return None if row is None else _change(row)
+        row = self.tx.row(f"SELECT {fact_rows.CHANGE} FROM fact_history WHERE id = ?", (number,))
+        return None if row is None else fact_rows.change(row)
 
     def find_last(self, home: Home, key: str, until: str | None = None) -> FactChange | None:
         row = self.tx.row(
             f"""
-            SELECT {_COLUMNS}
+            SELECT {fact_rows.CHANGE}
             FROM fact_history
             WHERE scope = ? AND owner = ? AND key = ? AND (? IS NULL OR changed_at <= ?)
             ORDER BY id DESC
@@ -97,7 +63,7 @@ class FactHistory:
             """,
             (home.scope.value, home.owner, key, until, until),
         )
-        return None if row is None else _change(row)
+        return None if row is None else fact_rows.change(row)
 
     def changed_at(self, home: Home, key: str) -> str | None:
         row = self.tx.row(
@@ -131,7 +97,7 @@ class FactHistory:
             (home.scope.value, home.owner, key),
         )
 
-    def deleted_before(self, moment: str, limit: int) -> list[tuple[Home, str]]:
+    def deleted_before(self, moment: str, limit: int | None) -> list[tuple[Home, str]]:
         rows = self.tx.rows(
             """
             SELECT scope, owner, key
@@ -142,7 +108,7 @@ class FactHistory:
             ORDER BY id
             LIMIT ?
             """,
-            (moment, self.tx.now, limit),
+            (moment, self.tx.now, no_more_than(limit)),
         )
         return [(Home(Scope(scope), owner), key) for scope, owner, key in rows]
 

@@ -3,14 +3,14 @@
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from memory_server.domain.caller import Caller
-from memory_server.domain.fact import Action, Fact, FactDraft, FactFilter, Headline, Home, Scope, tagged
-from memory_server.sqlite.fact_history import FactHistory, tags_of, value_of
+from memory_server.domain.fact import Action, Fact, FactDraft, FactFilter, Headline, Home, tagged
+from memory_server.sqlite.fact_history import FactHistory
 from memory_server.sqlite.rows import Rows
 from memory_server.sqlite.tx import Tx, Value
 from memory_server.sqlite.words import any_of
+from memory_server.storage import fact_rows
 
 ROWS = (
     Rows(
@@ -24,34 +24,7 @@ ROWS = (
     ),
 )  # fmt: skip
 
-_COLUMNS = """
-    id, key, scope, owner, value, tags, version, access_count,
-    created_at, updated_at, accessed_at, expires_at, created_by, updated_by
-"""
 _ALIVE = "(expires_at IS NULL OR expires_at > ?)"
-
-
-def _fact(row: tuple[Any, ...]) -> Fact:
-    return Fact(
-        id=row[0],
-        key=row[1],
-        home=Home(Scope(row[2]), row[3]),
-        value=value_of(row[4]),
-        tags=tags_of(row[5]),
-        version=row[6],
-        access_count=row[7],
-        created_at=row[8],
-        updated_at=row[9],
-        accessed_at=row[10],
-        expires_at=row[11],
-        created_by=row[12],
-        updated_by=row[13],
-    )
-
-
-def as_json(value: object) -> str:
-    """JSON as the file keeps it: UTF-8, numbers and texts as they came."""
-    return json.dumps(value, ensure_ascii=False, allow_nan=False)
 
 
 def conditions(wanted: FactFilter, now: str) -> tuple[list[str], list[Value]]:
@@ -75,7 +48,7 @@ def conditions(wanted: FactFilter, now: str) -> tuple[list[str], list[Value]]:
             )
             """
         )
-        values += [as_json([[home.scope.value, home.owner] for home in wanted.homes]), now]
+        values += [fact_rows.as_json([[home.scope.value, home.owner] for home in wanted.homes]), now]
     for sign, moment in ((">=", wanted.since), ("<", wanted.until)):
         if moment is not None:
             clauses.append(f"julianday(m.updated_at) {sign} julianday(?)")
@@ -98,13 +71,17 @@ class Facts:
     def find(self, home: Home, key: str) -> Fact | None:
         row = self.tx.row(
             f"""
-            SELECT {_COLUMNS}
+            SELECT {fact_rows.FACT}
             FROM facts
             WHERE scope = ? AND owner = ? AND key = ? AND {_ALIVE}
             """,
             (home.scope.value, home.owner, key, self.tx.now),
         )
-        return None if row is None else _fact(row)
+        return None if row is None else fact_rows.fact(row)
+
+    def first(self, homes: Sequence[Home], key: str) -> Fact | None:
+        found = (self.find(home, key) for home in homes)
+        return next((fact for fact in found if fact is not None), None)
 
     def insert(self, home: Home, draft: FactDraft, expires_at: str | None, caller: Caller) -> Fact:
         row = self.tx.one(
@@ -113,14 +90,14 @@ class Facts:
                 (scope, owner, key, value, tags, version, created_at, updated_at, expires_at,
                  created_by, updated_by, session)
             VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-            RETURNING {_COLUMNS}
+            RETURNING {fact_rows.FACT}
             """,
             (
                 home.scope.value,
                 home.owner,
                 draft.key,
-                as_json(draft.value),
-                as_json(draft.tags),
+                fact_rows.as_json(draft.value),
+                fact_rows.as_json(draft.tags),
                 FactHistory(self.tx).last_version(home, draft.key) + 1,
                 self.tx.now,
                 self.tx.now,
@@ -130,7 +107,7 @@ class Facts:
                 caller.session,
             ),
         )
-        return _fact(row)
+        return fact_rows.fact(row)
 
     def replace(self, fact: Fact, draft: FactDraft, expires_at: str | None, caller: Caller) -> Fact:
         row = self.tx.one(
@@ -138,11 +115,11 @@ class Facts:
             UPDATE main.facts
             SET value = ?, tags = ?, version = ?, updated_at = ?, expires_at = ?, updated_by = ?, session = ?
             WHERE id = ?
-            RETURNING {_COLUMNS}
+            RETURNING {fact_rows.FACT}
             """,
             (
-                as_json(draft.value),
-                as_json(draft.tags),
+                fact_rows.as_json(draft.value),
+                fact_rows.as_json(draft.tags),
                 fact.version + 1,
                 self.tx.now,
                 expires_at,
@@ -151,7 +128,7 @@ class Facts:
                 fact.id,
             ),
         )
-        return _fact(row)
+        return fact_rows.fact(row)
 
     def delete(self, fact: Fact, caller: Caller) -> None:
         self._remove(fact, Action.DELETED, self.tx.now, caller.author)
@@ -174,25 +151,25 @@ class Facts:
     def expired(self, limit: int) -> list[Fact]:
         rows = self.tx.rows(
             f"""
-            SELECT {_COLUMNS}
+            SELECT {fact_rows.FACT}
             FROM facts
             WHERE expires_at IS NOT NULL AND expires_at <= ?
             LIMIT ?
             """,
             (self.tx.now, limit),
         )
-        return [_fact(row) for row in rows]
+        return [fact_rows.fact(row) for row in rows]
 
     def expired_at(self, home: Home, key: str) -> Fact | None:
         row = self.tx.row(
             f"""
-            SELECT {_COLUMNS}
+            SELECT {fact_rows.FACT}
             FROM facts
             WHERE scope = ? AND owner = ? AND key = ? AND expires_at <= ?
             """,
             (home.scope.value, home.owner, key, self.tx.now),
         )
-        return None if row is None else _fact(row)
+        return None if row is None else fact_rows.fact(row)
 
     def headlines(
         self, homes: Sequence[Home], prefix: str = "", tags: tuple[str, ...] = (), newest_first: bool = False
@@ -211,19 +188,19 @@ class Facts:
         return [
             Headline(row[0], row[1], known[row[2], row[3]], row[4])
             for row in rows
-            if not tags or tagged(tags_of(row[5]), tags)
+            if not tags or tagged(fact_rows.tags_of(row[5]), tags)
         ]
 
     def select(self, ids: Sequence[int]) -> list[Fact]:
         rows = self.tx.rows(
             f"""
-            SELECT {_COLUMNS}
+            SELECT {fact_rows.FACT}
             FROM facts
             WHERE id IN (SELECT value FROM json_each(?))
             """,
-            (as_json(list(ids)),),
+            (fact_rows.as_json(list(ids)),),
         )
-        found = {row[0]: _fact(row) for row in rows}
+        found = {row[0]: fact_rows.fact(row) for row in rows}
         return [found[id] for id in ids if id in found]
 
     def mark_accessed(self, ids: Sequence[int]) -> None:
@@ -240,7 +217,7 @@ class Facts:
         where, values = _within(homes)
         rows = self.tx.rows(
             f"""
-            SELECT {_COLUMNS}
+            SELECT {fact_rows.FACT}
             FROM facts
             JOIN (
                 SELECT rowid AS found, bm25(fact_words) AS rank FROM fact_words WHERE fact_words MATCH ?
@@ -251,4 +228,4 @@ class Facts:
             """,
             (any_of(terms), *values, self.tx.now, limit),
         )
-        return [_fact(row) for row in rows]
+        return [fact_rows.fact(row) for row in rows]

@@ -1,12 +1,10 @@
 """What is wrong with the file: SQLite's own checks, missing triggers and tables, and the rows of every table."""
 
-import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 
 import apsw
 
-from memory_server.domain.fact import is_plain
 from memory_server.sqlite import (
     call_counts,
     changes,
@@ -37,9 +35,9 @@ from memory_server.sqlite import (
     wakes,
 )
 from memory_server.sqlite.memory_counts import MemoryCounts
-from memory_server.sqlite.migrate import Migration
 from memory_server.sqlite.rows import Rows
 from memory_server.sqlite.tx import Tx
+from memory_server.storage.health import NAMED, is_readable_json
 
 TABLES: tuple[Rows, ...] = (
     *memories.ROWS,
@@ -70,23 +68,15 @@ TABLES: tuple[Rows, ...] = (
 )
 """What each table module declares; a test compares it with the schema."""
 
-NAMED = 20
-"""Rows of a table that are named; the others are counted."""
-
 
 def _shown(id: bytes | None) -> str:
     """A damaged file has rows without an id."""
     return "?" if id is None else id.decode(errors="replace")
 
 
-def is_readable_json(text: bytes | None) -> bool:
-    """Whether clients can read it; bytes that are no UTF-8 are told elsewhere. A damaged file has rows without any."""
-    if text is None:
-        return False
-    try:
-        return is_plain(json.loads(text.decode(errors="replace")))
-    except (ValueError, RecursionError):
-        return False
+def _is_readable_json(text: bytes | None) -> bool:
+    """Bytes that are no UTF-8 are told elsewhere. A damaged file has rows without any."""
+    return text is not None and is_readable_json(text.decode(errors="replace"))
 
 
 def _is_utf8(text: bytes) -> bool:
@@ -103,11 +93,12 @@ class Health:
 
     tx: Tx
 
-    def problems(self, migrations: list[Migration]) -> list[str]:
+    def problems(self) -> list[str]:
         found = checks.damage(self.tx.connection)
         found += [f"foreign key: {row}" for row in self.tx.rows("PRAGMA foreign_key_check")]
         there = {name for (name,) in self.tx.rows("SELECT name FROM sqlite_schema WHERE type = 'trigger'")}
-        found += [f"trigger {name} is missing" for name in sorted(migrate.triggers(migrations) - there)]
+        applied = migrate.load(migrate.packaged_folder())[: migrate.version_of(self.tx.connection)]
+        found += [f"trigger {name} is missing" for name in sorted(migrate.triggers(applied) - there)]
         unindexed = self.tx.value(
             "SELECT count(*) FROM memories WHERE id NOT IN (SELECT rowid FROM memory_words)"
         )
@@ -153,5 +144,5 @@ class Health:
             for id, text in self.tx.rows(
                 f"SELECT {named}, CAST({column} AS BLOB) FROM {rows.table} WHERE {there}"
             ):
-                if not is_readable_json(text):
+                if not _is_readable_json(text):
                     yield f"row {_shown(id)} of {rows.table}: {column} is JSON that clients cannot read"

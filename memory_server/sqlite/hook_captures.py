@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from memory_server.domain.injection import Capture, Captured
 from memory_server.sqlite.rows import Rows
-from memory_server.sqlite.tx import Tx
+from memory_server.sqlite.tx import Tx, no_more_than
 
 ROWS = (Rows("hook_captures", ("kind", "session", "event", "captured_at"), moments=("captured_at",)),)
 
@@ -41,10 +41,10 @@ class HookCaptures:
         )
         return None if row is None else Capture(Captured(row[0]), *row[1:])
 
-    def select(self, session: str | None, limit: int) -> list[Capture]:
+    def select(self, session: str | None, limit: int | None) -> list[Capture]:
         clause = "" if session is None else "AND substr(c.session, 1, length(:session)) = :session"
         rows = self.tx.rows(
             f"{_SELECT} WHERE r.text IS NOT NULL {clause} ORDER BY c.id DESC LIMIT :limit",
-            {"session": session, "limit": limit},
+            {"session": session, "limit": no_more_than(limit)},
         )
         return [Capture(Captured(row[0]), *row[1:]) for row in rows]

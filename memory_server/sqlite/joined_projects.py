@@ -120,7 +120,12 @@ class JoinedProjects:
         )
 
     def _move_conversation(self, source: Known, old: str, new: str) -> None:
-        """The conversation that is the source's own. A name that both have gets the source's behind it."""
+        """The conversation that is the source's own. A name that both have gets the source's behind it.
+
+        Long names of projects that begin alike have one conversation: it stays.
+        """
+        if old == new:
+            return
         self.tx.execute("UPDATE trash SET conversation = ? WHERE conversation = ?", (new, old))
         ids = dict(self.tx.rows("SELECT name, id FROM conversations WHERE name IN (?, ?)", (old, new)))
         if old not in ids:

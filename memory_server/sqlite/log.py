@@ -1,13 +1,10 @@
 """What happened to the rows of all tables, as one list: who stored, edited, merged and deleted what when."""
 
 from dataclasses import dataclass
-from typing import Any
 
-from memory_server.domain.change import Action, Change, ChangeFilter, ChangeId, Kind, Origin
+from memory_server.domain.change import Change, ChangeFilter, ChangeId
 from memory_server.sqlite.tx import Tx, Value
-
-SHOWN = 300
-"""Characters of a text that a list has."""
+from memory_server.storage.history import SHOWN, change_of
 
 _PRESENT = f"""
     SELECT created_at, created_by, 'stored', 'memory', id, substr(content, 1, {SHOWN}), NULL, NULL, NULL, project,
@@ -91,22 +88,6 @@ _ALL = f"""
 """
 
 
-def _change(row: tuple[Any, ...]) -> Change:
-    at, by, action, kind, item, text, origin, number, name, place, scope = row
-    return Change(
-        at,
-        by,
-        Action(action),
-        Kind(kind),
-        item,
-        text,
-        None if origin is None else ChangeId(Origin(origin), number),
-        name,
-        place or None,
-        scope,
-    )
-
-
 def _conditions(wanted: ChangeFilter) -> tuple[list[str], list[Value]]:
     clauses: list[str] = ["origin IS NOT NULL AND action <> 'expired'"] if wanted.undone else []
     values: list[Value] = []
@@ -144,8 +125,8 @@ class Log:
             """,
             (*values, limit),
         )
-        return [_change(row) for row in rows]
+        return [change_of(row) for row in rows]
 
     def find(self, id: ChangeId) -> Change | None:
         row = self.tx.row(f"{_ALL} WHERE origin = ? AND row = ?", (id.origin.value, id.row))
-        return None if row is None else _change(row)
+        return None if row is None else change_of(row)

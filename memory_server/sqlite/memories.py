@@ -3,14 +3,14 @@
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from memory_server.domain.caller import Caller
 from memory_server.domain.memory import Filter, Memory, MemoryDraft, MemoryId, MemoryType, Past
 from memory_server.errors import Mend, NotFound
-from memory_server.language.text import without_lone_surrogates
 from memory_server.sqlite.rows import Rows
 from memory_server.sqlite.tx import Tx, Value
+from memory_server.storage import memory_rows
+from memory_server.storage.json_text import as_json
 
 ROWS = (
     Rows(
@@ -43,42 +43,6 @@ LASTING = """
     (metadata = '{}' OR ifnull(julianday(json_extract(metadata, '$.expires_at')) > julianday(:now), 1))
 """
 """What has not ended: `expires_at` in its metadata."""
-
-
-def _memory(row: tuple[Any, ...]) -> Memory:
-    return Memory(
-        id=MemoryId(row[0]),
-        content=row[1],
-        type=MemoryType(row[2]),
-        project=row[3],
-        tags=tuple(str(tag) for tag in from_json(row[4], [])),
-        importance=row[5],
-        metadata=from_json(row[6], {}),
-        access_count=row[7],
-        created_at=row[8],
-        updated_at=row[9],
-        accessed_at=row[10],
-        created_by=row[11],
-        occurred_at=row[12],
-        superseded_by=row[13],
-        session=row[14],
-        person=row[15],
-    )
-
-
-def from_json(text: str, kind: Any) -> Any:
-    """JSON that a hand edit may have made: an object that Python cannot read is shown as its text, whole."""
-    if text in ("[]", "{}"):
-        return [] if text == "[]" else {}
-    try:
-        return json.loads(without_lone_surrogates(text))
-    except (ValueError, RecursionError):
-        return {"unreadable": text} if kind == {} else []
-
-
-def as_json(value: object) -> str:
-    """JSON as the file keeps it: readable, UTF-8."""
-    return json.dumps(value, ensure_ascii=False)
 
 
 def conditions(wanted: Filter) -> tuple[list[str], list[Value]]:
@@ -138,13 +102,13 @@ class Memories:
                 draft.person or (None if draft.project else self.tx.owner),
             ),
         )
-        return _memory(row)
+        return memory_rows.memory(row)
 
     def get(self, id: MemoryId) -> Memory:
         row = self.tx.row(f"SELECT {_COLUMNS} FROM memories WHERE id = ?", (id,))
         if row is None:
             raise NotFound(f"No memory {id}.", Mend.FIND_MEMORY)
-        return _memory(row)
+        return memory_rows.memory(row)
 
     def select(self, ids: Sequence[MemoryId]) -> list[Memory]:
         rows = self.tx.rows(
@@ -155,7 +119,7 @@ class Memories:
             """,
             (json.dumps(list(ids)),),
         )
-        found = {memory.id: memory for memory in map(_memory, rows)}
+        found = {memory.id: memory for memory in map(memory_rows.memory, rows)}
         return [found[id] for id in ids if id in found]
 
     def contents(self, ids: Sequence[MemoryId]) -> dict[MemoryId, str]:
@@ -198,7 +162,7 @@ class Memories:
             """,
             (reason, self.tx.now, memory.id, before),
         )
-        return _memory(row)
+        return memory_rows.memory(row)
 
     def newest(self, wanted: Filter, limit: int, offset: int) -> list[Memory]:
         clauses, values = conditions(wanted)

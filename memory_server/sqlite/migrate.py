@@ -15,6 +15,9 @@ from memory_server.sqlite.rows import Rows
 
 APPLICATION_ID = 0x4D454D53  # "MEMS": `file memory.db` and this server know the file by it.
 
+UNFINISHED_ID = 0x4D454D55
+"""The application id of a file into which another database is being copied ("MEMU")."""
+
 ROWS = (
     Rows("migrations", ("name", "applied_at"), moments=("applied_at",), id="version"),
     Rows("character_forms", ("form", "folded"), id="form"),
@@ -130,6 +133,8 @@ def _apply(connection: apsw.Connection, migrations: list[Migration], now: str) -
 
 def _refuse_foreign(connection: apsw.Connection) -> None:
     owner = int(connection.pragma("application_id"))
+    if owner == UNFINISHED_ID:
+        raise Unavailable("The file is an unfinished copy of another database.", Mend.COPY_AGAIN)
     foreign = connection.execute("SELECT name FROM sqlite_schema LIMIT 1").get is not None
     if owner != APPLICATION_ID and foreign and not _is_dump(connection):
         raise Unavailable(
@@ -210,9 +215,9 @@ def _placed(target: Path) -> Iterator[Path]:
             copy.close()
         if result != "ok":
             raise Unavailable(f"The copy failed its integrity check: {result}. No backup was written.")
-        _flush(temporary)
+        flush(temporary)
         temporary.replace(target)
-        _flush(target.parent)
+        flush(target.parent)
     finally:
         temporary.unlink(missing_ok=True)
 
@@ -236,7 +241,8 @@ def _copy(source: apsw.Connection, target: apsw.Connection, told: Callable[[int,
                 source.execute("ROLLBACK")
 
 
-def _flush(path: Path) -> None:
+def flush(path: Path) -> None:
+    """Wait until a file, or the names in a folder, are on the disk."""
     if os.name == "nt" and path.is_dir():  # Windows cannot open a folder.
         return
     handle = os.open(path, os.O_RDONLY if path.is_dir() else os.O_RDWR)

@@ -3,10 +3,9 @@
 from dataclasses import dataclass
 
 from memory_server.domain.project import Listed
-from memory_server.project.address import is_path
 from memory_server.sqlite.rows import Rows
 from memory_server.sqlite.tx import Tx
-from memory_server.storage.projects import KeyKind, Known
+from memory_server.storage.projects import KeyKind, Known, kind_of
 
 ROWS = (
     Rows("projects", ("name", "folder", "created_at"), moments=("created_at",)),
@@ -16,10 +15,6 @@ ROWS = (
 
 def _known(row: tuple[int, str] | None) -> Known | None:
     return None if row is None else Known(*row)
-
-
-def kind_of(key: str) -> KeyKind:
-    return KeyKind.FOLDER if is_path(key) else KeyKind.REMOTE
 
 
 def _lines(text: str | None) -> tuple[str, ...]:

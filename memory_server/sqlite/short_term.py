@@ -24,8 +24,8 @@ from memory_server.domain.short_term import (
     containing,
 )
 from memory_server.sqlite.rows import Rows
-from memory_server.sqlite.tx import Tx, Value
-from memory_server.storage.short_term import ConversationId, Totals
+from memory_server.sqlite.tx import Tx, Value, no_more_than
+from memory_server.storage.short_term import PAGE, ConversationId, Totals
 
 ROWS = (
     Rows(
@@ -40,9 +40,6 @@ _PENALTY = f"""(
     {MAX_PENALTY} * (1 - exp(-max(0, (julianday(:now) - julianday(m.said_at)) * 86400000.0) * {DECAY_PER_MS!r}))
 )"""
 """15 x (1 - e^(-age_ms x 2e-9)): what a memory has lost to time; none while its moment is still to come."""
-
-PAGE = 1000
-"""Texts that are in memory at once while a pattern is looked for."""
 
 _COUNTED_SCORE = "iif(:share IS NULL, score, min(score, :share * words))"
 """As `counted_score` of the domain."""
@@ -192,7 +189,7 @@ class ShortTerm:
                 "conversation": conversation,
                 "now": self.tx.now,
                 "before": said_before,
-                "limit": -1 if limit is None else limit,
+                "limit": no_more_than(limit),
             },
         )
         return [_recollection(row) for row in rows]
@@ -224,7 +221,11 @@ class ShortTerm:
         )
         return [_recollection(row) for row in rows]
 
-    def shared_words(self, id: ShortTermId, asking: Asking) -> list[str]:
+    def shared_words(self, ids: Sequence[ShortTermId], asking: Asking) -> dict[ShortTermId, list[str]]:
+        asked = _asked(asking)
+        return {id: self._shared_words(id, asked) for id in ids}
+
+    def _shared_words(self, id: ShortTermId, asked: str) -> list[str]:
         rows = self.tx.rows(
             f"""
             WITH {_ASKED}
@@ -234,7 +235,7 @@ class ShortTerm:
             WHERE k.memory_id = :id AND {_COUNTS}
             ORDER BY k.weight DESC, k.word
             """,
-            {"id": id, "asked": _asked(asking)},
+            {"id": id, "asked": asked},
         )
         return [word for (word,) in rows]
 

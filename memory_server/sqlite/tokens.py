@@ -2,11 +2,11 @@
 
 import json
 from dataclasses import dataclass
-from typing import Any
 
 from memory_server.domain.token import SHOWN, Token, TokenDraft, hashed
 from memory_server.sqlite.rows import Rows
 from memory_server.sqlite.tx import Tx
+from memory_server.storage.people import token_of
 
 ROWS = (
     Rows(
@@ -18,12 +18,6 @@ ROWS = (
 )
 
 _COLUMNS = "id, name, prefix, projects, read_only, created_at, expires_at, revoked_at, last_used"
-
-
-def _token(row: tuple[Any, ...]) -> Token:
-    id, name, prefix, projects, read_only, *moments = row
-    seen = None if projects is None else tuple(map(str, json.loads(projects)))
-    return Token(id, name, prefix, seen, bool(read_only), *moments)
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,14 +44,14 @@ class Tokens:
                 draft.expires_at,
             ),
         )
-        return _token(row)
+        return token_of(row)
 
     def find(self, token: str) -> Token | None:
         row = self.tx.row(f"SELECT {_COLUMNS} FROM tokens WHERE hash = ?", (hashed(token),))
-        return None if row is None else _token(row)
+        return None if row is None else token_of(row)
 
     def select(self) -> list[Token]:
-        return [_token(row) for row in self.tx.rows(f"SELECT {_COLUMNS} FROM tokens ORDER BY id")]
+        return [token_of(row) for row in self.tx.rows(f"SELECT {_COLUMNS} FROM tokens ORDER BY id")]
 
     def is_any(self) -> bool:
         return self.tx.value("SELECT 1 FROM tokens LIMIT 1") is not None

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from memory_server.sqlite.edges import Edges
     from memory_server.sqlite.embeddings import Embeddings
     from memory_server.sqlite.erasures import Erasures
+    from memory_server.sqlite.exchange.copied import Copied
     from memory_server.sqlite.exchange.exported import Exported
     from memory_server.sqlite.exchange.exported_facts import ExportedFacts
     from memory_server.sqlite.exchange.exported_projects import ExportedProjects
@@ -83,6 +84,12 @@ class Transaction(Tx):
         from memory_server.sqlite.conversations import Conversations
 
         return Conversations(self)
+
+    @cached_property
+    def copied(self) -> "Copied":
+        from memory_server.sqlite.exchange.copied import Copied
+
+        return Copied(self)
 
     @cached_property
     def digests(self) -> "Digests":

@@ -9,7 +9,7 @@ from memory_server.domain.caller import Caller
 from memory_server.domain.forgetting import Kind
 from memory_server.sqlite.conversations import Conversations
 from memory_server.sqlite.rows import Rows
-from memory_server.sqlite.tx import Tx
+from memory_server.sqlite.tx import Tx, no_more_than
 from memory_server.storage.history import Trashed
 
 ROWS = (
@@ -147,9 +147,10 @@ class Trash:
         )
         Conversations(self.tx).delete_empty()
 
-    def older(self, before: str, limit: int) -> list[int]:
+    def older(self, before: str, limit: int | None) -> list[int]:
         rows = self.tx.rows(
-            "SELECT id FROM trash WHERE deleted_at < ? ORDER BY deleted_at LIMIT ?", (before, limit)
+            "SELECT id FROM trash WHERE deleted_at < ? ORDER BY deleted_at LIMIT ?",
+            (before, no_more_than(limit)),
         )
         return [id for (id,) in rows]
 

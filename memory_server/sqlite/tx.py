@@ -1,6 +1,6 @@
 """A transaction as table modules take it: statements in, rows out."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
@@ -15,6 +15,13 @@ Values = Sequence[Value] | Mapping[str, Value]
 
 
 Copy = TypeVar("Copy")
+One = TypeVar("One")
+Other = TypeVar("Other")
+
+
+def no_more_than(limit: int | None) -> int:
+    """The value of a LIMIT; None is none."""
+    return -1 if limit is None else limit
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,6 +127,12 @@ class Tx:
         before = self.connection.total_changes()
         self.connection.execute(sql, values)
         return self.connection.total_changes() - before
+
+    def both(self, one: Callable[[], One], other: Callable[[], Other]) -> tuple[One, Other]:
+        return one(), other()
+
+    def each(self, calls: Sequence[Callable[[], One]]) -> list[One]:
+        return [call() for call in calls]
 
     def size(self) -> int:
         """Bytes of the database."""

@@ -8,11 +8,9 @@ from memory_server.domain.caller import Caller
 from memory_server.domain.long_term import LongTermId, Wake
 from memory_server.sqlite.rows import Rows
 from memory_server.sqlite.tx import Tx
+from memory_server.storage import long_term
 
 ROWS = (Rows("wakes", ("at", "client", "session", "why"), moments=("at",)),)
-
-KEPT = 10_000
-"""Wakes that the file holds: about two megabytes. The oldest ones go first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +29,9 @@ class Wakes:
             """,
             (self.tx.now, caller.author, caller.session, json.dumps(woken)),
         )
-        self.tx.execute("DELETE FROM main.wakes WHERE id <= (SELECT max(id) FROM wakes) - ?", (KEPT,))
+        self.tx.execute(
+            "DELETE FROM main.wakes WHERE id <= (SELECT max(id) FROM wakes) - ?", (long_term.KEPT_WAKES,)
+        )
 
     def select(self, memory: LongTermId, limit: int) -> list[Wake]:
         rows = self.tx.rows(

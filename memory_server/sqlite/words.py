@@ -4,9 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from memory_server.sqlite.tx import Tx
-
-COMMON_HAN = "的一是不了在人有我他这个们中来上大为和国地到以说时要就出会可也你对生能而子那得于着下自之年"
-"""The commonest characters of Chinese texts: together they make up a quarter of one."""
+from memory_server.storage.words import COMMON_HAN
 
 
 def quoted(term: str) -> str:

@@ -21,6 +21,18 @@ class Posting:
 
 
 @dataclass(frozen=True, slots=True)
+class Held:
+    """The postings of some terms. `project` is the small one whose memories they are of ('' is none), None: of all.
+
+    `texts` is how many texts the word index has, whoever asks: it weighs its words by that.
+    """
+
+    texts: int
+    postings: Sequence[Posting]
+    project: str | None
+
+
+@dataclass(frozen=True, slots=True)
 class Said:
     """How texts begin and end, and when they were said: `ids` ascend, beside `seconds` of the julian day.
 
@@ -34,6 +46,59 @@ class Said:
     ends: Mapping[int, str]
 
 
+@dataclass(frozen=True, slots=True)
+class Proposal:
+    """What a question proposes of a kind: of each of `lists`, best first, as many as `most` that `wanted` lets pass,
+    and all of `also`, of which it does.
+
+    `space_id` is the space of the question, 0 where none answers, with so many `dimensions`. `terms` are those of the
+    question, and `held` which texts hold them.
+    """
+
+    kind: Embedded
+    lists: Sequence[NDArray[np.int64]]
+    most: int
+    also: Sequence[int]
+    wanted: Wanted
+    space_id: int
+    dimensions: int
+    terms: Sequence[str]
+    held: Held
+
+
+class Surroundings(Protocol):
+    """What is proposed, and what was said before and after it in the same session."""
+
+    @property
+    def proposed(self) -> Sequence[int]: ...
+
+    @property
+    def lines(self) -> NDArray[np.int64]:
+        """For each proposed text that was said in a session: so many before it, itself, and so many after it.
+
+        A row each, in order, with 0 where there is none. Parts of long texts stand for themselves.
+        """
+        ...
+
+    def lets_pass(self, ids: NDArray[np.int64]) -> NDArray[np.bool_]:
+        """Which of these texts the filter lets pass."""
+        ...
+
+    def said(self, ids: NDArray[np.int64]) -> Said:
+        """How these texts begin and end, and when they were said."""
+        ...
+
+    def vectors(
+        self, ids: NDArray[np.int64], wanted: NDArray[np.bool_] | None = None
+    ) -> list[NDArray[np.float32]]:
+        """The vectors of these texts: see `Candidates.vectors`."""
+        ...
+
+    def reached(self, ids: NDArray[np.int64]) -> Held:
+        """What holds the terms, these texts of other projects too."""
+        ...
+
+
 class Candidates(Protocol):
     """What a search reads: which texts hold its words, what stands beside them, and their vectors."""
 
@@ -41,26 +106,25 @@ class Candidates(Protocol):
         """How many texts the word index of a kind has, whoever asks: the index weighs its words by that."""
         ...
 
-    def in_small_project(self, kind: Embedded, wanted: Wanted) -> str | None:
-        """The project ('' is none) whose memories a filter wants, if they are no more than SMALL."""
-        ...
+    def held(self, kind: Embedded, terms: Sequence[str], wanted: Wanted) -> Held:
+        """The newest texts that hold each term, of those that the person sees.
 
-    def of_project(self, terms: Sequence[str], project: str) -> list[Posting]:
-        """For each term all memories of a project ('' is none) that hold it.
-
-        To look through the index for them takes 0.1 µs for each row that holds a term; to score one of theirs takes 3
+        Where a filter wants the memories of a project, and they are no more than SMALL: all of these that hold it. To
+        look through SQLite's index for them takes 0.1 µs for each row that holds a term; to score one of theirs takes 3
         µs.
         """
         ...
 
-    def with_others(
-        self, terms: Sequence[str], known: Sequence[Posting], ids: Sequence[int]
-    ) -> list[Posting]:
-        """The postings of terms, and what these other memories have of each."""
+    def with_others(self, terms: Sequence[str], held: Held, ids: NDArray[np.int64]) -> Held:
+        """The postings of terms in a small project, and what those of these memories have that are not of it."""
         ...
 
     def posting(self, kind: Embedded, term: str) -> Posting:
         """The newest texts that hold a term, of those that the person sees."""
+        ...
+
+    def surroundings(self, proposal: Proposal, reach: int) -> Surroundings:
+        """What a question proposes, with so many texts before and after each, and all that is told of them."""
         ...
 
     def around(self, kind: Embedded, ids: Iterable[int], reach: int) -> NDArray[np.int64]:

@@ -9,6 +9,9 @@ from memory_server.domain.deadline import CALL
 from memory_server.errors import Problem
 from memory_server.storage.tx import Tx, WriteTx
 
+COUNTING_PATIENCE = 0.2
+"""Seconds that a read waits for others who write to be able to count itself: then only the count is lost."""
+
 
 class Database(Protocol):
     """Threads may share it. It is opened at the first use; a failure to open is tried again at the next."""
@@ -16,6 +19,18 @@ class Database(Protocol):
     @property
     def path(self) -> Path | None:
         """The file; None where it has none."""
+        ...
+
+    def open(self) -> None:
+        """Open it now, and bring its schema forward.
+
+        Raises:
+            Unavailable: it cannot be opened; the message says why and what mends it.
+        """
+        ...
+
+    def refuse_new(self) -> None:
+        """Make no new database where none is: from now on it is Unavailable then. Before the first use."""
         ...
 
     @property
@@ -49,10 +64,11 @@ class Database(Protocol):
         """
         ...
 
-    def settle(self) -> Problem | None:
+    def settle(self, patience: float = COUNTING_PATIENCE) -> Problem | None:
         """Write what `later` has kept for the person, or for all; why that could not be done. Then it is kept still.
 
-        Before a read that shows what this process has counted; and once a second, in the background.
+        Before a read that shows what this process has counted; and once a second, in the background. `patience` is how
+        many seconds to wait for others who write.
 
         Raises:
             Unavailable: the database went away.
@@ -61,6 +77,10 @@ class Database(Protocol):
 
     def record(self, mark: Callable[[WriteTx], object]) -> Problem | None:
         """Let a read record its access, unless nothing can be written; why it could not. Then only that is lost."""
+        ...
+
+    def leads(self) -> bool:
+        """Whether this process does the background work of all: of servers of one database one does, of a file each."""
         ...
 
     def stamp(self) -> str:
@@ -96,6 +116,10 @@ class Database(Protocol):
         gone."""
         ...
 
+    def free(self) -> int | None:
+        """Bytes of the file in which nothing is kept; None where there is no file."""
+        ...
+
     def erase(self) -> int:
         """Overwrite what was deleted. How many bytes were written."""
         ...
@@ -107,10 +131,6 @@ class Database(Protocol):
         """
         ...
 
-    def backup(self, target: Path, told: Callable[[int, int], None] | None = None) -> None:
-        """Write a checked copy of all to the file `target`. `told` hears how many pages of how many are."""
-        ...
-
-    def close(self) -> bool:
-        """Write what is kept, and close it for good; false when another thread writes for too long."""
+    def close(self, timeout: float = CALL) -> bool:
+        """Write what is kept, and close it for good; false when another thread writes for `timeout` seconds."""
         ...

@@ -1,11 +1,28 @@
 """The knowledge graph."""
 
 from collections.abc import Collection
-from typing import Protocol
+from typing import Any, Protocol
 
 from memory_server.domain.caller import Caller
-from memory_server.domain.edge import Edge, Linked, Step, Walk
+from memory_server.domain.edge import Edge, Linked, Relation, Step, Walk
 from memory_server.domain.memory import MemoryId
+from memory_server.errors import Invalid
+
+REPLACING = (Relation.SUPERSEDES, Relation.SUMMARIZES)
+"""What has such an edge to a memory is shown in its place."""
+
+
+def edge_of(row: tuple[Any, ...]) -> Edge:
+    """An edge from its columns, in the order of the fields of `Edge`."""
+    return Edge(MemoryId(row[0]), MemoryId(row[1]), Relation(row[2]), row[3], row[4], row[5])
+
+
+def not_replaceable(edge: Edge) -> Invalid:
+    """What is somebody's own would stand for what others see."""
+    return Invalid(
+        f"Memory {edge.source} cannot replace {edge.target}: one is somebody's own, the other is not. "
+        "Nothing was stored."
+    )
 
 
 class Edges(Protocol):

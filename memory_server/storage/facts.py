@@ -14,6 +14,10 @@ class Facts(Protocol):
         """The fact, unless it has expired."""
         ...
 
+    def first(self, homes: Sequence[Home], key: str) -> Fact | None:
+        """The fact of the first of these scopes that has the key, unless it has expired."""
+        ...
+
     def expired(self, limit: int) -> list[Fact]:
         """Facts whose time is over and that are still in the table."""
         ...
@@ -67,8 +71,8 @@ class WritableFacts(Facts, Protocol):
 class FactHistory(Protocol):
     """The table `fact_history`: every value that a key has had. Triggers write it; it is read and explained here."""
 
-    def select(self, home: Home, key: str, limit: int) -> list[FactChange]:
-        """What happened to a key, newest first."""
+    def select(self, home: Home, key: str, limit: int | None) -> list[FactChange]:
+        """What happened to a key, newest first; None: all of it."""
         ...
 
     def find(self, number: int) -> FactChange | None:
@@ -83,7 +87,7 @@ class FactHistory(Protocol):
         """When a key got the value that it has now, or lost its value; None where it never had another one."""
         ...
 
-    def deleted_before(self, moment: str, limit: int) -> list[tuple[Home, str]]:
+    def deleted_before(self, moment: str, limit: int | None) -> list[tuple[Home, str]]:
         """The keys that have no value, and of which the last was deleted before a moment, or would have expired by
         now."""
         ...

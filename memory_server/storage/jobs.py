@@ -1,10 +1,21 @@
 """Background jobs: what failed, and what is to be erased."""
 
 from collections.abc import Mapping
+from datetime import datetime, timedelta
 from typing import Final, Protocol
+
+from memory_server.domain.moment import timestamp
 
 FILE: Final = "file"
 """The free bytes of the whole file. The other names are word indexes, whose deleted words are to go."""
+
+FRESH: Final = timedelta(minutes=5)
+"""A problem that has not been told again for so long belongs to a process that has ended."""
+
+
+def oldest(now: str) -> str:
+    """The moment since which a problem must have been told to count still."""
+    return timestamp(datetime.fromisoformat(now) - FRESH)
 
 
 class JobProblems(Protocol):

@@ -15,6 +15,9 @@ from memory_server.domain.long_term import (
 )
 from memory_server.storage.short_term import ConversationId
 
+KEPT_WAKES = 10_000
+"""Wakes that are kept: about two megabytes. The oldest ones go first."""
+
 
 class LongTerm(Protocol):
     """The table `long_term_memories`."""

@@ -1,10 +1,15 @@
 """Tokens of people, and how often tools are called."""
 
-from collections.abc import Mapping
-from typing import Protocol
+import json
+from collections.abc import Iterable, Mapping
+from datetime import date, timedelta
+from typing import Any, Final, Protocol
 
-from memory_server.domain.calls import Calls
+from memory_server.domain.calls import Calls, times_of
 from memory_server.domain.token import Token, TokenDraft
+
+DAYS: Final = 400
+"""Days whose counts of calls are kept: with all tools in use some 14,000 rows, two megabytes."""
 
 
 class Tokens(Protocol):
@@ -53,3 +58,24 @@ class WritableCallCounts(CallCounts, Protocol):
     def add(self, counted: Mapping[str, Calls]) -> None:
         """Add calls of tools to the day of this moment."""
         ...
+
+
+def token_of(row: tuple[Any, ...]) -> Token:
+    """A row as a token: its columns are the fields of `Token`, the projects as a JSON array."""
+    id, name, prefix, projects, read_only, *moments = row
+    seen = None if projects is None else tuple(map(str, json.loads(projects)))
+    return Token(id, name, prefix, seen, bool(read_only), *moments)
+
+
+def day_before(now: str, days: int) -> str:
+    """The day so many days before a moment."""
+    return (date.fromisoformat(now[:10]) - timedelta(days=days)).isoformat()
+
+
+def summed(rows: Iterable[tuple[Any, ...]]) -> dict[str, Calls]:
+    """Rows of tools as their calls together, those with the most calls first: the tool, its times as JSON, and the
+    other numbers of `Calls`."""
+    found: dict[str, Calls] = {}
+    for tool, times, *numbers in rows:
+        found[tool] = found.get(tool, Calls()) + Calls(*[*numbers, times_of(json.loads(times))])
+    return dict(sorted(found.items(), key=lambda each: (-each[1].calls, each[0])))

@@ -6,6 +6,7 @@ from typing import Protocol
 
 from memory_server.domain.change import Kind
 from memory_server.domain.project import Listed, Moved
+from memory_server.project.address import is_path
 
 
 class KeyKind(StrEnum):
@@ -14,6 +15,11 @@ class KeyKind(StrEnum):
     REMOTE = "remote"
     FOLDER = "folder"
     NAME = "name"
+
+
+def kind_of(key: str) -> KeyKind:
+    """The kind of a key that is no name."""
+    return KeyKind.FOLDER if is_path(key) else KeyKind.REMOTE
 
 
 @dataclass(frozen=True, slots=True)

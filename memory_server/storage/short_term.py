@@ -17,6 +17,9 @@ from memory_server.domain.short_term import (
 
 ConversationId = NewType("ConversationId", int)
 
+PAGE = 1000
+"""Texts that are in memory at once while a pattern is looked for."""
+
 
 class Held(StrEnum):
     """What a conversation has."""
@@ -102,8 +105,8 @@ class ShortTerm(Protocol):
         """The relevance of these memories, in the order given, whatever it is."""
         ...
 
-    def shared_words(self, id: ShortTermId, asking: Asking) -> list[str]:
-        """The words that a memory shares with what is asked and that count, heaviest in it first."""
+    def shared_words(self, ids: Sequence[ShortTermId], asking: Asking) -> dict[ShortTermId, list[str]]:
+        """The words that each memory shares with what is asked and that count, heaviest in it first."""
         ...
 
     def select(self, ids: Iterable[ShortTermId]) -> dict[ShortTermId, ShortTermMemory]: ...

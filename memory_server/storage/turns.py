@@ -39,7 +39,7 @@ class HookCaptures(Protocol):
         """What was kept last of a session and is still there."""
         ...
 
-    def select(self, session: str | None, limit: int) -> list[Capture]:
+    def select(self, session: str | None, limit: int | None) -> list[Capture]:
         """What is still there, of one session (or one that begins so) or of all; the latest first."""
         ...
 

@@ -1,12 +1,14 @@
 """Transactions as services see them: what can be read, and what can be written."""
 
-from typing import TYPE_CHECKING, Protocol
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from memory_server.domain.caller import Person
 from memory_server.errors import Problem
 
 if TYPE_CHECKING:
     from memory_server.storage.candidates import Candidates
+    from memory_server.storage.copying import Copied
     from memory_server.storage.edges import Edges, WritableEdges
     from memory_server.storage.exchange import (
         ExchangedVectors,
@@ -75,6 +77,9 @@ if TYPE_CHECKING:
     from memory_server.storage.vectors import Embeddings, WritableEmbeddings
     from memory_server.storage.words import WordHits, Words
 
+One = TypeVar("One")
+Other = TypeVar("Other")
+
 
 class Tx(Protocol):
     """One consistent view of all that is stored, as the person sees it for whom something is done."""
@@ -99,6 +104,14 @@ class Tx(Protocol):
         """The name of the person whose own is what is written for nobody else."""
         ...
 
+    def both(self, one: Callable[[], One], other: Callable[[], Other]) -> tuple[One, Other]:
+        """Two reads that do not need each other's answers: a database that is far away is waited for once."""
+        ...
+
+    def each(self, calls: Sequence[Callable[[], One]]) -> list[One]:
+        """The same for several reads of one kind."""
+        ...
+
     def size(self) -> int:
         """Bytes of the database."""
         ...
@@ -117,6 +130,9 @@ class Tx(Protocol):
 
     @property
     def conversations(self) -> "Conversations": ...
+
+    @property
+    def copied(self) -> "Copied": ...
 
     @property
     def digests(self) -> "Digests": ...

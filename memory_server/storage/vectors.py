@@ -119,6 +119,10 @@ class Embeddings(Protocol):
         """The vector of a memory, of shape (dimensions,); None where it has none yet."""
         ...
 
+    def vectors_of(self, space_id: int, ids: Sequence[int]) -> dict[int, Vector]:
+        """The same of each of these memories that has one."""
+        ...
+
 
 class WritableEmbeddings(Embeddings, Protocol):
     """The same in a transaction that writes."""
@@ -155,6 +159,6 @@ class WritableEmbeddings(Embeddings, Protocol):
 
     def keep(
         self, space_id: int, kind: Embedded, id: int, texts: Sequence[str], vectors: Sequence[Vector]
-    ) -> bool:
-        """Keep the vectors of texts that were embedded before they were stored; false where others were stored."""
+    ) -> None:
+        """Keep the vectors of texts that were embedded before they were stored, unless others were stored."""
         ...

@@ -10,6 +10,10 @@ MOST_ROWS = 2_000
 """Rows of one term that are read, the newest: 1 ms. A word that more texts hold decides little."""
 
 
+COMMON_HAN = "的一是不了在人有我他这个们中来上大为和国地到以说时要就出会可也你对生能而子那得于着下自之年"
+"""The commonest characters of Chinese texts: together they make up a quarter of one."""
+
+
 class Index(StrEnum):
     """The word indices that are asked."""
 

@@ -9,7 +9,7 @@ from itertools import count
 from memory_server.domain.fact import Fact
 from memory_server.domain.memory import MemoryId
 from memory_server.language import query
-from memory_server.language.tokens import weigh, weigh_json
+from memory_server.language.tokens import weigh_json
 
 
 class Heading(IntEnum):
@@ -137,7 +137,7 @@ class Frame:
     def opening(self) -> str:
         """The line that names the project."""
         named = f"Project {self.project}." if self.project else "No project."
-        return named if weigh(named) <= LONGEST_NAME else "This project."
+        return named if weigh_json(named) <= LONGEST_NAME else "This project."
 
     def title(self, heading: Heading) -> str:
         return self.titles.get(heading, TITLES[heading])

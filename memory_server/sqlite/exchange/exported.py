@@ -1,6 +1,5 @@
 """Reads items as records, in an order that is the same in every file that holds the same."""
 
-import json
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -22,22 +21,11 @@ from memory_server.domain.exchange.records import (
     own_id,
     place,
 )
-from memory_server.domain.fact import is_plain
 from memory_server.sqlite import origins
 from memory_server.sqlite.exchange.vectors import ExchangedVectors
 from memory_server.sqlite.origins import Origins
 from memory_server.sqlite.tx import Tx
-
-
-def plain(text: str, kind: Any) -> Any:
-    """JSON that a person may have written: what no client can read is kept as its text."""
-    try:
-        value = json.loads(text)
-    except (ValueError, RecursionError):
-        value = None
-    if isinstance(value, type(kind)) and is_plain(value):
-        return value
-    return {"unreadable": text} if kind == {} else [text]
+from memory_server.storage.record_rows import MEMORY, edge_order, memory_record
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,35 +58,14 @@ class Exported:
         stored = ExchangedVectors(self.tx).of_memories(ids) if embedded else {}
         marks = self.captures("memory")
         found = {
-            row[0]: MemoryRecord(
-                id="",
-                content=row[1],
-                type=row[2],
-                project=row[3],
-                tags=tuple(plain(row[4], [])),
-                importance=row[5],
-                metadata=plain(row[6], {}),
-                access_count=row[7],
-                created_at=row[8],
-                updated_at=row[9],
-                accessed_at=row[10],
-                created_by=row[11],
-                session=row[12],
-                occurred_at=row[13],
-                person=row[14],
+            row[0]: replace(
+                memory_record(row),
                 history=tuple(history.get(row[0], ())),
                 captured=marks.get(row[0]),
                 vectors=stored.get(row[0], {}),
             )
             for row in self.tx.rows(
-                """
-                SELECT
-                    id, content, type, project, tags, importance, metadata, access_count, created_at, updated_at,
-                    accessed_at, created_by, session, occurred_at, person
-                FROM memories
-                WHERE id IN (SELECT value FROM json_each(?))
-                """,
-                (wanted,),
+                f"SELECT {MEMORY} FROM memories WHERE id IN (SELECT value FROM json_each(?))", (wanted,)
             )
         }
         return self._named("memory", ids, found)
@@ -173,16 +140,7 @@ class Exported:
         )
         own = self.own_names("memory")
         found = [EdgeRecord(own(s, s_at), own(t, t_at), *values) for s, s_at, t, t_at, *values, _ in rows]
-        yield from sorted(
-            found,
-            key=lambda each: (
-                place(each.source),
-                place(each.target),
-                each.relation,
-                each.valid_from,
-                each.valid_to or "~",
-            ),
-        )
+        yield from sorted(found, key=edge_order)
 
     def digests(self) -> Iterator[DigestRecord]:
         for kind, table in (("memory", "memories"), ("turn", "turns")):

@@ -4,12 +4,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from memory_server.domain.exchange.records import FactRecord, FactStep
-from memory_server.sqlite.exchange.exported import Exported, plain
+from memory_server.sqlite.exchange.exported import Exported
 from memory_server.sqlite.exchange.vectors import ExchangedVectors
-from memory_server.sqlite.fact_history import value_of
 from memory_server.sqlite.origins import Origins
 from memory_server.sqlite.tx import Tx
 from memory_server.storage.exchange import Place
+from memory_server.storage.fact_rows import value_of
+from memory_server.storage.json_text import plain
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,20 +17,16 @@ from memory_server.domain.exchange.records import (
     ProjectRecord,
     ShortTermRecord,
     TurnRecord,
-    number_of,
-    own_id,
 )
 from memory_server.sqlite import origins
 from memory_server.sqlite.conversations import Conversations
 from memory_server.sqlite.exchange.vectors import ExchangedVectors
-from memory_server.sqlite.facts import as_json
 from memory_server.sqlite.short_term import ShortTerm
 from memory_server.sqlite.tx import Tx
+from memory_server.storage.fact_rows import as_json
+from memory_server.storage.record_rows import number_to_keep
 
 Taken = TypeVar("Taken")
-
-LARGEST = 1 << 40
-"""An id that is taken over is smaller: the parts of long memories have larger ones."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -378,8 +374,8 @@ class TakenRows:
 
     def _free(self, table: str, id: str) -> int | None:
         """The row's id in an own id, where no row of this table has had that or a later one; None: the next one."""
-        number = number_of(id)
-        if number is None or not 0 < number < LARGEST or id != own_id(number, id.partition("@")[2]):
+        number = number_to_keep(id)
+        if number is None:
             return None
         last = self.tx.value("SELECT seq FROM sqlite_sequence WHERE name = ?", (table,))
         return number if number > (last or 0) else None

@@ -6,8 +6,8 @@ from memory_server.domain.embedding import Embedded
 from memory_server.domain.exchange.records import FactRecord
 from memory_server.sqlite.exchange.taken import TakenRows
 from memory_server.sqlite.exchange.vectors import ExchangedVectors
-from memory_server.sqlite.facts import as_json
 from memory_server.sqlite.tx import Tx
+from memory_server.storage.fact_rows import as_json
 
 _PLACE = "scope = :scope AND owner = :owner AND key = :key"
 

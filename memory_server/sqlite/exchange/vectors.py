@@ -4,17 +4,13 @@ import base64
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 
-import numpy as np
-
 from memory_server.domain.embedding import Embedded, Space
 from memory_server.domain.exchange.records import SpaceRecord
 from memory_server.sqlite import origins
 from memory_server.sqlite.embeddings import Embeddings
 from memory_server.sqlite.tx import Tx
+from memory_server.storage.record_rows import Vectors, vectors_of
 from memory_server.storage.vectors import Waiting
-
-Vectors = dict[int, dict[str, tuple[str, ...]]]
-"""Of each item, by the fingerprint of the model: the vectors of its parts in base64."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,14 +84,12 @@ class ExchangedVectors:
         """Keep what fits the models that this file uses. What does not stays in the queue."""
         if not vectors:
             return
+        waiting = Waiting(kind, id, tuple(text.encode() for text in texts))
+        number = len(waiting.texts)
         for space in Embeddings(self.tx).spaces():
-            blobs = [base64.b64decode(text) for text in vectors.get(space.space.fingerprint, ())]
-            waiting = Waiting(kind, id, tuple(text.encode() for text in texts))
-            whole = len(blobs) == len(waiting.texts)
-            if whole and all(len(blob) == 4 * space.space.dimensions for blob in blobs):
-                Embeddings(self.tx).insert(
-                    space.id, waiting, [np.frombuffer(blob, dtype="<f4") for blob in blobs]
-                )
+            found = vectors_of(vectors.get(space.space.fingerprint, ()), number, space.space.dimensions)
+            if found is not None:
+                Embeddings(self.tx).insert(space.id, waiting, found)
 
     def _select(self, ids: Sequence[int], sql: str) -> Vectors:
         prints = {each.id: each.space.fingerprint for each in Embeddings(self.tx).spaces()}

@@ -1,32 +1,29 @@
 """What reads have to write, kept until somebody writes anyway: so no read waits for a lock."""
 
-import logging
 import threading
 from collections import deque
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from memory_server.domain.caller import Person
-from memory_server.sqlite.transaction import Transaction
+from memory_server.storage.tx import WriteTx
 
 MOST = 10_000
-"""Marks that are kept while the file cannot be written, the latest: some 10 MB."""
-
-logger = logging.getLogger(__name__)
+"""Marks that are kept while the database cannot be written, the latest: some 10 MB."""
 
 
 @dataclass(frozen=True, slots=True)
 class Mark:
     """Something to write, the moment that it is about, and for whom it is written."""
 
-    write: Callable[[Transaction], object]
+    write: Callable[[WriteTx], object]
     at: str
     person: Person | None = None
 
 
 @dataclass(slots=True)
 class Later:
-    """The marks of this process that are in no file yet, the oldest first."""
+    """The marks of this process that are in no database yet, the oldest first."""
 
     _marks: deque[Mark] = field(default_factory=lambda: deque(maxlen=MOST))
     _lock: threading.Lock = field(default_factory=threading.Lock)
@@ -62,15 +59,3 @@ class Later:
         """What they are about has gone away."""
         with self._lock:
             self._marks.clear()
-
-
-def write(tx: Transaction, marks: Sequence[Mark]) -> None:
-    """Write marks, each as of its moment. One that fails is left out: a count must not undo what it is written with."""
-    for mark in marks:
-        try:
-            with tx.connection:  # a savepoint
-                mark.write(replace(tx, now=mark.at))
-        except Exception:
-            if not tx.connection.in_transaction:  # SQLite has undone the whole write, as on a full disk
-                raise
-            logger.exception("what a read has to write was left out")

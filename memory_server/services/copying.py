@@ -1,0 +1,105 @@
+"""Copies a whole database into another one, which can be used when both are equal."""
+
+import hashlib
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from memory_server.errors import Conflict, Mend, NotFound
+from memory_server.storage.copying import TABLES, Copied, Key, Row, Table, Target
+from memory_server.storage.database import Database
+
+PAGE = 1000
+"""Rows that are in memory at once, and of one transaction."""
+
+Progress = Callable[[int, int], None]
+"""Told how many rows of how many are done: each is copied, and then compared."""
+
+
+@dataclass(frozen=True, slots=True)
+class Whole:
+    """A table in both databases: how many rows it has, and a SHA-256 of them in hexadecimal."""
+
+    table: str
+    rows: int
+    hash: str
+
+
+@dataclass(frozen=True, slots=True)
+class Copy:
+    """What was copied. `resumed`: a copy that was broken off went on."""
+
+    tables: tuple[Whole, ...]
+    resumed: bool
+
+
+@dataclass(slots=True)
+class _Run:
+    source: Copied
+    target: Target
+    progress: Progress
+    total: int
+    done: int = 0
+
+    def copy(self, table: Table) -> Whole:
+        """Let the target's table have the rows of the source's."""
+        digest, number = hashlib.sha256(), 0
+        after: Key | None = None
+        while True:
+            rows = self.source.rows(table, after, None, PAGE)
+            upto = table.key_of(rows[-1]) if len(rows) == PAGE else None
+            if self.target.rows(table, after, upto, None) != rows:
+                self.target.put(table, after, upto, rows)
+            _add(digest, rows)
+            number += len(rows)
+            self._tell(len(rows))
+            if upto is None:
+                return Whole(table.name, number, digest.hexdigest())
+            after = upto
+
+    def read(self, table: Table) -> Whole:
+        """The target's table as it is now."""
+        digest, number = hashlib.sha256(), 0
+        after: Key | None = None
+        while rows := self.target.rows(table, after, None, PAGE):
+            _add(digest, rows)
+            number += len(rows)
+            after = table.key_of(rows[-1])
+            self._tell(len(rows))
+        return Whole(table.name, number, digest.hexdigest())
+
+    def _tell(self, rows: int) -> None:
+        self.done += rows
+        self.progress(self.done, self.total)
+
+
+def copy(
+    source: Database, name: str, target: Target, progress: Progress = lambda _done, _total: None
+) -> Copy:
+    """Copy everything of one moment of the source, which others may use meanwhile. `name` is what the target keeps of
+    where it comes from, so that a copy that is broken off goes on: what is there already and equal stays.
+
+    Raises:
+        Conflict: the target is not empty; or it is not equal to the source in the end, and stays unfinished.
+    """
+    source.settle()
+    with source.snapshot() as tx:
+        total = 2 * sum(tx.copied.count(table) for table in TABLES)
+        if total == 0:
+            raise NotFound(f"{name} holds nothing to copy. Nothing was written.")
+        resumed = target.begin(name)
+        run = _Run(tx.copied, target, progress, total)
+        copied = [run.copy(table) for table in TABLES]
+        there = [run.read(table) for table in TABLES]
+        wrong = [one.table for one, other in zip(copied, there, strict=True) if one != other]
+        if wrong:
+            raise Conflict(
+                f"The copy is not equal to {name} in: {', '.join(wrong)}. It stays unfinished.",
+                Mend.COPY_AGAIN,
+            )
+        target.finish(tx.copied.highest_ids())
+    return Copy(tuple(copied), resumed)
+
+
+def _add(digest: "hashlib._Hash", rows: list[Row]) -> None:
+    for row in rows:
+        digest.update(repr(row).encode("utf-8", "surrogatepass"))
