@@ -3,13 +3,15 @@
 import logging
 import os
 import random
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import timedelta
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING
 
+from memory_server import stores
 from memory_server.domain import acting
 from memory_server.domain.deadline import CALL
 from memory_server.domain.embedding import Space
@@ -21,6 +23,7 @@ from memory_server.errors import Hint, Mend, Unavailable
 from memory_server.nlp.jieba import JiebaSegmenter
 from memory_server.nlp.keywords import JiebaKeywords
 from memory_server.reader import clock
+from memory_server.services import copying
 from memory_server.services.background import Background, Job
 from memory_server.services.by_meaning import ByMeaning
 from memory_server.services.calls import CallService
@@ -56,7 +59,9 @@ from memory_server.services.timeline import TimelineService
 from memory_server.services.turns import TurnService
 from memory_server.services.waking import WakingService
 from memory_server.settings import Settings
-from memory_server.sqlite.database import Database
+from memory_server.sqlite import temporary
+from memory_server.sqlite.database import Database as File
+from memory_server.storage.database import Database
 from memory_server.triggers import TriggerEngine
 from memory_server.triggers.lazy import LazyEngine
 
@@ -102,6 +107,10 @@ KEEPING_COUNTS = 60.0
 
 CLEANUP = 60.0
 """Seconds between two looks for conversations whose daily cleanup is due."""
+
+
+def _nobody_hears(_done: int, _total: int) -> None:
+    """Of a copy that nobody waits for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,6 +169,20 @@ class Services:
             self.calls.keep()
         self.database.close(timeout)
 
+    def backup(self, target: Path, told: Callable[[int, int], None] = _nobody_hears) -> None:
+        """Write a checked copy of all to the file `target`. `told` hears how many pages or rows of how many are."""
+        if isinstance(self.database, File):
+            self.database.backup(target, told)
+            return
+        with temporary.folder() as folder:
+            made = folder / "memory.db"
+            copying.copy(self.database, str(self.settings.db), stores.filling(made, clock), told)
+            file = File(made, clock)
+            try:
+                file.backup(target)
+            finally:
+                file.close()
+
     def waiting(self) -> int:
         """How many texts of the file wait for their embedding."""
         with acting.as_(None):
@@ -168,9 +191,7 @@ class Services:
 
 def build(settings: Settings, several: bool = False) -> Services:
     """Build the services; nothing is opened or loaded yet. `several`: they serve several people."""
-    database = Database(
-        settings.db, clock, make_folders="db" not in settings.model_fields_set, several=several
-    )
+    database = stores.at(settings.db, clock, several, make_folders="db" not in settings.model_fields_set)
     segmenter = JiebaSegmenter(settings.cache)
     secrets, counts = settings.allow_secrets, not settings.read_only
     queue = EmbeddingQueue(
@@ -211,23 +232,25 @@ def build(settings: Settings, several: bool = False) -> Services:
             DICTIONARY_DELAY,
         ),
         Job("count accesses", partial(count_accesses, database), COUNTING, COUNTING),
-        Job("remove expired facts", facts.remove_expired, LOOK, LOOK),
-        Job("find keywords of short-term memories", short_term.find_keywords, LOOK, LOOK),
-        Job("purge what was deleted long ago", forgetting.purge_due, PURGING, LOOK),
-        Job("erase what was deleted", ErasureService(database).erase_at_rest, LOOK, LOOK),
-        Job("clean up short-term memories", partial(clean_up, short_term, calls), CLEANUP, LOOK),
+        Job("remove expired facts", facts.remove_expired, LOOK, LOOK, shared=True),
+        Job("find keywords of short-term memories", short_term.find_keywords, LOOK, LOOK, shared=True),
+        Job("purge what was deleted long ago", forgetting.purge_due, PURGING, LOOK, shared=True),
+        Job("erase what was deleted", ErasureService(database).erase_at_rest, LOOK, LOOK, shared=True),
+        Job("clean up short-term memories", partial(clean_up, short_term, calls), CLEANUP, LOOK, shared=True),
         Job("keep the counts of calls", calls.keep, KEEPING_COUNTS, KEEPING_COUNTS),
         Job(
             "digest what has faded",
             DigestService(database, queue, not settings.no_digests).make_due,
             DIGESTING,
             CLEANUP,
+            shared=True,
         ),
         Job(
             "close questions that are answered",
             QuestionService(database, recall, learnt).close_answered,
             ASKING_AGAIN,
             LOOK,
+            shared=True,
         ),
     ]
     imports = ImportService(database, queue, triggers, secrets)

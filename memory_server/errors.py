@@ -52,7 +52,11 @@ class Mend(StrEnum):
     CHECK_ENDPOINT = "start the endpoint, or correct its address or its model"
     SET_ENDPOINT_KEY = "set the key of the endpoint"
     ENCRYPT_ENDPOINT = "use an encrypted address, or no key"
+    INSTALL_POSTGRES = "install the extra for PostgreSQL"
     INSTALL_SENTENCE_TRANSFORMERS = "install the extra for sentence-transformers models"
+    COPY_AGAIN = "copy again into the same target"
+    EMPTY_TARGET = "copy into a target that is empty"
+    MEND_SOURCE = "mend the source of a copy"
     UPGRADE = "upgrade the program"
     TRY_AGAIN = "try the same again"
 

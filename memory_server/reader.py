@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, NoReturn
 
+from memory_server import stores
 from memory_server.errors import Unavailable
 from memory_server.settings import Settings
 
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from memory_server.services.recall import RecallService
     from memory_server.services.search import SearchService
     from memory_server.services.tokens import TokenService
-    from memory_server.sqlite.database import Database
+    from memory_server.storage.database import Database
 
 Make = Callable[..., "EmbeddingQueue"]
 
@@ -68,7 +69,7 @@ class Reader:
 
 def rows(settings: Settings) -> Reader:
     """What needs neither words nor meaning; nothing is opened yet. Its database is to be closed."""
-    return Reader(settings, _database(settings))
+    return Reader(settings, database(settings))
 
 
 def build(settings: Settings, make: Make | None = None) -> "SearchService":
@@ -80,9 +81,9 @@ def build(settings: Settings, make: Make | None = None) -> "SearchService":
     from memory_server.services.learning import Learning
     from memory_server.services.search import SearchService
 
-    database = _database(settings)
-    queue = (make or EmbeddingQueue)(database, _none, _none, clock)
-    return SearchService(database, queue, not settings.read_only, Learning(not settings.no_learning))
+    found = database(settings)
+    queue = (make or EmbeddingQueue)(found, _none, _none, clock)
+    return SearchService(found, queue, not settings.read_only, Learning(not settings.no_learning))
 
 
 def recalling(settings: Settings, make: Make | None = None) -> "RecallService":
@@ -98,10 +99,9 @@ def clock() -> datetime:
     return datetime.now(UTC)
 
 
-def _database(settings: Settings) -> "Database":
-    from memory_server.sqlite.database import Database
-
-    return Database(settings.db, clock, make_folders="db" not in settings.model_fields_set)
+def database(settings: Settings) -> "Database":
+    """The database of the settings; nothing is opened yet."""
+    return stores.at(settings.db, clock, make_folders="db" not in settings.model_fields_set)
 
 
 def _nobody_waits() -> None:

@@ -6,11 +6,12 @@ from pathlib import Path
 from typing import Annotated, Literal
 from urllib.parse import urlsplit
 
-from pydantic import AfterValidator, AliasChoices, BeforeValidator, Field
+from pydantic import AfterValidator, AliasChoices, BeforeValidator, Field, PlainValidator
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
-from memory_server import defaults
+from memory_server import defaults, where
 from memory_server.project import NONE, Project, project_of
+from memory_server.where import Postgres
 
 EMBEDDER_KEY = "MEMORY_SERVER_EMBEDDER_KEY"
 """The variable that holds the key of the embedder. There is no flag for it: others can see the flags of a process."""
@@ -70,9 +71,10 @@ class Settings(BaseSettings):
         env_prefix="MEMORY_SERVER_", frozen=True, extra="ignore", populate_by_name=True, env_ignore_empty=True
     )
 
-    db: Annotated[Path, AfterValidator(Path.expanduser)] = Field(
+    db: Annotated[Path | Postgres, PlainValidator(where.of, json_schema_input_type=str)] = Field(
         default_factory=defaults.database,
-        description="The database file. Default: `memory.db` in the user data folder.",
+        description="The database file. Default: `memory.db` in the user data folder. Or a PostgreSQL database: "
+        "`postgresql://USER@HOST/NAME`, with `?tenant=NAME` where several teams share it.",
     )
     project: str | None = Field(
         default=None,

@@ -20,6 +20,7 @@ from memory_server.domain.injection import Reminder
 from memory_server.errors import MemoryServerError
 from memory_server.hook import place, wire
 from memory_server.hook.asking import PATIENCE
+from memory_server.where import Where
 
 logger = logging.getLogger(__name__)
 
@@ -37,9 +38,9 @@ Remind = Callable[[str, int, Caller], Reminder]
 
 
 class Answering:
-    """Listens from `start` to `close`. `database` is the path of the file that `remind` reads."""
+    """Listens from `start` to `close`. `database` is where the memory is that `remind` reads."""
 
-    def __init__(self, database: Path, remind: Remind, embed: Embed) -> None:
+    def __init__(self, database: Where, remind: Remind, embed: Embed) -> None:
         self._database = database
         self._remind = remind
         self._embed = embed

@@ -9,6 +9,7 @@ from typing import TypeVar
 from memory_server.domain.injection import Reminder
 from memory_server.hook import place, wire
 from memory_server.hook.wire import Question, Texts, Vectors
+from memory_server.where import Where
 
 Answer = TypeVar("Answer")
 
@@ -16,18 +17,18 @@ PATIENCE = 0.3
 """Seconds that all servers have together: a person waits."""
 
 
-def ask(database: Path, question: Question) -> Reminder | None:
+def ask(database: Where, question: Question) -> Reminder | None:
     """What a prompt should bring to mind; None where no server answers in time."""
     return _first(database, wire.of_question(question), wire.reminder)
 
 
-def embed(database: Path, texts: Sequence[str]) -> Vectors | None:
+def embed(database: Where, texts: Sequence[str]) -> Vectors | None:
     """The vectors of questions; None where no server answers in time."""
     asked = Texts(place.name_of(database), tuple(texts))
     return _first(database, wire.of_texts(asked), wire.vectors)
 
 
-def _first(database: Path, data: bytes, read: Callable[[bytes], Answer | None]) -> Answer | None:
+def _first(database: Where, data: bytes, read: Callable[[bytes], Answer | None]) -> Answer | None:
     """The answer of the first server that gives one in time.
 
     The others are asked too where one does not answer in its share of the time. A socket whose server was killed is

@@ -6,6 +6,9 @@ It is a file and no table, because a hook fails where the database is missing, l
 from dataclasses import dataclass
 from pathlib import Path
 
+from memory_server import defaults
+from memory_server.where import Postgres, Where
+
 SUFFIX = ".hooks.log"
 
 LARGEST = 64_000
@@ -23,37 +26,42 @@ class Record:
     failures: tuple[str, ...]
 
 
-def path_of(database: Path) -> Path:
+def path_of(database: Where) -> Path:
+    """Beside a file; of a database on PostgreSQL in the user data folder."""
+    if isinstance(database, Postgres):
+        return defaults.database().with_name(database.name + SUFFIX)
     return database.with_name(database.name + SUFFIX)
 
 
-def failed(database: Path, now: str, event: str, reason: str) -> None:
-    """Add a line. Where there is no folder for it, nothing is written."""
+def failed(database: Where, now: str, event: str, reason: str) -> None:
+    """Add a line. Where there is no folder for a file, nothing is written."""
     _add(database, f"{now} {event} {_FAILED}{' '.join(reason.split())}")
 
 
-def worked(database: Path, now: str, event: str) -> None:
+def worked(database: Where, now: str, event: str) -> None:
     """Add a line unless the last one says that a hook worked today."""
     last = _lines(database)[-1:]
     if not last or _FAILED in last[0] or last[0][:10] != now[:10]:
         _add(database, f"{now} {event} {_WORKS}")
 
 
-def read(database: Path) -> Record:
+def read(database: Where) -> Record:
     lines = _lines(database)
     worked = max((place for place, line in enumerate(lines) if line.endswith(f" {_WORKS}")), default=-1)
     day = lines[worked][:10] if worked >= 0 else None
     return Record(day, tuple(lines[worked + 1 :]))
 
 
-def _lines(database: Path) -> list[str]:
+def _lines(database: Where) -> list[str]:
     path = path_of(database)
     return path.read_text(encoding="utf-8", errors="replace").splitlines() if path.exists() else []
 
 
-def _add(database: Path, line: str) -> None:
+def _add(database: Where, line: str) -> None:
     path = path_of(database)
-    if not path.parent.is_dir():
+    if isinstance(database, Postgres):  # nothing else makes the user's own folder
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    elif not path.parent.is_dir():
         return
     if path.exists() and path.stat().st_size > LARGEST:
         kept = _lines(database)

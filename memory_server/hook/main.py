@@ -10,15 +10,16 @@ import sys
 from collections.abc import Sequence
 from datetime import UTC, datetime
 
+from memory_server import stores
 from memory_server.domain import deadline
 from memory_server.domain.caller import Caller
 from memory_server.domain.moment import timestamp
-from memory_server.errors import Unavailable
 from memory_server.hook import event as events
 from memory_server.hook import journal, settings
 from memory_server.hook.event import Event, Name
 from memory_server.hook.settings import HookSettings
-from memory_server.sqlite.database import Database
+from memory_server.storage.database import Database
+from memory_server.where import Where
 
 PATIENCE = 1.5
 """Seconds that a hook waits for a lock: a person waits for the hook."""
@@ -56,14 +57,23 @@ def _answer(name: Name, given: HookSettings) -> str:
     if given.off & {EVERY, name.value}:
         return ""
     event = events.read(name, "" if sys.stdin.isatty() else sys.stdin.buffer.read().decode("utf-8"))
-    if not given.db.is_file():
-        raise Unavailable(f"There is no database {given.db}.")
     with deadline.within(PATIENCE):
-        database = Database(given.db, lambda: datetime.now(UTC))
+        database = _database(given.db)
         database.refuse_empty()
         text = _text(event, given, database)
         database.close()
     return events.answer(event, given.client, text) + "\n" if text else ""
+
+
+def _database(place: Where) -> Database:
+    """Of a hook, a database that is not there is no reason to make one."""
+    database = stores.at(place, _clock)
+    database.refuse_new()
+    return database
+
+
+def _clock() -> datetime:
+    return datetime.now(UTC)
 
 
 def _text(event: Event, given: HookSettings, database: Database) -> str:
@@ -87,4 +97,4 @@ def _text(event: Event, given: HookSettings, database: Database) -> str:
 
 
 def _now() -> str:
-    return timestamp(datetime.now(UTC))
+    return timestamp(_clock())

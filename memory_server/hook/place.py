@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from memory_server.hook.settings import runtime_folder
+from memory_server.where import Postgres, Where
 
 LONGEST = 100
 """Bytes of the path of a socket: Linux allows 107, macOS 103."""
@@ -40,7 +41,7 @@ def is_private(folder: Path) -> bool:
     )
 
 
-def own(database: Path) -> Iterator[Path]:
+def own(database: Where) -> Iterator[Path]:
     """Where this process may listen, best first; the folder may not be there yet."""
     for folder in folders():
         path = folder / f"{_key(database)}.{os.getpid()}{_SUFFIX}"
@@ -48,7 +49,7 @@ def own(database: Path) -> Iterator[Path]:
             yield path
 
 
-def sockets(database: Path) -> list[Path]:
+def sockets(database: Where) -> list[Path]:
     """The sockets of the servers of a database, the newest first; also those of servers that were killed."""
     found = []
     for folder in filter(is_private, folders()):
@@ -69,11 +70,11 @@ def remove_stale(path: Path) -> None:
         path.unlink(missing_ok=True)
 
 
-def name_of(database: Path) -> str:
-    """What the database is called between a hook and a server: its path without links."""
-    return os.path.realpath(database)
+def name_of(database: Where) -> str:
+    """What the database is called between a hook and a server: its path without links, or its address."""
+    return str(database) if isinstance(database, Postgres) else os.path.realpath(database)
 
 
-def _key(database: Path) -> str:
+def _key(database: Where) -> str:
     """Short, so that two databases may have the same one: a server is told the name too."""
     return f"{zlib.crc32(os.fsencode(name_of(database))):08x}"

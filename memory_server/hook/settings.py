@@ -5,8 +5,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from memory_server import defaults
+from memory_server import defaults, where
 from memory_server.project import NONE, Project, project_of
+from memory_server.where import Where
 
 PREFIX = "MEMORY_SERVER_"
 
@@ -23,7 +24,7 @@ _SWITCHES = frozenset(
 class HookSettings:
     """`client` is the name under which what the hook keeps is signed. `off` are the events that do nothing."""
 
-    db: Path
+    db: Where
     project: str | None = None
     session: str | None = None
     client: str | None = None
@@ -52,7 +53,7 @@ def read(arguments: Sequence[str], environment: Mapping[str, str] = os.environ) 
 
     db, off = value("db"), value("hooks_off") or ""
     return HookSettings(
-        Path(db).expanduser() if db else defaults.database(),
+        where.of(db) if db else defaults.database(),
         value("project", "CLAUDE_PROJECT_DIR"),
         value("session", "CLAUDE_CODE_SESSION_ID"),
         given.get("client"),

@@ -56,7 +56,11 @@ WORDS = {
     "OPENAI_API_KEY for OpenAI's own service.",
     Mend.ENCRYPT_ENDPOINT: "The user must name an https address with --embedder-url, or take away "
     "MEMORY_SERVER_EMBEDDER_KEY.",
+    Mend.INSTALL_POSTGRES: 'The user can install it: pip install "memory-server[postgres]".',
     Mend.INSTALL_SENTENCE_TRANSFORMERS: 'The user can install it: pip install "memory-server[sentence-transformers]".',
+    Mend.COPY_AGAIN: "The user can run `memory-server copy` again: it goes on.",
+    Mend.EMPTY_TARGET: "The user can name another target of `memory-server copy`.",
+    Mend.MEND_SOURCE: "The user can change that row in the source of the copy.",
     Mend.UPGRADE: "The user must upgrade memory-server, then restart it.",
     Mend.TRY_AGAIN: "Then call again.",
 }

@@ -1,7 +1,6 @@
 """Health: what doctor finds, the queue, sizes; a backup and the erasing of what is deleted, with their progress."""
 
 from collections.abc import Callable
-from pathlib import Path
 
 from starlette.responses import Response
 
@@ -17,8 +16,8 @@ def show(desk: Desk, visit: Visit) -> Response:
     found = services.health.check() if visit.owns and visit.get("check") else None
     return desk.render(
         visit, "health", counts=services.memories.statistics(None, visit.caller), found=found,
-        free=services.database.free(), path=_path(desk), work=desk.work,
-        deleted=services.forgetting.count_deleted(), folder=backups.folder(_path(desk)),
+        free=services.database.free(), path=services.settings.db, work=desk.work,
+        deleted=services.forgetting.count_deleted(), folder=backups.folder(services.settings.db),
     )  # fmt: skip
 
 
@@ -30,12 +29,13 @@ def show_work(desk: Desk, visit: Visit) -> Response:
 def back_up(desk: Desk, visit: Visit) -> Response:
     """Into the usual folder, named by the moment."""
     _refuse_others(visit)
-    folder = backups.folder(_path(desk))
-    target = folder / backups.named(_path(desk), clock())
+    db = desk.services.settings.db
+    folder = backups.folder(db)
+    target = folder / backups.named(db, clock())
 
     def run(told: Callable[[int, int], None]) -> str:
         folder.mkdir(mode=0o700, exist_ok=True)
-        desk.services.database.backup(target, told)
+        desk.services.backup(target, told)
         return str(target)
 
     desk.work.start("backup", run)
@@ -61,9 +61,3 @@ def _refuse_others(visit: Visit) -> None:
     """
     if not visit.owns:
         raise Invalid("Only the person who runs the server can do this, with a command at its terminal.")
-
-
-def _path(desk: Desk) -> Path:
-    if desk.services.database.path is None:
-        raise Invalid("The database is in memory.")
-    return desk.services.database.path

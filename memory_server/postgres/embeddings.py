@@ -1,0 +1,397 @@
+"""The spaces, their vectors, and the queue of what is still to embed."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import astuple, dataclass, fields
+from typing import Any, Final
+
+from memory_server.domain import parts
+from memory_server.domain.embedding import Embedded, Space, Vector
+from memory_server.domain.memory import Filter
+from memory_server.postgres import filters
+from memory_server.postgres.embedded import TABLES, as_text, from_bytes
+from memory_server.postgres.tx import Answer, Tx, Value
+from memory_server.storage.vectors import SEARCHING, Effort, KnownSpace, Waiting, Wanted
+
+EXACT: Final = 5_000
+"""Up to so many memories every vector is compared: 10 ms."""
+
+DEARER: Final = 4_000
+"""To look through the index costs as much as comparing √(DEARER x all) vectors, where the memories of all tenants are
+so many: of `rows` among `all` it must look at 400 x all / rows to find the nearest, and each costs ten times as much as
+one that is only compared."""
+
+_SPACE_FIELDS = [field.name for field in fields(Space)]
+_SPACE_COLUMNS = ", ".join(_SPACE_FIELDS)
+
+_PARTS = (
+    "part_embeddings AS e JOIN memory_parts AS p ON p.id = e.part_id JOIN memories AS m ON m.id = p.memory_id"
+)
+
+
+def _known(row: tuple[Any, ...]) -> KnownSpace:
+    return KnownSpace(row[0], row[1], Space(*row[2:]))
+
+
+def _every_table() -> Iterator[str]:
+    """All tables of vectors, and all queues."""
+    for tables in TABLES.values():
+        yield from (*tables.embedded.values(), tables.queue)
+    yield "part_embeddings"
+
+
+def _cosine(vector: str) -> str:
+    """The cosine of a column and a vector: rounded, as in SQLite. NULL where one of them has no length."""
+    return f"round(nullif(1 - ({vector} <=> %s::vector), 'NaN')::numeric, 5)::float8"
+
+
+@dataclass(frozen=True, slots=True)
+class Embeddings:
+    """The spaces, their vectors, and the queue of what is still to embed."""
+
+    tx: Tx
+
+    def spaces(self) -> list[KnownSpace]:
+        rows = self.tx.rows(
+            f"""
+            SELECT id, state, {_SPACE_COLUMNS}
+            FROM spaces
+            WHERE state <> 'retired'
+            ORDER BY state = 'active' DESC, id
+            """
+        )
+        return [_known(row) for row in rows]
+
+    def open_space(self, space: Space) -> KnownSpace:
+        known = self.spaces()
+        for each in known:
+            if each.space.fingerprint == space.fingerprint:
+                return each
+        state = "building" if known else "active"
+        (id,) = self.tx.one(
+            f"""
+            INSERT INTO spaces (state, created_at, {_SPACE_COLUMNS})
+            VALUES (%s, %s, {", ".join("%s" for _ in _SPACE_FIELDS)})
+            ON CONFLICT (tenant_id, fingerprint) DO UPDATE SET state = excluded.state
+            RETURNING id
+            """,
+            (state, self.tx.now, *astuple(space)),
+        )
+        for tables in TABLES.values():
+            self.tx.send(
+                f"""
+                INSERT INTO {tables.queue} (space_id, {tables.id}, queued_at)
+                SELECT %s, id, %s FROM {tables.source}
+                ON CONFLICT (tenant_id, space_id, {tables.id}) DO UPDATE SET queued_at = excluded.queued_at
+                """,
+                (id, self.tx.now),
+            )
+        self.tx.send("SELECT index_vectors(%s)", (space.dimensions,))
+        return KnownSpace(id, state, space)
+
+    def activate(self, id: int) -> None:
+        self._retire("state <> 'retired' AND id <> %s", id)
+        self.tx.send("UPDATE spaces SET state = 'active' WHERE id = %s", (id,))
+
+    def lease(self, id: int, holder: str, until: str) -> bool:
+        return bool(
+            self.tx.execute(
+                """
+                UPDATE spaces
+                SET lease_holder = %s, lease_until = %s
+                WHERE id = %s AND (
+                    lease_holder IS NULL OR lease_holder = %s OR lease_until < %s OR lease_until > %s
+                )
+                """,
+                (holder, until, id, holder, self.tx.now, until),
+            )
+        )
+
+    def release(self, id: int, holder: str) -> None:
+        self.tx.send(
+            "UPDATE spaces SET lease_holder = NULL, lease_until = NULL WHERE id = %s AND lease_holder = %s",
+            (id, holder),
+        )
+
+    def abandon(self) -> None:
+        self._retire("state = 'building' AND coalesce(lease_until, '') < %s", self.tx.now)
+
+    def _retire(self, which: str, value: Value) -> None:
+        """Retire the spaces that a clause names."""
+        for table in _every_table():
+            self.tx.send(
+                f"DELETE FROM {table} WHERE space_id IN (SELECT id FROM spaces WHERE {which})", (value,)
+            )
+        self.tx.send(f"UPDATE spaces SET state = 'retired' WHERE {which}", (value,))
+
+    def in_use(self, space_id: int) -> bool:
+        return (
+            self.tx.value("SELECT 1 FROM spaces WHERE id = %s AND state <> 'retired'", (space_id,))
+            is not None
+        )
+
+    def waiting(self, space_id: int, kind: Embedded, limit: int) -> list[Waiting]:
+        tables = TABLES[kind]
+        rows = self.tx.rows(
+            f"""
+            SELECT m.id, {", ".join(tables.embedded)}
+            FROM {tables.queue} AS q
+            JOIN {tables.source} AS m ON m.id = q.{tables.id}
+            WHERE q.space_id = %s
+            ORDER BY m.id
+            LIMIT %s
+            """,
+            (space_id, limit),
+        )
+        return [Waiting(kind, id, tuple(text.encode() for text in texts)) for id, *texts in rows]
+
+    def count_waiting(self, space_id: int, *kinds: Embedded) -> int:
+        counts = [
+            f"(SELECT count(*) FROM {TABLES[kind].queue} WHERE space_id = %(space)s)"
+            for kind in kinds or Embedded
+        ]
+        return int(self.tx.value(f"SELECT {' + '.join(counts)}", {"space": space_id}))
+
+    def count_embedded(self, space_id: int, project: str | None = None) -> int:
+        found = self.tx.value(
+            """
+            SELECT
+                (
+                    SELECT coalesce(sum(number), 0)
+                    FROM memory_counts
+                    WHERE %(project)s::text IS NULL OR project = %(project)s
+                ) - (
+                    SELECT count(*)
+                    FROM embedding_queue AS q
+                    WHERE space_id = %(space)s AND (
+                        %(project)s::text IS NULL OR EXISTS (
+                            SELECT 1
+                            FROM memories AS m
+                            WHERE m.id = q.memory_id AND coalesce(m.project, '') = %(project)s
+                        )
+                    )
+                )
+            """,
+            {"space": space_id, "project": project},
+        )
+        return int(found)
+
+    def insert(self, space_id: int, embedded: Waiting, vectors: Sequence[Vector]) -> bool:
+        return bool(self._insert(space_id, embedded, vectors).rows())
+
+    def _insert(self, space_id: int, embedded: Waiting, vectors: Sequence[Vector]) -> Answer:
+        """The same, asked for and not waited for: a row where the vectors are kept."""
+        tables = TABLES[embedded.kind]
+        same = " AND ".join(f"{text} = %(text{number})s" for number, text in enumerate(tables.embedded))
+        values: dict[str, Value] = {"space": space_id, "id": embedded.id, "now": self.tx.now}
+        values |= {f"text{number}": text.decode() for number, text in enumerate(embedded.contents)}
+        first, *others = tables.embedded.values()
+        inserted = []
+        for number, (table, vector) in enumerate(zip((first, *others), vectors, strict=False)):
+            values[f"vector{number}"] = as_text(vector)
+            moment, now = (", created_at", ", %(now)s") if table == first else ("", "")
+            inserted.append(
+                f"""
+                kept{number} AS (
+                    INSERT INTO {table} (space_id, {tables.id}, vector{moment})
+                    SELECT %(space)s, id, %(vector{number})s::vector{now} FROM wanted
+                    ON CONFLICT (tenant_id, space_id, {tables.id}) DO UPDATE
+                    SET vector = excluded.vector{", created_at = excluded.created_at" if moment else ""}
+                )
+                """
+            )
+        if embedded.kind is Embedded.MEMORIES and len(vectors) > 1:
+            inserted.append(
+                """
+                parts AS (
+                    INSERT INTO part_embeddings (space_id, part_id, vector)
+                    SELECT %(space)s, p.id, v.vector::vector
+                    FROM wanted
+                    JOIN memory_parts AS p ON p.memory_id = wanted.id
+                    JOIN unnest(%(parts)s::bigint[], %(vectors)s::text[]) AS v (id, vector) ON v.id = p.id
+                    ON CONFLICT (tenant_id, space_id, part_id) DO UPDATE SET vector = excluded.vector
+                )
+                """
+            )
+            values["parts"] = [parts.id_of(embedded.id, number) for number in range(1, len(vectors))]
+            values["vectors"] = [as_text(vector) for vector in vectors[1:]]
+        return self.tx.ask(
+            f"""
+            WITH wanted AS (
+                SELECT m.id
+                FROM {tables.source} AS m, spaces
+                WHERE m.id = %(id)s AND {same} AND spaces.id = %(space)s AND spaces.state <> 'retired'
+            ),
+            {", ".join(inserted)},
+            done AS (
+                DELETE FROM {tables.queue} WHERE space_id = %(space)s AND {tables.id} IN (SELECT id FROM wanted)
+            )
+            SELECT id FROM wanted
+            """,
+            values,
+        )
+
+    def keep(
+        self, space_id: int, kind: Embedded, id: int, texts: Sequence[str], vectors: Sequence[Vector]
+    ) -> None:
+        self._insert(space_id, Waiting(kind, id, tuple(text.encode() for text in texts)), vectors)
+
+    def nearest(
+        self,
+        kind: Embedded,
+        space_id: int,
+        query: Vector,
+        wanted: Wanted,
+        limit: int,
+        effort: Effort = SEARCHING,
+    ) -> dict[int, float]:
+        return self.asked_nearest(kind, space_id, query, wanted, limit, effort).found()
+
+    def asked_nearest(
+        self,
+        kind: Embedded,
+        space_id: int,
+        query: Vector,
+        wanted: Wanted,
+        limit: int,
+        effort: Effort = SEARCHING,
+    ) -> "Nearest":
+        """What `nearest` will give, asked for and not waited for."""
+        tables = TABLES[kind]
+        asked = []
+        for table in tables.embedded.values():
+            source = f"{table} AS e JOIN {tables.source} AS m ON m.id = e.{tables.id}"
+            if table == "embeddings" and isinstance(wanted, Filter):
+                asked.append(self._nearest_memories(source, space_id, query, wanted, limit, effort))
+            else:
+                asked.append(self._nearest(source, f"e.{tables.id}", space_id, query, wanted, limit))
+        if kind is Embedded.MEMORIES:
+            asked.append(self._nearest(_PARTS, "e.part_id", space_id, query, wanted, limit))
+        return Nearest(asked, limit)
+
+    def _nearest(
+        self, source: str, id: str, space_id: int, query: Vector, wanted: Wanted, limit: int
+    ) -> Answer:
+        """Every vector of `source` is compared."""
+        clauses, values = filters.conditions(wanted, self.tx.now)
+        return self.tx.ask(
+            f"""
+            SELECT {id}, {_cosine("e.vector")}
+            FROM {source}
+            WHERE {" AND ".join(["e.space_id = %s", *clauses])}
+            ORDER BY 2 DESC NULLS LAST, 1 DESC
+            LIMIT %s
+            """,
+            (as_text(query), space_id, *values, limit),
+        )
+
+    def _nearest_memories(
+        self, source: str, space_id: int, query: Vector, wanted: Filter, limit: int, effort: Effort
+    ) -> Answer:
+        """The index chooses candidates where there are many, cosine ranks them."""
+        text, dimensions = as_text(query), len(query)
+        clauses, values = filters.memories(wanted)
+        where = " AND ".join(["e.space_id = %s", *clauses])
+        number, number_values = _number(wanted)
+        most = max(effort.chosen, 2 * limit)
+        self.tx.send(
+            """
+            SELECT
+                set_config('hnsw.iterative_scan', 'relaxed_order', true),
+                set_config('hnsw.ef_search', %s, true)
+            """,
+            (str(min(1_000, most)),),
+        )
+        return self.tx.ask(
+            f"""
+            WITH size AS MATERIALIZED (
+                SELECT rows <= {EXACT} OR rows * rows < {DEARER} * greatest(c.reltuples, rows) AS is_small
+                FROM ({number}) AS wanted (rows), pg_class AS c
+                WHERE c.oid = 'embeddings'::regclass
+            ),
+            chosen AS (
+                SELECT e.memory_id, e.vector
+                FROM {source}
+                WHERE {where} AND (SELECT is_small FROM size)
+                UNION ALL
+                SELECT memory_id, vector
+                FROM (
+                    SELECT e.memory_id, e.vector
+                    FROM {source}
+                    WHERE {where} AND vector_dims(e.vector) = {dimensions} AND NOT (SELECT is_small FROM size)
+                    ORDER BY e.vector::halfvec({dimensions}) <=> %s::halfvec({dimensions})
+                    LIMIT %s
+                ) AS nearest
+            )
+            SELECT memory_id, {_cosine("vector")}
+            FROM chosen
+            ORDER BY 2 DESC NULLS LAST, 1 DESC
+            LIMIT %s
+            """,
+            (*number_values, space_id, *values, space_id, *values, text, most, text, limit),
+        )
+
+    def cosines(self, space_id: int, query: Vector, ids: Sequence[int]) -> dict[int, float]:
+        rows = self.tx.rows(
+            f"""
+            SELECT e.memory_id, {_cosine("e.vector")}
+            FROM embeddings AS e
+            WHERE e.space_id = %s AND e.memory_id = ANY (%s::bigint[])
+            ORDER BY 2 DESC NULLS LAST, 1 DESC
+            """,
+            (as_text(query), space_id, list(ids)),
+        )
+        return {id: cosine for id, cosine in rows if cosine is not None}
+
+    def vector_of(self, space_id: int, id: int) -> Vector | None:
+        return self.vectors_of(space_id, [id]).get(id)
+
+    def vectors_of(self, space_id: int, ids: Sequence[int]) -> dict[int, Vector]:
+        rows = self.tx.rows(
+            """
+            SELECT memory_id, vector_send(vector), vector_dims(vector)
+            FROM embeddings
+            WHERE space_id = %s AND memory_id = ANY (%s::bigint[])
+            """,
+            (space_id, list(ids)),
+        )
+        return {id: from_bytes(sent, dimensions)[0] for id, sent, dimensions in rows}
+
+
+@dataclass(frozen=True, slots=True)
+class Nearest:
+    """The texts nearest to one vector, of several tables of vectors, asked for and not waited for."""
+
+    answers: Sequence[Answer]
+    limit: int
+
+    def found(self) -> dict[int, float]:
+        """The texts, best first, each with its cosine; where it has several vectors, with the greatest."""
+        best: dict[int, float] = {}
+        for answer in self.answers:
+            for id, cosine in answer.rows():
+                if cosine is not None:
+                    best[id] = max(cosine, best.get(id, cosine))
+        return dict(sorted(best.items(), key=lambda each: (-each[1], -each[0]))[: self.limit])
+
+
+def _number(wanted: Filter) -> tuple[str, list[Value]]:
+    """About how many memories a filter lets pass, as a statement beside its values: the counts know most filters."""
+    if wanted.tags or wanted.since or wanted.until:
+        clauses, values = filters.memories(wanted)
+        where = " AND ".join(["true", *clauses])
+        return (
+            f"SELECT count(*) FROM (SELECT 1 FROM memories AS m WHERE {where} LIMIT 50000) AS bounded",
+            values,
+        )
+    clauses = ["true"]
+    values = []
+    if wanted.project is not None:
+        clauses.append("project = %s")
+        values.append(wanted.project)
+    if wanted.type is not None:
+        clauses.append("type = %s")
+        values.append(wanted.type.value)
+    if wanted.min_importance is not None:
+        clauses.append("importance >= %s")
+        values.append(wanted.min_importance)
+    return f"SELECT coalesce(sum(number), 0) FROM memory_counts WHERE {' AND '.join(clauses)}", values

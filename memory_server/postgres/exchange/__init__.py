@@ -1,0 +1,1 @@
+"""What leaves a database as a whole, and what comes in from another."""

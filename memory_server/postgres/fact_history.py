@@ -1,0 +1,102 @@
+"""The table `fact_history`: every value that a key has had. Triggers write it; it is read and explained here."""
+
+from dataclasses import dataclass
+
+from memory_server.domain.fact import Action, Fact, FactChange, Home, Scope
+from memory_server.postgres.tx import Tx
+from memory_server.storage import fact_rows
+
+
+@dataclass(frozen=True, slots=True)
+class FactHistory:
+    """The table `fact_history`: every value that a key has had. Triggers write it; it is read and explained here."""
+
+    tx: Tx
+
+    def select(self, home: Home, key: str, limit: int | None) -> list[FactChange]:
+        rows = self.tx.rows(
+            f"""
+            SELECT {fact_rows.CHANGE}
+            FROM fact_history
+            WHERE scope = %s AND owner = %s AND key = %s
+            ORDER BY id DESC
+            LIMIT %s
+            """,
+            (home.scope.value, home.owner, key, limit),
+        )
+        return [fact_rows.change(row) for row in rows]
+
+    def find(self, number: int) -> FactChange | None:
+        row = self.tx.row(f"SELECT {fact_rows.CHANGE} FROM fact_history WHERE id = %s", (number,))
+        return None if row is None else fact_rows.change(row)
+
+    def find_last(self, home: Home, key: str, until: str | None = None) -> FactChange | None:
+        row = self.tx.row(
+            f"""
+            SELECT {fact_rows.CHANGE}
+            FROM fact_history
+            WHERE scope = %s AND owner = %s AND key = %s AND (%s::text IS NULL OR changed_at <= %s::text)
+            ORDER BY id DESC
+            LIMIT 1
+            """,
+            (home.scope.value, home.owner, key, until, until),
+        )
+        return None if row is None else fact_rows.change(row)
+
+    def changed_at(self, home: Home, key: str) -> str | None:
+        moment = self.tx.value(
+            """
+            WITH steps (id, action, value, changed_at) AS (
+                SELECT id, action, value, changed_at
+                FROM fact_history
+                WHERE scope = %s AND owner = %s AND key = %s
+            ),
+            last (action, value) AS (SELECT action, value FROM steps ORDER BY id DESC LIMIT 1),
+            before (id) AS (
+                SELECT max(steps.id) FROM steps, last WHERE steps.action <> last.action OR steps.value <> last.value
+            )
+            SELECT min(changed_at) FROM steps, before WHERE steps.id > before.id
+            """,
+            (home.scope.value, home.owner, key),
+        )
+        return None if moment is None else str(moment)
+
+    def deleted_before(self, moment: str, limit: int | None) -> list[tuple[Home, str]]:
+        rows = self.tx.rows(
+            """
+            SELECT scope, owner, key
+            FROM fact_history AS h
+            WHERE action = 'deleted' AND (changed_at < %s OR expires_at <= %s)
+                AND NOT EXISTS (SELECT 1 FROM facts WHERE scope = h.scope AND owner = h.owner AND key = h.key)
+                AND id = (SELECT max(id) FROM fact_history WHERE scope = h.scope AND owner = h.owner AND key = h.key)
+            ORDER BY id
+            LIMIT %s
+            """,
+            (moment, self.tx.now, limit),
+        )
+        return [(Home(Scope(scope), owner), key) for scope, owner, key in rows]
+
+    def blank(self, home: Home, key: str) -> None:
+        """Take the values out of a key's history: what has expired leaves none behind. The steps stay."""
+        self.tx.send(
+            "UPDATE fact_history SET value = 'null', tags = '[]' WHERE scope = %s AND owner = %s AND key = %s",
+            (home.scope.value, home.owner, key),
+        )
+
+    def erase(self, home: Home, key: str) -> int:
+        """Erase a key's history; how many steps it had."""
+        return self.tx.execute(
+            "DELETE FROM fact_history WHERE scope = %s AND owner = %s AND key = %s",
+            (home.scope.value, home.owner, key),
+        )
+
+    def explain(self, fact: Fact, action: Action, moment: str, client: str | None) -> None:
+        """Say of the newest step of a key, which a trigger wrote, what it was, when, and who took it."""
+        self.tx.send(
+            """
+            UPDATE fact_history
+            SET action = %s, changed_at = %s, changed_by = %s
+            WHERE id = (SELECT max(id) FROM fact_history WHERE scope = %s AND owner = %s AND key = %s)
+            """,
+            (action.value, moment, client, fact.home.scope.value, fact.home.owner, fact.key),
+        )

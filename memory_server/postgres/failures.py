@@ -1,0 +1,77 @@
+"""What the driver's exceptions mean, by type, and what mends each."""
+
+import psycopg
+from psycopg import errors
+from psycopg_pool import PoolTimeout
+
+from memory_server.errors import Conflict, Invalid, MemoryServerError, Mend, Unavailable
+
+NEWER = "MS001"
+"""The SQLSTATE that the function `refuse_newer` raises."""
+
+UNFINISHED = "MS002"
+"""The same, where the tenant is an unfinished copy of another database, which the message names."""
+
+
+def meaning(error: psycopg.Error, place: str) -> MemoryServerError:
+    """The failure that a caller can understand. `place` names the database without a password."""
+    if error.sqlstate == NEWER:
+        return Unavailable(f"A newer version of the program has made the schema of {place}.", Mend.UPGRADE)
+    if error.sqlstate == UNFINISHED:
+        return unfinished(place, str(error.diag.message_primary))
+    if isinstance(error, psycopg.DataError) and "NUL" in str(error):
+        return Invalid("The text holds the character U+0000, which PostgreSQL cannot keep. Leave it out.")
+    match error:
+        case errors.LockNotAvailable() | errors.DeadlockDetected() | errors.SerializationFailure():
+            return Unavailable(
+                f"Other servers have kept {place} busy for longer than this call waits. Nothing was written.",
+                Mend.TRY_AGAIN,
+            )
+        case errors.DiskFull():
+            return Unavailable(
+                f"The disk of {place} is full. Nothing was written. Space must be freed.", Mend.TRY_AGAIN
+            )
+        case errors.ReadOnlySqlTransaction():
+            return Unavailable(
+                f"The database {place} is read-only, as a replica is. Nothing was written.",
+                Mend.USE_ANOTHER_FILE,
+            )
+        case errors.IntegrityError():
+            return Conflict(
+                f"The write breaks a rule of the database: {_first_line(error)}. Nothing was written."
+            )
+        case errors.InsufficientPrivilege() if "row-level security" in str(error):
+            return Conflict(
+                "The write breaks a rule of the database: it would be somebody else's. Nothing was written."
+            )
+        case PoolTimeout():
+            return Unavailable(
+                f"The database {place} cannot be reached, or all connections to it are in use. "
+                "Nothing was written.",
+                Mend.TRY_AGAIN,
+            )
+        case psycopg.OperationalError() | psycopg.InterfaceError():
+            return Unavailable(
+                f"The database {place} cannot be reached ({_first_line(error)}). Nothing was written.",
+                Mend.TRY_AGAIN,
+            )
+        case _:
+            return Unavailable(
+                f"The database {place} failed ({type(error).__name__}: {_first_line(error)}). Nothing was written."
+            )
+
+
+def untold(error: psycopg.Error, place: str) -> Unavailable:
+    """The connection broke between the command to commit and its answer."""
+    return Unavailable(
+        f"The connection to {place} broke while this was being written ({_first_line(error)}). Whether it was written "
+        "cannot be told: look whether it is there before you write it again."
+    )
+
+
+def unfinished(place: str, source: str) -> Unavailable:
+    return Unavailable(f"{place} is an unfinished copy of {source}.", Mend.COPY_AGAIN)
+
+
+def _first_line(error: Exception) -> str:
+    return str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__

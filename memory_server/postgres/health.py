@@ -1,0 +1,160 @@
+"""What is wrong with the rows of a tenant, and with the schema: what no constraint of the database holds."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import psycopg
+
+from memory_server.postgres import migrate
+from memory_server.postgres.memory_counts import MemoryCounts
+from memory_server.postgres.tx import Tx
+from memory_server.storage.health import NAMED, is_readable_json
+
+MOMENTS: dict[str, tuple[str, ...]] = {
+    "memories": ("created_at", "updated_at", "accessed_at", "occurred_at"),
+    "memory_history": ("replaced_at",),
+    "edges": ("valid_from", "valid_to"),
+    "memory_uses": ("shown_at", "judged_at", "used_at"),
+    "facts": ("created_at", "updated_at", "accessed_at", "expires_at"),
+    "fact_history": ("expires_at", "changed_at"),
+    "turns": ("created_at", "occurred_at"),
+    "conversations": ("created_at", "cleaned_at"),
+    "short_term_memories": ("said_at", "created_at"),
+    "long_term_memories": ("created_at", "updated_at", "fired_at", "quarantined_until", "judged_at"),
+    "wakes": ("at",),
+    "projects": ("created_at",),
+    "spaces": ("created_at", "lease_until"),
+    "changes": ("changed_at",),
+    "trash": ("deleted_at",),
+    "origins": ("imported_at",),
+    "open_questions": ("asked_at", "asked_again_at"),
+    "hook_captures": ("captured_at",),
+    "hook_injections": ("injected_at",),
+    "tokens": ("created_at", "expires_at", "revoked_at", "last_used"),
+    "call_counts": ("day",),
+}
+"""The columns that hold a moment, or a day. A test compares them with the schema."""
+
+JSON: dict[str, tuple[str, ...]] = {
+    "memories": ("tags", "metadata"),
+    "facts": ("value", "tags"),
+    "fact_history": ("value", "tags"),
+    "changes": ("before", "draft"),
+    "trash": ("parts",),
+    "tokens": ("projects",),
+    "call_counts": ("times",),
+}
+"""The columns that hold JSON."""
+
+_MOMENT = r"^\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d)?)?$"
+
+_WORDS = {
+    "memories": "memory_words",
+    "facts": "fact_words",
+    "turns": "turn_words",
+    "short_term_memories": "short_term_words",
+}
+
+_WITHOUT_WORDS = " UNION ALL ".join(
+    f"""
+    SELECT count(*), '{table.replace("_", " ")} are not in the word index'
+    FROM {table} AS t
+    WHERE NOT EXISTS (SELECT FROM {words} AS w WHERE w.tenant_id = t.tenant_id AND w.id = t.id)
+    """
+    for table, words in {**_WORDS, "memory_parts": "memory_words"}.items()
+)
+
+_TOTALS = " UNION ALL ".join(
+    f"SELECT '{words}' AS name, count(*) AS texts, coalesce(sum(length), 0) AS terms FROM {words}"
+    for words in _WORDS.values()
+)
+
+_WRONG = f"""
+    {_WITHOUT_WORDS}
+    UNION ALL
+    SELECT count(*), 'totals of word indexes are wrong'
+    FROM ({_TOTALS}) AS counted
+    LEFT JOIN word_totals AS kept ON kept.name = counted.name
+    WHERE (coalesce(kept.texts, 0), coalesce(kept.terms, 0)) <> (counted.texts, counted.terms)
+    UNION ALL
+    SELECT count(*), 'keywords are of another conversation than their memory'
+    FROM short_term_keywords AS k
+    JOIN short_term_memories AS m ON m.tenant_id = k.tenant_id AND m.id = k.memory_id
+    WHERE m.conversation_id <> k.conversation_id
+    UNION ALL
+    SELECT count(*), 'projects have items and no row'
+    FROM (
+        SELECT project AS name FROM memories
+        UNION SELECT project FROM turns
+        UNION SELECT owner FROM facts WHERE scope = 'project' AND person IS NULL
+    ) AS used
+    WHERE name <> '' AND NOT EXISTS (SELECT FROM projects WHERE projects.name = used.name)
+"""
+"""How many of what, where anything but none is wrong."""
+
+_SCHEMA = """
+    SELECT format('trigger %%s of %%s is switched off', tgname, relname)
+    FROM pg_trigger JOIN pg_class AS c ON c.oid = tgrelid
+    WHERE relnamespace = %(schema)s::regnamespace AND NOT tgisinternal AND tgenabled = 'D'
+    UNION ALL
+    SELECT format('index %%s is not valid', c.relname)
+    FROM pg_index JOIN pg_class AS c ON c.oid = indexrelid
+    WHERE relnamespace = %(schema)s::regnamespace AND NOT indisvalid
+    UNION ALL
+    SELECT format('row-level security of %%s is switched off', c.relname)
+    FROM pg_policy JOIN pg_class AS c ON c.oid = polrelid
+    WHERE relnamespace = %(schema)s::regnamespace AND NOT relrowsecurity
+"""
+
+_NO_MOMENTS = " UNION ALL ".join(
+    f"SELECT '{table}', id, '{column}' FROM {table} WHERE {column} !~ %(moment)s AND read_moment({column}) IS NULL"
+    for table, columns in MOMENTS.items()
+    for column in columns
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Health:
+    """What is wrong with the rows of a tenant, and with the schema: what no constraint of the database holds."""
+
+    tx: Tx
+
+    def problems(self) -> list[str]:
+        applied = {version for (version,) in self.tx.rows("SELECT version FROM migrations")}
+        found = [
+            f"migration {each.name} is missing" for each in migrate.packaged() if each.version not in applied
+        ]
+        found += [line for (line,) in self.tx.rows(_SCHEMA, {"schema": migrate.SCHEMA})]
+        found += [f"{number} {what}" for number, what in self.tx.rows(_WRONG) if number]
+        found += MemoryCounts(self.tx).wrong()
+        bad: dict[str, list[str]] = {}
+        for table, id, column in self.tx.rows(_NO_MOMENTS, {"moment": _MOMENT}):
+            bad.setdefault(table, []).append(f"row {id} of {table}: {column} is no date")
+        for table in JSON:
+            bad.setdefault(table, []).extend(self._unreadable(table))
+        for table, rows in bad.items():
+            found += rows[:NAMED]
+            if len(rows) > NAMED:
+                found.append(f"{len(rows) - NAMED} more rows of {table} are as bad")
+        return found
+
+    def libraries(self) -> dict[str, str]:
+        version, server, vector = self.tx.one(
+            """
+            SELECT
+                (SELECT max(version) FROM migrations), current_setting('server_version'),
+                (SELECT extversion FROM pg_extension WHERE extname = 'vector')
+            """
+        )
+        return {
+            "schema": f"version {version}",
+            "postgresql": f"{server} (psycopg {psycopg.__version__})",
+            "vectors": f"pgvector {vector}",
+        }
+
+    def _unreadable(self, table: str) -> Iterator[str]:
+        columns = JSON[table]
+        for id, *texts in self.tx.rows(f"SELECT id, {', '.join(columns)} FROM {table}"):
+            for column, text in zip(columns, texts, strict=True):
+                if text is not None and not is_readable_json(text):
+                    yield f"row {id} of {table}: {column} is JSON that clients cannot read"

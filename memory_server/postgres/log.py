@@ -1,0 +1,134 @@
+"""What happened to the rows of all tables, as one list: who stored, edited, merged and deleted what when."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from memory_server.domain.change import Change, ChangeFilter, ChangeId
+from memory_server.postgres.tx import Tx
+from memory_server.storage.history import SHOWN, change_of
+
+_NONE = "NULL::text"
+
+_PRESENT = f"""
+    SELECT created_at, created_by, 'stored', 'memory', id, substr(content, 1, {SHOWN}), {_NONE}, NULL::bigint, {_NONE},
+        project, {_NONE}, 0
+    FROM memories
+    UNION ALL
+    SELECT created_at, created_by, 'stored', 'turn', id, substr(summary, 1, {SHOWN}), NULL, NULL, NULL, project, NULL, 1
+    FROM turns
+    UNION ALL
+    SELECT l.created_at, l.created_by, 'stored', 'long_term', l.id, substr(l.prompt, 1, {SHOWN}), NULL, NULL, l.name,
+        c.name, NULL, 2
+    FROM long_term_memories AS l
+    JOIN conversations AS c ON c.id = l.conversation_id
+"""
+"""What is there: a row each."""
+
+_CHANGES = f"""
+    SELECT c.changed_at, c.changed_by, c.action, 'memory', m.id,
+        substr(coalesce(readable_json(c.draft) ->> 'content', m.content), 1, {SHOWN}), 'c', c.id, NULL, m.project, NULL,
+        3
+    FROM changes AS c
+    JOIN memories AS m ON m.id = c.memory_id
+    UNION ALL
+    SELECT c.changed_at, c.changed_by, c.action, 'long_term', l.id, substr(l.prompt, 1, {SHOWN}), 'c', c.id, l.name,
+        v.name, NULL, 4
+    FROM changes AS c
+    JOIN long_term_memories AS l ON l.id = c.long_term_id
+    JOIN conversations AS v ON v.id = l.conversation_id
+"""
+
+_TRASH = """
+    SELECT deleted_at, deleted_by, 'deleted', kind, item_id, text, 'd', id, name, place, NULL, 5
+    FROM deleted
+    UNION ALL
+    SELECT stored ->> 'created_at', stored ->> 'created_by', 'stored', kind, item_id, text, NULL, NULL, name, place,
+        NULL, 0
+    FROM deleted
+    WHERE stored ->> 'created_at' IS NOT NULL
+"""
+"""What was deleted: that it was, and that it was stored before."""
+
+_FACTS = f"""
+    SELECT changed_at, changed_by,
+        CASE WHEN action <> 'written' THEN action WHEN before = 'written' THEN 'edited' ELSE 'stored' END, 'fact',
+        fact_id, substr(value, 1, {SHOWN}), CASE WHEN action = 'deleted' OR before = 'written' THEN 'h' END, id, key,
+        owner, scope, 6
+    FROM (
+        SELECT id, fact_id, scope, owner, key, action, value, changed_at, changed_by,
+            lag(action) OVER (PARTITION BY scope, owner, key ORDER BY id) AS before
+        FROM fact_history
+    ) AS facts
+"""
+
+_ALL = f"""
+    WITH
+        deleted AS (
+            SELECT
+                id, kind, item_id, deleted_at, deleted_by, parts #>> '{{long_term_memories,0,name}}' AS name,
+                substr(
+                    coalesce(
+                        parts #>> '{{memories,0,content}}', parts #>> '{{turns,0,summary}}',
+                        parts #>> '{{short_term_memories,0,text}}', parts #>> '{{long_term_memories,0,prompt}}', ''
+                    ), 1, {SHOWN}
+                ) AS text,
+                coalesce(conversation, parts #>> '{{memories,0,project}}', parts #>> '{{turns,0,project}}') AS place,
+                coalesce(
+                    parts #> '{{memories,0}}', parts #> '{{turns,0}}', parts #> '{{long_term_memories,0}}'
+                ) AS stored
+            FROM (
+                SELECT id, kind, item_id, deleted_at, deleted_by, conversation, readable_json(parts) AS parts
+                FROM trash
+                OFFSET 0 -- else the JSON would be read anew for each of its fields
+            ) AS read
+        ),
+        log (at, by, action, kind, item, text, origin, row, name, place, scope, number) AS (
+            {_PRESENT} UNION ALL {_CHANGES} UNION ALL {_TRASH} UNION ALL {_FACTS}
+        )
+    SELECT at, by, action, kind, item, text, origin, row, name, place, scope
+    FROM log
+"""
+
+
+def _conditions(wanted: ChangeFilter) -> tuple[list[str], list[Any]]:
+    clauses: list[str] = ["origin IS NOT NULL AND action <> 'expired'"] if wanted.undone else []
+    values: list[Any] = []
+    if wanted.project is not None:
+        clauses.append("coalesce(place, '') IN (%s, %s) AND (scope IS NULL OR scope = 'project')")
+        values += [wanted.project, f"project:{wanted.project}"[:200] if wanted.project else "default"]
+    if wanted.by is not None:
+        clauses.append("""lower(coalesce(by, 'hand') COLLATE "C") = lower(%s COLLATE "C")""")
+        values.append(wanted.by)
+    for column, value in (("kind", wanted.kind and wanted.kind.value), ("item", wanted.item)):
+        if value is not None:
+            clauses.append(f"{column} = %s")
+            values.append(value)
+    for sign, moment in ((">=", wanted.since), ("<", wanted.until)):
+        if moment is not None:
+            clauses.append(f"as_moment(at) {sign} as_moment(%s)")
+            values.append(moment)
+    return clauses, values
+
+
+@dataclass(frozen=True, slots=True)
+class Log:
+    """What happened to the rows of all tables, as one list: who stored, edited, merged and deleted what when."""
+
+    tx: Tx
+
+    def select(self, wanted: ChangeFilter, limit: int) -> list[Change]:
+        clauses, values = _conditions(wanted)
+        rows = self.tx.rows(
+            f"""
+            {_ALL}
+            WHERE {" AND ".join(["true", *clauses])}
+            ORDER BY at COLLATE "C" DESC, number DESC, coalesce(row, item) DESC
+            LIMIT %s
+            """,
+            (*values, limit),
+        )
+        return [change_of(row) for row in rows]
+
+    def find(self, id: ChangeId) -> Change | None:
+        row = self.tx.row(f"{_ALL} WHERE origin = %s AND row = %s", (id.origin.value, id.row))
+        return None if row is None else change_of(row)

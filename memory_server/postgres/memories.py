@@ -1,0 +1,213 @@
+"""The table `memories` and the history of its texts."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from memory_server.domain.caller import Caller
+from memory_server.domain.memory import Filter, Memory, MemoryDraft, MemoryId, MemoryType, Past
+from memory_server.errors import Mend, NotFound
+from memory_server.postgres import filters, word_rows
+from memory_server.postgres.tx import Tx
+from memory_server.storage import memory_rows
+from memory_server.storage.json_text import as_json
+
+COLUMNS = """
+    memories.id, memories.content, memories.type, memories.project, memories.tags, memories.importance,
+    memories.metadata, memories.access_count, memories.created_at, memories.updated_at, memories.accessed_at,
+    memories.created_by, coalesce(memories.occurred_at, memories.created_at),
+    (
+        SELECT e.source_id
+        FROM edges AS e
+        WHERE e.target_id = memories.id AND e.relation = 'supersedes' AND e.valid_to IS NULL
+        ORDER BY as_moment(e.valid_from) DESC, e.id DESC
+        LIMIT 1
+    ),
+    memories.session, memories.person
+"""
+"""What `memory_rows.memory` reads."""
+
+
+def of_project(project: str) -> str:
+    """The clause for the memories of the project %(project)s, which indexes know; '' is none."""
+    return "project = %(project)s" if project else "project IS NULL"
+
+
+@dataclass(frozen=True, slots=True)
+class Memories:
+    """The table `memories` and the history of its texts."""
+
+    tx: Tx
+
+    def insert(self, draft: MemoryDraft, caller: Caller) -> Memory:
+        row = self.tx.one(
+            f"""
+            INSERT INTO memories (
+                content, type, project, tags, importance, metadata, created_at, updated_at, created_by, session,
+                occurred_at, person
+            )
+            VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s)
+            RETURNING {COLUMNS}
+            """,
+            (
+                draft.content,
+                draft.type.value,
+                draft.project,
+                as_json(draft.tags),
+                draft.importance,
+                as_json(draft.metadata or {}),
+                self.tx.now,
+                self.tx.now,
+                caller.author,
+                draft.session or caller.session,
+                draft.occurred_at,
+                draft.person or (None if draft.project else self.tx.owner),
+            ),
+        )
+        word_rows.write_memory(self.tx, row[0], draft.content, row[4])
+        return memory_rows.memory(row)
+
+    def get(self, id: MemoryId) -> Memory:
+        row = self.tx.row(f"SELECT {COLUMNS} FROM memories WHERE id = %s", (id,))
+        if row is None:
+            raise NotFound(f"No memory {id}.", Mend.FIND_MEMORY)
+        return memory_rows.memory(row)
+
+    def select(self, ids: Sequence[MemoryId]) -> list[Memory]:
+        if not ids:
+            return []
+        rows = self.tx.rows(f"SELECT {COLUMNS} FROM memories WHERE id = ANY (%s)", (list(ids),))
+        found = {memory.id: memory for memory in map(memory_rows.memory, rows)}
+        return [found[id] for id in ids if id in found]
+
+    def contents(self, ids: Sequence[MemoryId]) -> dict[MemoryId, str]:
+        rows = self.tx.rows("SELECT id, content FROM memories WHERE id = ANY (%s)", (list(ids),))
+        return {MemoryId(id): content for id, content in rows}
+
+    def replace(self, memory: Memory, reason: str) -> Memory:
+        self.tx.send("SELECT set_config('memory.reason', %s, true)", (reason,))
+        *row, reworded = self.tx.one(
+            f"""
+            UPDATE memories
+            SET content = %(content)s, type = %(type)s, project = %(project)s::text, tags = %(tags)s,
+                importance = %(importance)s, metadata = %(metadata)s, access_count = %(accesses)s,
+                updated_at = %(now)s,
+                person = CASE
+                    WHEN memories.project IS NOT DISTINCT FROM %(project)s::text THEN memories.person
+                    WHEN %(project)s::text IS NULL THEN %(owner)s::text
+                END
+            FROM (SELECT id, content, tags FROM memories WHERE id = %(id)s) AS before
+            WHERE memories.id = before.id
+            RETURNING {COLUMNS}, before.content <> memories.content OR before.tags <> memories.tags
+            """,
+            {
+                "content": memory.content,
+                "type": memory.type.value,
+                "project": memory.project,
+                "tags": as_json(memory.tags),
+                "importance": memory.importance,
+                "metadata": as_json(memory.metadata),
+                "accesses": memory.access_count,
+                "now": self.tx.now,
+                "owner": self.tx.owner,
+                "id": memory.id,
+            },
+        )
+        self.tx.send("SELECT set_config('memory.reason', '', true)")
+        if reworded:
+            word_rows.write_memory(self.tx, memory.id, row[1], row[4])
+        return memory_rows.memory(tuple(row))
+
+    def newest(self, wanted: Filter, limit: int, offset: int) -> list[Memory]:
+        clauses, values = filters.memories(wanted)
+        return self._latest(
+            f"""
+            SELECT m.id
+            FROM memories AS m
+            WHERE {" AND ".join(["true", *clauses])}
+            ORDER BY coalesce(m.occurred_at, m.created_at) DESC, m.id DESC
+            LIMIT %s OFFSET %s
+            """,
+            (*values, limit, offset),
+        )
+
+    def mark_accessed(self, ids: Sequence[MemoryId]) -> None:
+        self.tx.send(
+            "UPDATE memories SET access_count = access_count + 1, accessed_at = %s WHERE id = ANY (%s)",
+            (self.tx.now, list(ids)),
+        )
+
+    def keep_merged(self, id: MemoryId, text: str) -> None:
+        self.tx.send(
+            "INSERT INTO memory_history (memory_id, content, reason, replaced_at) VALUES (%s, %s, 'merged', %s)",
+            (id, text, self.tx.now),
+        )
+
+    def drop_earlier(self, id: MemoryId, text: str) -> None:
+        self.tx.send("DELETE FROM memory_history WHERE memory_id = %s AND content = %s", (id, text))
+
+    def earlier(self, ids: Sequence[MemoryId]) -> dict[MemoryId, list[str]]:
+        rows = self.tx.rows(
+            "SELECT memory_id, content FROM memory_history WHERE memory_id = ANY (%s) ORDER BY id DESC",
+            (list(ids),),
+        )
+        found: dict[MemoryId, list[str]] = {}
+        for id, content in rows:
+            found.setdefault(MemoryId(id), []).append(content)
+        return found
+
+    def past(self, id: MemoryId) -> list[Past]:
+        rows = self.tx.rows(
+            "SELECT content, reason, replaced_at FROM memory_history WHERE memory_id = %s ORDER BY id DESC",
+            (id,),
+        )
+        return [Past(*row) for row in rows]
+
+    def newest_current(self, project: str, type: MemoryType, limit: int) -> list[Memory]:
+        return self._newest_current(project, [type], limit)
+
+    def newest_of(self, project: str, limit: int) -> list[Memory]:
+        return self._newest_current(project, list(MemoryType), limit)
+
+    def ids_like(self, start: str, project: str, limit: int) -> tuple[list[MemoryId], int]:
+        rows = self.tx.rows(
+            """
+            SELECT id, count(*) OVER ()
+            FROM memories
+            WHERE starts_with(id::text, %s)
+            ORDER BY coalesce(project, '') = %s DESC, id DESC
+            LIMIT %s
+            """,
+            (start, project, limit),
+        )
+        return [MemoryId(id) for id, _ in rows], rows[0][1] if rows else 0
+
+    def _newest_current(self, project: str, types: Sequence[MemoryType], limit: int) -> list[Memory]:
+        """By an index that has the memories of a project and type in the order of their moments."""
+        return self._latest(
+            f"""
+            SELECT newest.id
+            FROM unnest(%(types)s::text[]) AS wanted (type)
+            CROSS JOIN LATERAL (
+                SELECT id, coalesce(occurred_at, created_at) AS at
+                FROM memories
+                WHERE {of_project(project)} AND type = wanted.type AND NOT replaced AND lasts(metadata, %(now)s)
+                ORDER BY coalesce(occurred_at, created_at) DESC, id DESC
+                LIMIT %(limit)s
+            ) AS newest
+            ORDER BY newest.at DESC, newest.id DESC
+            LIMIT %(limit)s
+            """,
+            {
+                "project": project,
+                "types": [type.value for type in types],
+                "now": self.tx.now,
+                "limit": limit,
+            },
+        )
+
+    def _latest(self, ids: str, values: Sequence[Any] | dict[str, Any]) -> list[Memory]:
+        """The memories of a statement that gives their ids, the latest first."""
+        rows = self.tx.rows(f"SELECT {COLUMNS} FROM memories WHERE id = ANY (ARRAY({ids}))", values)
+        found = map(memory_rows.memory, rows)
+        return sorted(found, key=lambda memory: (memory.occurred_at, memory.id), reverse=True)

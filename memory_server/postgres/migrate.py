@@ -1,0 +1,117 @@
+"""The schema of the database: made and brought forward by one server, while the others wait."""
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import psycopg
+from psycopg import sql
+
+from memory_server.errors import Mend, Unavailable
+
+SCHEMA = "memory_server"
+"""The schema that holds all tables, and the role that transactions act as."""
+
+LOCK = 0x6D656D
+"""The number of the advisory lock that the server holds which migrates ('mem')."""
+
+_PACKAGE = Path(__file__).resolve().parent.parent
+
+
+@dataclass(frozen=True, slots=True)
+class Migration:
+    version: int
+    name: str
+    path: Path
+
+
+def packaged() -> list[Migration]:
+    """The migrations in order: inside an installed package, beside it in a checkout."""
+    installed = _PACKAGE / "migrations" / "postgres"
+    folder = installed if installed.is_dir() else _PACKAGE.parent / "migrations" / "postgres"
+    found = [(re.fullmatch(r"(\d{4})_(\w+)\.sql", path.name), path) for path in sorted(folder.glob("*.sql"))]
+    migrations = [Migration(int(match[1]), match[2], path) for match, path in found if match]
+    if not migrations or [m.version for m in migrations] != list(range(1, len(migrations) + 1)):
+        raise Unavailable(f"The installation is incomplete: no unbroken row of migrations in {folder}.")
+    return migrations
+
+
+def migrate(connection: psycopg.Connection[tuple[Any, ...]], migrations: list[Migration], now: str) -> None:
+    """Bring the schema forward, or make it; all or nothing.
+
+    Raises:
+        Unavailable: a newer version made the schema, or pgvector is not there.
+    """
+    if version_of(connection) == migrations[-1].version:
+        return
+    with connection.transaction():
+        connection.execute("SELECT pg_advisory_xact_lock(%s)", (LOCK,))
+        known = version_of(connection)
+        refuse_newer(known, migrations[-1].version)
+        if known == 0:
+            _prepare(connection)
+        connection.execute(sql.SQL("SET LOCAL search_path = {}, public").format(sql.Identifier(SCHEMA)))
+        for migration in migrations[known:]:
+            connection.execute(migration.path.read_text("utf-8"), prepare=False)
+            connection.execute(
+                "INSERT INTO migrations (version, name, applied_at) VALUES (%s, %s, %s)",
+                (migration.version, migration.name, now),
+            )
+
+
+def version_of(connection: psycopg.Connection[tuple[Any, ...]]) -> int:
+    """The newest migration that the schema has; 0 where there is no schema."""
+    there = connection.execute("SELECT to_regclass(%s)", (f"{SCHEMA}.migrations",)).fetchone()
+    if there is None or there[0] is None:
+        return 0
+    row = connection.execute(
+        sql.SQL("SELECT coalesce(max(version), 0) FROM {}.migrations").format(sql.Identifier(SCHEMA))
+    ).fetchone()
+    return 0 if row is None else int(row[0])
+
+
+def refuse_newer(version: int, newest: int) -> None:
+    if version > newest:
+        raise Unavailable(
+            f"The database has schema version {version}, and this program knows version {newest}.",
+            Mend.UPGRADE,
+        )
+
+
+def _prepare(connection: psycopg.Connection[tuple[Any, ...]]) -> None:
+    """Make what the migrations need: the extension, the role that transactions act as, and the schema."""
+    user = connection.info.user
+    with _told("CREATE EXTENSION vector;"):
+        connection.execute("CREATE EXTENSION IF NOT EXISTS vector WITH SCHEMA public")
+    with _told(f"CREATE ROLE {SCHEMA} NOLOGIN; GRANT {SCHEMA} TO {user};"):
+        if connection.execute("SELECT FROM pg_roles WHERE rolname = %s", (SCHEMA,)).fetchone() is None:
+            connection.execute(sql.SQL("CREATE ROLE {} NOLOGIN").format(sql.Identifier(SCHEMA)))
+        member = connection.execute("SELECT pg_has_role(%s, 'MEMBER')", (SCHEMA,)).fetchone()
+        if member != (True,):
+            connection.execute(sql.SQL("GRANT {} TO {}").format(sql.Identifier(SCHEMA), sql.Identifier(user)))
+    with _told(f"GRANT CREATE ON DATABASE {connection.info.dbname} TO {user};"):
+        connection.execute(sql.SQL("CREATE SCHEMA IF NOT EXISTS {}").format(sql.Identifier(SCHEMA)))
+    connection.execute(
+        sql.SQL(
+            "CREATE TABLE {}.migrations (version int PRIMARY KEY, name text NOT NULL, applied_at text NOT NULL)"
+        ).format(sql.Identifier(SCHEMA))
+    )
+
+
+@contextmanager
+def _told(statements: str) -> Iterator[None]:
+    """What the role may not do, an administrator can."""
+    try:
+        yield
+    except psycopg.errors.InsufficientPrivilege as error:
+        raise Unavailable(
+            f"The role of the server may not prepare the database. An administrator must run in it: {statements}",
+            Mend.TRY_AGAIN,
+        ) from error
+    except (psycopg.errors.FeatureNotSupported, psycopg.errors.UndefinedFile) as error:
+        raise Unavailable(
+            "The server of PostgreSQL has no pgvector: the extension must be installed there.", Mend.TRY_AGAIN
+        ) from error

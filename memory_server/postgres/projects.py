@@ -1,0 +1,122 @@
+"""The tables `projects` and `project_keys`: which project is meant, and what it is called."""
+
+from dataclasses import dataclass
+
+from memory_server.domain.project import Listed
+from memory_server.postgres.tx import Tx
+from memory_server.storage.projects import KeyKind, Known, kind_of
+
+
+def _known(row: tuple[int, str] | None) -> Known | None:
+    return None if row is None else Known(*row)
+
+
+@dataclass(frozen=True, slots=True)
+class Projects:
+    """The tables `projects` and `project_keys`: which project is meant, and what it is called."""
+
+    tx: Tx
+
+    def find(self, name: str) -> Known | None:
+        return _known(self.tx.row("SELECT id, name FROM projects WHERE name = %s", (name,)))
+
+    def find_by_key(self, key: str) -> Known | None:
+        return self._find_by(kind_of(key), key)
+
+    def find_by_former_name(self, name: str) -> Known | None:
+        return self._find_by(KeyKind.NAME, name)
+
+    def has_key(self, id: int, *kinds: KeyKind) -> bool:
+        found = self.tx.value(
+            "SELECT 1 FROM project_keys WHERE project_id = %s AND kind = ANY(%s::text[]) LIMIT 1",
+            (id, [kind.value for kind in kinds]),
+        )
+        return found is not None
+
+    def names(self) -> list[str]:
+        return [name for (name,) in self.tx.rows("SELECT name FROM projects ORDER BY name")]
+
+    def former_names(self) -> list[str]:
+        rows = self.tx.rows(
+            "SELECT key FROM project_keys WHERE kind = %s ORDER BY key", (KeyKind.NAME.value,)
+        )
+        return [key for (key,) in rows]
+
+    def select(self) -> list[Listed]:
+        rows = self.tx.rows(
+            """
+            SELECT
+                p.name,
+                ARRAY(SELECT key::text FROM project_keys WHERE project_id = p.id AND kind <> 'name' ORDER BY kind, key),
+                ARRAY(SELECT key::text FROM project_keys WHERE project_id = p.id AND kind = 'name' ORDER BY key),
+                p.folder,
+                (SELECT count(*) FROM memories WHERE project = p.name),
+                (SELECT count(*) FROM facts WHERE scope = 'project' AND owner = p.name),
+                (SELECT count(*) FROM turns WHERE project = p.name)
+            FROM projects AS p
+            ORDER BY p.name
+            """
+        )
+        return [
+            Listed(name, tuple(keys), tuple(former), folder, *counts)
+            for name, keys, former, folder, *counts in rows
+        ]
+
+    def insert(self, name: str) -> Known:
+        (id,) = self.tx.one(
+            "INSERT INTO projects (name, created_at) VALUES (%s, %s) RETURNING id", (name, self.tx.now)
+        )
+        return Known(id, name)
+
+    def add_key(self, id: int, key: str) -> None:
+        self.tx.send(
+            "INSERT INTO project_keys (kind, key, project_id) VALUES (%s, %s, %s)",
+            (kind_of(key).value, key, id),
+        )
+
+    def is_in(self, id: int, folder: str | None) -> bool:
+        return bool(
+            self.tx.value(
+                "SELECT folder IS NOT DISTINCT FROM %s::text FROM projects WHERE id = %s", (folder, id)
+            )
+        )
+
+    def mark_folder(self, id: int, folder: str) -> None:
+        self.tx.send(
+            "UPDATE projects SET folder = %s WHERE id = %s AND folder IS DISTINCT FROM %s::text",
+            (folder, id, folder),
+        )
+
+    def rename(self, id: int, name: str) -> None:
+        self.tx.send("UPDATE projects SET name = %s WHERE id = %s", (name, id))
+
+    def delete_empty(self) -> None:
+        self.tx.send(
+            """
+            DELETE FROM projects AS p
+            WHERE NOT EXISTS (SELECT 1 FROM memories WHERE project = p.name)
+                AND NOT EXISTS (SELECT 1 FROM facts WHERE scope = 'project' AND owner = p.name)
+                AND NOT EXISTS (SELECT 1 FROM fact_history WHERE scope = 'project' AND owner = p.name)
+                AND NOT EXISTS (SELECT 1 FROM turns WHERE project = p.name)
+                AND NOT EXISTS (SELECT 1 FROM conversations WHERE name = substr('project:' || p.name, 1, 200))
+                AND NOT EXISTS (
+                    SELECT 1
+                    FROM conversations
+                    WHERE person IS NOT NULL AND name = person || chr(31) || substr('project:' || p.name, 1, 200)
+                )
+                AND NOT EXISTS (SELECT 1 FROM trash WHERE project_of_trash(kind, parts) = p.name)
+            """
+        )
+
+    def _find_by(self, kind: KeyKind, key: str) -> Known | None:
+        return _known(
+            self.tx.row(
+                """
+                SELECT p.id, p.name
+                FROM project_keys AS k
+                JOIN projects AS p ON p.id = k.project_id
+                WHERE k.kind = %s AND k.key = %s
+                """,
+                (kind.value, key),
+            )
+        )

@@ -1,0 +1,71 @@
+"""Which memories of a project matter most now, without a look at all of them: by the index `memories_by_standing`."""
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from memory_server.domain.memory import Memory, MemoryId
+from memory_server.domain.moment import timestamp
+from memory_server.postgres.memories import Memories, of_project
+from memory_server.postgres.tx import Tx
+
+_LEAST_EXPONENT = -700
+"""The exponent below which a number is too small, as of a moment that lies a lifetime back."""
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """Which memories of a project matter most now, without a look at all of them: by the index
+    `memories_by_standing`."""
+
+    tx: Tx
+
+    def most_important(self, project: str, limit: int, least: int = 1) -> list[Memory]:
+        """As its contract says. Of each type and importance, as many as are wanted are read in the order of their
+        standing; and those whose moment is still to come, whose standing says too much."""
+        current = f"{of_project(project)} AND type = g.type AND importance = g.importance AND NOT replaced"
+        row = "id, type, importance, access_count, as_moment(coalesce(occurred_at, created_at)) AS at"
+        rows = self.tx.rows(
+            f"""
+            WITH found AS (
+                SELECT m.*
+                FROM (
+                    SELECT DISTINCT type, importance
+                    FROM memory_counts
+                    WHERE project = %(project)s AND importance >= %(least)s AND number > replaced
+                ) AS g
+                CROSS JOIN LATERAL (
+                    (
+                        SELECT {row}
+                        FROM memories
+                        WHERE {current} AND as_moment(coalesce(occurred_at, created_at)) <= %(now)s
+                            AND lasts(metadata, %(now)s)
+                        ORDER BY standing DESC, id DESC
+                        LIMIT %(limit)s
+                    )
+                    UNION ALL
+                    (
+                        SELECT {row}
+                        FROM memories
+                        WHERE {current} AND coalesce(occurred_at, created_at) > %(earlier)s
+                            AND as_moment(coalesce(occurred_at, created_at)) > %(now)s AND lasts(metadata, %(now)s)
+                    )
+                ) AS m
+            )
+            SELECT id
+            FROM found
+            ORDER BY
+                importance * round((ln(access_count + 2) / ln(2))::numeric, 13)::double precision * exp(
+                    greatest({_LEAST_EXPONENT}, -decay_of(type) * greatest(0, days_of(%(now)s) - days_of(at)))
+                ) DESC,
+                id DESC
+            LIMIT %(limit)s
+            """,
+            {
+                "project": project,
+                "least": least,
+                "now": self.tx.now,
+                "earlier": timestamp(datetime.fromisoformat(self.tx.now) - timedelta(days=1)),
+                "limit": limit,
+            },
+        )
+        return Memories(self.tx).select([MemoryId(id) for (id,) in rows])

@@ -1,0 +1,162 @@
+"""The terms of a text, the same to the letter as those of SQLite's word index: both come from its tokenizer."""
+
+import hashlib
+import json
+from collections import Counter, deque
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache
+from itertools import accumulate, pairwise
+from typing import Any
+
+import apsw
+
+from memory_server.language.lazy import lazy
+from memory_server.language.text import SPACELESS, fold
+
+LONGEST = 200
+"""Bytes of a term that is kept as it is; a lexeme has at most 2,046. The rest of a longer one becomes a digest."""
+
+ROOM = 1_000_000
+"""Bytes of the lexemes of a text; a tsvector has room for 1,048,576. Of a text that needs more, about a million
+characters, the index leaves out the last pairs, so that phrases in them are not found."""
+
+MOST = 32_768
+"""Bytes of a token that decide which one it is: FTS5_MAX_TOKEN_SIZE of SQLite."""
+
+_ALONE = lazy(f"([{SPACELESS}])")
+
+
+class _Forms(dict[int, str]):
+    """What the index takes each character for, learnt when it is first met: SQLite's table `character_forms`."""
+
+    def __missing__(self, code: int) -> str:
+        form = self[code] = _ALONE.sub(r" \1 ", fold(chr(code)))
+        return form
+
+
+_forms = _Forms()
+
+_free: deque[apsw.FTS5Tokenizer] = deque()
+"""Tokenizers that no thread uses now."""
+
+
+@dataclass(frozen=True, slots=True)
+class Terms:
+    """What the index keeps of a text. `lexemes` are its tokens and pairs of neighbours, `repeated` how often it has
+    those that it has more than once; `tokens` are all in their order, a space before and behind each; `length` is
+    their number."""
+
+    lexemes: list[str]
+    repeated: dict[str, int]
+    tokens: str
+    length: int
+
+
+def tokens(text: str) -> list[str]:
+    """The tokens of a text: folded, without accents, stemmed; each character of a spaceless script on its own."""
+    folded = text if text.isascii() else text.translate(_forms)
+    try:
+        tokenizer = _free.pop()
+    except IndexError:
+        tokenizer = _connection().fts5_tokenizer("porter", ["unicode61", "remove_diacritics", "2"])
+    groups = tokenizer(folded.encode(), apsw.FTS5_TOKENIZE_DOCUMENT, None, include_offsets=False)
+    _free.append(tokenizer)
+    return [_short(str(token)) for group in groups for token in group]
+
+
+def terms(tenant: int, *texts: str) -> Terms:
+    """What the index keeps of a row that has these texts: no term reaches from one into the next."""
+    lists = [tokens(text) for text in texts]
+    counts = Counter(token for each in lists for token in each)
+    counts.update(f"{a} {b}" for each in lists for a, b in pairwise(each))
+    return Terms(
+        _in_room([f"{tenant}:{term}" for term in counts]),
+        {term: number for term, number in counts.items() if number > 1},
+        "".join(f" {' '.join(each)} \n" for each in lists if each),
+        sum(map(len, lists)),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Lookup:
+    """How the index is asked for the texts that hold some phrases.
+
+    `query` is a tsquery; `phrases` are those of more than two tokens, as they stand in `Terms.tokens`, a line each.
+    `term` is what counts a single phrase in `Terms.repeated`; None for one of more than two tokens.
+    """
+
+    query: str
+    phrases: str
+    term: str | None
+
+
+def lookup(tenant: int, *phrases: str) -> Lookup | None:
+    """How to ask for the texts that hold all of some phrases; None where one has no token, which no text holds."""
+    split = [tokens(phrase) for phrase in phrases]
+    if not all(split):
+        return None
+    asked = dict.fromkeys(term for phrase in split for term in _pairs(phrase))
+    term = " ".join(split[0]) if len(split) == 1 and len(split[0]) <= 2 else None
+    long = [f" {' '.join(phrase)} " for phrase in split if len(phrase) > 2]
+    return Lookup(" & ".join(_quoted(f"{tenant}:{term}") for term in asked), "\n".join(long), term)
+
+
+def any_of(tenant: int, phrases: Sequence[str]) -> str:
+    """A tsquery for the texts that hold any of some phrases of one token or two."""
+    return " | ".join(_quoted(f"{tenant}:{' '.join(tokens(phrase))}") for phrase in phrases)
+
+
+def _pairs(phrase: Sequence[str]) -> list[str]:
+    """The terms that each text has which holds a phrase."""
+    return [f"{a} {b}" for a, b in pairwise(phrase)] or list(phrase)
+
+
+def _in_room(lexemes: list[str]) -> list[str]:
+    """The first of these, tokens before pairs, as many as a tsvector takes."""
+    if sum(map(len, lexemes)) * 4 <= ROOM:
+        return lexemes
+    ends = accumulate(len(each.encode()) for each in lexemes)
+    return [each for each, end in zip(lexemes, ends, strict=True) if end <= ROOM]
+
+
+def _quoted(lexeme: str) -> str:
+    """A lexeme in a tsquery. The tokenizer makes none with these marks."""
+    return "'" + lexeme.replace("\\", "\\\\").replace("'", "''") + "'"
+
+
+def fact_text(value: str) -> str:
+    """The words of a fact's value, which is JSON: the names and the values in it, in their order."""
+    return " ".join(_atoms(json.loads(value)))
+
+
+def _atoms(value: Any) -> Iterator[str]:
+    match value:
+        case dict():
+            for name, inner in value.items():
+                yield name
+                yield from _atoms(inner)
+        case list():
+            for inner in value:
+                yield from _atoms(inner)
+        case str():
+            yield value
+        case None:
+            return
+        case bool():
+            yield str(int(value))
+        case _:
+            yield json.dumps(value)
+
+
+@cache
+def _connection() -> apsw.Connection:
+    """What the tokenizers belong to."""
+    return apsw.Connection(":memory:")
+
+
+def _short(token: str) -> str:
+    if len(token.encode()) <= LONGEST:
+        return token
+    kept = token.encode()[:MOST]
+    return token[: LONGEST // 8] + hashlib.sha256(kept).hexdigest()

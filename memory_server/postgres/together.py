@@ -1,0 +1,79 @@
+"""Several reads of one transaction that do not need each other's answers, so that they wait for the database once.
+
+Each read runs in a thread of its own until it waits for an answer; only one runs at a time. When all wait, or are done,
+one round trip brings the answers to all that they have asked, and they go on.
+"""
+
+import threading
+from collections.abc import Callable, Sequence
+from contextvars import copy_context
+from typing import Any, TypeVar
+
+from psycopg.errors import PipelineAborted
+
+_local = threading.local()
+
+Found = TypeVar("Found")
+
+
+class _Read:
+    """One of the reads, and whose turn it is: its own, or that of the one who began it."""
+
+    def __init__(self, call: Callable[[], Any]) -> None:
+        self.call = call
+        self.found: Any = None
+        self.error: BaseException | None = None
+        self.done = False
+        self._context = copy_context()
+        self._turn = threading.Semaphore(0)
+        self._back = threading.Semaphore(0)
+        threading.Thread(target=self._run, daemon=True, name="together").start()
+
+    def go_on(self) -> None:
+        """Let it run until it waits for an answer, or is done."""
+        self._turn.release()
+        self._back.acquire()
+
+    def wait(self) -> None:
+        """Give the turn back until the answers are there. Called by the read itself."""
+        self._back.release()
+        self._turn.acquire()
+
+    def _run(self) -> None:
+        self._turn.acquire()
+        _local.read = self
+        try:
+            self.found = self._context.run(self.call)
+        except BaseException as error:  # it is raised where the reads were begun
+            self.error = error
+        self.done = True
+        self._back.release()
+
+
+def wait() -> bool:
+    """Let the other reads ask what they want to ask, where this is one of several; false where it is not."""
+    read: _Read | None = getattr(_local, "read", None)
+    if read is None:
+        return False
+    read.wait()
+    return True
+
+
+def run(calls: Sequence[Callable[[], Found]], arrive: Callable[[], None]) -> list[Found]:
+    """What each call gives. `arrive` is called whenever all of them wait for what they have asked by then."""
+    reads = [_Read(call) for call in calls]
+    left = reads
+    while True:
+        for each in left:
+            each.go_on()
+        left = [each for each in left if not each.done]
+        if not left:
+            break
+        if not wait():
+            arrive()
+    failed = [each.error for each in reads if each.error is not None]
+    # Where one statement failed, those behind it were not run: that is not what went wrong.
+    failed.sort(key=lambda error: isinstance(error, PipelineAborted))
+    if failed:
+        raise failed[0]
+    return [each.found for each in reads]

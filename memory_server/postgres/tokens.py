@@ -1,0 +1,68 @@
+"""The table `tokens`: who may reach the memory over HTTP."""
+
+import json
+from dataclasses import dataclass
+
+from memory_server.domain.token import SHOWN, Token, TokenDraft, hashed
+from memory_server.postgres.tx import Tx
+from memory_server.storage.people import token_of
+
+_COLUMNS = "id, name, prefix, projects, read_only, created_at, expires_at, revoked_at, last_used"
+
+
+@dataclass(frozen=True, slots=True)
+class Tokens:
+    """The table `tokens`: who may reach the memory over HTTP."""
+
+    tx: Tx
+
+    def insert(self, draft: TokenDraft, token: str) -> Token:
+        projects = None if draft.projects is None else json.dumps(draft.projects, ensure_ascii=False)
+        row = self.tx.one(
+            f"""
+            INSERT INTO tokens (name, hash, prefix, projects, read_only, created_at, expires_at)
+            VALUES (%s, %s, %s, %s, %s, %s, %s)
+            RETURNING {_COLUMNS}
+            """,
+            (
+                draft.name,
+                hashed(token),
+                token[:SHOWN],
+                projects,
+                draft.read_only,
+                self.tx.now,
+                draft.expires_at,
+            ),
+        )
+        return token_of(row)
+
+    def find(self, token: str) -> Token | None:
+        row = self.tx.row(f"SELECT {_COLUMNS} FROM tokens WHERE hash = %s", (hashed(token),))
+        return None if row is None else token_of(row)
+
+    def select(self) -> list[Token]:
+        return [token_of(row) for row in self.tx.rows(f"SELECT {_COLUMNS} FROM tokens ORDER BY id")]
+
+    def is_any(self) -> bool:
+        return self.tx.value("SELECT 1 FROM tokens LIMIT 1") is not None
+
+    def revoke(self, id: int) -> None:
+        self.tx.send(
+            "UPDATE tokens SET revoked_at = %s WHERE id = %s AND revoked_at IS NULL", (self.tx.now, id)
+        )
+
+    def follow(self, old: str, new: str) -> None:
+        self.tx.send(
+            """
+            UPDATE tokens
+            SET projects = (
+                SELECT json_agg(CASE name WHEN %(old)s THEN %(new)s ELSE name END ORDER BY place)::text
+                FROM json_array_elements_text(tokens.projects::json) WITH ORDINALITY AS each (name, place)
+            )
+            WHERE %(old)s IN (SELECT json_array_elements_text(tokens.projects::json))
+            """,
+            {"old": old, "new": new},
+        )
+
+    def mark_used(self, id: int) -> None:
+        self.tx.send("UPDATE tokens SET last_used = %s WHERE id = %s", (self.tx.now[:10], id))

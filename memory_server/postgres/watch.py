@@ -1,0 +1,89 @@
+"""Hears of the writes of other servers, and agrees with them on which one does the background work of a tenant."""
+
+import logging
+import threading
+import time
+import uuid
+from typing import Any, Final
+
+import psycopg
+
+from memory_server.postgres.migrate import SCHEMA
+
+logger = logging.getLogger(__name__)
+
+CHANNEL: Final = "memory_server"
+"""Where each write is told, as the number of the tenant and that of the write."""
+
+PAUSE: Final = 5.0
+"""Seconds between two looks. A pooler may hand no notifications on: then a look finds what was written."""
+
+LEASE: Final = 4 * PAUSE
+"""Seconds after which another server leads, where the one that led is gone."""
+
+WAIT: Final = 0.5
+"""Seconds that it waits for a notification before it looks whether it should end."""
+
+_LEAD = f"""
+    INSERT INTO {SCHEMA}.leads AS l (tenant_id, holder, until)
+    VALUES (%s, %s, now() + %s * interval '1 second')
+    ON CONFLICT (tenant_id) DO UPDATE SET holder = excluded.holder, until = excluded.until
+    WHERE l.holder = excluded.holder OR l.until < now()
+    RETURNING true
+"""
+
+
+class Watch:
+    """A thread with a connection of its own, from `start` to `stop`. Where it loses the connection, it tries again."""
+
+    def __init__(self, url: str, tenant: int) -> None:
+        self.leads = False
+        """Whether this server does the background work of all."""
+        self.number = 0
+        """How many writes the tenant has seen."""
+        self._url = url
+        self._tenant = tenant
+        self._holder = uuid.uuid4().hex
+        self._stopping = threading.Event()
+        self._looked = threading.Event()
+
+    def start(self) -> None:
+        """Begin, and wait until it has looked once, or could not for PAUSE seconds."""
+        threading.Thread(target=self._run, name="watch", daemon=True).start()
+        self._looked.wait(PAUSE)
+
+    def stop(self) -> None:
+        """End soon; returns at once."""
+        self._stopping.set()
+
+    def _run(self) -> None:
+        while not self._stopping.is_set():
+            try:
+                with psycopg.connect(self._url, autocommit=True, connect_timeout=int(PAUSE)) as connection:
+                    self._listen(connection)
+            except psycopg.Error as error:
+                logger.warning("the writes of other servers are not heard: %s", error)
+                self.leads = False
+                self._stopping.wait(PAUSE)
+
+    def _listen(self, connection: psycopg.Connection[tuple[Any, ...]]) -> None:
+        connection.execute(f"LISTEN {CHANNEL}")
+        due = 0.0
+        while not self._stopping.is_set():
+            if time.monotonic() >= due:
+                self._look(connection)
+                due = time.monotonic() + PAUSE
+            for told in connection.notifies(timeout=WAIT, stop_after=1):
+                tenant, _, number = told.payload.partition(" ")
+                if tenant == str(self._tenant):
+                    self.number = int(number)
+        if self.leads:
+            connection.execute(f"DELETE FROM {SCHEMA}.leads WHERE holder = %s", (self._holder,))
+
+    def _look(self, connection: psycopg.Connection[tuple[Any, ...]]) -> None:
+        self.leads = connection.execute(_LEAD, (self._tenant, self._holder, LEASE)).fetchone() is not None
+        written = connection.execute(
+            f"SELECT number FROM {SCHEMA}.writes WHERE tenant_id = %s", (self._tenant,)
+        ).fetchone()
+        self.number = written[0] if written else 0
+        self._looked.set()

@@ -1,0 +1,71 @@
+"""The rows of the word indexes: each module that writes a text writes these with it, as SQLite's triggers do there."""
+
+from collections.abc import Iterator
+
+from psycopg.types.json import Jsonb
+
+from memory_server.domain import parts
+from memory_server.postgres import terms
+from memory_server.postgres.terms import Terms
+from memory_server.postgres.tx import Tx
+
+
+def memory(tenant: int, id: int, content: str, tags: str) -> Iterator[tuple[int, int, int, Terms]]:
+    """Each part of a memory: its id, its first character from 1, its length in characters, and its terms.
+
+    `tags` is JSON: its words count with the first part.
+    """
+    starts = parts.starts(len(content))
+    for number, (start, text) in enumerate(zip(starts, parts.split(content), strict=True)):
+        found = terms.terms(tenant, text) if number else terms.terms(tenant, text, tags)
+        yield parts.id_of(id, number), start + 1, len(text), found
+
+
+def fact(tenant: int, key: str, value: str) -> Terms:
+    """The terms of a fact; `value` is JSON."""
+    return terms.terms(tenant, key, terms.fact_text(value))
+
+
+def write_memory(tx: Tx, id: int, content: str, tags: str) -> None:
+    """Index a memory anew, and its parts where it is long. `tags` is JSON."""
+    tx.send("DELETE FROM memory_words WHERE memory_id = %s", (id,))
+    tx.send("DELETE FROM memory_parts WHERE memory_id = %s", (id,))
+    for part, start, length, found in memory(tx.tenant, id, content, tags):
+        if part != id:
+            tx.send(
+                "INSERT INTO memory_parts (id, memory_id, start, length) VALUES (%s, %s, %s, %s)",
+                (part, id, start, length),
+            )
+        tx.send(
+            """
+            INSERT INTO memory_words (id, memory_id, words, repeated, tokens, length)
+            VALUES (%s, %s, array_to_tsvector(%s::text[]), %s, %s, %s)
+            """,
+            (part, id, found.lexemes, Jsonb(found.repeated), found.tokens, found.length),
+        )
+
+
+def write_fact(tx: Tx, id: int, key: str, value: str) -> None:
+    """Index a fact anew; `value` is JSON."""
+    _write(tx, "fact_words", id, fact(tx.tenant, key, value))
+
+
+def write_turn(tx: Tx, id: int, summary: str, message: str) -> None:
+    """Index a turn anew."""
+    _write(tx, "turn_words", id, terms.terms(tx.tenant, summary, message))
+
+
+def write_short_term(tx: Tx, id: int, text: str) -> None:
+    """Index a short-term memory anew."""
+    _write(tx, "short_term_words", id, terms.terms(tx.tenant, text))
+
+
+def _write(tx: Tx, table: str, id: int, found: Terms) -> None:
+    tx.send(f"DELETE FROM {table} WHERE id = %s", (id,))
+    tx.send(
+        f"""
+        INSERT INTO {table} (id, words, repeated, tokens, length)
+        VALUES (%s, array_to_tsvector(%s::text[]), %s, %s, %s)
+        """,
+        (id, found.lexemes, Jsonb(found.repeated), found.tokens, found.length),
+    )

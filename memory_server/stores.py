@@ -1,0 +1,57 @@
+"""Picks the store: a file of SQLite, or PostgreSQL, of which nothing is imported for a file."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+from memory_server.errors import Mend, Unavailable
+from memory_server.where import Postgres, Where
+
+if TYPE_CHECKING:
+    from memory_server.storage.copying import Target
+    from memory_server.storage.database import Database
+
+
+def at(
+    where: Where, clock: Callable[[], datetime], several: bool = False, make_folders: bool = False
+) -> "Database":
+    """The database that is there; nothing is opened yet.
+
+    `several`: it serves several people. `make_folders`: every missing folder above a file is made, not only the last.
+
+    Raises:
+        Unavailable: the driver of PostgreSQL is not installed.
+    """
+    if isinstance(where, Postgres):
+        with _driver_of(where):
+            from memory_server.postgres.database import Database as OnPostgres
+        return OnPostgres(where, clock, several)
+    from memory_server.sqlite.database import Database as File
+
+    return File(where, clock, make_folders=make_folders, several=several)
+
+
+def filling(where: Where, clock: Callable[[], datetime]) -> "Target":
+    """A new database that is to be filled; nothing is opened yet.
+
+    Raises:
+        Unavailable: the driver of PostgreSQL is not installed.
+    """
+    if isinstance(where, Postgres):
+        with _driver_of(where):
+            from memory_server.postgres.filling import Filling as Tenant
+        return Tenant(where, clock)
+    from memory_server.sqlite.filling import Filling as File
+
+    return File(where, clock)
+
+
+@contextmanager
+def _driver_of(where: Postgres) -> Iterator[None]:
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        if error.name not in ("psycopg", "psycopg_pool"):
+            raise
+        raise Unavailable(f"{where} needs the driver of PostgreSQL.", Mend.INSTALL_POSTGRES) from error

@@ -1,0 +1,75 @@
+"""Where a memory is: a file of SQLite, or one tenant of a PostgreSQL database."""
+
+import zlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeAlias
+from urllib.parse import parse_qsl, quote, urlencode, urlsplit
+
+SCHEMES = ("postgresql", "postgres")
+
+DEFAULT_TENANT = "default"
+
+
+@dataclass(frozen=True, slots=True)
+class Postgres:
+    """`url` is a connection string of libpq. As a text it is shown without its password."""
+
+    url: str
+    tenant: str = DEFAULT_TENANT
+
+    @property
+    def given(self) -> str:
+        """As it is given to a program: with the password, if it has one."""
+        return self._with_tenant(self.url)
+
+    @property
+    def name(self) -> str:
+        """A short name for files of this machine that belong to it."""
+        return f"postgres-{zlib.crc32(str(self).encode()):08x}"
+
+    def __str__(self) -> str:
+        parts = urlsplit(self.url)
+        user, at, host = parts.netloc.rpartition("@")
+        query = [each for each in parse_qsl(parts.query) if each[0] != "password"]
+        return self._with_tenant(_url(f"{user.partition(':')[0]}{at}{host}", parts.path, query))
+
+    def _with_tenant(self, url: str) -> str:
+        if self.tenant == DEFAULT_TENANT:
+            return url
+        return f"{url}{'&' if urlsplit(url).query else '?'}{_query([('tenant', self.tenant)])}"
+
+
+def _url(netloc: str, path: str, query: Sequence[tuple[str, str]]) -> str:
+    """With `//` also where no host stands behind it, as where a socket is named."""
+    return f"{SCHEMES[0]}://{netloc}{path}{'?' if query else ''}{_query(query)}"
+
+
+def _query(pairs: Sequence[tuple[str, str]]) -> str:
+    """As libpq reads it: to it, a plus sign is no space."""
+    return urlencode(pairs, quote_via=quote)
+
+
+Where: TypeAlias = Path | Postgres
+
+
+def of(given: object) -> Where:
+    """A path, or an address such as postgresql://memory@db.example.com/memory?tenant=shop.
+
+    Raises:
+        ValueError: the address names no tenant, or a tenant whose name is too long.
+    """
+    if isinstance(given, Path | Postgres):
+        return given
+    text = str(given)
+    scheme, colon, _ = text.partition("://")
+    if not colon or scheme not in SCHEMES:
+        return Path(text).expanduser()
+    parts = urlsplit(text)
+    query = parse_qsl(parts.query, keep_blank_values=True)
+    tenant = next((value for name, value in query if name == "tenant"), DEFAULT_TENANT).strip()
+    if not 1 <= len(tenant) <= 200:
+        raise ValueError("the tenant must have 1 to 200 characters, such as ?tenant=shop")
+    rest = [each for each in query if each[0] != "tenant"]
+    return Postgres(_url(parts.netloc, parts.path, rest), tenant)
