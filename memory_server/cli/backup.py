@@ -44,24 +44,26 @@ def backup_command(settings: Settings, dest: Path | None, keep: int | None, dry_
     Without DEST it goes into the folder `backups` beside the database. A backup replaces an older one of that name, and
     never another file.
     """
-    if not settings.db.exists():
+    if isinstance(settings.db, Path) and not settings.db.exists():
         raise Invalid(f"There is no database {settings.db} to back up. Give its path with --db.")
-    target = _target(settings.db, dest, not dry_run)
+    like = backups.file_like(settings.db)
+    target = _target(like, dest, not dry_run)
     if keep is not None and target == dest:
         raise click.UsageError(f"--keep needs a folder, and {dest} is none.")
     if not dry_run or dest is not None:
-        _refuse(settings.db, target)
+        _refuse(like, target)
     if dry_run:
-        old = () if keep is None else _beyond({target, *_backups(settings.db, target.parent)}, keep)
+        old = () if keep is None else _beyond({target, *_backups(like, target.parent)}, keep)
         output.say(f"{target} would be written. Nothing was changed.")
         for each in old:
             output.say(f"{each} would be deleted.")
         return
-    with opened(settings) as services, progress.bar("copying", PAGE) as report:
-        services.database.backup(target, report)
+    unit = PAGE if isinstance(settings.db, Path) else None
+    with opened(settings) as services, progress.bar("copying", unit) as report:
+        services.backup(target, report)
     output.say(f"{target}: {target.stat().st_size:,} bytes, checked")
     if keep is not None:
-        for each in _beyond(_backups(settings.db, target.parent), keep):
+        for each in _beyond(_backups(like, target.parent), keep):
             each.unlink()
             output.say(f"{each}: deleted")
 
@@ -72,7 +74,7 @@ def _target(source: Path, dest: Path | None, makes: bool) -> Path:
         dest = backups.folder(source)
         if not makes:
             return dest / _named(source)
-        dest.mkdir(mode=0o700, exist_ok=True)
+        dest.mkdir(mode=0o700, parents=True, exist_ok=True)
     return dest / _named(source) if dest.is_dir() else dest
 
 
@@ -112,7 +114,7 @@ def _refuse(source: Path, target: Path) -> None:
         raise Invalid(f"The folder of {target} does not exist. Create it: mkdir -p {target.parent}")
     if not target.exists():
         return
-    if target.samefile(source):
+    if source.exists() and target.samefile(source):
         raise Invalid(f"{target} is the database itself. Give another name.")
     if not (target.is_file() and is_ours(target)):
         raise Invalid(

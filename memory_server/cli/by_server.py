@@ -1,7 +1,6 @@
 """Meaning for a command that loads no model: a running server of the same file embeds the question."""
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -9,11 +8,12 @@ import numpy as np
 from memory_server.errors import Problem
 from memory_server.hook import asking, place
 from memory_server.services.embedding_queue import EmbeddingQueue, Meaning, Unanswered
+from memory_server.where import Where
 
 _NONE = Unanswered(Problem("no running server has embedded the question in time"))
 
 
-def is_running(database: Path) -> bool:
+def is_running(database: Where) -> bool:
     """Whether a server of this file may be asked."""
     return bool(place.sockets(database))
 
@@ -21,7 +21,7 @@ def is_running(database: Path) -> bool:
 class AskingQueue(EmbeddingQueue):
     """Has no embedder and embeds nothing."""
 
-    def __init__(self, path: Path, *arguments: Any) -> None:
+    def __init__(self, path: Where, *arguments: Any) -> None:
         super().__init__(*arguments)
         self._path = path
 

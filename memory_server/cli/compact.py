@@ -1,7 +1,7 @@
 """`memory-server compact`: gives back the bytes in which nothing is kept."""
 
 from memory_server.cli import options, output, progress
-from memory_server.cli.opened import opened
+from memory_server.cli.opened import file_database
 from memory_server.cli.program import verb
 from memory_server.settings import Settings
 
@@ -13,11 +13,10 @@ def compact_command(settings: Settings, dry_run: bool) -> None:
 
     Assistants can go on; their writes wait meanwhile.
     """
-    with opened(settings) as services:
+    with file_database(settings, "PostgreSQL uses what is free again by itself (autovacuum).") as database:
         if dry_run:
-            free = services.database.free()
-            output.say(f"{settings.db}: {free:,} bytes are free. Nothing was changed.")
+            output.say(f"{settings.db}: {database.free():,} bytes are free. Nothing was changed.")
             return
         with progress.clock(f"writing {settings.db} anew"):
-            before, after = services.database.compact()
+            before, after = database.compact()
     output.say(f"{settings.db}: {before:,} bytes before, {after:,} now.")

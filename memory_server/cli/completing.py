@@ -1,11 +1,13 @@
 """What a shell completes from the file: ids, keys, projects, changes. A file that cannot be read completes nothing."""
 
 from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import click
 from click.shell_completion import CompletionItem
 from pydantic import ValidationError
 
+from memory_server import reader
 from memory_server.cli.opened import caller
 from memory_server.domain.change import Kind
 from memory_server.domain.fact import Scope
@@ -15,6 +17,7 @@ from memory_server.reader import clock
 from memory_server.services.completing import CompletionService
 from memory_server.settings import Settings
 from memory_server.sqlite.glance import Glance
+from memory_server.storage.database import Database
 
 Item = CompletionItem[str]
 Complete = Callable[[click.Context, click.Parameter, str], list[Item]]
@@ -29,7 +32,7 @@ def _completes(ask: Ask) -> Complete:
     def complete(context: click.Context, _: click.Parameter, written: str) -> list[Item]:
         try:
             settings = Settings(**context.find_root().ensure_object(dict))
-            found = list(ask(CompletionService(Glance(settings.db, clock)), settings, written))
+            found = list(ask(CompletionService(_look(settings)), settings, written))
         except (MemoryServerError, ValidationError):
             return []
         return [
@@ -39,6 +42,11 @@ def _completes(ask: Ask) -> Complete:
         ]
 
     return complete
+
+
+def _look(settings: Settings) -> Database:
+    """A file is looked at as it is: it is neither made nor migrated."""
+    return Glance(settings.db, clock) if isinstance(settings.db, Path) else reader.database(settings)
 
 
 def _things(service: CompletionService, settings: Settings, written: str) -> Iterator[tuple[str, str]]:

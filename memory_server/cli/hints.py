@@ -51,7 +51,11 @@ WORDS = {
     Mend.SET_ENDPOINT_KEY: "Set the environment variable MEMORY_SERVER_EMBEDDER_KEY to the key, or OPENAI_API_KEY for "
     "OpenAI's own service.",
     Mend.ENCRYPT_ENDPOINT: "Name an https address with --embedder-url, or take away MEMORY_SERVER_EMBEDDER_KEY.",
+    Mend.INSTALL_POSTGRES: 'Install it with: pip install "memory-server[postgres]".',
     Mend.INSTALL_SENTENCE_TRANSFORMERS: 'Install it with: pip install "memory-server[sentence-transformers]".',
+    Mend.COPY_AGAIN: "Run `memory-server copy` with the same source and target again: it goes on.",
+    Mend.EMPTY_TARGET: "Name a file that is not there yet, or the address of an empty tenant.",
+    Mend.MEND_SOURCE: "Change that row in the source, then copy again.",
     Mend.UPGRADE: "Upgrade memory-server (pipx upgrade memory-server), then try again.",
     Mend.TRY_AGAIN: "Then run the command again.",
 }

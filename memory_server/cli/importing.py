@@ -53,8 +53,8 @@ def tried(settings: Settings, dry_run: bool) -> Iterator[Services]:
             return
         with temporary.folder() as folder:
             copy = folder / "memory.db"
-            if settings.db.exists():
-                services.database.backup(copy)
+            if not isinstance(settings.db, Path) or settings.db.exists():
+                services.backup(copy)
             trial = app.build(settings.model_copy(update={"db": copy}))
             try:
                 yield trial

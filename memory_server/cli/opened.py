@@ -3,7 +3,8 @@
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
-from typing import TYPE_CHECKING, TypeVar
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeVar, cast
 
 from memory_server import reader
 from memory_server.domain.caller import Caller
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from memory_server.reader import Reader
     from memory_server.services.recall import RecallService
     from memory_server.services.search import SearchService
+    from memory_server.sqlite.database import Database as File
     from memory_server.storage.database import Database
 
 Asks = TypeVar("Asks", "SearchService", "RecallService")
@@ -35,6 +37,8 @@ def opened(settings: Settings, *, makes: bool = False) -> Iterator["Services"]:
 
     _prepare(settings, makes)
     services = app.build(settings)
+    if not makes:
+        services.database.refuse_new()
     try:
         services.database.refuse_empty()
         yield services
@@ -51,6 +55,8 @@ def rows(settings: Settings, *, makes: bool = False) -> Iterator["Reader"]:
     """
     _prepare(settings, makes)
     found = reader.rows(settings)
+    if not makes:
+        found.database.refuse_new()
     with _used(found.database):
         yield found
 
@@ -106,6 +112,7 @@ def _light(settings: Settings, build: Callable[..., Asks]) -> Iterator[tuple[Ask
         if is_running(settings.db):
             asking = partial(AskingQueue, settings.db)
     found = build(settings, asking)
+    found.database.refuse_new()
     with _used(found.database):
         yield found, asking is not None
 
@@ -123,11 +130,34 @@ def _used(database: "Database") -> Iterator[None]:
 def _prepare(settings: Settings, makes: bool = False) -> None:
     """Remove what a killed command has left. Raises Invalid where there is no file, unless the command makes one."""
     temporary.remove_stale()
-    if not makes and not settings.db.exists():
+    if not makes and isinstance(settings.db, Path) and not settings.db.exists():
         raise Invalid(
             f"There is no database {settings.db} yet. `memory-server add` creates it, and so does the first assistant "
             "that starts memory-server. To use another file, give its path with --db."
         )
+
+
+def file_of(settings: Settings, instead: str) -> Path:
+    """The file of SQLite in which the memory is.
+
+    Raises:
+        Invalid: it is on PostgreSQL; `instead` says what does the same there.
+    """
+    if isinstance(settings.db, Path):
+        return settings.db
+    raise Invalid(f"This command is about a file, and the memory is in {settings.db}. {instead}")
+
+
+@contextmanager
+def file_database(settings: Settings, instead: str) -> Iterator["File"]:
+    """The database of such a file, closed at the end.
+
+    Raises:
+        Invalid: there is no such file, or the memory is on PostgreSQL; `instead` says what does the same there.
+    """
+    file_of(settings, instead)
+    with rows(settings) as found:
+        yield cast("File", found.database)
 
 
 def caller(settings: Settings) -> Caller:

@@ -52,6 +52,7 @@ VERBS: dict[str, dict[str, str]] = {
         "import": "exchange",
         "export": "exchange",
         "merge": "exchange",
+        "copy": "copying",
     },
     "Assistants": {
         "serve": "serving",
@@ -73,7 +74,8 @@ MEANT = {
     "ls": "list", "newest": "list",
     "update": "edit", "change": "edit", "history": "log", "changes": "log",
     "revert": "undo", "check": "doctor", "health": "doctor", "status": "stats", "count": "stats",
-    "vacuum": "compact", "connect": "install", "tokens": "token", "user": "token", "start": "serve", "run": "serve",
+    "vacuum": "compact", "migrate": "copy", "clone": "copy",
+    "connect": "install", "tokens": "token", "user": "token", "start": "serve", "run": "serve",
 }  # fmt: skip
 """Words that people type, each with the command that does it."""
 

@@ -7,6 +7,7 @@ import click
 from memory_server.cli import options, output, progress
 from memory_server.cli.backup import PAGE
 from memory_server.cli.holders import holders
+from memory_server.cli.opened import file_of
 from memory_server.cli.program import verb
 from memory_server.errors import Conflict
 from memory_server.reader import clock
@@ -30,15 +31,16 @@ from memory_server.settings import Settings
 @options.yes_option
 def restore_command(settings: Settings, file: Path, force: bool, dry_run: bool, yes: bool) -> None:
     """Put the backup FILE in the place of the database. It is checked first; the old file is kept beside it."""
-    target = settings.db.resolve()  # what a link leads to, not the link
+    named = file_of(settings, f"`memory-server copy {file} DATABASE` puts a file into an empty one.")
+    target = named.resolve()  # what a link leads to, not the link
     version = restoring.check(file, target)
     size = f"{file.stat().st_size:,} bytes, schema version {version}, sound"
     if dry_run:
         output.say(f"{file}: {size}. It would take the place of {settings.db}. Nothing was changed.")
         return
-    _refuse_held(settings.db, force)
+    _refuse_held(named, force)
     output.note(f"{file}: {size}.")
-    if settings.db.exists():
+    if named.exists():
         output.confirm(f"Put it in the place of {settings.db}?", yes, "--yes")
     with progress.bar("restoring", PAGE) as report:
         done = restoring.restore(file, target, clock(), report)

@@ -8,6 +8,7 @@ from memory_server.cli.install.launch import Launch, this_program
 from memory_server.cli.install.parts import Part
 from memory_server.hook.event import Name
 from memory_server.settings import Settings
+from memory_server.where import Postgres
 
 
 def install(settings: Settings, name: str, only_print: bool) -> None:
@@ -54,7 +55,11 @@ def uninstall(settings: Settings, name: str, only_print: bool) -> None:
 
 def launch_of(settings: Settings) -> Launch:
     """This program, with the database where one is named."""
-    return this_program(["--db", str(settings.db.absolute())] if "db" in settings.model_fields_set else [])
+    if "db" not in settings.model_fields_set:
+        return this_program([])
+    return this_program(
+        ["--db", settings.db.given if isinstance(settings.db, Postgres) else str(settings.db.absolute())]
+    )
 
 
 def events_of(settings: Settings) -> frozenset[Name]:

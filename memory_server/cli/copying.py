@@ -1,0 +1,70 @@
+"""`memory-server copy`: a whole database into another one, also of another kind."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from memory_server import stores, where
+from memory_server.cli import output, progress
+from memory_server.cli.program import verb
+from memory_server.errors import Invalid
+from memory_server.reader import clock
+from memory_server.settings import Settings
+from memory_server.where import Where
+
+if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
+
+
+class Place(click.ParamType[Where]):
+    """A file, or an address of PostgreSQL."""
+
+    name = "place"
+
+    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> Where:
+        try:
+            return where.of(value)
+        except ValueError as error:
+            self.fail(f"{value}: {error}.", param, ctx)
+
+    def shell_complete(
+        self, ctx: click.Context, param: click.Parameter, incomplete: str
+    ) -> list["CompletionItem[Any]"]:
+        return click.Path().shell_complete(ctx, param, incomplete)
+
+
+@verb(
+    "copy",
+    examples=(
+        "memory-server copy memory.db postgresql://memory@db.example.com/memory",
+        'memory-server copy memory.db "postgresql://memory@db.example.com/memory?tenant=shop"',
+        "memory-server copy postgresql://memory@db.example.com/memory laptop.db",
+    ),
+)
+@click.argument("source", type=Place())
+@click.argument("target", type=Place())
+def copy_command(settings: Settings, source: Where, target: Where) -> None:  # noqa: ARG001 - every command gets them
+    """Copy a whole memory as it is: a file to PostgreSQL, PostgreSQL to a file, or one tenant to another.
+
+    SOURCE may be in use: the copy is of one moment. TARGET must be a file that is not there yet, or an empty tenant. It
+    can be used when both are equal, row by row. What was broken off goes on when the command is repeated.
+    """
+    from memory_server.services import copying
+
+    if isinstance(source, Path) and isinstance(target, Path):
+        raise Invalid("Both are files. A copy of a file is made by: memory-server backup")
+    if isinstance(source, Path) and not source.exists():
+        raise Invalid(f"There is no database {source}. Name a file that is there.")
+    database, filled = stores.at(source, clock), stores.filling(target, clock)
+    name = str(source.resolve() if isinstance(source, Path) else source)
+    try:
+        database.refuse_empty()
+        with progress.bar("copying") as report:
+            done = copying.copy(database, name, filled, report)
+    finally:
+        filled.close()
+        database.close()
+    rows = sum(table.rows for table in done.tables)
+    again = " The copy that was broken off went on." if done.resumed else ""
+    output.say(f"{target}: {rows:,} rows of {source}, all equal.{again}")
