@@ -28,7 +28,7 @@ from memory_server import __version__
 from memory_server.cli.program import program as command_line
 from memory_server.settings import EMBEDDER_KEY, Settings
 from memory_server.sqlite.database import Database
-from tests import warm
+from tests import postgres_server, warm
 from tests.conftest import ROOT, Servers, call, eventually
 from tests.fences import KINDS, Fence, calls, commands, fences, fits, same_text, without_fences
 
@@ -249,7 +249,7 @@ def test_flags_of_the_program_exist() -> None:
 
 
 def test_settings_in_the_text_exist() -> None:
-    known = {EMBEDDER_KEY}
+    known = {EMBEDDER_KEY, postgres_server.NAMED}
     for setting, field in Settings.model_fields.items():
         aliases = getattr(field.validation_alias, "choices", None) or [f"MEMORY_SERVER_{setting.upper()}"]
         known |= {str(alias) for alias in aliases}

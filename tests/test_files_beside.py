@@ -194,7 +194,7 @@ def test_fixing_leaves_a_backup_alone_that_is_being_written(
     path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Doctor runs when the copy is whole and not yet in its place."""
-    target, flush = path.with_name("memory.db.copy"), migrate._flush
+    target, flush = path.with_name("memory.db.copy"), migrate.flush
     codes = []
 
     def meanwhile(written: Path) -> None:
@@ -202,7 +202,7 @@ def test_fixing_leaves_a_backup_alone_that_is_being_written(
         if written.suffix == ".tmp":
             codes.append(run(path, "doctor", "--fix"))
 
-    monkeypatch.setattr(migrate, "_flush", meanwhile)
+    monkeypatch.setattr(migrate, "flush", meanwhile)
     assert run(path, "backup", str(target)) == 0
     assert codes == [0]
     report = told(capsys)

@@ -196,6 +196,7 @@ def test_a_cleaned_text_has_nothing_left_to_clean(text: str) -> None:
 
 @settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(text=anything)
+@example("\u2e80")
 @example("x\u0302y")
 @example("a\ue000b")
 @example("ｶﾀｶﾅ")

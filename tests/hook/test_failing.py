@@ -2,13 +2,16 @@
 
 import json
 import os
+import socket
 import subprocess
 import sys
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
+from memory_server import where
 from tests.conftest import Holder, Servers, call
 from tests.hook.conftest import Hooks
 
@@ -55,6 +58,16 @@ async def test_a_database_that_is_locked_is_left_alone(server: Servers, hooks: H
     with Holder(hooks.db, "COMMIT; BEGIN EXCLUSIVE; SELECT 1"):
         assert hooks("SessionStart").out == ""
     assert "SessionStart failed: Unavailable" in failure(hooks)
+
+
+def test_a_database_that_does_not_answer_is_left_alone(hooks: Hooks) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        place = where.of(f"postgresql://me@127.0.0.1:{silent.getsockname()[1]}/memory")
+        assert isinstance(place, where.Postgres)
+        asked = replace(hooks, place=place)
+        assert asked("SessionStart").out == ""
+    assert "SessionStart failed: Unavailable" in failure(asked)
+    assert "cannot be reached" in failure(asked)
 
 
 @pytest.mark.parametrize("input", ["{", "[]", '"text"', "\x00"])

@@ -1,13 +1,15 @@
 """Stop, PreCompact and SessionEnd: the last turn and what is left open are kept, marked, and can be erased at once."""
 
 import json
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from memory_server import stores
 from memory_server.language.statements import statements
-from tests.conftest import Servers, Sqlite, as_rows, call, eventually
+from tests.conftest import Servers, call, eventually
 from tests.hook.conftest import Hooks
 
 pytestmark = pytest.mark.anyio
@@ -25,11 +27,16 @@ async def empty(server: Servers, hooks: Hooks) -> Hooks:
     return hooks
 
 
-def kept(hooks: Hooks, sqlite: Sqlite) -> list[dict[str, Any]]:
-    """What was kept unasked."""
-    return as_rows(
-        sqlite(hooks.db, ".mode json", "SELECT session, event, kind, text FROM readable_hook_captures")
-    )
+def kept(hooks: Hooks) -> list[dict[str, Any]]:
+    """What was kept unasked, and is still there."""
+    database = stores.at(hooks.place, lambda: datetime.now(UTC))
+    with database.read() as tx:
+        found = tx.hook_captures.select(None, None)
+    database.close()
+    return [
+        {"session": each.session, "event": each.event, "kind": each.kind, "text": each.text}
+        for each in reversed(found)
+    ]
 
 
 def transcript(path: Path, *entries: dict[str, Any]) -> str:
@@ -47,13 +54,11 @@ def of_codex(role: str, text: str) -> dict[str, Any]:
     return {"type": "response_item", "payload": message}
 
 
-async def test_the_last_turn_is_kept_once_with_its_author(
-    empty: Hooks, server: Servers, sqlite: Sqlite
-) -> None:
+async def test_the_last_turn_is_kept_once_with_its_author(empty: Hooks, server: Servers) -> None:
     for event in ("Stop", "PreCompact", "SessionEnd"):
         assert empty(event, "--client", "claude", prompt=PROMPT, last_assistant_message=REPLY).out == ""
     text = f"user: {PROMPT}\nassistant: {REPLY}"
-    assert kept(empty, sqlite) == [
+    assert kept(empty) == [
         {"session": "s1", "event": "Stop", "kind": "short_term", "text": text},
         {
             "session": "s1",
@@ -62,21 +67,19 @@ async def test_the_last_turn_is_kept_once_with_its_author(
             "text": 'current.left_open: "tell the ops team."',
         },
     ]
-    signed = sqlite(empty.db, "SELECT created_by, session FROM short_term_memories")
-    assert signed == "claude (captured)|s1"
+    signed = empty.rows("SELECT created_by, session FROM short_term_memories")
+    assert signed == [("claude (captured)", "s1")]
     async with server(cwd=empty.project):
 
         async def has_keywords() -> bool:
-            return sqlite(empty.db, "SELECT count(*) > 0 FROM short_term_keywords") == "1"
+            return empty.rows("SELECT count(*) FROM short_term_keywords") != [(0,)]
 
         await eventually(has_keywords, "the server finds the keywords")
     assert "tell the ops team" in empty("SessionStart", session_id="s2").context
 
 
 @pytest.mark.parametrize("client", ["claude", "codex"])
-async def test_the_turn_is_read_from_the_transcript(
-    empty: Hooks, tmp_path: Path, sqlite: Sqlite, client: str
-) -> None:
+async def test_the_turn_is_read_from_the_transcript(empty: Hooks, tmp_path: Path, client: str) -> None:
     entries = {
         "claude": [
             of_claude("user", "an older prompt about the harbour"),
@@ -99,7 +102,7 @@ async def test_the_turn_is_read_from_the_transcript(
     }
     path = transcript(tmp_path / "transcript.jsonl", *entries[client])
     empty("Stop", transcript_path=path)
-    (row,) = kept(empty, sqlite)
+    (row,) = kept(empty)
     assert row["text"] == f"user: {PROMPT}\nassistant: {REPLY}"
 
 
@@ -114,18 +117,16 @@ async def test_the_turn_is_read_from_the_transcript(
         {"transcript_path": "/none/at/all.jsonl"},
     ],
 )
-async def test_what_must_not_be_kept_or_says_nothing_is_not(
-    empty: Hooks, sqlite: Sqlite, fields: dict[str, Any]
-) -> None:
+async def test_what_must_not_be_kept_or_says_nothing_is_not(empty: Hooks, fields: dict[str, Any]) -> None:
     for event in ("Stop", "SessionEnd"):
         empty(event, **fields)
-    assert kept(empty, sqlite) == []
+    assert kept(empty) == []
     assert "failed" not in " ".join(empty.log)
-    assert SECRET.encode() not in empty.db.read_bytes()
+    assert not isinstance(empty.place, Path) or SECRET.encode() not in empty.place.read_bytes()
 
 
 async def test_a_fact_that_somebody_wrote_is_not_replaced_and_one_that_was_kept_is(
-    empty: Hooks, server: Servers, sqlite: Sqlite
+    empty: Hooks, server: Servers
 ) -> None:
     empty("SessionEnd", prompt=PROMPT, last_assistant_message="Moved. Next: sweep the quay.")
     empty("SessionEnd", prompt=PROMPT, last_assistant_message="Moved. Next: paint the quay.", session_id="s2")
@@ -135,33 +136,32 @@ async def test_a_fact_that_somebody_wrote_is_not_replaced_and_one_that_was_kept_
         await call(client, "delete_memory", key="current.left_open")
         await call(client, "write_memory", key="current.left_open", value="my own words")
     empty("SessionEnd", prompt=PROMPT, last_assistant_message="Moved. Next: sell the quay.", session_id="s3")
-    assert sqlite(empty.db, "SELECT value FROM facts WHERE key = 'current.left_open'") == '"my own words"'
+    facts = empty.rows("SELECT value FROM facts WHERE key = 'current.left_open'")
+    assert facts == [('"my own words"',)]
 
 
-async def test_a_long_answer_is_kept_with_its_beginning_and_its_end(empty: Hooks, sqlite: Sqlite) -> None:
+async def test_a_long_answer_is_kept_with_its_beginning_and_its_end(empty: Hooks) -> None:
     empty("Stop", prompt=PROMPT, last_assistant_message=f"It begins. {'The harbour opens. ' * 2000}It ends.")
-    (row,) = kept(empty, sqlite)
+    (row,) = kept(empty)
     assert "It begins." in row["text"]
     assert row["text"].endswith("It ends.")
     assert len(row["text"]) < 5000
 
 
-async def test_all_of_it_is_listed_and_erased_by_one_command(empty: Hooks, sqlite: Sqlite) -> None:
+async def test_all_of_it_is_listed_and_erased_by_one_command(empty: Hooks) -> None:
     for session in ("one", "two"):
         empty("SessionEnd", prompt=PROMPT, last_assistant_message=REPLY, session_id=session)
-    listed = empty.run("hook", "captured", "--db", str(empty.db)).stdout
+    listed = empty.run("hook", "captured", "--db", empty.given).stdout
     assert listed.count("Move the ledger") == 2
     assert "tell the ops team" in listed
     assert (
-        empty.run("hook", "forget", "one", "--db", str(empty.db)).stdout == "Erased: 1.\n"
+        empty.run("hook", "forget", "one", "--db", empty.given).stdout == "Erased: 1.\n"
     )  # the fact is of two now
-    assert empty.run("hook", "forget", "all", "--db", str(empty.db)).stdout == "Erased: 2.\n"
-    assert kept(empty, sqlite) == [] or all(row["text"] is None for row in kept(empty, sqlite))
-    assert (
-        sqlite(empty.db, "SELECT count(*) FROM short_term_memories", "SELECT count(*) FROM trash") == "0\n0"
-    )
-    assert sqlite(empty.db, "SELECT count(*) FROM fact_history WHERE key = 'current.left_open'") == "0"
-    done = empty.run("hook", "forget", "--db", str(empty.db))
+    assert empty.run("hook", "forget", "all", "--db", empty.given).stdout == "Erased: 2.\n"
+    assert kept(empty) == []
+    for table in ("short_term_memories", "trash", "fact_history"):
+        assert empty.rows(f"SELECT count(*) FROM {table}") == [(0,)]
+    done = empty.run("hook", "forget", "--db", empty.given)
     assert done.returncode == 1
     assert "all" in done.stderr
 

@@ -49,6 +49,6 @@ async def test_a_hook_imports_no_server(server: Servers, hooks: Hooks, event: st
         trigger = "messages.length > 0 && match_keys(messages, ['keeper'])"
         await call(client, "add_long_term_memory", name="n", prompt="He is called Ada.", trigger=trigger)
     prompt = "When does the lighthouse keeper sleep?"
-    said = imported(hooks, "hook", event, "--db", str(hooks.db), session_id="s", prompt=prompt)
+    said = imported(hooks, "hook", event, "--db", hooks.given, session_id="s", prompt=prompt)
     assert said == "[]"
     assert not any("failed" in line for line in hooks.log)

@@ -27,8 +27,9 @@ async def keep(
         await call(client, "memory_store", content="The tide gauge hangs under the pier", type="learning")
 
 
-def wakes(hooks: Hooks, sqlite: Sqlite) -> list[dict[str, str]]:
-    return as_rows(sqlite(hooks.db, ".mode json", "SELECT client, session, why FROM wakes ORDER BY id"))
+def wakes(hooks: Hooks) -> list[dict[str, str]]:
+    rows = hooks.rows("SELECT client, session, why FROM wakes ORDER BY id")
+    return [{"client": client, "session": session, "why": why} for client, session, why in rows]
 
 
 async def test_a_prompt_that_wakes_comes_first_with_its_name_and_is_recorded_with_its_reason(
@@ -40,16 +41,16 @@ async def test_a_prompt_that_wakes_comes_first_with_its_name_and_is_recorded_wit
     assert "not instructions" in head
     assert rest.splitlines()[0] == f"{CHECKLIST} [w checklist]"
     assert "The tide gauge hangs under the pier [m1]" in rest.splitlines()[1]
-    assert wakes(hooks, sqlite) == [
+    assert wakes(hooks) == [
         {"client": "claude", "session": "s1", "why": "'release' in user message"},
     ]
     printed = sqlite(hooks.db, ".mode json", "SELECT kind, text FROM readable_hook_injections ORDER BY id")
     assert as_rows(printed)[0] == {"kind": "woken", "text": f"checklist: {CHECKLIST}"}
-    assert "woken" in hooks.run("hook", "log", "--db", str(hooks.db)).stdout
+    assert "woken" in hooks.run("hook", "log", "--db", hooks.given).stdout
 
 
 async def test_it_is_said_once_in_a_session_until_the_context_is_emptied(
-    server: Servers, hooks: Hooks, sqlite: Sqlite
+    server: Servers, hooks: Hooks
 ) -> None:
     await keep(server, hooks)
     assert CHECKLIST in hooks("UserPromptSubmit", prompt=PROMPT).context
@@ -57,7 +58,7 @@ async def test_it_is_said_once_in_a_session_until_the_context_is_emptied(
     assert CHECKLIST in hooks("UserPromptSubmit", prompt=PROMPT, session_id="s2").context
     hooks("SessionStart", source="compact")
     assert CHECKLIST in hooks("UserPromptSubmit", prompt=PROMPT).context
-    assert len(wakes(hooks, sqlite)) == 3
+    assert len(wakes(hooks)) == 3
 
 
 async def test_a_cooldown_holds_also_where_the_context_was_emptied(server: Servers, hooks: Hooks) -> None:
@@ -94,9 +95,7 @@ async def test_what_does_not_hold_or_needs_a_server_is_left_out(
     assert not any("failed" in line for line in hooks.log)
 
 
-async def test_long_prompts_are_shortened_and_all_keeps_the_limit(
-    server: Servers, hooks: Hooks, sqlite: Sqlite
-) -> None:
+async def test_long_prompts_are_shortened_and_all_keeps_the_limit(server: Servers, hooks: Hooks) -> None:
     async with server(cwd=hooks.project) as client:
         for number in range(8):
             await call(
@@ -109,16 +108,16 @@ async def test_long_prompts_are_shortened_and_all_keeps_the_limit(
             )
     said = hooks("UserPromptSubmit", prompt=PROMPT).context
     named = [line for line in said.splitlines() if "[w long" in line]
-    assert len(named) == len(wakes(hooks, sqlite)) >= 2
+    assert len(named) == len(wakes(hooks)) >= 2
     assert all("…" in line for line in named)
     assert estimate(said) <= 600
 
 
-async def test_a_hook_that_only_reads_records_no_wake(server: Servers, hooks: Hooks, sqlite: Sqlite) -> None:
+async def test_a_hook_that_only_reads_records_no_wake(server: Servers, hooks: Hooks) -> None:
     await keep(server, hooks)
     for _ in range(2):
         assert CHECKLIST in hooks("UserPromptSubmit", "--read-only", prompt=PROMPT).context
-    assert wakes(hooks, sqlite) == []
+    assert wakes(hooks) == []
 
 
 async def test_a_prompt_cannot_end_the_frame(server: Servers, hooks: Hooks) -> None:

@@ -21,8 +21,9 @@ from memory_server.mcp.toolsets import toolsets
 from memory_server.mcp.work import Work
 from memory_server.project import Project
 from memory_server.settings import Settings
+from memory_server.sqlite.database import Database
 from memory_server.sqlite.rights import RIGHTS
-from tests.conftest import lay_empty_file
+from tests.conftest import file_of, lay_empty_file
 
 SHOP, BLOG = Project("shop", "shop"), Project("blog", "blog")
 
@@ -58,9 +59,14 @@ class Team:
         async with Client(self.server, client_info=info, mode=mode) as client:
             yield client
 
+    @property
+    def database(self) -> Database:
+        """The file, whose tables tests read and edit themselves."""
+        return file_of(self.services.database)
+
     def seen(self, person: Person | None) -> Rows:
         """Every row of every table that a person sees, by its table and its key."""
-        with acting.as_(person), self.services.database.read() as tx:
+        with acting.as_(person), self.database.read() as tx:
             return {
                 (table, row[0] if table not in KEYLESS else row): row
                 for table in RIGHTS
@@ -74,7 +80,7 @@ class Team:
 
     def value(self, sql: str, *values: Any) -> Any:
         """One value, as the owner of the file reads it."""
-        with acting.as_(None), self.services.database.read() as tx:
+        with acting.as_(None), self.database.read() as tx:
             return tx.value(sql, values)
 
 

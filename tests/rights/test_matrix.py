@@ -253,7 +253,7 @@ async def test_nobody_reads_or_changes_what_is_somebody_elses(team: Team, owner:
     async with team(owner) as client:
         prey = await fill(client)
     team.embed()
-    team.services.database.settle()
+    team.database.settle()
     before = team.seen(watched(owner, name))
     assert len({table for table, _ in before}) >= 20
     found: list[tuple[str, object, list[str]]] = []
@@ -269,7 +269,7 @@ async def test_nobody_reads_or_changes_what_is_somebody_elses(team: Team, owner:
         found.append(("prompts", "", leaks(await prompts(client), written, name)))
         found.append(("completions", "", leaks(await completions(client), written, name)))
     assert [each for each in found if each[2]] == []
-    team.services.database.settle()
+    team.database.settle()
     after = team.seen(watched(owner, name))
     assert {key: row for key, row in before.items() if after.get(key) != row} == {}
     assert after.keys() == before.keys()

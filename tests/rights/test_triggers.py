@@ -51,7 +51,7 @@ async def test_triggers_of_one_neither_stop_nor_switch_off_those_of_another(
         async def flood() -> None:
             while not done:
                 await search(ana)
-                with acting.as_(None), team.services.database.write() as tx:  # as if they were new
+                with acting.as_(None), team.database.write() as tx:  # as if they were new
                     tx.execute(f"UPDATE long_term_memories SET {UNMARKED} WHERE name LIKE 'attack%'")
 
         async with anyio.create_task_group() as tasks:

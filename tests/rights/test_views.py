@@ -5,6 +5,7 @@ import re
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import cast
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -15,6 +16,7 @@ from memory_server.domain.caller import OWNED, Person
 from memory_server.errors import Conflict, Invalid, Unavailable
 from memory_server.sqlite import rights as sql
 from memory_server.sqlite.database import Database
+from memory_server.sqlite.transaction import Transaction
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -262,7 +264,7 @@ def test_who_reads_only_writes_nothing(database: Database) -> None:
     with acting.as_(Person("max", None, reads_only=True)):
         with pytest.raises(Invalid, match="only read"), database.write():
             pass
-        database.later(lambda tx: tx.execute("DELETE FROM main.memories"))
+        database.later(lambda tx: cast(Transaction, tx).execute("DELETE FROM main.memories"))
         assert database.settle() is None
         assert database.read_only
     assert not database.read_only
@@ -273,7 +275,7 @@ def test_a_mark_is_written_for_the_person_for_whom_it_was_made(database: Databas
     for person in (Person("ana"), Person("bob"), None):
         with acting.as_(person):
             database.later(
-                lambda tx: tx.execute(
+                lambda tx: cast(Transaction, tx).execute(
                     "INSERT INTO main.turns (message, summary, person) VALUES ('x', 'x', ?)", (tx.owner,)
                 )
             )

@@ -11,8 +11,8 @@ import pytest
 
 from memory_server.errors import Conflict, Unavailable
 from memory_server.services.background import FAREWELL, SLOWEST, Background, Job
-from memory_server.sqlite import job_problems
 from memory_server.sqlite.database import Database
+from memory_server.storage.jobs import FRESH
 from tests.conftest import PATIENCE, Clock, problems, until
 
 NEVER = 3600.0
@@ -203,7 +203,7 @@ def test_the_pause_after_a_failure_doubles_up_to_a_minute_and_ends_with_it(
         job.wake.set()
         until(lambda: len(wake.rests) == len(rests) + 1, "it rests again")
     assert wake.rests[: len(rests) + 1] == [*rests, every]
-    assert job_problems.FRESH.total_seconds() > SLOWEST
+    assert FRESH.total_seconds() > SLOWEST
 
 
 def test_a_job_that_has_failed_for_days_is_tried_again(database: Database) -> None:
@@ -273,7 +273,8 @@ def test_a_file_that_cannot_be_written_costs_the_job_nothing(
 ) -> None:
     """Neither when the problem is to be told, nor when it is to be taken out again."""
     work = Work(Unavailable("the cause"))
-    write = Database.write
+    store = type(database)
+    write = store.write
     locked = threading.Event()
 
     def maybe(database: Database, patience: float = 20.0) -> object:
@@ -281,7 +282,7 @@ def test_a_file_that_cannot_be_written_costs_the_job_nothing(
             raise Unavailable("the file is locked")
         return write(database, patience)
 
-    monkeypatch.setattr(Database, "write", maybe)
+    monkeypatch.setattr(store, "write", maybe)
     if failing:
         locked.set()
     with running(database, Job("work", work.run, SOON)):
@@ -299,8 +300,8 @@ def test_a_file_that_cannot_be_written_costs_the_job_nothing(
 def test_a_read_only_file_is_told_nothing_and_the_job_goes_on(
     database: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(Database, "read_only", property(lambda _: True))
-    monkeypatch.setattr(Database, "write", lambda *_: pytest.fail("it wrote"))
+    monkeypatch.setattr(type(database), "read_only", property(lambda _: True))
+    monkeypatch.setattr(type(database), "write", lambda *_: pytest.fail("it wrote"))
     work = Work(Unavailable("boom"))
     with running(database, Job("work", work.run, SOON)):
         until(ran(work, 4), "it is tried again and again")

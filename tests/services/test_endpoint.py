@@ -86,7 +86,9 @@ class Window:
     def sizes(self) -> set[int]:
         """Of which dimensions the vectors in the file are."""
         with self.database.read() as tx:
-            return {size // 4 for (size,) in tx.rows("SELECT length(vector) FROM embeddings")}
+            ids = [memory.id for memory in tx.memories.newest(Filter(), 100, 0)]
+            found = [tx.embeddings.vector_of(space.id, id) for space in tx.embeddings.spaces() for id in ids]
+            return {len(vector) for vector in found if vector is not None}
 
 
 Open = Callable[..., Window]
@@ -234,7 +236,7 @@ def test_a_failure_in_the_background_is_told_by_searches_at_once(window: Open, l
     one = window()
     one.queue.work()
     with one.database.write() as tx:
-        tx.execute("INSERT INTO memories (content, type, importance) VALUES ('harbour', 'learning', 5)")
+        tx.memories.insert(MemoryDraft("harbour", MemoryType.LEARNING), Caller())
     local.answer = status(429, "quota")
     with pytest.raises(Unreachable, match="HTTP 429"):
         one.queue.work()
@@ -262,7 +264,7 @@ def test_a_change_of_dimensions_in_the_background_writes_no_vector(window: Open,
     one = window()
     one.queue.work()
     with one.database.write() as tx:
-        tx.execute("INSERT INTO memories (content, type, importance) VALUES ('harbour', 'learning', 5)")
+        tx.memories.insert(MemoryDraft("harbour", MemoryType.LEARNING), Caller())
     local.dimensions = 256
     with pytest.raises(Unreachable, match="256 numbers, not 512"):
         one.queue.work()
@@ -327,7 +329,7 @@ def test_a_text_that_the_endpoint_refuses_does_not_block_the_queue(window: Open,
     local.answer = refusing(lambda texts: any("poison" in text for text in texts), 500)
     with one.database.write() as tx:
         for text in ("one", "poison", "two"):
-            tx.execute("INSERT INTO memories (content, type, importance) VALUES (?, 'learning', 5)", (text,))
+            tx.memories.insert(MemoryDraft(text, MemoryType.LEARNING), Caller())
     one.queue.work()
     assert one.states() == [("active", 512, 3, 0)]
     assert [hit.memory.content for hit in one.search("poison").hits][:1] == ["poison"]

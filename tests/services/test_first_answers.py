@@ -6,6 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from mcp import Client
 
@@ -14,6 +15,7 @@ from memory_server.domain.embedding import Space
 from memory_server.domain.fact import FactDraft, Scope
 from memory_server.domain.memory import Filter, MemoryChange, MemoryDraft, MemoryType, Stored
 from memory_server.domain.message import Message
+from memory_server.domain.short_term import Keyword
 from memory_server.domain.turn import TurnDraft
 from memory_server.embedding import Embedder
 from memory_server.embedding.hashing import HashingEmbedder
@@ -28,7 +30,6 @@ from memory_server.services.memories import MemoryService
 from memory_server.services.search import SearchService
 from memory_server.services.short_term import ShortTermService
 from memory_server.services.turns import TurnService
-from memory_server.sqlite import embeddings
 from memory_server.sqlite.database import Database
 from tests.conftest import PATIENCE, ROOT, Clock, Holder, Servers, Sqlite, call, eventually
 
@@ -217,9 +218,11 @@ def test_a_merged_text_is_never_found_by_the_vector_of_another(
     assert again.consolidated
     warm.work()
     with database.read() as tx:
-        (vector,) = tx.rows("SELECT vector FROM embeddings")[0]
+        (space,) = tx.embeddings.spaces()
+        vector = tx.embeddings.vector_of(space.id, again.memory.id)
     (expected,) = HashingEmbedder().embed_documents([again.memory.content])
-    assert vector == embeddings.as_blob(expected)
+    assert vector is not None
+    assert np.array_equal(vector, expected)
 
 
 def test_a_store_says_that_it_waits_where_another_process_has_changed_the_embedder(
@@ -408,7 +411,7 @@ def is_loaded(segmenter: JiebaSegmenter) -> bool:
 
 def chinese_memory(database: Database) -> None:
     with database.write() as tx:
-        tx.execute("INSERT INTO memories (content, type) VALUES ('我们在星期五发布', 'error')")
+        tx.memories.insert(MemoryDraft("我们在星期五发布", MemoryType.ERROR), CLAUDE)
 
 
 def chinese_fact(database: Database) -> None:
@@ -417,16 +420,14 @@ def chinese_fact(database: Database) -> None:
 
 def chinese_turn(database: Database) -> None:
     with database.write() as tx:
-        tx.execute("INSERT INTO turns (message, summary) VALUES ('Friday', '我们在星期五发布')")
+        tx.turns.insert(TurnDraft("Friday", "我们在星期五发布"), CLAUDE)
 
 
 def chinese_talk(database: Database) -> None:
     with database.write() as tx:
-        tx.execute("INSERT INTO conversations (name) VALUES ('talk'), ('other')")
-        tx.execute("INSERT INTO short_term_memories (conversation_id, text) VALUES (2, 'user: 星期五')")
-        tx.execute(
-            "INSERT INTO short_term_keywords (conversation_id, word, memory_id, weight) VALUES (2, '星期五', 1, 1)"
-        )
+        tx.conversations.find_or_insert("talk")
+        other = tx.conversations.find_or_insert("other")
+        tx.short_term.insert(other, "user: 星期五", tx.now, [Keyword("星期五", 1, "星期五")], CLAUDE)
 
 
 @pytest.mark.parametrize("write", [chinese_memory, chinese_fact, chinese_turn, chinese_talk])

@@ -1,9 +1,8 @@
 """The knowledge graph: what connecting, walking and asking for neighbours do, on a real database."""
 
 import importlib
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
 from typing import Any
 
 import pytest
@@ -12,6 +11,7 @@ from hypothesis import strategies as st
 
 from memory_server.domain.caller import Caller
 from memory_server.domain.edge import Direction, Edge, Explored, Linked, Relation, Walk
+from memory_server.domain.exchange.records import EdgeRecord
 from memory_server.domain.memory import Filter, MemoryChange, MemoryDraft, MemoryId, MemoryType
 from memory_server.domain.ranking import NEIGHBOUR_WEIGHT, Hit
 from memory_server.embedding import Embedder
@@ -22,8 +22,8 @@ from memory_server.services.embedding_queue import FEW, EmbeddingQueue
 from memory_server.services.graph import REACH, GraphService
 from memory_server.services.memories import MemoryService
 from memory_server.services.search import SearchService
-from memory_server.sqlite.database import Database
-from memory_server.sqlite.transaction import Transaction
+from memory_server.storage.database import Database
+from memory_server.storage.tx import WriteTx
 from tests.conftest import Clock, file_of, rounds
 
 networkx: Any = importlib.import_module("networkx")
@@ -87,7 +87,7 @@ def fill(database: Database, number: int) -> None:
         insert(tx, number)
 
 
-def insert(tx: Transaction, number: int) -> None:
+def insert(tx: WriteTx, number: int) -> None:
     for each in range(1, number + 1):
         tx.memories.insert(MemoryDraft(f"memory {each}", MemoryType.DECISION), CALLER)
 
@@ -110,7 +110,7 @@ def triples(found: Iterable[Edge]) -> list[tuple[int, str, int]]:
 def test_connecting_answers_the_edge_with_the_moment_from_which_it_holds(
     graph: GraphService, connect: Connect
 ) -> None:
-    fill(file_of(graph.database), 2)
+    fill(graph.database, 2)
     made = connect(1, 2, Relation.SOLVES, 0.4)
     assert made == Edge(
         MemoryId(1), MemoryId(2), Relation.SOLVES, 0.4, valid_from="2026-03-14T09:26:53.589Z", valid_to=None
@@ -122,7 +122,7 @@ def test_connecting_answers_the_edge_with_the_moment_from_which_it_holds(
 def test_connecting_twice_updates_the_strength_and_makes_no_second_edge(
     graph: GraphService, connect: Connect, clock: Clock
 ) -> None:
-    fill(file_of(graph.database), 2)
+    fill(graph.database, 2)
     first = connect(1, 2, strength=0.4)
     clock.advance(hours=1)
     again = connect(1, 2, strength=0.9)
@@ -133,7 +133,7 @@ def test_connecting_twice_updates_the_strength_and_makes_no_second_edge(
 def test_the_other_direction_and_another_relation_are_edges_of_their_own(
     graph: GraphService, connect: Connect
 ) -> None:
-    fill(file_of(graph.database), 2)
+    fill(graph.database, 2)
     connect(1, 2)
     connect(2, 1)
     connect(1, 2, Relation.CAUSES)
@@ -143,7 +143,7 @@ def test_the_other_direction_and_another_relation_are_edges_of_their_own(
 def test_an_edge_from_a_memory_to_itself_is_refused_with_the_mend(
     graph: GraphService, connect: Connect
 ) -> None:
-    fill(file_of(graph.database), 1)
+    fill(graph.database, 1)
     with pytest.raises(Invalid, match=r"^An edge needs two memories, and both ends are 1\.$") as error:
         connect(1, 1)
     assert error.value.problem.hints == FIND_MEMORY
@@ -153,7 +153,7 @@ def test_an_edge_from_a_memory_to_itself_is_refused_with_the_mend(
 def test_an_unknown_id_is_refused_with_the_mend_and_nothing_is_written(
     graph: GraphService, connect: Connect, ends: tuple[int, int]
 ) -> None:
-    fill(file_of(graph.database), 1)
+    fill(graph.database, 1)
     with pytest.raises(NotFound, match=r"^No memory 9\.$") as connecting:
         connect(*ends)
     with pytest.raises(NotFound, match=r"^No memory 9\.$") as ending:
@@ -163,7 +163,7 @@ def test_an_unknown_id_is_refused_with_the_mend_and_nothing_is_written(
 
 
 def test_what_does_not_hold_cannot_be_ended(graph: GraphService, connect: Connect) -> None:
-    fill(file_of(graph.database), 2)
+    fill(graph.database, 2)
     connect(2, 1)
     for _ in range(2):
         with pytest.raises(NotFound, match=r"^There is no edge 1 related_to 2\.$") as error:
@@ -178,7 +178,7 @@ def test_what_does_not_hold_cannot_be_ended(graph: GraphService, connect: Connec
 def test_deleting_a_memory_takes_its_edges_along(
     graph: GraphService, service: MemoryService, connect: Connect
 ) -> None:
-    fill(file_of(graph.database), 4)
+    fill(graph.database, 4)
     for source, target in [(1, 2), (2, 3), (3, 1), (3, 4)]:
         connect(source, target)
     graph.end(edge(2, 3))
@@ -227,6 +227,8 @@ class Case:
     depth: int
     walk: Walk
     hour: int | None
+    first: int = 1
+    """The id of the first memory; those of the others follow."""
 
 
 def moment(hour: int) -> str:
@@ -260,25 +262,23 @@ def cases(draw: st.DrawFn, most: int = 14) -> Case:
     )
 
 
-@contextmanager
-def written(database: Database, case: Case) -> Iterator[GraphService]:
-    """The graph of the case in the file, for as long as the block lasts."""
+def written(database: Database, case: Case) -> tuple[GraphService, Case]:
+    """The graph of the case, beside those of the cases before; and the case with the ids that its memories have."""
     with database.write() as tx:
-        tx.connection.executemany(
-            "INSERT INTO memories (id, content, type) VALUES (?, 'text', 'error')",
-            [(id,) for id in range(1, case.nodes + 1)],
-        )
-        tx.connection.executemany(
-            "INSERT INTO edges (source_id, target_id, relation, strength, valid_from, valid_to)"
-            " VALUES (?, ?, ?, ?, ?, ?)",
-            [
-                (*ends, relation.value, strength, moment(since), None if until is None else moment(until))
-                for *ends, relation, strength, since, until in case.edges
-            ],
-        )
-    yield GraphService(database, NO_QUEUE)
-    with database.write() as tx:
-        tx.execute("DELETE FROM memories")
+        ids: list[int] = [
+            tx.memories.insert(MemoryDraft("text", MemoryType.ERROR), CALLER).id for _ in range(case.nodes)
+        ]
+        for source, target, relation, strength, since, until in case.edges:
+            to = None if until is None else moment(until)
+            record = EdgeRecord("", "", relation.value, strength, moment(since), to)
+            tx.taken.insert_edge(ids[source - 1], ids[target - 1], record)
+    edges = [
+        (ids[source - 1], ids[target - 1], relation, strength, since, until)
+        for source, target, relation, strength, since, until in case.edges
+    ]
+    return GraphService(database, NO_QUEUE), replace(
+        case, first=ids[0], edges=edges, start=ids[case.start - 1]
+    )
 
 
 def holding(case: Case) -> list[tuple[int, int, Relation, float, int, int | None]]:
@@ -298,7 +298,7 @@ def holding(case: Case) -> list[tuple[int, int, Relation, float, int, int | None
 
 def as_networkx(case: Case, direction: Direction) -> Any:
     plain = networkx.DiGraph()
-    plain.add_nodes_from(range(1, case.nodes + 1))
+    plain.add_nodes_from(range(case.first, case.first + case.nodes))
     plain.add_edges_from((source, target) for source, target, *_ in holding(case))
     return {Direction.OUT: plain, Direction.IN: plain.reverse(), Direction.BOTH: plain.to_undirected()}[
         direction
@@ -313,8 +313,8 @@ many = settings(
 @given(case=cases())
 @many
 def test_a_walk_finds_what_networkx_finds(database: Database, case: Case) -> None:
-    with written(database, case) as graph:
-        explored = explore(graph, case.start, case.depth, case.walk)
+    graph, case = written(database, case)
+    explored = explore(graph, case.start, case.depth, case.walk)
     plain = as_networkx(case, case.walk.direction)
     expected = networkx.single_source_shortest_path_length(plain, case.start, cutoff=case.depth)
     assert distances(explored) == expected
@@ -334,7 +334,8 @@ def test_a_walk_finds_what_networkx_finds(database: Database, case: Case) -> Non
 def test_a_limit_keeps_whole_levels_and_counts_what_the_next_one_lacks(
     database: Database, case: Case, reach: int
 ) -> None:
-    with pytest.MonkeyPatch.context() as patch, written(database, case) as graph:
+    graph, case = written(database, case)
+    with pytest.MonkeyPatch.context() as patch:
         patch.setattr(services_graph, "REACH", reach)
         explored = explore(graph, case.start, case.depth, case.walk)
     plain = as_networkx(case, case.walk.direction)
@@ -361,7 +362,7 @@ def test_a_limit_keeps_whole_levels_and_counts_what_the_next_one_lacks(
 
 
 def test_a_memory_alone_is_its_whole_graph(graph: GraphService) -> None:
-    fill(file_of(graph.database), 2)
+    fill(graph.database, 2)
     explored = explore(graph, 2, 4)
     (node,) = explored.nodes
     assert (node.memory.content, node.distance, node.path) == ("memory 2", 0, (2,))
@@ -377,7 +378,7 @@ def test_an_unknown_start_is_refused_with_the_mend(graph: GraphService) -> None:
 def test_the_path_leads_over_the_strongest_edge_of_equally_short_ones(
     graph: GraphService, connect: Connect
 ) -> None:
-    fill(file_of(graph.database), 4)
+    fill(graph.database, 4)
     connect(1, 2, strength=0.3)
     connect(1, 3, strength=0.2)
     connect(2, 4, strength=0.5)
@@ -393,12 +394,10 @@ def test_the_path_leads_over_the_strongest_edge_of_equally_short_ones(
 def test_a_hundred_memories_at_most_are_shown_the_strongest_first(
     graph: GraphService, others: int, left_out: int
 ) -> None:
-    fill(file_of(graph.database), others + 1)
-    with file_of(graph.database).write() as tx:
-        tx.execute(
-            "INSERT INTO edges (source_id, target_id, relation, strength)"
-            " SELECT 1, id, 'causes', id / 200.0 FROM memories WHERE id > 1"
-        )
+    fill(graph.database, others + 1)
+    with graph.database.write() as tx:
+        for each in range(2, others + 2):
+            tx.edges.connect(edge(1, each, Relation.CAUSES, each / 200), CALLER)
     explored = explore(graph, 1, 4)
     shown = [node.memory.id for node in explored.nodes]
     assert shown == [1, *sorted(range(2, others + 2), reverse=True)[: REACH - 1]]
@@ -408,7 +407,7 @@ def test_a_hundred_memories_at_most_are_shown_the_strongest_first(
 def test_a_limit_that_a_level_fills_exactly_still_tells_of_the_next_level(
     graph: GraphService, connect: Connect
 ) -> None:
-    fill(file_of(graph.database), REACH + 1)
+    fill(graph.database, REACH + 1)
     for target in range(2, REACH + 1):
         connect(1, target)
     connect(REACH, REACH + 1)
@@ -420,7 +419,7 @@ def test_a_limit_that_a_level_fills_exactly_still_tells_of_the_next_level(
 def test_an_edge_that_ended_is_in_the_graph_of_the_moments_before(
     graph: GraphService, connect: Connect, clock: Clock
 ) -> None:
-    fill(file_of(graph.database), 3)
+    fill(graph.database, 3)
     connect(1, 2, Relation.DEPENDS_ON)
     clock.advance(days=1)
     ended = graph.end(edge(1, 2, Relation.DEPENDS_ON))
@@ -519,7 +518,7 @@ def test_each_way_can_be_left_out(
 
 
 def test_leaving_both_ways_out_is_refused_with_the_mend(graph: GraphService) -> None:
-    fill(file_of(graph.database), 1)
+    fill(graph.database, 1)
     with pytest.raises(
         Invalid, match=r"^Neither edges nor meaning are wanted, which leaves nothing to look for\.$"
     ) as error:
@@ -550,7 +549,7 @@ def test_where_meaning_cannot_answer_edges_do_and_the_answer_says_why(
 
 
 def test_a_memory_that_is_not_embedded_yet_is_told(graph: GraphService, connect: Connect) -> None:
-    fill(file_of(graph.database), 2 * FEW)  # more than a question embeds itself
+    fill(graph.database, 2 * FEW)  # more than a question embeds itself
     connect(2 * FEW, 1)
     answer = graph.related(MemoryId(2 * FEW), 10, graph=True, semantic=True)
     assert [each.memory.id for each in answer.near] == [1]
@@ -558,12 +557,10 @@ def test_a_memory_that_is_not_embedded_yet_is_told(graph: GraphService, connect:
 
 
 def test_a_memory_with_thousands_of_edges_gives_its_strongest_neighbours(graph: GraphService) -> None:
-    fill(file_of(graph.database), 2000)
-    with file_of(graph.database).write() as tx:
-        tx.execute(
-            "INSERT INTO edges (source_id, target_id, relation, strength)"
-            " SELECT id, 1, 'causes', id / 2000.0 FROM memories WHERE id > 1"
-        )
+    fill(graph.database, 2000)
+    with graph.database.write() as tx:
+        for each in range(2, 2001):
+            tx.edges.connect(edge(each, 1, Relation.CAUSES, each / 2000), CALLER)
     near = graph.related(MemoryId(1), 3, graph=True, semantic=False).near
     assert [each.memory.id for each in near] == [2000, 1999, 1998]
 
@@ -716,7 +713,7 @@ def test_a_circle_is_refused_with_the_mend(
     lines: list[tuple[int, int]],
     refused: tuple[int, int],
 ) -> None:
-    fill(file_of(graph.database), 4)
+    fill(graph.database, 4)
     for new, old in lines:
         clock.advance(hours=1)
         connect(new, old, SUPERSEDES)

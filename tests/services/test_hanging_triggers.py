@@ -103,14 +103,8 @@ def add(service: LongTermService, name: str, trigger: str) -> None:
 def add_by_hand(database: Database, name: str, trigger: str) -> None:
     """As the stock program would: nothing checks the trigger."""
     with database.write() as tx:
-        tx.execute("INSERT OR IGNORE INTO conversations (name) VALUES ('default')")
-        tx.execute(
-            """
-            INSERT INTO long_term_memories (conversation_id, name, prompt, "trigger")
-            SELECT id, ?, 'hangs', ? FROM conversations
-            """,
-            (name, trigger),
-        )
+        place = tx.conversations.find_or_insert("default")
+        tx.long_term.insert(place, LongTermDraft(name, "hangs", trigger, None), CLAUDE)
 
 
 def search(service: LongTermService) -> Awakening:

@@ -9,12 +9,11 @@ from typing import Any
 import pytest
 
 from memory_server.domain.caller import Caller
-from memory_server.domain.long_term import LongTermChange, LongTermDraft, Order
+from memory_server.domain.long_term import LongTermChange, LongTermDraft, LongTermId, Order
 from memory_server.domain.message import Message
 from memory_server.domain.situation import Situation
 from memory_server.errors import Conflict, Hint, Invalid, Mend, NotFound, TriggerRejected
 from memory_server.services.long_term import NO_TIME, Awakening, LongTermService
-from memory_server.sqlite import wakes
 from memory_server.sqlite.database import Database
 from memory_server.triggers import Checked, Failure, FailureKind, Outcome, Skipped, Value
 from memory_server.triggers.engine import TwoTierEngine
@@ -436,14 +435,14 @@ def test_each_wake_is_kept_with_its_client_and_its_reason_but_nothing_of_what_wa
 def test_the_table_of_wakes_does_not_grow_beyond_its_limit(
     long_term: LongTermService, database: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(wakes, "KEPT", 5)
+    monkeypatch.setattr("memory_server.storage.long_term.KEPT_WAKES", 5)
     for number in range(4):
         add(long_term, f"always {number}")
     for _ in range(3):
         search(long_term)
     with database.read() as tx:
-        assert tx.value("SELECT count(*) FROM wakes") == 5
-        assert tx.value("SELECT count(*) FROM readable_wakes") == 5
+        kept = [wake for id in range(1, 5) for wake in tx.wakes.select(LongTermId(id), 10)]
+    assert len(kept) == 5
 
 
 def test_a_memory_that_cools_down_rests_in_its_session_alone(

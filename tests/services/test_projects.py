@@ -21,6 +21,8 @@ from memory_server.errors import Conflict, Invalid, Mend, NotFound
 from memory_server.language.pattern import parse
 from memory_server.nlp.jieba import JiebaSegmenter
 from memory_server.nlp.keywords import JiebaKeywords
+from memory_server.postgres import joined_projects as postgres_joined
+from memory_server.postgres.database import Database as PostgresDatabase
 from memory_server.project import NAME, NONE, Project, project_of
 from memory_server.services import projects as project_service
 from memory_server.services.embedding_queue import EmbeddingQueue
@@ -32,9 +34,8 @@ from memory_server.services.projects import ProjectService
 from memory_server.services.search import SearchService
 from memory_server.services.short_term import ShortTermService
 from memory_server.services.turns import TurnService
-from memory_server.sqlite import joined_projects
+from memory_server.sqlite import joined_projects as sqlite_joined
 from memory_server.sqlite.database import Database
-from memory_server.sqlite.joined_projects import JoinedProjects
 from memory_server.triggers.engine import TwoTierEngine
 from memory_server.triggers.javascript.sandbox import Sandbox
 from tests.conftest import Clock, problems
@@ -109,6 +110,11 @@ class World:
     def rows(self, sql: str) -> list[tuple[Any, ...]]:
         with self.database.read() as tx:
             return tx.rows(sql)
+
+    def bits_are_of(self, *projects: str) -> bool:
+        """Whether the sign bits, which SQLite alone keeps, are filed under these projects."""
+        sql = "SELECT DISTINCT project FROM embedding_bits ORDER BY 1"
+        return isinstance(self.database, PostgresDatabase) or self.rows(sql) == [(name,) for name in projects]
 
 
 def of(*marks: str) -> dict[str, list[str]]:
@@ -237,7 +243,7 @@ def test_the_first_folder_of_a_name_takes_over_what_was_stored_under_it_and_no_s
     world: World,
 ) -> None:
     with world.database.write() as tx:
-        tx.execute("INSERT INTO memories (content, type, project) VALUES ('old: x', 'error', 'app')")
+        tx.memories.insert(MemoryDraft("old: x", MemoryType.ERROR, "app"), by(NONE))
     assert world.held(ACME)["memories"] == ["old"]
     world.projects.settle(ACME)
     assert world.held(ACME)["memories"] == ["old"]
@@ -340,9 +346,7 @@ def test_a_name_that_is_new_makes_a_project_of_it(world: World) -> None:
 def test_names_that_differ_in_case_alone_are_told_apart_where_a_person_made_both(world: World) -> None:
     with world.database.write() as tx:
         for name in ("app", "App"):
-            tx.execute(
-                "INSERT INTO memories (content, type, project) VALUES (?, 'error', ?)", (f"{name}: x", name)
-            )
+            tx.memories.insert(MemoryDraft(f"{name}: x", MemoryType.ERROR, name), by(NONE))
     for name, found in {"app": ["app"], "App": ["App"], "APP": []}.items():
         assert world.held(Project(name, name))["memories"] == found
 
@@ -453,7 +457,7 @@ def test_a_renamed_project_keeps_all_it_has_and_every_way_to_it(world: World) ->
     world.fill(Project("app", "app"), "given")  # a server that was started with --project app
     assert world.listed()["Shop"] == Listed("Shop", (ACME.key,), ("app",), "/home/me/acme/app", 4, 3, 4)
     assert world.held(OTHER) == of("other")
-    assert world.rows("SELECT DISTINCT project FROM embedding_bits ORDER BY 1") == [("Shop",), ("other/app",)]
+    assert world.bits_are_of("Shop", "other/app")
 
 
 def test_the_history_of_a_renamed_projects_facts_goes_on(world: World) -> None:
@@ -517,15 +521,15 @@ def test_an_unknown_project_is_refused_with_the_nearest_name(world: World) -> No
 def test_a_large_project_is_renamed_in_short_transactions(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(project_service, "AT_ONCE", 3)
-    monkeypatch.setattr(joined_projects, "AT_ONCE", 3)
+    for module in (project_service, sqlite_joined, postgres_joined):
+        monkeypatch.setattr(module, "AT_ONCE", 3)
     for number in range(10):
         world.remember(f"{number}: {'x' * number}", ACME)
     world.fill(ACME, "acme")
     world.projects.rename("app", "shop")
     assert world.listed()["shop"] == Listed("shop", (ACME.key,), ("app",), "/home/me/acme/app", 11, 1, 1)
     assert set(world.listed()) == {"shop"}
-    assert world.rows("SELECT DISTINCT project FROM embedding_bits") == [("shop",)]
+    assert world.bits_are_of("shop")
     assert world.held(ACME)["long-term"] == ["acme"]
 
 
@@ -548,7 +552,7 @@ def test_joined_projects_are_one_under_every_name_and_key(world: World) -> None:
     (listed,) = world.listed().values()
     assert listed == Listed("app", (ACME.key, OTHER.key), ("fork", "other/app"), "/home/me/acme/app", 3, 2, 2)
     assert world.rows("SELECT name FROM conversations") == [("project:app",)]
-    assert world.rows("SELECT DISTINCT project FROM embedding_bits") == [("app",)]
+    assert world.bits_are_of("app")
 
 
 def test_of_a_key_that_both_have_the_newer_value_is_current_and_the_other_in_the_history(
@@ -588,6 +592,16 @@ def test_long_term_memories_of_one_name_are_both_kept(world: World) -> None:
     assert {each.name: each.prompt for each in listed} == {"wake": ACME.key, "wake (other/app)": OTHER.key}
 
 
+def test_projects_whose_long_names_begin_alike_are_joined_without_a_loss(world: World) -> None:
+    """The names of their conversations are cut to the same one."""
+    long = "x" * 195
+    one, other = Project(f"{long}-one", f"{long}1"), Project(f"{long}-two", f"{long}2")
+    world.long_term.add(LongTermDraft("wake", "up", "true", None), None, by(one))
+    world.remember("of the other one", other)
+    world.projects.join(f"{long}1", f"{long}2")
+    assert [each.name for each in world.long_term.select(None, by(other)).memories] == ["wake"]
+
+
 def test_a_project_is_not_joined_with_itself(world: World) -> None:
     world.write(1, ACME)
     with pytest.raises(Invalid, match="are one project already: app"):
@@ -598,22 +612,22 @@ def test_a_project_is_not_joined_with_itself(world: World) -> None:
 def test_a_join_that_was_broken_off_loses_nothing_and_goes_on(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(project_service, "AT_ONCE", 3)
-    monkeypatch.setattr(joined_projects, "AT_ONCE", 3)
+    for module in (project_service, sqlite_joined, postgres_joined):
+        monkeypatch.setattr(module, "AT_ONCE", 3)
     for number in range(10):
         world.remember(f"{number}: {'x' * number}", OTHER)
     world.fill(OTHER, "other")
     world.fill(ACME, "acme")
-    finish = JoinedProjects.finish
 
     def killed(*_: object) -> Moved:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(JoinedProjects, "finish", killed)
-    with pytest.raises(KeyboardInterrupt):
-        world.projects.join("app", "acme/app")
+    with monkeypatch.context() as patched:
+        for tables in (sqlite_joined, postgres_joined):
+            patched.setattr(tables.JoinedProjects, "finish", killed)
+        with pytest.raises(KeyboardInterrupt):
+            world.projects.join("app", "acme/app")
     assert sum(each.memories for each in world.listed().values()) == 12
-    monkeypatch.setattr(JoinedProjects, "finish", finish)
     moved = world.projects.join("app", "acme/app")[2]
     assert (moved.facts, moved.turns) == (1, 1)
     assert world.listed().keys() == {"acme/app"}

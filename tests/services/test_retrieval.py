@@ -9,6 +9,7 @@ import pytest
 from memory_server.domain import parts
 from memory_server.domain.caller import Caller
 from memory_server.domain.edge import Edge, Relation
+from memory_server.domain.embedding import Embedded
 from memory_server.domain.memory import Filter, MemoryChange, MemoryDraft, MemoryId, MemoryType, Stored
 from memory_server.domain.ranking import LEAST, LIKELY, Hit
 from memory_server.domain.turn import TurnDraft
@@ -663,8 +664,9 @@ def test_a_long_text_that_is_purged_leaves_nothing(
     memories.forget(id, True, SHOP)
     assert search("vault code lighthouse").hits == []
     with database.read() as tx:
-        for table in ("memories", "memory_parts", "part_embeddings", "embeddings", "memory_words_docsize"):
+        for table in ("memories", "memory_parts", "part_embeddings", "embeddings"):
             assert tx.value(f"SELECT count(*) FROM {table}") == 0, table
+        assert tx.candidates.count(Embedded.MEMORIES) == 0
     with pytest.raises(NotFound):
         memories.restore(id)
 

@@ -21,9 +21,10 @@ from memory_server.errors import Hint, Invalid, Mend, NotFound
 from memory_server.language.pattern import parse
 from memory_server.nlp.jieba import JiebaSegmenter
 from memory_server.nlp.keywords import JiebaKeywords
+from memory_server.postgres import short_term as postgres_short_term
 from memory_server.services.short_term import BATCH, Cleaned, Matching, Recalled, ShortTermService
+from memory_server.sqlite import short_term as sqlite_short_term
 from memory_server.sqlite.database import Database
-from memory_server.sqlite.short_term import ShortTerm
 from memory_server.storage.short_term import Totals
 from tests.conftest import Clock, Holder, file_of, rounds
 from tests.services import short_term_reference as reference
@@ -763,12 +764,13 @@ def test_a_write_that_dies_half_way_leaves_no_memory_and_no_keywords(
     def broken(*_: object) -> None:
         raise OSError("the disk is gone")
 
-    monkeypatch.setattr(ShortTerm, "insert_keywords", broken)
+    for tables in (sqlite_short_term, postgres_short_term):
+        monkeypatch.setattr(tables.ShortTerm, "insert_keywords", broken)
     with pytest.raises(Exception, match="the disk is gone"):
         add(service, "cache")
-    with file_of(service.database).read() as tx:
-        for table in ("conversations", "short_term_memories", "short_term_keywords"):
-            assert tx.value(f"SELECT count(*) FROM {table}") == 0
+    with service.database.read() as tx:
+        assert tx.conversations.names() == []
+        assert tx.short_term.totals(None).memories == 0
 
 
 def test_deleting_takes_the_keywords_and_leaves_the_rest(service: ShortTermService, clock: Clock) -> None:

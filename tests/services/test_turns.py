@@ -1,22 +1,25 @@
 """Turns of conversations: all or nothing with their facts, found by words and meaning, facts beside them."""
 
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 
 from memory_server.domain.caller import Caller
 from memory_server.domain.embedding import Embedded
-from memory_server.domain.fact import FactDraft, Scope
+from memory_server.domain.fact import Fact, FactDraft, Scope
 from memory_server.domain.memory import Filter
 from memory_server.domain.turn import TurnDraft
 from memory_server.embedding import Embedder
 from memory_server.errors import Hint, Invalid, MemoryServerError, Mend, Problem
+from memory_server.postgres import facts as postgres_facts
 from memory_server.project import Project
 from memory_server.services.embedding_queue import EmbeddingQueue
 from memory_server.services.facts import FactService
 from memory_server.services.turns import MENTIONED, Recalled, TurnService
+from memory_server.sqlite import facts as sqlite_facts
 from memory_server.sqlite.database import Database
-from memory_server.sqlite.facts import Facts
+from memory_server.storage.facts import Facts
 from tests.conftest import Clock
 
 CLAUDE = Caller("Claude", "s1", Project("/srv/shop", "shop"))
@@ -75,15 +78,19 @@ def test_a_failure_half_way_leaves_neither_turn_nor_facts(
     conversation: TurnService, database: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     register(conversation, "before", first=1)
-    insert, calls = Facts.insert, []
+    calls: list[Facts] = []
 
-    def fails_at_the_second(*arguments: Any) -> Any:
-        calls.append(1)
-        if len(calls) == 2:
-            raise MemoryServerError("the disk is full")
-        return insert(*arguments)
+    def failing_at_the_second(insert: Callable[..., Fact]) -> Callable[..., Fact]:
+        def fails_at_the_second(facts: Facts, *arguments: Any) -> Fact:
+            calls.append(facts)
+            if len(calls) == 2:
+                raise MemoryServerError("the disk is full")
+            return insert(facts, *arguments)
 
-    monkeypatch.setattr(Facts, "insert", fails_at_the_second)
+        return fails_at_the_second
+
+    for tables in (sqlite_facts, postgres_facts):
+        monkeypatch.setattr(tables.Facts, "insert", failing_at_the_second(tables.Facts.insert))
     with pytest.raises(MemoryServerError):
         register(conversation, "after", second=2, third=3)
     assert counts(database) == (1, 1, 1)

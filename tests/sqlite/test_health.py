@@ -10,6 +10,7 @@ from memory_server.sqlite import health
 from memory_server.sqlite.database import Database
 from memory_server.sqlite.rows import Rows
 from memory_server.sqlite.transaction import Transaction
+from memory_server.storage.health import NAMED
 from tests.conftest import Clock, InMemory, problems, undone
 
 NO_UTF8 = b"caf\xe9"
@@ -76,7 +77,7 @@ def put(tx: Transaction, rows: Rows, column: str, value: bytes) -> str:
 
 
 def bad_rows(tx: Transaction, database: Database) -> list[str]:
-    return [each for each in tx.health.problems(database.migrations) if each.startswith("row ")]
+    return [each for each in tx.health.problems() if each.startswith("row ")]
 
 
 def declared(kind: str) -> list[Any]:
@@ -157,11 +158,11 @@ def test_any_date_that_sqlite_reads_is_one(
 def test_of_many_bad_rows_of_a_table_the_first_are_named_and_the_others_counted(
     by_hand: Transaction, database: Database
 ) -> None:
-    for _ in range(health.NAMED + 5):
+    for _ in range(NAMED + 5):
         by_hand.execute("INSERT INTO turns (message, summary) VALUES (CAST(x'ff' AS TEXT), 'fine')")
-    found = [each for each in by_hand.health.problems(database.migrations) if "turns" in each]
+    found = [each for each in by_hand.health.problems() if "turns" in each]
     assert found == [
-        *(f"row {id} of turns: message is not UTF-8" for id in range(1, health.NAMED + 1)),
+        *(f"row {id} of turns: message is not UTF-8" for id in range(1, NAMED + 1)),
         "5 more rows of turns are as bad",
     ]
 
@@ -172,7 +173,7 @@ def test_a_missing_trigger_and_a_memory_outside_the_word_index_and_the_counts_ar
     by_hand.execute("DROP TRIGGER facts_deleted")
     by_hand.execute("INSERT INTO memories (content, type) VALUES ('x', 'error')")
     by_hand.execute("INSERT INTO edges (source_id, target_id, relation) VALUES (1, 2, 'causes')")
-    found = by_hand.health.problems(database.migrations)
+    found = by_hand.health.problems()
     assert found[-3:] == [
         "trigger facts_deleted is missing",
         "1 memories are not in the word index",

@@ -7,9 +7,10 @@ import pytest
 
 from memory_server.domain.memory import MemoryId
 from memory_server.errors import Unavailable
-from memory_server.sqlite import later
 from memory_server.sqlite.database import Database
 from memory_server.sqlite.transaction import Transaction
+from memory_server.storage import later
+from memory_server.storage.tx import WriteTx
 from tests.conftest import Clock, damage
 
 
@@ -61,7 +62,8 @@ def test_a_write_that_is_undone_keeps_it_for_the_next(database: Database) -> Non
 def test_one_that_cannot_be_written_is_left_out_and_logged(
     database: Database, caplog: pytest.LogCaptureFixture
 ) -> None:
-    def broken(tx: Transaction) -> None:
+    def broken(tx: WriteTx) -> None:
+        assert isinstance(tx, Transaction)
         tx.memories.mark_accessed([MemoryId(1)])
         tx.execute("INSERT INTO memories (content, type) VALUES ('', 'no type')")
 

@@ -289,7 +289,7 @@ def test_any_edits_leave_the_file_whole(
                 case "embed":
                     embed_all(tx)
             assert_whole(tx)
-        assert tx.health.problems(database.migrations) == []
+        assert tx.health.problems() == []
 
 
 def test_the_stock_program_edits_a_long_text(file_database: Database, clock: Clock, sqlite: Sqlite) -> None:

@@ -16,6 +16,7 @@ from memory_server.domain.short_term import Asking, Keyword, SaidFilter, ShortTe
 from memory_server.domain.turn import TurnDraft
 from memory_server.sqlite.database import Database
 from memory_server.sqlite.transaction import Transaction
+from memory_server.storage.candidates import Held
 from memory_server.storage.projects import KeyKind, Known
 from memory_server.storage.short_term import ConversationId
 from memory_server.storage.vectors import Waiting
@@ -50,7 +51,7 @@ ASKED: dict[str, Callable[[Transaction], Any]] = {
     "texts": lambda tx: tx.candidates.count(Embedded.MEMORIES),
     "posting": lambda tx: tx.candidates.posting(Embedded.MEMORIES, "text"),
     "words of a project": lambda tx: tx.candidates.with_others(
-        ["text"], tx.candidates.of_project(["text"], "p"), [2]
+        ["text"], Held(1, tx.candidates.of_project(["text"], "p"), "p"), np.array([2])
     ),
     "posting of turns": lambda tx: tx.candidates.posting(Embedded.TURNS, "text"),
     "posting of facts": lambda tx: tx.candidates.posting(Embedded.FACTS, "text"),
@@ -102,7 +103,7 @@ ASKED |= {
     "cleaned": lambda tx: tx.conversations.mark_cleaned(CONVERSATION, 1),
     "relevant": lambda tx: tx.short_term.relevant(CONVERSATION, Asking(ASKED_WORDS), tx.now),
     "flashbacks": lambda tx: tx.short_term.recollect(Asking(ASKED_WORDS), [NEW.id]),
-    "shared words": lambda tx: tx.short_term.shared_words(NEW.id, Asking(ASKED_WORDS)),
+    "shared words": lambda tx: tx.short_term.shared_words([NEW.id], Asking(ASKED_WORDS)),
     "recalled": lambda tx: tx.short_term.select([NEW.id]),
     "settled": lambda tx: tx.short_term.count_settled(CONVERSATION, tx.now),
     "too recent": lambda tx: tx.short_term.count_unsettled(CONVERSATION, tx.now),

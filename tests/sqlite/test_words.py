@@ -4,6 +4,7 @@ import json
 import re
 import unicodedata
 
+import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -221,9 +222,10 @@ def test_in_a_small_project_words_score_as_they_do_among_all(
             )
             of[id] = name or ""
         all_of = [tx.candidates.posting(Embedded.MEMORIES, term) for term in terms]
-        own = tx.candidates.of_project(terms, project)
+        held = tx.candidates.held(Embedded.MEMORIES, terms, Filter(project=project))
+        own = held.postings
         more = [id for id in of if of[id] != project][:others]
-        joined = tx.candidates.with_others(terms, own, more)
+        joined = tx.candidates.with_others(terms, held, np.array(more, np.int64)).postings
         assert tx.candidates.count(Embedded.MEMORIES) == tx.value("SELECT count(*) FROM memory_words_docsize")
     for every, found, both in zip(all_of, own, joined, strict=True):
         whole = every.ids & parts.WHOLE
@@ -242,11 +244,11 @@ def test_only_a_project_that_is_small_is_looked_through_alone(
         for name in ("p", "p", "p", "q", "q", None):
             tx.execute("INSERT INTO memories (content, type, project) VALUES ('x', 'error', ?)", (name,))
         found = {
-            name: tx.candidates.in_small_project(Embedded.MEMORIES, Filter(project=name))
+            name: tx.candidates.held(Embedded.MEMORIES, ["x"], Filter(project=name)).project
             for name in ("p", "q", "", None)
         }
         assert found == {"p": None, "q": "q", "": "", None: None}
-        assert tx.candidates.in_small_project(Embedded.FACTS, Filter(project="q")) is None
+        assert tx.candidates.held(Embedded.FACTS, ["x"], Filter(project="q")).project is None
 
 
 @MANY

@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from memory_server.domain.briefing.choice import Briefing, Frame, Heading, Item, brief
@@ -189,6 +189,7 @@ KEYS = st.sampled_from(
     st.integers(0, 10_000_000),
     st.integers(40, 8000),
 )
+@example([], "0\x07\x07:0:0\x07\x07:0:0:0A\U00020000", 0, 40)
 def test_a_briefing_keeps_its_limit_and_is_the_same_each_time(
     values: list[tuple[str, Any]], project: str, more: int, room: int
 ) -> None:

@@ -1,0 +1,324 @@
+"""`memory-server copy`: there and back, killed half way, from a source in use, and into what it refuses."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import apsw
+import psycopg
+import pytest
+
+from memory_server.sqlite.filling import ENDING
+from memory_server.where import Postgres
+from tests.conftest import ROOT
+from tests.exchange.conftest import Run
+from tests.postgres_server import new_database, new_place
+
+PATIENCE = 60
+"""Seconds until a command is far enough; it takes a few."""
+
+OWN = {"migrations", "bits_changes", "job_problems", "erasures"}
+"""Tables of one file alone: when it was migrated, what a running server compares, and what it has to erase."""
+
+
+@contextmanager
+def edited(path: Path) -> Iterator[apsw.Connection]:
+    connection = apsw.Connection(str(path))
+    try:
+        connection.set_busy_timeout(20_000)
+        yield connection
+    finally:
+        connection.close()
+
+
+def tables(path: Path) -> dict[str, list[Any]]:
+    """All rows of a file, also those that are derived; of the words the shares that searches count with."""
+    with edited(path) as connection:
+        names = connection.execute("SELECT name FROM sqlite_schema WHERE type = 'table'").fetchall()
+        found: dict[str, list[Any]] = {
+            str(name): sorted(connection.execute(f'SELECT * FROM "{name}"').fetchall(), key=repr)
+            for (name,) in names
+            if name not in OWN and "_words" not in str(name)
+        }
+        highest = found["sqlite_sequence"]
+        found["sqlite_sequence"] = [row for row in highest if row[1]]  # 0 says as much as none
+        for index in ("memory_words", "fact_words", "turn_words", "short_term_words"):
+            columns = connection.execute(f"SELECT * FROM {index}").get_description()
+            texts = ", ".join(f'"{column[0]}"' for column in columns)
+            found[index] = connection.execute(f"SELECT rowid, {texts} FROM {index} ORDER BY rowid").fetchall()
+    return found
+
+
+def problems(run: Run, place: Postgres | Path) -> object:
+    given = place.given if isinstance(place, Postgres) else str(place)
+    return run(given, "doctor", "--json").summary["problems"]
+
+
+@pytest.fixture
+def tenant() -> Postgres:
+    return new_place()
+
+
+def test_there_and_back_every_row_is_the_same(copy: Path, tmp_path: Path, run: Run, tenant: Postgres) -> None:
+    with edited(copy) as file:
+        assert file.execute("SELECT count(*) FROM embeddings").get > 2
+        assert file.execute("SELECT count(*) FROM part_embeddings").get > 2
+        file.execute("INSERT INTO call_counts (day, tool, calls) VALUES ('2026-01-02', 'recall', 3)")
+        file.execute(
+            "INSERT INTO tokens (name, hash, prefix, projects) VALUES ('安', ?, 'msrv_abc', '[\"ledger\"]')",
+            ("0" * 64,),
+        )
+    there = run(copy, "copy", copy, tenant.given)
+    assert (there.err, there.code) == ("", 0)
+    assert "all equal" in there.out
+    back = tmp_path / "back.db"
+    assert run(copy, "copy", tenant.given, back).code == 0
+    assert tables(back) == tables(copy)
+    assert problems(run, tenant) == problems(run, back) == []
+    assert not back.with_name(back.name + ENDING).exists()
+
+
+def test_a_copy_answers_as_its_source_does(copy: Path, run: Run, tenant: Postgres) -> None:
+    run(copy, "copy", copy, tenant.given)
+    for question in ("审计", "backups", "发布 星期二"):
+        asked = ("search", question, "--json")
+        assert run(tenant.given, *asked).summary == run(copy, *asked).summary
+
+
+def test_one_tenant_becomes_another_one(copy: Path, tmp_path: Path, run: Run) -> None:
+    first, second = new_place(), Postgres(new_database(), "两")
+    run(copy, "copy", copy, first.given)
+    assert run(copy, "copy", first.given, second.given).code == 0
+    run(copy, "copy", second.given, tmp_path / "back.db")
+    assert tables(tmp_path / "back.db") == tables(copy)
+
+
+def test_no_id_is_used_twice_in_a_copy(copy: Path, run: Run, tenant: Postgres) -> None:
+    with edited(copy) as file:
+        highest = int(file.execute("SELECT seq FROM sqlite_sequence WHERE name = 'memories'").get)
+        file.execute("DELETE FROM memories WHERE id = ?", (highest,))
+    run(copy, "copy", copy, tenant.given)
+    added = run(tenant.given, "add", "The first one after the copy")
+    assert added.out.startswith(f"m{highest + 1} ")
+
+
+# Killed
+
+
+@pytest.fixture(scope="module")
+def large(tmp_path_factory: pytest.TempPathFactory, filled: Path) -> Path:
+    """A file whose copy takes seconds. Do not change it."""
+    path = tmp_path_factory.mktemp("large") / "memory.db"
+    path.write_bytes(filled.read_bytes())
+    fill(path, 6000)
+    return path
+
+
+def fill(path: Path, number: int) -> None:
+    with edited(path) as file, file:
+        file.executemany(
+            "INSERT INTO memories (content, type, project) VALUES (?, 'learning', 'ledger')",
+            [(f"Lighthouse {n} is painted red, 灯塔{n}号是红色的。 {'word ' * 30}",) for n in range(number)],
+        )
+
+
+def begun(tmp_path: Path, user_folders: dict[str, str], *arguments: object) -> "subprocess.Popen[str]":
+    return subprocess.Popen(
+        [sys.executable, "-m", "memory_server", "copy", *map(str, arguments)],
+        env={**os.environ, **user_folders, "PYTHONPATH": str(ROOT)},
+        cwd=tmp_path,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
+def killed(process: "subprocess.Popen[str]", half_way: Callable[[], bool]) -> None:
+    late = time.monotonic() + PATIENCE
+    while not half_way():
+        assert process.poll() is None, process.communicate()
+        assert time.monotonic() < late, "it is not half way"
+        time.sleep(0.01)
+    process.send_signal(signal.SIGKILL)
+    process.communicate()
+
+
+def memories_in(place: Postgres) -> int:
+    with psycopg.connect(place.url, autocommit=True) as connection:
+        there = connection.execute("SELECT to_regclass('memory_server.memories')").fetchone()
+        if there is None or there[0] is None:
+            return 0
+        row = connection.execute(
+            """
+            SELECT count(*) FROM memory_server.memories AS m JOIN memory_server.tenants AS t ON t.id = tenant_id
+            WHERE t.name = %s
+            """,
+            (place.tenant,),
+        ).fetchone()
+        return int(row[0]) if row else 0
+
+
+@pytest.mark.parametrize("changed", [False, True])
+def test_a_killed_copy_to_postgresql_goes_on(
+    large: Path, tmp_path: Path, run: Run, user_folders: dict[str, str], tenant: Postgres, changed: bool
+) -> None:
+    source = tmp_path / "source.db"
+    source.write_bytes(large.read_bytes())
+    killed(begun(tmp_path, user_folders, source, tenant.given), lambda: 1000 <= memories_in(tenant) < 6000)
+    for command in (("list",), ("add", "Too early")):
+        used = run(tenant.given, *command)
+        assert used.code == 1
+        assert used.err.count("\n") == 1
+        assert f"is an unfinished copy of {source}" in used.err
+        assert "goes on" in used.err
+    other = run(source, "copy", large, tenant.given)
+    assert (other.code, other.err.count("\n")) == (1, 1)
+    assert f"unfinished copy of {source}, not of {large}" in other.err
+    if changed:
+        with edited(source) as file:
+            file.execute(
+                "DELETE FROM memories WHERE id = 1; UPDATE memories SET access_count = 7 WHERE id = 2"
+            )
+            file.execute("UPDATE memories SET content = 'Changed meanwhile' WHERE id = 3")
+            file.execute("UPDATE facts SET value = '7' WHERE id = 2")
+    done = run(source, "copy", source, tenant.given)
+    assert (done.err, done.code) == ("", 0)
+    assert "went on" in done.out
+    run(source, "copy", tenant.given, tmp_path / "back.db")
+    assert tables(tmp_path / "back.db") == tables(source)
+    assert problems(run, tenant) == []
+
+
+def test_a_killed_copy_to_a_file_goes_on(
+    large: Path, tmp_path: Path, run: Run, user_folders: dict[str, str], tenant: Postgres
+) -> None:
+    assert run(large, "copy", large, tenant.given).code == 0
+    target = tmp_path / "target.db"
+    unfinished = target.with_name(target.name + ENDING)
+    killed(
+        begun(tmp_path, user_folders, tenant.given, target),
+        lambda: unfinished.exists() and unfinished.stat().st_size > 3_000_000,
+    )
+    assert not target.exists()
+    used = run(unfinished, "list")
+    assert (used.code, used.err.count("\n")) == (1, 1)
+    assert "unfinished copy" in used.err
+    done = run(large, "copy", tenant.given, target)
+    assert (done.err, done.code) == ("", 0)
+    assert "went on" in done.out
+    assert tables(target) == tables(large)
+    assert not unfinished.exists()
+
+
+# A source in use
+
+
+def test_a_source_in_use_is_copied_as_of_one_moment(
+    large: Path, tmp_path: Path, run: Run, user_folders: dict[str, str], tenant: Postgres
+) -> None:
+    """Its writer adds pairs, each in one transaction: the copy has both of a pair, or none."""
+    source = tmp_path / "source.db"
+    source.write_bytes(large.read_bytes())
+    process = begun(tmp_path, user_folders, source, tenant.given)
+    written = 0
+    with edited(source) as file:
+        while process.poll() is None:
+            file.execute(
+                """
+                BEGIN IMMEDIATE;
+                INSERT INTO memories (content, type) VALUES ('one of a pair', 'error');
+                INSERT INTO turns (message, summary) VALUES ('one of a pair', 'one of a pair');
+                COMMIT
+                """
+            )
+            written += 1
+    printed = process.communicate()
+    assert process.returncode == 0, printed
+    run(source, "copy", tenant.given, tmp_path / "back.db")
+    found = tables(tmp_path / "back.db")
+    pairs = [sum("one of a pair" in row for row in found[name]) for name in ("memories", "turns")]
+    assert pairs[0] == pairs[1]
+    assert pairs[0] < written
+
+
+# What is refused
+
+
+@pytest.fixture
+def refused(copy: Path, run: Run) -> Callable[..., str]:
+    """The error of a copy that is refused: one line, and nothing is left behind."""
+
+    def refused(*arguments: object) -> str:
+        done = run(copy, "copy", *map(str, arguments))
+        assert done.code in (1, 2)
+        assert done.code == 2 or done.err.count("\n") == 1
+        return done.err
+
+    return refused
+
+
+def test_a_target_that_holds_something_is_refused(
+    copy: Path, tmp_path: Path, run: Run, tenant: Postgres, refused: Callable[..., str]
+) -> None:
+    run(tenant.given, "add", "It holds this")
+    error = refused(copy, tenant.given)
+    assert "is not empty: it has rows in projects, " in error
+    assert "the address of an empty tenant" in error
+    there = tmp_path / "there.db"
+    there.write_text("somebody's")
+    error = refused(tenant.given, there)
+    assert f"{there} is there already" in error
+    assert there.read_text() == "somebody's"
+    assert run(tenant.given, "list").out.count("\n") == 1
+
+
+def test_a_target_of_a_newer_program_is_refused(copy: Path, run: Run, refused: Callable[..., str]) -> None:
+    place = Postgres(new_database())
+    run(place.given, "add", "x")
+    with psycopg.connect(place.url, autocommit=True) as connection:
+        connection.execute(
+            "INSERT INTO memory_server.migrations (version, name, applied_at) VALUES (999, 'later', '2030-01-01')"
+        )
+    error = refused(copy, place.given)
+    assert "has schema version 999" in error
+    assert "Upgrade memory-server" in error
+
+
+def test_a_server_that_cannot_be_reached_is_named(
+    copy: Path, tmp_path: Path, refused: Callable[..., str]
+) -> None:
+    nowhere = "postgresql://memory:geheim@127.0.0.1:9/memory"
+    for arguments in ((copy, nowhere), (nowhere, tmp_path / "new.db")):
+        error = refused(*arguments)
+        assert "127.0.0.1:9" in error
+        assert "cannot be reached" in error
+        assert "geheim" not in error
+    assert not (tmp_path / "new.db").exists()
+
+
+def test_other_wrong_places_are_named(
+    copy: Path, tmp_path: Path, tenant: Postgres, refused: Callable[..., str]
+) -> None:
+    assert "There is no database" in refused(tmp_path / "none.db", tenant.given)
+    assert "memory-server backup" in refused(copy, tmp_path / "new.db")
+    assert "holds nothing to copy" in refused(tenant.given, tmp_path / "new.db")
+    assert "the tenant must have 1 to 200 characters" in refused(copy, f"{tenant.url}&tenant=")
+
+
+def test_a_row_that_postgresql_cannot_keep_is_named(
+    copy: Path, run: Run, tenant: Postgres, refused: Callable[..., str]
+) -> None:
+    with edited(copy) as file:
+        file.execute("INSERT INTO turns (message, summary) VALUES ('a' || char(0) || 'b', 'short')")
+        (id,) = file.execute("SELECT max(id) FROM turns").fetchall()[0]
+    error = refused(copy, tenant.given)
+    assert f"Row {id} of turns holds the character U+0000, which PostgreSQL cannot keep" in error
+    with edited(copy) as file:
+        file.execute("DELETE FROM turns WHERE id = ?", (id,))
+    assert "went on" in run(copy, "copy", copy, tenant.given).out
