@@ -7,6 +7,7 @@
     python scripts/bench --peers FOLDER        also the servers of others that are installed there
     python scripts/bench --render              show what is kept on all pages anew, without measuring
     python scripts/bench --compare A B         what is faster in B than in A, of two files
+    python scripts/bench --postgres            a file and PostgreSQL side by side: see postgres.py
 
 The files are made once and kept in the user's cache folder. It needs Linux.
 """
@@ -14,8 +15,10 @@ The files are made once and kept in the user's cache folder. It needs Linux.
 import argparse
 import asyncio
 import os
+import sys
 from pathlib import Path
 
+import postgres
 from report import machine
 from scale import files
 from scale.effort import Effort
@@ -41,7 +44,12 @@ def main() -> None:
     parser.add_argument("--write", action="store_true", help="keep the figures, and show them on all pages")
     parser.add_argument("--render", action="store_true", help="show what is kept on all pages")
     parser.add_argument("--compare", type=Path, nargs=2, metavar=("A", "B"), help="two files of --save")
+    parser.add_argument("--postgres", action="store_true", help="a file and PostgreSQL side by side")
     given = parser.parse_args()
+    if given.postgres:
+        sys.argv = [sys.argv[0], *(["--write"] if given.write else []), *([] if given.full else ["--quick"])]
+        postgres.main()
+        return
     if given.write and given.sizes:
         parser.error("--write takes the figures of the usual sizes")
     if given.compare:

@@ -35,6 +35,7 @@ from memory_server.domain.turn import TurnDraft  # noqa: E402
 from memory_server.mcp.toolsets import toolsets  # noqa: E402
 from memory_server.project import Project  # noqa: E402
 from memory_server.settings import Settings  # noqa: E402
+from memory_server.sqlite.database import Database  # noqa: E402
 from memory_server.sqlite.tx import Tx  # noqa: E402
 
 HISTORIES = Path(__file__).with_name("histories")
@@ -136,6 +137,7 @@ def briefing(services: app.Services, project: str, limit: int) -> str:
 
 def newest(services: app.Services, project: str, limit: int) -> str:
     """The baseline: the newest items of the project, and of none, each cut to the same length."""
+    assert isinstance(services.database, Database)
     with services.database.read() as tx:
         items = _newest(tx, project)
     longest = max(map(len, items))

@@ -4,6 +4,7 @@ import dataclasses
 import os
 import sys
 import time
+import uuid
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -32,6 +33,7 @@ from memory_server.services.gathering import Asked
 from memory_server.services.memories import MemoryService
 from memory_server.settings import Settings
 from memory_server.storage.tx import Tx
+from memory_server.where import Postgres
 from quality.data import JSON, Memory, Question, Store
 from quality.measures import FIRST
 
@@ -120,7 +122,7 @@ class ServicesDoor:
         """What the ranking knows of each candidate, best first."""
         self._set_clock(question.asked_at or self._last)
         text = question.text[:LONGEST_QUESTION]
-        asked = Asked(Embedded.MEMORIES, search.load, Filter(), FIRST, mode, None)
+        asked = Asked(Embedded.MEMORIES, search.load, Filter(), FIRST, mode, lambda: None)
 
         def ask(tx: Tx, meaning: Meaning | Unanswered) -> list[tuple[int, Signals]]:
             assert isinstance(meaning, Meaning)
@@ -147,8 +149,10 @@ def memory_type(memory: Memory) -> MemoryType:
 
 
 @contextmanager
-def built(embedder: Embedder) -> Iterator[tuple[app.Services, Callable[[datetime], None]]]:
-    """The services on a temporary database, and what sets their clock."""
+def built(
+    embedder: Embedder, postgres: str | None = None
+) -> Iterator[tuple[app.Services, Callable[[datetime], None]]]:
+    """The services on a temporary file, or a new tenant of a PostgreSQL database; and what sets their clock."""
     now = datetime.now(UTC)
 
     def set_clock(moment: datetime) -> None:
@@ -160,7 +164,8 @@ def built(embedder: Embedder) -> Iterator[tuple[app.Services, Callable[[datetime
         patch.object(app, "choose", lambda *_: embedder),
         patch.object(app, "clock", lambda: now),
     ):
-        services = app.build(Settings(db=Path(folder) / "memory.db", embedder="bundled", allow_secrets=True))
+        place = Postgres(postgres, uuid.uuid4().hex) if postgres else Path(folder) / "memory.db"
+        services = app.build(Settings(db=place, embedder="bundled", allow_secrets=True))
         try:
             yield services, set_clock
         finally:
@@ -168,9 +173,9 @@ def built(embedder: Embedder) -> Iterator[tuple[app.Services, Callable[[datetime
 
 
 @contextmanager
-def through_services(embedder: Embedder) -> Iterator[Door]:
+def through_services(embedder: Embedder, postgres: str | None = None) -> Iterator[Door]:
     """The services on a temporary database."""
-    with built(embedder) as (services, set_clock):
+    with built(embedder, postgres) as (services, set_clock):
         yield ServicesDoor(services, set_clock)
 
 

@@ -25,6 +25,7 @@ from memory_server.domain.edge import Edge, Relation  # noqa: E402
 from memory_server.domain.memory import Filter, MemoryDraft, MemoryId, MemoryType  # noqa: E402
 from memory_server.services.search import SearchService  # noqa: E402
 from memory_server.settings import Settings  # noqa: E402
+from memory_server.sqlite.database import Database  # noqa: E402
 from quality.data import Question  # noqa: E402
 from quality.evaluate import MODES  # noqa: E402
 from quality.measures import rank  # noqa: E402
@@ -68,6 +69,7 @@ def measured(
         app.queue.warm_up()
         service = SearchService(app.database, app.queue, count_access=False)
         ids: dict[int, MemoryId] = {}
+        assert isinstance(app.database, Database)
         with app.database.write() as tx:
             for number, entry in log.entries.items():
                 draft = MemoryDraft(

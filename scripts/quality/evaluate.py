@@ -10,6 +10,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
+from functools import partial
 from pathlib import Path
 
 sys.path[:0] = [str(Path(__file__).resolve().parents[up]) for up in (1, 2)]
@@ -79,7 +80,7 @@ def main() -> None:
         _print(saved.load(given.show))
         return
     embedder = RememberedEmbedder(BundledEmbedder(), given.vectors)
-    opened: Opened = through_mcp if given.mcp else through_services
+    opened: Opened = through_mcp if given.mcp else partial(through_services, postgres=given.postgres)
     results: list[Result] = []
     for store in _stores(given):
         began = time.perf_counter()
@@ -124,6 +125,7 @@ def _arguments() -> argparse.Namespace:
     add("--cut", type=int, metavar="N", help="stores cut to N memories around the evidence")
     add("--modes", type=_modes, default=[*MODES, *BASELINES], help=f"of {','.join([*MODES, *BASELINES])}")
     add("--mcp", action="store_true", help="through a server over stdio, not through the services")
+    add("--postgres", metavar="ADDRESS", help="on this PostgreSQL database, a new tenant for each store")
     add("--vectors", type=Path, metavar="FILE", help="keep the vectors of memories there for the next run")
     add("--save", type=Path, metavar="FILE", help="write the result of each question as a line of JSON")
     add("--show", type=Path, metavar="FILE", help="the tables of a saved run; asks nothing")

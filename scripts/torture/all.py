@@ -1,6 +1,6 @@
 """Kills, power cuts, locks, full disks and random arguments: prints a table, and ends with 1 where anything is wrong.
 
-    python scripts/torture/all.py --minutes 10 --seed 1 [--only kills,power,locks,disk,fuzz]
+    python scripts/torture/all.py --minutes 10 --seed 1 [--only kills,power,locks,disk,fuzz,servers]
 
 The time is shared in equal parts. What was deleted and its erasing have a torture of their own: erase.py.
 """
@@ -15,7 +15,7 @@ from pathlib import Path
 
 sys.path[:0] = [str(Path(__file__).resolve().parents[up]) for up in (1, 2)]
 
-from torture import disk, fuzz, kills, locks, power  # noqa: E402
+from torture import disk, fuzz, kills, locks, power, servers  # noqa: E402
 from torture.tally import Goes, Tally  # noqa: E402
 
 PARTS: dict[str, Callable[[random.Random, Goes, Path], list[Tally]]] = {
@@ -24,6 +24,7 @@ PARTS: dict[str, Callable[[random.Random, Goes, Path], list[Tally]]] = {
     "locks": locks.run,
     "disk": disk.run,
     "fuzz": fuzz.run,
+    "servers": servers.run,
 }
 
 HEAD = ("what", "rounds", "acknowledged rows", "lost", "damaged files", "other faults")

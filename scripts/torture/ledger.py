@@ -6,18 +6,19 @@ import threading
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import Any
 
+from memory_server import stores
 from memory_server.errors import MemoryServerError
-from memory_server.sqlite.database import Database
-from memory_server.sqlite.transaction import Transaction
+from memory_server.where import Where
 from torture.histories import LETTERS
 from torture.wire import Answer
 
 DELETED = "deleted"
 GONE = "gone"
 HALF = "half-written"
+UNTOLD = "cannot be told"
+"""What a refusal says where a database went away amid a commit: the write may or may not have been done."""
 KINDS = ("memory", "memory", "memory", "fact", "turn", "short", "long")
 
 State = str
@@ -72,6 +73,8 @@ class Ledger:
             item.states |= {state}
         answer = ask(call.tool, call.arguments)
         self.pairs = pairs
+        if isinstance(answer, str) and UNTOLD in answer:
+            return call
         if isinstance(answer, str):
             self.refusals.append(f"{call.tool}: {answer}")
             for (item, _), states in zip(call.after, before, strict=True):
@@ -189,23 +192,24 @@ def clock() -> datetime:
     return datetime.now(UTC)
 
 
-def look(path: Path) -> tuple[Seen, list[str]]:
-    """What a file holds that only ledgers have written, and what is wrong with it."""
-    return _read(path, lambda tx: dict(_rows(tx)))
+def look(where: Where) -> tuple[Seen, list[str]]:
+    """What a database holds that only ledgers have written, and what is wrong with it."""
+    return _read(where, lambda tx: dict(_rows(tx)))
 
 
-def problems(path: Path) -> list[str]:
-    """What is wrong with a file."""
-    _, found = _read(path, lambda _: {})
+def problems(where: Where) -> list[str]:
+    """What is wrong with a database."""
+    _, found = _read(where, lambda _: {})
     return found
 
 
-def _read(path: Path, rows: Callable[[Transaction], Seen]) -> tuple[Seen, list[str]]:
-    database = Database(path, clock)
+def _read(where: Where, rows: Callable[[Any], Seen]) -> tuple[Seen, list[str]]:
+    """`rows` gets a transaction of either store: both take a statement and give its rows."""
+    database = stores.at(where, clock)
     try:
         database.open()
+        found = database.problems()
         with database.read() as tx:
-            found = tx.health.problems(database.migrations)
             return {} if found else rows(tx), found
     except MemoryServerError as error:
         return {}, [str(error)]
@@ -213,7 +217,7 @@ def _read(path: Path, rows: Callable[[Transaction], Seen]) -> tuple[Seen, list[s
         database.close()
 
 
-def _rows(tx: Transaction) -> Iterator[tuple[str, tuple[State, int]]]:
+def _rows(tx: Any) -> Iterator[tuple[str, tuple[State, int]]]:
     alive: Seen = {}
     for id, content, tags in tx.rows("SELECT id, content, tags FROM memories"):
         word, version = content.split()[:2]

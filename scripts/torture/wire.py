@@ -11,6 +11,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from memory_server.where import Postgres, Where
+
 ROOT = Path(__file__).resolve().parents[2]
 
 PATIENCE = 45.0
@@ -30,17 +32,18 @@ class Silent(Exception):
 
 
 class Server:
-    """`memory-server serve` on a file; its own folders, its log and its standard error are in `folder`."""
+    """`memory-server serve` on a database; its own folders, its log and its standard error are in `folder`."""
 
-    def __init__(self, db: Path, folder: Path) -> None:
+    def __init__(self, db: Where, folder: Path) -> None:
         self.log = folder / "server.log"
         kept = {
             name: value for name, value in os.environ.items() if not name.startswith(("MEMORY_", "CLAUDE_"))
         }
         home = {name: str(folder) for name in ("HOME", "XDG_DATA_HOME", "XDG_CACHE_HOME", "XDG_CONFIG_HOME")}
+        given = db.given if isinstance(db, Postgres) else str(db)
         with self.log.open("ab") as log:
             self.process = subprocess.Popen(
-                [sys.executable, "-m", "memory_server", "--db", str(db), "--embedder", "hashing"],
+                [sys.executable, "-m", "memory_server", "--db", given, "--embedder", "hashing"],
                 stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=log, cwd=folder,
                 env={**kept, **home, "PYTHONPATH": str(ROOT)},
             )  # fmt: skip

@@ -3,7 +3,7 @@
 import json
 import time
 from collections.abc import Callable, Iterator, Sequence
-from pathlib import Path
+from statistics import median
 from unittest import mock
 
 from show.results import INSIDE, SEARCH, STORE, Measured, times
@@ -16,10 +16,12 @@ from memory_server.domain.memory import Filter, MemoryDraft, MemoryId
 from memory_server.embedding import Embedder
 from memory_server.importing.formats import recognised
 from memory_server.mcp.tools.facts import WORDING
+from memory_server.postgres.tx import Trips
 from memory_server.services import retrieval
 from memory_server.services.importing import Source
 from memory_server.services.recall import RecallWish
 from memory_server.settings import Settings
+from memory_server.where import Postgres, Where
 from scale import texts
 from scale.calls import SMALL_PROJECT
 from scale.clients import Spent
@@ -35,6 +37,9 @@ FOUND, TOKENS, BRIEFED = 10, 800, 500
 
 IMPORT = "import, before embedding"
 BACKLOG = "embedding of what waits"
+TRIPS = "round trips"
+"""How often a call waits for PostgreSQL, in the middle."""
+
 RATE, RATE_OF_CPU = "a second", "a second of CPU"
 
 
@@ -62,19 +67,37 @@ class Known:
         return known[text] if text in known else embed([text])[0]
 
 
-def measured(db: Path, size: int, embedder: Embedder, effort: Effort) -> Iterator[Measured]:
-    """Calls of each kind on a file of this size, which grows by those that write."""
+def measured(where: Where, size: int, embedder: Embedder, effort: Effort) -> Iterator[Measured]:
+    """Calls of each kind on a file, or a database, of this size, which grows by those that write."""
     count = effort.asked
     asked, new = texts.questions(4 * count), texts.first(count, after=size + count)
     known = Known(embedder, asked, [text.content for text in new])
-    services = _services(db, known)
+    services = _services(where, known)
     services.memories.segmenter.segment(
         "词典"
     )  # the dictionary is loaded once, not by the first Chinese text
     for what, calls in _kinds(services, size, asked, new).items():
-        spent = [_spent(call) for call in calls]
-        yield Measured(INSIDE, what, size, times(spent[effort.warm :]))
+        spent, trips = [], []
+        for call in calls:
+            before = _trips(services)
+            spent.append(_spent(call))
+            trips.append(_trips(services) - before)
+        values = times(spent[effort.warm :])
+        if isinstance(where, Postgres):
+            values[TRIPS] = median(trips[effort.warm :])
+        yield Measured(INSIDE, what, size, values)
     services.close()
+
+
+def found(where: Where, embedder: Embedder, count: int) -> list[list[int]]:
+    """The ids that so many questions find, by words and meaning, in their order."""
+    asked = texts.questions(count)
+    services = _services(where, Known(embedder, asked, []))
+    answers = [
+        services.search.search(each, Filter(), FOUND, "hybrid", likely=True, caller=CALLER) for each in asked
+    ]
+    services.close()
+    return [[hit.memory.id for hit in answer.hits] for answer in answers]
 
 
 def taken(count: int, embedder: Embedder) -> Iterator[Measured]:
@@ -94,7 +117,7 @@ def taken(count: int, embedder: Embedder) -> Iterator[Measured]:
         services.close()
 
 
-def _services(db: Path, embedder: Embedder) -> Services:
+def _services(db: Where, embedder: Embedder) -> Services:
     """The services of this file, with this embedder, and without background work."""
     with mock.patch.multiple(
         app, choose=lambda _settings, _known: embedder, load=lambda _space, _settings: embedder
@@ -103,6 +126,12 @@ def _services(db: Path, embedder: Embedder) -> Services:
         services.queue.warm_up()
         services.queue.answering()
     return services
+
+
+def _trips(services: Services) -> int:
+    """How often it has waited for PostgreSQL; 0 for a file."""
+    trips: Trips | None = getattr(services.database, "trips", None)
+    return trips.number if trips is not None else 0
 
 
 def _kinds(
