@@ -18,7 +18,6 @@ import os
 import sys
 from pathlib import Path
 
-import postgres
 from report import machine
 from scale import files
 from scale.effort import Effort
@@ -47,6 +46,8 @@ def main() -> None:
     parser.add_argument("--postgres", action="store_true", help="a file and PostgreSQL side by side")
     given = parser.parse_args()
     if given.postgres:
+        import postgres  # its driver is an extra
+
         sys.argv = [sys.argv[0], *(["--write"] if given.write else []), *([] if given.full else ["--quick"])]
         postgres.main()
         return
