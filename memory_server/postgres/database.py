@@ -70,7 +70,7 @@ class Database:
         self._clock = clock
         self.place = place
         self._conninfo = make_conninfo(place.url, **{**_ALIVE, **conninfo_to_dict(place.url)})
-        self._migrations = migrate.packaged()
+        self._migrations = migrate.load()
         self.pool: ConnectionPool[Connection] | None = None
         self._tenant = 0
         self._read_only = False

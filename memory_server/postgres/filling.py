@@ -77,7 +77,7 @@ class Filling:
                 application_name="memory-server, copying",
             )
             self._connection = connection
-            migrations = migrate.packaged()
+            migrations = migrate.load()
             migrate.refuse_newer(migrate.version_of(connection), migrations[-1].version)
             migrate.migrate(connection, migrations, now)
             connection.execute(

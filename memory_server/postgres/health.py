@@ -122,7 +122,7 @@ class Health:
     def problems(self) -> list[str]:
         applied = {version for (version,) in self.tx.rows("SELECT version FROM migrations")}
         found = [
-            f"migration {each.name} is missing" for each in migrate.packaged() if each.version not in applied
+            f"migration {each.name} is missing" for each in migrate.load() if each.version not in applied
         ]
         found += [line for (line,) in self.tx.rows(_SCHEMA, {"schema": migrate.SCHEMA})]
         found += [f"{number} {what}" for number, what in self.tx.rows(_WRONG) if number]

@@ -1,16 +1,14 @@
 """The schema of the database: made and brought forward by one server, while the others wait."""
 
-import re
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import psycopg
 from psycopg import sql
 
 from memory_server.errors import Mend, Unavailable
+from memory_server.storage import packaged
 
 SCHEMA = "memory_server"
 """The schema that holds all tables, and the role that transactions act as."""
@@ -18,28 +16,15 @@ SCHEMA = "memory_server"
 LOCK = 0x6D656D
 """The number of the advisory lock that the server holds which migrates ('mem')."""
 
-_PACKAGE = Path(__file__).resolve().parent.parent
+
+def load() -> list[packaged.Migration]:
+    """The migrations in order."""
+    return packaged.load(packaged.folder() / "postgres")
 
 
-@dataclass(frozen=True, slots=True)
-class Migration:
-    version: int
-    name: str
-    path: Path
-
-
-def packaged() -> list[Migration]:
-    """The migrations in order: inside an installed package, beside it in a checkout."""
-    installed = _PACKAGE / "migrations" / "postgres"
-    folder = installed if installed.is_dir() else _PACKAGE.parent / "migrations" / "postgres"
-    found = [(re.fullmatch(r"(\d{4})_(\w+)\.sql", path.name), path) for path in sorted(folder.glob("*.sql"))]
-    migrations = [Migration(int(match[1]), match[2], path) for match, path in found if match]
-    if not migrations or [m.version for m in migrations] != list(range(1, len(migrations) + 1)):
-        raise Unavailable(f"The installation is incomplete: no unbroken row of migrations in {folder}.")
-    return migrations
-
-
-def migrate(connection: psycopg.Connection[tuple[Any, ...]], migrations: list[Migration], now: str) -> None:
+def migrate(
+    connection: psycopg.Connection[tuple[Any, ...]], migrations: list[packaged.Migration], now: str
+) -> None:
     """Bring the schema forward, or make it; all or nothing.
 
     Raises:

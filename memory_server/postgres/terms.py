@@ -99,7 +99,8 @@ def lookup(tenant: int, *phrases: str) -> Lookup | None:
     asked = dict.fromkeys(term for phrase in split for term in _pairs(phrase))
     term = " ".join(split[0]) if len(split) == 1 and len(split[0]) <= 2 else None
     long = [f" {' '.join(phrase)} " for phrase in split if len(phrase) > 2]
-    return Lookup(" & ".join(_quoted(f"{tenant}:{term}") for term in asked), "\n".join(long), term)
+    query = " & ".join(_quoted(f"{tenant}:{each}") for each in asked)
+    return Lookup(query, "\n".join(long), term)
 
 
 def any_of(tenant: int, phrases: Sequence[str]) -> str:

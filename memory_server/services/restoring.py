@@ -7,7 +7,8 @@ from pathlib import Path
 
 from memory_server.domain.moment import timestamp
 from memory_server.errors import Invalid
-from memory_server.sqlite import migrate, restoring
+from memory_server.sqlite import restoring
+from memory_server.storage import packaged
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +28,7 @@ def check(source: Path, target: Path) -> int:
     """
     if target.exists() and source.exists() and source.samefile(target):
         raise Invalid(f"{source} is the database itself. Nothing was restored.")
-    return restoring.check(source, migrate.load(migrate.packaged_folder())[-1].version)
+    return restoring.check(source, packaged.load(packaged.folder())[-1].version)
 
 
 def restore(source: Path, target: Path, now: datetime, told: Callable[[int, int], None]) -> Restored:

@@ -20,6 +20,7 @@ from memory_server.sqlite import bm25, checks, failures, files, migrate, pragmas
 from memory_server.sqlite.transaction import Transaction
 from memory_server.sqlite.tx import Copies
 from memory_server.sqlite.waiting import Places, nap, until_the_end
+from memory_server.storage import packaged
 from memory_server.storage.database import COUNTING_PATIENCE
 from memory_server.storage.later import Later, Mark
 from memory_server.storage.tx import WriteTx
@@ -87,7 +88,7 @@ class Database:
         self._make_folders = make_folders
         self.path = path
         self._clock = clock
-        self._migrations = migrate.load(migrations or migrate.packaged_folder())
+        self._migrations = packaged.load(migrations or packaged.folder())
         self._writing = Places(1)
         self._reading = self._writing if path is None else Places(READERS)
         self._opening = threading.Lock()
@@ -207,7 +208,7 @@ class Database:
             return self._open_handles().read_only or (person is not None and person.reads_only)
 
     @property
-    def migrations(self) -> list[migrate.Migration]:
+    def migrations(self) -> list[packaged.Migration]:
         """What makes up the schema that this program knows."""
         return self._migrations
 

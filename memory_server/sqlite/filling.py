@@ -15,6 +15,7 @@ from memory_server.sqlite.exchange.copied import Copied, between, names
 from memory_server.sqlite.health import Health
 from memory_server.sqlite.memory_counts import MemoryCounts
 from memory_server.sqlite.tx import Tx
+from memory_server.storage import packaged
 from memory_server.storage.copying import TABLES, Key, Row, Table
 
 ENDING = ".unfinished"
@@ -67,7 +68,7 @@ class Filling:
                     Mend.EMPTY_TARGET,
                 )
             connection.pragma("application_id", migrate.APPLICATION_ID)
-            migrate.migrate(connection, None, migrate.load(migrate.packaged_folder()), now)
+            migrate.migrate(connection, None, packaged.load(packaged.folder()), now)
             with self._writing():
                 connection.execute(
                     "CREATE TABLE IF NOT EXISTS unfinished_copy (source TEXT PRIMARY KEY) STRICT"

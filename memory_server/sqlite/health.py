@@ -37,6 +37,7 @@ from memory_server.sqlite import (
 from memory_server.sqlite.memory_counts import MemoryCounts
 from memory_server.sqlite.rows import Rows
 from memory_server.sqlite.tx import Tx
+from memory_server.storage import packaged
 from memory_server.storage.health import NAMED, is_readable_json
 
 TABLES: tuple[Rows, ...] = (
@@ -97,7 +98,7 @@ class Health:
         found = checks.damage(self.tx.connection)
         found += [f"foreign key: {row}" for row in self.tx.rows("PRAGMA foreign_key_check")]
         there = {name for (name,) in self.tx.rows("SELECT name FROM sqlite_schema WHERE type = 'trigger'")}
-        applied = migrate.load(migrate.packaged_folder())[: migrate.version_of(self.tx.connection)]
+        applied = packaged.load(packaged.folder())[: migrate.version_of(self.tx.connection)]
         found += [f"trigger {name} is missing" for name in sorted(migrate.triggers(applied) - there)]
         unindexed = self.tx.value(
             "SELECT count(*) FROM memories WHERE id NOT IN (SELECT rowid FROM memory_words)"

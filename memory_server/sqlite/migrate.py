@@ -1,10 +1,8 @@
 """Brings a database file to the newest schema, or leaves it as it was."""
 
 import os
-import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 
 import apsw
@@ -12,6 +10,7 @@ import apsw
 from memory_server.errors import Mend, Unavailable
 from memory_server.sqlite import files
 from memory_server.sqlite.rows import Rows
+from memory_server.storage.packaged import Migration
 
 APPLICATION_ID = 0x4D454D53  # "MEMS": `file memory.db` and this server know the file by it.
 
@@ -25,31 +24,6 @@ ROWS = (
 
 PAGES_AT_ONCE = 2_000
 """Pages that are copied between two reports: 8 MB, some milliseconds."""
-
-_PACKAGE = Path(__file__).resolve().parents[1]
-_NAME = re.compile(r"(\d{4})_(\w+)\.sql")
-
-
-@dataclass(frozen=True, slots=True)
-class Migration:
-    version: int
-    name: str
-    path: Path
-
-
-def packaged_folder() -> Path:
-    """Where the migrations are: inside an installed package, beside it in a checkout."""
-    installed = _PACKAGE / "migrations"
-    return installed if installed.is_dir() else _PACKAGE.parent / "migrations"
-
-
-def load(folder: Path) -> list[Migration]:
-    """The migrations of a folder in order; their numbers run from 1 without a gap."""
-    found = [(_NAME.fullmatch(path.name), path) for path in sorted(folder.glob("*.sql"))]
-    migrations = [Migration(int(match[1]), match[2], path) for match, path in found if match]
-    if not migrations or [m.version for m in migrations] != list(range(1, len(migrations) + 1)):
-        raise Unavailable(f"The installation is incomplete: no unbroken row of migrations in {folder}.")
-    return migrations
 
 
 def version_of(connection: apsw.Connection) -> int:

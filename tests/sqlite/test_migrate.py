@@ -17,6 +17,7 @@ from memory_server.errors import Hint, Mend, Unavailable
 from memory_server.language.han import TRADITIONAL
 from memory_server.sqlite import migrate
 from memory_server.sqlite.database import Database
+from memory_server.storage import packaged
 from tests.conftest import ROOT, Clock, Sqlite, damage, problems
 
 MIGRATIONS = ROOT / "migrations"
@@ -147,7 +148,7 @@ def test_migrations_run_from_one_without_a_gap(tmp_path: Path) -> None:
     (tmp_path / "0001_first.sql").touch()
     (tmp_path / "0003_third.sql").touch()
     with pytest.raises(Unavailable, match="no unbroken row of migrations"):
-        migrate.load(tmp_path)
+        packaged.load(tmp_path)
 
 
 def test_six_processes_that_open_an_empty_file_at_once_share_one_good_database(
@@ -308,7 +309,7 @@ def test_a_write_is_refused_after_another_process_upgraded_the_open_file(
 
 
 def test_the_packaged_migrations_are_those_of_the_checkout() -> None:
-    assert migrate.packaged_folder() == MIGRATIONS
+    assert packaged.folder() == MIGRATIONS
 
 
 def test_the_migration_holds_its_characters_as_they_are_meant() -> None:
