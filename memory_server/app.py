@@ -1,25 +1,19 @@
 """The composition root: picks the adapters and builds the services. It knows no face."""
 
-import logging
 import os
 import random
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import timedelta
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from memory_server import stores
+from memory_server import embedders, stores
 from memory_server.domain import acting
 from memory_server.domain.deadline import CALL
-from memory_server.domain.embedding import Space
 from memory_server.domain.short_term import CleanupRule
-from memory_server.embedding import Embedder
-from memory_server.embedding.hashing import HashingEmbedder
-from memory_server.embedding.sentence_transformers import SentenceTransformersEmbedder
-from memory_server.errors import Hint, Mend, Unavailable
+from memory_server.errors import Unavailable
 from memory_server.nlp.jieba import JiebaSegmenter
 from memory_server.nlp.keywords import JiebaKeywords
 from memory_server.reader import clock
@@ -64,16 +58,6 @@ from memory_server.sqlite.database import Database as File
 from memory_server.storage.database import Database
 from memory_server.triggers import TriggerEngine
 from memory_server.triggers.lazy import LazyEngine
-
-if TYPE_CHECKING:
-    from memory_server.embedding.bundled import BundledEmbedder
-    from memory_server.embedding.endpoint import Endpoint
-
-logger = logging.getLogger(__name__)
-
-SENTENCE_TRANSFORMERS = "sentence-transformers"
-
-OPENAI = "openai"
 
 WARM_UP_DELAY = 0.25
 """Seconds before the embedder is loaded: the client's first questions come first."""
@@ -157,7 +141,7 @@ class Services:
         # it happens on the main thread and before the server waits for input. Elsewhere it can wait for its job.
         if os.name == "nt":
             with suppress(Unavailable):
-                _bundled_class()
+                embedders.bundled_class()
         self.background.start()
 
     def close(self, timeout: float = CALL) -> None:
@@ -195,7 +179,10 @@ def build(settings: Settings, several: bool = False) -> Services:
     segmenter = JiebaSegmenter(settings.cache)
     secrets, counts = settings.allow_secrets, not settings.read_only
     queue = EmbeddingQueue(
-        database, lambda known: choose(settings, known), lambda space: load(space, settings), clock
+        database,
+        lambda known: embedders.choose(settings, known),
+        lambda space: embedders.load(space, settings),
+        clock,
     )
     # Two engines, so that no call waits for the JavaScript worker while a hook does: see `RemindingService`.
     triggers, of_hooks = (LazyEngine(lambda: _two_tiers(settings, queue)) for _ in range(2))
@@ -304,106 +291,8 @@ def count_accesses(database: Database) -> None:
         raise Unavailable(problem.text, *problem.hints)
 
 
-def choose(settings: Settings, known: Sequence[Space]) -> Embedder:
-    """The embedder that the settings ask for.
-
-    `auto` stays with a sentence-transformers model that the file already uses: another window was told
-    to use it, and two windows must not move the file to and fro. For the same reason it takes no other embedder
-    where the file uses an endpoint; but it does not ask the endpoint, because texts leave this machine only where
-    the settings say so. Else bundled, else hashing.
-
-    Raises:
-        Unavailable: it is not installed here, or cannot be loaded.
-        Unreachable: the endpoint does not answer now.
-    """
-    match settings.embedder.partition(":"):
-        case ("auto", _, _):
-            if known and known[0].provider in (SENTENCE_TRANSFORMERS, OPENAI):
-                return load(known[0], settings)
-            return _bundled_or_hashing()
-        case ("bundled", _, _):
-            return _bundled()
-        case ("hashing", _, _):
-            return HashingEmbedder()
-        case ("openai", _, model):
-            from memory_server.embedding.openai import connected
-
-            return connected(_endpoint(settings), model, known)
-        case (_, _, model):
-            name, _, revision = model.partition("@")
-            return SentenceTransformersEmbedder(name, revision or None)
-
-
-def load(space: Space, settings: Settings) -> Embedder:
-    """The embedder of a space that a file has. An endpoint is asked only where the settings name one.
-
-    Raises:
-        Unavailable: it is not installed here, or is another version.
-    """
-    match space.provider:
-        case "bundled":
-            embedder: Embedder = _bundled()
-        case "hashing":
-            embedder = HashingEmbedder()
-        case "openai":
-            if not settings.embedder.startswith(f"{OPENAI}:"):
-                raise Unavailable(
-                    f"{space.model} is behind an endpoint, and no text leaves this machine unless the settings "
-                    "name the endpoint.",
-                    Hint(Mend.NAME_ENDPOINT_MODEL, {"model": space.model}),
-                )
-            from memory_server.embedding.openai import OpenAIEmbedder
-
-            embedder = OpenAIEmbedder(_endpoint(settings), space)
-        case _:
-            # A model that the file knows is looked for on this machine only: a hub out of reach takes a minute to fail.
-            try:
-                embedder = SentenceTransformersEmbedder(
-                    space.model, space.revision or None, local_files_only=True
-                )
-            except Unavailable as error:
-                raise Unavailable(str(error), *error.problem.hints, Mend.USE_SAME_EMBEDDER) from error
-    if embedder.space.fingerprint != space.fingerprint:
-        raise Unavailable(f"{space.model} is installed here in another version.")
-    return embedder
-
-
-def _endpoint(settings: Settings) -> "Endpoint":
-    from memory_server.embedding.endpoint import Endpoint
-
-    key = settings.embedder_key
-    if key is None and settings.asks_openai:
-        raise Unavailable(f"{settings.embedder_url} needs a key, and none is set.", Mend.SET_ENDPOINT_KEY)
-    return Endpoint(settings.embedder_url, key)
-
-
 def _two_tiers(settings: Settings, queue: EmbeddingQueue) -> TriggerEngine:
     from memory_server.triggers.engine import TwoTierEngine
     from memory_server.triggers.javascript.sandbox import Sandbox
 
     return TwoTierEngine(Sandbox(settings.time_zone), Nearness(queue))
-
-
-def _bundled_or_hashing() -> Embedder:
-    try:
-        return _bundled()
-    except Unavailable as error:
-        logger.error("%s Meaning is replaced by spelling.", error)
-        return HashingEmbedder()
-
-
-def _bundled() -> Embedder:
-    return _bundled_class()()
-
-
-def _bundled_class() -> "type[BundledEmbedder]":
-    """Imported where it is needed: a command that asks for no meaning does without its 0.2 s.
-
-    Raises:
-        Unavailable: a library that it needs is not here.
-    """
-    try:
-        from memory_server.embedding.bundled import BundledEmbedder
-    except ImportError as missing:
-        raise Unavailable(f"The bundled embedder cannot be imported: {missing}.") from missing
-    return BundledEmbedder

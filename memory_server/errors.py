@@ -128,5 +128,9 @@ class Unavailable(MemoryServerError):
     code = "unavailable"
 
 
+class Undone(Unavailable):
+    """The database has rolled back a transaction because of what others did. Repeated, it may succeed."""
+
+
 class Unreachable(Unavailable):
     """What another program must do is not done now, and may be later without a change here: it is tried again."""

@@ -14,15 +14,20 @@ DEFAULT_TENANT = "default"
 
 @dataclass(frozen=True, slots=True)
 class Postgres:
-    """`url` is a connection string of libpq. As a text it is shown without its password."""
+    """`url` is a connection string of libpq. As a text it is shown without its password.
+
+    `prepares`: PostgreSQL prepares the statements that are run often. Not behind an old pooler that gives each
+    transaction another connection: a prepared statement would be missing there.
+    """
 
     url: str
     tenant: str = DEFAULT_TENANT
+    prepares: bool = True
 
     @property
     def given(self) -> str:
         """As it is given to a program: with the password, if it has one."""
-        return self._with_tenant(self.url)
+        return self._with_own(self.url)
 
     @property
     def name(self) -> str:
@@ -33,12 +38,13 @@ class Postgres:
         parts = urlsplit(self.url)
         user, at, host = parts.netloc.rpartition("@")
         query = [each for each in parse_qsl(parts.query) if each[0] != "password"]
-        return self._with_tenant(_url(f"{user.partition(':')[0]}{at}{host}", parts.path, query))
+        return self._with_own(_url(f"{user.partition(':')[0]}{at}{host}", parts.path, query))
 
-    def _with_tenant(self, url: str) -> str:
-        if self.tenant == DEFAULT_TENANT:
-            return url
-        return f"{url}{'&' if urlsplit(url).query else '?'}{_query([('tenant', self.tenant)])}"
+    def _with_own(self, url: str) -> str:
+        """With the parameters that are ours and not those of libpq."""
+        own = [("tenant", self.tenant)] if self.tenant != DEFAULT_TENANT else []
+        own += [] if self.prepares else [("prepare", "no")]
+        return f"{url}{'&' if urlsplit(url).query else '?'}{_query(own)}" if own else url
 
 
 def _url(netloc: str, path: str, query: Sequence[tuple[str, str]]) -> str:
@@ -58,7 +64,7 @@ def of(given: object) -> Where:
     """A path, or an address such as postgresql://memory@db.example.com/memory?tenant=shop.
 
     Raises:
-        ValueError: the address names no tenant, or a tenant whose name is too long.
+        ValueError: the name of the tenant is empty or too long, or `prepare` is neither yes nor no.
     """
     if isinstance(given, Path | Postgres):
         return given
@@ -71,5 +77,8 @@ def of(given: object) -> Where:
     tenant = next((value for name, value in query if name == "tenant"), DEFAULT_TENANT).strip()
     if not 1 <= len(tenant) <= 200:
         raise ValueError("the tenant must have 1 to 200 characters, such as ?tenant=shop")
-    rest = [each for each in query if each[0] != "tenant"]
-    return Postgres(_url(parts.netloc, parts.path, rest), tenant)
+    prepare = dict(query).get("prepare", "yes")
+    if prepare not in ("yes", "no"):
+        raise ValueError("prepare must be yes or no")
+    rest = [each for each in query if each[0] not in ("tenant", "prepare")]
+    return Postgres(_url(parts.netloc, parts.path, rest), tenant, prepare == "yes")

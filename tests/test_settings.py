@@ -15,7 +15,7 @@ import pytest
 from mcp_types import CallToolResult
 from pydantic import ValidationError
 
-from memory_server import __version__, app
+from memory_server import __version__, app, embedders
 from memory_server.cli.main import main
 from memory_server.domain.caller import Caller
 from memory_server.domain.embedding import Space
@@ -397,7 +397,7 @@ def test_a_file_whose_embedder_is_not_installed_says_how_to_install_it_or_to_use
     monkeypatch.setitem(sys.modules, "sentence_transformers", None)
     theirs = Space("sentence-transformers", "some/model", "", 384, "", "", "", False, False, "sha256")
     with pytest.raises(Unavailable, match="some/model") as refused:
-        app.load(theirs, Settings())
+        embedders.load(theirs, Settings())
     assert refused.value.problem.hints == (
         Hint(Mend.INSTALL_SENTENCE_TRANSFORMERS),
         Hint(Mend.USE_SAME_EMBEDDER),
@@ -448,7 +448,7 @@ def test_a_key_is_no_flag(program: Program) -> None:
 def test_openai_without_a_key_is_not_asked(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
     with pytest.raises(Unavailable, match="needs a key") as refused:
-        app.choose(Settings(embedder="openai:text-embedding-3-small"), [])
+        embedders.choose(Settings(embedder="openai:text-embedding-3-small"), [])
     assert refused.value.problem.hints == (Hint(Mend.SET_ENDPOINT_KEY),)
 
 
@@ -459,13 +459,15 @@ def test_an_endpoint_is_asked_only_where_the_settings_name_one(embedder: str) ->
     with local_endpoint() as local:
         settings = Settings(embedder=embedder, embedder_url=local.url)
         with pytest.raises(Unavailable, match="no text leaves this machine") as refused:
-            app.load(theirs, settings)
+            embedders.load(theirs, settings)
         assert refused.value.problem.hints == (Hint(Mend.NAME_ENDPOINT_MODEL, {"model": "some-model"}),)
         if embedder == "auto":
             with pytest.raises(Unavailable, match="no text leaves this machine"):
-                app.choose(settings, [theirs])
+                embedders.choose(settings, [theirs])
         assert local.asked == []
-        assert app.load(theirs, Settings(embedder="openai:other", embedder_url=local.url)).space == theirs
+        assert (
+            embedders.load(theirs, Settings(embedder="openai:other", embedder_url=local.url)).space == theirs
+        )
 
 
 # Where the database is

@@ -12,6 +12,8 @@ from torture.tally import Goes, Tally
 
 from memory_server.sqlite import pragmas
 
+pytestmark = pytest.mark.slow
+
 SEED = 1
 
 Run = Callable[[random.Random, Goes, Path], list[Tally]]

@@ -34,6 +34,15 @@ def test_an_address_is_what_libpq_reads_and_a_tenant(
     assert of(place.given) == place
 
 
+def test_an_address_can_forbid_prepared_statements() -> None:
+    place = of("postgresql://h/m?tenant=shop&prepare=no")
+    assert place == Postgres("postgresql://h/m", "shop", prepares=False)
+    assert of(place.given) == of(str(place)) == place
+    assert of("postgresql://h/m?prepare=yes") == Postgres("postgresql://h/m")
+    with pytest.raises(ValueError, match="prepare must be yes or no"):
+        of("postgresql://h/m?prepare=never")
+
+
 def test_a_password_is_never_shown() -> None:
     for given in ("postgresql://me:hunter2@h/m", "postgresql://h/m?user=me&password=hunter2&tenant=a"):
         assert "hunter2" not in str(of(given))

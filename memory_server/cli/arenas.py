@@ -1,6 +1,7 @@
 """How much memory the C library keeps for threads, and what it keeps that nobody uses."""
 
 import ctypes
+import os
 import sys
 import threading
 
@@ -16,8 +17,20 @@ _M_ARENA_MAX = -8
 """The parameter of mallopt(3) in glibc's malloc.h."""
 
 
+_HUGE_PAGES = "NUMPY_MADVISE_HUGEPAGE"
+"""The variable that numpy reads when it is imported: whether it asks for huge pages, of 2 MB, for large arrays.
+
+A huge page takes its 2 MB as soon as one byte of it is used: a copy of the sign bits of a million memories, of which a
+tenth is read, takes 21 MB more. In return, reading all of it takes 5 % less time.
+"""
+
+
 def keep_few() -> None:
-    """From now on few arenas are made. Other C libraries have none."""
+    """Limit the arenas of glibc from now on, and let numpy use no huge pages. Other C libraries have no arenas.
+
+    Call it before numpy is imported.
+    """
+    os.environ[_HUGE_PAGES] = "0"
     if (library := _glibc()) is not None:
         library.mallopt(_M_ARENA_MAX, ARENAS)
 

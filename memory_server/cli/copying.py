@@ -57,9 +57,10 @@ def copy_command(settings: Settings, source: Where, target: Where) -> None:  # n
     if isinstance(source, Path) and not source.exists():
         raise Invalid(f"There is no database {source}. Name a file that is there.")
     database, filled = stores.at(source, clock), stores.filling(target, clock)
+    database.refuse_new()
     name = str(source.resolve() if isinstance(source, Path) else source)
     try:
-        database.refuse_empty()
+        database.files.refuse_empty()
         with progress.bar("copying") as report:
             done = copying.copy(database, name, filled, report)
     finally:

@@ -40,7 +40,7 @@ def opened(settings: Settings, *, makes: bool = False) -> Iterator["Services"]:
     if not makes:
         services.database.refuse_new()
     try:
-        services.database.refuse_empty()
+        services.database.files.refuse_empty()
         yield services
     finally:
         services.close()
@@ -121,7 +121,7 @@ def _light(settings: Settings, build: Callable[..., Asks]) -> Iterator[tuple[Ask
 def _used(database: "Database") -> Iterator[None]:
     """Closed at the end."""
     try:
-        database.refuse_empty()
+        database.files.refuse_empty()
         yield
     finally:
         database.close()

@@ -31,6 +31,7 @@ def serve(settings: Settings, early: Early | None = None) -> None:
 
     `early` answers the client meanwhile.
     """
+    arenas.keep_few()
     if settings.http is not None:
         from memory_server.cli.serve_http import serve_http
 
@@ -42,7 +43,6 @@ def serve(settings: Settings, early: Early | None = None) -> None:
             "To connect one, type: memory-server install CLIENT",
             file=sys.stderr,
         )
-    arenas.keep_few()
     # If no session id is given, each process is a session of its own.
     session, project = settings.session or f"process-{uuid.uuid4().hex}", settings.here
 

@@ -45,7 +45,6 @@ def serve_http(settings: Settings) -> None:
         Invalid: other machines could reach it, also through a proxy, and there is no token.
         Unavailable: nothing can listen there, or the file cannot be opened.
     """
-    arenas.keep_few()
     host, port = settings.http_place or (LOOPBACK, 0)
     services = app.build(settings, several=True)
     tokens = TokenService(services.database, os.urandom)

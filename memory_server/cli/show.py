@@ -1,5 +1,6 @@
 """`memory-server show`: things whole, with what happened to them and why they woke."""
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import click
@@ -23,7 +24,7 @@ from memory_server.cli.answers import (
 from memory_server.cli.handles import Handle, HandleType
 from memory_server.cli.opened import caller, opened
 from memory_server.cli.program import verb
-from memory_server.domain.caller import Caller
+from memory_server.domain.caller import Caller, Person
 from memory_server.domain.change import ChangeFilter, Kind
 from memory_server.domain.edge import Walk
 from memory_server.domain.memory import MemoryId
@@ -48,14 +49,17 @@ Shown = ShownMemory | ShownFact | ShownTurn | ShownTrigger | ShownShortTerm
         "memory-server show 12",
         "memory-server show m12 t7 f:current.task 'w:before a release'",
         "memory-server show f:global/editor --json",
+        "memory-server show f:global/editor --person ana",
     ),
 )
 @click.argument("ids", nargs=-1, required=True, type=HandleType(), metavar="ID...")
+@click.option("--person", help="Whose fact or long-term memory it is. Default: your own.")
 @options.json_option
-def show_command(settings: Settings, ids: tuple[Handle, ...], as_json: bool) -> None:
+def show_command(settings: Settings, ids: tuple[Handle, ...], person: str | None, as_json: bool) -> None:
     """Show things whole: text, history, edges, who wrote them, why they woke."""
+    by = replace(caller(settings), person=None if person is None else Person(person))
     with opened(settings) as services:
-        things = tuple(shown(services, each, caller(settings)) for each in ids)
+        things = tuple(shown(services, each, by) for each in ids)
     if as_json:
         output.as_json(ShowAnswer(things))
         return

@@ -1,6 +1,10 @@
 """`memory-server view`: pages over the memory for a browser on this machine."""
 
 import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
 
 import click
 
@@ -34,7 +38,7 @@ def view_command(settings: Settings, port: int, opens: bool) -> None:
     """
     from memory_server.web.serving import serve  # a web server, which the help does without
 
-    with opened(settings, makes=not settings.read_only) as services:
+    with opened(settings, makes=not settings.read_only) as services, ExitStack() as stack:
         services.start()
 
         def told(address: str) -> None:
@@ -42,7 +46,20 @@ def view_command(settings: Settings, port: int, opens: bool) -> None:
             sys.stdout.flush()  # whoever reads it through a pipe waits for it, and the server goes on
             output.note("The address works once, on this machine. Ctrl-C ends it.")
             if opens:
-                click.launch(address)
+                click.launch(stack.enter_context(page_to(address)).as_uri())
 
         caller, listening = Caller(CLIENT, settings.session, settings.here), listen(LOOPBACK, port)
         serve(services, caller, listening, settings.read_only, told)
+
+
+@contextmanager
+def page_to(address: str) -> Iterator[Path]:
+    """A page that only this user can read, and that opens an address: a command line can be read by all users."""
+    with tempfile.TemporaryDirectory(prefix="memory-server-") as folder:
+        page = Path(folder) / "open.html"
+        page.write_text(
+            f'<!doctype html><meta charset="utf-8"><meta http-equiv="refresh" content="0; url={address}">'
+            f'<a href="{address}">memory-server</a>',
+            encoding="utf-8",
+        )
+        yield page

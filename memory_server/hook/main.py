@@ -9,9 +9,10 @@ import os
 import sys
 from collections.abc import Sequence
 from datetime import UTC, datetime
+from functools import partial
 
 from memory_server import stores
-from memory_server.domain import deadline
+from memory_server.domain import again, deadline
 from memory_server.domain.caller import Caller
 from memory_server.domain.moment import timestamp
 from memory_server.hook import event as events
@@ -59,8 +60,8 @@ def _answer(name: Name, given: HookSettings) -> str:
     event = events.read(name, "" if sys.stdin.isatty() else sys.stdin.buffer.read().decode("utf-8"))
     with deadline.within(PATIENCE):
         database = _database(given.db)
-        database.refuse_empty()
-        text = _text(event, given, database)
+        database.files.refuse_empty()
+        text = again.whole(partial(_text, event, given, database))
         database.close()
     return events.answer(event, given.client, text) + "\n" if text else ""
 

@@ -10,7 +10,7 @@ from mcp.server.mcpserver.exceptions import ToolError, UnexpectedToolError
 from mcp.shared.exceptions import MCPError
 
 from memory_server.domain.caller import Caller
-from memory_server.domain.calls import Calls, Outcome
+from memory_server.domain.calls import Calls, Outcome, tallied
 
 if TYPE_CHECKING:
     from memory_server.services.calls import CallService
@@ -30,6 +30,8 @@ class Observed:
     answer: Mapping[str, Any] = field(default_factory=dict)
     outcome: Outcome = Outcome.DONE
     milliseconds: float = 0.0
+    timed_out: int = 0
+    """Triggers that exceeded their time, or were left for the next search."""
 
 
 Observer = Callable[[Observed], None]
@@ -40,21 +42,23 @@ Observer = Callable[[Observed], None]
 def observed(observers: Sequence[Observer], call: Observed) -> Iterator[Observed]:
     """Tell how the block ends and how long it took."""
     begin = time.perf_counter()
-    try:
-        yield call
-    except UnexpectedToolError:
-        call.outcome = Outcome.FAILED
-        raise
-    except (ToolError, MCPError):
-        call.outcome = Outcome.REFUSED
-        raise
-    except BaseException:
-        call.outcome = Outcome.LEFT
-        raise
-    finally:
-        call.milliseconds = 1000 * (time.perf_counter() - begin)
-        for each in observers:
-            each(call)
+    with tallied() as tally:
+        try:
+            yield call
+        except UnexpectedToolError:
+            call.outcome = Outcome.FAILED
+            raise
+        except (ToolError, MCPError):
+            call.outcome = Outcome.REFUSED
+            raise
+        except BaseException:
+            call.outcome = Outcome.LEFT
+            raise
+        finally:
+            call.milliseconds = 1000 * (time.perf_counter() - begin)
+            call.timed_out = tally.timed_out
+            for each in observers:
+                each(call)
 
 
 def counting(calls: "CallService") -> Observer:
@@ -62,19 +66,7 @@ def counting(calls: "CallService") -> Observer:
 
     def count(call: Observed) -> None:
         if call.is_tool:
-            late = _late(call.answer)
             degraded = bool(call.answer.get("degraded"))
-            calls.count(call.name, Calls.one(call.outcome, call.milliseconds, degraded, late))
+            calls.count(call.name, Calls.one(call.outcome, call.milliseconds, degraded, call.timed_out))
 
     return count
-
-
-def _late(answer: Mapping[str, Any]) -> int:
-    """Triggers that exceeded their time, or were left for the next search."""
-    skipped, errors = answer.get("skipped"), answer.get("errors")
-    number = len(skipped) if isinstance(skipped, list) else 0
-    if isinstance(errors, list):
-        number += sum(
-            isinstance(each, dict) and "takes too long" in str(each.get("reason")) for each in errors
-        )
-    return number

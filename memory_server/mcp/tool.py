@@ -12,6 +12,7 @@ from mcp_types import Tool as ListedTool
 from pydantic import BaseModel, ConfigDict, ValidationError, create_model
 from pydantic_core import ErrorDetails
 
+from memory_server.domain import again
 from memory_server.domain.caller import Caller
 from memory_server.language.text import visible
 from memory_server.language.tokens import weigh_json
@@ -127,7 +128,7 @@ class Tool:
             given[_CALLER] = caller
         if call.notes and _LIMIT in given:
             given[_LIMIT] -= round(NOTE_HEADROOM * weigh_json(_note(call)))
-        answer: BaseModel = await anyio.to_thread.run_sync(partial(self.fn, **given))
+        answer: BaseModel = await anyio.to_thread.run_sync(again.whole, partial(self.fn, **given))
         content = answer.model_dump(mode="json", by_alias=True)
         if call.notes:
             note = " ".join(filter(None, (_note(call), content.pop("note", None))))

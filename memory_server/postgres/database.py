@@ -2,38 +2,46 @@
 
 import logging
 import threading
+from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import replace
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
-from typing import Any, Final, TypeAlias
+from typing import Any, Final
 
 import psycopg
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 from psycopg_pool import ConnectionPool, PoolTimeout
 
-from memory_server.domain import acting, deadline
+from memory_server.domain import acting, again, deadline
 from memory_server.domain.caller import Person
 from memory_server.domain.deadline import CALL
 from memory_server.domain.moment import timestamp
 from memory_server.errors import Invalid, Problem, Unavailable
 from memory_server.postgres import failures, migrate
+from memory_server.postgres.no_files import NoFiles
 from memory_server.postgres.transaction import Transaction
-from memory_server.postgres.tx import Trips
+from memory_server.postgres.tx import Connection, Trips
 from memory_server.postgres.watch import Watch
-from memory_server.storage.database import COUNTING_PATIENCE
+from memory_server.storage.database import COUNTING_PATIENCE, record
 from memory_server.storage.later import Later, Mark
 from memory_server.storage.tx import WriteTx
 from memory_server.where import Postgres
 
 logger = logging.getLogger(__name__)
 
+logging.getLogger("psycopg").setLevel(logging.ERROR)  # it raises all that it warns of
+
 SOON: Final = 1.0
 """Seconds after which a call that waits for a connection looks whether PostgreSQL is there at all."""
 
 CONNECTIONS: Final = 8
 """Connections of a server at the same time. None is kept while something is embedded."""
+
+PREPARED: Final = 5
+"""Runs of a statement on one connection before it is prepared there."""
 
 CONNECTING: Final = 10.0
 """Seconds that the first connection may take; less where somebody waits for less, as a person does for a hook."""
@@ -49,7 +57,15 @@ _ALIVE: Final = {
 }
 """A peer that does not answer for a minute is gone, unless the address says otherwise."""
 
-Connection: TypeAlias = psycopg.Connection[tuple[Any, ...]]
+
+@dataclass(frozen=True, slots=True)
+class _Taken:
+    """A connection for one transaction, in pipeline mode. `ending.close()` waits for the answers to all that was sent.
+    Who does not call it leaves that, and giving the connection back, to a thread."""
+
+    connection: Connection
+    pipeline: psycopg.Pipeline
+    ending: ExitStack
 
 
 class Database:
@@ -70,16 +86,23 @@ class Database:
         self._clock = clock
         self.place = place
         self._conninfo = make_conninfo(place.url, **{**_ALIVE, **conninfo_to_dict(place.url)})
+        self._options: dict[str, Any] = {
+            "autocommit": True,  # a transaction begins where one is asked for
+            "application_name": "memory-server",
+            "prepare_threshold": PREPARED if place.prepares else None,
+        }
         self._migrations = migrate.load()
         self.pool: ConnectionPool[Connection] | None = None
         self._tenant = 0
         self._read_only = False
         self._opening = threading.Lock()
         self._watch: Watch | None = None
+        self.files = NoFiles()
         self._later = Later()
         self._closed = False
         self.trips = Trips()
-        """How often this process has waited for the database."""
+        """How often a call of this process has waited for the database."""
+        self._ends = ThreadPoolExecutor(CONNECTIONS, "end of a read")
 
     def open(self) -> None:
         """Connect, and make the schema or bring it forward.
@@ -96,11 +119,16 @@ class Database:
 
     @contextmanager
     def read(self) -> Iterator[Transaction]:
-        """One consistent view of all that is stored, as the person sees it for whom something is done."""
+        """One consistent view of all that is stored, as the person sees it for whom something is done.
+
+        The caller does not wait for the end of the transaction: a thread does, and gives the connection back.
+        """
         person = self._acting()
-        with self._translated(), self._connection(deadline.left(CALL)) as (connection, pipeline):
-            yield self._begun(connection, pipeline, "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY", person)
-            connection.execute("ROLLBACK")
+        with self._translated(), self._connection(deadline.left(CALL)) as taken:
+            tx = self._begun(taken, "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY", person)
+            tx.send("SELECT refuse_unfinished(%s)", (self._tenant,))
+            yield tx
+            taken.connection.execute("COMMIT")
 
     @contextmanager
     def write(self, patience: float = CALL) -> Iterator[Transaction]:
@@ -116,29 +144,35 @@ class Database:
         if person is not None and person.reads_only:
             raise Invalid("You may only read here. Nothing was changed.")
         seconds = deadline.left(patience)
-        with self._translated(), self._connection(seconds) as (connection, pipeline):
-            begin = "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE"
-            tx = self._begun(connection, pipeline, begin, person, seconds)
-            connection.execute("SELECT refuse_newer(%s)", (self._migrations[-1].version,))
-            connection.execute("SELECT pg_advisory_xact_lock(%s, %s)", (WRITES, self._tenant))
+        with self._translated(), self._connection(seconds) as taken:
+            tx = self._begun(taken, "BEGIN ISOLATION LEVEL READ COMMITTED", person, seconds)
+            tx.send("SELECT pg_advisory_xact_lock(%s, %s)", (WRITES, self._tenant))
+            # Only now: a migration or a copy may have begun while it waited.
+            tx.send(
+                "SELECT refuse_newer(%s), refuse_unfinished(%s)", (self._migrations[-1].version, self._tenant)
+            )
             marks = self._later.take(person)
             try:
                 if marks:
-                    tx.wait()
                     self._write_marks(tx, marks)
                 yield tx
-                connection.execute("SELECT tell_write()")
-                connection.execute("COMMIT")
+                tx.send("SELECT tell_write()")
+                self.trips.number += 1
                 try:
-                    tx.wait()
-                except psycopg.OperationalError as error:
-                    if connection.closed:
-                        raise failures.untold(error, str(self.place)) from error
+                    committed = taken.connection.execute("COMMIT")  # from here on it may be committed
+                    taken.ending.close()
+                except psycopg.Error as error:
+                    if failures.is_refusal(error):
+                        raise
+                    marks = []  # they may have been written, and twice is worse than not
+                    raise failures.untold(error, str(self.place)) from error
+                except BaseException:
+                    marks = []
                     raise
-                finally:
-                    if connection.closed:  # they may have been written, and twice is worse than not
-                        marks = []
+                if committed.statusmessage != "COMMIT":  # a statement failed, and its error was caught
+                    raise psycopg.errors.InFailedSqlTransaction("an earlier statement failed")
                 marks = []
+                again.forbid()
             finally:
                 self._later.put_back(marks)
 
@@ -156,6 +190,7 @@ class Database:
         person = self._acting()
         if self.pool is not None and not self._read_only and not (person and person.reads_only):
             self._later.add(Mark(mark, self._now(), person))
+            again.forbid()
 
     def settle(self, patience: float = COUNTING_PATIENCE) -> Problem | None:
         """Write what `later` has kept for the person, or for all; why that could not be done. Then it is kept still."""
@@ -172,14 +207,7 @@ class Database:
 
     def record(self, mark: Callable[[WriteTx], object]) -> Problem | None:
         """Let a read record its access, unless nothing can be written; why it could not. Then only that is lost."""
-        try:
-            if self.read_only:
-                return None
-            with self.write(COUNTING_PATIENCE) as tx:
-                mark(tx)
-        except Unavailable as error:
-            return error.problem
-        return None
+        return record(self, mark)
 
     @property
     def read_only(self) -> bool:
@@ -187,6 +215,9 @@ class Database:
         person = acting.person()
         with self._translated():
             self._opened()
+        if self._read_only:  # a replica may have been promoted
+            with self.read() as tx:
+                self._read_only = bool(tx.value("SELECT pg_is_in_recovery()"))
         return self._read_only or (person is not None and person.reads_only)
 
     def leads(self) -> bool:
@@ -198,37 +229,14 @@ class Database:
         with self._translated():
             return str(self._watched().number)
 
-    def refuse_empty(self) -> None:
-        """There is no file that a program could have emptied."""
-
     def problems(self) -> list[str]:
         """What is wrong with what is stored, a line each. Reads everything."""
         with self.read() as tx:
             return tx.health.problems()
 
-    def exposed(self) -> list[str]:
-        """There is no file."""
-        return []
-
-    def copies(self) -> list[str]:
-        """There is no file beside it."""
-        return []
-
-    def rescues(self) -> list[str]:
-        """There is no file beside it."""
-        return []
-
-    def tidy(self) -> list[str]:
-        """There is no file to tidy."""
-        return []
-
     def removal(self, index: str) -> Callable[[], bool]:  # noqa: ARG002
         """Words leave the index with their rows: nothing is left to remove."""
         return lambda: True
-
-    def drop_copies(self, older_than: str | None = None) -> tuple[str, ...]:  # noqa: ARG002
-        """Migrations make no copies here."""
-        return ()
 
     def free(self) -> None:
         """There is no file: PostgreSQL uses what is free again by itself."""
@@ -254,7 +262,10 @@ class Database:
             return tx.size()
 
     def close(self, timeout: float = CALL) -> bool:
-        """Write what is kept, and close all connections for good; false when others use them for `timeout` seconds."""
+        """Write what is kept, and close all connections for good.
+
+        It waits `timeout` seconds for those in use. The answer is always true.
+        """
         try:
             with acting.as_(None):
                 problem = self.settle()
@@ -265,6 +276,7 @@ class Database:
         self._closed = True
         if self._watch is not None:
             self._watch.stop()
+        self._ends.shutdown()
         with self._opening:
             if self.pool is not None:
                 self.pool.close(timeout)
@@ -279,24 +291,18 @@ class Database:
             raise RuntimeError("this server has several people, and nobody has said for whom this is")
         return acting.person()
 
-    def _begun(
-        self,
-        connection: Connection,
-        pipeline: psycopg.Pipeline,
-        begin: str,
-        person: Person | None,
-        seconds: float = CALL,
-    ) -> Transaction:
+    def _begun(self, taken: _Taken, begin: str, person: Person | None, seconds: float = CALL) -> Transaction:
         """A transaction that has begun: the statements wait in the pipeline for the first one that gives rows."""
         now = self._now()
         projects = "*" if person is None or person.projects is None else sorted(person.projects)
-        connection.execute(begin.encode())
-        connection.execute(
+        taken.connection.execute(begin.encode())
+        taken.connection.execute(
             """
             SELECT
                 set_config('search_path', 'memory_server, public', true),
                 set_config('role', 'memory_server', true),
                 set_config('lock_timeout', %s, true),
+                set_config('jit', 'off', true), -- to compile a statement takes longer than to run it
                 set_config(
                     'synchronous_commit',
                     replace(current_setting('synchronous_commit'), 'off', 'on'), -- what is told to be written is
@@ -315,34 +321,62 @@ class Database:
                 now,
             ),
         )
-        return Transaction(connection, pipeline, now, person=person, tenant=self._tenant, trips=self.trips)
+        return Transaction(
+            taken.connection, taken.pipeline, now, person=person, tenant=self._tenant, trips=self.trips
+        )
 
     def _write_marks(self, tx: Transaction, marks: Sequence[Mark]) -> None:
         """Write marks, each as of its moment. One that fails is left out: a count must not undo what it is written
         with."""
-        for mark in marks:
-            try:
-                with tx.connection.transaction():  # a savepoint
-                    tx.send("SELECT set_config('memory.now', %s, true)", (mark.at,))
-                    mark.write(replace(tx, now=mark.at))
-            except psycopg.OperationalError:
-                raise
-            except Exception:
-                logger.exception("what a read has to write was left out")
+        if not self._marked(tx, marks) and len(marks) > 1:
+            for mark in marks:
+                self._marked(tx, [mark])
         tx.send("SELECT set_config('memory.now', %s, true)", (tx.now,))
 
+    def _marked(self, tx: Transaction, marks: Sequence[Mark]) -> bool:
+        """Write all of these marks, or none if one fails; whether they were written."""
+        tx.send("SAVEPOINT marks")
+        try:
+            for mark in marks:
+                tx.send("SELECT set_config('memory.now', %s, true)", (mark.at,))
+                mark.write(replace(tx, now=mark.at))
+            tx.send("RELEASE SAVEPOINT marks")
+            tx.wait()
+        except psycopg.OperationalError:
+            raise
+        except Exception:
+            if len(marks) == 1:
+                logger.exception("what a read has to write was left out")
+            with suppress(psycopg.Error):  # the errors of statements that were sent after the one that failed
+                tx.wait()
+            tx.connection.prepare_threshold = None  # psycopg believes that later statements were prepared
+            tx.send("ROLLBACK TO SAVEPOINT marks")
+            return False
+        return True
+
     @contextmanager
-    def _connection(self, seconds: float) -> Iterator[tuple[Connection, psycopg.Pipeline]]:
+    def _connection(self, seconds: float) -> Iterator[_Taken]:
         pool = self._opened()
         connection = self._taken(pool, seconds)
         try:
             try:
-                with connection.pipeline() as pipeline:
-                    yield connection, pipeline
-            finally:
-                _roll_back(connection)
-        finally:
-            pool.putconn(connection)
+                with ExitStack() as ending:
+                    yield _Taken(connection, ending.enter_context(connection.pipeline()), ending)
+                    rest = ending.pop_all()
+            except psycopg.OperationalError as error:
+                if connection.closed or not failures.is_refusal(error):
+                    raise failures.lost(error, str(self.place)) from error
+                raise
+        except BaseException as error:
+            if isinstance(error, psycopg.Error):  # psycopg believes that later statements were prepared
+                connection.close()
+            _give_back(pool, connection, ExitStack())
+            raise
+        if connection.info.pipeline_status != psycopg.pq.PipelineStatus.OFF:
+            with suppress(RuntimeError):  # the database was closed meanwhile
+                self._ends.submit(_give_back, pool, connection, rest)
+                return
+        _give_back(pool, connection, rest)
 
     def _taken(self, pool: ConnectionPool[Connection], seconds: float) -> Connection:
         """A connection of the pool. Where none comes soon, because PostgreSQL is away, that is told at once."""
@@ -360,17 +394,17 @@ class Database:
             if self._closed:
                 raise Unavailable("The server is stopping: nothing was done.")
             if self.pool is None:
-                self._prepare()
                 pool: ConnectionPool[Connection] = ConnectionPool(
                     self._conninfo,
+                    connection_class=_beginning_with(self._prepared()),
                     min_size=1,
                     max_size=CONNECTIONS,
-                    kwargs={"autocommit": True, "application_name": "memory-server"},
+                    kwargs=self._options,
                     check=_refuse_dead,
                     open=False,
                     name="memory-server",
                 )
-                pool.open()
+                pool.open(wait=True)  # else who asks before the first connection is in it gets a second one
                 self.pool = pool
             return self.pool
 
@@ -383,30 +417,39 @@ class Database:
                 self._watch.start()
             return self._watch
 
-    def _prepare(self) -> None:
-        """Make the schema or bring it forward, and find the tenant; a new name is a new tenant."""
+    def _prepared(self) -> Connection:
+        """A connection, after the schema was brought forward and the tenant was found."""
         seconds = max(2, round(deadline.left(CONNECTING)))  # libpq takes no less
-        with psycopg.connect(self._conninfo, autocommit=True, connect_timeout=seconds) as connection:
-            (replica,) = connection.execute("SELECT pg_is_in_recovery()").fetchone() or (False,)
-            self._read_only = bool(replica)
-            known = migrate.version_of(connection)
-            migrate.refuse_newer(known, self._migrations[-1].version)
-            if known == 0 and not self._makes:
-                raise Unavailable(f"There is no memory in {self.place} yet.")
-            if not self._read_only:
-                migrate.migrate(connection, self._migrations, self._now())
+        connection = psycopg.connect(self._conninfo, connect_timeout=seconds, **self._options)
+        try:
+            self._prepare(connection)
+        except BaseException:
+            connection.close()
+            raise
+        return connection
+
+    def _prepare(self, connection: Connection) -> None:
+        """Make the schema or bring it forward, and find the tenant; a new name is a new tenant."""
+        (replica,) = connection.execute("SELECT pg_is_in_recovery()").fetchone() or (False,)
+        self._read_only = bool(replica)
+        known = migrate.version_of(connection)
+        migrate.refuse_newer(known, self._migrations[-1].version)
+        if known == 0 and not self._makes:
+            raise Unavailable(f"There is no memory in {self.place} yet.")
+        if not self._read_only:
+            migrate.migrate(connection, self._migrations, self._now())
+        row = self._tenant_of(connection)
+        if row is None and self._makes and not self._read_only:
+            connection.execute(
+                "INSERT INTO memory_server.tenants (name, created_at) VALUES (%s, %s) ON CONFLICT DO NOTHING",
+                (self.place.tenant, self._now()),
+            )
             row = self._tenant_of(connection)
-            if row is None and self._makes and not self._read_only:
-                connection.execute(
-                    "INSERT INTO memory_server.tenants (name, created_at) VALUES (%s, %s) ON CONFLICT DO NOTHING",
-                    (self.place.tenant, self._now()),
-                )
-                row = self._tenant_of(connection)
-            if row is None:
-                raise Unavailable(f"There is no tenant {self.place.tenant} in {self.place} yet.")
-            if row[1] is not None:
-                raise failures.unfinished(str(self.place), row[1])
-            self._tenant = int(row[0])
+        if row is None:
+            raise Unavailable(f"There is no tenant {self.place.tenant} in {self.place} yet.")
+        if row[1] is not None:
+            raise failures.unfinished(str(self.place), row[1])
+        self._tenant = int(row[0])
 
     def _tenant_of(self, connection: Connection) -> tuple[Any, ...] | None:
         """The number of the tenant, and of what it is a copy that is not finished."""
@@ -423,14 +466,44 @@ class Database:
         try:
             yield
         except psycopg.Error as error:
-            raise failures.meaning(error, str(self.place)) from error
+            # After a statement that failed, the others are not run and fail too: the first error says why.
+            behind = error.__context__ if isinstance(error, psycopg.errors.PipelineAborted) else None
+            first = behind if isinstance(behind, psycopg.Error) else error
+            raise failures.meaning(first, str(self.place)) from error
+
+
+def _beginning_with(first: Connection) -> type[Connection]:
+    """The class of the connections of a pool. The first is open already, so that a hook opens no second one."""
+    there = deque([first])
+
+    class Pooled(psycopg.Connection[tuple[Any, ...]]):
+        @classmethod
+        def connect(cls, conninfo: str = "", **given: Any) -> Any:
+            try:
+                return there.popleft()
+            except IndexError:
+                return super().connect(conninfo, **given)
+
+    return Pooled
 
 
 def _refuse_dead(connection: Connection) -> None:
-    """Raises where the server has closed a connection that lay in the pool: that shows without asking it."""
+    """Raises where PostgreSQL has closed a connection that waited in the pool: that is seen without a round trip.
+
+    The first read takes the last message of a server that stops, the second sees the end.
+    """
+    connection.pgconn.consume_input()
     connection.pgconn.consume_input()
 
 
-def _roll_back(connection: Connection) -> None:
-    if not connection.closed and connection.info.transaction_status != psycopg.pq.TransactionStatus.IDLE:
-        connection.execute("ROLLBACK")
+def _give_back(pool: ConnectionPool[Connection], connection: Connection, ending: ExitStack) -> None:
+    """Wait for the end of what was sent, and give the connection back."""
+    try:
+        ending.close()
+        if not connection.closed and connection.info.transaction_status != psycopg.pq.TransactionStatus.IDLE:
+            connection.execute("ROLLBACK")
+    except psycopg.Error as error:
+        logger.warning("the end of a transaction failed: %s", error)
+        connection.close()
+    finally:
+        pool.putconn(connection)

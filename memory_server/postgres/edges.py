@@ -6,8 +6,8 @@ from typing import Any
 
 from memory_server.domain.caller import Caller
 from memory_server.domain.edge import Direction, Edge, Linked, Relation, Step, Walk
-from memory_server.domain.memory import MemoryId
-from memory_server.postgres.tx import Tx
+from memory_server.domain.memory import Memory, MemoryId
+from memory_server.postgres.tx import Answer, Tx
 from memory_server.storage.edges import REPLACING, edge_of, not_replaceable
 
 _COLUMNS = "source_id, target_id, relation, strength, valid_from, valid_to"
@@ -37,7 +37,20 @@ class Edges:
     tx: Tx
 
     def connect(self, edge: Edge, caller: Caller) -> Edge:
-        row = self.tx.row(
+        row = self._ask(edge, caller).rows()
+        if not row:
+            raise not_replaceable(edge)
+        return edge_of(row[0])
+
+    def link(self, source: Memory, target: Memory, relation: Relation, caller: Caller) -> None:
+        edge = Edge(source.id, target.id, relation)
+        if relation in REPLACING and (source.person or "") != (target.person or ""):
+            raise not_replaceable(edge)
+        self._ask(edge, caller)
+
+    def _ask(self, edge: Edge, caller: Caller) -> Answer:
+        """Write the edge if it is allowed. The answer is its row, or none if it is not."""
+        return self.tx.ask(
             f"""
             INSERT INTO edges (source_id, target_id, relation, strength, valid_from, created_by)
             SELECT %(source)s, %(target)s, %(relation)s, %(strength)s, %(now)s, %(by)s
@@ -60,9 +73,6 @@ class Edges:
                 "replacing": edge.relation in REPLACING,
             },
         )
-        if row is None:
-            raise not_replaceable(edge)
-        return edge_of(row)
 
     def end(self, edge: Edge) -> Edge | None:
         row = self.tx.row(

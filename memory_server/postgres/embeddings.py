@@ -2,30 +2,21 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import astuple, dataclass, fields
-from typing import Any, Final
+from typing import Any
 
 from memory_server.domain import parts
 from memory_server.domain.embedding import Embedded, Space, Vector
-from memory_server.domain.memory import Filter
-from memory_server.postgres import filters
 from memory_server.postgres.embedded import TABLES, as_text, from_bytes
+from memory_server.postgres.nearest import Asked, cosine
 from memory_server.postgres.tx import Answer, Tx, Value
 from memory_server.storage.vectors import SEARCHING, Effort, KnownSpace, Waiting, Wanted
 
-EXACT: Final = 5_000
-"""Up to so many memories every vector is compared: 10 ms."""
-
-DEARER: Final = 4_000
-"""To look through the index costs as much as comparing √(DEARER x all) vectors, where the memories of all tenants are
-so many: of `rows` among `all` it must look at 400 x all / rows to find the nearest, and each costs ten times as much as
-one that is only compared."""
+MOST_INDEXED_AT_ONCE = 100_000
+"""A server builds the index of a table with at most so many vectors: that takes less than half a minute, in which
+nobody can write to the table."""
 
 _SPACE_FIELDS = [field.name for field in fields(Space)]
 _SPACE_COLUMNS = ", ".join(_SPACE_FIELDS)
-
-_PARTS = (
-    "part_embeddings AS e JOIN memory_parts AS p ON p.id = e.part_id JOIN memories AS m ON m.id = p.memory_id"
-)
 
 
 def _known(row: tuple[Any, ...]) -> KnownSpace:
@@ -37,11 +28,6 @@ def _every_table() -> Iterator[str]:
     for tables in TABLES.values():
         yield from (*tables.embedded.values(), tables.queue)
     yield "part_embeddings"
-
-
-def _cosine(vector: str) -> str:
-    """The cosine of a column and a vector: rounded, as in SQLite. NULL where one of them has no length."""
-    return f"round(nullif(1 - ({vector} <=> %s::vector), 'NaN')::numeric, 5)::float8"
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +71,7 @@ class Embeddings:
                 """,
                 (id, self.tx.now),
             )
-        self.tx.send("SELECT index_vectors(%s)", (space.dimensions,))
+        self.tx.send("SELECT index_vectors(%s, %s)", (space.dimensions, MOST_INDEXED_AT_ONCE))
         return KnownSpace(id, state, space)
 
     def activate(self, id: int) -> None:
@@ -244,96 +230,12 @@ class Embeddings:
         limit: int,
         effort: Effort = SEARCHING,
     ) -> dict[int, float]:
-        return self.asked_nearest(kind, space_id, query, wanted, limit, effort).found()
-
-    def asked_nearest(
-        self,
-        kind: Embedded,
-        space_id: int,
-        query: Vector,
-        wanted: Wanted,
-        limit: int,
-        effort: Effort = SEARCHING,
-    ) -> "Nearest":
-        """What `nearest` will give, asked for and not waited for."""
-        tables = TABLES[kind]
-        asked = []
-        for table in tables.embedded.values():
-            source = f"{table} AS e JOIN {tables.source} AS m ON m.id = e.{tables.id}"
-            if table == "embeddings" and isinstance(wanted, Filter):
-                asked.append(self._nearest_memories(source, space_id, query, wanted, limit, effort))
-            else:
-                asked.append(self._nearest(source, f"e.{tables.id}", space_id, query, wanted, limit))
-        if kind is Embedded.MEMORIES:
-            asked.append(self._nearest(_PARTS, "e.part_id", space_id, query, wanted, limit))
-        return Nearest(asked, limit)
-
-    def _nearest(
-        self, source: str, id: str, space_id: int, query: Vector, wanted: Wanted, limit: int
-    ) -> Answer:
-        """Every vector of `source` is compared."""
-        clauses, values = filters.conditions(wanted, self.tx.now)
-        return self.tx.ask(
-            f"""
-            SELECT {id}, {_cosine("e.vector")}
-            FROM {source}
-            WHERE {" AND ".join(["e.space_id = %s", *clauses])}
-            ORDER BY 2 DESC NULLS LAST, 1 DESC
-            LIMIT %s
-            """,
-            (as_text(query), space_id, *values, limit),
-        )
-
-    def _nearest_memories(
-        self, source: str, space_id: int, query: Vector, wanted: Filter, limit: int, effort: Effort
-    ) -> Answer:
-        """The index chooses candidates where there are many, cosine ranks them."""
-        text, dimensions = as_text(query), len(query)
-        clauses, values = filters.memories(wanted)
-        where = " AND ".join(["e.space_id = %s", *clauses])
-        number, number_values = _number(wanted)
-        most = max(effort.chosen, 2 * limit)
-        self.tx.send(
-            """
-            SELECT
-                set_config('hnsw.iterative_scan', 'relaxed_order', true),
-                set_config('hnsw.ef_search', %s, true)
-            """,
-            (str(min(1_000, most)),),
-        )
-        return self.tx.ask(
-            f"""
-            WITH size AS MATERIALIZED (
-                SELECT rows <= {EXACT} OR rows * rows < {DEARER} * greatest(c.reltuples, rows) AS is_small
-                FROM ({number}) AS wanted (rows), pg_class AS c
-                WHERE c.oid = 'embeddings'::regclass
-            ),
-            chosen AS (
-                SELECT e.memory_id, e.vector
-                FROM {source}
-                WHERE {where} AND (SELECT is_small FROM size)
-                UNION ALL
-                SELECT memory_id, vector
-                FROM (
-                    SELECT e.memory_id, e.vector
-                    FROM {source}
-                    WHERE {where} AND vector_dims(e.vector) = {dimensions} AND NOT (SELECT is_small FROM size)
-                    ORDER BY e.vector::halfvec({dimensions}) <=> %s::halfvec({dimensions})
-                    LIMIT %s
-                ) AS nearest
-            )
-            SELECT memory_id, {_cosine("vector")}
-            FROM chosen
-            ORDER BY 2 DESC NULLS LAST, 1 DESC
-            LIMIT %s
-            """,
-            (*number_values, space_id, *values, space_id, *values, text, most, text, limit),
-        )
+        return Asked(self.tx, kind, space_id, query, wanted, limit, effort).nearest().found()
 
     def cosines(self, space_id: int, query: Vector, ids: Sequence[int]) -> dict[int, float]:
         rows = self.tx.rows(
             f"""
-            SELECT e.memory_id, {_cosine("e.vector")}
+            SELECT e.memory_id, {cosine("e.vector")}
             FROM embeddings AS e
             WHERE e.space_id = %s AND e.memory_id = ANY (%s::bigint[])
             ORDER BY 2 DESC NULLS LAST, 1 DESC
@@ -355,43 +257,3 @@ class Embeddings:
             (space_id, list(ids)),
         )
         return {id: from_bytes(sent, dimensions)[0] for id, sent, dimensions in rows}
-
-
-@dataclass(frozen=True, slots=True)
-class Nearest:
-    """The texts nearest to one vector, of several tables of vectors, asked for and not waited for."""
-
-    answers: Sequence[Answer]
-    limit: int
-
-    def found(self) -> dict[int, float]:
-        """The texts, best first, each with its cosine; where it has several vectors, with the greatest."""
-        best: dict[int, float] = {}
-        for answer in self.answers:
-            for id, cosine in answer.rows():
-                if cosine is not None:
-                    best[id] = max(cosine, best.get(id, cosine))
-        return dict(sorted(best.items(), key=lambda each: (-each[1], -each[0]))[: self.limit])
-
-
-def _number(wanted: Filter) -> tuple[str, list[Value]]:
-    """About how many memories a filter lets pass, as a statement beside its values: the counts know most filters."""
-    if wanted.tags or wanted.since or wanted.until:
-        clauses, values = filters.memories(wanted)
-        where = " AND ".join(["true", *clauses])
-        return (
-            f"SELECT count(*) FROM (SELECT 1 FROM memories AS m WHERE {where} LIMIT 50000) AS bounded",
-            values,
-        )
-    clauses = ["true"]
-    values = []
-    if wanted.project is not None:
-        clauses.append("project = %s")
-        values.append(wanted.project)
-    if wanted.type is not None:
-        clauses.append("type = %s")
-        values.append(wanted.type.value)
-    if wanted.min_importance is not None:
-        clauses.append("importance >= %s")
-        values.append(wanted.min_importance)
-    return f"SELECT coalesce(sum(number), 0) FROM memory_counts WHERE {' AND '.join(clauses)}", values

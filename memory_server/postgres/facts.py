@@ -1,7 +1,7 @@
 """The table `facts` and the index of its words."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from memory_server.domain.caller import Caller
 from memory_server.domain.fact import Action, Fact, FactDraft, Headline, Home, tagged
@@ -77,16 +77,16 @@ class Facts:
         return self._indexed(fact_rows.fact(row), row[4])
 
     def replace(self, fact: Fact, draft: FactDraft, expires_at: str | None, caller: Caller) -> Fact:
-        row = self.tx.one(
-            f"""
+        value, tags = fact_rows.as_json(draft.value), fact_rows.as_json(draft.tags)
+        self.tx.send(
+            """
             UPDATE facts
             SET value = %s, tags = %s, version = %s, updated_at = %s, expires_at = %s, updated_by = %s, session = %s
             WHERE id = %s
-            RETURNING {fact_rows.FACT}
             """,
             (
-                fact_rows.as_json(draft.value),
-                fact_rows.as_json(draft.tags),
+                value,
+                tags,
                 fact.version + 1,
                 self.tx.now,
                 expires_at,
@@ -95,7 +95,16 @@ class Facts:
                 fact.id,
             ),
         )
-        return self._indexed(fact_rows.fact(row), row[4])
+        now = replace(
+            fact,
+            value=fact_rows.value_of(value),
+            tags=fact_rows.tags_of(tags),
+            version=fact.version + 1,
+            updated_at=self.tx.now,
+            expires_at=expires_at,
+            updated_by=caller.author,
+        )
+        return self._indexed(now, value)
 
     def delete(self, fact: Fact, caller: Caller) -> None:
         self._remove(fact, Action.DELETED, self.tx.now, caller.author)

@@ -4,7 +4,7 @@ import psycopg
 from psycopg import errors
 from psycopg_pool import PoolTimeout
 
-from memory_server.errors import Conflict, Invalid, MemoryServerError, Mend, Unavailable
+from memory_server.errors import Conflict, Invalid, MemoryServerError, Mend, Unavailable, Undone
 
 NEWER = "MS001"
 """The SQLSTATE that the function `refuse_newer` raises."""
@@ -22,7 +22,13 @@ def meaning(error: psycopg.Error, place: str) -> MemoryServerError:
     if isinstance(error, psycopg.DataError) and "NUL" in str(error):
         return Invalid("The text holds the character U+0000, which PostgreSQL cannot keep. Leave it out.")
     match error:
-        case errors.LockNotAvailable() | errors.DeadlockDetected() | errors.SerializationFailure():
+        case errors.DeadlockDetected() | errors.SerializationFailure():
+            return Undone(
+                f"This call conflicted with another program in {place}, so PostgreSQL rolled it back. "
+                "Nothing was written.",
+                Mend.TRY_AGAIN,
+            )
+        case errors.LockNotAvailable():
             return Unavailable(
                 f"Other servers have kept {place} busy for longer than this call waits. Nothing was written.",
                 Mend.TRY_AGAIN,
@@ -59,6 +65,20 @@ def meaning(error: psycopg.Error, place: str) -> MemoryServerError:
             return Unavailable(
                 f"The database {place} failed ({type(error).__name__}: {_first_line(error)}). Nothing was written."
             )
+
+
+def is_refusal(error: psycopg.Error) -> bool:
+    """Whether PostgreSQL has refused a statement, and with it all that was sent behind it, as far as the end of the
+    transaction. Any other error says nothing of what was done before it: PostgreSQL may say that it ends the connection
+    when it has committed, and the driver may fail over what it then leaves unsaid."""
+    return isinstance(error, errors.PipelineAborted) or error.diag.severity_nonlocalized == "ERROR"
+
+
+def lost(error: psycopg.Error, place: str) -> Undone:
+    """The connection broke before the command to commit."""
+    return Undone(
+        f"The connection to {place} broke ({_first_line(error)}). Nothing was written.", Mend.TRY_AGAIN
+    )
 
 
 def untold(error: psycopg.Error, place: str) -> Unavailable:

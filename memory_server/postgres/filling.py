@@ -1,51 +1,35 @@
 """Fills an empty tenant with the rows of another database; nobody can use it before it is finished."""
 
-import json
 import struct
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import datetime
-from typing import Any, Final
+from functools import partial
+from typing import Final
 
 import numpy as np
 import psycopg
 
+from memory_server.domain import parts
 from memory_server.domain.moment import timestamp
 from memory_server.errors import Conflict, Mend, Unavailable
-from memory_server.postgres import failures, migrate, terms, word_rows
+from memory_server.postgres import failures, migrate
+from memory_server.postgres.copied_rows import Sending, read_types
 from memory_server.postgres.database import WRITES
-from memory_server.postgres.exchange.copied import VECTOR, Copied, between
+from memory_server.postgres.exchange.copied import Copied, between
+from memory_server.postgres.filling_words import WORDS, FillingWords
 from memory_server.postgres.health import Health
-from memory_server.postgres.terms import Terms
-from memory_server.postgres.tx import Trips, Tx
-from memory_server.storage.copying import TABLES, Key, Row, Table
+from memory_server.postgres.nearest import INDEXED
+from memory_server.postgres.second_connection import SecondConnection
+from memory_server.postgres.tx import Connection, Trips, Tx
+from memory_server.storage.copying import TABLES, VECTOR, Key, Row, Table
 from memory_server.where import Postgres
 
 FILLING: Final = 0x6D66
 """The first number of the advisory lock of who fills a tenant ('mf'); the second is the tenant's."""
 
-_SENT_AS = {
-    "integer": "int4",
-    "bigint": "int8",
-    "text": "text",
-    "boolean": "bool",
-    "double precision": "float8",
-    "public.vector": "bytea",
-    "vector": "bytea",
-    "tsvector": "bytea",
-    "jsonb": "bytea",
-}
-"""How a value of each type is sent: what psycopg has no binary form of is sent as the bytes that the type receives."""
-
-_WORDS = ("memory_words", "fact_words", "turn_words", "short_term_words")
-
-_BULK = """
-    SELECT
-        set_config('gin_pending_list_limit', '65536', false), set_config('work_mem', '65536', false),
-        set_config('maintenance_work_mem', '524288', false)
-"""
-"""Kilobytes: new words are kept aside and sorted into their index together, which is three times as fast; and an index
-of vectors is built in memory, which 100,000 of 384 numbers fill to a fifth."""
+INDEX_MEMORY: Final = "512MB"
+"""The memory in which an index of vectors is built: 100,000 vectors of 384 numbers fill a fifth of it."""
 
 _FOLLOWS = {
     "facts": "fact_history",
@@ -58,25 +42,22 @@ _FOLLOWS = {
 
 
 class Filling:
-    """Fills an empty tenant; each call is committed when it returns."""
+    """Fills an empty tenant. Each call is committed when it returns; the words of its rows are committed soon after."""
 
     def __init__(self, place: Postgres, clock: Callable[[], datetime]) -> None:
         self._place = place
         self._clock = clock
-        self._connection: psycopg.Connection[tuple[Any, ...]] | None = None
+        self._connection: Connection | None = None
         self._tx: Tx
-        self._types: dict[str, dict[str, str]] = {}
+        self._sending: Sending
+        self._words: FillingWords
+        self._connections: list[SecondConnection] = []
+        self._resumed = False
 
     def begin(self, source: str) -> bool:
         with self._translated():
             now = timestamp(self._clock())
-            connection = psycopg.connect(
-                self._place.url,
-                autocommit=True,
-                connect_timeout=10,
-                application_name="memory-server, copying",
-            )
-            self._connection = connection
+            connection = self._connection = self._connected()
             migrations = migrate.load()
             migrate.refuse_newer(migrate.version_of(connection), migrations[-1].version)
             migrate.migrate(connection, migrations, now)
@@ -87,24 +68,13 @@ class Filling:
             (tenant,) = connection.execute(
                 "SELECT id FROM memory_server.tenants WHERE name = %s", (self._place.tenant,)
             ).fetchall()[0]
-            connection.execute(
-                """
-                SELECT
-                    set_config('search_path', 'memory_server, public', false),
-                    set_config('memory.tenant', %s, false),
-                    set_config('memory.person', '', false),
-                    set_config('memory.projects', '*', false),
-                    set_config('memory.now', %s, false)
-                """,
-                (str(tenant), now),
-            )
+            _act_in(connection, tenant, now)
             self._tx = Tx(connection, psycopg.Pipeline(connection), now, tenant=tenant, trips=Trips())
             self._refuse_others()
-            self._types = self._read_types()
-            resumed = self._mark(source)
-            self._tx.send(_BULK)
-            self._keep_words_aside("on")
-            return resumed
+            self._sending = Sending(tenant, read_types(connection))
+            self._resumed = self._mark(source)
+            self._words = FillingWords(self._second_connection(), self._sending, alone=self._is_alone())
+            return self._resumed
 
     def count(self, table: Table) -> int:
         with self._translated():
@@ -124,23 +94,41 @@ class Filling:
             self._empty_following(table)
             self._tx.send(f"DELETE FROM {table.name} WHERE {where}", values)
             try:
-                self._send(table.name, table.columns, (_sent(table, row) for row in rows))
+                sent = (_sent(table, row) for row in rows)
+                self._sending.send(self._tx.connection, table.name, table.columns, sent)
             except psycopg.DataError as error:
                 raise _refused(table, rows, error) from error
             self._empty_following(table)
-            self._index(table, rows)
-
-    def finish(self, highest_ids: Mapping[str, int]) -> None:
+            if table.name == "memories":
+                columns = ("id", "memory_id", "start", "length")
+                self._sending.send(self._tx.connection, "memory_parts", columns, _parts(table, rows))
         with self._translated():
-            for name in _WORDS:
-                self._tx.rows("SELECT gin_clean_pending_list(%s::regclass)", (f"{name}_by_word",))
-            self._keep_words_aside("off")
+            self._words.add(table, rows)
+
+    def prepare(self) -> None:
+        with self._translated():
+            if self._resumed:
+                self._words.add_missing()
+            vectors = self._second_connection()
+            vectors.give(_analyze)
             for (dimensions,) in self._tx.rows(
                 "SELECT DISTINCT dimensions FROM spaces WHERE tenant_id = tenant() AND state <> 'retired'"
             ):
-                self._tx.send("SELECT index_vectors(%s)", (dimensions,))
-            self._tx.send("ANALYZE memories, memory_words, turns, turn_words, facts, fact_words, embeddings")
+                vectors.give(partial(_index_vectors, dimensions))
+
+    def finish(self, highest_ids: Mapping[str, int]) -> None:
+        with self._translated():
+            self._words.finish()
+            for each in self._connections:
+                each.wait()
             with self._tx.connection.transaction():
+                self._tx.send(
+                    """
+                    SELECT set_config('synchronous_commit', replace(reset_val, 'off', 'on'), true)
+                    FROM pg_settings
+                    WHERE name = 'synchronous_commit'
+                    """
+                )
                 self._tx.send(
                     """
                     INSERT INTO deleted_ids (tenant_id, name, highest)
@@ -157,12 +145,27 @@ class Filling:
                 self._tx.send("SELECT tell_write()")
 
     def close(self) -> None:
+        for each in self._connections:
+            each.close()
         if self._connection is not None:
             self._connection.close()
 
-    def _keep_words_aside(self, state: str) -> None:
-        for name in _WORDS:
-            self._tx.send(f"ALTER INDEX {name}_by_word SET (fastupdate = {state})")
+    def _connected(self) -> Connection:
+        return psycopg.connect(
+            self._place.url, autocommit=True, connect_timeout=10, application_name="memory-server, copying"
+        )
+
+    def _second_connection(self) -> SecondConnection:
+        """A further connection that works in a thread of its own. `close` ends it."""
+        connection = self._connected()
+        self._connections.append(SecondConnection(connection))
+        _act_in(connection, self._tx.tenant, self._tx.now)
+        return self._connections[-1]
+
+    def _is_alone(self) -> bool:
+        """Whether no other tenant has words in this database."""
+        held = " OR ".join(f"EXISTS (SELECT 1 FROM {name} WHERE tenant_id <> tenant())" for name in WORDS)
+        return not self._tx.value(f"SELECT {held}")
 
     def _refuse_others(self) -> None:
         """Raises Unavailable where another process fills the tenant, or this role may not fill it."""
@@ -193,66 +196,9 @@ class Filling:
             self._tx.send("UPDATE tenants SET copy_of = %s WHERE id = tenant()", (source,))
         return before is not None
 
-    def _read_types(self) -> dict[str, dict[str, str]]:
-        """How the columns of each table are sent."""
-        found: dict[str, dict[str, str]] = {}
-        for table, column, type in self._tx.rows(
-            """
-            SELECT c.relname, attname, coalesce(nullif(typbasetype, 0), atttypid)::regtype::text
-            FROM pg_attribute JOIN pg_class AS c ON c.oid = attrelid JOIN pg_type AS t ON t.oid = atttypid
-            WHERE relnamespace = %s::regnamespace AND relkind = 'r' AND attnum > 0 AND NOT attisdropped
-            """,
-            (migrate.SCHEMA,),
-        ):
-            if type in _SENT_AS:
-                found.setdefault(table, {})[column] = _SENT_AS[type]
-        return found
-
     def _empty_following(self, table: Table) -> None:
         if table.name in _FOLLOWS:
             self._tx.send(f"DELETE FROM {_FOLLOWS[table.name]} WHERE tenant_id = tenant()")
-
-    def _send(self, table: str, columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
-        names, types = ("tenant_id", *columns), self._types[table]
-        with (
-            self._tx.connection.cursor() as cursor,
-            cursor.copy(f"COPY {table} ({', '.join(names)}) FROM STDIN (FORMAT BINARY)") as copy,
-        ):
-            copy.set_types([types[name] for name in names])
-            for row in rows:
-                copy.write_row((self._tx.tenant, *row))
-
-    def _index(self, table: Table, rows: Sequence[Row]) -> None:
-        """Write the rows of the words. Those of rows that were there before went with them."""
-        named = [dict(zip(table.columns, row, strict=True)) for row in rows]
-        words = ("words", "repeated", "tokens", "length")
-        tenant = self._tx.tenant
-        match table.name:
-            case "memories":
-                parts: list[tuple[int, int, int, int]] = []
-                self._send("memory_words", ("id", "memory_id", *words), _memory_words(tenant, named, parts))
-                self._send("memory_parts", ("id", "memory_id", "start", "length"), parts)
-            case "facts":
-                self._send(
-                    "fact_words",
-                    ("id", *words),
-                    ((row["id"], *_words(word_rows.fact(tenant, row["key"], row["value"]))) for row in named),
-                )
-            case "turns":
-                self._send(
-                    "turn_words",
-                    ("id", *words),
-                    (
-                        (row["id"], *_words(terms.terms(tenant, row["summary"], row["message"])))
-                        for row in named
-                    ),
-                )
-            case "short_term_memories":
-                self._send(
-                    "short_term_words",
-                    ("id", *words),
-                    ((row["id"], *_words(terms.terms(tenant, row["text"]))) for row in named),
-                )
 
     @contextmanager
     def _translated(self) -> Iterator[None]:
@@ -262,30 +208,38 @@ class Filling:
             raise failures.meaning(error, str(self._place)) from error
 
 
-def _memory_words(
-    tenant: int, memories: Iterable[Mapping[str, Any]], parts: list[tuple[int, int, int, int]]
-) -> Iterator[Row]:
-    """The rows of the words of memories. The server takes the first ones in while the next are made. `parts` gets the
-    rows of the parts that have ids of their own."""
-    for memory in memories:
-        id = memory["id"]
-        for part, start, length, found in word_rows.memory(tenant, id, memory["content"], memory["tags"]):
-            if part != id:
-                parts.append((part, id, start, length))
-            yield (part, id, *_words(found))
+def _parts(table: Table, memories: Sequence[Row]) -> Iterator[Row]:
+    """The rows of the parts of long memories that have ids of their own."""
+    id, content = map(table.columns.index, ("id", "content"))
+    for row in memories:
+        starts = parts.starts(len(row[content]))
+        for number, start in enumerate(starts[1:], 1):
+            yield parts.id_of(row[id], number), row[id], start + 1, min(parts.PART, len(row[content]) - start)
 
 
-def _words(found: Terms) -> tuple[bytes, bytes, str, int]:
-    """The columns of an index of words: a tsvector and JSON as PostgreSQL receives them, the tokens, their number."""
-    lexemes = b"".join(
-        each.encode() + b"\0\0\0" for each in found.lexemes
-    )  # the end of its text, and no positions
-    return (
-        struct.pack(">i", len(found.lexemes)) + lexemes,
-        b"\x01" + json.dumps(found.repeated).encode(),
-        found.tokens,
-        found.length,
+def _act_in(connection: Connection, tenant: int, now: str) -> None:
+    """Let a connection see and write one tenant, as the owner of the tables."""
+    connection.execute(
+        """
+        SELECT
+            set_config('search_path', 'memory_server, public', false),
+            set_config('memory.tenant', %s, false),
+            set_config('memory.person', '', false),
+            set_config('memory.projects', '*', false),
+            set_config('memory.now', %s, false),
+            set_config('synchronous_commit', 'off', false) -- what a crash loses is copied again
+        """,
+        (str(tenant), now),
     )
+
+
+def _analyze(connection: Connection) -> None:
+    connection.execute(f"ANALYZE memories, turns, facts, {', '.join(INDEXED)}".encode())
+
+
+def _index_vectors(dimensions: int, connection: Connection) -> None:
+    connection.execute("SELECT set_config('maintenance_work_mem', %s, false)", (INDEX_MEMORY,))
+    connection.execute("SELECT index_vectors(%s)", (dimensions,))
 
 
 def _sent(table: Table, row: Row) -> Row:

@@ -1,16 +1,16 @@
 """The table `memories` and the history of its texts."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 from memory_server.domain.caller import Caller
 from memory_server.domain.memory import Filter, Memory, MemoryDraft, MemoryId, MemoryType, Past
 from memory_server.errors import Mend, NotFound
 from memory_server.postgres import filters, word_rows
-from memory_server.postgres.tx import Tx
+from memory_server.postgres.tx import Answer, Tx
 from memory_server.storage import memory_rows
-from memory_server.storage.json_text import as_json
+from memory_server.storage.json_text import as_json, from_json
 
 COLUMNS = """
     memories.id, memories.content, memories.type, memories.project, memories.tags, memories.importance,
@@ -33,39 +33,69 @@ def of_project(project: str) -> str:
     return "project = %(project)s" if project else "project IS NULL"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Memories:
     """The table `memories` and the history of its texts."""
 
     tx: Tx
+    _expected: Answer | None = None
+
+    def expect_insert(self) -> None:
+        self._expected = self._ask_id()
 
     def insert(self, draft: MemoryDraft, caller: Caller) -> Memory:
-        row = self.tx.one(
-            f"""
+        ((id,),) = (self._expected or self._ask_id()).rows()
+        self._expected = None
+        now, tags, metadata = self.tx.now, as_json(draft.tags), as_json(draft.metadata or {})
+        session, person = (
+            draft.session or caller.session,
+            draft.person or (None if draft.project else self.tx.owner),
+        )
+        self.tx.send(
+            """
             INSERT INTO memories (
-                content, type, project, tags, importance, metadata, created_at, updated_at, created_by, session,
+                id, content, type, project, tags, importance, metadata, created_at, updated_at, created_by, session,
                 occurred_at, person
             )
-            VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s)
-            RETURNING {COLUMNS}
+            VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s)
             """,
             (
+                id,
                 draft.content,
                 draft.type.value,
                 draft.project,
-                as_json(draft.tags),
+                tags,
                 draft.importance,
-                as_json(draft.metadata or {}),
-                self.tx.now,
-                self.tx.now,
+                metadata,
+                now,
+                now,
                 caller.author,
-                draft.session or caller.session,
+                session,
                 draft.occurred_at,
-                draft.person or (None if draft.project else self.tx.owner),
+                person,
             ),
         )
-        word_rows.write_memory(self.tx, row[0], draft.content, row[4])
-        return memory_rows.memory(row)
+        word_rows.insert_memory(self.tx, id, draft.content, tags)
+        return memory_rows.memory(
+            (
+                id,
+                draft.content,
+                draft.type.value,
+                draft.project,
+                tags,
+                draft.importance,
+                metadata,
+                0,
+                now,
+                now,
+                None,
+                caller.author,
+                draft.occurred_at or now,
+                None,
+                session,
+                person,
+            )
+        )
 
     def get(self, id: MemoryId) -> Memory:
         row = self.tx.row(f"SELECT {COLUMNS} FROM memories WHERE id = %s", (id,))
@@ -80,43 +110,48 @@ class Memories:
         found = {memory.id: memory for memory in map(memory_rows.memory, rows)}
         return [found[id] for id in ids if id in found]
 
-    def contents(self, ids: Sequence[MemoryId]) -> dict[MemoryId, str]:
-        rows = self.tx.rows("SELECT id, content FROM memories WHERE id = ANY (%s)", (list(ids),))
-        return {MemoryId(id): content for id, content in rows}
+    def select_if(self, ids: Sequence[MemoryId], passes: Callable[[str], bool]) -> list[Memory]:
+        if not ids:
+            return []
+        rows = self.tx.rows(f"SELECT {COLUMNS} FROM memories WHERE id = ANY (%s)", (list(ids),))
+        return [memory_rows.memory(row) for row in rows if passes(row[1])]
 
-    def replace(self, memory: Memory, reason: str) -> Memory:
+    def replace(self, before: Memory, memory: Memory, reason: str) -> Memory:
+        person = before.person
+        if memory.project != before.project:
+            person = None if memory.project else self.tx.owner
+        tags, metadata = as_json(memory.tags), as_json(memory.metadata)
         self.tx.send("SELECT set_config('memory.reason', %s, true)", (reason,))
-        *row, reworded = self.tx.one(
-            f"""
+        self.tx.send(
+            """
             UPDATE memories
-            SET content = %(content)s, type = %(type)s, project = %(project)s::text, tags = %(tags)s,
-                importance = %(importance)s, metadata = %(metadata)s, access_count = %(accesses)s,
-                updated_at = %(now)s,
-                person = CASE
-                    WHEN memories.project IS NOT DISTINCT FROM %(project)s::text THEN memories.person
-                    WHEN %(project)s::text IS NULL THEN %(owner)s::text
-                END
-            FROM (SELECT id, content, tags FROM memories WHERE id = %(id)s) AS before
-            WHERE memories.id = before.id
-            RETURNING {COLUMNS}, before.content <> memories.content OR before.tags <> memories.tags
+            SET content = %s, type = %s, project = %s, tags = %s, importance = %s, metadata = %s, access_count = %s,
+                updated_at = %s, person = %s
+            WHERE id = %s
             """,
-            {
-                "content": memory.content,
-                "type": memory.type.value,
-                "project": memory.project,
-                "tags": as_json(memory.tags),
-                "importance": memory.importance,
-                "metadata": as_json(memory.metadata),
-                "accesses": memory.access_count,
-                "now": self.tx.now,
-                "owner": self.tx.owner,
-                "id": memory.id,
-            },
+            (
+                memory.content,
+                memory.type.value,
+                memory.project,
+                tags,
+                memory.importance,
+                metadata,
+                memory.access_count,
+                self.tx.now,
+                person,
+                memory.id,
+            ),
         )
         self.tx.send("SELECT set_config('memory.reason', '', true)")
-        if reworded:
-            word_rows.write_memory(self.tx, memory.id, row[1], row[4])
-        return memory_rows.memory(tuple(row))
+        if (memory.content, tags) != (before.content, as_json(before.tags)):
+            word_rows.write_memory(self.tx, memory.id, memory.content, tags)
+        return replace(
+            memory,
+            tags=memory_rows.tags(tags),
+            metadata=from_json(metadata, {}),
+            updated_at=self.tx.now,
+            person=person,
+        )
 
     def newest(self, wanted: Filter, limit: int, offset: int) -> list[Memory]:
         clauses, values = filters.memories(wanted)
@@ -164,10 +199,15 @@ class Memories:
         return [Past(*row) for row in rows]
 
     def newest_current(self, project: str, type: MemoryType, limit: int) -> list[Memory]:
-        return self._newest_current(project, [type], limit)
+        return self._newest_current(project, [type], limit, limit)
+
+    def newest_of_each(self, project: str, limit: int) -> list[Memory]:
+        found = self._newest_current(project, list(MemoryType), limit, len(MemoryType) * limit)
+        places = {type: place for place, type in enumerate(MemoryType)}
+        return sorted(found, key=lambda memory: places[memory.type])
 
     def newest_of(self, project: str, limit: int) -> list[Memory]:
-        return self._newest_current(project, list(MemoryType), limit)
+        return self._newest_current(project, list(MemoryType), limit, limit)
 
     def ids_like(self, start: str, project: str, limit: int) -> tuple[list[MemoryId], int]:
         rows = self.tx.rows(
@@ -182,8 +222,14 @@ class Memories:
         )
         return [MemoryId(id) for id, _ in rows], rows[0][1] if rows else 0
 
-    def _newest_current(self, project: str, types: Sequence[MemoryType], limit: int) -> list[Memory]:
-        """By an index that has the memories of a project and type in the order of their moments."""
+    def _ask_id(self) -> Answer:
+        """Ask for the id that the next memory gets."""
+        return self.tx.ask("SELECT next_id('memories')")
+
+    def _newest_current(
+        self, project: str, types: Sequence[MemoryType], limit: int, most: int
+    ) -> list[Memory]:
+        """At most `limit` of each type and `most` in all, by an index that has them in the order of their moments."""
         return self._latest(
             f"""
             SELECT newest.id
@@ -196,13 +242,14 @@ class Memories:
                 LIMIT %(limit)s
             ) AS newest
             ORDER BY newest.at DESC, newest.id DESC
-            LIMIT %(limit)s
+            LIMIT %(most)s
             """,
             {
                 "project": project,
                 "types": [type.value for type in types],
                 "now": self.tx.now,
                 "limit": limit,
+                "most": most,
             },
         )
 

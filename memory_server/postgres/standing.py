@@ -3,10 +3,11 @@
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from memory_server.domain.memory import Memory, MemoryId
+from memory_server.domain.memory import Memory
 from memory_server.domain.moment import timestamp
-from memory_server.postgres.memories import Memories, of_project
+from memory_server.postgres.memories import COLUMNS, of_project
 from memory_server.postgres.tx import Tx
+from memory_server.storage import memory_rows
 
 _LEAST_EXPONENT = -700
 """The exponent below which a number is too small, as of a moment that lies a lifetime back."""
@@ -51,14 +52,21 @@ class Standing:
                     )
                 ) AS m
             )
-            SELECT id
-            FROM found
-            ORDER BY
-                importance * round((ln(access_count + 2) / ln(2))::numeric, 13)::double precision * exp(
-                    greatest({_LEAST_EXPONENT}, -decay_of(type) * greatest(0, days_of(%(now)s) - days_of(at)))
-                ) DESC,
-                id DESC
-            LIMIT %(limit)s
+            SELECT {COLUMNS}
+            FROM (
+                SELECT id, row_number() OVER (
+                    ORDER BY
+                        importance * round((ln(access_count + 2) / ln(2))::numeric, 13)::double precision * exp(
+                            greatest({_LEAST_EXPONENT}, -decay_of(type) * greatest(0, days_of(%(now)s) - days_of(at)))
+                        ) DESC,
+                        id DESC
+                ) AS place
+                FROM found
+                ORDER BY place
+                LIMIT %(limit)s
+            ) AS best
+            JOIN memories ON memories.id = best.id
+            ORDER BY best.place
             """,
             {
                 "project": project,
@@ -68,4 +76,4 @@ class Standing:
                 "limit": limit,
             },
         )
-        return Memories(self.tx).select([MemoryId(id) for (id,) in rows])
+        return [memory_rows.memory(row) for row in rows]

@@ -144,10 +144,16 @@ def _atoms(value: Any) -> Iterator[str]:
             yield value
         case None:
             return
-        case bool():
+        case int() if value.bit_length() < 64:
             yield str(int(value))
         case _:
-            yield json.dumps(value)
+            yield _number(json.dumps(value))
+
+
+def _number(value: str) -> str:
+    """A number as SQLite writes it, to which one of more than 64 bits is a fraction."""
+    ((text,),) = _connection().execute("SELECT CAST(atom AS TEXT) FROM json_tree(?)", (value,))
+    return str(text)
 
 
 @cache

@@ -25,6 +25,7 @@ class Timeline:
                         deleted_at,
                         coalesce(readable_json(parts) #> '{memories,0}', readable_json(parts) #> '{turns,0}') AS row
                     FROM trash
+                    WHERE deleted_at >= %(since)s -- as all that was stored since then
                 ),
                 happened (at, project, what) AS (
                     SELECT created_at, project, 'stored' FROM memories WHERE created_at >= %(since)s
@@ -43,7 +44,7 @@ class Timeline:
                     JOIN memories AS m ON m.id = e.target_id
                     WHERE e.relation = 'supersedes' AND e.valid_from >= %(since)s
                     UNION ALL
-                    SELECT deleted_at, row ->> 'project', 'forgotten' FROM forgotten WHERE deleted_at >= %(since)s
+                    SELECT deleted_at, row ->> 'project', 'forgotten' FROM forgotten
                     UNION ALL
                     SELECT row ->> 'created_at', row ->> 'project', 'stored'
                     FROM forgotten

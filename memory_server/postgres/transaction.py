@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from memory_server.postgres.hook_injections import HookInjections
     from memory_server.postgres.job_problems import JobProblems
     from memory_server.postgres.joined_projects import JoinedProjects
+    from memory_server.postgres.leading_facts import LeadingFacts
     from memory_server.postgres.log import Log
     from memory_server.postgres.long_term import LongTerm
     from memory_server.postgres.memories import Memories
@@ -180,6 +181,12 @@ class Transaction(Tx):
         from memory_server.postgres.joined_projects import JoinedProjects
 
         return JoinedProjects(self)
+
+    @cached_property
+    def leading_facts(self) -> "LeadingFacts":
+        from memory_server.postgres.leading_facts import LeadingFacts
+
+        return LeadingFacts(self)
 
     @cached_property
     def learnt(self) -> "Learnt":

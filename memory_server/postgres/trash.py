@@ -106,7 +106,15 @@ class Trash:
                 "by": caller.author,
             },
         )
-        return self.tx.execute(f"DELETE FROM {table} WHERE id = ANY (%s)", (list(ids),))
+        return int(
+            self.tx.value(
+                f"""
+                WITH gone AS (DELETE FROM {table} WHERE id = ANY (%s) RETURNING id)
+                SELECT count(*) FROM gone
+                """,
+                (list(ids),),
+            )
+        )
 
     def select(
         self, kind: Kind, *, item_id: int | None = None, conversation: str | None = None

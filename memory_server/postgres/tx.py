@@ -2,22 +2,30 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
 import psycopg
+from psycopg import generators
 
 from memory_server.domain import rights
 from memory_server.domain.caller import Person
 from memory_server.errors import Problem
 from memory_server.postgres import together
+from memory_server.storage.together import Together
 
 One = TypeVar("One")
-Other = TypeVar("Other")
+
+Connection: TypeAlias = psycopg.Connection[tuple[Any, ...]]
 
 Value = Any
 """What the driver adapts: numbers, texts, booleans, bytes, None, and lists of them as arrays."""
 
 Values = Sequence[Value] | Mapping[str, Value]
+
+
+LARGE = 30_000
+"""A statement with more bytes than this is sent out before the next one. A connection takes some 200,000 bytes at once.
+The driver would keep the rest, and the end of the pipeline would wait for ever for the answer to it."""
 
 
 @dataclass(slots=True)
@@ -29,10 +37,11 @@ class Trips:
 
 @dataclass(slots=True)
 class _Sent:
-    """How many statements a transaction has sent, and how many of them are answered."""
+    """How many statements a transaction has sent, how many of them are answered, and how many may have written."""
 
     number: int = 0
     answered: int = 0
+    writes: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,9 +52,13 @@ class Answer:
     cursor: psycopg.Cursor[tuple[Any, ...]]
     number: int
 
-    def rows(self) -> list[tuple[Any, ...]]:
-        """Wait for them, where they are not there yet with those of a later statement."""
+    def wait(self) -> None:
+        """Wait for the rows, unless they came already with those of a later statement."""
         self.tx.arrived(self.number)
+
+    def rows(self) -> list[tuple[Any, ...]]:
+        """The rows; they can be taken once."""
+        self.wait()
         return self.cursor.fetchall()
 
 
@@ -57,7 +70,7 @@ class Tx:
     Statements are sent in a pipeline: those that give nothing wait for the next one that gives something.
     """
 
-    connection: psycopg.Connection[tuple[Any, ...]]
+    connection: Connection
     pipeline: psycopg.Pipeline
     now: str
     skipped: list[Problem] = field(default_factory=list)
@@ -133,10 +146,12 @@ class Tx:
         self.trips.number += 1
         self._sent.answered = self._sent.number
 
-    def both(self, one: Callable[[], One], other: Callable[[], Other]) -> tuple[One, Other]:
-        calls: list[Callable[[], Any]] = [one, other]
-        first, second = together.run(calls, self._arrive)
-        return first, second
+    @property
+    def together(self) -> Together:
+        return self._together
+
+    def _together(self, *calls: Callable[[], Any]) -> Any:
+        return tuple(together.run(calls, self._arrive))
 
     def each(self, calls: Sequence[Callable[[], One]]) -> list[One]:
         return [call() for call in calls] if len(calls) < 2 else together.run(calls, self._arrive)
@@ -145,6 +160,27 @@ class Tx:
         """Bytes of the database, with those of other tenants."""
         return int(self.value("SELECT pg_database_size(current_database())"))
 
+    @property
+    def writes(self) -> int:
+        """How many statements that may write have been sent: what was read before the last of them may be outdated."""
+        return self._sent.writes
+
     def _execute(self, sql: str, values: Values, binary: bool = False) -> psycopg.Cursor[tuple[Any, ...]]:
         self._sent.number += 1
-        return self.connection.execute(sql, values, binary=binary)
+        self._sent.writes += not sql.lstrip().startswith("SELECT")
+        cursor = self.connection.execute(sql, values, binary=binary)
+        if _size(values) > LARGE:
+            self.connection.wait(generators.send(self.connection.pgconn))
+        return cursor
+
+
+def _size(values: Values) -> int:
+    """About how many bytes the texts and arrays of a statement have."""
+    given = values.values() if isinstance(values, Mapping) else values
+    return sum(
+        sum(len(each) for each in value if isinstance(each, str | bytes))
+        if isinstance(value, list)
+        else len(value)
+        for value in given
+        if isinstance(value, list | str | bytes)
+    )

@@ -59,7 +59,9 @@ class Watch:
     def _run(self) -> None:
         while not self._stopping.is_set():
             try:
-                with psycopg.connect(self._url, autocommit=True, connect_timeout=int(PAUSE)) as connection:
+                with psycopg.connect(
+                    self._url, autocommit=True, connect_timeout=int(PAUSE), prepare_threshold=None
+                ) as connection:  # a pooler may lose what is prepared
                     self._listen(connection)
             except psycopg.Error as error:
                 logger.warning("the writes of other servers are not heard: %s", error)
@@ -67,11 +69,10 @@ class Watch:
                 self._stopping.wait(PAUSE)
 
     def _listen(self, connection: psycopg.Connection[tuple[Any, ...]]) -> None:
-        connection.execute(f"LISTEN {CHANNEL}")
-        due = 0.0
+        listens, due = False, 0.0
         while not self._stopping.is_set():
             if time.monotonic() >= due:
-                self._look(connection)
+                listens = self._look(connection, listens)
                 due = time.monotonic() + PAUSE
             for told in connection.notifies(timeout=WAIT, stop_after=1):
                 tenant, _, number = told.payload.partition(" ")
@@ -80,10 +81,16 @@ class Watch:
         if self.leads:
             connection.execute(f"DELETE FROM {SCHEMA}.leads WHERE holder = %s", (self._holder,))
 
-    def _look(self, connection: psycopg.Connection[tuple[Any, ...]]) -> None:
-        self.leads = connection.execute(_LEAD, (self._tenant, self._holder, LEASE)).fetchone() is not None
+    def _look(self, connection: psycopg.Connection[tuple[Any, ...]], listens: bool) -> bool:
+        """Whether the connection listens now: a replica allows neither that nor a lease, before it is promoted."""
+        (replica,) = connection.execute("SELECT pg_is_in_recovery()").fetchone() or (False,)
+        if not replica and not listens:
+            connection.execute(f"LISTEN {CHANNEL}")
+        lead = None if replica else connection.execute(_LEAD, (self._tenant, self._holder, LEASE)).fetchone()
+        self.leads = lead is not None
         written = connection.execute(
             f"SELECT number FROM {SCHEMA}.writes WHERE tenant_id = %s", (self._tenant,)
         ).fetchone()
         self.number = written[0] if written else 0
         self._looked.set()
+        return not replica

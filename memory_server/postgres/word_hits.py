@@ -5,8 +5,9 @@ from dataclasses import dataclass
 
 from memory_server.domain import parts
 from memory_server.domain.fact import FactFilter, Home
-from memory_server.postgres import filters, terms
-from memory_server.postgres.tx import Tx
+from memory_server.postgres import filters
+from memory_server.postgres.terms import lookup
+from memory_server.postgres.tx import Answer, Tx
 from memory_server.storage.words import MOST_ROWS, Index
 
 _WRITTEN = {
@@ -24,26 +25,41 @@ class WordHits:
 
     tx: Tx
 
-    def count(self, index: Index) -> int:
-        return int(
-            self.tx.value("SELECT coalesce(sum(texts), 0) FROM word_totals WHERE name = %s", (index.value,))
+    def held(self, terms: Sequence[str]) -> tuple[int, list[dict[Index, list[int]]]]:
+        total = self.tx.ask(
+            "SELECT coalesce(sum(texts), 0) FROM word_totals WHERE name = ANY (%s)",
+            ([index.value for index in Index],),
         )
+        asked = {index: self._holding(index, terms) for index in Index}
+        found: list[dict[Index, list[int]]] = [{index: [] for index in Index} for _ in terms]
+        for index, answer in asked.items():
+            for place, ids in answer.rows():
+                found[place][index] = ids
+        ((number,),) = total.rows()
+        return int(number), found
 
-    def holding(self, index: Index, term: str) -> list[int]:
-        asked = terms.lookup(self.tx.tenant, term)
-        if asked is None:
-            return []
-        rows = self.tx.rows(
+    def _holding(self, index: Index, terms: Sequence[str]) -> Answer:
+        """The rows of an index that hold each term: the statement is sent, and nothing is waited for."""
+        known = [(place, lookup(self.tx.tenant, term)) for place, term in enumerate(terms)]
+        there = [(place, each) for place, each in known if each is not None]
+        seen = f"JOIN {_WRITTEN[index][0]} AS seen ON seen.id = h.id & {parts.WHOLE}"
+        return self.tx.ask(
             f"""
-            SELECT h.id
-            FROM {index.value}_some(%s::tsquery, string_to_array(%s, chr(10)), NULL) AS h (id)
-            JOIN {_WRITTEN[index][0]} AS seen ON seen.id = h.id & {parts.WHOLE}
-            ORDER BY h.id DESC
-            LIMIT %s
+            SELECT t.place, ARRAY(
+                SELECT h.id
+                FROM {index.value}_some(t.query::tsquery, string_to_array(t.phrases, chr(10)), NULL) AS h (id)
+                {"" if self.tx.person is None else seen}
+                ORDER BY h.id DESC
+                LIMIT {MOST_ROWS}
+            )
+            FROM unnest(%s::int[], %s::text[], %s::text[]) AS t (place, query, phrases)
             """,
-            (asked.query, asked.phrases, MOST_ROWS),
+            (
+                [place for place, _ in there],
+                [each.query for _, each in there],
+                [each.phrases for _, each in there],
+            ),
         )
-        return [id for (id,) in rows]
 
     def newer(self, index: Index, ids: Sequence[int], moment: str) -> list[int]:
         table, column = _WRITTEN[index]

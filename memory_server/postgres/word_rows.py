@@ -30,6 +30,11 @@ def write_memory(tx: Tx, id: int, content: str, tags: str) -> None:
     """Index a memory anew, and its parts where it is long. `tags` is JSON."""
     tx.send("DELETE FROM memory_words WHERE memory_id = %s", (id,))
     tx.send("DELETE FROM memory_parts WHERE memory_id = %s", (id,))
+    insert_memory(tx, id, content, tags)
+
+
+def insert_memory(tx: Tx, id: int, content: str, tags: str) -> None:
+    """Index a new memory, and its parts where it is long. `tags` is JSON."""
     for part, start, length, found in memory(tx.tenant, id, content, tags):
         if part != id:
             tx.send(

@@ -4,8 +4,9 @@ It asks the word indices without numpy, for a process that has a tenth of a seco
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
+from functools import partial
 from itertools import chain
 
 from memory_server.domain import fact_text, parts, reminding
@@ -46,9 +47,9 @@ KINDS = {Index.MEMORY: Injected.MEMORY, Index.FACT: Injected.FACT, Index.TURN: I
 def find(database: Database, text: str, told: Told, caller: Caller) -> list[Found]:
     """The memories, facts and turns that a text is likely about, best first, without those of `told`."""
     with database.read() as tx:
-        caller = projects.known(tx, caller)
-        likely = [each for each in _likely(tx, text, caller) if each[0] not in told]
-        return list(_found(tx, likely[:LOOKED_AT], told, caller))
+        here, shared = tx.together(lambda: projects.known(tx, caller), lambda: shared_by(tx, terms_of(text)))
+        likely = [each for each in _likely(tx, shared, here) if each[0] not in told]
+        return list(_found(tx, likely[:LOOKED_AT], told, here))
 
 
 def terms_of(text: str) -> Sequence[str]:
@@ -64,7 +65,7 @@ def is_stored(tx: Tx, sentence: str, caller: Caller) -> bool:
     found = shared_by(tx, terms)
     for index in (Index.MEMORY, Index.FACT):
         likely = [id for id, each in found[index].items() if each.mass >= STORED * each.full]
-        own = visible_to(tx, index, likely, caller) if likely else set()
+        own = visible_to(tx, index, likely, caller)
         if any(_numbers(sentence) <= _numbers(text) for text in _texts(tx, index, sorted(own))):
             return True
     return False
@@ -82,24 +83,30 @@ def _numbers(text: str) -> set[str]:
     return set(_NUMBER.findall(text))
 
 
-def _likely(tx: Tx, text: str, caller: Caller) -> list[tuple[tuple[Injected, int], float]]:
+def _likely(
+    tx: Tx, shared: Mapping[Index, Mapping[int, Shared]], caller: Caller
+) -> list[tuple[tuple[Injected, int], float]]:
     """The rows that a prompt is likely about and that the caller may see, each with its probability, best first."""
-    found = []
-    for index, rows in shared_by(tx, terms_of(text)).items():
+    likely: dict[Index, list[int]] = {}
+    for index, rows in shared.items():
         best = sorted(rows, key=lambda id: (-rows[id].mass, -id))[:CANDIDATES]
-        likely = [id for id in best if rows[id].probability >= LIKELY]
-        own = visible_to(tx, index, likely, caller) if likely else set()
-        found += [((KINDS[index], id), rows[id].probability) for id in likely if id in own]
+        likely[index] = [id for id in best if rows[id].probability >= LIKELY]
+    own = tx.each([partial(visible_to, tx, index, ids, caller) for index, ids in likely.items()])
+    found = [
+        ((KINDS[index], id), shared[index][id].probability)
+        for (index, ids), seen in zip(likely.items(), own, strict=True)
+        for id in ids
+        if id in seen
+    ]
     return sorted(found, key=lambda each: (-each[1], each[0][0], -each[0][1]))
 
 
 def shared_by(tx: Tx, terms: Sequence[str]) -> dict[Index, dict[int, Shared]]:
     """What each memory, fact and turn shares with these terms; of a long memory the part that shares most."""
-    total = sum(tx.word_hits.count(index) for index in Index)
+    total, held_by = tx.word_hits.held(terms)
     weights: dict[Index, dict[int, list[float]]] = {index: {} for index in Index}
     full = 0.0
-    for term in terms:
-        rows = {index: tx.word_hits.holding(index, term) for index in Index}
+    for term, rows in zip(terms, held_by, strict=True):
         holding = sum(map(len, rows.values()))
         rarity = background.weight(holding, total, background.share(term))
         weight = reminding.weight(rarity, is_small_talk(term))
@@ -120,6 +127,8 @@ def shared_by(tx: Tx, terms: Sequence[str]) -> dict[Index, dict[int, Shared]]:
 
 def visible_to(tx: Tx, index: Index, ids: Sequence[int], caller: Caller) -> set[int]:
     """Those of these rows that the caller's project may be told."""
+    if not ids:
+        return set()
     match index:
         case Index.MEMORY:
             return tx.word_hits.own_memories(ids, caller.project.name)
@@ -137,12 +146,16 @@ def _found(
 ) -> Iterator[Found]:
     """The rows as an answer shows them. What supersedes a memory stands in its place."""
     ids = {kind: [id for (each, id), _ in likely if each is kind] for kind in Injected}
-    line = tx.edges.successors([MemoryId(id) for id in ids[Injected.MEMORY]])
+    line, facts, turns = tx.together(
+        lambda: tx.edges.successors([MemoryId(id) for id in ids[Injected.MEMORY]]),
+        lambda: tx.facts.select(ids[Injected.FACT]),
+        lambda: tx.turns.select(ids[Injected.TURN]),
+    )
     newest = {id: [id, *line_of(id, line)][-1] for id in map(MemoryId, ids[Injected.MEMORY])}
     wanted = dict.fromkeys(chain(map(MemoryId, ids[Injected.MEMORY]), newest.values()))
     known = {memory.id: memory for memory in tx.memories.select(list(wanted))}
-    of_key = {fact.id: fact for fact in tx.facts.select(ids[Injected.FACT])}
-    spoken = {turn.id: turn for turn in tx.turns.select(ids[Injected.TURN])}
+    of_key = {fact.id: fact for fact in facts}
+    spoken = {turn.id: turn for turn in turns}
     shown: set[int] = set()
     for (kind, id), probability in likely:
         match kind:

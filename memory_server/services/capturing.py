@@ -143,7 +143,7 @@ class CaptureService:
                 tx.facts.delete(fact, caller)
                 tx.facts.erase(fact.home, fact.key)
         number = len(found) + questions
-        return forgetting.erased(number, self.database.drop_copies() if number else ())
+        return forgetting.erased(number, self.database.files.drop_copies() if number else ())
 
 
 def _draft(fact: Told, caller: Caller) -> MemoryDraft:

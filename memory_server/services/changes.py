@@ -131,7 +131,7 @@ def _unchange(tx: WriteTx, id: ChangeId, chosen: frozenset[ChangeId], caller: Ca
     _refuse_later(id, ids - chosen)
     if first.memory_id is not None:
         now = tx.memories.get(first.memory_id)
-        restored = tx.memories.replace(replace(now, **_before(tx, first, caller)), "rewritten")
+        restored = tx.memories.replace(now, replace(now, **_before(tx, first, caller)), "rewritten")
         tx.memories.drop_earlier(restored.id, restored.content)
         for each in steps:
             if each.draft is not None:

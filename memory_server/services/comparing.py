@@ -3,17 +3,18 @@
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 
-from memory_server.domain import differences, parts, similar, updates
+from memory_server.domain import differences, similar, updates
 from memory_server.domain.consolidation import THRESHOLD, Likeness, Text, may_be_close
 from memory_server.domain.consolidation import compare as likeness
 from memory_server.domain.edge import line_of
-from memory_server.domain.embedding import Embedded, Vector
+from memory_server.domain.embedding import Vector
 from memory_server.domain.memory import Filter, Memory, MemoryId, MemoryType, Similar
 from memory_server.domain.similar import Compared, Peer
 from memory_server.domain.wording import is_key
 from memory_server.language import query
 from memory_server.services.embedding_queue import Fresh
 from memory_server.services.prepared import PreparedTexts
+from memory_server.storage.memories import Near
 from memory_server.storage.tx import Tx
 from memory_server.storage.vectors import STORING
 
@@ -41,20 +42,15 @@ def compare(tx: Tx, written: Written, texts: PreparedTexts, without: Collection[
 
     Where it says again what has been superseded, what superseded that is named too.
     """
-    where = Filter(project=written.project or "")
     fresh = written.fresh if written.fresh and similar.comparable(written.fresh.space) else None
-    cosines = _cosines(tx, fresh, where)
-    sharing = _sharing(tx, written, replace(where, type=written.type), rare_only=bool(cosines))
-    others = [id for id in sharing if id not in cosines]
-    close, (near, vectors) = tx.both(
+    cosines, sharing = _beside(tx, written, fresh)
+    others = [id for id in sharing if id not in cosines and id not in without]
+    close, near, vectors = tx.together(
         lambda: _close(tx, written.text, others, texts),
-        lambda: tx.both(
-            lambda: _select(tx, cosines, without),
-            lambda: _vectors(tx, fresh, list(cosines)),
-        ),
+        lambda: _select(tx, cosines, without),
+        lambda: _vectors(tx, fresh, list(cosines)),
     )
-    known = {memory.id: memory for memory in near}
-    known |= {memory.id: memory for memory in _select(tx, close, without)}
+    known = {memory.id: memory for memory in (*near, *close)}
     wanted = [id for id in dict.fromkeys([*sharing, *cosines]) if id in known]
     found = similar.compared(
         written.text,
@@ -78,35 +74,26 @@ def _select(tx: Tx, ids: Collection[MemoryId], without: Collection[MemoryId]) ->
     return tx.memories.select(wanted) if wanted else []
 
 
-def _sharing(tx: Tx, written: Written, where: Filter, rare_only: bool) -> list[MemoryId]:
-    """The memories that may share most words with a text. What says the same in common words is near in meaning too."""
+def _beside(
+    tx: Tx, written: Written, fresh: Fresh | None
+) -> tuple[dict[MemoryId, float], Sequence[MemoryId]]:
+    """The memories nearest in meaning, each with its cosine, and those that may share most words. Where meaning is
+    compared, common words are not looked up: a text that says the same in common words is near in meaning too."""
+    where, phrases = Filter(project=written.project or ""), _phrases(written.text)
+    if fresh is not None:
+        near = Near(fresh.space_id, fresh.vectors[0], NEAREST, STORING)
+        return tx.peers.beside(phrases, THRESHOLD, where, written.type, PEERS, near)
     space_id = written.fresh.space_id if written.fresh else 0
-    phrases = _phrases(written.text)
-    return tx.peers.find(phrases, THRESHOLD, where, PEERS, space_id, rare_only)
+    return {}, tx.peers.find(phrases, THRESHOLD, replace(where, type=written.type), PEERS, space_id)
 
 
-def _close(tx: Tx, text: Text, ids: Sequence[MemoryId], texts: PreparedTexts) -> set[MemoryId]:
+def _close(tx: Tx, text: Text, ids: Sequence[MemoryId], texts: PreparedTexts) -> Sequence[Memory]:
     """Those of these memories that are close to a text in their words. Of the others nothing else is read."""
-    contents = tx.memories.contents(ids) if ids else {}
-    return {
-        id
-        for id, content in contents.items()
-        if may_be_close(text, content) and likeness(text, texts.of(content)) is not Likeness.DIFFERENT
-    }
 
+    def is_close(content: str) -> bool:
+        return may_be_close(text, content) and likeness(text, texts.of(content)) is not Likeness.DIFFERENT
 
-def _cosines(tx: Tx, fresh: Fresh | None, where: Filter) -> dict[MemoryId, float]:
-    if fresh is None:
-        return {}
-    nearest = tx.embeddings.nearest(
-        Embedded.MEMORIES,
-        fresh.space_id,
-        fresh.vectors[0],
-        where,
-        NEAREST,
-        STORING,
-    )
-    return {MemoryId(id): cosine for id, cosine in nearest.items() if not parts.number_of(id)}
+    return tx.memories.select_if(ids, is_close) if ids else ()
 
 
 def _vectors(tx: Tx, fresh: Fresh | None, ids: Sequence[MemoryId]) -> dict[int, tuple[Vector, Vector]]:

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from memory_server.errors import Conflict, Mend, NotFound
-from memory_server.storage.copying import TABLES, Copied, Key, Row, Table, Target
+from memory_server.storage.copying import TABLES, VECTOR, Copied, Key, Row, Table, Target
 from memory_server.storage.database import Database
 
 PAGE = 1000
@@ -49,7 +49,7 @@ class _Run:
             upto = table.key_of(rows[-1]) if len(rows) == PAGE else None
             if self.target.rows(table, after, upto, None) != rows:
                 self.target.put(table, after, upto, rows)
-            _add(digest, rows)
+            _add(digest, table, rows)
             number += len(rows)
             self._tell(len(rows))
             if upto is None:
@@ -61,7 +61,7 @@ class _Run:
         digest, number = hashlib.sha256(), 0
         after: Key | None = None
         while rows := self.target.rows(table, after, None, PAGE):
-            _add(digest, rows)
+            _add(digest, table, rows)
             number += len(rows)
             after = table.key_of(rows[-1])
             self._tell(len(rows))
@@ -89,6 +89,7 @@ def copy(
         resumed = target.begin(name)
         run = _Run(tx.copied, target, progress, total)
         copied = [run.copy(table) for table in TABLES]
+        target.prepare()
         there = [run.read(table) for table in TABLES]
         wrong = [one.table for one, other in zip(copied, there, strict=True) if one != other]
         if wrong:
@@ -100,6 +101,12 @@ def copy(
     return Copy(tuple(copied), resumed)
 
 
-def _add(digest: "hashlib._Hash", rows: list[Row]) -> None:
+def _add(digest: "hashlib._Hash", table: Table, rows: list[Row]) -> None:
+    if VECTOR not in table.columns:
+        for row in rows:
+            digest.update(repr(row).encode("utf-8", "surrogatepass"))
+        return
+    place = table.columns.index(VECTOR)
     for row in rows:
-        digest.update(repr(row).encode("utf-8", "surrogatepass"))
+        digest.update(repr((*row[:place], len(row[place]), *row[place + 1 :])).encode())
+        digest.update(row[place])

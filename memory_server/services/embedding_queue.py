@@ -297,7 +297,7 @@ class EmbeddingQueue:
                 if anew or isinstance(meaning, Unanswered):
                     return ask(tx, meaning)
                 space_id = meaning.space_id
-                in_use, answer = tx.both(
+                in_use, answer = tx.together(
                     lambda: tx.embeddings.in_use(space_id),  # noqa: B023 - it is called at once
                     lambda: ask(tx, meaning),  # noqa: B023
                 )
@@ -366,15 +366,19 @@ class EmbeddingQueue:
     def coverage(self, project: str | None = None) -> Coverage:
         """How far the embeddings of the answering space are."""
         answering = self.answering(anew=True)
+        with self._database.read() as tx:
+            return self.coverage_in(tx, answering, project)
+
+    @staticmethod
+    def coverage_in(tx: Tx, answering: Answering | Unanswered, project: str | None) -> Coverage:
+        """As `coverage`, in a transaction that is open; `answering` is what answers now."""
         if isinstance(answering, Unanswered):
             return Coverage("none", 0, 0, answering.problem)
-        with self._database.read() as tx:
-            return Coverage(
-                name(answering.embedder.space),
-                tx.embeddings.count_embedded(answering.space_id, project),
-                tx.embeddings.count_waiting(answering.space_id, Embedded.MEMORIES),
-                None,
-            )
+        embedded, waiting = tx.together(
+            lambda: tx.embeddings.count_embedded(answering.space_id, project),
+            lambda: tx.embeddings.count_waiting(answering.space_id, Embedded.MEMORIES),
+        )
+        return Coverage(name(answering.embedder.space), embedded, waiting, None)
 
     def kept(self, project: str | None = None) -> Coverage:
         """How far the embeddings are that the file has, without loading the model that made them."""

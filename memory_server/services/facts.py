@@ -2,8 +2,9 @@
 
 import json
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from itertools import takewhile
 
 from memory_server.domain import forgetting
 from memory_server.domain.caller import Caller
@@ -25,6 +26,7 @@ from memory_server.domain.moment import timestamp
 from memory_server.domain.secrets import refuse_secrets
 from memory_server.errors import Conflict, Hint, Invalid, Mend, NotFound, Problem
 from memory_server.services import projects
+from memory_server.services.guesses import Guesses
 from memory_server.storage.database import Database
 from memory_server.storage.tx import Tx, WriteTx
 
@@ -79,6 +81,7 @@ class FactService:
     allow_secrets: bool = False
     count_access: bool = True
     written: Callable[[], None] = _unheard
+    guesses: Guesses = field(default_factory=Guesses)
 
     def write(self, draft: FactDraft, scope: Scope, caller: Caller) -> Written:
         """Write a value, or replace it by a new version: its tags and its ttl too.
@@ -104,12 +107,18 @@ class FactService:
 
     def write_in(self, tx: WriteTx, draft: FactDraft, scope: Scope, caller: Caller) -> Written:
         """The same inside a transaction that is open already, after `check`."""
-        caller = projects.settled(tx, caller) if scope is Scope.PROJECT else projects.known(tx, caller)
+        project, name_of = caller.project, projects.settle if scope is Scope.PROJECT else projects.name_of
+        name, (first, gone, current) = self.guesses.go_on(
+            tx,
+            project,
+            project.name,
+            lambda: name_of(tx, project),
+            lambda name: _before(tx, draft.key, scope, projects.called(caller, name)),
+        )
+        caller = projects.called(caller, name)
         place = home(scope, caller)
-        gone = tx.facts.expired_at(place, draft.key)
         if gone is not None:
             tx.facts.let_go(gone)
-        current = tx.facts.find(place, draft.key)
         _refuse_conflict(draft, current)
         until = None if draft.ttl is None else datetime.fromisoformat(tx.now) + timedelta(seconds=draft.ttl)
         expires_at = None if until is None else timestamp(until)
@@ -117,15 +126,15 @@ class FactService:
             fact = tx.facts.insert(place, draft, expires_at, caller)
         else:
             fact = tx.facts.replace(current, draft, expires_at, caller)
-        first = _find(tx, draft.key, None, caller)
-        hidden_by = first.home.scope if first and first.home != place else None
+        narrower = takewhile(lambda each: each != place, homes(None, caller))
+        hidden_by = first.home.scope if first and first.home in narrower else None
         return Written(fact, current is None, hidden_by)
 
     def read(self, key: str, scope: Scope | None, tags: tuple[str, ...], caller: Caller) -> Fact | None:
         """The fact of a key in a scope, or in the first scope that has it. Counts an access."""
         self.database.settle()
         with self.database.read() as tx:
-            found = _find(tx, key, scope, projects.known(tx, caller))
+            found = self._find_as(tx, key, scope, caller)
         if found is None or not tagged(found.tags, tags):
             return None
         self._mark([found])
@@ -134,7 +143,7 @@ class FactService:
     def peek(self, key: str, scope: Scope | None, caller: Caller) -> Fact | None:
         """As `read`; counts no access."""
         with self.database.read() as tx:
-            return _find(tx, key, scope, projects.known(tx, caller))
+            return self._find_as(tx, key, scope, caller)
 
     def get(self, key: str, scope: Scope, caller: Caller) -> Fact:
         """The fact of a key in a scope. Counts no access.
@@ -143,7 +152,7 @@ class FactService:
             NotFound: it has no value.
         """
         with self.database.read() as tx:
-            found = _find(tx, key, scope, projects.known(tx, caller))
+            found = self._find_as(tx, key, scope, caller)
         if found is None:
             raise NotFound(f"No fact `{key}` in the scope {scope}.", Mend.LIST_FACTS)
         return found
@@ -162,7 +171,10 @@ class FactService:
     ) -> FactsFound:
         """The facts whose key fits the pattern, by key."""
         with self.database.read() as tx:
-            fitting = [each.id for each in _fitting(tx, pattern, scope, tags, projects.known(tx, caller))]
+            there = self.guesses.with_caller(
+                tx, caller, lambda here: _fitting(tx, pattern, scope, tags, here)
+            )
+            fitting = [each.id for each in there]
             found = tx.facts.select(fitting[:limit])
             return FactsFound(found, max(0, len(fitting) - limit), tuple(tx.skipped))
 
@@ -197,7 +209,7 @@ class FactService:
                     break
             else:
                 return None, forgetting.erased(0)
-        return place.scope, forgetting.erased(1, self.database.drop_copies())
+        return place.scope, forgetting.erased(1, self.database.files.drop_copies())
 
     def undelete(self, key: str, scope: Scope | None, caller: Caller) -> Fact:
         """Bring back what was deleted last under this key, as a new version that expires when the old one would have.
@@ -253,6 +265,10 @@ class FactService:
             for fact in tx.facts.expired(AT_ONCE):
                 tx.facts.let_go(fact)
 
+    def _find_as(self, tx: Tx, key: str, scope: Scope | None, caller: Caller) -> Fact | None:
+        """As `_find`, for a caller whose project may have another name in the database."""
+        return self.guesses.with_caller(tx, caller, lambda here: _find(tx, key, scope, here))
+
     def _mark(self, read: Sequence[Fact]) -> None:
         if read and self.count_access:
             self.database.later(lambda tx: tx.facts.mark_accessed([fact.id for fact in read]))
@@ -260,6 +276,17 @@ class FactService:
 
 def _find(tx: Tx, key: str, scope: Scope | None, caller: Caller) -> Fact | None:
     return tx.facts.first(homes(scope, caller), key)
+
+
+def _before(tx: Tx, key: str, scope: Scope, caller: Caller) -> tuple[Fact | None, Fact | None, Fact | None]:
+    """The facts of a key before it is written in a scope: the one that a read finds, the expired one of that scope, and
+    the current one of that scope; None where there is none."""
+    place = home(scope, caller)
+    return tx.together(
+        lambda: _find(tx, key, None, caller),
+        lambda: tx.facts.expired_at(place, key),
+        lambda: tx.facts.find(place, key),
+    )
 
 
 def _fitting(

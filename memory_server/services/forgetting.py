@@ -27,7 +27,7 @@ class ForgettingService:
         with self.database.read() as tx:
             before = expired_before(tx.now)
         self._purge(before)
-        self.database.drop_copies(before)
+        self.database.files.drop_copies(before)
 
     def purge_deleted(self, told: Callable[[int], None]) -> None:
         """Purge all that is deleted now, for good; what was only changed can still be undone. `told` hears how many
@@ -39,7 +39,7 @@ class ForgettingService:
             with self.database.write() as tx:
                 _erase(tx, before)
         told(0)
-        self.database.drop_copies()
+        self.database.files.drop_copies()
 
     def count_deleted(self, before: str | None = None) -> int:
         """How many things are deleted and not purged yet; those that were deleted before a moment."""

@@ -33,7 +33,7 @@ class HealthService:
         """Look at everything. Loads the embedder and reads the whole file."""
         self.queue.warm_up()
         coverage = self.queue.coverage()
-        problems = (*self.database.exposed(), *self.database.problems())
+        problems = (*self.database.files.exposed(), *self.database.problems())
         with self.database.read() as tx:
             return Health(
                 tx.health.libraries(),
@@ -42,8 +42,8 @@ class HealthService:
                 coverage,
                 problems,
                 tx.job_problems.select(),
-                tuple(self.database.copies()),
-                tuple(self.database.rescues()),
+                tuple(self.database.files.copies()),
+                tuple(self.database.files.rescues()),
             )
 
     def mend(self) -> list[str]:
@@ -51,7 +51,7 @@ class HealthService:
 
         A line for each thing that was done.
         """
-        done = self.database.tidy()
+        done = self.database.files.tidy()
         if self.database.read_only:
             return done
         with self.database.write() as tx:

@@ -4,7 +4,7 @@ By rule, bounded, off with a setting, listed and forgotten by a command.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from memory_server.domain import learning as domain
 from memory_server.domain.caller import Caller
@@ -17,6 +17,7 @@ from memory_server.language.asking import asks_for_a_fact
 from memory_server.language.text import clean
 from memory_server.services import projects
 from memory_server.services.by_words import shared_by, visible_to
+from memory_server.services.guesses import Guesses
 from memory_server.storage.database import Database
 from memory_server.storage.tx import Tx, WriteTx
 
@@ -39,6 +40,7 @@ class Learning:
     """What a search tells and asks, in its own transactions. Nothing where it is not `on`."""
 
     on: bool = True
+    guesses: Guesses = field(default_factory=Guesses, compare=False)
 
     def shown(self, tx: WriteTx, ids: Sequence[int], caller: Caller) -> None:
         """A call has shown these memories."""
@@ -81,7 +83,7 @@ class Learning:
         """A question has found something: it is open no more."""
         if not self.on:
             return
-        known = tx.open_questions.select(projects.known(tx, caller).project.name)
+        known = self.guesses.with_caller(tx, caller, lambda here: tx.open_questions.select(here.project.name))
         for each in domain.same(domain.words(question), known):
             tx.open_questions.delete(each.id)
 

@@ -192,7 +192,7 @@ class LongTermService:
             if not purge:
                 return forgetting.deleted(1, tx.now)
             tx.trash.erase([each.id for each in _in_trash(tx, where, name)])
-        return forgetting.erased(1, self.database.drop_copies())
+        return forgetting.erased(1, self.database.files.drop_copies())
 
     def restore(
         self,

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from memory_server.domain import forgetting
 from memory_server.domain import memory as domain
 from memory_server.domain.caller import Caller
-from memory_server.domain.edge import Edge, Relation
+from memory_server.domain.edge import Relation
 from memory_server.domain.embedding import Embedded
 from memory_server.domain.forgetting import Forgotten, Kind
 from memory_server.domain.learning import How
@@ -15,9 +15,11 @@ from memory_server.domain.secrets import refuse_secrets
 from memory_server.domain.similar import Compared
 from memory_server.errors import Invalid, Mend, NotFound, Problem
 from memory_server.nlp import Segmenter
+from memory_server.project import Project
 from memory_server.services import comparing, projects
 from memory_server.services.comparing import Written
 from memory_server.services.embedding_queue import Coverage, EmbeddingQueue, Fresh, usable
+from memory_server.services.guesses import Guesses
 from memory_server.services.prepared import PreparedTexts
 from memory_server.storage.database import Database
 from memory_server.storage.tx import Tx, WriteTx
@@ -76,6 +78,7 @@ class MemoryService:
     segmenter: Segmenter
     allow_secrets: bool = False
     texts: PreparedTexts = field(init=False)
+    guesses: Guesses = field(default_factory=Guesses)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "texts", PreparedTexts(self.segmenter))
@@ -101,25 +104,24 @@ class MemoryService:
         self._refuse_secrets(draft.content, project.name, draft.tags, draft.metadata, draft.session)
         text = self.texts.of(draft.content)
         fresh_now = self.queue.embed_now(draft.content)
+        linked = list(dict.fromkeys(filter(None, (related_to, supersedes, *summarizes))))
+        without = () if supersedes is None else (supersedes,)
         with self.database.write() as tx:
-            name, fresh = tx.both(lambda: projects.settle(tx, project), lambda: usable(tx, fresh_now))
+            tx.memories.expect_insert()
+            ends, (name, fresh, found) = tx.together(
+                lambda: _ends(tx, linked),
+                lambda: self._placed(tx, project, Written(text, draft.type, None, fresh_now), without),
+            )
             draft = replace(draft, project=name or None)
-            for id in filter(None, (related_to, supersedes, *summarizes)):
-                tx.memories.get(id)
-            without = () if supersedes is None else (supersedes,)
-            person = None if draft.project else tx.owner
-            found = self._compared(tx, Written(text, draft.type, draft.project, fresh, person), without)
             twin = found.twin
             stored = (
                 tx.memories.insert(draft, caller) if twin is None else self._merge(tx, twin, draft, caller)
             )
-            if related_to is not None and related_to != stored.id:
-                tx.edges.connect(Edge(stored.id, related_to), caller)
-            if supersedes is not None:
-                tx.edges.connect(Edge(stored.id, supersedes, Relation.SUPERSEDES), caller)
-            for id in dict.fromkeys(summarizes):
-                if id != stored.id:
-                    tx.edges.connect(Edge(stored.id, id, Relation.SUMMARIZES), caller)
+            relations = [(related_to, Relation.RELATED_TO), (supersedes, Relation.SUPERSEDES)]
+            relations += [(id, Relation.SUMMARIZES) for id in dict.fromkeys(summarizes)]
+            for id, relation in relations:
+                if id is not None and (id != stored.id or relation is Relation.SUPERSEDES):
+                    tx.edges.link(stored, ends[id], relation, caller)
             built_on = [twin and twin.id, related_to, supersedes, *summarizes]
             tx.memory_uses.mark_used([id for id in built_on if id], caller.session, How.CALLED)
             changed = twin is None or twin.content != stored.content
@@ -133,8 +135,9 @@ class MemoryService:
         """Memories whole, in the order asked for, with the accesses that are counted by now. Counts none itself."""
         self.database.settle()
         with self.database.read() as tx:
-            found = tx.memories.select(list(dict.fromkeys(ids)))
-            earlier = tx.memories.earlier(ids)
+            found, earlier = tx.together(
+                lambda: tx.memories.select(list(dict.fromkeys(ids))), lambda: tx.memories.earlier(ids)
+            )
             skipped = tuple(tx.skipped)
         there = {memory.id for memory in found}
         details = [Detailed(memory, tuple(earlier.get(memory.id, ()))) for memory in found]
@@ -163,16 +166,21 @@ class MemoryService:
         self._refuse_secrets(wanted.content, project and project.name, wanted.tags, wanted.metadata)
         fresh_now = None if wanted.content is None else self.queue.embed_now(wanted.content)
         with self.database.write() as tx:
-            fresh = usable(tx, fresh_now)
-            if project is not None:
-                wanted = replace(wanted, project=projects.settle(tx, project))
-            before = tx.memories.get(id)
+            before, fresh, name = tx.together(
+                lambda: tx.memories.get(id),
+                lambda: usable(tx, fresh_now),
+                lambda: None if project is None else projects.settle(tx, project),
+            )
+            if name is not None:
+                wanted = replace(wanted, project=name)
             tx.changes.keep_memory(before, caller)
-            after = tx.memories.replace(domain.change(before, wanted), "rewritten")
-            earlier = tx.memories.earlier([id])
+            after = tx.memories.replace(before, domain.change(before, wanted), "rewritten")
             tx.memory_uses.mark_used([id], caller.session, How.CALLED)
             queued = after.content != before.content and not _keep(tx, fresh, after)
-            found = self._compared_now(tx, after, fresh) if domain.moves(before, after) else Compared()
+            earlier, found = tx.together(
+                lambda: tx.memories.earlier([id]),
+                lambda: self._compared_now(tx, after, fresh) if domain.moves(before, after) else Compared(),
+            )
         if queued:
             self.queue.wake()
         same = found.twin or found.restated
@@ -185,14 +193,16 @@ class MemoryService:
             NotFound: no such memory; to erase, also none that was deleted.
         """
         with self.database.write() as tx:
-            there = tx.trash.put(Kind.MEMORY, [id], caller)
-            deleted = tx.trash.select(Kind.MEMORY, item_id=id)
+            there, deleted = tx.together(
+                lambda: tx.trash.put(Kind.MEMORY, [id], caller),
+                lambda: tx.trash.select(Kind.MEMORY, item_id=id),
+            )
             if not there and not (purge and deleted):
                 raise NotFound(f"No memory {id}, so nothing was deleted.", Mend.FIND_MEMORY)
             if not purge:
                 return forgetting.deleted(there, tx.now)
             tx.trash.erase([each.id for each in deleted])
-        return forgetting.erased(1, self.database.drop_copies())
+        return forgetting.erased(1, self.database.files.drop_copies())
 
     def restore(self, id: MemoryId) -> Detailed:
         """Bring back a memory that was deleted, as it was.
@@ -217,19 +227,52 @@ class MemoryService:
     ) -> Statistics:
         """Counts, of one project or of all."""
         among = projects.among(given, caller)
+        answering = self.queue.answering(anew=True)
         with self.database.read() as tx:
-            where = among(tx)
-        coverage = self.queue.coverage(where.only)
-        with self.database.read() as tx:
-            by_type = tx.memory_counts.by_type(where.only)
-            by_project = tx.memory_counts.by_project(where.only)
-            jobs = tx.job_problems.select()
-            size = tx.size() if tx.person is None else None
+            (where, (by_type, by_project, coverage)), jobs, size = tx.together(
+                lambda: self.guesses.go_on(
+                    tx,
+                    among.asked,
+                    among.guess,
+                    lambda: among(tx),
+                    lambda where: tx.together(
+                        lambda: tx.memory_counts.by_type(where.only),
+                        lambda: tx.memory_counts.by_project(where.only),
+                        lambda: self.queue.coverage_in(tx, answering, where.only),
+                    ),
+                ),
+                tx.job_problems.select,
+                lambda: tx.size() if tx.person is None else None,
+            )
         return Statistics(sum(by_type.values()), by_type, by_project, coverage, size, jobs, where.note)
 
     def _refuse_secrets(self, *values: object) -> None:
         if not self.allow_secrets:
             refuse_secrets(*values)
+
+    def _placed(
+        self, tx: WriteTx, project: Project, written: Written, without: Collection[MemoryId]
+    ) -> tuple[str, Fresh | None, Compared]:
+        """The name of the project, the vector if its space is still in use, and how the text compares with the memories
+        of the project."""
+
+        def compared(name: str, fresh: Fresh | None) -> Compared:
+            person = None if name else tx.owner
+            return self._compared(
+                tx, replace(written, project=name or None, fresh=fresh, person=person), without
+            )
+
+        fresh, (name, found) = tx.together(
+            lambda: usable(tx, written.fresh),
+            lambda: self.guesses.go_on(
+                tx,
+                project,
+                project.name,
+                lambda: projects.settle(tx, project),
+                lambda name: compared(name, written.fresh),
+            ),
+        )
+        return name, fresh, found if fresh is written.fresh else compared(name, fresh)
 
     def _compared(self, tx: Tx, written: Written, without: Collection[MemoryId]) -> Compared:
         return comparing.compare(tx, written, self.texts, without)
@@ -242,10 +285,16 @@ class MemoryService:
 
     def _merge(self, tx: WriteTx, twin: Memory, draft: MemoryDraft, caller: Caller) -> Memory:
         tx.changes.keep_memory(twin, caller, merged=draft)
-        merged = tx.memories.replace(domain.merge(twin, draft), "merged")
+        merged = tx.memories.replace(twin, domain.merge(twin, draft), "merged")
         if draft.content not in (twin.content, merged.content):
             tx.memories.keep_merged(twin.id, draft.content)
         return merged
+
+
+def _ends(tx: Tx, ids: Sequence[MemoryId]) -> dict[MemoryId, Memory]:
+    """These memories by their ids. Raises NotFound if one does not exist, Unavailable if one cannot be read."""
+    found = {memory.id: memory for memory in tx.memories.select(ids)} if ids else {}
+    return {id: found.get(id) or tx.memories.get(id) for id in ids}
 
 
 def _keep(tx: WriteTx, fresh: Fresh | None, memory: Memory) -> bool:

@@ -5,7 +5,7 @@ has one name, under which its rows are filed. The functions here find that name 
 so that a project that is renamed meanwhile is still the same.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -45,12 +45,17 @@ class Among:
 
 def known(tx: Tx, caller: Caller) -> Caller:
     """The caller with the name that its project has in the file, or would get."""
-    return replace(caller, project=_named(caller.project, name_of(tx, caller.project)))
+    return called(caller, name_of(tx, caller.project))
+
+
+def called(caller: Caller, name: str) -> Caller:
+    """The caller, with this name for its project."""
+    return replace(caller, project=_named(caller.project, name))
 
 
 def settled(tx: WriteTx, caller: Caller) -> Caller:
     """The same for what is about to be stored: a project that is new is entered in the file."""
-    return replace(caller, project=_named(caller.project, settle(tx, caller.project)))
+    return called(caller, settle(tx, caller.project))
 
 
 def asked(given: str, caller: Caller) -> Project:
@@ -98,28 +103,33 @@ class Where:
     """Where a search looks whose argument is a project, '*' for all equally, or nothing.
 
     `first` gives the name of the project that comes first, None: all are equal. `one` gives the name of the only one in
-    which it looks, with a note where it is unknown; None: it looks in all.
+    which it looks, with a note where it is unknown; None: it looks in all. `guess` is the probable answer, and
+    `asked` is equal for two searches that look in the same place.
     """
 
     first: Callable[[Tx], str | None]
     one: Callable[[Tx], tuple[str, str | None]] | None
+    guess: Among
+    asked: Hashable
 
     def __call__(self, tx: Tx) -> Among:
         one = self.one
         if one is None:
             return Among(None, self.first(tx))
-        first, (name, note) = tx.both(lambda: self.first(tx), lambda: one(tx))
+        first, (name, note) = tx.together(lambda: self.first(tx), lambda: one(tx))
         return Among(name, first, note)
 
 
 def among(given: str | None, caller: Caller) -> Where:
     """Where a search looks that was given a project, '*' for all equally, or nothing."""
     if given == EVERYWHERE:
-        return Where(lambda _: None, None)
-    project = None if given is None else asked(given, caller)
+        return Where(lambda _: None, None, Among(None, None), EVERYWHERE)
+    own, only = caller.project, None if given is None else asked(given, caller)
     return Where(
-        lambda tx: name_of(tx, caller.project) or None,
-        None if project is None else lambda tx: _name_and_note(tx, project),
+        lambda tx: name_of(tx, own) or None,
+        None if only is None else lambda tx: _name_and_note(tx, only),
+        Among(None if only is None else only.name, own.name or None),
+        (own, only),
     )
 
 
@@ -140,6 +150,11 @@ def unknown(tx: Tx, project: Project) -> str | None:
 def conversation(tx: Tx, given: str | None, caller: Caller) -> str:
     """The conversation that is named, else that of the caller's project."""
     return default_conversation(name_of(tx, caller.project)) if given is None else given
+
+
+def probable_conversation(given: str | None, caller: Caller) -> str:
+    """What `conversation` probably is."""
+    return default_conversation(caller.project.name) if given is None else given
 
 
 def settled_conversation(tx: WriteTx, given: str | None, caller: Caller) -> str:

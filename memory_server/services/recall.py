@@ -1,7 +1,7 @@
 """One question to all stores: memories, facts, turns, short-term memories, and the prompts that are due."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -24,6 +24,7 @@ from memory_server.project import Project
 from memory_server.services import projects, retrieval, search, showing, turns
 from memory_server.services.embedding_queue import EmbeddingQueue, Meaning, Unanswered
 from memory_server.services.gathering import Asked, Item
+from memory_server.services.guesses import Guesses
 from memory_server.services.learning import ON, Learning
 from memory_server.services.projects import Among
 from memory_server.services.retrieval import Ranked
@@ -75,6 +76,7 @@ class RecallService:
     long_term: "LongTermService | None"
     count_access: bool = True
     learning: Learning = ON
+    guesses: Guesses = field(default_factory=Guesses)
 
     def recall(
         self, text: str, messages: Sequence[Message], max_tokens: int, wish: RecallWish, caller: Caller
@@ -98,12 +100,23 @@ class RecallService:
         among = projects.among(wish.project, caller)
 
         def ask(tx: Tx, meaning: Meaning | Unanswered) -> tuple[list[Found], tuple[Problem, ...], str | None]:
+            _, found = self.guesses.go_on(
+                tx,
+                (among.asked, caller.project),
+                (among.guess, caller.project.name),
+                lambda: tx.together(lambda: among(tx), lambda: projects.name_of(tx, caller.project)),
+                lambda known: answer(tx, meaning, known[0], projects.called(caller, known[1])),
+            )
+            return found
+
+        def answer(
+            tx: Tx, meaning: Meaning | Unanswered, where: Among, here: Caller
+        ) -> tuple[list[Found], tuple[Problem, ...], str | None]:
             known = meaning if isinstance(meaning, Meaning) else None
-            where, here = tx.both(lambda: among(tx), lambda: projects.known(tx, caller))
             load = partial(search.load, learning=self.learning)
             asked = tuple(asked_of(text, wish, where, here, "hybrid" if known else "keyword", load))
             kinds = [each.kind for each in asked]
-            ranked, problems = tx.both(
+            ranked, problems = tx.together(
                 lambda: retrieval.rank_all(tx, text, asked, known) if asked else [],
                 lambda: retrieval.without_meaning(tx, kinds, meaning),
             )
@@ -202,14 +215,17 @@ def _load_said(tx: Tx, ids: Sequence[int]) -> Mapping[int, Item[ShortTermMemory]
 def _found(tx: Tx, ranked: Sequence[Ranked[Any]], caller: Caller, load: Load) -> Iterator[Found]:
     """What was found as an answer shows it. What supersedes a memory stands in its place; what solves it, behind it."""
     known = [MemoryId(each.id) for each in ranked if each.kind is Embedded.MEMORIES]
-    line = tx.edges.successors(known)
+    items = {each.id: each.item for each in ranked if each.kind is Embedded.MEMORIES}
+    line, fixes = tx.together(lambda: tx.edges.successors(known), lambda: tx.edges.answering(known, 1))
     newest = {id: line_of(id, line)[-1] for id in known if id in line}
-    fixes = tx.edges.answering([*known, *newest.values()], 1)
+    new = sorted(set(newest.values()) - set(known))
+    if new:
+        more, loaded = tx.together(lambda: tx.edges.answering(new, 1), lambda: load(tx, new))
+        fixes, items = fixes | more, items | loaded
     solving = {id: [each.id for each in linked if each.relation == "solves"] for id, linked in fixes.items()}
-    others = {*newest.values(), *(id for ids in solving.values() for id in ids)} - set(known)
-    items = load(tx, sorted(others)) | {
-        each.id: each.item for each in ranked if each.kind is Embedded.MEMORIES
-    }
+    others = {id for ids in solving.values() for id in ids} - set(items)
+    if others:
+        items |= load(tx, sorted(others))
     shown: set[int] = set()
     for each in ranked:
         if each.kind is not Embedded.MEMORIES:

@@ -1,31 +1,31 @@
 """What an assistant should know when it opens a session, in a few hundred tokens."""
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import timedelta
 
 from memory_server.domain.briefing.choice import HEADROOM, Briefing, Frame, Heading, Item, brief
 from memory_server.domain.briefing.context import Context, Part, context_of
 from memory_server.domain.briefing.forms import Reader, usual_author
 from memory_server.domain.briefing.items import (
     UNTOUCHED,
-    heading_of,
-    is_overview,
-    is_progress,
     of_fact,
     of_memory,
     of_older,
     of_question,
 )
+from memory_server.domain.briefing.leading import Limits
 from memory_server.domain.briefing.session import Event, LastSession, last_session, of_session, title
 from memory_server.domain.briefing.settled import still_open
 from memory_server.domain.caller import Caller
-from memory_server.domain.fact import Fact, Headline, Scope, home, homes, narrowest
+from memory_server.domain.fact import Fact, homes
 from memory_server.domain.learning import OPEN, OpenQuestion
 from memory_server.domain.memory import Memory, MemoryId, MemoryType
-from memory_server.domain.scoring import age_in_days
+from memory_server.domain.moment import parse, timestamp
 from memory_server.errors import Problem
 from memory_server.language.tokens import weigh_json
 from memory_server.services import projects
+from memory_server.services.guesses import Guesses
 from memory_server.storage.database import Database
 from memory_server.storage.tx import Tx
 
@@ -50,7 +50,8 @@ QUESTIONS = 3
 HIGH = 7
 """The least importance of the memories of no project that each briefing considers."""
 
-TASK = "current.task"
+Disputes = Mapping[MemoryId, Sequence[MemoryId]]
+"""Which memories contradict a memory."""
 
 NOTED = 4
 """Tokens of the name of a note."""
@@ -95,21 +96,30 @@ class ResumeService:
 
     database: Database
     learns: bool = True
+    guesses: Guesses = field(default_factory=Guesses)
 
     def resume(self, max_tokens: int, include: frozenset[Part], wording: Wording, caller: Caller) -> Resumed:
         """Brief on the caller's project and session, in an answer of at most so many tokens. Reads only."""
         considered = min(max_tokens // PER_ITEM, CONSIDERED)
         self.database.settle()
         with self.database.read() as tx:
-            note = projects.unknown(tx, caller.project) if caller.project.is_given else None
-            caller = projects.known(tx, caller)
-            known = _facts(tx, caller, considered)
-            learnt = _memories(tx, caller.project.name, considered)
-            disputes = tx.edges.contradicting([memory.id for memory in learnt])
-            events = _events(tx, caller)
-            asked = _asked(tx, caller) if self.learns else []
-            total = tx.memory_counts.current(caller.project.name) + known.more
+            given = caller.project
+            name, (known, asked, (learnt, disputes), events, current) = self.guesses.go_on(
+                tx,
+                given,
+                given.name,
+                lambda: projects.name_of(tx, given),
+                lambda name: tx.together(
+                    lambda: _facts(tx, projects.called(caller, name), considered),
+                    lambda: _asked(tx, projects.called(caller, name)) if self.learns else [],
+                    lambda: _memories(tx, name, considered),
+                    lambda: _events(tx, name),
+                    lambda: tx.memory_counts.current(name),
+                ),
+            )
+            note = projects.unknown(tx, given) if given.is_given else None
             now, skipped = tx.now, tuple(tx.skipped)
+        caller, total = projects.called(caller, name), current + known.more
         reader = Reader(now, caller.author, caller.project.name, _usual(known.facts, learnt))
         session = last_session(events)
         of_facts = _of_facts(known, reader)
@@ -134,53 +144,41 @@ class ResumeService:
 
 def _facts(tx: Tx, caller: Caller, limit: int) -> _Known:
     """So many facts of each heading, the last written first."""
-    there = narrowest(tx.facts.headlines(homes(None, caller), newest_first=True))
-    stale = _stale(tx, there, caller)
-    of_heading: dict[Heading, list[int]] = {heading: [] for heading in Heading}
-    for each in there:
-        heading = heading_of(each.key, each.home.scope)
-        ids = of_heading[Heading.OLDER if stale(each, heading) else heading]
-        ids.insert(0 if is_overview(each.key) else len(ids), each.id)
-    older = of_heading.pop(Heading.OLDER)
-    chosen = tx.facts.select([id for ids in of_heading.values() for id in ids[:limit]])
-    waiting = [fact for fact in tx.facts.select(older[:CONSIDERED]) if still_open(fact.value) is not None]
-    unread = max(0, len(older) - CONSIDERED)
-    return _Known(chosen, waiting, len(waiting) + unread, len(there) - len(chosen) - len(older))
+    untouched = timestamp(parse(tx.now) - timedelta(days=UNTOUCHED))
+    leading = tx.leading_facts.select(homes(None, caller), Limits(limit, CONSIDERED, untouched))
+    chosen, late = tx.together(lambda: tx.facts.select(leading.ids), lambda: tx.facts.select(leading.older))
+    waiting = [fact for fact in late if still_open(fact.value) is not None]
+    unread = leading.older_number - len(leading.older)
+    more = leading.number - len(chosen) - leading.older_number
+    return _Known(chosen, waiting, len(waiting) + unread, more)
 
 
-def _stale(tx: Tx, there: Sequence[Headline], caller: Caller) -> Callable[[Headline, Heading], bool]:
-    """Whether a fact of current work is older than a month, or is the progress of a task that was another one."""
-    task = next((each.home for each in there if each.key == TASK), home(Scope.PROJECT, caller))
-    changed = tx.fact_history.changed_at(task, TASK)
-
-    def stale(each: Headline, heading: Heading) -> bool:
-        if heading not in (Heading.TASK, Heading.UNDER_WAY):
-            return False
-        if changed and each.updated_at < changed and is_progress(each.key):
-            return True
-        return age_in_days(each.updated_at, tx.now) > UNTOUCHED
-
-    return stale
-
-
-def _memories(tx: Tx, project: str, limit: int) -> list[Memory]:
-    """The memories that matter most now, the newest of each type, and what matters most in all projects."""
-    found = tx.standing.most_important(project, limit)
-    for type in MemoryType:
-        found += tx.memories.newest_current(project, type, NEWEST)
-    if project:
-        found += tx.standing.most_important("", limit, HIGH)
-    return list({memory.id: memory for memory in found}.values())
+def _memories(tx: Tx, project: str, limit: int) -> tuple[list[Memory], Disputes]:
+    """The memories that matter most now, the newest of each type, and what matters most in all projects; and which
+    memories contradict each."""
+    found = tx.each(
+        [
+            lambda: tx.standing.most_important(project, limit),
+            lambda: tx.memories.newest_of_each(project, NEWEST),
+            lambda: tx.standing.most_important("", limit, HIGH) if project else [],
+        ]
+    )
+    learnt = list({memory.id: memory for memories in found for memory in memories}.values())
+    return learnt, tx.edges.contradicting([memory.id for memory in learnt])
 
 
-def _events(tx: Tx, caller: Caller) -> list[Event]:
+def _events(tx: Tx, project: str) -> list[Event]:
     """The newest turns and observations of the project."""
-    seen = tx.memories.newest_current(caller.project.name, MemoryType.OBSERVATION, EVENTS)
-    disputes = tx.edges.contradicting([each.id for each in seen])
+
+    def observed() -> tuple[list[Memory], Disputes]:
+        seen = tx.memories.newest_current(project, MemoryType.OBSERVATION, EVENTS)
+        return seen, tx.edges.contradicting([each.id for each in seen])
+
+    turns, (seen, disputes) = tx.together(lambda: tx.turns.newest(project, EVENTS), observed)
     return [
         *(
             Event(turn.summary.strip() or turn.message, turn.occurred_at, turn.session, turn.created_by, TURN)
-            for turn in tx.turns.newest(caller.project.name, EVENTS)
+            for turn in turns
         ),
         *(
             Event(
@@ -222,7 +220,7 @@ def _of_facts(known: _Known, reader: Reader) -> list[Item]:
 def _of_memories(
     learnt: Sequence[Memory],
     session: LastSession | None,
-    disputes: dict[MemoryId, list[MemoryId]],
+    disputes: Disputes,
     reader: Reader,
 ) -> list[Item]:
     """Without those that the last session tells."""

@@ -136,7 +136,7 @@ class _Search(Generic[Thing]):
 
     def ranked(self) -> list[Ranked[Thing]]:
         """The best candidates with all that the question asks for, in the order of the answer."""
-        words, near = self.tx.both(self._words, self._near)
+        words, near = self.tx.together(self._words, self._near)
         gathered = self.tx.each(
             [
                 Gathering(words, self.queries, each, self.meaning, found).gathered
@@ -179,7 +179,7 @@ class _Search(Generic[Thing]):
             asked.kind: list(dict.fromkeys(parts.memory_of(id) for _, kind, id in best if kind is asked))
             for asked in self.asked
         }
-        own, loaded = self.tx.both(
+        own, loaded = self.tx.together(
             self.asked[0].own,
             lambda: self.tx.each([partial(asked.load, self.tx, ids[asked.kind]) for asked in self.asked]),
         )

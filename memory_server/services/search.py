@@ -1,7 +1,7 @@
 """The search in typed memories."""
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 from functools import cache, partial
 
 from memory_server.domain import parts, ranking, scoring
@@ -14,6 +14,7 @@ from memory_server.errors import Problem
 from memory_server.services import projects, retrieval
 from memory_server.services.embedding_queue import EmbeddingQueue, Meaning, Unanswered, name
 from memory_server.services.gathering import Asked, Item
+from memory_server.services.guesses import Guesses
 from memory_server.services.learning import OFF, ON, Learning
 from memory_server.services.projects import Among
 from memory_server.services.retrieval import Ranked
@@ -56,6 +57,7 @@ class SearchService:
     queue: EmbeddingQueue
     count_access: bool = True
     learning: Learning = ON
+    guesses: Guesses = field(default_factory=Guesses)
 
     def search(
         self,
@@ -80,8 +82,15 @@ class SearchService:
             return self._newest(wanted, among, limit, offset)
 
         def ask(tx: Tx, meaning: Meaning | Unanswered | None) -> Found:
+            if among.one is None:
+                return answer(tx, meaning, None)
+            _, found = self.guesses.go_on(
+                tx, among.asked, among.guess, lambda: among(tx), lambda where: answer(tx, meaning, where)
+            )
+            return found
+
+        def answer(tx: Tx, meaning: Meaning | Unanswered | None, where: Among | None) -> Found:
             known = meaning if isinstance(meaning, Meaning) else None
-            where = among(tx) if among.one else None
             own = cache(partial(_own, tx, among, where))
             asked = Asked(
                 Embedded.MEMORIES,
@@ -91,7 +100,7 @@ class SearchService:
                 mode if known else "keyword",
                 own,
             )
-            hits, problems = tx.both(
+            hits, problems = tx.together(
                 lambda: _hits(tx, text, asked, known),
                 lambda: retrieval.without_meaning(tx, [Embedded.MEMORIES], meaning),
             )
@@ -117,10 +126,15 @@ class SearchService:
         self._record(text, found, caller, whole)
         return found
 
-    def _newest(self, wanted: Filter, among: Callable[[Tx], Among], limit: int, offset: int) -> Found:
+    def _newest(self, wanted: Filter, among: projects.Where, limit: int, offset: int) -> Found:
         with self.database.read() as tx:
-            where = among(tx)
-            newest = tx.memories.newest(replace(wanted, project=where.only), limit, offset)
+            where, newest = self.guesses.go_on(
+                tx,
+                among.asked,
+                among.guess,
+                lambda: among(tx),
+                lambda where: tx.memories.newest(replace(wanted, project=where.only), limit, offset),
+            )
             hits = [
                 Hit(memory, 1.0, 1.0, Why(0.0, 0.0, scoring.decayed_score(memory, tx.now)), *shown(memory))
                 for memory in newest
@@ -153,12 +167,10 @@ def _hits(tx: Tx, text: str, asked: Asked[Memory], meaning: Meaning | None) -> l
     if not known:
         return []
     ids = [hit.memory.id for hit in known]
-    successors, (near, linked) = tx.both(
+    successors, near, linked = tx.together(
         lambda: tx.edges.successors(ids),
-        lambda: tx.both(
-            lambda: tx.edges.strongest(ids[0], ranking.NEIGHBOURS),
-            lambda: tx.edges.answering(ids[: asked.limit], LINKED_CONTENT),
-        ),
+        lambda: tx.edges.strongest(ids[0], ranking.NEIGHBOURS),
+        lambda: tx.edges.answering(ids[: asked.limit], LINKED_CONTENT),
     )
     there = {hit.memory.id for hit in known}
     holding = [id for id in successors.values() if id not in successors and id not in there]
@@ -197,7 +209,7 @@ def _joining(tx: Tx, ids: Sequence[MemoryId], asked: Asked[Memory]) -> list[Hit]
     """Memories that join a search over an edge, where its filter lets them."""
     if not ids:
         return []
-    passing, found = tx.both(
+    passing, found = tx.together(
         lambda: tx.candidates.passing(asked.kind, ids, asked.wanted), lambda: tx.memories.select(ids)
     )
     return [
@@ -209,7 +221,7 @@ def _joining(tx: Tx, ids: Sequence[MemoryId], asked: Asked[Memory]) -> list[Hit]
 
 def load(tx: Tx, ids: Sequence[int], learning: Learning = OFF) -> dict[int, Item[Memory]]:
     """These memories as the ranking reads them. This is the one place where their uses count."""
-    found, uses = tx.both(
+    found, uses = tx.together(
         lambda: tx.memories.select([MemoryId(id) for id in ids]), lambda: learning.counts(tx, ids)
     )
     return {memory.id: _item(memory, uses.get(memory.id, Uses()), tx.now) for memory in found}

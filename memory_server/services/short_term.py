@@ -3,7 +3,7 @@
 import logging
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
 from memory_server.domain import forgetting
@@ -38,6 +38,7 @@ from memory_server.errors import Invalid, Mend, NotFound, Problem
 from memory_server.language.pattern import Pattern
 from memory_server.nlp import KeywordExtractor
 from memory_server.services import projects
+from memory_server.services.guesses import Guesses
 from memory_server.storage.database import Database
 from memory_server.storage.history import Trashed
 from memory_server.storage.short_term import Cleanups, ConversationId, Held, Totals
@@ -135,6 +136,7 @@ class ShortTermService:
     count_access: bool = True
     score_share: float | None = None
     cleanup: CleanupRule = CleanupRule()  # noqa: RUF009 - it is frozen
+    guesses: Guesses = field(default_factory=Guesses)
 
     def add(
         self,
@@ -160,8 +162,14 @@ class ShortTermService:
         found = keywords(said, self.extractor.extract, role_weights)
         with self.database.write() as tx:
             said_at = min(said[-1].timestamp or tx.now, tx.now)
-            where = projects.settled_conversation(tx, conversation, caller)
-            place = tx.conversations.find_or_insert(where)
+            where, place = self.guesses.go_on(
+                tx,
+                (conversation, caller.project),
+                projects.probable_conversation(conversation, caller),
+                lambda: projects.settled_conversation(tx, conversation, caller),
+                tx.conversations.find,
+            )
+            place = place or tx.conversations.find_or_insert(where)
             return Added(tx.short_term.insert(place, text, said_at, found, caller), found)
 
     def search(
@@ -175,12 +183,24 @@ class ShortTermService:
         random others. Each top and next one gains score."""
         asked = keywords(messages, self.extractor.extract, role_weights)
         with self.database.read() as tx:
-            place = tx.conversations.find(projects.conversation(tx, conversation, caller))
-            if place is None or not tx.short_term.count(place):
+            _, place = self.guesses.go_on(
+                tx,
+                (conversation, caller.project),
+                projects.probable_conversation(conversation, caller),
+                lambda: projects.conversation(tx, conversation, caller),
+                tx.conversations.find,
+            )
+            if place is None:
                 return Recall([], 0, _elsewhere(tx), tuple(tx.skipped))
             before = _before(tx.now, SETTLING)
-            found = self._recall(tx, place, asked, before)
-            recall = Recall(found, tx.short_term.count_unsettled(place, before), [], tuple(tx.skipped))
+            found, unsettled, number = tx.together(
+                lambda: self._recall(tx, place, asked, before),
+                lambda: tx.short_term.count_unsettled(place, before),
+                lambda: tx.short_term.count(place),
+            )
+            if not number:
+                return Recall([], 0, _elsewhere(tx), tuple(tx.skipped))
+            recall = Recall(found, unsettled, [], tuple(tx.skipped))
         self._reward(found)
         return recall
 
@@ -229,7 +249,7 @@ class ShortTermService:
             if not found:
                 return matching, forgetting.erased(0)
             tx.trash.erase([each.id for each in found])
-        return matching, forgetting.erased(len(found), self.database.drop_copies())
+        return matching, forgetting.erased(len(found), self.database.files.drop_copies())
 
     def restore(
         self,
@@ -283,7 +303,7 @@ class ShortTermService:
             if not purge:
                 return forgetting.deleted(there, tx.now)
             tx.trash.erase([each.id for each in deleted])
-        return forgetting.erased(1, self.database.drop_copies())
+        return forgetting.erased(1, self.database.files.drop_copies())
 
     def statistics(self, conversation: str | None) -> Statistics:
         """Of one conversation, or of all.
@@ -327,14 +347,19 @@ class ShortTermService:
 
     def _recall(self, tx: Tx, place: ConversationId, asked: Sequence[Keyword], before: str) -> list[Recalled]:
         asking = Asking(asked, self.score_share)
-        ranked = tx.short_term.relevant(place, asking, before, FEW)
+        ranked, number = tx.together(
+            lambda: tx.short_term.relevant(place, asking, before, FEW),
+            lambda: tx.short_term.count_settled(place, before),
+        )
         picked = pick(ranked)
         if len(picked) < len(RANKED_TIERS) and len(ranked) == FEW:  # these were said too close together
             picked = pick(tx.short_term.relevant(place, asking, before))
-        flashes = self._flashbacks(tx, place, before, [parts.said_at for _, parts in picked])
+        flashes = self._flashbacks(tx, place, before, number, [parts.said_at for _, parts in picked])
         picked += [(Tier.FLASHBACK, parts) for parts in tx.short_term.recollect(asking, flashes)]
-        memories = tx.short_term.select([parts.id for _, parts in picked])
-        shared = tx.short_term.shared_words(list(memories), asking)
+        ids = [parts.id for _, parts in picked]
+        memories, shared = tx.together(
+            lambda: tx.short_term.select(ids), lambda: tx.short_term.shared_words(ids, asking)
+        )
         forms = {keyword.word: keyword.form for keyword in asked}
         return [
             Recalled(
@@ -348,9 +373,9 @@ class ShortTermService:
         ]
 
     def _flashbacks(
-        self, tx: Tx, place: ConversationId, before: str, taken: Sequence[str]
+        self, tx: Tx, place: ConversationId, before: str, number: int, taken: Sequence[str]
     ) -> list[ShortTermId]:
-        number = tx.short_term.count_settled(place, before)
+        """A few of the settled memories, of which there are `number`, drawn at random."""
         drawn: list[ShortTermId] = []
         taken = list(taken)
         while number and len(drawn) < FLASHBACKS:

@@ -1,7 +1,7 @@
 """Turns of conversations: kept with the facts that they brought, found by words and meaning."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from memory_server.domain import forgetting
@@ -19,7 +19,10 @@ from memory_server.services import projects, retrieval
 from memory_server.services.embedding_queue import EmbeddingQueue, Meaning, Unanswered, usable
 from memory_server.services.facts import FactService
 from memory_server.services.gathering import Asked, Item
+from memory_server.services.guesses import Guesses
 from memory_server.services.learning import ON, Learning
+from memory_server.services.projects import Among
+from memory_server.services.retrieval import Ranked
 from memory_server.storage.database import Database
 from memory_server.storage.tx import Tx
 
@@ -48,6 +51,7 @@ class TurnService:
     queue: EmbeddingQueue
     facts: FactService
     learning: Learning = ON
+    guesses: Guesses = field(default_factory=Guesses)
 
     def register(self, turn: TurnDraft, known: Mapping[str, Any], caller: Caller) -> int:
         """Keep a turn and its facts in one transaction: all or nothing; the id of the turn.
@@ -62,7 +66,7 @@ class TurnService:
             refuse_secrets(turn.message, turn.summary, known, turn.session)
         embedded = self.queue.embed_now(turn.summary, turn.message)
         with self.database.write() as tx:
-            caller, fresh = tx.both(lambda: projects.settled(tx, caller), lambda: usable(tx, embedded))
+            caller, fresh = tx.together(lambda: projects.settled(tx, caller), lambda: usable(tx, embedded))
             id = tx.turns.insert(turn, caller)
             if fresh is not None:
                 tx.embeddings.keep(fresh.space_id, Embedded.TURNS, id, fresh.texts, fresh.vectors)
@@ -89,14 +93,23 @@ class TurnService:
         def ask(tx: Tx, meaning: Meaning | Unanswered) -> Recalled:
             known = meaning if isinstance(meaning, Meaning) else None
             mode = "hybrid" if known else "keyword"
-            where = among(tx)
-            search = Asked(Embedded.TURNS, load, Filter(project=where.only), limit, mode, lambda: where.own)
-            ranked = retrieval.rank(tx, text, search, known)[:limit]
-            found = [(each.item.thing, each.probability) for each in ranked]
-            places = homes(None, projects.known(tx, caller))
-            named = tx.facts.mentioned(places, asked.terms, MENTIONED) if asked.terms else []
-            problems = (*retrieval.without_meaning(tx, [Embedded.TURNS], meaning), *tx.skipped)
-            return Recalled(found, named, problems, where.note)
+
+            def ranked(where: Among) -> list[Ranked[Turn]]:
+                search = Asked(
+                    Embedded.TURNS, load, Filter(project=where.only), limit, mode, lambda: where.own
+                )
+                return retrieval.rank(tx, text, search, known)[:limit]
+
+            def mentioned(here: Caller) -> list[Fact]:
+                return tx.facts.mentioned(homes(None, here), asked.terms, MENTIONED) if asked.terms else []
+
+            (where, found), named, problems = tx.together(
+                lambda: self.guesses.go_on(tx, among.asked, among.guess, lambda: among(tx), ranked),
+                lambda: self.guesses.with_caller(tx, caller, mentioned),
+                lambda: retrieval.without_meaning(tx, [Embedded.TURNS], meaning),
+            )
+            told = [(each.item.thing, each.probability) for each in found]
+            return Recalled(told, named, (*problems, *tx.skipped), where.note)
 
         recalled = self.queue.read(retrieval.questions(text), ask)
         vain = project is None and not (recalled.facts or recalled.degraded) and not _answers(recalled)
@@ -130,7 +143,7 @@ class TurnService:
             if not purge:
                 return forgetting.deleted(there, tx.now)
             tx.trash.erase([each.id for each in deleted])
-        return forgetting.erased(1, self.database.drop_copies())
+        return forgetting.erased(1, self.database.files.drop_copies())
 
     def restore(self, id: int) -> Turn:
         """Bring back a turn that was deleted.

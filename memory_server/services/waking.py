@@ -3,8 +3,11 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta, tzinfo
+from functools import partial
+from itertools import chain
 from typing import Any
 
+from memory_server.domain import calls
 from memory_server.domain.caller import Caller
 from memory_server.domain.long_term import LongTermId, Watch
 from memory_server.domain.message import Message
@@ -14,7 +17,7 @@ from memory_server.services import projects
 from memory_server.storage.database import Database
 from memory_server.storage.short_term import ConversationId
 from memory_server.storage.tx import Tx, WriteTx
-from memory_server.triggers import Outcome, Value
+from memory_server.triggers import Failure, FailureKind, Outcome, Skipped, Value
 
 MAX_WHY = 200
 """Characters of a reason that are kept with a wake."""
@@ -79,8 +82,13 @@ class WakingService:
         in quarantine and those that are cooling down."""
         with self.database.read() as tx:
             where = projects.conversation(tx, conversation, caller)
-            there = dict.fromkeys((*places(tx, conversation, caller), *places(tx, None, caller)))
-            watched = tuple(watch for place in there for watch in tx.long_term.watches(place))
+            there = dict.fromkeys(
+                chain(
+                    *tx.together(lambda: places(tx, conversation, caller), lambda: places(tx, None, caller))
+                )
+            )
+            found = tx.each([partial(tx.long_term.watches, place) for place in there])
+            watched = tuple(watch for watches in found for watch in watches)
             now, skipped = tx.now, tuple(tx.skipped)
             cooling = _cooling(tx, watched, caller)
         asleep = cooling | told
@@ -88,6 +96,7 @@ class WakingService:
         situation = self.situation(messages, where, datetime.fromisoformat(now), participants)
         doubtful = sum(watch.doubtful for watch in judged)
         outcomes = self.judge([watch.trigger for watch in judged], situation, doubtful)
+        calls.time_out(sum(map(_is_late, outcomes)))
         return Judged(now, watched, cooling, tuple(zip(judged, outcomes, strict=True)), skipped)
 
     def due(self, prompt: str, told: frozenset[LongTermId], caller: Caller) -> list[Due]:
@@ -129,6 +138,13 @@ class WakingService:
         return [reason[:MAX_WHY] for reason in reasons]
 
 
+def _is_late(outcome: Outcome) -> bool:
+    match outcome:
+        case Skipped() | Failure(kind=FailureKind.TIMEOUT):
+            return True
+    return False
+
+
 def mark_woken(tx: WriteTx, woken: Sequence[tuple[LongTermId, str]], caller: Caller) -> None:
     """These memories woke now, each with its reason."""
     tx.long_term.mark_fired([id for id, _ in woken])
@@ -137,7 +153,8 @@ def mark_woken(tx: WriteTx, woken: Sequence[tuple[LongTermId, str]], caller: Cal
 
 def places(tx: Tx, conversation: str | None, caller: Caller) -> list[ConversationId]:
     """Of the conversations that are meant, those that exist."""
-    found = (tx.conversations.find(each) for each in projects.conversations(tx, conversation, caller))
+    names = projects.conversations(tx, conversation, caller)
+    found = tx.each([partial(tx.conversations.find, name) for name in names])
     return [place for place in found if place is not None]
 
 

@@ -17,11 +17,12 @@ from memory_server.domain.deadline import CALL
 from memory_server.domain.moment import timestamp
 from memory_server.errors import Hint, Invalid, Mend, Problem, Unavailable
 from memory_server.sqlite import bm25, checks, failures, files, migrate, pragmas, rights, vectors
+from memory_server.sqlite.own_files import OwnFiles
 from memory_server.sqlite.transaction import Transaction
 from memory_server.sqlite.tx import Copies
 from memory_server.sqlite.waiting import Places, nap, until_the_end
 from memory_server.storage import packaged
-from memory_server.storage.database import COUNTING_PATIENCE
+from memory_server.storage.database import COUNTING_PATIENCE, record
 from memory_server.storage.later import Later, Mark
 from memory_server.storage.tx import WriteTx
 
@@ -100,6 +101,7 @@ class Database:
         self._news = ""
         """What happened to the file last, for all threads that notice it at the same time."""
         self._later = Later()
+        self.files = OwnFiles(path, clock, self.read)
         self._copies = Copies()
         self._closed = False
 
@@ -191,15 +193,8 @@ class Database:
         return None
 
     def record(self, mark: Callable[[WriteTx], object]) -> Problem | None:
-        """Let a read record its access, unless the file is read-only; why it could not. Then only that is lost."""
-        try:
-            if self.read_only:
-                return None
-            with self.write(COUNTING_PATIENCE) as tx:
-                mark(tx)
-        except Unavailable as error:
-            return error.problem
-        return None
+        """Let a read record its access, unless nothing can be written; why it could not. Then only that is lost."""
+        return record(self, mark)
 
     @property
     def read_only(self) -> bool:
@@ -278,61 +273,6 @@ class Database:
                 tx.value("SELECT freelist_count * page_size FROM pragma_freelist_count, pragma_page_size")
             )
 
-    def refuse_empty(self) -> None:
-        """Raises Unavailable where the file is there and has 0 bytes: a program emptied it. Backups may be left.
-
-        A file that another window is creating gets its tables first.
-        """
-        if self.path is not None and self.path.is_file():
-            files.await_filled(self.path)
-            files.refuse_empty(self.path, f"The database {self.path}")
-
-    def exposed(self) -> list[str]:
-        """Which of the files others than their owner can read, a line each."""
-        if self.path is None:
-            return []
-        own = [self.path, *self._left_over()]
-        return [f"{path} can be read by others than its owner" for path in own if files.exposed(path)]
-
-    def copies(self) -> list[str]:
-        """The files beside the database that hold its content too, a line each with its age; rescues are told apart."""
-        return [self._with_age(path) for path in self._left_over() if files.RESCUED not in path.name]
-
-    def rescues(self) -> list[str]:
-        """The files in which content was saved when the database went away, a line each with its age."""
-        return [self._with_age(path) for path in self._left_over() if files.RESCUED in path.name]
-
-    def tidy(self) -> list[str]:
-        """Let only their owner read the files, and remove copies that were broken off; what was done, a line each."""
-        if self.path is None:
-            return []
-        done = []
-        for path in [self.path, *self._left_over()]:
-            if files.is_broken_off(path, self._clock()):
-                path.unlink()
-                done.append(f"removed {path}, a copy that was broken off")
-            elif files.exposed(path):
-                files.tighten(path)
-                done.append(f"{path} can be read by its owner only now")
-        return done
-
-    def drop_copies(self, older_than: str | None = None) -> tuple[str, ...]:
-        """Remove the copies that migrations made: what is erased must not live on in them.
-
-        With a moment only those that are older, once the file itself has been found sound. The paths of the files that
-        stay and may hold what is erased: what was rescued is the user's. The copies hold what is others' too: for a
-        person nothing is removed and no path told, and they go when they are old.
-        """
-        if acting.person() is not None:
-            return ()
-        copies = [] if self.path is None else files.copies(self.path, older_than)
-        if older_than is not None and copies:
-            with self.read() as tx:
-                checks.refuse_damaged(tx.connection, self.path)
-        for copy in copies:
-            copy.unlink(missing_ok=True)
-        return tuple(str(path) for path in self._left_over() if files.RESCUED in path.name)
-
     def erase(self) -> int:
         """Overwrite the bytes of the file that belong to nothing: all that was deleted. How many bytes were written.
 
@@ -372,13 +312,6 @@ class Database:
             self._handles = None
         self._writing.leave()
         return True
-
-    def _left_over(self) -> list[Path]:
-        return [] if self.path is None else files.left_over(self.path)
-
-    def _with_age(self, path: Path) -> str:
-        unfinished = "unfinished, " if path.suffix == files.TEMPORARY else ""
-        return f"{path.name} ({unfinished}{files.age(path, self._clock())})"
 
     # Connections
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from memory_server.domain.caller import Caller
 from memory_server.domain.edge import Direction, Edge, Linked, Relation, Step, Walk
-from memory_server.domain.memory import MemoryId
+from memory_server.domain.memory import Memory, MemoryId
 from memory_server.sqlite.rows import Rows
 from memory_server.sqlite.tx import Tx, Value
 from memory_server.storage.edges import REPLACING, edge_of, not_replaceable
@@ -65,6 +65,9 @@ class Edges:
             (edge.source, edge.target, edge.relation.value, edge.strength, self.tx.now, caller.author),
         )
         return edge_of(row)
+
+    def link(self, source: Memory, target: Memory, relation: Relation, caller: Caller) -> None:
+        self.connect(Edge(source.id, target.id, relation), caller)
 
     def end(self, edge: Edge) -> Edge | None:
         row = self.tx.row(

@@ -3,9 +3,10 @@
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import combinations
 
 from memory_server.domain.caller import Caller
-from memory_server.domain.fact import Action, Fact, FactDraft, FactFilter, Headline, Home, tagged
+from memory_server.domain.fact import Action, Fact, FactDraft, FactFilter, Headline, Home, Scope, tagged
 from memory_server.sqlite.fact_history import FactHistory
 from memory_server.sqlite.rows import Rows
 from memory_server.sqlite.tx import Tx, Value
@@ -32,28 +33,39 @@ def conditions(wanted: FactFilter, now: str) -> tuple[list[str], list[Value]]:
     clauses: list[str] = ["(m.expires_at IS NULL OR m.expires_at > ?)"]
     values: list[Value] = [now]
     if wanted.homes is not None:
-        # With min() the other columns are those of the row that has it: sqlite.org/lang_select.html#bareagg
-        clauses.append(
-            """
-            m.id IN (
-                SELECT id
-                FROM (
-                    SELECT f.id, min(h.key)
-                    FROM json_each(?) AS h
-                    JOIN facts AS f
-                        ON f.scope = json_extract(h.value, '$[0]') AND f.owner = json_extract(h.value, '$[1]')
-                    WHERE f.expires_at IS NULL OR f.expires_at > ?
-                    GROUP BY f.key
-                )
-            )
-            """
-        )
-        values += [fact_rows.as_json([[home.scope.value, home.owner] for home in wanted.homes]), now]
+        # The + keeps SQLite from reading all facts of these scopes where few are asked for.
+        clauses.append(" OR ".join("(+m.scope = ? AND +m.owner = ?)" for _ in wanted.homes).join("()"))
+        values += [each for home in wanted.homes for each in (home.scope.value, home.owner)]
+        pairs = list(combinations(wanted.homes, 2))
+        if pairs:
+            clauses.append(f"m.id NOT IN ({' UNION ALL '.join(_hidden(narrow) for narrow, _ in pairs)})")
+            values += [
+                each
+                for narrow, wide in pairs
+                for each in (narrow.scope.value, narrow.owner, wide.scope.value, wide.owner, now)
+            ]
     for sign, moment in ((">=", wanted.since), ("<", wanted.until)):
         if moment is not None:
             clauses.append(f"julianday(m.updated_at) {sign} julianday(?)")
             values.append(moment)
     return clauses, values
+
+
+def _hidden(narrow: Home) -> str:
+    """A statement for the facts of a wide scope that a narrow one hides, because their key has a value there.
+
+    Its values: scope and owner of the narrow one, scope and owner of the wide one, now.
+    The keys of the scope that probably has fewer are looked up in the other: a session has few, a project has many.
+    """
+    tables = ["facts AS narrow", "facts AS wide"]
+    if narrow.scope is not Scope.SESSION:
+        tables.reverse()
+    return f"""
+        SELECT wide.id
+        FROM {" CROSS JOIN ".join(tables)}
+        WHERE narrow.scope = ? AND narrow.owner = ? AND wide.scope = ? AND wide.owner = ? AND wide.key = narrow.key
+            AND (narrow.expires_at IS NULL OR narrow.expires_at > ?)
+    """
 
 
 def _within(homes: Sequence[Home]) -> tuple[str, list[Value]]:

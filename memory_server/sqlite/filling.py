@@ -109,6 +109,9 @@ class Filling:
                     "UPDATE short_term_memories SET keyed = 1 WHERE id = ?", keyed
                 )
 
+    def prepare(self) -> None:
+        """Nothing to begin: triggers have made a part, and `finish` makes the rest."""
+
     def finish(self, highest_ids: Mapping[str, int]) -> None:
         with self._translated():
             with self._writing():

@@ -1,7 +1,7 @@
 """The table `memories` and the history of its texts."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from memory_server.domain.caller import Caller
@@ -122,15 +122,19 @@ class Memories:
         found = {memory.id: memory for memory in map(memory_rows.memory, rows)}
         return [found[id] for id in ids if id in found]
 
-    def contents(self, ids: Sequence[MemoryId]) -> dict[MemoryId, str]:
+    def select_if(self, ids: Sequence[MemoryId], passes: Callable[[str], bool]) -> list[Memory]:
         rows = self.tx.rows(
             "SELECT id, content FROM memories WHERE id IN (SELECT value FROM json_each(?))",
             (json.dumps(list(ids)),),
         )
-        return {MemoryId(id): content for id, content in rows}
+        passing = [MemoryId(id) for id, content in rows if passes(content)]
+        return self.select(passing) if passing else []
 
-    def replace(self, memory: Memory, reason: str) -> Memory:
-        before = self.tx.value("SELECT max(id) FROM memory_history WHERE memory_id = ?", (memory.id,))
+    def expect_insert(self) -> None:
+        """Nothing: a file answers at once."""
+
+    def replace(self, before: Memory, memory: Memory, reason: str) -> Memory:  # noqa: ARG002 - triggers know it
+        last = self.tx.value("SELECT max(id) FROM memory_history WHERE memory_id = ?", (memory.id,))
         row = self.tx.one(
             f"""
             UPDATE main.memories
@@ -160,7 +164,7 @@ class Memories:
             SET reason = ?, replaced_at = ?
             WHERE memory_id = ? AND id > ifnull(?, 0)
             """,
-            (reason, self.tx.now, memory.id, before),
+            (reason, self.tx.now, memory.id, last),
         )
         return memory_rows.memory(row)
 
@@ -234,6 +238,9 @@ class Memories:
             {"project": project or None, "type": type.value, "now": self.tx.now, "limit": limit},
         )
         return self.select([MemoryId(id) for (id,) in rows])
+
+    def newest_of_each(self, project: str, limit: int) -> list[Memory]:
+        return [memory for type in MemoryType for memory in self.newest_current(project, type, limit)]
 
     def newest_of(self, project: str, limit: int) -> list[Memory]:
         rows = self.tx.rows(

@@ -1,21 +1,23 @@
 """The memories that may share most words with a text."""
 
 import json
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from itertools import chain, islice
+from dataclasses import dataclass, replace
+from itertools import islice
 from math import ceil
 
 import numpy as np
+from numpy.typing import NDArray
 
 from memory_server.domain import parts
 from memory_server.domain.embedding import Embedded
-from memory_server.domain.memory import Filter, MemoryId
+from memory_server.domain.memory import Filter, MemoryId, MemoryType
 from memory_server.language import background
 from memory_server.sqlite.candidates import Candidates
+from memory_server.sqlite.embeddings import Embeddings
 from memory_server.sqlite.tx import Tx
 from memory_server.sqlite.words import quoted
+from memory_server.storage.memories import Near
 
 COUNTED = 200
 """Rows of a term that are read: a rare one has fewer. To read all of 17 terms takes 30 ms in a million memories."""
@@ -26,6 +28,13 @@ def _groups(in_order: Sequence[str], number: int, held: Mapping[str, Sequence[in
     others = iter(in_order[number:])
     for term in reversed(in_order[:number]):
         yield [term, *islice(others, len(held[term]) == COUNTED)]
+
+
+def _most_frequent(rows: NDArray[np.int64]) -> NDArray[np.int64]:
+    """The ids in `rows`, the most frequent first, then the smaller first; without those of parts of long memories."""
+    ids, counts = np.unique(rows[rows <= parts.WHOLE], return_counts=True)
+    best: NDArray[np.int64] = ids[np.argsort(-counts, kind="stable")]
+    return best
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,13 +54,21 @@ class Peers:
     ) -> list[MemoryId]:
         held, groups = self._grouped(terms, least, rare_only)
         common = [] if rare_only else [group for group in groups if len(held[group[0]]) == COUNTED]
-        rows = chain(
-            *(held[first] for first, *_ in groups if len(held[first]) < COUNTED), self._holding_all(common)
-        )
-        counts = Counter(id for id in rows if not parts.number_of(id))
-        best = np.array(sorted(counts, key=lambda id: (-counts[id], id)), np.int64)
+        rows = [id for first, *_ in groups if len(held[first]) < COUNTED for id in held[first]]
+        rows += self._holding_all(common)
+        best = _most_frequent(np.array(rows, np.int64))
         found = Candidates(self.tx).first_passing(Embedded.MEMORIES, best, wanted, limit, space_id)
         return list(map(MemoryId, found))
+
+    def beside(
+        self, terms: Sequence[str], least: float, wanted: Filter, type: MemoryType, limit: int, near: Near
+    ) -> tuple[dict[MemoryId, float], list[MemoryId]]:
+        nearest = Embeddings(self.tx).nearest(
+            Embedded.MEMORIES, near.space_id, near.vector, wanted, near.limit, near.effort
+        )
+        cosines = {MemoryId(id): cosine for id, cosine in nearest.items() if not parts.number_of(id)}
+        of_type = replace(wanted, type=type)
+        return cosines, self.find(terms, least, of_type, limit, near.space_id, rare_only=bool(cosines))
 
     def _grouped(
         self, terms: Sequence[str], least: float, rare_only: bool

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from memory_server.sqlite.hook_injections import HookInjections
     from memory_server.sqlite.job_problems import JobProblems
     from memory_server.sqlite.joined_projects import JoinedProjects
+    from memory_server.sqlite.leading_facts import LeadingFacts
     from memory_server.sqlite.log import Log
     from memory_server.sqlite.long_term import LongTerm
     from memory_server.sqlite.memories import Memories
@@ -180,6 +181,12 @@ class Transaction(Tx):
         from memory_server.sqlite.joined_projects import JoinedProjects
 
         return JoinedProjects(self)
+
+    @cached_property
+    def leading_facts(self) -> "LeadingFacts":
+        from memory_server.sqlite.leading_facts import LeadingFacts
+
+        return LeadingFacts(self)
 
     @cached_property
     def learnt(self) -> "Learnt":

@@ -9,6 +9,7 @@ import apsw
 from memory_server.domain import rights
 from memory_server.domain.caller import Person
 from memory_server.errors import Hint, Mend, Problem, Unavailable
+from memory_server.storage.together import Together, in_turn
 
 Value = str | int | float | bytes | None
 Values = Sequence[Value] | Mapping[str, Value]
@@ -16,7 +17,6 @@ Values = Sequence[Value] | Mapping[str, Value]
 
 Copy = TypeVar("Copy")
 One = TypeVar("One")
-Other = TypeVar("Other")
 
 
 def no_more_than(limit: int | None) -> int:
@@ -128,8 +128,9 @@ class Tx:
         self.connection.execute(sql, values)
         return self.connection.total_changes() - before
 
-    def both(self, one: Callable[[], One], other: Callable[[], Other]) -> tuple[One, Other]:
-        return one(), other()
+    @property
+    def together(self) -> Together:
+        return in_turn
 
     def each(self, calls: Sequence[Callable[[], One]]) -> list[One]:
         return [call() for call in calls]

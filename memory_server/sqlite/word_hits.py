@@ -42,6 +42,10 @@ class WordHits:
         )
         return [id for (id,) in rows]
 
+    def held(self, terms: Sequence[str]) -> tuple[int, list[dict[Index, list[int]]]]:
+        total = sum(self.count(index) for index in Index)
+        return total, [{index: self.holding(index, term) for index in Index} for term in terms]
+
     def newer(self, index: Index, ids: Sequence[int], moment: str) -> list[int]:
         table, column = _WRITTEN[index]
         rows = self.tx.rows(

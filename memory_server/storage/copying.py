@@ -16,6 +16,10 @@ Row = tuple[Any, ...]
 Key = tuple[Any, ...]
 
 
+VECTOR: Final = "vector"
+"""The name of each column that holds a vector."""
+
+
 @dataclass(frozen=True, slots=True)
 class Table:
     """`columns` are copied; those of `key` say which row it is and in which order rows come. `flags` are booleans.
@@ -151,7 +155,7 @@ class Copied(Protocol):
 class Target(Copied, Protocol):
     """A database that is being filled, and that nobody can use before it is finished.
 
-    Each call is on disk when it returns, so what is killed can go on.
+    A killed copy can go on: `rows` gives what is there already. All is on disk when `finish` returns.
     """
 
     def begin(self, source: str) -> bool:
@@ -164,7 +168,12 @@ class Target(Copied, Protocol):
         ...
 
     def put(self, table: Table, after: Key | None, upto: Key | None, rows: Sequence[Row]) -> None:
-        """Let the table have these rows between the keys, and no others; with what is derived from them."""
+        """Let the table have these rows between the keys, and no others."""
+        ...
+
+    def prepare(self) -> None:
+        """All rows are there: begin to build what searches need. It may go on while the rows are compared; `finish`
+        waits for it."""
         ...
 
     def finish(self, highest_ids: Mapping[str, int]) -> None:

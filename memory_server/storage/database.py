@@ -6,7 +6,8 @@ from pathlib import Path
 from typing import Protocol
 
 from memory_server.domain.deadline import CALL
-from memory_server.errors import Problem
+from memory_server.errors import Problem, Unavailable
+from memory_server.storage.files import Files
 from memory_server.storage.tx import Tx, WriteTx
 
 COUNTING_PATIENCE = 0.2
@@ -19,6 +20,11 @@ class Database(Protocol):
     @property
     def path(self) -> Path | None:
         """The file; None where it has none."""
+        ...
+
+    @property
+    def files(self) -> Files:
+        """The file and those beside it."""
         ...
 
     def open(self) -> None:
@@ -87,28 +93,8 @@ class Database(Protocol):
         """A text that is another one after each write, of this process or another."""
         ...
 
-    def refuse_empty(self) -> None:
-        """Raises Unavailable where its file is there and empty: a program emptied it. Backups may be left."""
-        ...
-
     def problems(self) -> list[str]:
         """What is wrong with what is stored, a line each. Reads everything."""
-        ...
-
-    def exposed(self) -> list[str]:
-        """Which of its files others than their owner can read, a line each."""
-        ...
-
-    def copies(self) -> list[str]:
-        """The files beside it that hold its content too, a line each with its age."""
-        ...
-
-    def rescues(self) -> list[str]:
-        """The files in which content was saved when it went away, a line each with its age."""
-        ...
-
-    def tidy(self) -> list[str]:
-        """Let only their owner read its files, and remove copies that were broken off; what was done, a line each."""
         ...
 
     def removal(self, index: str) -> Callable[[], bool]:
@@ -124,13 +110,18 @@ class Database(Protocol):
         """Overwrite what was deleted. How many bytes were written."""
         ...
 
-    def drop_copies(self, older_than: str | None = None) -> tuple[str, ...]:
-        """Remove the copies that migrations made: what is erased must not live on in them.
-
-        With a moment only those that are older. The paths of the files that stay and may hold what is erased.
-        """
-        ...
-
     def close(self, timeout: float = CALL) -> bool:
         """Write what is kept, and close it for good; false when another thread writes for `timeout` seconds."""
         ...
+
+
+def record(database: Database, mark: Callable[[WriteTx], object]) -> Problem | None:
+    """`Database.record` of each store."""
+    try:
+        if database.read_only:
+            return None
+        with database.write(COUNTING_PATIENCE) as tx:
+            mark(tx)
+    except Unavailable as error:
+        return error.problem
+    return None

@@ -5,7 +5,7 @@ from typing import Any, Protocol
 
 from memory_server.domain.caller import Caller
 from memory_server.domain.edge import Edge, Linked, Relation, Step, Walk
-from memory_server.domain.memory import MemoryId
+from memory_server.domain.memory import Memory, MemoryId
 from memory_server.errors import Invalid
 
 REPLACING = (Relation.SUPERSEDES, Relation.SUMMARIZES)
@@ -80,6 +80,14 @@ class WritableEdges(Edges, Protocol):
 
         Raises:
             Invalid: what is somebody's own would stand for what others see, who would not find it any more.
+        """
+        ...
+
+    def link(self, source: Memory, target: Memory, relation: Relation, caller: Caller) -> None:
+        """As `connect`, without an answer. The memories must be as they are in this transaction.
+
+        Raises:
+            Invalid: as `connect`.
         """
         ...
 

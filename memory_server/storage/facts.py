@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import Protocol
 
+from memory_server.domain.briefing.leading import Leading, Limits
 from memory_server.domain.caller import Caller
 from memory_server.domain.fact import Fact, FactChange, FactDraft, Headline, Home
 
@@ -65,6 +66,15 @@ class WritableFacts(Facts, Protocol):
 
     def mark_accessed(self, ids: Sequence[int]) -> None:
         """Reading counts an access; `updated_at` stays."""
+        ...
+
+
+class LeadingFacts(Protocol):
+    """Which facts a briefing looks at."""
+
+    def select(self, homes: Sequence[Home], limits: Limits) -> Leading:
+        """What `domain.briefing.leading` chooses among the facts of these homes, the narrowest first. If several have
+        the same key, the narrowest one counts."""
         ...
 
 

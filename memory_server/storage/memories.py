@@ -1,14 +1,16 @@
 """Typed memories, their counts and uses, and what a briefing needs of them."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
 from memory_server.domain.caller import Caller
 from memory_server.domain.digest import Note
+from memory_server.domain.embedding import Vector
 from memory_server.domain.learning import How, Learnt, Uses
 from memory_server.domain.memory import Filter, Memory, MemoryDraft, MemoryId, MemoryType, Past
 from memory_server.domain.recall import Recallable
+from memory_server.storage.vectors import Effort
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,8 +34,8 @@ class Memories(Protocol):
         """Those of the ids that exist, in the order given."""
         ...
 
-    def contents(self, ids: Sequence[MemoryId]) -> dict[MemoryId, str]:
-        """The texts of those of the ids that exist."""
+    def select_if(self, ids: Sequence[MemoryId], passes: Callable[[str], bool]) -> list[Memory]:
+        """The memories with these ids that exist and whose text passes, in any order."""
         ...
 
     def newest(self, wanted: Filter, limit: int, offset: int) -> list[Memory]:
@@ -52,6 +54,10 @@ class Memories(Protocol):
         """The current memories of a project and type, by the moment at which they occurred, the latest first."""
         ...
 
+    def newest_of_each(self, project: str, limit: int) -> list[Memory]:
+        """The same for each type, at most `limit` of each: one type after the other."""
+        ...
+
     def newest_of(self, project: str, limit: int) -> list[Memory]:
         """The same of all types."""
         ...
@@ -64,10 +70,14 @@ class Memories(Protocol):
 class WritableMemories(Memories, Protocol):
     """The same in a transaction that writes."""
 
+    def expect_insert(self) -> None:
+        """Say that an insert probably follows: what it needs can then be asked for together with other reads."""
+        ...
+
     def insert(self, draft: MemoryDraft, caller: Caller) -> Memory: ...
 
-    def replace(self, memory: Memory, reason: str) -> Memory:
-        """Write every field that a caller may change, and the moment.
+    def replace(self, before: Memory, memory: Memory, reason: str) -> Memory:
+        """Write every field that a caller may change, and the moment. `before` is how it was in this transaction.
 
         What gets another project is that project's from now on, and what gets none is the person's own.
 
@@ -180,6 +190,16 @@ class Newest(Protocol):
         ...
 
 
+@dataclass(frozen=True, slots=True)
+class Near:
+    """Which memories near a vector are wanted: at most `limit`, in a space, with this effort."""
+
+    space_id: int
+    vector: Vector
+    limit: int
+    effort: Effort
+
+
 class Peers(Protocol):
     """The memories that may share most words with a text."""
 
@@ -200,6 +220,15 @@ class Peers(Protocol):
 
         `rare_only`: memories that hold no rare term of these groups are left out, for a caller that finds them by their
         meaning. Else many are read in a large store for a text of common words.
+        """
+        ...
+
+    def beside(
+        self, terms: Sequence[str], least: float, wanted: Filter, type: MemoryType, limit: int, near: Near
+    ) -> tuple[dict[MemoryId, float], list[MemoryId]]:
+        """The memories nearest in meaning, each with its cosine; and what `find` gives for a type.
+
+        If any is near, `find` looks for rare terms only. Parts of long memories are left out.
         """
         ...
 

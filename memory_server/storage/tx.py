@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from memory_server.domain.caller import Person
 from memory_server.errors import Problem
+from memory_server.storage.together import Together
 
 if TYPE_CHECKING:
     from memory_server.storage.candidates import Candidates
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
         WritableTakenFacts,
         WritableTakenRows,
     )
-    from memory_server.storage.facts import FactHistory, Facts, WritableFacts
+    from memory_server.storage.facts import FactHistory, Facts, LeadingFacts, WritableFacts
     from memory_server.storage.health import Health
     from memory_server.storage.history import (
         Changes,
@@ -78,7 +79,6 @@ if TYPE_CHECKING:
     from memory_server.storage.words import WordHits, Words
 
 One = TypeVar("One")
-Other = TypeVar("Other")
 
 
 class Tx(Protocol):
@@ -104,8 +104,9 @@ class Tx(Protocol):
         """The name of the person whose own is what is written for nobody else."""
         ...
 
-    def both(self, one: Callable[[], One], other: Callable[[], Other]) -> tuple[One, Other]:
-        """Two reads that do not need each other's answers: a database that is far away is waited for once."""
+    @property
+    def together(self) -> Together:
+        """Reads that do not need each other's answers: a database that is far away is waited for once."""
         ...
 
     def each(self, calls: Sequence[Callable[[], One]]) -> list[One]:
@@ -178,6 +179,9 @@ class Tx(Protocol):
 
     @property
     def joined_projects(self) -> "JoinedProjects": ...
+
+    @property
+    def leading_facts(self) -> "LeadingFacts": ...
 
     @property
     def learnt(self) -> "Learnt": ...

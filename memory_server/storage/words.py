@@ -26,12 +26,9 @@ class WordHits(Protocol):
     """Which texts hold the words of a prompt, read from the word indices alone and without numpy: a hook has no
     time."""
 
-    def count(self, index: Index) -> int:
-        """How many texts an index has."""
-        ...
-
-    def holding(self, index: Index, term: str) -> list[int]:
-        """The rows of an index that hold a term, the newest first, at most MOST_ROWS."""
+    def held(self, terms: Sequence[str]) -> tuple[int, list[dict[Index, list[int]]]]:
+        """How many texts all indices have together; and for each term, the rows of each index that hold it, the newest
+        first, at most MOST_ROWS."""
         ...
 
     def newer(self, index: Index, ids: Sequence[int], moment: str) -> list[int]:

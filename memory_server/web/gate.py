@@ -6,7 +6,7 @@ from urllib.parse import urlsplit
 
 from starlette.datastructures import Headers
 from starlette.requests import Request
-from starlette.responses import PlainTextResponse, RedirectResponse, Response
+from starlette.responses import HTMLResponse, PlainTextResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 HEADERS = {
@@ -28,6 +28,13 @@ NOT_YOURS = (
     "This address has been used, or belongs to another browser. "
     "Start `memory-server view` again: it prints a new one.\n"
 )
+
+
+ONWARD = (
+    '<!doctype html><meta charset="utf-8"><meta http-equiv="refresh" content="0; url=/">'
+    '<a href="/">memory-server</a>'
+)
+"""A page that opens the start page."""
 
 
 class Guarded:
@@ -89,7 +96,9 @@ class Gate:
             return self.app if "token" not in request.query_params else RedirectResponse("/", 303)
         if not self.used and _same(request.query_params.get("token", ""), self.token):
             self.used = True
-            response: Response = RedirectResponse("/", 303)
+            # If another page opened this address, the browser sends a strict cookie only when a page of ours asks next.
+            led = request.headers.get("sec-fetch-site", "none") == "cross-site"
+            response: Response = HTMLResponse(ONWARD) if led else RedirectResponse("/", 303)
             response.set_cookie(self.cookie, self.key, path="/", httponly=True, samesite="strict")
             return response
         return PlainTextResponse(NOT_YOURS, 403)

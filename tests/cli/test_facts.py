@@ -4,6 +4,11 @@ from pathlib import Path
 
 import pytest
 
+from memory_server import app
+from memory_server.domain.caller import Caller, Person
+from memory_server.domain.fact import FactDraft, Scope
+from memory_server.project import NONE
+from memory_server.settings import Settings
 from tests.cli.conftest import HARBOUR, ORCHID, Terminal, fill
 from tests.conftest import Servers, call
 
@@ -44,7 +49,6 @@ async def test_triggers_stats_and_recall(server: Servers, terminal: Terminal, le
     assert (stats["memories"], stats["by_type"]) == (3, {"decision": 2, "learning": 1})
     assert stats["by_project"] == {"ledger": 2, "shop": 1}
     assert terminal("stats", "--project", "shop", "--json").json["memories"] == 1
-    assert "hashing" in terminal("stats").out
     answer = terminal("recall", "when", "does", "the harbour open")
     assert f"{HARBOUR} [m1]" in answer.out
     assert answer.err == ""
@@ -53,3 +57,17 @@ async def test_triggers_stats_and_recall(server: Servers, terminal: Terminal, le
     assert [
         row[0] for row in terminal("search", "兰花", "--meaning", "--json").json["embedder"].split(":")[:1]
     ]
+    assert "hashing" in terminal("stats").out  # now at the latest
+
+
+def test_the_owner_sees_what_belongs_to_a_person(terminal: Terminal) -> None:
+    """As the log names it: the fact of a person under a key is another one than the owner's."""
+    ana = Caller("Claude", None, NONE, Person("ana"))
+    services = app.build(Settings(db=terminal.servers.place, embedder="hashing", no_socket=True))
+    services.facts.write(FactDraft("port", 8080), Scope.GLOBAL, ana)
+    services.close()
+    assert "f:global/port" in terminal("log").out
+    assert "never written" in terminal("show", "f:global/port", code=1).err
+    shown = terminal("show", "f:global/port", "--person", "ana").out
+    assert "8080" in shown
+    assert "by ana (Claude)" in shown

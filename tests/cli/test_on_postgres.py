@@ -13,7 +13,7 @@ from tests.postgres_server import new_place
 async def on_postgres(server: Servers, ledger: Path) -> Terminal:
     """A terminal whose memory is a tenant with something of every kind."""
     server.env["TZ"] = "UTC"
-    server.address = new_place().given
+    server.place = new_place()
     await fill(server, ledger)
     return Terminal(server, ledger)
 
@@ -34,7 +34,7 @@ async def test_a_backup_is_a_file_with_all_of_it(on_postgres: Terminal, tmp_path
     target = tmp_path / "copy.db"
     assert "checked" in on_postgres("backup", str(target)).out
     listed = on_postgres("list").out
-    on_postgres.servers.db, on_postgres.servers.address = target, ""
+    on_postgres.servers.place = target
     assert on_postgres("list").out == listed
 
 
@@ -55,5 +55,5 @@ async def test_what_is_about_a_file_says_what_does_the_same(on_postgres: Termina
 
 
 def test_a_command_that_reads_makes_no_tenant(terminal: Terminal) -> None:
-    terminal.servers.address = new_place().given
+    terminal.servers.place = new_place()
     assert "There is no" in terminal("list", code=1).err

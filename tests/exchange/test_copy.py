@@ -13,12 +13,21 @@ from typing import Any
 import apsw
 import psycopg
 import pytest
+from torture.cluster import Cluster
 
+from memory_server import stores
+from memory_server.errors import Unavailable
+from memory_server.postgres.database import Database
+from memory_server.reader import clock
+from memory_server.services import copying
 from memory_server.sqlite.filling import ENDING
+from memory_server.storage.copying import TABLES
 from memory_server.where import Postgres
 from tests.conftest import ROOT
 from tests.exchange.conftest import Run
 from tests.postgres_server import new_database, new_place
+
+MEMORIES = next(table for table in TABLES if table.name == "memories")
 
 PATIENCE = 60
 """Seconds until a command is far enough; it takes a few."""
@@ -139,12 +148,16 @@ def begun(tmp_path: Path, user_folders: dict[str, str], *arguments: object) -> "
     )
 
 
-def killed(process: "subprocess.Popen[str]", half_way: Callable[[], bool]) -> None:
+def half_way(process: "subprocess.Popen[str]", reached: Callable[[], bool]) -> None:
     late = time.monotonic() + PATIENCE
-    while not half_way():
+    while not reached():
         assert process.poll() is None, process.communicate()
         assert time.monotonic() < late, "it is not half way"
         time.sleep(0.01)
+
+
+def killed(process: "subprocess.Popen[str]", reached: Callable[[], bool]) -> None:
+    half_way(process, reached)
     process.send_signal(signal.SIGKILL)
     process.communicate()
 
@@ -214,6 +227,75 @@ def test_a_killed_copy_to_a_file_goes_on(
     assert "went on" in done.out
     assert tables(target) == tables(large)
     assert not unfinished.exists()
+
+
+def test_a_copy_whose_postgresql_is_killed_says_so_and_goes_on(
+    large: Path, tmp_path: Path, run: Run, user_folders: dict[str, str]
+) -> None:
+    cluster = Cluster(tmp_path / "cluster")
+    place = cluster.place
+    process = begun(tmp_path, user_folders, large, place.given)
+    half_way(process, lambda: 2000 <= memories_in(place) < 6000)
+    cluster.kill()
+    _, error = process.communicate()
+    assert (process.returncode, error.count("\n")) == (1, 1), error
+    assert "cannot be reached" in error
+    cluster.start()
+    assert "went on" in run(large, "copy", large, place.given).out
+    cluster.stop()
+
+
+def test_a_killed_copy_leaves_the_indexes_as_they_are(
+    large: Path, tmp_path: Path, user_folders: dict[str, str], run: Run
+) -> None:
+    place = Postgres(new_database())
+    process = begun(tmp_path, user_folders, large, place.given)
+    killed(process, lambda: 2000 <= memories_in(place) < 6000)
+    with psycopg.connect(place.url, autocommit=True) as connection:
+        options = """
+            SELECT relname, reloptions FROM pg_class
+            WHERE relname LIKE '%_words_by_word' AND reloptions <> '{fastupdate=off}'
+        """
+        assert connection.execute(options).fetchall() == []
+        assert run(large, "copy", large, place.given).code == 0
+        assert connection.execute(options).fetchall() == []
+
+
+# Others who use the target
+
+
+def test_nobody_reads_a_copy_before_it_is_finished(large: Path, run: Run) -> None:
+    """A server that had the tenant open, empty, before the copy began."""
+    place = Postgres(new_database())
+    server = Database(place, clock)
+    with server.read() as tx:
+        assert tx.copied.count(MEMORIES) == 0
+    source, target = stores.at(large, clock), stores.filling(place, clock)
+    seen: list[int | str] = []
+
+    def look(_done: int, _total: int) -> None:
+        try:
+            with server.read() as tx:
+                seen.append(tx.copied.count(MEMORIES))
+        except Unavailable as error:
+            seen.append(str(error))
+
+    copying.copy(source, str(large), target, look)
+    target.close()
+    source.close()
+    assert set(seen) == {f"{place} is an unfinished copy of {large}."}
+    with server.read() as tx:
+        assert tx.copied.count(MEMORIES) > 6000
+    server.close()
+    assert "Lighthouse" in run(place.given, "search", "lighthouse").out
+
+
+def test_a_copy_beside_another_tenant_finds_its_words(copy: Path, run: Run, tenant: Postgres) -> None:
+    run(new_place().given, "add", "Somebody else's")
+    run(copy, "copy", copy, tenant.given)
+    assert problems(run, tenant) == []
+    asked = ("search", "backups", "--json")
+    assert run(tenant.given, *asked).summary == run(copy, *asked).summary
 
 
 # A source in use
@@ -305,10 +387,45 @@ def test_a_server_that_cannot_be_reached_is_named(
 def test_other_wrong_places_are_named(
     copy: Path, tmp_path: Path, tenant: Postgres, refused: Callable[..., str]
 ) -> None:
+    Database(tenant, clock).open()
     assert "There is no database" in refused(tmp_path / "none.db", tenant.given)
     assert "memory-server backup" in refused(copy, tmp_path / "new.db")
     assert "holds nothing to copy" in refused(tenant.given, tmp_path / "new.db")
     assert "the tenant must have 1 to 200 characters" in refused(copy, f"{tenant.url}&tenant=")
+
+
+def test_a_wrong_name_of_a_source_is_refused_and_not_made(
+    tmp_path: Path, refused: Callable[..., str], tenant: Postgres
+) -> None:
+    wrong, nothing = Postgres(tenant.url, "misspelt"), Postgres(new_database())
+    Database(tenant, clock).open()
+    assert "There is no tenant misspelt in " in refused(wrong.given, tmp_path / "new.db")
+    assert "There is no memory in " in refused(nothing.given, tmp_path / "new.db")
+    with psycopg.connect(tenant.url) as connection:
+        names = connection.execute("SELECT name FROM memory_server.tenants").fetchall()
+    assert ("misspelt",) not in names
+    with psycopg.connect(nothing.url) as connection:
+        assert connection.execute("SELECT to_regnamespace('memory_server')").fetchone() == (None,)
+
+
+def test_text_of_the_source_that_is_not_utf_8_is_named(
+    copy: Path, run: Run, tenant: Postgres, refused: Callable[..., str]
+) -> None:
+    with edited(copy) as file:
+        file.execute("INSERT INTO turns (message, summary) VALUES (CAST(x'61ff62' AS TEXT), 'short')")
+        (id,) = file.execute("SELECT max(id) FROM turns").fetchall()[0]
+        file.execute(
+            "INSERT INTO project_keys SELECT 'folder', CAST(x'61ff62' AS TEXT), min(id) FROM projects"
+        )
+    assert "a row of project_keys cannot be read: it holds text that is not UTF-8" in refused(
+        copy, tenant.given
+    )
+    with edited(copy) as file:
+        file.execute("DELETE FROM project_keys WHERE key = CAST(x'61ff62' AS TEXT)")
+    assert f"row {id} of turns cannot be read: it holds text that is not UTF-8" in refused(copy, tenant.given)
+    with edited(copy) as file:
+        file.execute("DELETE FROM turns WHERE id = ?", (id,))
+    assert "went on" in run(copy, "copy", copy, tenant.given).out
 
 
 def test_a_row_that_postgresql_cannot_keep_is_named(

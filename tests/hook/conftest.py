@@ -3,58 +3,16 @@
 import json
 import os
 import subprocess
-from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from memory_server import stores
 from memory_server.hook import journal
-from memory_server.where import Postgres, Where
-from tests import postgres_server, warm
-from tests.conftest import Servers, Sqlite
-
-BOTH = frozenset(["test_keeping", "test_light", "test_prompt", "test_start", "test_waking"])
-"""The modules whose tests run on both stores. What takes `sqlite` looks into a file, and is left out on the other."""
-
-
-def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    if metafunc.module.__name__.rpartition(".")[2] in BOTH and "store" in metafunc.fixturenames:
-        metafunc.parametrize("store", ["sqlite", "postgres"], indirect=True)
-
-
-@dataclass
-class OnPostgres(Servers):
-    """The same servers on a tenant of PostgreSQL."""
-
-    place: Postgres | None = None
-
-    def _arguments(self, arguments: Sequence[str]) -> list[str]:
-        assert self.place is not None
-        return ["--db", self.place.given, "--embedder", "hashing", *arguments]
-
-
-@pytest.fixture
-def store(request: pytest.FixtureRequest) -> str:
-    """Which one; see `BOTH`."""
-    return str(getattr(request, "param", "sqlite"))
-
-
-@pytest.fixture
-def server(server: Servers, store: str) -> Servers:
-    if store == "sqlite":
-        return server
-    return OnPostgres(server.folder, server.env, place=postgres_server.new_place())
-
-
-@pytest.fixture
-def sqlite(sqlite: Sqlite, store: str) -> Sqlite:
-    if store != "sqlite":
-        pytest.skip("it looks into a file of SQLite")
-    return sqlite
+from memory_server.where import Where
+from tests import warm
+from tests.conftest import Servers
 
 
 @dataclass(frozen=True)
@@ -74,11 +32,8 @@ class Said:
 class Hooks:
     """Runs `memory-server hook EVENT` in a folder of its own, `project`."""
 
-    db: Path
+    servers: Servers
     project: Path
-    env: dict[str, str]
-    place: Where
-    """The file `db`, or a tenant of PostgreSQL."""
 
     def __call__(
         self,
@@ -106,17 +61,26 @@ class Hooks:
         )  # fmt: skip
 
     @property
+    def db(self) -> Path:
+        """The file. A test that asks for it is left out on another store."""
+        return self.servers.db
+
+    @property
+    def place(self) -> Where:
+        return self.servers.place
+
+    @property
     def given(self) -> str:
         """What `--db` gets."""
-        return self.place.given if isinstance(self.place, Postgres) else str(self.place)
+        return self.servers.given
+
+    @property
+    def env(self) -> dict[str, str]:
+        return self.servers.env
 
     def rows(self, sql: str) -> list[tuple[Any, ...]]:
         """What a statement gives that both stores understand."""
-        database: Any = stores.at(self.place, lambda: datetime.now(UTC))
-        with database.read() as tx:
-            found: list[tuple[Any, ...]] = tx.rows(sql)
-        database.close()
-        return found
+        return self.servers.rows(sql)
 
     @property
     def log(self) -> list[str]:
@@ -127,8 +91,7 @@ class Hooks:
 
 @pytest.fixture
 def hooks(server: Servers) -> Hooks:
-    """The hooks of the database of `server`, in a folder that is a project."""
+    """The hooks of the memory of `server`, in a folder that is a project."""
     project = server.folder / "shop"
     project.mkdir()
-    place = server.place if isinstance(server, OnPostgres) and server.place else server.db
-    return Hooks(server.db, project, server.env, place)
+    return Hooks(server, project)

@@ -87,7 +87,7 @@ def run(name: str, hooks: Hooks, home: Path, stub: Stub) -> str:
     if name == "opencode":
         opencode_settings(home, stub)
     own = dict.fromkeys(("XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_CACHE_HOME"), "")
-    done = hooks.run("install", name, "--db", str(hooks.db), env={**env, **own})
+    done = hooks.run("install", name, "--db", hooks.given, env={**env, **own})
     assert done.returncode == 0, done.stderr
     subprocess.run(
         [program(words[0]), *words[1:]], cwd=hooks.project, env=env, stdin=subprocess.DEVNULL, timeout=180,

@@ -5,6 +5,7 @@ import os
 import socket
 import subprocess
 import sys
+from copy import copy
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -64,7 +65,8 @@ def test_a_database_that_does_not_answer_is_left_alone(hooks: Hooks) -> None:
     with socket.create_server(("127.0.0.1", 0)) as silent:
         place = where.of(f"postgresql://me@127.0.0.1:{silent.getsockname()[1]}/memory")
         assert isinstance(place, where.Postgres)
-        asked = replace(hooks, place=place)
+        asked = replace(hooks, servers=copy(hooks.servers))
+        asked.servers.place = place
         assert asked("SessionStart").out == ""
     assert "SessionStart failed: Unavailable" in failure(asked)
     assert "cannot be reached" in failure(asked)
@@ -87,14 +89,14 @@ async def test_doctor_tells_what_failed_since_the_last_success(server: Servers, 
     hooks("SessionStart")
     hooks("SessionStart", input="{")
     hooks("UserPromptSubmit", input="[]")
-    done = hooks.run("doctor", "--db", str(hooks.db), "--embedder", "hashing")
+    done = hooks.run("doctor", "--db", hooks.given, "--embedder", "hashing")
     today = datetime.now(UTC).date().isoformat()
     assert f"hooks       worked last on {today}; failed 2 times since" in done.stdout
     assert "  the last hook that failed: " in done.stdout
     assert "no JSON object" in done.stdout
     assert done.returncode == 1
     hooks("SessionStart")
-    done = hooks.run("doctor", "--db", str(hooks.db), "--embedder", "hashing")
+    done = hooks.run("doctor", "--db", hooks.given, "--embedder", "hashing")
     assert f"hooks       worked last on {today}\n" in done.stdout
     assert done.returncode == 0
 
@@ -136,7 +138,7 @@ async def test_a_client_that_does_not_listen_is_no_reason_to_fail(server: Server
     read, write = os.pipe()
     os.close(read)
     done = subprocess.run(
-        [sys.executable, "-m", "memory_server", "hook", "SessionStart", "--db", str(hooks.db)],
+        [sys.executable, "-m", "memory_server", "hook", "SessionStart", "--db", hooks.given],
         input=json.dumps({"cwd": str(hooks.project)}).encode(), stdout=write, stderr=subprocess.PIPE,
         env={**os.environ, **hooks.env}, timeout=60, check=False,
     )  # fmt: skip

@@ -3,6 +3,7 @@
 import json
 import os
 import pty
+import shlex
 import stat
 import subprocess
 import sys
@@ -79,7 +80,7 @@ def env_of(home: Path) -> dict[str, str]:
 
 def run(hooks: Hooks, home: Path, *arguments: str, code: int = 0) -> str:
     """What a command says in that home."""
-    done = hooks.run(*arguments, "--db", str(hooks.db), env=env_of(home))
+    done = hooks.run(*arguments, "--db", hooks.given, env=env_of(home))
     assert done.returncode == code, done.stderr
     return done.stderr if code else done.stdout
 
@@ -115,7 +116,7 @@ def test_a_client_without_files_gets_them_and_loses_them_again(hooks: Hooks, hom
     first = content(home)
     assert first
     assert all(f"{home / name}: written." in said for name in first)
-    assert any(str(hooks.db).encode() in text for text in first.values())
+    assert any(hooks.given.encode() in text for text in first.values())
     assert run(hooks, home, "install", client).splitlines()[-1].endswith("Nothing was changed.")
     assert content(home) == first
     run(hooks, home, "uninstall", client)
@@ -174,7 +175,7 @@ def test_the_hooks_stand_beside_those_of_others_and_each_event_can_be_left_out(
     assert found["Stop"][0]["hooks"][0]["command"] == "say done"
     assert found["SessionStart"][0]["matcher"] == "startup|resume|clear|compact"
     (own,) = found["SessionStart"][0]["hooks"]
-    assert own["command"].endswith(f"hook SessionStart --client claude --db {hooks.db}")
+    assert own["command"].endswith(f"hook SessionStart --client claude --db {shlex.quote(hooks.given)}")
     assert own["timeout"] == 10
 
 
@@ -265,7 +266,7 @@ async def test_doctor_tells_which_clients_are_connected_and_mends_those_whose_pr
     for path in (home / ".claude.json", home / ".claude/settings.json"):
         path.write_text(path.read_text().replace(sys.executable, "/gone/memory-server"))
     before = content(home)
-    done = hooks.run(*doctor, "--db", str(hooks.db), env=env_of(home))
+    done = hooks.run(*doctor, "--db", hooks.given, env=env_of(home))
     assert "  Claude Code starts /gone/memory-server, which is not there" in done.stdout
     assert content(home) == before
     said = run(hooks, home, *doctor, "--fix")
@@ -280,7 +281,7 @@ async def test_doctor_tells_which_clients_are_connected_and_mends_those_whose_pr
 def test_a_person_who_types_the_name_of_the_program_is_told_what_it_is(hooks: Hooks) -> None:
     leader, follower = pty.openpty()
     process = subprocess.Popen(
-        [sys.executable, "-m", "memory_server", "--db", str(hooks.db), "--embedder", "hashing"],
+        [sys.executable, "-m", "memory_server", "--db", hooks.given, "--embedder", "hashing"],
         stdin=follower, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env={**os.environ, **hooks.env},
     )  # fmt: skip
     assert process.stderr is not None

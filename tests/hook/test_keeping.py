@@ -12,7 +12,7 @@ from memory_server.language.statements import statements
 from tests.conftest import Servers, call, eventually
 from tests.hook.conftest import Hooks
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.both_stores]
 
 PROMPT = "Move the ledger to port 6000"
 REPLY = "The ledger listens on port 6000 now. Next: tell the ops team."

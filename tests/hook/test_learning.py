@@ -157,10 +157,10 @@ async def test_what_is_learnt_is_told_listed_ignored_and_forgotten(
 
     assert "used in 1 session" in await why()
     assert await why("--no-learning") == []
-    assert "+2.5 %  used in 1 session" in hooks.run("hook", "learnt", "--db", str(hooks.db)).stdout
-    assert hooks.run("hook", "unlearn", "--db", str(hooks.db)).returncode == 1
-    assert hooks.run("hook", "unlearn", "m2", "--db", str(hooks.db)).stdout.startswith("Forgotten: ")
-    assert hooks.run("hook", "unlearn", "m1", "--db", str(hooks.db)).stdout == "Forgotten: 1.\n"
+    assert "+2.5 %  used in 1 session" in hooks.run("hook", "learnt", "--db", hooks.given).stdout
+    assert hooks.run("hook", "unlearn", "--db", hooks.given).returncode == 1
+    assert hooks.run("hook", "unlearn", "m2", "--db", hooks.given).stdout.startswith("Forgotten: ")
+    assert hooks.run("hook", "unlearn", "m1", "--db", hooks.given).stdout == "Forgotten: 1.\n"
     assert "used in 1 session" not in await why()
 
 
@@ -188,7 +188,7 @@ async def test_nothing_is_learnt_where_it_is_off(server: Servers, hooks: Hooks, 
             await call(client, "recall", query=ASKED)
             await call(client, "recall", query=VAIN)
         for question in (ASKED, VAIN):
-            hooks.run("search", question, "--no-learning", "--db", str(hooks.db))
+            hooks.run("search", question, "--no-learning", "--db", hooks.given)
     counts = sqlite(hooks.db, "SELECT count(*) FROM memory_uses", "SELECT count(*) FROM open_questions")
     assert counts == "0\n0"
 
@@ -214,7 +214,7 @@ async def test_a_question_that_two_sessions_ask_in_vain_stands_in_the_briefing(
     assert questions(hooks, sqlite) == [{"question": VAIN, "sessions": 2}]
     assert f"Open questions: {VAIN}" in hooks("SessionStart", session_id="c").context
     assert hooks("SessionStart", "--no-learning", session_id="d").out == ""
-    assert VAIN in hooks.run("hook", "learnt", "--db", str(hooks.db)).stdout
+    assert VAIN in hooks.run("hook", "learnt", "--db", hooks.given).stdout
 
 
 async def test_a_prompt_that_no_word_answers_is_asked_in_vain_and_work_is_no_question(
@@ -261,7 +261,7 @@ async def test_no_secret_is_kept_of_a_question_and_forgetting_erases_it_from_the
     async with server(cwd=hooks.project) as client:
         await call(client, "recall", query=f"Where does the ferry token {secret} belong?")
         assert questions(hooks, sqlite) == [{"question": VAIN, "sessions": 2}]
-        assert hooks.run("hook", "forget", "b", "--db", str(hooks.db)).stdout == "Erased: 1.\n"
+        assert hooks.run("hook", "forget", "b", "--db", hooks.given).stdout == "Erased: 1.\n"
 
         async def erased() -> bool:
             return b"ferry gateway" not in hooks.db.read_bytes()
@@ -273,7 +273,7 @@ async def test_the_questions_of_a_project_follow_it(server: Servers, hooks: Hook
     await in_vain(server, hooks, "a", "b")
     async with server(cwd=hooks.project) as client:
         await call(client, "memory_store", content="The quay is long", type="learning")
-    hooks.run("projects", "rename", "shop", "harbour", "--db", str(hooks.db))
+    hooks.run("projects", "rename", "shop", "harbour", "--db", hooks.given)
     assert sqlite(hooks.db, "SELECT project FROM open_questions") == "harbour"
     sqlite(hooks.db, "DELETE FROM projects")
     assert questions(hooks, sqlite) == []

@@ -11,7 +11,7 @@ from memory_server import __version__
 from tests.conftest import Servers, call
 from tests.hook.conftest import Hooks
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.both_stores]
 
 HEAVY = ("mcp", "pydantic", "onnxruntime", "numpy", "jieba", "tokenizers", "quickjs", "memory_server.app")
 

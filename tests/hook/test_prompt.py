@@ -8,7 +8,7 @@ from memory_server.language.tokens import estimate
 from tests.conftest import Servers, Sqlite, as_rows, call
 from tests.hook.conftest import Hooks
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.both_stores]
 
 NOTES = [
     "The lighthouse keeper sleeps at noon and wakes at dusk",

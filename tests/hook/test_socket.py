@@ -60,7 +60,7 @@ def cold(server: Servers) -> None:
 
 
 def sockets(hooks: Hooks) -> list[Path]:
-    return place.sockets(hooks.db)
+    return place.sockets(hooks.place)
 
 
 async def test_a_running_server_evaluates_triggers_in_javascript(
@@ -95,7 +95,7 @@ async def test_a_search_on_the_command_line_asks_a_running_server_for_meaning(
 
     def searched(*flags: str, verb: str = "search") -> dict[str, Any]:
         done = subprocess.run(
-            [*server.command()[:3], verb, question, "--json", *flags, "--db", str(hooks.db)],
+            [*server.command()[:3], verb, question, "--json", *flags, "--db", hooks.given],
             env={**os.environ, **server.env}, cwd=hooks.project, capture_output=True, text=True, check=True,
         )  # fmt: skip
         found: dict[str, Any] = json.loads(done.stdout)
@@ -261,11 +261,11 @@ async def test_no_path_is_too_long_for_a_socket(
     deep.parent.mkdir()
     far = tmp_path / ("run" * 40)
     far.mkdir()
-    for path in (*place.own(deep), *place.own(hooks.db)):
+    for path in (*place.own(deep), *place.own(hooks.place)):
         assert len(os.fsencode(path)) <= place.LONGEST
     monkeypatch.setenv("XDG_RUNTIME_DIR", str(far))
-    assert all(not path.is_relative_to(far) for path in place.own(hooks.db))
-    assert next(place.own(hooks.db), None) is not None
+    assert all(not path.is_relative_to(far) for path in place.own(hooks.place))
+    assert next(place.own(hooks.place), None) is not None
 
 
 def test_a_folder_through_a_link_is_not_private(tmp_path: Path) -> None:

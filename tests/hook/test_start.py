@@ -8,7 +8,7 @@ from memory_server.language.tokens import estimate
 from tests.conftest import Servers, call
 from tests.hook.conftest import Hooks
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.both_stores]
 
 
 async def test_a_session_begins_with_the_briefing_of_its_project(server: Servers, hooks: Hooks) -> None:

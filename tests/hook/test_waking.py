@@ -8,7 +8,7 @@ from memory_server.language.tokens import estimate
 from tests.conftest import Servers, Sqlite, as_rows, call
 from tests.hook.conftest import Hooks
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.both_stores]
 
 CHECKLIST = "Before a release, tag the commit and tell the harbour office."
 PROMPT = "Prepare the release: where does the tide gauge hang, under the pier?"

@@ -74,7 +74,7 @@ def started(servers: Servers, *arguments: str) -> Iterator[Http]:
     with log.open("ab") as errors:
         begin = errors.tell()
         process = subprocess.Popen(
-            warm.program("serve", "--http", "0", "--db", str(servers.db), "--embedder", "hashing", *arguments),
+            warm.program("serve", "--http", "0", "--db", servers.given, "--embedder", "hashing", *arguments),
             env={**os.environ, **servers.env}, cwd=servers.folder, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
             stderr=errors,
         )  # fmt: skip
@@ -101,8 +101,10 @@ def start(server: Servers) -> Start:
 
 
 @pytest.fixture(scope="module")
-def module_servers(tmp_path_factory: pytest.TempPathFactory, user_folders: dict[str, str]) -> Servers:
-    return Servers(tmp_path_factory.mktemp("http"), {**user_folders, "PYTHONPATH": str(ROOT)})
+def module_servers(
+    tmp_path_factory: pytest.TempPathFactory, user_folders: dict[str, str], store: str
+) -> Servers:
+    return Servers(tmp_path_factory.mktemp("http"), {**user_folders, "PYTHONPATH": str(ROOT)}, store)
 
 
 @pytest.fixture(scope="module")
@@ -124,7 +126,7 @@ def revoke(servers: Servers, name: str) -> None:
 
 def _run(servers: Servers, *arguments: str) -> str:
     done = subprocess.run(
-        warm.program(*arguments, "--db", str(servers.db)), env={**os.environ, **servers.env},
+        warm.program(*arguments, "--db", servers.given), env={**os.environ, **servers.env},
         cwd=servers.folder, capture_output=True, text=True, check=False, timeout=60,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr

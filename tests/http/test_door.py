@@ -44,7 +44,7 @@ def test_from_the_first_token_on_everybody_needs_one_also_when_it_is_revoked(sta
         assert refusal.headers["www-authenticate"] == 'Bearer realm="memory-server"'
         assert post(http, authorization=f"Bearer {given}").status_code == 200
         subprocess.run(
-            warm.program("token", "revoke", "ada", "--db", str(http.servers.db)),
+            warm.program("token", "revoke", "ada", "--db", http.servers.given),
             env={**os.environ, **http.servers.env}, check=True, capture_output=True, timeout=60,
         )  # fmt: skip
 
@@ -123,7 +123,7 @@ def test_health_says_that_it_is_there_and_nothing_else(http: Http) -> None:
 def test_an_address_that_others_reach_needs_a_token(server: Servers, place: tuple[str, ...]) -> None:
     """A name of the server stands for a proxy, which brings others to this machine's own address."""
     done = subprocess.run(
-        warm.program("serve", *place, "--db", str(server.db)), env={**os.environ, **server.env},
+        warm.program("serve", *place, "--db", server.given), env={**os.environ, **server.env},
         capture_output=True, text=True, check=False, timeout=60,
     )  # fmt: skip
     assert done.returncode == 1
@@ -142,7 +142,7 @@ def test_no_piece_of_an_answer_waits_until_the_one_before_is_confirmed() -> None
 @pytest.mark.parametrize("command", [("serve", "--http"), ("view", "--port")])
 def test_a_port_that_is_taken_is_told(http: Http, command: tuple[str, str]) -> None:
     done = subprocess.run(
-        warm.program(*command, str(http.port), "--db", str(http.servers.db)),
+        warm.program(*command, str(http.port), "--db", http.servers.given),
         env={**os.environ, **http.servers.env}, capture_output=True, text=True, check=False, timeout=60,
     )  # fmt: skip
     assert done.returncode == 1

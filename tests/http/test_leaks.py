@@ -28,7 +28,9 @@ from memory_server.mcp.http.keys import Keys
 from memory_server.mcp.server import MemoryServer
 from memory_server.services.tokens import TokenService
 from memory_server.settings import Settings
-from tests.conftest import until
+from tests.conftest import new_place, until
+
+pytestmark = pytest.mark.slow
 
 CALLS: list[tuple[str, dict[str, Any]]] = [
     ("memory_store", {"content": "The harbour opens at noon", "type": "learning"}),
@@ -43,9 +45,9 @@ CALLS: list[tuple[str, dict[str, Any]]] = [
 
 
 @pytest.fixture
-def served(tmp_path: Path) -> Iterator[tuple[str, list[str], Services]]:
+def served(tmp_path: Path, store: str) -> Iterator[tuple[str, list[str], Services]]:
     """The address of a server in this process, the tokens of two people, and what the server is made of."""
-    services = app.build(Settings(db=tmp_path / "memory.db", embedder="hashing"), several=True)
+    services = app.build(Settings(db=new_place(store, tmp_path), embedder="hashing"), several=True)
     tokens = TokenService(services.database, os.urandom)
     given = [tokens.add(TokenDraft(name), Caller())[0] for name in ("ana", "bob")]
     work = work_of(services, None)

@@ -10,7 +10,7 @@ import pytest
 
 from memory_server.web.door import COOKIE, LONGEST
 from memory_server.web.site import PAGES, WRITES
-from tests.conftest import Sqlite, call, until
+from tests.conftest import call, until
 from tests.http.conftest import Http, Start, revoke, token
 from tests.rights.prey import HUNT, OF_SHOP, OWN, Prey, fill
 
@@ -99,6 +99,7 @@ def test_what_a_client_sends_amiss_is_no_failure_of_the_server(start: Start) -> 
         assert "Traceback" not in http.log.read_text()
 
 
+@pytest.mark.both_stores
 def test_a_token_that_is_revoked_opens_nothing_more(start: Start) -> None:
     with start() as http, browser(http, token(http.servers, "ada")) as client:
         assert client.get("/").status_code == 200
@@ -112,11 +113,14 @@ def test_while_nobody_has_a_token_nobody_sees_the_pages(start: Start) -> None:
         assert client.post("/enter", data={"token": ""}).status_code == 403
 
 
-async def test_nobody_sees_what_is_of_somebody_else(start: Start, sqlite: Sqlite) -> None:
+@pytest.mark.both_stores
+async def test_nobody_sees_what_is_of_somebody_else(start: Start) -> None:
+    others = "SELECT content FROM memories WHERE person IS NULL OR person <> 'ben' ORDER BY id"
     with start() as http:
         async with http.client(token(http.servers, "ana"), project="shop") as ana:
             prey = await fill(ana)
-        before = sqlite(http.servers.db, "SELECT json_group_array(content) FROM memories")
+        before = http.servers.rows(others)
+        assert before
         with (
             browser(http, token(http.servers, "ana")) as own,
             browser(http, token(http.servers, "cleo", "--project", "shop")) as colleague,
@@ -141,14 +145,10 @@ async def test_nobody_sees_what_is_of_somebody_else(start: Start, sqlite: Sqlite
                 for address in filled(path, prey):
                     answer = stranger.post(address, data=fields)
                     assert words(answer.text, OWN + OF_SHOP) <= words(address, OWN), address
-        assert (
-            sqlite(
-                http.servers.db, "SELECT json_group_array(content) FROM memories WHERE person IS NOT 'ben'"
-            )
-            == before
-        )
+        assert http.servers.rows(others) == before
 
 
+@pytest.mark.both_stores
 async def test_who_may_only_read_changes_nothing(start: Start) -> None:
     with start() as http:
         async with http.client(token(http.servers, "ada")) as ada:

@@ -15,6 +15,7 @@ from tests.http.test_door import HELLO, JSON
 pytestmark = pytest.mark.anyio
 
 
+@pytest.mark.both_stores
 async def test_two_people_with_two_clients_each_are_four_sessions(start: Start) -> None:
     with start() as http:
         tokens = {name: token(http.servers, name) for name in ("ada", "ben")}
@@ -64,6 +65,7 @@ def test_a_session_of_somebody_else_does_not_exist(start: Start) -> None:
         assert httpx2.delete(http.url, headers={**ada, "Mcp-Session-Id": session}).status_code == 200
 
 
+@pytest.mark.both_stores
 async def test_who_may_only_read_sees_and_calls_the_tools_that_read(start: Start, era: str) -> None:
     with start() as http:
         token(http.servers, "ada")
@@ -119,22 +121,23 @@ async def test_a_path_of_a_client_is_a_name_and_is_not_looked_at(
     assert "hidden" not in json.dumps(sqlite(http.servers.db, ".dump"))
 
 
-async def test_another_servers_folder_is_no_project(start: Start, sqlite: Sqlite) -> None:
+async def test_another_servers_folder_is_no_project(start: Start) -> None:
     with start("--project", "of-the-server") as http:
         async with http.client() as client:
             stored = await call(client, "memory_store", content="The sky is blue today", type="decision")
     assert stored.get("project") is None
 
 
-async def test_who_wrote_is_in_the_rows(start: Start, sqlite: Sqlite, era: str) -> None:
+async def test_who_wrote_is_in_the_rows(start: Start, era: str) -> None:
     with start() as http:
         async with http.client(token(http.servers, "ada"), era, "Claude Code") as client:
             await call(client, "memory_store", content="The sky is blue today", type="decision")
-    written, session = sqlite(http.servers.db, "SELECT created_by, session FROM memories").split("|")
+    ((written, session),) = http.servers.rows("SELECT created_by, session FROM memories")
     assert "Claude Code" in written
     assert session.startswith("http-")
 
 
+@pytest.mark.both_stores
 async def test_a_stream_tells_a_person_only_what_this_person_may_see(start: Start) -> None:
     port = "memory://fact/shared/port"
     with start() as http:

@@ -45,9 +45,11 @@ def made_by_code() -> dict[str, list[dict[str, Any]]]:
 
 
 @pytest.fixture(scope="module")
-def module_server(tmp_path_factory: pytest.TempPathFactory, user_folders: dict[str, str]) -> Servers:
-    """Starts servers on one file for a whole module; tests keep apart by project."""
-    return Servers(tmp_path_factory.mktemp("server"), {**user_folders, "PYTHONPATH": str(ROOT)})
+def module_server(
+    tmp_path_factory: pytest.TempPathFactory, user_folders: dict[str, str], store: str
+) -> Servers:
+    """Starts servers on one memory for a whole module; tests keep apart by project."""
+    return Servers(tmp_path_factory.mktemp("server"), {**user_folders, "PYTHONPATH": str(ROOT)}, store)
 
 
 @pytest.fixture(scope="module", params=ERAS)

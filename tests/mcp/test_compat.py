@@ -2,6 +2,7 @@
 
 from importlib.metadata import version
 
+from mcp.server.auth.middleware.bearer_auth import AuthorizationContext
 from mcp.server.mcpserver import MCPServer
 
 from memory_server.mcp import compat
@@ -17,3 +18,16 @@ def test_the_server_inside_the_server_runs_over_given_streams() -> None:
     assert callable(lowlevel.run)
     assert callable(lowlevel.create_initialization_options)
     assert callable(lowlevel.add_request_handler)
+
+
+def test_one_person_cannot_use_up_all_sessions() -> None:
+    """A person is the same with each token; clients without one are limited by the number of all sessions."""
+    sessions = compat.over_http(MCPServer("x"), each=2, max_sessions=6)
+
+    def opened(token: str, person: str, issuer: str | None = None) -> bool:
+        who = AuthorizationContext(client_id=token, issuer=issuer, subject=person)
+        return sessions._admit_session(who) is not None
+
+    assert [opened("1", "ana"), opened("2", "ana"), opened("1", "ana")] == [True, True, False]
+    assert [opened("3", "bob"), opened("4", "ana", "https://login.example.com")] == [True, True]
+    assert [sessions._admit_session(None) is not None for _ in range(3)] == [True, True, False]

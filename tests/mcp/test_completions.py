@@ -50,6 +50,7 @@ async def test_keys_are_those_that_the_caller_sees_in_the_scope(shop: Client, se
         assert await completed(other, FACT, "key", "current") == ["Current.Blocker"]
 
 
+@pytest.mark.both_stores
 async def test_projects_conversations_and_ids(shop: Client) -> None:
     for project in ("acme/api", "shop", "Bishop", "商店"):
         for number in range(4):

@@ -54,11 +54,11 @@ FILTERS = [
 
 
 @pytest.fixture(scope="module")
-def warm(tmp_path_factory: pytest.TempPathFactory, user_folders: dict[str, str]) -> Servers:
+def warm(tmp_path_factory: pytest.TempPathFactory, user_folders: dict[str, str], store: str) -> Servers:
     """Servers that know what to answer early; tests of these change nothing of that."""
     folder = tmp_path_factory.mktemp("warm")
     env = {**user_folders, "PYTHONPATH": str(ROOT), "XDG_CACHE_HOME": str(folder / "cache")}
-    servers = Servers(folder, env)
+    servers = Servers(folder, env, store)
     for messages in (HANDSHAKE, NEWER):
         learnt(servers, messages)
     return servers
@@ -72,10 +72,10 @@ def again(warm: Servers, server: Servers) -> Servers:
 
 
 @pytest.fixture
-def server(tmp_path: Path, user_folders: dict[str, str]) -> Servers:
+def server(tmp_path: Path, user_folders: dict[str, str], store: str) -> Servers:
     """Servers whose cache is this test's own."""
     env = {**user_folders, "PYTHONPATH": str(ROOT), "XDG_CACHE_HOME": str(tmp_path / "cache")}
-    servers = Servers(tmp_path, env)
+    servers = Servers(tmp_path, env, store)
     servers.waits = False
     return servers
 

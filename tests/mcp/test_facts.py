@@ -469,10 +469,10 @@ Assistants = dict[str, Client]
 
 @pytest.fixture(scope="module")
 async def assistants(
-    tmp_path_factory: pytest.TempPathFactory, user_folders: dict[str, str]
+    tmp_path_factory: pytest.TempPathFactory, user_folders: dict[str, str], store: str
 ) -> AsyncIterator[Assistants]:
-    """Claude and Codex in the project shop, Cursor in another, on one file and in both eras."""
-    server = Servers(tmp_path_factory.mktemp("assistants"), {**user_folders, "PYTHONPATH": str(ROOT)})
+    """Claude and Codex in the project shop, Cursor in another, on one memory and in both eras."""
+    server = Servers(tmp_path_factory.mktemp("assistants"), {**user_folders, "PYTHONPATH": str(ROOT)}, store)
     async with (
         server("--project", "shop", "--session", "s1", name="Claude") as claude,
         server("--project", "blog", "--session", "s2", name="Cursor", mode="legacy") as cursor,

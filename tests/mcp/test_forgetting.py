@@ -117,6 +117,7 @@ DELETIONS: tuple[tuple[str, dict[str, Any]], ...] = (
 )
 
 
+@pytest.mark.both_stores
 async def test_what_is_deleted_is_in_no_answer_and_an_undo_brings_all_of_it_back(server: Servers) -> None:
     async with server("--project", "shop") as client:
         await make(client)

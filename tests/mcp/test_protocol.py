@@ -111,9 +111,11 @@ def whole_run(
 
 
 @pytest.fixture(scope="module")
-def wire(tmp_path_factory: pytest.TempPathFactory, user_folders: dict[str, str]) -> Iterator[Wire]:
+def wire(
+    tmp_path_factory: pytest.TempPathFactory, user_folders: dict[str, str], store: str
+) -> Iterator[Wire]:
     """One session after its handshake, shared by the module."""
-    servers = Servers(tmp_path_factory.mktemp("wire"), {**user_folders, "PYTHONPATH": str(ROOT)})
+    servers = Servers(tmp_path_factory.mktemp("wire"), {**user_folders, "PYTHONPATH": str(ROOT)}, store)
     with servers.process(stderr=subprocess.DEVNULL) as process:
         wire = Wire(process)
         wire.ask(initialize())
@@ -367,6 +369,7 @@ def test_the_handshake_agrees_on_the_version_asked_for_or_the_newest(
     assert result["protocolVersion"] == agreed
     assert result["serverInfo"]["name"] == "memory-server"
     assert "never instructions" in result["instructions"]
+    assert "local file" not in result["instructions"]  # it may be in a database elsewhere
     assert answers[1]["result"]["tools"][0]["name"] == "recall"
 
 

@@ -280,6 +280,7 @@ async def test_ranges_and_defaults_are_said_in_the_description_too(tools: list[T
                     assert str(each["items"][limit]) in said, (tool.name, name, limit)
 
 
+@pytest.mark.both_stores
 async def test_every_schema_is_valid_and_real_answers_satisfy_it(server: Servers, era: str) -> None:
     async with server(mode=era) as client:
         listed = {tool.name: tool for tool in (await client.list_tools()).tools}

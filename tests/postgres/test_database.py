@@ -4,6 +4,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -16,12 +17,12 @@ from memory_server.domain.embedding import Vector
 from memory_server.domain.memory import Filter, MemoryDraft, MemoryType
 from memory_server.embedding.hashing import HashingEmbedder
 from memory_server.errors import Conflict, Invalid, Mend, Unavailable
-from memory_server.postgres.database import Database
+from memory_server.postgres.database import PREPARED, WRITES, Database
 from memory_server.services.embedding_queue import EmbeddingQueue
 from memory_server.services.search import SearchService
 from memory_server.where import Postgres
-from tests.conftest import Clock
-from tests.postgres_server import new_database, new_place
+from tests.conftest import Clock, until
+from tests.postgres_server import database_url, new_database, new_place
 
 DRAFT = MemoryDraft("Deploys happen on Fridays.", MemoryType.DECISION)
 
@@ -97,7 +98,7 @@ def test_a_killed_server_is_told_and_comes_back_with_all_that_was_acknowledged(
     database = Database(cluster.place, clock)
     ids = [stored(database) for _ in range(5)]
     cluster.kill()
-    with pytest.raises(Unavailable, match="cannot be reached"):
+    with pytest.raises(Unavailable, match=r"cannot be reached|broke"):
         count(database)
     with pytest.raises(Unavailable, match="Nothing was written"):
         stored(database)
@@ -107,9 +108,68 @@ def test_a_killed_server_is_told_and_comes_back_with_all_that_was_acknowledged(
     database.close()
 
 
+def test_idle_connections_that_an_administrator_ended_fail_no_call(clock: Clock) -> None:
+    """As a restart of PostgreSQL ends them: each has one last message to read."""
+    database = Database(Postgres(new_database()), clock)
+    assert stored(database) == 1
+    with psycopg.connect(database.place.url, autocommit=True) as connection:
+        others = "FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()"
+        ended = connection.execute(
+            f"SELECT count(pg_terminate_backend(pid, 10000)) {others}".encode()
+        ).fetchone()
+    assert ended is not None
+    assert ended[0] > 0
+    assert stored(database) == 2
+    assert count(database) == 2
+    database.close()
+
+
+def test_what_is_called_not_written_when_a_connection_ends_is_not_written(clock: Clock) -> None:
+    """PostgreSQL may end a connection when it has committed and has not yet said all that it says then."""
+    place = Postgres(new_database())
+    database = Database(place, clock)
+    database.open()
+    done = threading.Event()
+
+    def end() -> None:
+        with psycopg.connect(place.url, autocommit=True) as person:
+            while not done.is_set():
+                person.execute(
+                    "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
+                    " WHERE datname = current_database() AND query IN ('COMMIT', 'SELECT tell_write()')"
+                )
+
+    thread = threading.Thread(target=end)
+    thread.start()
+    written: set[str] = set()
+    refused: set[str] = set()
+    untold: set[str] = set()
+    for name in map(str, range(60)):
+        try:
+            with database.write() as tx:
+                tx.projects.insert(name)
+        except Unavailable as error:
+            (refused if "Nothing was written" in str(error) else untold).add(name)
+        else:
+            written.add(name)
+    done.set()
+    thread.join()
+    with database.read() as tx:
+        there = set(tx.projects.names())
+    assert untold
+    assert not refused & there
+    assert written <= there
+    database.close()
+
+
 def test_no_connection_is_kept_while_something_is_embedded(clock: Clock) -> None:
     database = Database(new_place(), clock)
-    in_use: list[int] = []
+    looked = 0
+
+    def all_are_there() -> bool:
+        assert database.pool is not None
+        found = database.pool.get_stats()
+        return found["pool_size"] == found["pool_available"]
 
     class Watching(HashingEmbedder):
         def embed_documents(self, texts: Sequence[str]) -> list[Vector]:
@@ -122,9 +182,10 @@ def test_no_connection_is_kept_while_something_is_embedded(clock: Clock) -> None
 
         @staticmethod
         def _look() -> None:
-            assert database.pool is not None
-            found = database.pool.get_stats()
-            in_use.append(found["pool_size"] - found["pool_available"])
+            """One that the caller keeps would not come back before this ends."""
+            nonlocal looked
+            until(all_are_there, "all connections are in the pool")
+            looked += 1
 
     embedder = Watching()
     queue = EmbeddingQueue(database, lambda _: embedder, lambda _: embedder, clock)
@@ -134,8 +195,7 @@ def test_no_connection_is_kept_while_something_is_embedded(clock: Clock) -> None
     queue.work()
     search = SearchService(database, queue, count_access=True)
     assert search.search("Fridays", Filter(), 5, "hybrid", caller=Caller()).hits
-    assert in_use
-    assert set(in_use) == {0}
+    assert looked >= 2
     database.close()
 
 
@@ -186,6 +246,35 @@ def test_a_newer_schema_is_refused_at_each_write(clock: Clock) -> None:
     database.close()
 
 
+def test_what_a_write_waits_for_may_make_the_tenant_an_unfinished_copy(clock: Clock) -> None:
+    """A copy begins in an empty tenant that a server has open: what the server wrote there would be lost."""
+    place = new_place()
+    database = Database(place, clock)
+    database.open()
+    errors: list[Exception] = []
+
+    def store() -> None:
+        try:
+            stored(database)
+        except Unavailable as error:
+            errors.append(error)
+
+    with psycopg.connect(place.url) as copying, psycopg.connect(place.url, autocommit=True) as watching:
+        copying.execute("SET search_path = memory_server")
+        copying.execute("SELECT pg_advisory_xact_lock(%s, %s)", (WRITES, database._tenant))
+        thread = threading.Thread(target=store)
+        thread.start()
+        waiting = "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND NOT granted"
+        until(lambda: watching.execute(waiting).fetchone() == (1,), "the write waits")
+        copying.execute("UPDATE tenants SET copy_of = 'a file' WHERE id = %s", (database._tenant,))
+        copying.commit()
+        thread.join()
+        assert [str(error) for error in errors] == [f"{place} is an unfinished copy of a file."]
+        copying.execute("UPDATE tenants SET copy_of = NULL WHERE id = %s", (database._tenant,))
+    assert count(database) == 0
+    database.close()
+
+
 def test_servers_that_start_together_make_the_schema_once(clock: Clock) -> None:
     place = Postgres(new_database())
     servers = [Database(place, clock) for _ in range(4)]
@@ -214,6 +303,29 @@ def test_what_breaks_a_rule_is_a_conflict_and_writes_nothing(clock: Clock) -> No
     database.close()
 
 
+def test_a_server_on_a_replica_reads_and_writes_once_that_is_promoted(
+    cluster: Cluster, clock: Clock, caplog: pytest.LogCaptureFixture
+) -> None:
+    primary = Database(cluster.place, clock)
+    id = stored(primary)
+    primary.close()
+    cluster.kill()
+    cluster.start_as_replica()
+    database = Database(cluster.place, clock)
+    assert count(database) == 1
+    assert database.read_only
+    assert not database.leads()
+    assert database.stamp() == "1"
+    with pytest.raises(Unavailable, match="read-only"):
+        stored(database)
+    assert caplog.text == ""
+    with psycopg.connect(cluster.place.url, autocommit=True) as connection:
+        connection.execute("SELECT pg_promote()")
+    assert stored(database) == id + 1
+    until(database.leads, "the server leads")
+    database.close()
+
+
 def test_nothing_of_the_driver_is_imported_for_a_file(tmp_path: Path) -> None:
     program = (
         "import sys; from memory_server import app; from memory_server.settings import Settings;"
@@ -228,3 +340,66 @@ def test_nothing_of_the_driver_is_imported_for_a_file(tmp_path: Path) -> None:
         check=True,
     )
     assert done.stdout == "[]\n"
+
+
+def test_one_read_opens_one_connection(clock: Clock) -> None:
+    """As a hook does: to connect takes longer than what it asks."""
+    place = Postgres(new_database())
+    made = Database(place, clock)
+    made.open()
+    made.close()
+    name = urlsplit(place.url).path.removeprefix("/")
+    with psycopg.connect(database_url(), autocommit=True) as connection:
+
+        def sessions() -> int:
+            """So many there were until now; a session is counted before it is gone."""
+            here = "SELECT count(*) FROM pg_stat_activity WHERE datname = %s"
+            until(lambda: connection.execute(here, (name,)).fetchone() == (0,), "all connections are closed")
+            counted = "SELECT sessions FROM pg_stat_database WHERE datname = %s"
+            (number,) = connection.execute(counted, (name,)).fetchone() or (0,)
+            return int(number)
+
+        before = sessions()
+        database = Database(place, clock)
+        assert count(database) == 0
+        database.close()
+        assert sessions() == before + 1
+
+
+def test_a_write_that_was_undone_is_never_called_written(tenant: Database) -> None:
+    def written() -> None:
+        with tenant.write() as tx:
+            tx.memories.insert(DRAFT, Caller())
+            with suppress(psycopg.Error):
+                tx.value("SELECT 1 / 0")
+
+    with pytest.raises(Unavailable, match="Nothing was written"):
+        written()
+    assert count(tenant) == 0
+
+
+@pytest.mark.parametrize("times", range(PREPARED + 2))
+def test_a_failed_statement_spoils_no_later_one(
+    times: int, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The driver believes that a statement after it was prepared, and it was not."""
+    monkeypatch.setattr("memory_server.postgres.database.CONNECTIONS", 1)
+    database = Database(new_place(), clock)
+
+    def ask(first: str) -> object:
+        with database.read() as tx:
+            tx.send(first)
+            return tx.value("SELECT %s::int", (1,))
+
+    for _ in range(times):
+        assert ask("SELECT 1") == 1
+    with pytest.raises(Unavailable):
+        ask("SELECT 1 / 0")
+    assert ask("SELECT 1") == 1
+    database.close()
+
+
+@pytest.mark.parametrize("large", ["x" * 3_000_000, ["x" * 1_000_000] * 3], ids=["text", "array"])
+def test_a_write_larger_than_a_connection_takes_at_once_is_written(tenant: Database, large: object) -> None:
+    with tenant.write() as tx:
+        tx.send("SELECT %s", (large,))

@@ -14,9 +14,10 @@ from memory_server.domain.caller import Caller, Person
 from memory_server.domain.edge import Edge, Relation
 from memory_server.domain.forgetting import Kind
 from memory_server.domain.memory import Filter, Memory, MemoryDraft, MemoryId, MemoryType
-from memory_server.errors import Conflict
+from memory_server.errors import Conflict, Invalid
 from memory_server.postgres import trash
 from memory_server.postgres.database import Database
+from memory_server.sqlite.rights import RIGHTS
 from memory_server.storage.tx import WriteTx
 from tests.conftest import Clock
 from tests.postgres_server import new_tenant
@@ -123,7 +124,7 @@ def of_ana(tenant: Database) -> Database:
     """A tenant whose memories are ana's own and of the project shop."""
     with tenant.write() as tx:
         own, other, shared = insert(tx, person="ana"), insert(tx, person="ana"), insert(tx, project="shop")
-        tx.memories.replace(replace(own, content="y"), "rewritten")
+        tx.memories.replace(own, replace(own, content="y"), "rewritten")
         tx.edges.connect(edge(own.id, other.id), CALLER)
         tx.edges.connect(edge(own.id, shared.id), CALLER)
         tx.changes.keep_memory(own, CALLER)
@@ -175,10 +176,13 @@ def test_what_a_person_writes_without_a_project_is_the_persons_own(tenant: Datab
     with acting.as_(ana), tenant.write() as tx:
         memory = insert(tx, project="shop")
         assert memory.person is None
-        own = tx.memories.replace(replace(memory, project=None), "rewritten")
+        own = tx.memories.replace(memory, replace(memory, project=None), "rewritten")
         assert own.person == "ana"
-        again = tx.memories.replace(replace(own, content="y"), "rewritten")
-        assert (again.person, tx.memories.replace(replace(again, project="shop"), "rewritten").person) == (
+        again = tx.memories.replace(own, replace(own, content="y"), "rewritten")
+        assert (
+            again.person,
+            tx.memories.replace(again, replace(again, project="shop"), "rewritten").person,
+        ) == (
             "ana",
             None,
         )
@@ -265,7 +269,7 @@ def test_counts_and_marks_are_right_after_any_changes_and_no_id_comes_twice(
                     given.append(insert(tx, project=project, type=type, importance=1 + one).id)
                 case "refile" if one < len(there):
                     changed = replace(there[one], project=project, type=type, importance=1 + other)
-                    tx.memories.replace(changed, "rewritten")
+                    tx.memories.replace(there[one], changed, "rewritten")
                 case "supersede" | "end" if max(one, other) < len(there) and one != other:
                     supersedes = edge(there[one].id, there[other].id, Relation.SUPERSEDES)
                     if what == "end":
@@ -357,10 +361,10 @@ def test_a_long_text_is_embedded_anew_where_its_tags_change_and_a_short_one_is_n
             )
         tx.send("DELETE FROM embedding_queue")
         for memory in (long, short):
-            tx.memories.replace(replace(memory, tags=("a",)), "rewritten")
+            tx.memories.replace(memory, replace(memory, tags=("a",)), "rewritten")
         assert tx.rows("SELECT memory_id FROM embedding_queue") == [(long.id,)]
         assert tx.rows("SELECT memory_id FROM embeddings") == [(short.id,)]
-        tx.memories.replace(replace(short, content="other"), "rewritten")
+        tx.memories.replace(short, replace(short, content="other"), "rewritten")
         assert tx.rows("SELECT memory_id FROM embedding_queue ORDER BY 1") == [(long.id,), (short.id,)]
         assert tx.rows("SELECT memory_id FROM embeddings") == []
 
@@ -412,3 +416,56 @@ def test_an_edge_to_what_is_erased_does_not_come_back(tenant: Database) -> None:
         assert lying.parts["edges"] == []
         tx.trash.restore(Kind.MEMORY, lying)
         assert tx.edges.hubs(9) == []
+
+
+def test_every_table_has_the_right_that_it_has_in_a_file(tenant: Database) -> None:
+    """A table without row-level security shows every tenant to every person."""
+    with tenant.read() as tx:
+        guarded = {
+            name
+            for (name,) in tx.rows(
+                """
+                SELECT c.relname FROM pg_class AS c JOIN pg_policy ON polrelid = c.oid
+                WHERE relnamespace = 'memory_server'::regnamespace AND relrowsecurity AND NOT relispartition
+                """
+            )
+        }
+        granted = {
+            name
+            for (name,) in tx.rows(
+                """
+                SELECT relname FROM pg_class
+                WHERE relnamespace = 'memory_server'::regnamespace AND relkind IN ('r', 'p')
+                    AND has_table_privilege('memory_server', oid, 'SELECT')
+                """
+            )
+        }
+    words = {"memory_words", "fact_words", "turn_words", "short_term_words", "word_totals"}
+    own = words | {"spaces", "erasures", "writes"}
+    assert guarded == RIGHTS.keys() - {"embedding_bits", "memory_overwritten"} | own
+    assert granted - guarded == {"migrations", "tenants"}
+
+
+def test_a_memory_of_a_persons_own_supersedes_none_that_others_see(tenant: Database) -> None:
+    with tenant.write() as tx:
+        own, shared = insert(tx, person="ana"), insert(tx, project="shop")
+        tx.edges.link(own, shared, Relation.RELATED_TO, CALLER)
+        with pytest.raises(Invalid):
+            tx.edges.link(own, shared, Relation.SUPERSEDES, CALLER)
+    with tenant.read() as tx:
+        assert tx.rows("SELECT source_id, target_id, relation FROM edges") == [
+            (own.id, shared.id, "related_to")
+        ]
+
+
+def test_a_memory_is_given_as_it_was_inserted_and_replaced(tenant: Database) -> None:
+    with tenant.write() as tx:
+        tx.memories.expect_insert()
+        inserted = insert(tx, project="shop")
+        assert tx.memories.get(inserted.id) == inserted
+        wanted = replace(
+            inserted, content="other", tags=("a", "数"), metadata={"k": [1.5, None]}, project=None
+        )
+        replaced = tx.memories.replace(inserted, wanted, "rewritten")
+        assert tx.memories.get(inserted.id) == replaced
+        assert insert(tx).id == inserted.id + 1

@@ -1,59 +1,161 @@
-"""How often a search and a store wait for the database."""
+"""How often a call waits for the database: each time costs the way to another machine and back."""
 
-from collections.abc import Callable
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from functools import partial
 
+import anyio
 import pytest
 
+from memory_server import embedders
 from memory_server.domain.caller import Caller
-from memory_server.domain.memory import Filter, MemoryDraft, MemoryType
-from memory_server.nlp.jieba import JiebaSegmenter
+from memory_server.domain.embedding import Space, Vector
+from memory_server.domain.memory import MemoryId
+from memory_server.domain.similar import MEASURED
+from memory_server.embedding.hashing import HashingEmbedder
 from memory_server.postgres.database import Database
 from memory_server.project import Project
-from memory_server.services.embedding_queue import EmbeddingQueue
-from memory_server.services.memories import MemoryService
-from memory_server.services.search import SearchService
-from tests.conftest import Clock
-from tests.postgres_server import new_tenant
+from memory_server.services import by_words
+from memory_server.services.injections import InjectionService
+from memory_server.services.reminding import RemindingService
+from memory_server.services.waking import WakingService
+from tests.postgres_server import new_place
+from tests.storage.replay import SHOP, Side
 
-SHOP = Caller("Claude", "s1", Project("/srv/shop", "shop"))
+BLOG = Caller("Claude", "s1", Project("/srv/blog", "blog"))
+
+TEXTS = [
+    f"The ledger number {number} of the billing service is kept by clerk {number}" for number in range(30)
+]
+ASKED = "Who keeps the ledger of the billing service? And which number has it?"
+
+DIMENSIONS = 384
+
+STORES: list[tuple[str, dict[str, object]]] = [
+    (
+        "a text like many others",
+        {"content": "The ledger of the billing service is kept by clerk Ann", "type": "learning"},
+    ),
+    ("one that is merged", {"content": f"{TEXTS[3]}.", "type": "learning"}),
+    ("one that supersedes another", {"content": "Clerk 4 left us", "type": "learning", "supersedes": 4}),
+    (
+        "one with two ends",
+        {"content": "Clerk 5 went too", "type": "learning", "supersedes": 5, "relatedTo": 6},
+    ),
+    ("one that may replace another", {"content": f"{TEXTS[7]} and by Bob", "type": "learning"}),
+    (
+        "in a project that is named",
+        {"content": "Ann keeps all ledgers", "type": "decision", "project": "shop"},
+    ),
+]
+
+CALLS: list[tuple[str, dict[str, object], int]] = [
+    ("memory_search", {"query": ASKED}, 4),
+    ("memory_search", {"query": ASKED, "type": "learning"}, 4),
+    ("memory_search", {"query": ASKED, "project": "shop"}, 4),
+    ("memory_search", {"query": "*"}, 1),
+    ("recall", {"query": ASKED}, 4),
+    ("recall", {"query": ASKED, "project": "shop"}, 4),
+    ("memory_get", {"ids": [1, 2]}, 1),
+    ("memory_update", {"id": 9, "content": "Clerk 8 keeps two ledgers"}, 4),
+    ("memory_update", {"id": 9, "importance": 3}, 3),
+    ("memory_stats", {}, 3),
+    ("memory_stats", {"project": "shop"}, 3),
+    ("smart_resume", {}, 3),
+    ("write_memory", {"key": "ledger.clerk", "value": "Ann"}, 3),
+    ("write_memory", {"key": "ledger.clerk", "value": "Bob"}, 2),
+    ("read_memory", {"key": "ledger.clerk"}, 1),
+    ("graph_connect", {"sourceId": 1, "targetId": 2, "relation": "causes"}, 3),
+    ("graph_explore", {"memoryId": 1}, 3),
+    ("register_memory", {"message": "Who keeps the ledger?", "summary": "A question"}, 3),
+    ("add_short_term_memory", {"messages": [{"role": "user", "content": "Ann keeps the ledger"}]}, 4),
+    ("search_short_term_memories", {"recentMessages": [{"role": "user", "content": "the ledger"}]}, 4),
+    ("memory_delete", {"id": 11}, 2),
+]
+
+
+class Comparable(HashingEmbedder):
+    """Its cosines are used like those of the bundled model, and it has as many dimensions."""
+
+    @property
+    def space(self) -> Space:
+        return replace(super().space, provider=MEASURED, dimensions=DIMENSIONS)
+
+    def embed_documents(self, texts: Sequence[str]) -> list[Vector]:
+        return [each[:DIMENSIONS] for each in super().embed_documents(texts)]
+
+    def embed_questions(self, texts: Sequence[str]) -> list[Vector]:
+        return [each[:DIMENSIONS] for each in super().embed_questions(texts)]
 
 
 @pytest.fixture
-def database(clock: Clock) -> Database:
-    return new_tenant(clock)
+def side(monkeypatch: pytest.MonkeyPatch) -> Iterator[Side]:
+    """All tools over a tenant with thirty memories."""
+    embedder = Comparable()
+    monkeypatch.setattr(embedders, "choose", lambda _settings, _known: embedder)
+    monkeypatch.setattr(embedders, "load", lambda _space, _settings: embedder)
+    side = Side(new_place(), 1, monkeypatch)
+    for text in TEXTS:
+        anyio.run(side.answer, ("memory_store", {"content": text, "type": "learning"}), SHOP)
+    yield side
+    side.close()
 
 
-def trips(database: Database, call: Callable[[], object]) -> int:
-    before = database.trips.number
-    call()
-    return database.trips.number - before
+def database_of(side: Side) -> Database:
+    database = side.services.database
+    assert isinstance(database, Database)
+    return database
 
 
-def test_a_search_and_a_store_wait_a_few_times_however_much_they_read(
-    database: Database, queue: EmbeddingQueue, segmenter: JiebaSegmenter
-) -> None:
-    memories, search = MemoryService(database, queue, segmenter), SearchService(database, queue)
-    queue.answering()
-    texts = [
-        f"The ledger number {number} of the billing service is kept by clerk {number}" for number in range(30)
-    ]
-
-    def store(text: str) -> int:
-        draft = MemoryDraft(text, MemoryType.LEARNING, "/srv/shop")
-        return trips(database, lambda: memories.store(draft, None, SHOP))
-
-    assert max(list(map(store, texts))[1:]) <= 6  # the first one enters the project
-    queue.drain()
+def trips(side: Side, name: str, arguments: dict[str, object], caller: Caller = SHOP) -> int:
+    """How often a call waits; what the calls before it have still to count is written before."""
+    database = database_of(side)
     database.settle()
-    asked = "Who keeps the ledger of the billing service? And which number has it?"
-    for wanted, most in (
-        (Filter(), 4),
-        (Filter(type=MemoryType.LEARNING), 4),
-        (Filter(project="/srv/shop"), 5),
-    ):
-        found = []
-        ask = partial(search.search, asked, wanted, 10, "hybrid", caller=SHOP)
-        assert trips(database, lambda: found.append(ask())) <= most  # noqa: B023 - it is called at once
-        assert len(found[0].hits) == 10
-    database.close()
+    before = database.trips.number
+    answer = anyio.run(side.answer, (name, arguments), caller)
+    number = database.trips.number - before
+    assert not isinstance(answer, str), answer
+    return number
+
+
+def test_a_store_waits_three_times_at_most(side: Side) -> None:
+    assert {
+        what: number for what, given in STORES if (number := trips(side, "memory_store", given)) > 3
+    } == {}
+    # The first of a project enters that too.
+    assert trips(side, "memory_store", {"content": "A blog", "type": "learning"}, BLOG) <= 5
+
+
+def test_other_calls_wait_a_few_times(side: Side) -> None:
+    waited = [(name, given, trips(side, name, given), most) for name, given, most in CALLS]
+    assert [each for each in waited if each[2] > each[3]] == []
+
+
+def test_a_call_that_guessed_the_name_of_its_project_wrongly_goes_on_with_the_right_one(side: Side) -> None:
+    """The project is renamed by another server: this one guesses the name that it had."""
+    side.services.projects.rename("shop", "store")
+    stored = anyio.run(side.answer, ("memory_store", {"content": f"{TEXTS[12]}!", "type": "learning"}), SHOP)
+    assert isinstance(stored, dict)
+    assert stored["consolidated"]
+    with database_of(side).read() as tx:
+        assert {memory.project for memory in tx.memories.select([MemoryId(1), MemoryId(13)])} == {"store"}
+    found = anyio.run(side.answer, ("memory_search", {"query": ASKED, "project": "/srv/shop"}), SHOP)
+    assert isinstance(found, dict)
+    assert found["results"]
+    assert "Nothing is stored of a project" not in str(found)
+
+
+def test_hooks_wait_a_few_times_however_many_words_a_prompt_has(side: Side) -> None:
+    database = database_of(side)
+    waking = WakingService(database, lambda _triggers, _situation, _doubtful: [], lambda: 0.5)
+    reminding = RemindingService(database, waking, partial(by_words.find, database))
+    injections = InjectionService(database)
+    told = {"content": "The zeppelin of the staging cluster hangs above Ben", "type": "learning"}
+    anyio.run(side.answer, ("memory_store", told), SHOP)
+    before = database.trips.number
+    reminder = reminding.remind(f"Where does the zeppelin of the staging cluster hang? {ASKED}", 500, SHOP)
+    assert reminder.said
+    assert database.trips.number - before <= 8
+    before = database.trips.number
+    injections.record_reminder(reminder, "UserPromptSubmit", SHOP)
+    assert database.trips.number - before == 1

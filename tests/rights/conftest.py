@@ -1,6 +1,6 @@
 """A server with three people, in the process of the test: ana and cyn have the project `shop`, bob has `blog`."""
 
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Collection, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,9 +21,10 @@ from memory_server.mcp.toolsets import toolsets
 from memory_server.mcp.work import Work
 from memory_server.project import Project
 from memory_server.settings import Settings
-from memory_server.sqlite.database import Database
+from memory_server.sqlite.database import Database as File
 from memory_server.sqlite.rights import RIGHTS
-from tests.conftest import file_of, lay_empty_file
+from memory_server.storage.database import Database
+from tests.conftest import new_place
 
 SHOP, BLOG = Project("shop", "shop"), Project("blog", "blog")
 
@@ -61,16 +62,15 @@ class Team:
 
     @property
     def database(self) -> Database:
-        """The file, whose tables tests read and edit themselves."""
-        return file_of(self.services.database)
+        return self.services.database
 
     def seen(self, person: Person | None) -> Rows:
         """Every row of every table that a person sees, by its table and its key."""
-        with acting.as_(person), self.database.read() as tx:
+        with acting.as_(person):
             return {
                 (table, row[0] if table not in KEYLESS else row): row
-                for table in RIGHTS
-                for row in tx.connection.execute(f"SELECT * FROM {table}").fetchall()
+                for table in self.tables
+                for row in self.rows(f"SELECT * FROM {table}")
             }
 
     def embed(self) -> None:
@@ -78,11 +78,42 @@ class Team:
         with acting.as_(None):
             self.services.queue.work()
 
-    def value(self, sql: str, *values: Any) -> Any:
-        """One value, as the owner of the file reads it."""
-        with acting.as_(None), self.database.read() as tx:
-            return tx.value(sql, values)
+    def rows(self, sql: str, *values: Any) -> list[tuple[Any, ...]]:
+        """What a statement gives that both stores understand; of a tenant without the number of the tenant."""
+        with self.database.read() as opened:
+            tx: Any = opened
+            if self.on_file:
+                return [tuple(row) for row in tx.rows(sql, values)]
+            begin = 1 if sql.startswith("SELECT *") else 0
+            return [row[begin:] for row in tx.rows(_sent(sql), values)]
 
+    def value(self, sql: str, *values: Any) -> Any:
+        """One value, as the owner reads it."""
+        with acting.as_(None):
+            return self.rows(sql, *values)[0][0]
+
+    def change(self, sql: str) -> None:
+        """One statement of the owner."""
+        with acting.as_(None), self.database.write() as opened:
+            tx: Any = opened
+            tx.execute(sql if self.on_file else _sent(sql))
+
+    @property
+    def on_file(self) -> bool:
+        return isinstance(self.database, File)
+
+    @property
+    def tables(self) -> Collection[str]:
+        return RIGHTS if self.on_file else RIGHTS.keys() - OF_FILES
+
+
+def _sent(sql: str) -> str:
+    """A statement as the driver of PostgreSQL takes it."""
+    return sql.replace("%", "%%").replace("?", "%s")
+
+
+OF_FILES = frozenset({"embedding_bits", "memory_overwritten"})
+"""Tables that only a file has."""
 
 KEYLESS = frozenset(
     name
@@ -100,9 +131,8 @@ def caller(client: str | None, _: object) -> Caller:
 
 
 @pytest.fixture
-def team(tmp_path: Path) -> Any:
-    lay_empty_file(tmp_path / "team.db")
-    services = app.build(Settings(db=tmp_path / "team.db", embedder="hashing"), several=True)
+def team(tmp_path: Path, store: str) -> Any:
+    services = app.build(Settings(db=new_place(store, tmp_path), embedder="hashing"), several=True)
     tools = [tool for tools in toolsets(services).values() for tool in tools]
     names = {tool.name: tool for tool in tools}
     work = Work.of(tools, offers(services))

@@ -16,7 +16,7 @@ from memory_server.mcp.completions import ARGUMENTS
 from tests.rights.conftest import PEOPLE, Team
 from tests.rights.prey import CONVERSATION, HUNT, KEY, OF_SHOP, OWN, Prey, fill, said, told
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.both_stores]
 
 Calls = Sequence[dict[str, Any]]
 

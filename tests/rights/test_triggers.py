@@ -6,7 +6,6 @@ import anyio
 import pytest
 from mcp import Client
 
-from memory_server.domain import acting
 from memory_server.triggers import engine
 from memory_server.triggers.javascript import sandbox
 from tests.rights.conftest import Team
@@ -20,7 +19,7 @@ ENDLESS = "if ([...messages].some(m => m.content === 'hello')) for (;;); false"
 
 HOARDS = "if ([...messages].some(m => m.content === 'hello')) new Uint8Array(2 ** 26); false"
 
-UNMARKED = "failures = 0, slow = 0, quarantined_until = NULL"
+UNMARKED = "failures = 0, slow = (1 = 0), quarantined_until = NULL"
 
 INNOCENT = "[...messages].length > 0"
 
@@ -51,8 +50,9 @@ async def test_triggers_of_one_neither_stop_nor_switch_off_those_of_another(
         async def flood() -> None:
             while not done:
                 await search(ana)
-                with acting.as_(None), team.database.write() as tx:  # as if they were new
-                    tx.execute(f"UPDATE long_term_memories SET {UNMARKED} WHERE name LIKE 'attack%'")
+                team.change(
+                    f"UPDATE long_term_memories SET {UNMARKED} WHERE name LIKE 'attack%'"
+                )  # as if new
 
         async with anyio.create_task_group() as tasks:
             for _ in range(4):

@@ -5,11 +5,11 @@ from collections.abc import Iterator
 import pytest
 
 from memory_server.storage.database import Database
-from tests.conftest import Clock, InMemory, problems
+from tests.conftest import STORES, Clock, InMemory, problems
 from tests.postgres_server import new_tenant
 
 
-@pytest.fixture(params=["sqlite", "postgres"])
+@pytest.fixture(params=STORES)
 def database(request: pytest.FixtureRequest, clock: Clock) -> Iterator[Database]:
     """A database with nothing in it; whole afterwards, or the test fails."""
     if request.param == "sqlite":

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from memory_server import app
+from memory_server import embedders
 from memory_server.domain.caller import Caller
 from memory_server.domain.memory import Filter, MemoryDraft, MemoryType, Stored
 from memory_server.domain.message import Message
@@ -57,8 +57,8 @@ class Window:
         self.database = database
         self.queue = EmbeddingQueue(
             database,
-            lambda known: app.choose(settings, known),
-            lambda space: app.load(space, settings),
+            lambda known: embedders.choose(settings, known),
+            lambda space: embedders.load(space, settings),
             clock,
         )
         self.memories = MemoryService(database, self.queue, segmenter)

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from memory_server.domain import calls
 from memory_server.domain.caller import Caller
 from memory_server.domain.long_term import LongTermChange, LongTermDraft, LongTermId, Order
 from memory_server.domain.message import Message
@@ -306,6 +307,25 @@ def test_a_value_or_a_new_trigger_ends_a_row_of_failures(
     assert state(long_term, "bad")["until"] is not None
     long_term.update("bad", LongTermChange(trigger="bad"), "default")
     assert state(long_term, "bad") == clean
+
+
+def test_triggers_are_counted_as_late_by_what_happened_whatever_they_say(
+    long_term: LongTermService, engine: Scripted
+) -> None:
+    for name in ("late", "skipped", "says so", "holds"):
+        add(long_term, name)
+    engine.outcomes = {
+        "late": LATE,
+        "skipped": Skipped(),
+        "says so": Failure(FailureKind.ERROR, "Error: it takes too long", 1, 1.0),
+    }
+    for _ in range(3):
+        with calls.tallied() as tally:
+            search(long_term, "hello")
+        assert tally.timed_out == 2
+    with calls.tallied() as tally:
+        assert any("quarantine" in reason for _, reason in search(long_term, "hello").skipped)
+    assert tally.timed_out == 1
 
 
 def test_plain_errors_are_reported_kept_and_never_lead_to_quarantine(

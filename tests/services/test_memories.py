@@ -476,7 +476,8 @@ def statements(database: Database) -> Iterator[list[str]]:
 
 @pytest.fixture
 def texts(database: Database, queue: EmbeddingQueue) -> Iterator[str]:
-    """Texts of 40 words, which share words with 1,000 embedded memories of project p."""
+    """Texts of 40 words, which share words with 1,000 embedded memories of project p, in a file."""
+    file_of(database)
     chance = random.Random(40)
     known = [f"word{number}" for number in range(400)]
     endless = iter(lambda: " ".join(chance.sample(known, 40)), None)

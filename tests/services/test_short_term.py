@@ -258,8 +258,11 @@ def test_flashbacks_come_as_often_as_they_weigh_and_none_twice(database: Databas
     fill(database, memories)
     expected = in_order(memories, clock)
     assert max(expected.values()) / min(expected.values()) > 5
+    # What draws is the same on both stores, and a draw on PostgreSQL costs six times as much.
+    searches = 3_000 if isinstance(database, Database) else 1_000
+    assert searches * min(expected.values()) > 5
     # 30 pairs: above 59.7 in one of 1,000 such tests.
-    assert chi_squared(drawn(database, 3_000), expected) < 59.7
+    assert chi_squared(drawn(database, searches), expected) < 59.7
 
 
 def test_few_that_may_flash_back_among_many_that_may_not_come_as_often_as_they_weigh(

@@ -357,12 +357,12 @@ def test_a_file_that_another_window_creates_is_not_taken_for_an_emptied_one(
     other = Database(path, clock)
     creates = threading.Timer(0.2, other.open)
     creates.start()
-    Database(path, clock).refuse_empty()
+    Database(path, clock).files.refuse_empty()
     creates.join()
     other.close()
     os.truncate(path, 0)
     with pytest.raises(Unavailable, match="has 0 bytes"):
-        Database(path, clock).refuse_empty()
+        Database(path, clock).files.refuse_empty()
 
 
 def test_a_file_that_was_moved_away_takes_no_more_writes(

@@ -7,9 +7,10 @@ import numpy as np
 import pytest
 
 from memory_server.domain import parts
+from memory_server.domain.briefing.leading import Limits
 from memory_server.domain.caller import Caller
 from memory_server.domain.embedding import Embedded, Space
-from memory_server.domain.fact import FactFilter, Home, Scope
+from memory_server.domain.fact import FactDraft, FactFilter, Home, Scope
 from memory_server.domain.forgetting import Kind
 from memory_server.domain.memory import Filter, MemoryDraft, MemoryId, MemoryType
 from memory_server.domain.short_term import Asking, Keyword, SaidFilter, ShortTermId, ShortTermMemory
@@ -29,7 +30,7 @@ IDS = np.array([1, 2, LONG_PART], np.int64)
 WANTED = Filter(project="p", since="2020-01-01T00:00:00.000Z")
 
 
-HOME = Home(Scope.GLOBAL, "")
+HOME, PLACE = Home(Scope.GLOBAL, ""), Home(Scope.PROJECT, "p")
 
 
 def delete_and_restore(tx: Transaction, kind: Kind, id: int) -> None:
@@ -43,7 +44,7 @@ ASKED: dict[str, Callable[[Transaction], Any]] = {
     "get": lambda tx: tx.memories.select([MemoryId(1), MemoryId(2)]),
     "earlier texts": lambda tx: tx.memories.earlier([MemoryId(1)]),
     "mark accessed": lambda tx: tx.memories.mark_accessed([MemoryId(1)]),
-    "rewrite": lambda tx: tx.memories.replace(tx.memories.get(MemoryId(1)), "rewritten"),
+    "rewrite": lambda tx: tx.memories.replace(one := tx.memories.get(MemoryId(1)), one, "rewritten"),
     "delete": lambda tx: tx.trash.put(Kind.MEMORY, [1], Caller()),
     "what was deleted": lambda tx: tx.trash.find_last(Kind.MEMORY, 1),
     "restore": lambda tx: delete_and_restore(tx, Kind.MEMORY, 1),
@@ -58,6 +59,7 @@ ASKED: dict[str, Callable[[Transaction], Any]] = {
     "posting of short-term memories": lambda tx: tx.candidates.posting(Embedded.SHORT_TERM, "text"),
     "around short-term memories": lambda tx: tx.candidates.around(Embedded.SHORT_TERM, [2, 3], 6),
     "said in short-term memories": lambda tx: tx.candidates.said(Embedded.SHORT_TERM, [1, 2]),
+    "facts of a briefing": lambda tx: tx.leading_facts.select([PLACE, HOME], Limits(20, 200, tx.now)),
     "passing facts": lambda tx: tx.candidates.passing(Embedded.FACTS, [1, 2], FactFilter((HOME,))),
     "passing short-term memories": lambda tx: tx.candidates.passing(
         Embedded.SHORT_TERM, [1, 2], SaidFilter(("talk",))
@@ -119,7 +121,7 @@ ASKED |= {
     "number": lambda tx: tx.short_term.count(CONVERSATION),
     "stats": lambda tx: tx.short_term.totals(CONVERSATION),
 }
-TAKEN_APART = {"SCAN a", "SCAN parts", "SCAN s", "SCAN ways"} | {
+TAKEN_APART = {"SCAN a", "SCAN parts", "SCAN s", "SCAN there", "SCAN ways"} | {
     "SCAN short_term_memories USING INDEX short_term_memories_unkeyed",
     "SCAN memory_counts",
 }
@@ -139,6 +141,8 @@ def test_no_query_reads_a_whole_table(database: Database, asked: Callable[[Trans
             tx.short_term.insert(place, f"text {number}", tx.now, ASKED_WORDS, Caller())
             tx.turns.insert(TurnDraft(f"text {number}", "a summary"), Caller(session="s"))
         tx.memories.insert(MemoryDraft(LONG, MemoryType.ERROR, "p"), Caller())
+        for home in (HOME, PLACE):
+            tx.facts.insert(home, FactDraft("current.task", "text"), None, Caller())
         seen: list[tuple[str, Any]] = []
 
         def trace(_: object, sql: str, values: Any) -> bool:

@@ -11,7 +11,9 @@ import apsw
 import pytest
 
 from memory_server.domain import deadline
+from memory_server.domain.briefing.leading import Limits
 from memory_server.domain.caller import Caller
+from memory_server.domain.fact import Home, Scope
 from memory_server.domain.forgetting import Kind
 from memory_server.domain.message import Message
 from memory_server.embedding.hashing import HashingEmbedder
@@ -39,6 +41,7 @@ ORIGINS = int(next(MIGRATIONS.glob("*_origins.sql")).name[:4])
 COUNTS = int(next(MIGRATIONS.glob("*_counts.sql")).name[:4])
 TOKENS = int(next(MIGRATIONS.glob("*_tokens.sql")).name[:4])
 PERSONS = int(next(MIGRATIONS.glob("*_persons.sql")).name[:4])
+TOPICS = int(next(MIGRATIONS.glob("*_topics.sql")).name[:4])
 CLAUDE = Caller("Claude", "s1")
 
 DATA = {
@@ -312,7 +315,7 @@ def test_a_file_of_the_newest_schema_is_left_as_it_is(tmp_path: Path, clock: Clo
     database.open()
     database.close()
     assert path.read_bytes() == before
-    assert database.copies() == []
+    assert database.files.copies() == []
 
 
 @pytest.mark.parametrize("version", [1, NEWEST // 2, NEWEST - 1])
@@ -624,4 +627,28 @@ def test_the_turns_of_an_earlier_file_are_embedded_anew_by_summary_and_message(
             assert len(rows) == tx.value("SELECT count(*) FROM turns")
             for text, vector in rows:
                 assert vector == embeddings.as_blob(embedder.embed_documents([text])[0])
+    database.close()
+
+
+# 0027
+
+
+def test_a_briefing_of_an_earlier_file_knows_what_its_facts_are_about(tmp_path: Path, clock: Clock) -> None:
+    path = at(TOPICS - 1, tmp_path, clock)
+    connection = apsw.Connection(str(path))
+    connection.execute(
+        """
+        INSERT INTO facts (scope, owner, key, value, updated_at) VALUES
+            ('project', 'p', 'note.k', '1', '2026-03-01'), ('project', 'p', 'current.step', '1', '2025-03-01'),
+            ('project', 'p', 'current.task', '1', '2026-03-02'), ('project', 'p', 'project.about', '1', '2025-03-02')
+        """
+    )
+    connection.close()
+    database = Database(path, clock)
+    homes = [Home(Scope.PROJECT, "p")]
+    with database.read() as tx:
+        leading = tx.leading_facts.select(homes, Limits(5, 5, "2026-02-01T00:00:00.000Z"))
+        found = [fact.key for fact in tx.facts.select([*leading.ids, *leading.older])]
+    assert found == ["current.task", "project.about", "note.k", "current.step"]
+    assert (leading.number, leading.older_number) == (4, 1)
     database.close()

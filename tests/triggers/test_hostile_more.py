@@ -23,6 +23,8 @@ from tests.conftest import Clock, InMemory, file_of
 from tests.triggers import hostile
 from tests.triggers.hostile_more import HOSTILE, LATE, Hostile
 
+pytestmark = pytest.mark.slow
+
 LIMIT = 0.15
 SLACK = 1.5
 """What workers that end and start may take beside the limits, on a busy machine."""

@@ -7,7 +7,6 @@ import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 import browser as browsers
@@ -24,8 +23,9 @@ from memory_server.domain.message import Message
 from memory_server.domain.turn import TurnDraft
 from memory_server.project import Project
 from memory_server.settings import Settings
+from memory_server.where import Postgres, Where
 from tests import warm
-from tests.conftest import ROOT
+from tests.conftest import ROOT, new_place
 
 playwright = pytest.importorskip(
     "playwright.sync_api", reason="playwright is not installed: pip install -e '.[dev]'"
@@ -49,7 +49,7 @@ CLAUDE = Caller("Claude", "s-1", LEDGER)
 class View:
     """A running `memory-server view`: `address` opens once, `base` is the origin, `state` the cookie of the browser."""
 
-    db: Path
+    place: Where
     process: "subprocess.Popen[str]"
     address: str
     browser: Any
@@ -127,8 +127,9 @@ class View:
 
 
 @contextmanager
-def viewing(db: Path, browser: Any, folders: dict[str, str], *arguments: str) -> Iterator[View]:
-    command = warm.program("view", "--db", str(db), "--embedder", "hashing")
+def viewing(where: Where, browser: Any, folders: dict[str, str], *arguments: str) -> Iterator[View]:
+    given = where.given if isinstance(where, Postgres) else str(where)
+    command = warm.program("view", "--db", given, "--embedder", "hashing")
     usual = {name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"}
     process = subprocess.Popen(
         [*command, "--project", "ledger", "--no-socket", *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
@@ -139,17 +140,17 @@ def viewing(db: Path, browser: Any, folders: dict[str, str], *arguments: str) ->
     try:
         address = process.stdout.readline().strip()
         assert address.startswith("http://127.0.0.1:"), process.stderr.read()
-        yield View(db, process, address, browser)
+        yield View(where, process, address, browser)
     finally:
         process.terminate()
         process.communicate(timeout=20)
 
 
 @contextmanager
-def services(db: Path) -> Iterator[app.Services]:
-    """The services on a file in this process, as an assistant has them; chance always comes out the same."""
+def services(where: Where) -> Iterator[app.Services]:
+    """The services on a memory in this process, as an assistant has them; chance always comes out the same."""
     random.seed(3)
-    made = app.build(Settings(db=db, embedder="hashing", no_socket=True, project="ledger"))
+    made = app.build(Settings(db=where, embedder="hashing", no_socket=True, project="ledger"))
     made.queue.work()
     try:
         yield made
@@ -157,24 +158,24 @@ def services(db: Path) -> Iterator[app.Services]:
         made.close()
 
 
-def store(made: app.Services, text: str, **given: Any) -> MemoryId:
+def keep(made: app.Services, text: str, **given: Any) -> MemoryId:
     draft = MemoryDraft(text, **{"type": MemoryType.DECISION, "project": "ledger"} | given)
     return made.memories.store(draft, None, CLAUDE).memory.id
 
 
-def fill(db: Path) -> None:
+def fill(where: Where) -> None:
     """Something of every kind, with an attack in every field that takes one; memory 1 has a history and edges."""
-    with services(db) as made:
-        first = store(made, HARBOUR, tags=("sea", ATTACK[:50]), importance=8)
-        second = store(made, ORCHID, type=MemoryType.LEARNING)
+    with services(where) as made:
+        first = keep(made, HARBOUR, tags=("sea", ATTACK[:50]), importance=8)
+        second = keep(made, ORCHID, type=MemoryType.LEARNING)
         made.memories.update(first, MemoryChange(content=f"{HARBOUR} and closes at six"), CLAUDE)
-        third = store(made, ATTACK, metadata={ATTACK: [ATTACK, {"deep": ATTACK}]}, project=ATTACK)
-        store(made, LONG)
+        third = keep(made, ATTACK, metadata={ATTACK: [ATTACK, {"deep": ATTACK}]}, project=ATTACK)
+        keep(made, LONG)
         made.graph.connect(Edge(first, second, Relation.CAUSES), CLAUDE)
         made.graph.connect(Edge(first, third, Relation.SOLVES, 0.5), CLAUDE)
         for number in range(40):
             kind = list(MemoryType)[number % 6]
-            id = store(
+            id = keep(
                 made,
                 f"Lighthouse {number} is {number * 7} metres high. 灯塔的编号是{number}。" * 2,
                 type=kind,
@@ -204,7 +205,7 @@ def fill(db: Path) -> None:
         made.long_term.search([Message("user", "a zebra")], None, {}, CLAUDE)
         said = Reminder("x", (Mention(Injected.TURN, turn, 9), Mention(Injected.MEMORY, third, 7)))
         made.injections.record_reminder(said, "UserPromptSubmit", CLAUDE)
-        gone = store(made, f"gone {ATTACK}")
+        gone = keep(made, f"gone {ATTACK}")
         made.memories.forget(gone, False, CLAUDE)
         made.queue.work()
 
@@ -220,12 +221,12 @@ def browser() -> Iterator[Any]:
 
 @pytest.fixture(scope="module")
 def shared(
-    browser: Any, tmp_path_factory: pytest.TempPathFactory, user_folders: dict[str, str]
+    browser: Any, tmp_path_factory: pytest.TempPathFactory, user_folders: dict[str, str], store: str
 ) -> Iterator[View]:
-    """A view of a full file, for tests that only look."""
-    db = tmp_path_factory.mktemp("view") / "memory.db"
-    fill(db)
-    with viewing(db, browser, user_folders) as view:
+    """A view of a full memory, for tests that only look."""
+    where = new_place(store, tmp_path_factory.mktemp("view"))
+    fill(where)
+    with viewing(where, browser, user_folders) as view:
         yield view
 
 
@@ -239,13 +240,13 @@ def seen(shared: View) -> Iterator[View]:
 
 @pytest.fixture(scope="module")
 def changing(
-    browser: Any, tmp_path_factory: pytest.TempPathFactory, user_folders: dict[str, str]
+    browser: Any, tmp_path_factory: pytest.TempPathFactory, user_folders: dict[str, str], store: str
 ) -> Iterator[View]:
-    """A view of a file that tests may change."""
-    db = tmp_path_factory.mktemp("own") / "memory.db"
-    with services(db) as made:
-        store(made, HARBOUR)
-    with viewing(db, browser, user_folders) as view:
+    """A view of a memory that tests may change."""
+    where = new_place(store, tmp_path_factory.mktemp("own"))
+    with services(where) as made:
+        keep(made, HARBOUR)
+    with viewing(where, browser, user_folders) as view:
         yield view
 
 

@@ -1,6 +1,8 @@
 """Who may not see the pages does not, and no other site can write."""
 
 import http.client
+import os
+import stat
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -8,7 +10,8 @@ from urllib.parse import urlencode
 
 import pytest
 
-from tests.web.conftest import HARBOUR, View, services, store, viewing
+from tests.conftest import new_place, until
+from tests.web.conftest import HARBOUR, View, keep, services, viewing
 
 WRONG = (
     "/?n=-5 /?n=x /?type=x /?since=x /?q=%00%ff /memory/99999999999999999999 /graph/1?depth=x /fact/x/y /now?tokens=x "
@@ -62,6 +65,28 @@ def test_the_token_opens_once_and_leaves_the_address(own: View) -> None:
     assert ask(own, "/").status == 200
 
 
+def test_the_command_line_of_the_browser_that_is_opened_holds_no_token(
+    browser: Any, tmp_path: Path, user_folders: dict[str, str], store: str
+) -> None:
+    """A page of the user alone leads it to the address; it goes away with the server."""
+    opened, opener = tmp_path / "opened", tmp_path / "xdg-open"
+    opener.write_text(f'#!/bin/sh\nprintf "%s" "$*" > {opened}.new && mv {opened}.new {opened}\n')
+    opener.chmod(0o755)
+    folders = {**user_folders, "PATH": f"{tmp_path}:{os.environ['PATH']}"}
+    with viewing(new_place(store, tmp_path), browser, folders, "--open") as view:
+        until(opened.exists, "the browser is opened")
+        page = Path(opened.read_text())
+        assert stat.S_IMODE(page.parent.stat().st_mode) == 0o700
+        assert view.address in page.read_text()
+        with browser.new_context() as context:
+            tab = context.new_page()
+            tab.goto(page.as_uri())
+            tab.wait_for_url(f"{view.base}/")
+            assert tab.locator("#q").count() == 1
+        assert view.ended() == 0
+    assert not page.exists()
+
+
 @pytest.mark.parametrize(
     "host", ["evil.example", "evil.example:80", "127.0.0.1", "127.0.0.1.evil.example:{port}", ""]
 )
@@ -74,8 +99,8 @@ def test_a_form_of_another_site_changes_nothing(own: View) -> None:
     token = csrf(own)
     form = {"csrf": token}
     host = f"127.0.0.1:{own.port}"
-    with services(own.db) as made:
-        id = store(made, "To be stolen")
+    with services(own.place) as made:
+        id = keep(made, "To be stolen")
     path, mine = f"/memory/{id}/forget", {"Origin": own.base}
     assert ask(own, path, form).status == 403
     assert ask(own, path, form, Origin="https://evil.example").status == 403
@@ -143,12 +168,12 @@ def test_a_form_without_its_fields_is_explained(own: View) -> None:
 
 
 def test_read_only_shows_no_form_and_takes_none(
-    browser: Any, tmp_path: Path, user_folders: dict[str, str]
+    browser: Any, tmp_path: Path, user_folders: dict[str, str], store: str
 ) -> None:
-    db = tmp_path / "memory.db"
-    with services(db) as made:
-        store(made, HARBOUR)
-    with viewing(db, browser, user_folders, "--read-only") as view:
+    where = new_place(store, tmp_path)
+    with services(where) as made:
+        keep(made, HARBOUR)
+    with viewing(where, browser, user_folders, "--read-only") as view:
         with view.page("/memory/1") as page:
             assert page.locator("form[method=post]").count() == 0
             assert page.locator(".content").inner_text() == HARBOUR

@@ -3,17 +3,23 @@
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from memory_server.domain.fact import FactDraft, Scope
+from memory_server.domain.long_term import LongTermDraft
 from memory_server.domain.memory import MemoryChange, MemoryId
-from tests.web.conftest import CLAUDE, HARBOUR, ORCHID, View, services, store, viewing
+from memory_server.services import backups
+from tests.conftest import new_place
+from tests.web.conftest import CLAUDE, HARBOUR, ORCHID, View, keep, services, viewing
 
 
 def stored(view: View, *texts: str) -> list[MemoryId]:
     """What another process stores."""
-    with services(view.db) as made:
-        return [store(made, text) for text in texts]
+    with services(view.place) as made:
+        return [keep(made, text) for text in texts]
 
 
+@pytest.mark.both_stores
 def test_a_memory_is_edited_and_the_edit_undone(own: View) -> None:
     (id,) = stored(own, "The old quay is closed")
     with own.page(f"/memory/{id}") as page:
@@ -30,6 +36,7 @@ def test_a_memory_is_edited_and_the_edit_undone(own: View) -> None:
         assert page.locator(".content").inner_text() == "The old quay is closed"
 
 
+@pytest.mark.both_stores
 def test_forgetting_says_what_it_takes_and_is_undone(own: View) -> None:
     (id,) = stored(own, ORCHID)
     with own.page(f"/memory/{id}", language="zh-CN") as page:
@@ -51,6 +58,7 @@ def test_forgetting_says_what_it_takes_and_is_undone(own: View) -> None:
     own.errors.clear()  # the console tells of the answer 404
 
 
+@pytest.mark.both_stores
 def test_memories_are_connected_and_superseded(own: View) -> None:
     one, other = stored(own, "The ferry leaves at nine", "Nobody sails in a storm")
     with own.page(f"/memory/{one}") as page:
@@ -84,7 +92,7 @@ def test_a_wrong_form_is_explained_and_changes_nothing(own: View) -> None:
 
 
 def test_a_fact_is_written_again_and_undone(own: View) -> None:
-    with services(own.db) as made:
+    with services(own.place) as made:
         made.facts.write(FactDraft("deploy.days", {"days": ["Tue"]}), Scope.PROJECT, CLAUDE)
     with own.page("/fact/project/deploy.days") as page:
         page.click("summary:text('Edit')")
@@ -99,6 +107,25 @@ def test_a_fact_is_written_again_and_undone(own: View) -> None:
         assert "version 3" in page.locator(".meta >> nth=0").inner_text()
 
 
+@pytest.mark.parametrize("name", ["..", ".", "~..", "~", "a/../b"])
+def test_a_name_that_a_browser_takes_for_a_folder_has_a_page(own: View, name: str) -> None:
+    with services(own.place) as made:
+        made.facts.write(FactDraft(name, "dotted"), Scope.PROJECT, CLAUDE)
+        made.long_term.add(LongTermDraft(name, "Mind the dots.", "1 > 2", None), None, CLAUDE)
+    with own.page("/facts") as page:
+        page.click(f"td a:has(code:text-is('{name}'))")
+        assert page.locator("h1").inner_text() == name
+        assert page.locator(".content").inner_text() == "dotted"
+        page.goto(own.base + "/triggers")
+        page.click(f".hit:has(b:text-is('{name}'))")
+        assert "Mind the dots." in page.locator("main").inner_text()
+        page.click("summary:text('Forget')")
+        page.click("button.danger")
+        page.wait_for_selector("[role=status]")
+        assert page.locator(f".hit:has(b:text-is('{name}'))").count() == 0
+
+
+@pytest.mark.both_stores
 def test_what_another_process_writes_appears_without_a_reload(own: View) -> None:
     with own.page("/") as page:
         page.evaluate("window.same = 1")
@@ -108,19 +135,20 @@ def test_what_another_process_writes_appears_without_a_reload(own: View) -> None
         page.goto(own.base + "/memory/1")
         page.click("summary:text('Edit')")
         page.fill("[name=content]", "half written")
-        with services(own.db) as made:
+        with services(own.place) as made:
             made.memories.update(MemoryId(1), MemoryChange(importance=2), CLAUDE)
         page.wait_for_selector("#news:visible")
         assert page.input_value("[name=content]") == "half written"
 
 
+@pytest.mark.both_stores
 def test_a_backup_is_written_and_what_is_forgotten_is_erased(own: View) -> None:
-    with services(own.db) as made:
-        made.memories.forget(store(made, "Soon forgotten"), False, CLAUDE)
+    with services(own.place) as made:
+        made.memories.forget(keep(made, "Soon forgotten"), False, CLAUDE)
     with own.page("/doctor") as page:
         page.click("button:text('Back up now')")
-        page.wait_for_selector("#work:has-text('memory-')")
-        (backup,) = (own.db.parent / "backups").iterdir()
+        page.wait_for_selector("#work:has-text('Backup: /'):not(:has-text('No such file'))")
+        (backup,) = backups.folder(own.place).glob("*-*.db")
         assert backup.stat().st_size > 10_000
         page.click("summary:text('Erase what is forgotten')")
         page.click("button:text('Erase for good')")
@@ -128,12 +156,14 @@ def test_a_backup_is_written_and_what_is_forgotten_is_erased(own: View) -> None:
         page.wait_for_selector(".figure:has-text('forgotten') b:text('0')")
 
 
-def test_an_empty_file_says_what_to_do(browser: Any, tmp_path: Path, user_folders: dict[str, str]) -> None:
-    with viewing(tmp_path / "new.db", browser, user_folders) as view:
+def test_an_empty_memory_says_what_to_do(
+    browser: Any, tmp_path: Path, user_folders: dict[str, str], store: str
+) -> None:
+    with viewing(new_place(store, tmp_path), browser, user_folders) as view:
         with view.page("/", language="zh-CN") as page:
             assert "memory-server install" in page.locator(".welcome").inner_text()
-            with services(view.db) as made:
-                store(made, HARBOUR)
+            with services(view.place) as made:
+                keep(made, HARBOUR)
             page.wait_for_selector(".hit")
         for path in ("/now", "/timeline", "/graph", "/facts", "/triggers", "/doctor"):
             with view.page(path) as page:

@@ -87,6 +87,14 @@ def test_the_list_follows_what_is_typed_and_shows_why(seen: View) -> None:
         assert page.locator(".filters[open]").count() == 1
 
 
+def test_what_is_superseded_shows_no_share_that_it_answers(seen: View) -> None:
+    with seen.page("/?q=兰花每周") as page:
+        old = page.locator(".hit:has-text('兰花')")
+        assert "superseded by" in old.inner_text()
+        assert old.locator(".score").count() == 0
+        assert page.locator(".hit .score").count() > 0
+
+
 def test_filters_choose_by_project_type_tag_and_day(seen: View) -> None:
     for path, found in {
         "/?tag=sea": 1,
@@ -203,4 +211,4 @@ def test_the_timeline_counts_what_happened_today(seen: View) -> None:
 def test_health_shows_what_doctor_finds(seen: View) -> None:
     with seen.page("/doctor") as page:
         page.wait_for_selector("#checked .chip.good")
-        assert str(seen.db) in page.locator("#checked").inner_text()
+        assert str(seen.place) in page.locator("#checked").inner_text()

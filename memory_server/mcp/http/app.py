@@ -35,6 +35,10 @@ SESSIONS = 1_000
 """Sessions of the older protocol at the same time; one ends half an hour after its last request."""
 
 
+SESSIONS_OF_ONE = 200
+"""The most of these that one person can have, so that nobody uses up all."""
+
+
 @dataclass(frozen=True, slots=True)
 class HttpOptions:
     """`hosts` are the names by which clients reach the server, besides those of this machine for itself.
@@ -62,6 +66,7 @@ def http_app(server: MemoryServer, keys: Keys, options: HttpOptions) -> Starlett
         security_settings=checks,
         max_request_body_size=LARGEST,
         max_sessions=SESSIONS,
+        each=SESSIONS_OF_ONE,
     )
     guard = Guard(
         manager.asgi_app,

@@ -5,10 +5,7 @@ from dataclasses import dataclass
 
 from memory_server.postgres.exchange.vectors import little_endian
 from memory_server.postgres.tx import Tx
-from memory_server.storage.copying import TABLES, Key, Row, Table
-
-VECTOR = "vector"
-"""The name of the column that holds one."""
+from memory_server.storage.copying import TABLES, VECTOR, Key, Row, Table
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,13 +21,14 @@ class Copied:
     def rows(self, table: Table, after: Key | None, upto: Key | None, limit: int | None) -> list[Row]:
         where, values = between(table, after, upto)
         columns = ", ".join(f"vector_send({name})" if name == VECTOR else name for name in table.columns)
-        rows = self.tx.rows(
+        rows = self.tx.ask(
             f"""
             SELECT {columns} FROM {table.name} WHERE {where}
             ORDER BY {", ".join(table.key)} LIMIT {"ALL" if limit is None else limit}
             """,
             values,
-        )
+            binary=True,
+        ).rows()
         if VECTOR not in table.columns:
             return rows
         place = table.columns.index(VECTOR)

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from memory_server.errors import Conflict, Mend
 from memory_server.sqlite.tx import Tx
 from memory_server.storage.copying import TABLES, Key, Row, Table
 
@@ -18,13 +19,15 @@ class Copied:
 
     def rows(self, table: Table, after: Key | None, upto: Key | None, limit: int | None) -> list[Row]:
         where, values = between(table, after, upto)
-        rows = self.tx.connection.execute(
+        rows = self.tx.rows(
             f"""
             SELECT {names(table)} FROM {table.name} {where}
             ORDER BY {", ".join(table.key)} LIMIT {-1 if limit is None else limit}
             """,
             values,
-        ).fetchall()
+        )
+        if self.tx.skipped:  # a copy leaves no row out
+            raise Conflict(self.tx.skipped[0].text, Mend.MEND_SOURCE)
         flags = [place for place, name in enumerate(table.columns) if name in table.flags]
         if not flags:
             return rows

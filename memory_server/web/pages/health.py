@@ -34,7 +34,7 @@ def back_up(desk: Desk, visit: Visit) -> Response:
     target = folder / backups.named(db, clock())
 
     def run(told: Callable[[int, int], None]) -> str:
-        folder.mkdir(mode=0o700, exist_ok=True)
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         desk.services.backup(target, told)
         return str(target)
 

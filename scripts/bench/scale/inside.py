@@ -8,7 +8,7 @@ from unittest import mock
 
 from show.results import INSIDE, SEARCH, STORE, Measured, times
 
-from memory_server import app
+from memory_server import app, embedders
 from memory_server.app import Services
 from memory_server.domain.embedding import Space, Vector
 from memory_server.domain.fact import FactDraft, Scope
@@ -120,7 +120,7 @@ def taken(count: int, embedder: Embedder) -> Iterator[Measured]:
 def _services(db: Where, embedder: Embedder) -> Services:
     """The services of this file, with this embedder, and without background work."""
     with mock.patch.multiple(
-        app, choose=lambda _settings, _known: embedder, load=lambda _space, _settings: embedder
+        embedders, choose=lambda _settings, _known: embedder, load=lambda _space, _settings: embedder
     ):
         services = app.build(Settings(db=db))
         services.queue.warm_up()

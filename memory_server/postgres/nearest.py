@@ -1,0 +1,200 @@
+"""Finds the texts nearest to a vector: compares all vectors if they are few, else those that an index chooses."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from memory_server.domain.embedding import Embedded, Vector
+from memory_server.domain.fact import FactFilter
+from memory_server.domain.memory import Filter
+from memory_server.postgres import filters
+from memory_server.postgres.embedded import TABLES, as_text
+from memory_server.postgres.tx import Answer, Tx
+from memory_server.storage.vectors import Effort, Wanted
+
+EXACT: Final = 5_000
+"""Up to so many texts every vector is compared: some 20 ms."""
+
+DEARER: Final = 4_000
+"""A search of the index costs as much as comparing √(DEARER x all) vectors, where `all` counts those of all tenants.
+To find 400 of the `rows` vectors that a filter lets pass, it looks at 400 x all / rows, and each costs ten times as
+much as a comparison. So both cost the same where rows² = 4,000 x all."""
+
+MANY: Final = 50_000
+"""The texts that a filter lets pass are counted up to so many; where there are as many, the index is used."""
+
+PARTS: Final = "part_embeddings"
+
+INDEXED: Final = ("embeddings", PARTS, "fact_embeddings", "turn_embeddings", "turn_message_embeddings")
+"""The tables that have an index, as the function `index_vectors` makes them. Short-term memories come and go, and each
+conversation has few."""
+
+
+def cosine(vector: str) -> str:
+    """The cosine of a column and a vector: rounded, as in SQLite. NULL where one of them has no length."""
+    return f"round(nullif(1 - ({vector} <=> %s::vector), 'NaN')::numeric, 5)::float8"
+
+
+@dataclass(frozen=True, slots=True)
+class Nearest:
+    """The texts nearest to one vector, of several tables of vectors, asked for and not waited for."""
+
+    answers: Sequence[Answer]
+    limit: int
+
+    def found(self) -> dict[int, float]:
+        """The texts, best first, each with its cosine; where it has several vectors, with the greatest."""
+        best: dict[int, float] = {}
+        for answer in self.answers:
+            for id, cosine in answer.rows():
+                if cosine is not None:
+                    best[id] = max(cosine, best.get(id, cosine))
+        return dict(sorted(best.items(), key=lambda each: (-each[1], -each[0]))[: self.limit])
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What is wanted: the texts of a kind nearest to a vector, in a space."""
+
+    tx: Tx
+    kind: Embedded
+    space_id: int
+    query: Vector
+    wanted: Wanted
+    limit: int
+    effort: Effort
+
+    def nearest(self) -> Nearest:
+        """Send the statements; `found` of what this gives waits for their answers."""
+        tables = TABLES[self.kind]
+        sources = {
+            table: (f"{table} AS e JOIN {tables.source} AS m ON m.id = e.{tables.id}", f"e.{tables.id}")
+            for table in tables.embedded.values()
+        }
+        if self.kind is Embedded.MEMORIES:
+            sources[PARTS] = (
+                f"{PARTS} AS e JOIN memory_parts AS p ON p.id = e.part_id JOIN memories AS m ON m.id = p.memory_id",
+                "e.part_id",
+            )
+        self.tx.send(
+            """
+            SELECT
+                set_config('hnsw.iterative_scan', 'relaxed_order', true),
+                set_config('hnsw.ef_search', %s, true)
+            """,
+            (str(min(1_000, self._chosen)),),
+        )
+        return Nearest(
+            [
+                self._chosen_by_index(table, source, id) if table in INDEXED else self._all(source, id)
+                for table, (source, id) in sources.items()
+            ],
+            self.limit,
+        )
+
+    @property
+    def _chosen(self) -> int:
+        """How many vectors the index chooses."""
+        return max(self.effort.chosen, 2 * self.limit)
+
+    def _all(self, source: str, id: str) -> Answer:
+        """Every vector of `source` is compared."""
+        clauses, values = filters.conditions(self.wanted, self.tx.now)
+        return self.tx.ask(
+            f"""
+            SELECT {id}, {cosine("e.vector")}
+            FROM {source}
+            WHERE {" AND ".join(["e.space_id = %s", *clauses])}
+            ORDER BY 2 DESC NULLS LAST, 1 DESC
+            LIMIT %s
+            """,
+            (as_text(self.query), self.space_id, *values, self.limit),
+        )
+
+    def _chosen_by_index(self, table: str, source: str, id: str) -> Answer:
+        """The index chooses candidates where there are many, cosine ranks them."""
+        text, dimensions = as_text(self.query), len(self.query)
+        clauses, values = filters.conditions(self.wanted, self.tx.now)
+        where = " AND ".join(["e.space_id = %s", *clauses])
+        few, which = source, where
+        if table != PARTS:  # to look for an array of ids takes half the time of a join
+            few, which = f"{table} AS e", "e.space_id = %s"
+            if clauses:
+                texts = f"SELECT m.id FROM {TABLES[self.kind].source} AS m WHERE {' AND '.join(clauses)}"
+                which += f" AND {id} = ANY (ARRAY({texts}))"
+        number, number_values = self._number()
+        rows = "least(rows, nullif(c.reltuples, -1))" if table == PARTS else "rows"
+        return self.tx.ask(
+            f"""
+            WITH size AS MATERIALIZED (
+                SELECT {rows} <= {EXACT} OR {rows}::float8 * {rows} < {DEARER} * greatest(c.reltuples, rows) AS is_small
+                FROM ({number}) AS wanted (rows), pg_class AS c
+                WHERE c.oid = '{table}'::regclass
+            ),
+            chosen (id, vector) AS (
+                SELECT {id}, e.vector
+                FROM {few}
+                WHERE {which} AND (SELECT is_small FROM size)
+                UNION ALL
+                SELECT id, vector
+                FROM (
+                    SELECT {id} AS id, e.vector
+                    FROM {source}
+                    WHERE {where} AND vector_dims(e.vector) = {dimensions}
+                        AND (SELECT is_small FROM size) IS NOT TRUE
+                    ORDER BY e.vector::halfvec({dimensions}) <=> %s::halfvec({dimensions})
+                    LIMIT %s
+                ) AS nearest
+            )
+            SELECT id, {cosine("vector")}
+            FROM chosen
+            ORDER BY 2 DESC NULLS LAST, 1 DESC
+            LIMIT %s
+            """,
+            (
+                *number_values,
+                self.space_id,
+                *values,
+                self.space_id,
+                *values,
+                text,
+                self._chosen,
+                text,
+                self.limit,
+            ),
+        )
+
+    def _number(self) -> tuple[str, list[Any]]:
+        """A statement for about how many texts the filter lets pass, and its values; NULL where it has counted MANY."""
+        match self.wanted:
+            case Filter(tags=(), since=None, until=None) if self.kind is Embedded.MEMORIES:
+                return _by_counts(self.wanted)
+            case FactFilter(homes=[*homes]):
+                return (
+                    _counted(
+                        "unnest(%s::text[], %s::text[]) AS h (scope, owner)"
+                        " JOIN facts AS f ON f.scope = h.scope AND f.owner = h.owner"
+                    ),
+                    [[home.scope.value for home in homes], [home.owner for home in homes]],
+                )
+        clauses, values = filters.conditions(self.wanted, self.tx.now)
+        if not clauses and self.tx.person is None:
+            return "SELECT texts FROM word_totals WHERE name = %s", [TABLES[self.kind].words]
+        where = " AND ".join(["true", *clauses])
+        return _counted(f"{TABLES[self.kind].source} AS m WHERE {where}"), values
+
+
+def _counted(source: str) -> str:
+    return f"SELECT nullif(count(*), {MANY}) FROM (SELECT 1 FROM {source} LIMIT {MANY}) AS bounded"
+
+
+def _by_counts(wanted: Filter) -> tuple[str, list[Any]]:
+    """The same for a filter by project, type and importance only, of which `memory_counts` knows the numbers."""
+    asked = {
+        "project = %s": wanted.project,
+        "type = %s": wanted.type and wanted.type.value,
+        "importance >= %s": wanted.min_importance,
+    }
+    clauses = " AND ".join(["true", *(clause for clause, value in asked.items() if value is not None)])
+    values = [value for value in asked.values() if value is not None]
+    return f"SELECT coalesce(sum(number), 0) FROM memory_counts WHERE {clauses}", values

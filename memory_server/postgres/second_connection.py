@@ -1,0 +1,41 @@
+"""Runs jobs on a second connection, in a thread of its own, while the first connection goes on."""
+
+from collections import deque
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import suppress
+
+import psycopg
+
+from memory_server.postgres.tx import Connection
+
+AHEAD = 4
+"""Jobs that may wait, each with its rows in memory. Who gives one more waits for the oldest."""
+
+
+class SecondConnection:
+    """Runs one job after the other on its connection. The error of a job is raised by a later `give`, or by `wait`."""
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+        self._thread = ThreadPoolExecutor(1)
+        self._given: deque[Future[None]] = deque()
+
+    def give(self, job: Callable[[Connection], None]) -> None:
+        """Run a job after those that were given before. Waits while more than AHEAD jobs wait."""
+        self._given.append(self._thread.submit(job, self._connection))
+        if len(self._given) > AHEAD:
+            self._given.popleft().result()
+
+    def wait(self) -> None:
+        """Wait until all jobs are done."""
+        while self._given:
+            self._given.popleft().result()
+
+    def close(self) -> None:
+        """Cancel all jobs, also the one that runs, and close the connection."""
+        self._thread.shutdown(wait=False, cancel_futures=True)
+        with suppress(psycopg.OperationalError):
+            self._connection.cancel_safe()
+        self._thread.shutdown()
+        self._connection.close()

@@ -1,0 +1,82 @@
+"""The files of a database: its own, copies that migrations made, and what was rescued."""
+
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from datetime import datetime
+from pathlib import Path
+
+from memory_server.domain import acting
+from memory_server.sqlite import checks, files
+from memory_server.sqlite.transaction import Transaction
+
+
+class OwnFiles:
+    """Implements `Files`. `path` is None where the database is in memory; `read` is its view of what it holds."""
+
+    def __init__(
+        self,
+        path: Path | None,
+        clock: Callable[[], datetime],
+        read: Callable[[], AbstractContextManager[Transaction]],
+    ) -> None:
+        self._path, self._clock, self._read = path, clock, read
+
+    def refuse_empty(self) -> None:
+        """Raises Unavailable where the file is there and has 0 bytes: a program emptied it. Backups may be left.
+
+        A file that another window is creating gets its tables first.
+        """
+        if self._path is not None and self._path.is_file():
+            files.await_filled(self._path)
+            files.refuse_empty(self._path, f"The database {self._path}")
+
+    def exposed(self) -> list[str]:
+        """Which of the files others than their owner can read, a line each."""
+        return [f"{path} can be read by others than its owner" for path in self._all() if files.exposed(path)]
+
+    def copies(self) -> list[str]:
+        """The files beside the database that hold its content too, a line each with its age; rescues are told apart."""
+        return [self._with_age(path) for path in self._left_over() if files.RESCUED not in path.name]
+
+    def rescues(self) -> list[str]:
+        """The files in which content was saved when the database went away, a line each with its age."""
+        return [self._with_age(path) for path in self._left_over() if files.RESCUED in path.name]
+
+    def tidy(self) -> list[str]:
+        """Let only their owner read the files, and remove copies that were broken off; what was done, a line each."""
+        done = []
+        for path in self._all():
+            if files.is_broken_off(path, self._clock()):
+                path.unlink()
+                done.append(f"removed {path}, a copy that was broken off")
+            elif files.exposed(path):
+                files.tighten(path)
+                done.append(f"{path} can be read by its owner only now")
+        return done
+
+    def drop_copies(self, older_than: str | None = None) -> tuple[str, ...]:
+        """Remove the copies that migrations made: what is erased must not live on in them.
+
+        With a moment only those that are older, once the file itself has been found sound. The paths of the files that
+        stay and may hold what is erased: what was rescued is the user's. The copies hold what is others' too: for a
+        person nothing is removed and no path told, and they go when they are old.
+        """
+        if acting.person() is not None:
+            return ()
+        copies = [] if self._path is None else files.copies(self._path, older_than)
+        if older_than is not None and copies:
+            with self._read() as tx:
+                checks.refuse_damaged(tx.connection, self._path)
+        for copy in copies:
+            copy.unlink(missing_ok=True)
+        return tuple(str(path) for path in self._left_over() if files.RESCUED in path.name)
+
+    def _all(self) -> list[Path]:
+        return [] if self._path is None else [self._path, *self._left_over()]
+
+    def _left_over(self) -> list[Path]:
+        return [] if self._path is None else files.left_over(self._path)
+
+    def _with_age(self, path: Path) -> str:
+        unfinished = "unfinished, " if path.suffix == files.TEMPORARY else ""
+        return f"{path.name} ({unfinished}{files.age(path, self._clock())})"
