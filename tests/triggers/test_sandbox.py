@@ -553,10 +553,18 @@ def test_a_stopped_worker_cannot_be_drowned(engine: Sandbox) -> None:
 
 
 @posix
-def test_a_worker_stopped_at_work_is_late(engine: Sandbox) -> None:
+def test_a_worker_stopped_at_work_is_late(engine: Sandbox, monkeypatch: pytest.MonkeyPatch) -> None:
     engine.run(["true"], SITUATION, 5)
-    threading.Timer(0.05, os.kill, (running(engine).pid, signal.SIGSTOP)).start()
+    worker = running(engine)
+    send = worker._send
+
+    def send_and_stop(tag: bytes, body: bytes) -> None:
+        send(tag, body)
+        os.kill(worker.pid, signal.SIGSTOP)
+
+    monkeypatch.setattr(worker, "_send", send_and_stop)
     assert holds(engine.run([UNSTOPPABLE, "true"], SITUATION, 5)) == ["timeout", True]
+    assert not worker.alive
 
 
 def test_without_an_interpreter_the_answer_says_so(engine: Sandbox, monkeypatch: pytest.MonkeyPatch) -> None:
