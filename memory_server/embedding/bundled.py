@@ -15,11 +15,11 @@ os.environ["ORT_DISABLE_TELEMETRY"] = "1"
 
 import onnxruntime
 from numpy.typing import NDArray
-from tokenizers import Tokenizer
 
 from memory_server.domain.embedding import Space, Vector
 from memory_server.embedding.fingerprint import digest_of_files, fingerprinted
 from memory_server.embedding.unicode import well_formed
+from memory_server.embedding.unigram import Unigram
 
 MODEL_FILE = "model.onnx"
 """The network, with its weights."""
@@ -100,7 +100,7 @@ class BundledEmbedder:
 
     def __init__(self, folder: Path = _FOLDER) -> None:
         """Load the files, which takes about 0.2 s."""
-        self._tokenizer = Tokenizer.from_file(str(folder / TOKENIZER_FILE))
+        self._tokenizer = Unigram(folder / TOKENIZER_FILE)
         self._session = _session(folder / MODEL_FILE)
         self._space = _space(folder)
         self._turns = _Turns()
@@ -132,17 +132,13 @@ class BundledEmbedder:
 
     def _windows(self, prompt: str, texts: Sequence[str]) -> list[_Window]:
         """Split every text into windows; each starts with the prompt."""
-        prefix = self._ids(prompt)
+        prefix = self._tokenizer.ids(prompt)
         room = MAX_TOKENS - len(prefix) - 2
         return [
             _Window(text, [_BEGIN, *prefix, *part, _END])
             for text, content in enumerate(texts)
-            for part in _parts(self._ids(prompt + well_formed(content))[len(prefix) :], room)
+            for part in _parts(self._tokenizer.ids(prompt + well_formed(content))[len(prefix) :], room)
         ]
-
-    def _ids(self, text: str) -> list[int]:
-        ids: list[int] = self._tokenizer.encode(text, add_special_tokens=False).ids
-        return ids
 
     def _vectors(self, run: list[_Window]) -> NDArray[np.float32]:
         """The vectors of the windows, of length 1: (windows, dimensions)."""

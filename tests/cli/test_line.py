@@ -32,7 +32,6 @@ OF_THE_COMMAND_LINE = (
 """mcp imports click too, for uvicorn."""
 HEAVY = (
     "onnxruntime",
-    "tokenizers",
     "jieba",
     "mcp",
     "memory_server.app",

@@ -36,7 +36,7 @@ from memory_server.embedding.bundled import BundledEmbedder
 embedder = BundledEmbedder()
 embedder.embed_questions(["端口是什么"])[0]
 embedder.embed_documents(["a", "b" * 3000])
-heavy = {"torch", "scipy", "sentence_transformers", "transformers", "onnx", "wordfreq"} & set(sys.modules)
+heavy = {"torch", "scipy", "sentence_transformers", "transformers", "tokenizers", "onnx", "wordfreq"} & set(sys.modules)
 print(sorted(heavy), opened, file=sys.stderr)
 """
 

@@ -13,7 +13,7 @@ from tests.hook.conftest import Hooks
 
 pytestmark = [pytest.mark.anyio, pytest.mark.both_stores]
 
-HEAVY = ("mcp", "pydantic", "onnxruntime", "numpy", "jieba", "tokenizers", "quickjs", "memory_server.app")
+HEAVY = ("mcp", "pydantic", "onnxruntime", "numpy", "jieba", "quickjs", "memory_server.app")
 
 PROGRAM = f"""
 import os, sys

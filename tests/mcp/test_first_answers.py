@@ -27,7 +27,7 @@ pytestmark = pytest.mark.anyio
 LATER = ("memory_server.app", "memory_server.services", "memory_server.sqlite", "memory_server.mcp.tools")
 """What the first answers do without, and the libraries of it."""
 
-LIBRARIES = ("apsw", "numpy", "onnxruntime", "tokenizers", "jieba", "rapidfuzz")
+LIBRARIES = ("apsw", "numpy", "onnxruntime", "jieba", "rapidfuzz")
 
 PROGRAM = f"""
 import sys

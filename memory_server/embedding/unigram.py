@@ -1,0 +1,88 @@
+"""The tokenizer of the bundled model: from a text to the ids of its pieces.
+
+It reads the `tokenizer.json` of the library `tokenizers` and gives the same ids, which a test compares. With this
+vocabulary of 65,041 pieces that library takes 30 MB more in every process, and it installs the client of a model hub.
+"""
+
+import json
+import re
+import unicodedata
+from array import array
+from collections.abc import Callable, Iterator
+from functools import partial
+from math import inf
+from pathlib import Path
+from typing import Any
+
+_SPACE = "▁"
+"""Begins every word."""
+
+_UNKNOWN = 10.0
+"""How much less likely than any piece of the vocabulary a character is that is not in it, as a logarithm."""
+
+_CODE = re.compile(r"\\x\{([0-9a-f]+)\}")
+"""A character in a pattern of the file, which Python's patterns write in another way."""
+
+
+class Unigram:
+    """A vocabulary of pieces with their logarithmic probabilities: a text is split into the likeliest pieces.
+
+    Kudo: "Subword Regularization", 2018, section 3.2; the split is found by the Viterbi algorithm.
+    """
+
+    def __init__(self, path: Path) -> None:
+        """Read the file, which takes 35 ms.
+
+        Raises:
+            ValueError: it asks for a step that is not known here.
+        """
+        told = json.loads(path.read_bytes())
+        pieces: list[tuple[str, float]] = told["model"]["vocab"]
+        self._steps = [_step(each) for each in told["normalizer"]["normalizers"]]
+        self._unknown: int = told["model"]["unk_id"]
+        self._ids = {piece: id for id, (piece, _) in enumerate(pieces)}
+        self._scores = array("d", (score for _, score in pieces))
+        self._least = min(self._scores) - _UNKNOWN
+        self._longest = max(map(len, self._ids))
+
+    def ids(self, text: str) -> list[int]:
+        """The ids of the pieces of a text, none for an empty one."""
+        for step in self._steps:
+            text = step(text)
+        words = text.split(" ") if text else []
+        return [id for word in words for id in self._likeliest(_SPACE + word)]
+
+    def _likeliest(self, word: str) -> Iterator[int]:
+        """The pieces of one word; unknown characters beside each other are one piece."""
+        ids, scores = self._ids, self._scores
+        end = len(word)
+        best = [0.0, *[-inf] * end]
+        came: list[tuple[int, int]] = [(0, self._unknown)] * (end + 1)
+        """Of each place where the last piece before it begins, and which piece that is."""
+        for start in range(end):
+            so_far = best[start]
+            for stop in range(start + 1, min(end, start + self._longest) + 1):
+                id = ids.get(word[start:stop])
+                if id is not None and so_far + scores[id] > best[stop]:
+                    best[stop], came[stop] = so_far + scores[id], (start, id)
+            if word[start] not in ids and so_far + self._least > best[start + 1]:
+                best[start + 1], came[start + 1] = so_far + self._least, (start, self._unknown)
+        found: list[int] = []
+        while end:
+            end, id = came[end]
+            if id != self._unknown or found[-1:] != [id]:
+                found.append(id)
+        return reversed(found)
+
+
+def _step(told: dict[str, Any]) -> Callable[[str], str]:
+    """One step that makes a text uniform before it is split."""
+    match told:
+        case {"type": "NFKC"}:
+            return partial(unicodedata.normalize, "NFKC")
+        case {"type": "Strip", "strip_left": True, "strip_right": True}:
+            return str.strip
+        case {"type": "Replace", "pattern": {"Regex": pattern}, "content": content}:
+            known = re.compile(_CODE.sub(lambda code: re.escape(chr(int(code[1], 16))), pattern))
+            return partial(known.sub, content.replace("\\", r"\\"))
+    raise ValueError(f"a step of the tokenizer that is not known: {told}")
