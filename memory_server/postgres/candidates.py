@@ -3,7 +3,7 @@
 All kinds are searched in the same way; an id is one of the word index, also of a part of a long memory.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -13,8 +13,9 @@ from memory_server.domain import parts, ranking
 from memory_server.domain.embedding import Embedded
 from memory_server.domain.memory import Filter
 from memory_server.domain.ranking import K1, B
-from memory_server.postgres import filters, terms
+from memory_server.postgres import filters, surroundings, terms
 from memory_server.postgres.embedded import TABLES, from_bytes
+from memory_server.postgres.surroundings import Surroundings
 from memory_server.postgres.tx import Tx, Value
 from memory_server.storage.candidates import Held, Posting, Proposal, Said
 from memory_server.storage.vectors import Wanted
@@ -37,13 +38,6 @@ class Candidates:
 
     tx: Tx
 
-    def count(self, kind: Embedded) -> int:
-        return int(
-            self.tx.value(
-                "SELECT coalesce(sum(texts), 0) FROM word_totals WHERE name = %s", (TABLES[kind].words,)
-            )
-        )
-
     def held(self, kind: Embedded, terms: Sequence[str], wanted: Wanted) -> Held:
         project = wanted.project if kind is Embedded.MEMORIES and isinstance(wanted, Filter) else None
         if project is None:
@@ -51,16 +45,11 @@ class Candidates:
         clauses, values = filters.memories(Filter(project=project))
         return self._held(kind, terms, project, " AND ".join(clauses), values)()
 
-    def posting(self, kind: Embedded, term: str) -> Posting:
-        return self._held(kind, [term], None, "true", [])().postings[0]
-
-    def with_others(self, terms: Sequence[str], held: Held, ids: NDArray[np.int64]) -> Held:
-        return self.ask_others(terms, held, "%s::bigint[]", [np.unique(ids & parts.WHOLE).tolist()])()
-
     def ask_others(
         self, terms: Sequence[str], held: Held, whole: str, values: Sequence[Value]
     ) -> Callable[[], Held]:
-        """The same of the memories that an expression gives, asked for and not waited for."""
+        """The postings of terms in a small project, and what those of the memories have that are not of it: of those
+        memories that an expression gives, asked for and not waited for."""
         if held.project is None or not held.postings:
             return lambda: held
         clauses, others = filters.memories(Filter(project=held.project))
@@ -105,34 +94,7 @@ class Candidates:
             """
             passing = f"CASE WHEN (SELECT yes FROM small) THEN own.id IS NOT NULL ELSE {seen} END"
         answer = self.tx.ask(
-            f"""
-            WITH small AS MATERIALIZED (
-                SELECT coalesce(sum(number), 0) <= {SMALL} OR %s AS yes FROM memory_counts WHERE project = %s
-            ),
-            held AS (
-                SELECT
-                    t.number,
-                    max(h.everywhere) AS everywhere,
-                    array_agg(h.id) FILTER (WHERE {passing}) AS ids,
-                    array_agg(h.held) FILTER (WHERE {passing}) AS times,
-                    array_agg(h.length) FILTER (WHERE {passing}) AS lengths
-                FROM unnest(%s::int[], %s::text[], %s::text[], %s::text[]) AS t (number, query, term, phrases)
-                CROSS JOIN LATERAL {tables.words}_holding(
-                    t.query::tsquery,
-                    t.term,
-                    string_to_array(t.phrases, chr(10)),
-                    CASE WHEN %s AND NOT (SELECT yes FROM small) THEN {MOST_ROWS} END
-                ) AS h
-                {among}
-                GROUP BY t.number
-            )
-            SELECT
-                coalesce(total.texts, 0), coalesce(total.terms, 0), (SELECT yes FROM small),
-                held.number, held.everywhere, held.ids, held.times, held.lengths
-            FROM (SELECT) AS one
-            LEFT JOIN word_totals AS total ON total.name = %s
-            LEFT JOIN held ON true
-            """,
+            _holding(tables.words, among, passing),
             (
                 always,
                 project,
@@ -161,12 +123,12 @@ class Candidates:
 
         return read
 
-    def surroundings(self, proposal: Proposal, reach: int) -> "Surroundings":
+    def surroundings(self, proposal: Proposal, reach: int) -> Surroundings:
         rest = [each[LOOKED_AT:] for each in proposal.lists]
         looked = replace(proposal, lists=[each[:LOOKED_AT] for each in proposal.lists])
         found = _around(self, looked, reach)
         missing = [
-            self.first_passing(proposal.kind, ids, proposal.wanted, proposal.most - number)
+            self._first_passing(proposal.kind, ids.tolist(), proposal.wanted, proposal.most - number)
             for ids, number in zip(rest, found.numbers, strict=True)
             if len(ids) and number < proposal.most
         ]
@@ -175,35 +137,8 @@ class Candidates:
         also = [*found.proposed, *(id for ids in missing for id in ids)]
         return _around(self, replace(proposal, lists=(), also=also), reach)
 
-    def around(self, kind: Embedded, ids: Iterable[int], reach: int) -> NDArray[np.int64]:
-        source = TABLES[kind].source
-        rows = self.tx.rows(
-            f"""
-            SELECT
-                here.id,
-                ARRAY(
-                    SELECT id FROM {source}
-                    WHERE session = here.session AND id < here.id
-                    ORDER BY id DESC LIMIT %s
-                ),
-                ARRAY(
-                    SELECT id FROM {source}
-                    WHERE session = here.session AND id > here.id
-                    ORDER BY id LIMIT %s
-                )
-            FROM {source} AS here
-            WHERE here.id = ANY (%s::bigint[]) AND here.session IS NOT NULL
-            ORDER BY here.id
-            """,
-            (reach, reach, [id for id in ids if not parts.number_of(id)]),
-        )
-        return _lines(rows, reach)
-
-    def said(self, kind: Embedded, ids: Sequence[int]) -> Said:
-        return self.ask_said(kind, "%s", [list(ids)])()
-
     def ask_said(self, kind: Embedded, these: str, values: Sequence[Value]) -> Callable[[], Said]:
-        """The same of the ids that an expression gives, asked for and not waited for."""
+        """How the texts that an expression gives begin and end, and when they were said; not waited for."""
         tables = TABLES[kind]
         asked = self.tx.ask(
             f"""
@@ -242,62 +177,40 @@ class Candidates:
         )
         return [id for (id,) in rows]
 
-    def lets_pass(
-        self,
-        kind: Embedded,
-        ids: NDArray[np.int64],
-        wanted: Wanted,
-        space_id: int = 0,  # noqa: ARG002 - SQLite keeps more beside its vectors
-    ) -> NDArray[np.bool_]:
-        if wanted == Filter() or not len(ids):
-            return np.ones(len(ids), bool)
-        whole = (ids & parts.WHOLE).tolist()
-        there = self.passing(kind, whole, wanted)
-        return np.array([id in there for id in whole])
-
-    def first_passing(
-        self,
-        kind: Embedded,
-        ids: NDArray[np.int64],
-        wanted: Wanted,
-        limit: int,
-        space_id: int = 0,
-    ) -> list[int]:
+    def _first_passing(self, kind: Embedded, ids: Sequence[int], wanted: Wanted, limit: int) -> list[int]:
+        """The first texts that a filter lets pass, at most `limit`. Few are asked for at first, then ever more."""
         found: list[int] = []
         start, size = 0, 4 * limit
         while start < len(ids) and len(found) < limit:
             some = ids[start : start + size]
-            found += some[self.lets_pass(kind, some, wanted, space_id)].tolist()
+            there = self.passing(kind, some, wanted)
+            found += [id for id in some if parts.memory_of(id) in there]
             start, size = start + size, 4 * size
         return found[:limit]
 
     def passing(self, kind: Embedded, ids: Sequence[int], wanted: Wanted) -> set[int]:
-        clauses, values = filters.conditions(wanted, self.tx.now)
-        rows = self.tx.rows(
+        return set(self.ask_passing(kind, "%s", [[parts.memory_of(id) for id in ids]], wanted)())
+
+    def ask_passing(
+        self, kind: Embedded, these: str, values: Sequence[Value], wanted: Wanted
+    ) -> Callable[[], list[int]]:
+        """The same of the ids that an expression gives, asked for and not waited for."""
+        clauses, more = filters.conditions(wanted, self.tx.now)
+        asked = self.tx.ask(
             f"""
             SELECT m.id
             FROM {TABLES[kind].source} AS m
-            WHERE {" AND ".join(["m.id = ANY (%s::bigint[])", *clauses])}
+            WHERE {" AND ".join([f"m.id = ANY ({these}::bigint[])", *clauses])}
             """,
-            ([parts.memory_of(id) for id in ids], *values),
+            (*values, *more),
         )
-        return {id for (id,) in rows}
-
-    def vectors(
-        self,
-        kind: Embedded,
-        space_id: int,
-        ids: NDArray[np.int64],
-        dimensions: int,
-        wanted: NDArray[np.bool_] | None = None,
-    ) -> list[NDArray[np.float32]]:
-        read = (ids if wanted is None else ids[wanted]).tolist()
-        return self.ask_vectors(kind, space_id, dimensions, "%s", [read])(ids)
+        return lambda: [id for (id,) in asked.rows()]
 
     def ask_vectors(
         self, kind: Embedded, space_id: int, dimensions: int, these: str, values: Sequence[Value]
     ) -> "Callable[[NDArray[np.int64]], list[NDArray[np.float32]]]":
-        """The same of the ids that an expression gives, asked for and not waited for; then placed beside ids."""
+        """The vectors of the texts that an expression gives, not waited for; then placed beside ids, as
+        `storage.candidates.Surroundings.vectors` has them."""
         tables = TABLES[kind]
         asked = []
         for table in tables.embedded.values():
@@ -323,146 +236,63 @@ class Candidates:
         ]
 
 
-def _around(candidates: Candidates, proposal: Proposal, reach: int) -> "Surroundings":
+def _around(candidates: Candidates, proposal: Proposal, reach: int) -> Surroundings:
     """Each statement finds the ids of the one before it in a setting of the transaction: so none waits."""
-    tx, tables = candidates.tx, TABLES[proposal.kind]
-    clauses, values = filters.conditions(proposal.wanted, tx.now)
-    asks_all = proposal.wanted == Filter()
-    passes = (
-        f"EXISTS (SELECT 1 FROM {tables.source} AS m WHERE {' AND '.join([f'm.id = o.id & {parts.WHOLE}', *clauses])})"
-        if not asks_all
-        else "true"
-    )
-    chosen = [
-        f"""
-        ARRAY(
-            SELECT o.id
-            FROM unnest(%s::bigint[]) WITH ORDINALITY AS o (id, place)
-            WHERE {passes}
-            ORDER BY o.place
-            LIMIT %s
-        ) AS list{number}
-        """
-        for number in range(len(proposal.lists))
-    ]
-    names = [f"list{number}" for number in range(len(proposal.lists))]
-    asked = tx.ask(
-        f"""
-        SELECT {", ".join([*names, f"set_config('memory.proposed', ({' || '.join([*names, 'also'])})::text, true)"])}
-        FROM (SELECT {", ".join([*chosen, "%s::bigint[] AS also"])} OFFSET 0) AS chosen
-        """,
-        (
-            *(
-                value
-                for ids in proposal.lists
-                for value in (ids.tolist(), *(() if asks_all else values), proposal.most)
-            ),
-            list(proposal.also),
-        ),
-    )
-    lines = tx.ask(
-        f"""
-        WITH lines AS MATERIALIZED (
-            SELECT
-                here.id,
-                ARRAY(
-                    SELECT id FROM {tables.source}
-                    WHERE session = here.session AND id < here.id
-                    ORDER BY id DESC LIMIT %(reach)s
-                ) AS before,
-                ARRAY(
-                    SELECT id FROM {tables.source}
-                    WHERE session = here.session AND id > here.id
-                    ORDER BY id LIMIT %(reach)s
-                ) AS after
-            FROM {tables.source} AS here
-            WHERE here.id = ANY (current_setting('memory.proposed')::bigint[]) AND here.session IS NOT NULL
-        )
-        SELECT id, before, after, NULL FROM lines
-        UNION ALL
-        SELECT 0, '{{}}', '{{}}', set_config('memory.around', ARRAY(
-            SELECT unnest(current_setting('memory.proposed')::bigint[])
-            UNION
-            SELECT unnest(before || after) FROM lines
-        )::text, true)
-        """,
-        {"reach": reach},
-    )
-    these = "current_setting('memory.around')"
+    tx, wanted = candidates.tx, proposal.wanted
+    chosen = surroundings.ask_chosen(tx, proposal)
+    lines = surroundings.ask_lines(tx, TABLES[proposal.kind].source, reach)
+    these = surroundings.AROUND
     whole = f"ARRAY(SELECT DISTINCT each & {parts.WHOLE} FROM unnest({these}::bigint[]) AS each)"
-    passing = None
-    if not asks_all:
-        passing = tx.ask(
-            f"SELECT m.id FROM {tables.source} AS m WHERE {' AND '.join([f'm.id = ANY ({whole})', *clauses])}",
-            values,
-        )
+    passing = None if wanted == Filter() else candidates.ask_passing(proposal.kind, whole, [], wanted)
     said = candidates.ask_said(proposal.kind, these, ())
     vectors = None
     if proposal.dimensions:
         vectors = candidates.ask_vectors(proposal.kind, proposal.space_id, proposal.dimensions, these, ())
     held = candidates.ask_others(proposal.terms, proposal.held, whole, [])
-    *of_lists, _ = asked.rows()[0]
-    proposed = dict.fromkeys([id for each in of_lists for id in each])
-    proposed |= dict.fromkeys(proposal.also)
-    rows = sorted(row[:3] for row in lines.rows() if row[0])
+    of_lists = chosen()
+    proposed = dict.fromkeys([id for each in [*of_lists, proposal.also] for id in each])
     return Surroundings(
         list(proposed),
-        _lines(rows, reach),
+        lines(),
         list(map(len, of_lists)),
-        None if passing is None else np.array([id for (id,) in passing.rows()], np.int64),
+        None if passing is None else np.array(passing(), np.int64),
         said(),
         vectors,
         held(),
     )
 
 
-@dataclass(frozen=True, slots=True)
-class Surroundings:
-    """What is proposed, and what was said before and after it, with all that is told of it. `numbers` are those that
-    each list proposes."""
-
-    proposed: Sequence[int]
-    lines: NDArray[np.int64]
-    numbers: Sequence[int]
-    _passing: NDArray[np.int64] | None
-    _said: Said
-    _vectors: "Callable[[NDArray[np.int64]], list[NDArray[np.float32]]] | None"
-    _held: Held
-
-    def lets_pass(self, ids: NDArray[np.int64]) -> NDArray[np.bool_]:
-        return np.ones(len(ids), bool) if self._passing is None else np.isin(ids & parts.WHOLE, self._passing)
-
-    def said(self, ids: NDArray[np.int64]) -> Said:
-        these = np.isin(self._said.ids, ids)
-        asked = set(ids.tolist())
-        return Said(
-            self._said.ids[these],
-            self._said.seconds[these],
-            {id: start for id, start in self._said.starts.items() if id in asked},
-            {id: end for id, end in self._said.ends.items() if id in asked},
+def _holding(index: str, among: str, passing: str) -> str:
+    """The statement that gives the rows of a word index that hold each term, of those that pass; whether the project
+    is small, and the totals of the index. `among` joins what the clause `passing` reads."""
+    return f"""
+        WITH small AS MATERIALIZED (
+            SELECT coalesce(sum(number), 0) <= {SMALL} OR %s AS yes FROM memory_counts WHERE project = %s
+        ),
+        held AS (
+            SELECT
+                t.number,
+                max(h.everywhere) AS everywhere,
+                array_agg(h.id) FILTER (WHERE {passing}) AS ids,
+                array_agg(h.held) FILTER (WHERE {passing}) AS times,
+                array_agg(h.length) FILTER (WHERE {passing}) AS lengths
+            FROM unnest(%s::int[], %s::text[], %s::text[], %s::text[]) AS t (number, query, term, phrases)
+            CROSS JOIN LATERAL {index}_holding(
+                t.query::tsquery,
+                t.term,
+                string_to_array(t.phrases, chr(10)),
+                CASE WHEN %s AND NOT (SELECT yes FROM small) THEN {MOST_ROWS} END
+            ) AS h
+            {among}
+            GROUP BY t.number
         )
-
-    def vectors(
-        self, ids: NDArray[np.int64], wanted: NDArray[np.bool_] | None = None
-    ) -> list[NDArray[np.float32]]:
-        found = [] if self._vectors is None else self._vectors(ids)
-        if wanted is not None:
-            for each in found:
-                each[:-1][~wanted] = 0.0
-        return found
-
-    def reached(self, ids: NDArray[np.int64]) -> Held:  # noqa: ARG002 - all of them are there
-        return self._held
-
-
-def _lines(rows: Sequence[tuple[int, list[int], list[int]]], reach: int) -> NDArray[np.int64]:
-    """A text each, with those before and after it, and 0 where there is none."""
-    found = np.zeros((len(rows), 2 * reach + 1), np.int64)
-    for line, (id, before, after) in zip(found, rows, strict=True):
-        line[reach] = id
-        line[reach - len(before) : reach] = before[::-1]
-        line[reach + 1 : reach + 1 + len(after)] = after
-    return found
+        SELECT
+            coalesce(total.texts, 0), coalesce(total.terms, 0), (SELECT yes FROM small),
+            held.number, held.everywhere, held.ids, held.times, held.lengths
+        FROM (SELECT) AS one
+        LEFT JOIN word_totals AS total ON total.name = %s
+        LEFT JOIN held ON true
+    """
 
 
 def _bm25(

@@ -5,9 +5,7 @@ from typing import Any
 import apsw
 
 from memory_server.domain import ranking
-
-K1, B = 1.2, 0.75
-"""The constants of FTS5's `bm25()`."""
+from memory_server.domain.ranking import K1, B
 
 
 def install(connection: apsw.Connection) -> None:

@@ -1,6 +1,6 @@
 """What a search reads: which texts hold its words, what stands beside them, and their vectors."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -91,7 +91,11 @@ class Surroundings(Protocol):
     def vectors(
         self, ids: NDArray[np.int64], wanted: NDArray[np.bool_] | None = None
     ) -> list[NDArray[np.float32]]:
-        """The vectors of these texts: see `Candidates.vectors`."""
+        """The vectors of these texts, whose ids ascend: a row each and one of zeros.
+
+        Turns have two such arrays: those of the summaries and those of the messages. A text that has none yet has
+        zeros, and so has one that is not `wanted`, and one whose vector holds no numbers, as in a damaged row.
+        """
         ...
 
     def reached(self, ids: NDArray[np.int64]) -> Held:
@@ -102,87 +106,21 @@ class Surroundings(Protocol):
 class Candidates(Protocol):
     """What a search reads: which texts hold its words, what stands beside them, and their vectors."""
 
-    def count(self, kind: Embedded) -> int:
-        """How many texts the word index of a kind has, whoever asks: the index weighs its words by that."""
-        ...
-
     def held(self, kind: Embedded, terms: Sequence[str], wanted: Wanted) -> Held:
         """The newest texts that hold each term, of those that the person sees.
 
-        Where a filter wants the memories of a project, and they are no more than SMALL: all of these that hold it. To
-        look through SQLite's index for them takes 0.1 µs for each row that holds a term; to score one of theirs takes 3
-        µs.
+        Where a filter wants the memories of a small project: all of these that hold it.
         """
-        ...
-
-    def with_others(self, terms: Sequence[str], held: Held, ids: NDArray[np.int64]) -> Held:
-        """The postings of terms in a small project, and what those of these memories have that are not of it."""
-        ...
-
-    def posting(self, kind: Embedded, term: str) -> Posting:
-        """The newest texts that hold a term, of those that the person sees."""
         ...
 
     def surroundings(self, proposal: Proposal, reach: int) -> Surroundings:
         """What a question proposes, with so many texts before and after each, and all that is told of them."""
         ...
 
-    def around(self, kind: Embedded, ids: Iterable[int], reach: int) -> NDArray[np.int64]:
-        """For each of these texts that was said in a session: so many before it, itself, and so many after it, in
-        order.
-
-        A row each, with 0 where there is none. Parts of long texts stand for themselves.
-        """
-        ...
-
-    def said(self, kind: Embedded, ids: Sequence[int]) -> Said:
-        """How these texts begin and end, and when they were said."""
-        ...
-
     def containing(self, kind: Embedded, text: str, limit: int) -> list[int]:
         """The newest texts that hold this letter by letter: for queries without any word, such as an emoji."""
         ...
 
-    def lets_pass(
-        self,
-        kind: Embedded,
-        ids: NDArray[np.int64],
-        wanted: Wanted,
-        space_id: int = 0,
-    ) -> NDArray[np.bool_]:
-        """Of which texts a filter lets the memory (or turn, or fact) pass, in the order given.
-
-        `space_id` is the space of the question, 0 where none answers: what is kept beside its vectors may tell at once.
-        """
-        ...
-
-    def first_passing(
-        self,
-        kind: Embedded,
-        ids: NDArray[np.int64],
-        wanted: Wanted,
-        limit: int,
-        space_id: int = 0,
-    ) -> list[int]:
-        """The first texts that a filter lets pass, at most `limit`. Few are asked for at first, then ever more."""
-        ...
-
     def passing(self, kind: Embedded, ids: Sequence[int], wanted: Wanted) -> set[int]:
         """Those of the memories (or turns, or facts) of these texts that a filter lets pass."""
-        ...
-
-    def vectors(
-        self,
-        kind: Embedded,
-        space_id: int,
-        ids: NDArray[np.int64],
-        dimensions: int,
-        wanted: NDArray[np.bool_] | None = None,
-    ) -> list[NDArray[np.float32]]:
-        """The vectors of these texts, whose ids ascend: a row each and one of zeros.
-
-        Turns have two such arrays: those of the summaries and those of the messages. A text that has none yet has
-        zeros,
-        and so has one that is not `wanted`, and one whose vector holds no numbers, as in a damaged row.
-        """
         ...

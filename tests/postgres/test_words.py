@@ -117,12 +117,13 @@ def test_both_stores_find_the_same_texts_with_the_same_scores(
             answers = []
             for store in both:
                 with acting.as_(person), store.read() as tx:
+                    everywhere = [tx.candidates.held(kind, TERMS, Filter()) for kind in Embedded]
                     answers.append(
                         (
-                            [tx.candidates.posting(kind, term) for kind in Embedded for term in TERMS],
+                            [each for held in everywhere for each in held.postings],
                             tx.candidates.held(Embedded.MEMORIES, TERMS, Filter(project="p")).postings,
                             [
-                                [tx.candidates.count(kind) for kind in Embedded],
+                                [held.texts for held in everywhere],
                                 tx.word_hits.held(TERMS),
                                 [
                                     tx.peers.find(
@@ -183,5 +184,6 @@ def test_a_text_with_more_terms_than_an_index_takes_is_found_by_its_words(clock:
         tx.turns.insert(TurnDraft(text, "many words"), Caller())
     with store.read() as tx:
         for term in ("word1", "word59999", "many words"):
-            assert tx.candidates.posting(Embedded.TURNS, term).ids.tolist() == [1]
+            (posting,) = tx.candidates.held(Embedded.TURNS, [term], Filter()).postings
+            assert posting.ids.tolist() == [1]
     store.close()
