@@ -7,7 +7,7 @@ from typing import Any
 from memory_server.domain import parts
 from memory_server.domain.embedding import Embedded, Space, Vector
 from memory_server.postgres.embedded import TABLES, as_text, from_bytes
-from memory_server.postgres.nearest import Asked, cosine
+from memory_server.postgres.nearest import NearestQuery, cosine
 from memory_server.postgres.tx import Answer, Tx, Value
 from memory_server.storage.vectors import SEARCHING, Effort, KnownSpace, Waiting, Wanted
 
@@ -230,7 +230,7 @@ class Embeddings:
         limit: int,
         effort: Effort = SEARCHING,
     ) -> dict[int, float]:
-        return Asked(self.tx, kind, space_id, query, wanted, limit, effort).nearest().found()
+        return NearestQuery(self.tx, kind, space_id, query, wanted, limit, effort).nearest().found()
 
     def cosines(self, space_id: int, query: Vector, ids: Sequence[int]) -> dict[int, float]:
         rows = self.tx.rows(

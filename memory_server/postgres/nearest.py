@@ -53,7 +53,7 @@ class Nearest:
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class NearestQuery:
     """What is wanted: the texts of a kind nearest to a vector, in a space."""
 
     tx: Tx

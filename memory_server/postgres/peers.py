@@ -11,7 +11,7 @@ from memory_server.domain.embedding import Embedded
 from memory_server.domain.memory import Filter, MemoryId, MemoryType
 from memory_server.language import background
 from memory_server.postgres import filters, terms
-from memory_server.postgres.nearest import Asked
+from memory_server.postgres.nearest import NearestQuery
 from memory_server.postgres.tx import Tx
 from memory_server.storage.memories import Near
 
@@ -59,7 +59,7 @@ class Peers:
     def beside(
         self, terms: Sequence[str], least: float, wanted: Filter, type: MemoryType, limit: int, near: Near
     ) -> tuple[dict[MemoryId, float], list[MemoryId]]:
-        nearest = Asked(
+        nearest = NearestQuery(
             self.tx, Embedded.MEMORIES, near.space_id, near.vector, wanted, near.limit, near.effort
         ).nearest()
         of_type = replace(wanted, type=type)

@@ -17,7 +17,7 @@ from memory_server.domain.deadline import CALL
 from memory_server.domain.moment import timestamp
 from memory_server.errors import Hint, Invalid, Mend, Problem, Unavailable
 from memory_server.sqlite import bm25, checks, failures, files, migrate, pragmas, rights, vectors
-from memory_server.sqlite.own_files import OwnFiles
+from memory_server.sqlite.database_files import DatabaseFiles
 from memory_server.sqlite.transaction import Transaction
 from memory_server.sqlite.tx import Copies
 from memory_server.sqlite.waiting import Places, nap, until_the_end
@@ -101,7 +101,7 @@ class Database:
         self._news = ""
         """What happened to the file last, for all threads that notice it at the same time."""
         self._later = Later()
-        self.files = OwnFiles(path, clock, self.read)
+        self.files = DatabaseFiles(path, clock, self.read)
         self._copies = Copies()
         self._closed = False
 

@@ -10,7 +10,7 @@ from memory_server.domain.fact import FactFilter
 from memory_server.domain.memory import Filter
 from memory_server.postgres.database import Database
 from memory_server.postgres.embedded import TABLES, as_text
-from memory_server.postgres.nearest import EXACT, Asked
+from memory_server.postgres.nearest import EXACT, NearestQuery
 from memory_server.postgres.transaction import Transaction
 from memory_server.storage.vectors import SEARCHING, Wanted
 from memory_server.where import Postgres
@@ -74,7 +74,7 @@ def vectors() -> list[Vector]:
 def used(tx: Transaction, kind: Embedded, query: Vector, wanted: Wanted) -> set[str]:
     """The indexes of vectors that are looked through."""
     with plans.asked() as statements:
-        Asked(tx, kind, 1, query, wanted, 10, SEARCHING).nearest().found()
+        NearestQuery(tx, kind, 1, query, wanted, 10, SEARCHING).nearest().found()
     nodes = [node for plan in plans.plans(tx, statements) for node in plans.nodes(plan)]
     return {
         node["Index Name"]

@@ -10,7 +10,7 @@ from memory_server.sqlite import checks, files
 from memory_server.sqlite.transaction import Transaction
 
 
-class OwnFiles:
+class DatabaseFiles:
     """Implements `Files`. `path` is None where the database is in memory; `read` is its view of what it holds."""
 
     def __init__(
