@@ -32,7 +32,7 @@ Ask = Callable[[str, dict[str, Any]], Answer]
 
 @dataclass(slots=True)
 class Item:
-    """A row known by a word of its own; `states` are those that it may have, `version` is its last text."""
+    """A row known by a word of its own; `states` are those that it may have, `version` is the last text that it had."""
 
     kind: str
     word: str
@@ -40,6 +40,12 @@ class Item:
     conversation: str
     states: set[State] = field(default_factory=lambda: {GONE})
     id: int = 0
+
+    def be(self, state: State) -> None:
+        """It is known to have this state."""
+        self.states = {state}
+        if state not in (DELETED, GONE, HALF):
+            self.version = state
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +88,7 @@ class Ledger:
             return call
         self.acknowledged += 1
         for item, state in call.after:
-            item.states = {state}
+            item.be(state)
             if state == item.version and "id" in answer:
                 item.id = answer["id"]
         return call
@@ -94,7 +100,7 @@ class Ledger:
             state, id = seen.get(item.word, (GONE, 0))
             if state not in item.states:
                 found.append(f"{what}: {item.kind} {item.word} is {state}, not {' or '.join(item.states)}")
-            item.states = {state}
+            item.be(state)
             item.id = id or item.id
         for turn, fact in self.pairs:
             if (GONE in turn.states) != (GONE in fact.states):
@@ -113,7 +119,7 @@ class Ledger:
         if state == DELETED:
             return self._forget(item, self.chance.choice(["undo", "undo", "purge"]))
         if item.kind in ("memory", "fact", "long") and self.chance.random() < 0.6:
-            return self._update(item)
+            return self._write(item, self._word())
         return self._forget(item, self.chance.choice(["", "", "purge"]))
 
     def _word(self) -> str:
@@ -137,24 +143,18 @@ class Ledger:
                 "facts": {f"torture.{fact.word}": fact.version},
             }
             return Call("register_memory", arguments, [(item, item.version), (fact, fact.version)])
-        return self._write(item)
+        return self._write(item, item.version)
 
-    def _update(self, item: Item) -> Call:
-        item.version = self._word()
-        return self._write(item)
-
-    def _write(self, item: Item) -> Call:
-        text = f"{item.word} {item.version} {self._filler()}"
-        after = [(item, item.version)]
+    def _write(self, item: Item, version: str) -> Call:
+        text = f"{item.word} {version} {self._filler()}"
+        after = [(item, version)]
         match item.kind:
             case "memory" if item.id:
-                return Call("memory_update", {"id": item.id, "content": text, "tags": [item.version]}, after)
+                return Call("memory_update", {"id": item.id, "content": text, "tags": [version]}, after)
             case "memory":
-                return Call(
-                    "memory_store", {"content": text, "type": "learning", "tags": [item.version]}, after
-                )
+                return Call("memory_store", {"content": text, "type": "learning", "tags": [version]}, after)
             case "fact":
-                return Call("write_memory", {"key": f"torture.{item.word}", "value": item.version}, after)
+                return Call("write_memory", {"key": f"torture.{item.word}", "value": version}, after)
             case "short":
                 messages = [{"role": "user", "content": text}]
                 return Call(
