@@ -16,6 +16,7 @@ from psycopg_pool import ConnectionPool
 from memory_server import where
 from memory_server.domain import acting
 from memory_server.domain.deadline import CALL
+from memory_server.postgres import tenants
 from memory_server.postgres.database import Database
 from memory_server.postgres.tx import Connection
 from memory_server.where import Postgres
@@ -74,11 +75,7 @@ class Tenant(Database):
             if self.pool is None and not self._closed:
                 self.pool = _pool()
                 with self.pool.connection() as connection:
-                    connection.execute(
-                        "INSERT INTO memory_server.tenants (name, created_at) VALUES (%s, %s)",
-                        (self.place.tenant, self._now()),
-                    )
-                    self._tenant = (self._tenant_of(connection) or (0,))[0]
+                    self._tenant = tenants.find_or_add(connection, self.place.tenant, self._now()).id
         return super()._opened()
 
     def close(self, timeout: float = CALL) -> bool:

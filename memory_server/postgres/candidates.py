@@ -48,8 +48,8 @@ class Candidates:
     def ask_others(
         self, terms: Sequence[str], held: Held, whole: str, values: Sequence[Value]
     ) -> Callable[[], Held]:
-        """The postings of terms in a small project, and what those of the memories have that are not of it: of those
-        memories that an expression gives, asked for and not waited for."""
+        """The postings of terms in a small project, joined with those of other projects' memories among the ones that
+        an expression gives: asked for, not waited for."""
         if held.project is None or not held.postings:
             return lambda: held
         clauses, others = filters.memories(Filter(project=held.project))
@@ -128,7 +128,7 @@ class Candidates:
         looked = replace(proposal, lists=[each[:LOOKED_AT] for each in proposal.lists])
         found = _around(self, looked, reach)
         missing = [
-            self._first_passing(proposal.kind, ids.tolist(), proposal.wanted, proposal.most - number)
+            self._first_passing(proposal.kind, ids, proposal.wanted, proposal.most - number)
             for ids, number in zip(rest, found.numbers, strict=True)
             if len(ids) and number < proposal.most
         ]
@@ -138,7 +138,7 @@ class Candidates:
         return _around(self, replace(proposal, lists=(), also=also), reach)
 
     def ask_said(self, kind: Embedded, these: str, values: Sequence[Value]) -> Callable[[], Said]:
-        """How the texts that an expression gives begin and end, and when they were said; not waited for."""
+        """How the texts that an expression gives begin and end, and when they were said: asked for, not waited for."""
         tables = TABLES[kind]
         asked = self.tx.ask(
             f"""
@@ -177,12 +177,12 @@ class Candidates:
         )
         return [id for (id,) in rows]
 
-    def _first_passing(self, kind: Embedded, ids: Sequence[int], wanted: Wanted, limit: int) -> list[int]:
+    def _first_passing(self, kind: Embedded, ids: NDArray[np.int64], wanted: Wanted, limit: int) -> list[int]:
         """The first texts that a filter lets pass, at most `limit`. Few are asked for at first, then ever more."""
         found: list[int] = []
         start, size = 0, 4 * limit
         while start < len(ids) and len(found) < limit:
-            some = ids[start : start + size]
+            some = ids[start : start + size].tolist()
             there = self.passing(kind, some, wanted)
             found += [id for id in some if parts.memory_of(id) in there]
             start, size = start + size, 4 * size
@@ -194,7 +194,7 @@ class Candidates:
     def ask_passing(
         self, kind: Embedded, these: str, values: Sequence[Value], wanted: Wanted
     ) -> Callable[[], list[int]]:
-        """The same of the ids that an expression gives, asked for and not waited for."""
+        """The ids that a filter lets pass, among those that an expression gives: asked for, not waited for."""
         clauses, more = filters.conditions(wanted, self.tx.now)
         asked = self.tx.ask(
             f"""
@@ -209,8 +209,8 @@ class Candidates:
     def ask_vectors(
         self, kind: Embedded, space_id: int, dimensions: int, these: str, values: Sequence[Value]
     ) -> "Callable[[NDArray[np.int64]], list[NDArray[np.float32]]]":
-        """The vectors of the texts that an expression gives, not waited for; then placed beside ids, as
-        `storage.candidates.Surroundings.vectors` has them."""
+        """The vectors of the texts that an expression gives: asked for, not waited for. The result takes ids and gives
+        the vectors in their order: see `storage.candidates.Surroundings.vectors`."""
         tables = TABLES[kind]
         asked = []
         for table in tables.embedded.values():
@@ -263,8 +263,8 @@ def _around(candidates: Candidates, proposal: Proposal, reach: int) -> Surroundi
 
 
 def _holding(index: str, among: str, passing: str) -> str:
-    """The statement that gives the rows of a word index that hold each term, of those that pass; whether the project
-    is small, and the totals of the index. `among` joins what the clause `passing` reads."""
+    """A statement for the rows of a word index that hold each term and pass, whether the project is small, and the
+    totals of the index. `among` joins what the clause `passing` reads."""
     return f"""
         WITH small AS MATERIALIZED (
             SELECT coalesce(sum(number), 0) <= {SMALL} OR %s AS yes FROM memory_counts WHERE project = %s

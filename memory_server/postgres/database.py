@@ -20,7 +20,7 @@ from memory_server.domain.caller import Person
 from memory_server.domain.deadline import CALL
 from memory_server.domain.moment import timestamp
 from memory_server.errors import Invalid, Problem, Unavailable
-from memory_server.postgres import failures, migrate
+from memory_server.postgres import failures, migrate, tenants
 from memory_server.postgres.no_files import NoFiles
 from memory_server.postgres.transaction import Transaction
 from memory_server.postgres.tx import Connection, Trips
@@ -438,24 +438,15 @@ class Database:
             raise Unavailable(f"There is no memory in {self.place} yet.")
         if not self._read_only:
             migrate.migrate(connection, self._migrations, self._now())
-        row = self._tenant_of(connection)
-        if row is None and self._makes and not self._read_only:
-            connection.execute(
-                "INSERT INTO memory_server.tenants (name, created_at) VALUES (%s, %s) ON CONFLICT DO NOTHING",
-                (self.place.tenant, self._now()),
-            )
-            row = self._tenant_of(connection)
-        if row is None:
-            raise Unavailable(f"There is no tenant {self.place.tenant} in {self.place} yet.")
-        if row[1] is not None:
-            raise failures.unfinished(str(self.place), row[1])
-        self._tenant = int(row[0])
-
-    def _tenant_of(self, connection: Connection) -> tuple[Any, ...] | None:
-        """The number of the tenant, and of what it is a copy that is not finished."""
-        return connection.execute(
-            "SELECT id, copy_of FROM memory_server.tenants WHERE name = %s", (self.place.tenant,)
-        ).fetchone()
+        name = self.place.tenant
+        tenant = tenants.find(connection, name)
+        if tenant is None and self._makes and not self._read_only:
+            tenant = tenants.find_or_add(connection, name, self._now())
+        if tenant is None:
+            raise Unavailable(f"There is no tenant {name} in {self.place} yet.")
+        if tenant.copy_of is not None:
+            raise failures.unfinished(str(self.place), tenant.copy_of)
+        self._tenant = tenant.id
 
     def _now(self) -> str:
         return timestamp(self._clock())

@@ -13,7 +13,7 @@ import psycopg
 from memory_server.domain import parts
 from memory_server.domain.moment import timestamp
 from memory_server.errors import Conflict, Mend, Unavailable
-from memory_server.postgres import failures, migrate
+from memory_server.postgres import failures, migrate, tenants
 from memory_server.postgres.copied_rows import Sending, read_types
 from memory_server.postgres.database import WRITES
 from memory_server.postgres.exchange.copied import Copied, between
@@ -61,13 +61,7 @@ class Filling:
             migrations = migrate.load()
             migrate.refuse_newer(migrate.version_of(connection), migrations[-1].version)
             migrate.migrate(connection, migrations, now)
-            connection.execute(
-                "INSERT INTO memory_server.tenants (name, created_at) VALUES (%s, %s) ON CONFLICT DO NOTHING",
-                (self._place.tenant, now),
-            )
-            (tenant,) = connection.execute(
-                "SELECT id FROM memory_server.tenants WHERE name = %s", (self._place.tenant,)
-            ).fetchall()[0]
+            tenant = tenants.find_or_add(connection, self._place.tenant, now).id
             _act_in(connection, tenant, now)
             self._tx = Tx(connection, psycopg.Pipeline(connection), now, tenant=tenant, trips=Trips())
             self._refuse_others()

@@ -46,7 +46,16 @@ class Memories:
     def insert(self, draft: MemoryDraft, caller: Caller) -> Memory:
         ((id,),) = (self._expected or self._ask_id()).rows()
         self._expected = None
-        now, tags, metadata = self.tx.now, as_json(draft.tags), as_json(draft.metadata or {})
+        now, tags = self.tx.now, as_json(draft.tags)
+        first = (
+            id,
+            draft.content,
+            draft.type.value,
+            draft.project,
+            tags,
+            draft.importance,
+            as_json(draft.metadata or {}),
+        )
         session, person = (
             draft.session or caller.session,
             draft.person or (None if draft.project else self.tx.owner),
@@ -59,42 +68,11 @@ class Memories:
             )
             VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s)
             """,
-            (
-                id,
-                draft.content,
-                draft.type.value,
-                draft.project,
-                tags,
-                draft.importance,
-                metadata,
-                now,
-                now,
-                caller.author,
-                session,
-                draft.occurred_at,
-                person,
-            ),
+            (*first, now, now, caller.author, session, draft.occurred_at, person),
         )
         word_rows.insert_memory(self.tx, id, draft.content, tags)
         return memory_rows.memory(
-            (
-                id,
-                draft.content,
-                draft.type.value,
-                draft.project,
-                tags,
-                draft.importance,
-                metadata,
-                0,
-                now,
-                now,
-                None,
-                caller.author,
-                draft.occurred_at or now,
-                None,
-                session,
-                person,
-            )
+            (*first, 0, now, now, None, caller.author, draft.occurred_at or now, None, session, person)
         )
 
     def get(self, id: MemoryId) -> Memory:

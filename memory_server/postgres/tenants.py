@@ -1,0 +1,33 @@
+"""The table of tenants, for a connection that acts for none of them yet."""
+
+from dataclasses import dataclass
+
+from memory_server.postgres.tx import Connection
+
+
+@dataclass(frozen=True, slots=True)
+class Tenant:
+    """`copy_of` names the memory that it is a copy of, as long as the copy is not finished."""
+
+    id: int
+    copy_of: str | None
+
+
+def find(connection: Connection, name: str) -> Tenant | None:
+    """The tenant of a name; None where there is none."""
+    return next(iter(_named(connection, name)), None)
+
+
+def find_or_add(connection: Connection, name: str, now: str) -> Tenant:
+    """The tenant of a name, which is added where there is none."""
+    connection.execute(
+        "INSERT INTO memory_server.tenants (name, created_at) VALUES (%s, %s) ON CONFLICT DO NOTHING",
+        (name, now),
+    )
+    (tenant,) = _named(connection, name)
+    return tenant
+
+
+def _named(connection: Connection, name: str) -> list[Tenant]:
+    rows = connection.execute("SELECT id, copy_of FROM memory_server.tenants WHERE name = %s", (name,))
+    return [Tenant(*row) for row in rows]
