@@ -55,11 +55,9 @@ def view_command(settings: Settings, port: int, opens: bool) -> None:
 @contextmanager
 def page_to(address: str) -> Iterator[Path]:
     """A page that only this user can read, and that opens an address: a command line can be read by all users."""
+    from memory_server.web.gate import onward  # a web framework, which the help does without
+
     with tempfile.TemporaryDirectory(prefix="memory-server-") as folder:
         page = Path(folder) / "open.html"
-        page.write_text(
-            f'<!doctype html><meta charset="utf-8"><meta http-equiv="refresh" content="0; url={address}">'
-            f'<a href="{address}">memory-server</a>',
-            encoding="utf-8",
-        )
+        page.write_text(onward(address), encoding="utf-8")
         yield page

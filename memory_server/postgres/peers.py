@@ -38,7 +38,7 @@ class Peers:
         least: float,
         wanted: Filter,
         limit: int,
-        space_id: int = 0,  # noqa: ARG002 - as in `candidates`
+        space_id: int = 0,  # noqa: ARG002 - SQLite keeps sign bits of a space
         rare_only: bool = False,
     ) -> list[MemoryId]:
         number = len(terms) - ceil(least * len(terms)) + 1

@@ -30,11 +30,12 @@ NOT_YOURS = (
 )
 
 
-ONWARD = (
-    '<!doctype html><meta charset="utf-8"><meta http-equiv="refresh" content="0; url=/">'
-    '<a href="/">memory-server</a>'
-)
-"""A page that opens the start page."""
+def onward(address: str) -> str:
+    """A page that opens an address."""
+    return (
+        f'<!doctype html><meta charset="utf-8"><meta http-equiv="refresh" content="0; url={address}">'
+        f'<a href="{address}">memory-server</a>'
+    )
 
 
 class Guarded:
@@ -98,7 +99,7 @@ class Gate:
             self.used = True
             # If another page opened this address, the browser sends a strict cookie only when a page of ours asks next.
             led = request.headers.get("sec-fetch-site", "none") == "cross-site"
-            response: Response = HTMLResponse(ONWARD) if led else RedirectResponse("/", 303)
+            response: Response = HTMLResponse(onward("/")) if led else RedirectResponse("/", 303)
             response.set_cookie(self.cookie, self.key, path="/", httponly=True, samesite="strict")
             return response
         return PlainTextResponse(NOT_YOURS, 403)
