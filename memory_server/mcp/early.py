@@ -72,7 +72,7 @@ class Early:
         self._names: dict[Id, str] = {}
         self._owed: dict[Id, str] = {}
         self._thread: threading.Thread | None = None
-        self._input = -1
+        self._input = self._output = -1
         self.answered: list[bytes] = []
         """The lines that were answered here."""
         self.rest = b""
@@ -87,6 +87,7 @@ class Early:
             for each in (signal.SIGTERM, signal.SIGINT):
                 signal.signal(each, lambda *_: os._exit(0))  # until the server is there; nothing is open yet
             self._stop, self._stops = os.pipe()
+            self._output = os.dup(1)  # the SDK makes 1 the log before the server takes over
             self._input = _claimed_input()
             self._thread = threading.Thread(target=self._answer, name="early answers", daemon=True)
             self._thread.start()
@@ -103,8 +104,8 @@ class Early:
         if self._thread is not None:
             os.write(self._stops, b".")
             self._thread.join()
-            os.close(self._stop)
-            os.close(self._stops)
+            for each in (self._stop, self._stops, self._output):
+                os.close(each)
 
     def heard(self, line: bytes) -> None:
         """The server has read this line."""
@@ -151,13 +152,21 @@ class Early:
             if id is not None:
                 if name not in self._known:
                     return
+                answer = f'{{"jsonrpc":"2.0","id":{_json(id)},"result":{self._known[name]}}}\n'
                 try:
-                    _write(f'{{"jsonrpc":"2.0","id":{_json(id)},"result":{self._known[name]}}}\n'.encode())
+                    self._write(answer.encode())
                 except OSError:  # the client has gone: the server finds that too, and leaves
                     return
                 self._owed[id] = self._known[name]
             self.rest = self.rest[len(line) + 1 :]
             self.answered.append(line + b"\n")
+
+    def _write(self, data: bytes) -> None:
+        while data:
+            try:
+                data = data[os.write(self._output, data) :]
+            except BlockingIOError:
+                select.select([], [self._output], [])
 
     def _line(self) -> bytes | None:
         """The next line, which stays in `rest`; None where the server shall read on."""
@@ -196,14 +205,6 @@ def _claimed_input() -> int:
     os.dup2(null, 0)
     os.close(null)
     return private
-
-
-def _write(data: bytes) -> None:
-    while data:
-        try:
-            data = data[os.write(1, data) :]
-        except BlockingIOError:
-            select.select([], [1], [])
 
 
 def _json(value: object) -> str:

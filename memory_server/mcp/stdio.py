@@ -28,6 +28,8 @@ logger = logging.getLogger(__name__)
 GRACE = 0.4
 """Seconds from the end of the input, or a signal, to the end of the process, whatever still runs. We promise 0.5."""
 
+STEPS = 10
+"""It is slept in so many steps: while the system does not let this process run, only one of them goes by."""
 
 QUIET = 0.5
 """Seconds. If the client sends nothing for so long, the server makes what carries out calls, before any call needs it.
@@ -78,10 +80,15 @@ def _leave_soon(close: Callable[[float], None]) -> None:
     """End the process after GRACE, even if a client that does not read, or a long call, blocks the event loop."""
 
     def wait() -> None:
-        time.sleep(GRACE)
+        _sleep(GRACE)
         _leave(close, 0.05)
 
     threading.Thread(target=wait, name="leave", daemon=True).start()
+
+
+def _sleep(seconds: float) -> None:
+    for _ in range(STEPS):
+        time.sleep(seconds / STEPS)
 
 
 async def _serve(server: MemoryServer, close: Callable[[float], None], early: Early) -> None:
@@ -222,15 +229,16 @@ class _Lines:
         seen = -1
         while seen != self.read or self._early.owes() or self._is_preparing:
             seen = self.read
-            time.sleep(GRACE)
+            _sleep(GRACE)
         _leave(self._close, 0.05)
 
     async def _let_calls_end(self) -> None:
         """After the end of the input: running calls are still answered, if they end soon."""
         _leave_soon(self._close)
-        with anyio.move_on_after(GRACE / 2):
-            while self.answers.awaited:
-                await anyio.sleep(0.005)
+        for _ in range(STEPS):
+            if not self.answers.awaited:
+                return
+            await anyio.sleep(GRACE / 2 / STEPS)
 
 
 class _Resumed(io.FileIO):

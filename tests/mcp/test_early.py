@@ -326,6 +326,39 @@ def test_a_client_that_closes_its_reading_end_is_left_without_a_traceback(warm: 
         assert process.stderr.read() == b""
 
 
+TAKES_OVER_LATE = """
+import sys, time
+from memory_server.__main__ import main
+from memory_server.mcp.early import Early
+
+def take_over(early, now=Early.take_over):
+    print("ready", file=sys.stderr, flush=True)
+    while len(early.answered) < 4:
+        time.sleep(0.005)
+    now(early)
+
+Early.take_over = take_over
+main()
+"""
+
+
+def test_what_is_answered_early_while_the_server_takes_over_reaches_the_client(warm: Servers) -> None:
+    """By then the SDK has made file descriptor 1 the log."""
+    command = [sys.executable, "-c", TAKES_OVER_LATE, *warm.command()[3:]]
+    with subprocess.Popen(
+        command, env={**os.environ, **warm.env}, cwd=warm.folder,
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+    ) as process:  # fmt: skip
+        assert process.stdin is not None
+        assert process.stderr is not None
+        process.stdin.write(b"".join(map(line, HANDSHAKE[:3])))
+        process.stdin.flush()
+        assert process.stderr.readline() == b"ready\n"
+        out, log = process.communicate(line(HANDSHAKE[3]), timeout=60)
+    assert (process.returncode, log) == (0, b"")
+    assert sorted(out.splitlines()) == sorted(early(warm, HANDSHAKE))
+
+
 @pytest.mark.usefixtures("cold")
 def test_a_client_that_reads_late_gets_all(warm: Servers) -> None:
     """The list is longer than a pipe holds, so the early answer waits in the middle of it."""
@@ -436,6 +469,7 @@ kept.write({name: text.replace("Long-term", "Wrong") for name, text in kept.read
 """
 
 
+@pytest.mark.usefixtures("cold")
 def test_an_early_answer_that_is_not_the_servers_own_is_noticed_and_mended(again: Servers) -> None:
     """Nobody makes such a file by chance: its digest is right."""
     right = early(again, HANDSHAKE)
