@@ -4,8 +4,7 @@ import os
 import signal
 import subprocess
 import sys
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -28,9 +27,6 @@ from tests.exchange.conftest import Run
 from tests.postgres_server import new_database, new_place
 
 MEMORIES = next(table for table in TABLES if table.name == "memories")
-
-PATIENCE = 60
-"""Seconds until a command is far enough; it takes a few."""
 
 OWN = {"migrations", "bits_changes", "job_problems", "erasures"}
 """Tables of one file alone: when it was migrated, what a running server compares, and what it has to erase."""
@@ -122,7 +118,7 @@ def test_no_id_is_used_twice_in_a_copy(copy: Path, run: Run, tenant: Postgres) -
 
 @pytest.fixture(scope="module")
 def large(tmp_path_factory: pytest.TempPathFactory, filled: Path) -> Path:
-    """A file whose copy takes seconds. Do not change it."""
+    """A file whose copy takes several steps. Do not change it."""
     path = tmp_path_factory.mktemp("large") / "memory.db"
     path.write_bytes(filled.read_bytes())
     fill(path, 6000)
@@ -137,9 +133,29 @@ def fill(path: Path, number: int) -> None:
         )
 
 
-def begun(tmp_path: Path, user_folders: dict[str, str], *arguments: object) -> "subprocess.Popen[str]":
+STOPS_HALF_WAY = """
+import os, signal, sys
+from memory_server.__main__ import main
+from memory_server.services import copying
+
+def tell(run, rows, now=copying._Run._tell):
+    now(run, rows)
+    if run.done - rows < 3000 <= run.done:
+        os.kill(os.getpid(), signal.SIGSTOP)
+
+copying._Run._tell = tell
+sys.exit(main())
+"""
+
+
+def begun(
+    tmp_path: Path,
+    user_folders: dict[str, str],
+    *arguments: object,
+    program: Sequence[str] = ("-m", "memory_server"),
+) -> "subprocess.Popen[str]":
     return subprocess.Popen(
-        [sys.executable, "-m", "memory_server", "copy", *map(str, arguments)],
+        [sys.executable, *program, "copy", *map(str, arguments)],
         env={**os.environ, **user_folders, "PYTHONPATH": str(ROOT)},
         cwd=tmp_path,
         stdout=subprocess.PIPE,
@@ -148,17 +164,18 @@ def begun(tmp_path: Path, user_folders: dict[str, str], *arguments: object) -> "
     )
 
 
-def half_way(process: "subprocess.Popen[str]", reached: Callable[[], bool]) -> None:
-    late = time.monotonic() + PATIENCE
-    while not reached():
-        assert process.poll() is None, process.communicate()
-        assert time.monotonic() < late, "it is not half way"
-        time.sleep(0.01)
+def half_way(tmp_path: Path, user_folders: dict[str, str], *arguments: object) -> "subprocess.Popen[str]":
+    """A copy that has stopped after some thousand memories, and can be killed or go on."""
+    process = begun(tmp_path, user_folders, *arguments, program=("-c", STOPS_HALF_WAY))
+    ended = os.waitid(os.P_PID, process.pid, os.WSTOPPED | os.WEXITED | os.WNOWAIT)
+    assert ended is not None
+    assert ended.si_code == os.CLD_STOPPED, process.communicate()
+    return process
 
 
-def killed(process: "subprocess.Popen[str]", reached: Callable[[], bool]) -> None:
-    half_way(process, reached)
-    process.send_signal(signal.SIGKILL)
+def killed(tmp_path: Path, user_folders: dict[str, str], *arguments: object) -> None:
+    process = half_way(tmp_path, user_folders, *arguments)
+    process.kill()
     process.communicate()
 
 
@@ -183,7 +200,8 @@ def test_a_killed_copy_to_postgresql_goes_on(
 ) -> None:
     source = tmp_path / "source.db"
     source.write_bytes(large.read_bytes())
-    killed(begun(tmp_path, user_folders, source, tenant.given), lambda: 1000 <= memories_in(tenant) < 6000)
+    killed(tmp_path, user_folders, source, tenant.given)
+    assert 1000 <= memories_in(tenant) < 6000
     for command in (("list",), ("add", "Too early")):
         used = run(tenant.given, *command)
         assert used.code == 1
@@ -214,10 +232,8 @@ def test_a_killed_copy_to_a_file_goes_on(
     assert run(large, "copy", large, tenant.given).code == 0
     target = tmp_path / "target.db"
     unfinished = target.with_name(target.name + ENDING)
-    killed(
-        begun(tmp_path, user_folders, tenant.given, target),
-        lambda: unfinished.exists() and unfinished.stat().st_size > 3_000_000,
-    )
+    killed(tmp_path, user_folders, tenant.given, target)
+    assert unfinished.exists()
     assert not target.exists()
     used = run(unfinished, "list")
     assert (used.code, used.err.count("\n")) == (1, 1)
@@ -234,9 +250,9 @@ def test_a_copy_whose_postgresql_is_killed_says_so_and_goes_on(
 ) -> None:
     cluster = Cluster(tmp_path / "cluster")
     place = cluster.place
-    process = begun(tmp_path, user_folders, large, place.given)
-    half_way(process, lambda: 2000 <= memories_in(place) < 6000)
+    process = half_way(tmp_path, user_folders, large, place.given)
     cluster.kill()
+    process.send_signal(signal.SIGCONT)
     _, error = process.communicate()
     assert (process.returncode, error.count("\n")) == (1, 1), error
     assert "cannot be reached" in error
@@ -249,8 +265,7 @@ def test_a_killed_copy_leaves_the_indexes_as_they_are(
     large: Path, tmp_path: Path, user_folders: dict[str, str], run: Run
 ) -> None:
     place = Postgres(new_database())
-    process = begun(tmp_path, user_folders, large, place.given)
-    killed(process, lambda: 2000 <= memories_in(place) < 6000)
+    killed(tmp_path, user_folders, large, place.given)
     with psycopg.connect(place.url, autocommit=True) as connection:
         options = """
             SELECT relname, reloptions FROM pg_class

@@ -22,8 +22,8 @@ LIMIT = 0.15
 SHORT = 0.04
 """The limit for those that only use up time; half of it is their slice."""
 
-SLACK = 1.0
-"""What ending a worker and starting another may take beside the limit."""
+LATE = 10.0
+"""Seconds after which the answer counts as never given: ten times what it takes on a machine that is busy."""
 
 SITUATION = Situation(
     messages=(Message("user", "今天是我的生日！ My birthday."), Message("assistant", "Happy birthday!")),
@@ -89,10 +89,10 @@ def test_a_hostile_trigger_is_answered_and_the_next_is_right(
 ) -> None:
     began = time.monotonic()
     with hurried() if spends else nullcontext():
-        (hostile,) = engine.run([source], SITUATION, budget=10)
+        (hostile,) = engine.run([source], SITUATION, budget=10 * LATE)
     (innocent,) = engine.run([INNOCENT], SITUATION, budget=10)
     took = time.monotonic() - began
-    assert took < LIMIT + SLACK
+    assert took < LATE
     assert isinstance(hostile, Value | Failure)
     assert str(hostile).isprintable()
     if isinstance(hostile, Failure):
