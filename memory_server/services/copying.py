@@ -4,7 +4,7 @@ import hashlib
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from memory_server.errors import Conflict, Mend, NotFound
+from memory_server.errors import Conflict, Mend, NotFound, Unavailable
 from memory_server.storage.copying import TABLES, VECTOR, Copied, Key, Row, Table, Target
 from memory_server.storage.database import Database
 
@@ -80,6 +80,7 @@ def copy(
 
     Raises:
         Conflict: the target is not empty; or it is not equal to the source in the end, and stays unfinished.
+        Unavailable: a database cannot be reached or used any more. What was copied stays.
     """
     source.settle()
     with source.snapshot() as tx:
@@ -88,9 +89,13 @@ def copy(
             raise NotFound(f"{name} holds nothing to copy. Nothing was written.")
         resumed = target.begin(name)
         run = _Run(tx.copied, target, progress, total)
-        copied = [run.copy(table) for table in TABLES]
-        target.prepare()
-        there = [run.read(table) for table in TABLES]
+        try:
+            copied = [run.copy(table) for table in TABLES]
+            target.prepare()
+            there = [run.read(table) for table in TABLES]
+        except Unavailable as error:
+            said = str(error).replace("Nothing was written.", "What was copied stays.")
+            raise Unavailable(said, Mend.COPY_AGAIN) from error
         wrong = [one.table for one, other in zip(copied, there, strict=True) if one != other]
         if wrong:
             raise Conflict(

@@ -256,6 +256,7 @@ def test_a_copy_whose_postgresql_is_killed_says_so_and_goes_on(
     _, error = process.communicate()
     assert (process.returncode, error.count("\n")) == (1, 1), error
     assert "cannot be reached" in error
+    assert "What was copied stays. Run `memory-server copy` with the same source and target again" in error
     cluster.start()
     assert "went on" in run(large, "copy", large, place.given).out
     cluster.stop()
