@@ -22,12 +22,12 @@ from memory_server.services.search import Found, SearchService
 from memory_server.settings import Settings
 from memory_server.sqlite.database import Database
 from memory_server.triggers import Outcome
-from memory_server.triggers.engine import SIMPLE_BUDGET, TwoTierEngine
+from memory_server.triggers.engine import TwoTierEngine
 from tests.conftest import Clock
 from tests.endpoint import Asked, Local, embedded, local_endpoint, refusing, stall, status
 
-QUICK = embedding_queue.PATIENCE + 0.8
-"""Seconds that a call may take at most: what it may wait, and the work itself on a busy machine."""
+QUICK = 15.0
+"""Seconds that a call may take at most on a busy machine: an endpoint that stalls does so for 30."""
 
 
 class NoJavaScript:
@@ -175,9 +175,11 @@ def test_a_stalling_endpoint_costs_one_search_two_seconds_and_the_next_ones_noth
     assert timed(lambda: found.append(one.search("harbour"))) < QUICK
     assert "did not answer within 2 s" in why(found[0])
     assert one.queue.filled.is_set(), "the job is told to look for it"
-    assert timed(lambda: found.append(one.search("harbour"))) < 1.0
+    asked = len(local.asked)
+    found.append(one.search("harbour"))
     assert [len(each.hits) for each in found] == [1, 1]
-    assert timed(lambda: one.store("The lighthouse is white")) < 1.0
+    one.store("The lighthouse is white")
+    assert len(local.asked) == asked
     local.answer = embedded
     one.queue.work()
     assert one.states() == [("active", 512, 2, 0)]
@@ -221,14 +223,15 @@ def test_a_store_waits_two_seconds_at_most_and_queues_its_text(window: Open, loc
 
 
 def test_while_the_endpoint_is_asked_for_the_first_time_one_search_waits_and_no_further_one(
-    window: Open, local: Local
+    window: Open, local: Local, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A local server may take a minute to load its model."""
     one = window()
     one.store("The harbour opens at noon")
     assert timed(lambda: one.search("harbour")) < QUICK
+    monkeypatch.setattr(embedding_queue, "PATIENCE", 2 * QUICK)
     found: list[Found] = []
-    assert timed(lambda: found.append(one.search("harbour"))) < 1.0
+    assert timed(lambda: found.append(one.search("harbour"))) < QUICK
     assert "still loading" in why(found[0])
 
 
@@ -344,13 +347,15 @@ def test_conditions_of_triggers_wait_no_longer_than_their_budget(window: Open, l
     situation = Situation((Message("user", "text 1"),), "c1", datetime(2026, 1, 1, tzinfo=UTC), 1)
 
     def slow(local: Local, asked: Asked) -> tuple[int, dict[str, str], bytes]:
-        local.ended.wait(0.1)
+        local.ended.wait(0.5)  # 40 times that is 20 s
         return embedded(local, asked)
 
     for answer in (slow, stall):
         local.answer = answer
-        assert timed(lambda: engine.judge(triggers, situation)) < SIMPLE_BUDGET + 0.8
-    assert timed(lambda: engine.judge(triggers, situation)) < 0.8
+        assert timed(lambda: engine.judge(triggers, situation)) < QUICK
+    asked = len(local.asked)
+    engine.judge(triggers, situation)
+    assert len(local.asked) == asked
 
 
 def test_a_search_that_had_little_time_does_not_count_as_a_failure_of_the_endpoint(
