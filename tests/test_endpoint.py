@@ -10,8 +10,9 @@ import pytest
 from mcp import Client
 
 from memory_server import app
+from memory_server.services.embedding_queue import PATIENCE
 from memory_server.settings import Settings
-from tests.conftest import PATIENCE, Servers, call, eventually
+from tests.conftest import Servers, call, eventually
 from tests.endpoint import Local, embedded, local_endpoint, stall
 
 KEY = "sk-nobody-may-read-this-1234567890"
@@ -52,16 +53,18 @@ async def test_searches_go_on_by_words_while_the_endpoint_is_away_and_by_meaning
         local.answer = stall
         began = time.monotonic()
         found = await call(client, "memory_search", query="harbour")
-        assert time.monotonic() - began < PATIENCE
+        assert time.monotonic() - began < PATIENCE + 0.8
         assert [hit["id"] for hit in found["results"]] == [stored["id"]]
         assert f"found by words only: {local.url} did not answer within 2 s." in found["degraded"]
         assert "--embedder-url" in found["degraded"]
 
         local.stop()
+        began = time.monotonic()
         second = await call(
             client, "memory_store", content="The lighthouse is white", type="learning", session="other"
         )
         found = await call(client, "memory_search", query="lighthouse")
+        assert time.monotonic() - began < PATIENCE
         assert [hit["id"] for hit in found["results"]] == [second["id"]]
         assert local.url in (await call(client, "memory_stats"))["embeddings"]["problem"]
 

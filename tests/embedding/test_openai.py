@@ -27,7 +27,6 @@ from memory_server.embedding.openai import (
 )
 from memory_server.embedding.prompts import Prompts, by_name
 from memory_server.errors import Hint, Mend, Unavailable, Unreachable
-from tests.conftest import PATIENCE
 from tests.endpoint import Asked, Local, broken, embedded, local_endpoint, refusing, says, stall, status
 
 KEY = "sk-local-1234567890"
@@ -454,8 +453,8 @@ def test_a_call_for_which_somebody_waits_ends_in_time_though_the_endpoint_stalls
 ) -> None:
     embedder = make()
     local.answer = stall
-    assert 0.3 <= took(lambda: embedder.embed_questions(["one"])[0], 0.3) < PATIENCE
-    assert took(lambda: embedder.embed_documents(["one"]), 0.0) < PATIENCE
+    assert 0.3 <= took(lambda: embedder.embed_questions(["one"])[0], 0.3) < 2.0
+    assert took(lambda: embedder.embed_documents(["one"]), 0.0) < 1.0
 
 
 def test_a_call_ends_in_time_though_the_answer_comes_byte_by_byte(local: Local, make: Make) -> None:
@@ -477,7 +476,7 @@ def test_a_call_ends_in_time_though_the_answer_comes_byte_by_byte(local: Local, 
         dripping = threading.Thread(target=drip)
         dripping.start()
         slow = OpenAIEmbedder(Endpoint(url), embedder.space)
-        assert took(lambda: slow.embed_questions(["one"])[0], 0.3) < PATIENCE
+        assert took(lambda: slow.embed_questions(["one"])[0], 0.3) < 2.0
         end.set()
         dripping.join()
 
@@ -495,7 +494,7 @@ def test_a_call_ends_in_time_though_a_name_cannot_be_looked_up(
     monkeypatch.setattr(socket, "getaddrinfo", look_up)
     far = OpenAIEmbedder(Endpoint("https://embeddings.invalid/v1"), embedder.space)
     try:
-        assert took(lambda: far.embed_questions(["one"])[0], 0.3) < PATIENCE
+        assert took(lambda: far.embed_questions(["one"])[0], 0.3) < 2.0
     finally:
         end.set()
 

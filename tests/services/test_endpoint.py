@@ -22,12 +22,12 @@ from memory_server.services.search import Found, SearchService
 from memory_server.settings import Settings
 from memory_server.sqlite.database import Database
 from memory_server.triggers import Outcome
-from memory_server.triggers.engine import TwoTierEngine
+from memory_server.triggers.engine import SIMPLE_BUDGET, TwoTierEngine
 from tests.conftest import Clock
 from tests.endpoint import Asked, Local, embedded, local_endpoint, refusing, stall, status
 
-QUICK = 15.0
-"""Seconds that a call may take at most on a busy machine: an endpoint that stalls does so for 30."""
+QUICK = embedding_queue.PATIENCE + 0.8
+"""Seconds that a call may take at most: what it may wait, and the work itself on a busy machine."""
 
 
 class NoJavaScript:
@@ -175,11 +175,9 @@ def test_a_stalling_endpoint_costs_one_search_two_seconds_and_the_next_ones_noth
     assert timed(lambda: found.append(one.search("harbour"))) < QUICK
     assert "did not answer within 2 s" in why(found[0])
     assert one.queue.filled.is_set(), "the job is told to look for it"
-    asked = len(local.asked)
-    found.append(one.search("harbour"))
+    assert timed(lambda: found.append(one.search("harbour"))) < 1.0
     assert [len(each.hits) for each in found] == [1, 1]
-    one.store("The lighthouse is white")
-    assert len(local.asked) == asked
+    assert timed(lambda: one.store("The lighthouse is white")) < 1.0
     local.answer = embedded
     one.queue.work()
     assert one.states() == [("active", 512, 2, 0)]
@@ -223,15 +221,14 @@ def test_a_store_waits_two_seconds_at_most_and_queues_its_text(window: Open, loc
 
 
 def test_while_the_endpoint_is_asked_for_the_first_time_one_search_waits_and_no_further_one(
-    window: Open, local: Local, monkeypatch: pytest.MonkeyPatch
+    window: Open, local: Local
 ) -> None:
     """A local server may take a minute to load its model."""
     one = window()
     one.store("The harbour opens at noon")
     assert timed(lambda: one.search("harbour")) < QUICK
-    monkeypatch.setattr(embedding_queue, "PATIENCE", 2 * QUICK)
     found: list[Found] = []
-    assert timed(lambda: found.append(one.search("harbour"))) < QUICK
+    assert timed(lambda: found.append(one.search("harbour"))) < 1.0
     assert "still loading" in why(found[0])
 
 
@@ -347,15 +344,13 @@ def test_conditions_of_triggers_wait_no_longer_than_their_budget(window: Open, l
     situation = Situation((Message("user", "text 1"),), "c1", datetime(2026, 1, 1, tzinfo=UTC), 1)
 
     def slow(local: Local, asked: Asked) -> tuple[int, dict[str, str], bytes]:
-        local.ended.wait(0.5)  # 40 times that is 20 s
+        local.ended.wait(0.1)
         return embedded(local, asked)
 
     for answer in (slow, stall):
         local.answer = answer
-        assert timed(lambda: engine.judge(triggers, situation)) < QUICK
-    asked = len(local.asked)
-    engine.judge(triggers, situation)
-    assert len(local.asked) == asked
+        assert timed(lambda: engine.judge(triggers, situation)) < SIMPLE_BUDGET + 0.8
+    assert timed(lambda: engine.judge(triggers, situation)) < 0.8
 
 
 def test_a_search_that_had_little_time_does_not_count_as_a_failure_of_the_endpoint(

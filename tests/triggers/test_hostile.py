@@ -22,8 +22,8 @@ LIMIT = 0.15
 SHORT = 0.04
 """The limit for those that only use up time; half of it is their slice."""
 
-LATE = 10.0
-"""Seconds after which the answer counts as never given: ten times what it takes on a machine that is busy."""
+LATE = 5.0
+"""Seconds after which the answer counts as never given. It took 1.7 on a machine that stood still half of the time."""
 
 SITUATION = Situation(
     messages=(Message("user", "今天是我的生日！ My birthday."), Message("assistant", "Happy birthday!")),

@@ -16,7 +16,7 @@ from memory_server.domain.message import Message
 from memory_server.errors import TriggerRejected
 from memory_server.services.long_term import Awakening, LongTermService
 from memory_server.triggers import Failure, Value
-from memory_server.triggers.engine import TwoTierEngine
+from memory_server.triggers.engine import BUDGET, TwoTierEngine
 from memory_server.triggers.javascript import sandbox, trial
 from memory_server.triggers.javascript.sandbox import Sandbox
 from tests.conftest import Clock, InMemory, file_of
@@ -26,8 +26,8 @@ from tests.triggers.hostile_more import HOSTILE, LATE, Hostile
 pytestmark = pytest.mark.slow
 
 LIMIT = 0.15
-NEVER = 15.0
-"""Seconds after which the answer counts as never given: ten times what it takes on a machine that is busy."""
+SLACK = 1.5
+"""What workers that end and start may take beside the limits, on a busy machine."""
 
 ENOUGH = 0.06
 """Seconds of a run of the check of a trigger that takes too long whatever it gets."""
@@ -152,7 +152,7 @@ def test_it_is_judged_as_foreseen_and_harms_no_other(
         assert told_well(added)
     began = time.monotonic()
     found = attacked.search()
-    assert time.monotonic() - began < NEVER
+    assert time.monotonic() - began < BUDGET / 2 + SLACK
     errors, skipped = dict(found.errors), dict(found.skipped)
     assert "before" not in errors | skipped
     assert "clean" not in errors | skipped
