@@ -94,8 +94,7 @@ def copy(
             target.prepare()
             there = [run.read(table) for table in TABLES]
         except Unavailable as error:
-            said = str(error).replace("Nothing was written.", "What was copied stays.")
-            raise Unavailable(said, Mend.COPY_AGAIN) from error
+            raise _broken_off(error) from error
         wrong = [one.table for one, other in zip(copied, there, strict=True) if one != other]
         if wrong:
             raise Conflict(
@@ -104,6 +103,13 @@ def copy(
             )
         target.finish(tx.copied.highest_ids())
     return Copy(tuple(copied), resumed)
+
+
+def _broken_off(error: Unavailable) -> Unavailable:
+    """The same failure, for somebody whose copy goes on when the command is repeated."""
+    text = error.problem.text.replace("Nothing was written.", "What was copied stays.")
+    hints = (Mend.COPY_AGAIN if hint.mend is Mend.TRY_AGAIN else hint for hint in error.problem.hints)
+    return Unavailable(text, *hints)
 
 
 def _add(digest: "hashlib._Hash", table: Table, rows: list[Row]) -> None:

@@ -1,6 +1,7 @@
 """A PostgreSQL server of its own, which can be killed like a machine that loses its power."""
 
 import threading
+from contextlib import suppress
 from pathlib import Path
 
 from memory_server.where import Postgres
@@ -27,7 +28,8 @@ class Cluster:
         with self._lock:
             first = psutil.Process(self._server.get_pid())
             for process in [first, *first.children(recursive=True)]:
-                process.kill()
+                with suppress(psutil.NoSuchProcess):  # it has ended meanwhile
+                    process.kill()
             first.wait(20)
 
     def start(self) -> None:

@@ -233,7 +233,7 @@ def test_a_killed_copy_to_a_file_goes_on(
     target = tmp_path / "target.db"
     unfinished = target.with_name(target.name + ENDING)
     killed(tmp_path, user_folders, tenant.given, target)
-    assert unfinished.exists()
+    assert unfinished.stat().st_size > 3_000_000
     assert not target.exists()
     used = run(unfinished, "list")
     assert (used.code, used.err.count("\n")) == (1, 1)
@@ -251,6 +251,7 @@ def test_a_copy_whose_postgresql_is_killed_says_so_and_goes_on(
     cluster = Cluster(tmp_path / "cluster")
     place = cluster.place
     process = half_way(tmp_path, user_folders, large, place.given)
+    assert 2000 <= memories_in(place) < 6000
     cluster.kill()
     process.send_signal(signal.SIGCONT)
     _, error = process.communicate()
@@ -267,6 +268,7 @@ def test_a_killed_copy_leaves_the_indexes_as_they_are(
 ) -> None:
     place = Postgres(new_database())
     killed(tmp_path, user_folders, large, place.given)
+    assert 2000 <= memories_in(place) < 6000
     with psycopg.connect(place.url, autocommit=True) as connection:
         options = """
             SELECT relname, reloptions FROM pg_class
