@@ -87,7 +87,7 @@ class Early:
             for each in (signal.SIGTERM, signal.SIGINT):
                 signal.signal(each, lambda *_: os._exit(0))  # until the server is there; nothing is open yet
             self._stop, self._stops = os.pipe()
-            self._output = os.dup(1)  # the SDK makes 1 the log before the server takes over
+            self._output = os.dup(1)  # the SDK turns 1 into the log before the server takes over
             self._input = _claimed_input()
             self._thread = threading.Thread(target=self._answer, name="early answers", daemon=True)
             self._thread.start()

@@ -29,7 +29,7 @@ GRACE = 0.4
 """Seconds from the end of the input, or a signal, to the end of the process, whatever still runs. We promise 0.5."""
 
 STEPS = 10
-"""It is slept in so many steps: while the system does not let this process run, only one of them goes by."""
+"""The waits for GRACE consist of so many sleeps. While the system stops this process, only one of them ends."""
 
 QUIET = 0.5
 """Seconds. If the client sends nothing for so long, the server makes what carries out calls, before any call needs it.
@@ -80,15 +80,15 @@ def _leave_soon(close: Callable[[float], None]) -> None:
     """End the process after GRACE, even if a client that does not read, or a long call, blocks the event loop."""
 
     def wait() -> None:
-        _sleep(GRACE)
+        _wait_grace()
         _leave(close, 0.05)
 
     threading.Thread(target=wait, name="leave", daemon=True).start()
 
 
-def _sleep(seconds: float) -> None:
+def _wait_grace() -> None:
     for _ in range(STEPS):
-        time.sleep(seconds / STEPS)
+        time.sleep(GRACE / STEPS)
 
 
 async def _serve(server: MemoryServer, close: Callable[[float], None], early: Early) -> None:
@@ -229,7 +229,7 @@ class _Lines:
         seen = -1
         while seen != self.read or self._early.owes() or self._is_preparing:
             seen = self.read
-            _sleep(GRACE)
+            _wait_grace()
         _leave(self._close, 0.05)
 
     async def _let_calls_end(self) -> None:
