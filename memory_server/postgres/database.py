@@ -126,7 +126,7 @@ class Database:
         person = self._acting()
         with self._translated(), self._connection(deadline.left(CALL)) as taken:
             tx = self._begun(taken, "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY", person)
-            tx.send("SELECT refuse_unfinished(%s)", (self._tenant,))
+            tx.send(*self._refusals())
             yield tx
             taken.connection.execute("COMMIT")
 
@@ -148,9 +148,7 @@ class Database:
             tx = self._begun(taken, "BEGIN ISOLATION LEVEL READ COMMITTED", person, seconds)
             tx.send("SELECT pg_advisory_xact_lock(%s, %s)", (WRITES, self._tenant))
             # Only now: a migration or a copy may have begun while it waited.
-            tx.send(
-                "SELECT refuse_newer(%s), refuse_unfinished(%s)", (self._migrations[-1].version, self._tenant)
-            )
+            tx.send(*self._refusals())
             marks = self._later.take(person)
             try:
                 if marks:
@@ -460,7 +458,16 @@ class Database:
             # After a statement that failed, the others are not run and fail too: the first error says why.
             behind = error.__context__ if isinstance(error, psycopg.errors.PipelineAborted) else None
             first = behind if isinstance(behind, psycopg.Error) else error
+            if first.sqlstate == failures.NEWER:
+                raise failures.newer(first, str(self.place), self._migrations[-1].version) from error
             raise failures.meaning(first, str(self.place)) from error
+
+    def _refusals(self) -> tuple[str, tuple[int, int]]:
+        """The statement that fails where the schema is newer than this program, or the tenant an unfinished copy."""
+        return (
+            "SELECT refuse_newer(%s), refuse_unfinished(%s)",
+            (self._migrations[-1].version, self._tenant),
+        )
 
 
 def _beginning_with(first: Connection) -> type[Connection]:

@@ -15,8 +15,6 @@ UNFINISHED = "MS002"
 
 def meaning(error: psycopg.Error, place: str) -> MemoryServerError:
     """The failure that a caller can understand. `place` names the database without a password."""
-    if error.sqlstate == NEWER:
-        return Unavailable(f"A newer version of the program has made the schema of {place}.", Mend.UPGRADE)
     if error.sqlstate == UNFINISHED:
         return unfinished(place, str(error.diag.message_primary))
     if isinstance(error, psycopg.DataError) and "NUL" in str(error):
@@ -86,6 +84,15 @@ def untold(error: psycopg.Error, place: str) -> Unavailable:
     return Unavailable(
         f"The connection to {place} broke while this was being written ({_first_line(error)}). Whether it was written "
         "cannot be told: look whether it is there before you write it again."
+    )
+
+
+def newer(error: psycopg.Error, place: str, known: int) -> Unavailable:
+    """Another server has brought the schema of an open database forward; `known` is the version of this program."""
+    return Unavailable(
+        f"A newer version of the program has upgraded {place}: {error.diag.message_primary}, and this program knows "
+        f"versions up to {known}. Nothing was changed.",
+        Mend.UPGRADE,
     )
 
 

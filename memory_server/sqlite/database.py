@@ -125,6 +125,7 @@ class Database:
         with self._translated(), until_the_end(CALL) as seconds, self._reader(seconds, person) as connection:
             connection.execute("BEGIN")
             try:
+                migrate.refuse_newer(connection, self._migrations[-1].version)
                 yield Transaction(connection, self._now(), person=person, copies=self._copies)
             finally:
                 _roll_back(connection)

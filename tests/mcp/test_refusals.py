@@ -342,3 +342,21 @@ async def test_a_server_that_starts_on_an_empty_file_makes_a_database_of_it(
     async with server() as client:
         await call(client, "memory_store", content="first", type="error")
     assert sqlite(server.db, "SELECT content FROM memories") == "first"
+
+
+async def test_an_older_program_beside_an_upgraded_file_refuses_to_read_what_it_would_not_find(
+    server: Servers, sqlite: Sqlite
+) -> None:
+    """Another window upgrades the file while this one runs: an answer of "null" would be a lie."""
+    async with server() as client:
+        await call(client, "write_memory", key="k", value=1)
+        version = int(sqlite(server.db, "PRAGMA user_version"))
+        sqlite(server.db, f"ALTER TABLE facts RENAME TO values_; PRAGMA user_version = {version + 1}")
+        for tool, arguments in (
+            ("read_memory", {"key": "k"}),
+            ("memory_search", {"query": "k"}),
+            ("list_memories", {}),
+            ("memory_stats", {}),
+        ):
+            answer = said(await client.call_tool(tool, arguments))
+            assert f"schema version {version + 1}, and this program knows versions up to {version}" in answer

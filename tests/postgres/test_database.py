@@ -17,6 +17,7 @@ from memory_server.domain.embedding import Vector
 from memory_server.domain.memory import Filter, MemoryDraft, MemoryType
 from memory_server.embedding.hashing import HashingEmbedder
 from memory_server.errors import Conflict, Invalid, Mend, Unavailable
+from memory_server.postgres import migrate
 from memory_server.postgres.database import PREPARED, WRITES, Database
 from memory_server.services.embedding_queue import EmbeddingQueue
 from memory_server.services.search import SearchService
@@ -231,16 +232,18 @@ def test_a_character_that_postgresql_cannot_keep_is_named(clock: Clock) -> None:
     database.close()
 
 
-def test_a_newer_schema_is_refused_at_each_write(clock: Clock) -> None:
+def test_a_newer_schema_is_refused_at_each_read_and_write(clock: Clock) -> None:
     """A server of a newer version has migrated while this one runs."""
+    newest = migrate.load()[-1].version
     place = Postgres(new_database())
     database = Database(place, clock)
     stored(database)
     with psycopg.connect(place.url, autocommit=True) as connection:
         connection.execute("INSERT INTO memory_server.migrations VALUES (9999, 'later', 'x')")
-    with pytest.raises(Unavailable, match="newer version") as error:
-        stored(database)
-    assert error.value.problem.hints[0].mend is Mend.UPGRADE
+    for call in (stored, count):
+        with pytest.raises(Unavailable, match=rf"version 9999, .* versions up to {newest}\. ") as error:
+            call(database)
+        assert error.value.problem.hints[0].mend is Mend.UPGRADE
     with pytest.raises(Unavailable, match="9999"):
         Database(place, clock).open()
     database.close()

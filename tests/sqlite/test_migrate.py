@@ -298,15 +298,23 @@ def test_a_migration_that_fails_leaves_everything_as_it_was(
     database.close()
 
 
-def test_a_write_is_refused_after_another_process_upgraded_the_open_file(
-    file_database: Database, sqlite: Sqlite
+def test_reads_and_writes_are_refused_after_another_process_upgraded_the_open_file(
+    file_database: Database, clock: Clock, migrations: Folder
 ) -> None:
-    assert file_database.path is not None
-    sqlite(file_database.path, f"PRAGMA user_version = {NEWEST + 6}")
-    with pytest.raises(Unavailable, match=f"schema version {NEWEST + 6}"), file_database.write() as tx:
-        tx.execute("INSERT INTO memories (content, type) VALUES ('x', 'error')")
     with file_database.read() as tx:
         assert tx.rows("SELECT * FROM memories") == []
+    newer = Database(file_database.path, clock, migrations("ALTER TABLE memories RENAME TO notes;"))
+    newer.open()
+    newer.close()
+    for transaction in (file_database.read, file_database.write):
+        with (
+            pytest.raises(
+                Unavailable, match=f"schema version {NEWEST + 1}, .* versions up to {NEWEST}"
+            ) as error,
+            transaction() as tx,
+        ):
+            tx.rows("SELECT * FROM memories")
+        assert error.value.problem.hints == (Hint(Mend.UPGRADE),)
 
 
 def test_the_packaged_migrations_are_those_of_the_checkout() -> None:
