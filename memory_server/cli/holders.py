@@ -4,6 +4,7 @@ import os
 import shutil
 import subprocess
 import sys
+from contextlib import suppress
 from pathlib import Path
 
 
@@ -23,14 +24,20 @@ def holders(path: Path) -> list[int] | None:
 
 
 def _by_proc(path: Path) -> list[int]:
-    wanted, found = path.stat(), []
-    for process in Path("/proc").iterdir():
-        if not process.name.isdigit() or int(process.name) == os.getpid():
-            continue
-        try:
-            there = any(os.path.samestat(wanted, each.stat()) for each in (process / "fd").iterdir())
-        except OSError:  # it has ended, or is another user's
-            continue
-        if there:
-            found.append(int(process.name))
-    return found
+    wanted = path.stat()
+    processes = (entry for entry in Path("/proc").iterdir() if entry.name.isdigit())
+    return [
+        int(process.name)
+        for process in processes
+        if int(process.name) != os.getpid() and _has_open(process, wanted)
+    ]
+
+
+def _has_open(process: Path, wanted: os.stat_result) -> bool:
+    """True if the process has the file open. A descriptor that is closed meanwhile is another file's."""
+    with suppress(OSError):  # the process has ended, or is another user's
+        for descriptor in (process / "fd").iterdir():
+            with suppress(FileNotFoundError):
+                if os.path.samestat(wanted, descriptor.stat()):
+                    return True
+    return False
