@@ -31,6 +31,11 @@ def meaning(error: psycopg.Error, place: str) -> MemoryServerError:
                 f"Other servers have kept {place} busy for longer than this call waits. Nothing was written.",
                 Mend.TRY_AGAIN,
             )
+        case errors.QueryCanceled():  # by `statement_timeout`, or by an administrator
+            return Unavailable(
+                f"PostgreSQL stopped a statement in {place} ({_first_line(error)}). Nothing was written.",
+                Mend.TRY_AGAIN,
+            )
         case errors.DiskFull():
             return Unavailable(
                 f"The disk of {place} is full. Nothing was written. Space must be freed.", Mend.TRY_AGAIN

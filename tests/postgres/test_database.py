@@ -381,6 +381,23 @@ def test_a_write_that_was_undone_is_never_called_written(tenant: Database) -> No
     assert count(tenant) == 0
 
 
+def test_a_statement_that_postgresql_stops_is_not_told_as_a_server_that_is_away(tenant: Database) -> None:
+    def sleep() -> None:
+        with tenant.write() as tx:
+            tx.memories.insert(DRAFT, Caller())
+            tx.send("SET LOCAL statement_timeout = 10")  # as an operator sets it for a role or a database
+            tx.send("SELECT pg_sleep(60)")
+
+    with pytest.raises(Unavailable) as error:
+        sleep()
+    assert str(error.value) == (
+        f"PostgreSQL stopped a statement in {tenant.place} (canceling statement due to statement timeout). "
+        "Nothing was written."
+    )
+    assert error.value.problem.hints[0].mend is Mend.TRY_AGAIN
+    assert count(tenant) == 0
+
+
 @pytest.mark.parametrize("times", range(PREPARED + 2))
 def test_a_failed_statement_spoils_no_later_one(
     times: int, clock: Clock, monkeypatch: pytest.MonkeyPatch
