@@ -15,7 +15,7 @@ import pytest
 from torture.cluster import Cluster
 
 from memory_server import stores
-from memory_server.errors import Unavailable
+from memory_server.errors import Conflict, Unavailable
 from memory_server.postgres.database import Database
 from memory_server.reader import clock
 from memory_server.services import copying
@@ -277,6 +277,26 @@ def test_a_killed_copy_leaves_the_indexes_as_they_are(
         assert connection.execute(options).fetchall() == []
         assert run(large, "copy", large, place.given).code == 0
         assert connection.execute(options).fetchall() == []
+
+
+def test_a_copy_that_differs_from_its_source_in_the_end_is_refused_and_stays_unfinished(
+    copy: Path, run: Run, tenant: Postgres
+) -> None:
+    """Another program changes a row of the target between the copying and the comparison."""
+    source, target = stores.at(copy, clock), stores.filling(tenant, clock)
+
+    def spoil(done: int, total: int) -> None:
+        if 2 * done == total:
+            with psycopg.connect(tenant.url, autocommit=True) as connection:
+                connection.execute("UPDATE memory_server.projects SET folder = 'elsewhere'")
+
+    with pytest.raises(Conflict, match=r"^The copy is not equal to .* in: projects\. It stays unfinished\.$"):
+        copying.copy(source, str(copy), target, spoil)
+    target.close()
+    source.close()
+    assert f"is an unfinished copy of {copy}" in run(tenant.given, "list").err
+    assert "went on" in run(copy, "copy", copy, tenant.given).out
+    assert problems(run, tenant) == []
 
 
 # Others who use the target

@@ -1,6 +1,8 @@
 """How a server over HTTP ends: running calls are answered, new ones are not taken, and the file is whole."""
 
+import json
 import signal
+import socket
 import threading
 import time
 
@@ -51,6 +53,27 @@ async def test_a_running_call_is_answered_and_a_new_one_is_not_taken(
     assert "result" in answers[0].json()
     assert sqlite(http.servers.db, "PRAGMA integrity_check") == "ok"
     assert not http.servers.db.with_name("memory.db-journal").exists()
+
+
+def test_while_it_ends_a_new_request_is_told_to_come_again_and_one_under_way_is_answered(
+    start: Start,
+) -> None:
+    def post() -> httpx2.Response:
+        return httpx2.post(http.url, json=HELLO, headers=JSON)
+
+    with start() as http, socket.create_connection(("127.0.0.1", http.port), timeout=60) as slow:
+        body = json.dumps(HELLO).encode()
+        head = {"Host": f"127.0.0.1:{http.port}", **JSON, "Content-Length": str(len(body))}
+        lines = ["POST /mcp HTTP/1.1", *(f"{name}: {value}" for name, value in head.items())]
+        slow.sendall("\r\n".join(lines).encode() + b"\r\n\r\n" + body[:1])
+        assert post().status_code == 200  # so the slow one has been seen
+        http.process.terminate()
+        until(lambda: post().status_code == 503, "new requests are refused")
+        refused = post()
+        assert (refused.json()["error"], refused.headers["retry-after"]) == ("closing", "5")
+        slow.sendall(body[1:])
+        assert slow.recv(100).startswith(b"HTTP/1.1 200")
+        assert http.process.wait(60) == 0
 
 
 async def test_open_streams_do_not_keep_it_from_ending(start: Start, era: str) -> None:

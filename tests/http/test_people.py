@@ -8,6 +8,7 @@ import httpx2
 import pytest
 from mcp.client.subscriptions import ResourcesListChanged, ResourceUpdated
 
+from memory_server.mcp.http.app import SESSIONS_OF_ONE
 from tests.conftest import ERAS, Sqlite, call
 from tests.http.conftest import Start, token
 from tests.http.test_door import HELLO, JSON
@@ -49,6 +50,19 @@ async def test_in_the_newer_era_a_header_tells_sessions_apart(start: Start) -> N
             await call(one, "write_memory", key="a", value=1, scope="session")
             assert (await call(other, "read_memory", key="a", scope="session"))["memory"] is None
             assert (await call(again, "read_memory", key="a", scope="session"))["memory"]["value"] == 1
+
+
+def test_one_person_cannot_open_more_sessions_than_are_meant_for_one(start: Start) -> None:
+    with start("--http-rate", "100000") as http:
+        ada, ben = (
+            {**JSON, "Authorization": f"Bearer {token(http.servers, name)}"} for name in ("ada", "ben")
+        )
+        with httpx2.Client(timeout=60) as client:
+            codes = [
+                client.post(http.url, json=HELLO, headers=ada).status_code for _ in range(SESSIONS_OF_ONE + 1)
+            ]
+            assert codes == [200] * SESSIONS_OF_ONE + [503]
+            assert client.post(http.url, json=HELLO, headers=ben).status_code == 200
 
 
 def test_a_session_of_somebody_else_does_not_exist(start: Start) -> None:

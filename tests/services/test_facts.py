@@ -502,3 +502,15 @@ def test_a_secret_anywhere_is_refused_and_not_stored(facts: FactService, draft: 
     assert "a1B2" not in str(refused.value)
     assert keys(facts) == []
     assert replace(facts, allow_secrets=True).write(draft, Scope.PROJECT, CLAUDE).created
+
+
+def test_a_purge_without_a_scope_erases_the_value_that_a_read_finds(facts: FactService) -> None:
+    """The project still knows the key, by its history."""
+    write(facts, "of the project")
+    facts.delete(KEY, Scope.PROJECT, CLAUDE)
+    write(facts, "of the user", scope=Scope.GLOBAL)
+    assert facts.purge(KEY, None, CLAUDE)[0] is Scope.GLOBAL
+    assert value(facts) == "no value"
+    with pytest.raises(NotFound):
+        changes(facts, Scope.GLOBAL)
+    assert [change.action for change in changes(facts, Scope.PROJECT)] == [Action.DELETED, Action.WRITTEN]

@@ -42,6 +42,24 @@ def test_nothing_of_what_was_forgotten_stays_in_the_file(tmp_path: Path, seed: i
     assert history.traces(path) == set()
 
 
+def test_erasing_lets_every_other_connection_drop_the_pages_that_it_has_read(
+    tmp_path: Path, clock: Clock
+) -> None:
+    """They hold the bytes that were erased, and a page that is written again would bring them back."""
+    database = Database(tmp_path / "memory.db", clock)
+    history = History(database, random.Random(3))
+    for _ in range(20):
+        history.step()
+    history.forget(0.5)
+    reader = apsw.Connection(str(tmp_path / "memory.db"))
+    reader.execute("SELECT count(*) FROM memories").fetchall()
+    before = reader.pragma("data_version")
+    assert database.erase() > 0
+    assert reader.pragma("data_version") != before
+    reader.close()
+    database.close()
+
+
 def test_a_deletion_by_hand_is_erased_too(tmp_path: Path, clock: Clock, sqlite: Sqlite) -> None:
     path = tmp_path / "memory.db"
     database = Database(path, clock)

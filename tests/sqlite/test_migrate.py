@@ -262,6 +262,24 @@ def test_a_migration_of_a_file_with_data_makes_a_backup_first(
     old.close()
 
 
+def test_a_copy_is_on_the_disk_before_it_gets_its_name_and_its_name_before_it_counts(
+    tmp_path: Path, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path, target = stored(tmp_path / "memory.db", clock), tmp_path / "copy.db"
+    steps: list[tuple[str, bool]] = []
+    flush = migrate.flush
+
+    def flushed(place: Path) -> None:
+        flush(place)
+        steps.append(("folder" if place.is_dir() else "file", target.exists()))
+
+    monkeypatch.setattr(migrate, "flush", flushed)
+    database = Database(path, clock)
+    database.backup(target)
+    database.close()
+    assert steps == [("file", False), ("folder", True)]
+
+
 def test_a_second_process_does_not_replace_the_backup_with_a_migrated_copy(
     tmp_path: Path, clock: Clock, migrations: Folder, monkeypatch: pytest.MonkeyPatch
 ) -> None:

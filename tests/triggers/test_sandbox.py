@@ -18,6 +18,8 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
+from memory_server.domain import acting
+from memory_server.domain.caller import Person
 from memory_server.domain.message import Message
 from memory_server.domain.situation import Situation
 from memory_server.errors import TriggerRejected, Unavailable
@@ -387,6 +389,34 @@ def test_what_others_left_no_time_for_is_not_told_as_a_missing_worker(engine: Sa
     for budget in (0.07, 0.08, 0.09):
         assert holds(engine.run([UNSTOPPABLE], SITUATION, budget))[0] in ("timeout", "skipped")
         engine.run(["true"], SITUATION, 5)
+
+
+def test_a_trigger_that_the_end_of_the_budget_cuts_short_behind_another_has_not_timed_out(
+    engine: Sandbox, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sandbox, "SLICE", 60.0)
+    engine.run(["true"], SITUATION, 5)
+    assert engine.run(["true", UNSTOPPABLE], SITUATION, 1)[1] == Skipped()
+
+
+def test_another_person_goes_first_before_an_endless_trigger_gets_more_than_its_slice(
+    engine: Sandbox, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sandbox, "SLICE", 1.0)  # the other person comes within it
+    engine.run(["true"], SITUATION, 5)
+    answered: list[str] = []
+
+    def search(person: str, source: str) -> None:
+        with acting.as_(Person(person, None)):
+            engine.run([source], SITUATION, 6)
+        answered.append(person)
+
+    ana = threading.Thread(target=search, args=("ana", UNSTOPPABLE))
+    ana.start()
+    until(lambda: engine._turns._holder is not None, "the worker evaluates the endless trigger")
+    search("ben", "true")
+    ana.join()
+    assert answered == ["ben", "ana"]
 
 
 def test_without_a_budget_all_is_skipped(engine: Sandbox) -> None:
