@@ -25,22 +25,27 @@ def opened(path: Path) -> Iterator[apsw.Connection]:
     """A connection to a copy of a file, with what its program has not moved into it yet.
 
     Raises:
-        Unavailable: it is damaged, or another program writes into it all the time.
+        Unavailable: it is damaged, it needs what this SQLite has not, or another program writes into it all the time.
     """
     with temporary.folder() as folder:
         connection = apsw.Connection(str(copied(path, folder)))
         try:
             _refuse_damaged(connection, path)
             yield connection
+        except apsw.Error as error:
+            raise Unavailable(f"{path} cannot be read: {error}") from error
         finally:
             connection.close()
 
 
 def tables(path: Path) -> dict[str, list[str]]:
-    """The tables of a file, each with its columns."""
+    """The ordinary tables of a file, each with its columns; SQLite reads a virtual table only with its module."""
     with opened(path) as connection:
         names = [
-            name for (name,) in connection.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")
+            name
+            for (name,) in connection.execute(
+                "SELECT name FROM sqlite_schema WHERE type = 'table' AND rootpage > 0"
+            )
         ]
         return {
             name: [

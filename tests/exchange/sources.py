@@ -1,5 +1,6 @@
 """A source in each format that is imported, written as its program writes it."""
 
+import gzip
 import json
 import sqlite3
 from collections.abc import Callable
@@ -35,9 +36,10 @@ def server_memory(folder: Path) -> Path:
 
 
 def memory_service(folder: Path) -> Path:
-    """Written by mcp-memory-service 12.4.0; its vectors, which nobody here reads, are left out."""
-    script = (FIXTURES / "mcp-memory-service.sql").read_text(encoding="utf-8")
-    return _database(folder / "sqlite_vec.db", script)
+    """Written by mcp-memory-service 12.4.0 with its vec0 table; 12.2.0 writes the same schema."""
+    path = folder / "sqlite_vec.db"
+    path.write_bytes(gzip.decompress((FIXTURES / "mcp-memory-service.db.gz").read_bytes()))
+    return path
 
 
 def memory_keeper(folder: Path) -> Path:

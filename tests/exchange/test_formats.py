@@ -86,7 +86,8 @@ def test_mcp_memory_service(tmp_path: Path, taken: Taken, sqlite: Sqlite) -> Non
         "desk",
     )
     assert (other["content"], other["type"], other["importance"]) == ("我们决定周二发布", "decision", 9)
-    assert one["created_at"].startswith("2026-11-22T15:31:34")
+    assert one["created_at"].startswith("2026-11-23T19:03:")
+    assert edges(sqlite, tmp_path / "memory.db") == {f"{one['content']} | related_to | {other['content']}"}
 
 
 def test_mcp_memory_keeper(tmp_path: Path, taken: Taken, sqlite: Sqlite) -> None:
@@ -257,6 +258,20 @@ def test_everything_goes_under_the_project_that_is_named(
     taken(tmp_path / "memory.db", sources.csv(tmp_path), sources.tax(tmp_path), "--project", "books")
     assert {each["project"] for each in memories(sqlite, tmp_path / "memory.db")} == {"books"}
     assert sqlite(tmp_path / "memory.db", "SELECT project FROM turns") == "books"
+
+
+def test_a_source_that_needs_functions_of_its_program_is_refused_in_one_line(
+    tmp_path: Path, run: Run
+) -> None:
+    path = sources.memory_service(tmp_path)
+    connection = sqlite3.connect(path)
+    connection.create_function("secret", 1, str.upper, deterministic=True)
+    connection.execute("ALTER TABLE memories ADD COLUMN loud AS (secret(content))")
+    connection.close()
+    done = run(tmp_path / "memory.db", "import", path)
+    assert (done.code, done.err.count("\n")) == (1, 1)
+    assert f"{path} cannot be read: " in done.err
+    assert "secret" in done.err
 
 
 def test_rows_that_are_only_in_the_log_of_a_source_are_taken_and_it_stays_as_it_is(
