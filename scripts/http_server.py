@@ -80,7 +80,7 @@ def environment() -> dict[str, str]:
 
 def token(db: Path, name: str) -> str:
     """A new token for a person."""
-    command = [sys.executable, "-m", "memory_server", "token", "add", name, "--db", str(db)]
+    command = [sys.executable, "-m", "memory_server", "token", "add", name, "--all-projects", "--db", str(db)]
     done = subprocess.run(command, capture_output=True, text=True, check=True, env=environment())
     return done.stdout.strip()
 

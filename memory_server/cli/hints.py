@@ -24,7 +24,7 @@ WORDS = {
     Mend.LIST_PROJECTS: "`memory-server projects` lists them.",
     Mend.LIST_TOKENS: "`memory-server token list` lists them.",
     Mend.USE_ANOTHER_PORT: "Name another port: --http of serve, --port of view.",
-    Mend.ADD_TOKEN: "Make one first: memory-server token add NAME",
+    Mend.ADD_TOKEN: "Make one first: memory-server token add NAME --project PROJECT",
     Mend.SETTLE_DISPUTE: f"Say which of {{old}} and {{new}} is right, or that both are. {_THROUGH_AN_ASSISTANT}",
     Mend.DELETE_DUPLICATE: f"Delete memory {{id}}. {_THROUGH_AN_ASSISTANT}",
     Mend.CLOSE_TASK: f"Delete the fact {{key}}, or write how it stands. {_THROUGH_AN_ASSISTANT}",

@@ -15,7 +15,8 @@ from memory_server.settings import Settings
 def serve_command(settings: Settings) -> None:
     """Serve over standard input and output: what an assistant starts, and the default command.
 
-    With --http it serves several machines and people instead. They need tokens: memory-server token add NAME.
+    With --http it serves several machines and people instead. They need tokens: memory-server token add NAME --project
+    PROJECT.
     """
     from memory_server.cli.serve import serve
 

@@ -25,7 +25,7 @@ COLUMNS = (
 @verb(
     "add",
     examples=(
-        "memory-server token add ada",
+        "memory-server token add ada --all-projects",
         "memory-server token add ben --project shop --project ledger --read-only --expires 90d",
     ),
 )
@@ -37,6 +37,7 @@ COLUMNS = (
     help="Only this project, besides what belongs to the person. Give it several times for several projects.",
     shell_complete=options.completed("projects"),
 )
+@click.option("--all-projects", is_flag=True, help="All projects, also those to come.")
 @click.option("--read-only", is_flag=True, help="The token cannot write.")
 @click.option(
     "--expires",
@@ -45,9 +46,16 @@ COLUMNS = (
     help="Valid until then: 2027-03-14, or 90d for 90 days.",
 )
 def add_command(
-    settings: Settings, name: str, projects: tuple[str, ...], read_only: bool, expires: str | None
+    settings: Settings,
+    name: str,
+    projects: tuple[str, ...],
+    all_projects: bool,
+    read_only: bool,
+    expires: str | None,
 ) -> None:
     """Make a token for the person NAME, and print it once. The file keeps only its hash."""
+    if bool(projects) == all_projects:
+        raise click.UsageError("Say which projects the token is for: --project PROJECT, or --all-projects.")
     draft = TokenDraft(name, projects or None, read_only, expires)
     with rows(settings, makes=True) as services:
         token, kept = services.tokens.add(draft, caller(settings))

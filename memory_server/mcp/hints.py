@@ -23,7 +23,7 @@ WORDS = {
     Mend.LIST_PROJECTS: "`memory_stats` lists them.",
     Mend.LIST_TOKENS: "The user can list them: memory-server token list.",
     Mend.USE_ANOTHER_PORT: "The user can name another port with --http.",
-    Mend.ADD_TOKEN: "The user can make one: memory-server token add NAME.",
+    Mend.ADD_TOKEN: "The user can make one: memory-server token add NAME --project PROJECT.",
     Mend.SETTLE_DISPUTE: "If {old} is outdated: `graph_connect` with sourceId={new}, targetId={old}, "
     "relation=supersedes. If both hold: `graph_connect` with sourceId={source}, targetId={target}, "
     "relation=contradicts, end=true.",

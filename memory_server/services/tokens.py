@@ -33,7 +33,7 @@ class TokenService:
         if not 1 <= len(name) <= NAME:
             raise Invalid(f"The name of a person has 1 to {NAME} characters, got {draft.name[:NAME]!r}.")
         if draft.projects is not None and EVERYWHERE in draft.projects:
-            raise Invalid(f"`{EVERYWHERE}` is not a project. A token without a project has all of them.")
+            raise Invalid(f"`{EVERYWHERE}` is not a project. A token for all projects names none.")
         meant = None if draft.projects is None else [projects.asked(each, caller) for each in draft.projects]
         token = made(self.chance(BYTES))
         with acting.as_(None), self.database.write() as tx:

@@ -115,8 +115,9 @@ def http(module_servers: Servers) -> Iterator[Http]:
 
 
 def token(servers: Servers, *arguments: str) -> str:
-    """A new token: `token(servers, "ada", "--project", "shop")`."""
-    return _run(servers, "token", "add", *arguments)
+    """A new token: `token(servers, "ada", "--project", "shop")`; without a project it has all."""
+    reach = () if "--project" in arguments else ("--all-projects",)
+    return _run(servers, "token", "add", *arguments, *reach)
 
 
 def revoke(servers: Servers, name: str) -> None:
