@@ -30,12 +30,29 @@ def main() -> int:
             os._exit(code)  # all is written and closed; to take down the modules costs a tenth
     early = None
     if _may_serve(sys.argv[1:]):
+        import signal
+
+        signal.signal(signal.SIGINT, signal.SIG_DFL)  # so Ctrl-C during the imports prints no traceback
         from memory_server.mcp.early import begun
 
         early = begun(sys.argv[1:], os.environ)
     from memory_server.cli.main import main as run
 
-    return run(early=early)
+    return _left_by_threads(run(early=early))
+
+
+def _left_by_threads(code: int) -> int:
+    """Returns the exit code, or ends the process here if a job still runs.
+
+    A job may be inside the model: the end of the interpreter stops its thread there, which aborts the process.
+    """
+    import threading
+
+    if any(thread.daemon for thread in threading.enumerate()):
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(code)
+    return code
 
 
 def _may_serve(arguments: Sequence[str]) -> bool:

@@ -30,7 +30,7 @@ def serve(
         gate, log_config=None, access_log=False, lifespan="off", server_header=False, date_header=False,
         timeout_graceful_shutdown=1, proxy_headers=False,
     )  # fmt: skip
-    told(f"http://{host}:{port}/?token={token}")
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
     with suppress(KeyboardInterrupt):  # the server raises each signal again when it has ended
+        signal.signal(signal.SIGTERM, signal.default_int_handler)
+        told(f"http://{host}:{port}/?token={token}")
         uvicorn.Server(config).run(sockets=[listening])

@@ -5,11 +5,12 @@ import signal
 import socket
 import threading
 import time
+from pathlib import Path
 
 import httpx2
 import pytest
 
-from tests.conftest import Sqlite, call, until
+from tests.conftest import Servers, Sqlite, call, until
 from tests.http.conftest import Start
 from tests.http.test_door import HELLO, JSON
 
@@ -74,6 +75,17 @@ def test_while_it_ends_a_new_request_is_told_to_come_again_and_one_under_way_is_
         slow.sendall(body[1:])
         assert slow.recv(100).startswith(b"HTTP/1.1 200")
         assert http.process.wait(60) == 0
+
+
+@pytest.mark.skipif(not Path("/proc/self/maps").exists(), reason="it looks for what the process has loaded")
+async def test_ctrl_c_while_the_program_is_imported_prints_nothing(server: Servers) -> None:
+    server.cold = True
+    process = server.process("serve", "--http", "0")
+    maps = Path(f"/proc/{process.pid}/maps")
+    until(lambda: "pydantic_core" in maps.read_text(), "the imports are under way")
+    process.send_signal(signal.SIGINT)
+    assert process.communicate(timeout=60) == (b"", b"")
+    assert process.returncode == -signal.SIGINT
 
 
 async def test_open_streams_do_not_keep_it_from_ending(start: Start, era: str) -> None:
