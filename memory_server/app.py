@@ -131,6 +131,7 @@ class Services:
     timeline: TimelineService
     injections: InjectionService
     forgetting: ForgettingService
+    erasure: ErasureService
 
     def start(self) -> None:
         """Begin the background work, which opens the file: a locked one must not keep the server from its first answer.
@@ -203,7 +204,7 @@ def build(settings: Settings, several: bool = False) -> Services:
     recall = RecallService(database, queue, long_term, counts, learning)
     learnt = LearningService(database, learning.on)
     calls = CallService(database, counts)
-    forgetting = ForgettingService(database)
+    forgetting, erasure = ForgettingService(database), ErasureService(database)
     jobs = [
         Job("open the database", database.open, ONCE),
         *(
@@ -222,7 +223,7 @@ def build(settings: Settings, several: bool = False) -> Services:
         Job("remove expired facts", facts.remove_expired, LOOK, LOOK, shared=True),
         Job("find keywords of short-term memories", short_term.find_keywords, LOOK, LOOK, shared=True),
         Job("purge what was deleted long ago", forgetting.purge_due, PURGING, LOOK, shared=True),
-        Job("erase what was deleted", ErasureService(database).erase_at_rest, LOOK, LOOK, shared=True),
+        Job("erase what was deleted", erasure.erase_at_rest, LOOK, LOOK, shared=True),
         Job("clean up short-term memories", partial(clean_up, short_term, calls), CLEANUP, LOOK, shared=True),
         Job("keep the counts of calls", calls.keep, KEEPING_COUNTS, KEEPING_COUNTS),
         Job(
@@ -272,6 +273,7 @@ def build(settings: Settings, several: bool = False) -> Services:
         TimelineService(database),
         InjectionService(database),
         forgetting,
+        erasure,
     )
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import click
 
 from memory_server.cli import options, output, progress
-from memory_server.cli.opened import opened
+from memory_server.cli.opened import erased, opened
 from memory_server.cli.program import verb
 from memory_server.errors import Invalid
 from memory_server.reader import clock
@@ -59,8 +59,10 @@ def backup_command(settings: Settings, dest: Path | None, keep: int | None, dry_
             output.say(f"{each} would be deleted.")
         return
     unit = PAGE if isinstance(settings.db, Path) else None
-    with opened(settings) as services, progress.bar("copying", unit) as report:
-        services.backup(target, report)
+    with opened(settings) as services:
+        erased(services.erasure, " and in this backup")
+        with progress.bar("copying", unit) as report:
+            services.backup(target, report)
     output.say(f"{target}: {target.stat().st_size:,} bytes, checked")
     if keep is not None:
         for each in _beyond(_backups(like, target.parent), keep):

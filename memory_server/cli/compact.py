@@ -3,6 +3,8 @@
 from memory_server.cli import options, output, progress
 from memory_server.cli.opened import file_database
 from memory_server.cli.program import verb
+from memory_server.errors import Unavailable
+from memory_server.services.erasure import ErasureService
 from memory_server.settings import Settings
 
 
@@ -11,12 +13,15 @@ from memory_server.settings import Settings
 def compact_command(settings: Settings, dry_run: bool) -> None:
     """Make the file smaller: give back the bytes in which nothing is kept.
 
-    Assistants can go on; their writes wait meanwhile.
+    What was purged is overwritten first. Assistants can go on; their writes wait meanwhile.
     """
     with file_database(settings, "PostgreSQL uses what is free again by itself (autovacuum).") as database:
         if dry_run:
             output.say(f"{settings.db}: {database.free():,} bytes are free. Nothing was changed.")
             return
         with progress.clock(f"writing {settings.db} anew"):
+            problem = ErasureService(database).erase_now()
+            if problem is not None:
+                raise Unavailable(problem.text, *problem.hints)
             before, after = database.compact()
     output.say(f"{settings.db}: {before:,} bytes before, {after:,} now.")

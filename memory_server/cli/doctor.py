@@ -18,6 +18,7 @@ from memory_server.settings import Settings
 if TYPE_CHECKING:
     from memory_server.app import Services
 
+_TO_ERASE = "bytes of it are left; a server that runs overwrites them, and so does `memory-server compact`"
 _RESCUED = "May hold what was purged since. Delete it when you have all that you need of it."
 
 
@@ -72,6 +73,7 @@ def examined(services: "Services", fixed: tuple[str, ...] = ()) -> DoctorAnswer:
         "tools": ", ".join(tool.name for tool in listed.chosen(settings)),
         "clients": "; ".join(each.told() for each in clients) or "none found",
         "hooks": _hooks(hooks),
+        "deleted": _TO_ERASE if health.to_erase else "all of it is overwritten",
         "copies": ", ".join(health.copies) or "none",
         **({"rescued": f"{', '.join(health.rescues)}. {_RESCUED}"} if health.rescues else {}),
         "problems": "none" if not problems else f"{len(problems)}",

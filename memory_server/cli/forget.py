@@ -10,7 +10,7 @@ from memory_server.cli.answers import ShownFact, ShownMemory, ShownShortTerm, Sh
 from memory_server.cli.guard import complain
 from memory_server.cli.handles import Handle, HandleType
 from memory_server.cli.hints import WORDS
-from memory_server.cli.opened import caller, opened
+from memory_server.cli.opened import caller, erased, opened
 from memory_server.cli.output import Column
 from memory_server.cli.program import verb
 from memory_server.cli.show import Shown, shown
@@ -53,26 +53,32 @@ def forget_command(settings: Settings, ids: tuple[Handle, ...], purge: bool, dry
             return 0
         if purge:
             output.confirm("Erase this for good? Nothing brings it back.", yes, "--yes")
-        return 1 if _forget_all(services, wanted, purge, by) else 0
+        return 0 if _forget_all(services, wanted, purge, by) else 1
 
 
-def _forget_all(services: "Services", wanted: Sequence[Handle], purge: bool, by: Caller) -> int:
-    """Forget each; how many are not there."""
-    missing, until, elsewhere = 0, None, dict[str, None]()
-    for each in wanted:
-        try:
-            done = forget(services, each, purge, by)
-        except NotFound as error:
-            complain(told([error.problem], WORDS) or "")
-            missing += 1
-            continue
-        until, elsewhere = done.undo_until, elsewhere | dict.fromkeys(done.elsewhere)
-        output.say(f"{each} {'erased for good' if purge else 'deleted'}.")
+def _forget_all(services: "Services", wanted: Sequence[Handle], purge: bool, by: Caller) -> bool:
+    """Forget each; true if all of it is gone as was asked."""
+    gone, until, elsewhere = list[Handle](), None, dict[str, None]()
+    try:
+        for handle in wanted:
+            try:
+                done = forget(services, handle, purge, by)
+            except NotFound as error:
+                complain(told([error.problem], WORDS) or "")
+                continue
+            until, elsewhere = done.undo_until, elsewhere | dict.fromkeys(done.elsewhere)
+            gone.append(handle)
+    finally:  # also where the next one failed
+        overwritten = not purge or erased(services.erasure)
+        for handle in gone:
+            output.say(
+                f"{handle} {'deleted' if not purge else 'erased for good' if overwritten else 'purged'}."
+            )
     if until is not None:
         output.note(f"`memory-server undo` brings it back until {output.moment(until)}.")
     for path in elsewhere:
         output.note(f"Saved when the database went away, and may still hold it: {path}.")
-    return missing
+    return overwritten and len(gone) == len(wanted)
 
 
 def forget(services: "Services", handle: Handle, purge: bool, by: Caller) -> Forgotten:

@@ -6,7 +6,7 @@ import re
 import click
 
 from memory_server.cli.flags import flag_of
-from memory_server.cli.opened import opened
+from memory_server.cli.opened import erased, opened
 from memory_server.cli.program import verb
 from memory_server.domain.caller import Caller
 from memory_server.domain.learning import OPEN
@@ -49,15 +49,17 @@ def captured(settings: Settings, session: str | None) -> None:
         print("Nothing was kept without being asked.")
 
 
-def forget(settings: Settings, session: str | None) -> None:
-    """Erase for good what was kept unasked: of the sessions whose id begins so, or of all."""
+def forget(settings: Settings, session: str | None) -> bool:
+    """Erase for good what was kept unasked: of the sessions whose id begins so, or of all. True if it is gone."""
     if not session:
         raise Invalid(f"Say of which session (`memory-server hook captured` shows them), or `{ALL}`.")
     with opened(settings) as services:
         done = CaptureService(services.database).forget(None if session == ALL else session, Caller())
-    print(f"Erased: {done.number}.")
+        overwritten = erased(services.erasure)
+    print(f"{'Erased' if overwritten else 'Purged'}: {done.number}.")
     for path in done.elsewhere:
         print(f"  {path} may hold some of it still.")
+    return overwritten
 
 
 def learnt(settings: Settings) -> None:
@@ -75,15 +77,17 @@ def learnt(settings: Settings) -> None:
         print("Nothing was learnt yet.")
 
 
-def unlearn(settings: Settings, what: str | None) -> None:
-    """Forget what was learnt of a memory (m12), a question (q3), or all."""
+def unlearn(settings: Settings, what: str | None) -> bool:
+    """Forget what was learnt of a memory (m12), a question (q3), or all. True if its bytes are gone."""
     named = re.fullmatch(r"([mq])(\d+)", what or "")
     if what != ALL and named is None:
         raise Invalid(f"Say what: m12 or q3 (`memory-server hook learnt` shows them), or `{ALL}`.")
     kind, number = (named[1], int(named[2])) if named else ("", 0)
     with opened(settings) as services:
         done = services.learning.forget(number if kind == "m" else None, number if kind == "q" else None)
+        overwritten = erased(services.erasure)
     print(f"Forgotten: {done}.")
+    return overwritten
 
 
 @verb(
@@ -105,11 +109,11 @@ def hook_command(settings: Settings, event: str, whose: str | None, client: str 
         case "captured":
             captured(settings, whose)
         case "forget":
-            forget(settings, whose)
+            return 0 if forget(settings, whose) else 1
         case "learnt":
             learnt(settings)
         case "unlearn":
-            unlearn(settings, whose)
+            return 0 if unlearn(settings, whose) else 1
         case _:
             from memory_server.hook.main import main
 

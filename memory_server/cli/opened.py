@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar, cast
 
 from memory_server import reader
+from memory_server.cli.guard import complain
 from memory_server.domain.caller import Caller
 from memory_server.errors import Invalid
 from memory_server.settings import Settings
@@ -15,6 +16,7 @@ from memory_server.sqlite import temporary
 if TYPE_CHECKING:
     from memory_server.app import Services
     from memory_server.reader import Reader
+    from memory_server.services.erasure import ErasureService
     from memory_server.services.recall import RecallService
     from memory_server.services.search import SearchService
     from memory_server.sqlite.database import Database as File
@@ -158,6 +160,20 @@ def file_database(settings: Settings, instead: str) -> Iterator["File"]:
     file_of(settings, instead)
     with rows(settings) as found:
         yield cast("File", found.database)
+
+
+def erased(erasure: "ErasureService", copied: str = "") -> bool:
+    """Overwrite what was purged, before a command says that it is gone. False where that failed, which is told.
+
+    `copied` tells which copy then holds the bytes too.
+    """
+    problem = erasure.erase_now()
+    if problem is not None:
+        complain(
+            f"Bytes of what was purged are left in the database{copied}: {problem.text} The next server that runs "
+            "overwrites them, and so does `memory-server compact`."
+        )
+    return problem is None
 
 
 def caller(settings: Settings) -> Caller:

@@ -1,10 +1,11 @@
-"""What was deleted leaves the bytes of the file, in the background, once the deleting has come to rest."""
+"""What was deleted leaves the bytes of the file: once the deleting has come to rest, or at once for a command."""
 
 import logging
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
+from memory_server.errors import Problem, Unavailable
 from memory_server.storage.database import Database
 from memory_server.storage.jobs import FILE
 
@@ -40,6 +41,17 @@ class ErasureService:
             self.erase()
             self._looks = 0
         self._before = due
+
+    def erase_now(self) -> Problem | None:
+        """Erase what is due before a command says that it is gone; why that could not be done. Then it stays due."""
+        try:
+            with self.database.read() as tx:
+                due = tx.erasures.due()
+            if due:
+                self.erase()
+        except Unavailable as error:
+            return error.problem
+        return None
 
     def erase(self) -> None:
         """Erase what is due now: deleted words first, because their bytes are among those erased then.

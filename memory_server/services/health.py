@@ -11,7 +11,8 @@ from memory_server.storage.database import Database
 class Health:
     """`problems` has a line for each thing that is wrong, `jobs` those of background jobs; `size` is in bytes.
 
-    `copies` and `rescues` are the files next to the database that hold its content too, each with its age.
+    `copies` and `rescues` are the files next to the database that hold its content too, each with its age. `to_erase`:
+    bytes of what was deleted are not overwritten yet.
     """
 
     libraries: Mapping[str, str]
@@ -22,6 +23,7 @@ class Health:
     jobs: Mapping[str, str]
     copies: tuple[str, ...]
     rescues: tuple[str, ...]
+    to_erase: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +46,7 @@ class HealthService:
                 tx.job_problems.select(),
                 tuple(self.database.files.copies()),
                 tuple(self.database.files.rescues()),
+                bool(tx.erasures.due()),
             )
 
     def mend(self) -> list[str]:

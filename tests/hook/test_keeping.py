@@ -159,6 +159,9 @@ async def test_all_of_it_is_listed_and_erased_by_one_command(empty: Hooks) -> No
     )  # the fact is of two now
     assert empty.run("hook", "forget", "all", "--db", empty.given).stdout == "Erased: 2.\n"
     assert kept(empty) == []
+    if isinstance(empty.place, Path):
+        content = empty.place.read_bytes()
+        assert [word for word in (b"edger", b"listens") if word in content] == []
     for table in ("short_term_memories", "trash", "fact_history"):
         assert empty.rows(f"SELECT count(*) FROM {table}") == [(0,)]
     done = empty.run("hook", "forget", "--db", empty.given)

@@ -262,11 +262,7 @@ async def test_no_secret_is_kept_of_a_question_and_forgetting_erases_it_from_the
         await call(client, "recall", query=f"Where does the ferry token {secret} belong?")
         assert questions(hooks, sqlite) == [{"question": VAIN, "sessions": 2}]
         assert hooks.run("hook", "forget", "b", "--db", hooks.given).stdout == "Erased: 1.\n"
-
-        async def erased() -> bool:
-            return b"ferry gateway" not in hooks.db.read_bytes()
-
-        await eventually(erased, "the question is not in the file any more")
+        assert b"ferry gateway" not in hooks.db.read_bytes()
 
 
 async def test_the_questions_of_a_project_follow_it(server: Servers, hooks: Hooks, sqlite: Sqlite) -> None:

@@ -35,8 +35,9 @@ def back_up(desk: Desk, visit: Visit) -> Response:
 
     def run(told: Callable[[int, int], None]) -> str:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        problem = desk.services.erasure.erase_now()
         desk.services.backup(target, told)
-        return str(target)
+        return str(target) if problem is None else f"{target}. {problem.text}"
 
     desk.work.start("backup", run)
     return back("/doctor", done="backup")
