@@ -1,7 +1,6 @@
 """The connections to the database file and their transactions."""
 
 import logging
-import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -15,12 +14,13 @@ from memory_server.domain import acting, deadline
 from memory_server.domain.caller import Person
 from memory_server.domain.deadline import CALL
 from memory_server.domain.moment import timestamp
-from memory_server.errors import Hint, Invalid, Mend, Problem, Unavailable
+from memory_server.domain.places import Places
+from memory_server.errors import Hint, Invalid, MemoryServerError, Mend, Problem, Unavailable
 from memory_server.sqlite import bm25, checks, failures, files, migrate, pragmas, rights, vectors
 from memory_server.sqlite.database_files import DatabaseFiles
 from memory_server.sqlite.transaction import Transaction
 from memory_server.sqlite.tx import Copies
-from memory_server.sqlite.waiting import Places, nap, until_the_end
+from memory_server.sqlite.waiting import left, nap, until_the_end
 from memory_server.storage import packaged
 from memory_server.storage.database import COUNTING_PATIENCE, record
 from memory_server.storage.later import Later, Mark
@@ -92,7 +92,9 @@ class Database:
         self._migrations = packaged.load(migrations or packaged.folder())
         self._writing = Places(1)
         self._reading = self._writing if path is None else Places(READERS)
-        self._opening = threading.Lock()
+        self._opening = Places(1)
+        self._failure: MemoryServerError | None = None
+        """Why the last attempt to open the file failed."""
         self._handles: _Handles | None = None
         self._was_open = False
         self._loss: str | None = None
@@ -122,7 +124,7 @@ class Database:
     def read(self) -> Iterator[Transaction]:
         """One consistent view of the file, as the person sees it for whom something is done."""
         person = self._acting()
-        with self._translated(), until_the_end(CALL) as seconds, self._reader(seconds, person) as connection:
+        with self._translated(), until_the_end(CALL), self._reader(person) as connection:
             connection.execute("BEGIN")
             try:
                 migrate.refuse_newer(connection, self._migrations[-1].version)
@@ -145,8 +147,8 @@ class Database:
             raise Invalid("You may only read here. Nothing was changed.")
         with (
             self._translated(),
-            until_the_end(patience) as seconds,
-            self._writer(seconds, person) as connection,
+            until_the_end(patience),
+            self._writer(person) as connection,
         ):
             connection.execute("BEGIN IMMEDIATE")
             marks: list[Mark] = []
@@ -210,12 +212,12 @@ class Database:
 
     def backup(self, target: Path, told: Callable[[int, int], None] | None = None) -> None:
         """Write a checked copy of the whole database to `target`. `told` hears how many pages of how many are."""
-        with self._translated(), until_the_end(CALL) as seconds, self._reader(seconds) as connection:
+        with self._translated(), until_the_end(CALL), self._reader() as connection:
             migrate.backup(connection, target, told)
 
     def compact(self) -> tuple[int, int]:
         """Write the file anew without its free pages; how many bytes it had before and has now."""
-        with self._translated(), until_the_end(CALL) as seconds, self._writer(seconds) as writer:
+        with self._translated(), until_the_end(CALL), self._writer() as writer:
             before = Transaction(writer, self._now()).size()
             writer.execute("VACUUM")
             return before, Transaction(writer, self._now()).size()
@@ -282,7 +284,7 @@ class Database:
         from memory_server.sqlite import erasing  # 5 ms, which a hook that never erases does without
         from memory_server.sqlite.free_bytes import Unexpected
 
-        with self._translated(), until_the_end(CALL) as seconds:
+        with self._translated(), until_the_end(CALL):
             handles = self._open_handles()
             if self.path is None or handles.read_only:
                 return 0
@@ -292,7 +294,7 @@ class Database:
                     return eraser.erase()
             except Unexpected as reason:
                 logger.warning("%s is written anew: %s", self.path, reason)
-            with self._writer(seconds) as writer:
+            with self._writer() as writer:
                 writer.execute("VACUUM")
                 return Transaction(writer, self._now()).size()
 
@@ -323,23 +325,32 @@ class Database:
         return acting.person()
 
     @contextmanager
-    def _writer(self, seconds: float, person: Person | None = None) -> Iterator[apsw.Connection]:
-        handles = self._open_handles()
-        if not self._writing.enter(seconds):
+    def _place_in(self, places: Places) -> Iterator[None]:
+        """A place for this thread; raises Unavailable where others have them until the call's time is over."""
+        seconds = left()
+        if not places.enter(seconds):
             raise failures.busy(self.path, seconds)
         try:
-            self._check_place(handles, handles.writer)
-            if person is None:
-                yield handles.writer
-            else:
-                if handles.their_writer is None:
-                    handles.their_writer = self._connect_for_persons()
-                rights.act(handles.their_writer, person)
-                yield handles.their_writer
+            yield
         finally:
-            if handles is not self._handles:
-                handles.close_writers()
-            self._writing.leave()
+            places.leave()
+
+    @contextmanager
+    def _writer(self, person: Person | None = None) -> Iterator[apsw.Connection]:
+        handles = self._open_handles()
+        with self._place_in(self._writing):
+            try:
+                self._check_place(handles, handles.writer)
+                if person is None:
+                    yield handles.writer
+                else:
+                    if handles.their_writer is None:
+                        handles.their_writer = self._connect_for_persons()
+                    rights.act(handles.their_writer, person)
+                    yield handles.their_writer
+            finally:
+                if handles is not self._handles:
+                    handles.close_writers()
 
     def _connect_for_persons(self) -> apsw.Connection:
         if self.path is None:
@@ -353,46 +364,60 @@ class Database:
         return connection
 
     @contextmanager
-    def _reader(self, seconds: float, person: Person | None = None) -> Iterator[apsw.Connection]:
+    def _reader(self, person: Person | None = None) -> Iterator[apsw.Connection]:
         handles = self._open_handles()
-        if not self._reading.enter(seconds):
-            raise failures.busy(self.path, seconds)
-        connection = None
-        idle = handles.idle if person is None else handles.theirs
-        try:
+        with self._place_in(self._reading):
             if handles.identity is None and person is None:
                 yield handles.writer
                 return
+            idle = handles.idle if person is None else handles.theirs
             connection = idle.pop() if idle else None
-            self._check_place(handles, connection)
-            if connection is None:
-                connection = self._connect() if person is None else self._connect_for_persons()
-            if person is not None:
-                rights.act(connection, person)
-            yield connection
-        finally:
-            if connection is not None:
-                if handles is self._handles and not self._closed:
-                    idle.append(connection)
-                else:
-                    connection.close()
-            self._reading.leave()
+            try:
+                self._check_place(handles, connection)
+                if connection is None:
+                    connection = self._connect() if person is None else self._connect_for_persons()
+                if person is not None:
+                    rights.act(connection, person)
+                yield connection
+            finally:
+                if connection is not None:
+                    if handles is self._handles and not self._closed:
+                        idle.append(connection)
+                    else:
+                        connection.close()
 
     def _open_handles(self) -> _Handles:
+        """The connections; opens the file where it is not open. One thread does that, and the others wait for it.
+
+        A background job that waited for an attempt in vain makes none of its own: calls may wait behind it.
+        """
         if self._handles is not None and self._untold is None:
             return self._handles
-        with self._opening:
+        failure = self._failure
+        with self._place_in(self._opening):
             self._refuse_closed()
             if self._handles is None:
-                self._handles = self._opened() if self._loss is None else self._opened_anew(self._loss)
-                if self._loss is not None:
-                    self._news = _used_from_now_on(self._loss)
-                    self._untold = self._untold and self._news
-                self._was_open, self._loss = True, None
+                if self._failure is not None and self._failure is not failure and not deadline.is_set():
+                    raise self._failure
+                self._handles = self._attempted()
             if self._untold is not None and deadline.is_set():
                 told, self._untold = self._untold, None
                 raise Unavailable(told, Mend.TRY_AGAIN)
             return self._handles
+
+    def _attempted(self) -> _Handles:
+        """Open the file, and remember why that failed for those who wait."""
+        try:
+            with self._translated():
+                handles = self._opened() if self._loss is None else self._opened_anew(self._loss)
+        except MemoryServerError as error:
+            self._failure = error
+            raise
+        if self._loss is not None:
+            self._news = _used_from_now_on(self._loss)
+            self._untold = self._untold and self._news
+        self._was_open, self._loss, self._failure = True, None, None
+        return handles
 
     def _refuse_closed(self) -> None:
         if self._closed:
@@ -460,7 +485,7 @@ class Database:
         """
         if self.path is None or files.identify(self.path) == handles.identity:
             return
-        with self._opening:
+        with self._place_in(self._opening):
             if self._handles is handles:
                 self._later.clear()
                 self._loss = self._untold = self._told_of_loss(self.path, handles, connection)
@@ -495,12 +520,8 @@ class Database:
             return f"{happened} {self._rescued(path, partial(migrate.rescue, handles.identity))}"
         if connection is not None:
             return f"{happened} {self._rescued(path, partial(migrate.backup, connection))}"
-        if not self._writing.enter(deadline.left()):  # every reader is busy: the writer reaches the file too
-            raise failures.busy(path, CALL)
-        try:
+        with self._place_in(self._writing):  # every reader is busy: the writer reaches the file too
             return f"{happened} {self._rescued(path, partial(migrate.backup, handles.writer))}"
-        finally:
-            self._writing.leave()
 
     def _rescued(self, path: Path, copy: Callable[[Path], None]) -> str:
         """Where the content lies now, as a sentence."""

@@ -1,16 +1,19 @@
 """Threads wait in order, a read does not wait for writes, and no call waits longer than it may."""
 
+import os
 import threading
 import time
+from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
 from memory_server.domain import deadline
+from memory_server.domain.places import Places
 from memory_server.errors import Unavailable
 from memory_server.sqlite import checks
-from memory_server.sqlite.database import Database
-from memory_server.sqlite.waiting import Places
+from memory_server.sqlite.database import Database, _Handles
 from tests.conftest import Clock, Holder, problems, until
 
 INSERT = "INSERT INTO memories (content, type) VALUES ('x', 'error')"
@@ -68,6 +71,88 @@ def test_reads_go_on_behind_writes_that_wait_for_another_program(tmp_path: Path,
     with database.read() as tx:
         assert tx.value("SELECT count(*) FROM memories") == 3
     database.close()
+
+
+class Counting(Database):
+    """A database that counts how often somebody tried to open it."""
+
+    attempts = 0
+
+    def _opened(self) -> _Handles:
+        self.attempts += 1
+        return super()._opened()
+
+
+@pytest.fixture
+def locked(tmp_path: Path, clock: Clock) -> Iterator[Counting]:
+    """A file that another program keeps locked, even for reading; not open yet."""
+    path = tmp_path / "memory.db"
+    made = Database(path, clock)
+    made.open()
+    made.close()
+    database = Counting(path, clock)
+    with Holder(path, "PRAGMA locking_mode = EXCLUSIVE; COMMIT; BEGIN EXCLUSIVE; SELECT 1"):
+        yield database
+    database.close()
+
+
+def wait_for_place(database: Database, threads: int) -> None:
+    until(lambda: len(database._opening._waiting) == threads, "they wait for the attempt")
+
+
+@pytest.mark.skipif(os.name == "nt", reason="SQLite's locks are others there")
+def test_a_call_ends_in_its_time_although_a_job_is_still_opening_the_file(
+    locked: Counting, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("memory_server.sqlite.database.CALL", 5.0)
+    ends: list[str] = []
+
+    def job() -> None:
+        with suppress(Unavailable):
+            locked.open()
+        ends.append("job")
+
+    def call() -> None:
+        with deadline.within(0.2), pytest.raises(Unavailable, match="busy"), locked.read():
+            pass
+        ends.append("call")
+
+    jobs = [threading.Thread(target=job) for _ in range(3)]
+    for thread in jobs:
+        thread.start()
+    wait_for_place(locked, 2)
+    call()
+    for thread in jobs:
+        thread.join()
+    assert ends == ["call", "job", "job", "job"]
+
+
+@pytest.mark.skipif(os.name == "nt", reason="SQLite's locks are others there")
+def test_jobs_that_wait_for_an_attempt_to_open_the_file_share_its_result(locked: Counting) -> None:
+    failures: list[Unavailable] = []
+
+    def call() -> None:
+        with deadline.within(2), pytest.raises(Unavailable, match="Another process has kept"):
+            locked.open()
+
+    def job() -> None:
+        with pytest.raises(Unavailable, match="Another process has kept") as error:
+            locked.open()
+        failures.append(error.value)
+
+    calling = threading.Thread(target=call)
+    calling.start()
+    until(lambda: locked.attempts == 1, "the call opens the file")
+    jobs = [threading.Thread(target=job) for _ in range(4)]
+    for thread in jobs:
+        thread.start()
+    wait_for_place(locked, 4)
+    for thread in (calling, *jobs):
+        thread.join()
+    assert (locked.attempts, len(failures)) == (1, 4)
+    with deadline.within(0.1), pytest.raises(Unavailable, match="Another process has kept"):
+        locked.open()
+    assert locked.attempts == 2
 
 
 def test_the_deadline_of_a_call_counts_the_wait_behind_other_calls(tmp_path: Path, clock: Clock) -> None:
