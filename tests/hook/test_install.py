@@ -1,13 +1,18 @@
 """`install` and `uninstall`: what they write into the files of the clients, and that nothing else is touched."""
 
+import contextlib
+import ctypes
+import itertools
 import json
 import os
 import pty
 import shlex
 import stat
+import struct
 import subprocess
 import sys
 import tomllib
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -143,13 +148,79 @@ def test_nothing_else_is_touched_and_a_file_is_restored_to_the_byte(
     assert content(home) == before
 
 
+MIXED = [name for name in FILES if FILES[name].count("\n") > 2 and "opencode" not in name]
+"""Files of several lines that hold nothing empty: what is taken out leaves no trace, even without a backup."""
+
+
+@pytest.mark.parametrize("client", ["claude", "codex", "cursor", "vscode"])
+@pytest.mark.parametrize(("first", "second"), [("\n", "\r\n"), ("\r\n", "\n")])
+def test_line_ends_of_both_kinds_stay_and_a_backup_is_kept(
+    hooks: Hooks, home: Path, client: str, first: str, second: str
+) -> None:
+    fill(home)
+    for name in MIXED:
+        lines = (home / name).read_text().splitlines()
+        ends = itertools.cycle([first, second])
+        (home / name).write_bytes(
+            "".join(line + end for line, end in zip(lines, ends, strict=False)).encode()
+        )
+    before = content(home)
+    run(hooks, home, "install", client)
+    installed = content(home)
+    changed = [name for name in MIXED if installed[name] != before[name]]
+    assert changed
+    for name in changed:
+        backup = home / f"{name}.before-memory-server"
+        assert backup.read_bytes() == before[name]
+        backup.unlink()
+    run(hooks, home, "uninstall", client)
+    assert {name: content(home)[name] for name in MIXED} == {name: before[name] for name in MIXED}
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="inotify tells of every change of a mode")
+@pytest.mark.parametrize("mode", [0o400, 0o600, 0o644])
+def test_nobody_else_can_read_a_copy_for_a_moment(hooks: Hooks, home: Path, mode: int) -> None:
+    """Each file is created with the mode that it keeps: the folder sees no later change of one."""
+    path = home / ".claude.json"
+    path.write_text('{"oauthAccount": "mine"}\n')
+    path.chmod(mode)
+    program = [sys.executable, "-m", "memory_server", "install", "claude", "--db", hooks.given]
+    with changes_of_modes(home) as changes:
+        subprocess.run(
+            program, cwd=hooks.project, env={**os.environ, **hooks.env, **env_of(home)}, umask=0, check=True
+        )
+    assert len(changes["created"]) == 2  # what becomes the file, and what becomes its backup
+    assert changes["mode changed"] == []
+    assert stat.S_IMODE(path.stat().st_mode) == mode
+    assert stat.S_IMODE((home / ".claude.json.before-memory-server").stat().st_mode) == mode & 0o600
+    assert stat.S_IMODE((home / ".claude/settings.json").stat().st_mode) == 0o600
+
+
+@contextlib.contextmanager
+def changes_of_modes(folder: Path) -> Iterator[dict[str, list[str]]]:
+    """The names of the files that are created in a folder, and of those whose mode is changed afterwards."""
+    names: dict[str, list[str]] = {"created": [], "mode changed": []}
+    kinds = {0x100: "created", 0x4: "mode changed"}  # IN_CREATE, IN_ATTRIB
+    libc = ctypes.CDLL(None, use_errno=True)
+    handle = libc.inotify_init()
+    assert libc.inotify_add_watch(handle, os.fsencode(folder), sum(kinds)) > 0, ctypes.get_errno()
+    yield names
+    events = os.read(handle, 65_536)
+    os.close(handle)
+    while events:
+        _, mask, _, length = struct.unpack_from("iIII", events)
+        if mask in kinds:  # that of a folder has another bit beside
+            names[kinds[mask]].append(os.fsdecode(events[16 : 16 + length].rstrip(b"\0")))
+        events = events[16 + length :]
+
+
 def test_comments_order_and_indents_are_kept(hooks: Hooks, home: Path) -> None:
     fill(home)
     run(hooks, home, "install", "vscode")
     written = (home / ".config/Code/User/mcp.json").read_text()
     opening, _, rest = written.partition(', // keep this\n\t\t"memory": {\n\t\t\t"type": "stdio",')
     assert opening == f'// my servers\n{{\n\t"servers": {{\n\t\t/* the first */ "other": {SERVER}'
-    assert rest.endswith('\n\t\t}\n\t},\n\t"inputs": [],\n}\n')
+    assert rest.endswith('\n\t\t},\n\t},\n\t"inputs": [],\n}\n')
 
 
 def test_what_the_user_changed_since_stays(hooks: Hooks, home: Path) -> None:
@@ -163,6 +234,16 @@ def test_what_the_user_changed_since_stays(hooks: Hooks, home: Path) -> None:
     )
     assert "settings.json.before-memory-server is what it was before" in said
     assert not (home / ".claude.json.before-memory-server").exists()
+
+
+def test_what_the_user_wrote_behind_a_table_stays(hooks: Hooks, home: Path) -> None:
+    fill(home)
+    run(hooks, home, "install", "codex")
+    path = home / ".codex/config.toml"
+    added = "\n# colours\n[colours]\nred = true\n"
+    path.write_text(path.read_text() + added)
+    run(hooks, home, "uninstall", "codex")
+    assert path.read_text() == FILES[".codex/config.toml"] + added
 
 
 def test_the_hooks_stand_beside_those_of_others_and_each_event_can_be_left_out(

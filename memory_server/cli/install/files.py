@@ -2,7 +2,8 @@
 
 import contextlib
 import os
-import tempfile
+import secrets
+import stat
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,6 +15,9 @@ from memory_server.errors import Invalid
 
 BACKUP = ".before-memory-server"
 """How the name of a backup ends: what the file was before the first entry."""
+
+PRIVATE = 0o600
+"""The mode of what is new: only its owner reads and writes it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,12 +39,7 @@ class Change:
             self.path.unlink()
             return
         self.path.parent.mkdir(parents=True, exist_ok=True)
-        handle, name = tempfile.mkstemp(dir=self.path.parent, prefix=f".{self.path.name}.")
-        with os.fdopen(handle, "w", encoding="utf-8", newline="") as file:
-            file.write(self.after)
-        if self.before is not None:
-            Path(name).chmod(self.path.stat().st_mode)
-        Path(name).replace(self.path)
+        _replace(self.path, self.after, PRIVATE if self.before is None else _mode(self.path))
 
 
 def entered(parts: Iterable[Part]) -> list[Change]:
@@ -74,8 +73,7 @@ def keep_backup(change: Change, parts: Iterable[Part]) -> bool:
         or _through([part.taken for part in here], change.before, change.path) != change.before
     ):
         return False
-    change.backup.write_text(change.before, encoding="utf-8", newline="")
-    change.backup.chmod(change.path.stat().st_mode)
+    _replace(change.backup, change.before, _mode(change.path) & PRIVATE)
     return True
 
 
@@ -84,6 +82,24 @@ def drop_backup(change: Change) -> bool:
     if change.backup.exists() and _read(change.backup) == change.after:
         change.backup.unlink()
     return not change.backup.exists()
+
+
+def _replace(path: Path, text: str, mode: int) -> None:
+    """Write a file in one step. It is created with its mode: it may hold keys, which nobody else may read meanwhile."""
+    unfinished = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
+    try:
+        handle = os.open(unfinished, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
+        with os.fdopen(handle, "w", encoding="utf-8", newline="") as file:
+            file.write(text)
+        if _mode(unfinished) != mode:  # the umask has taken some of it
+            unfinished.chmod(mode)
+        unfinished.replace(path)
+    finally:
+        unfinished.unlink(missing_ok=True)
+
+
+def _mode(path: Path) -> int:
+    return stat.S_IMODE(path.stat().st_mode)
 
 
 def _files(parts: Iterable[Part]) -> Iterator[tuple[Path, str | None, list[Part]]]:
@@ -107,14 +123,12 @@ def _read(path: Path) -> str:
 
 
 def _through(steps: Iterable[Callable[[str], str]], text: str, path: Path) -> str:
-    windows = "\r\n" in text
-    text = text.replace("\r\n", "\n")
     for step in steps:
         try:
             text = step(text)
         except ValueError as error:
             raise Invalid(f"{path} cannot be changed: {error}. Nothing was changed.") from error
-    return text.replace("\n", "\r\n") if windows else text
+    return text
 
 
 def _changed(path: Path, before: str | None, after: str | None) -> Change:

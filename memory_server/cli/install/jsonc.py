@@ -11,7 +11,7 @@ from typing import Any
 
 _BLANK = re.compile(r"(?:[\s\ufeff]+|//[^\n]*|/\*.*?\*/)*", re.DOTALL)
 _TOKEN = re.compile(r'"(?:[^"\\\n]|\\.)*"|[-+.\w]+|[\[\]{},:]')
-_NOTE = re.compile(r"[ \t]*(?://[^\n]*|/\*[^\n]*?\*/)")
+_NOTE = re.compile(r"[ \t]*(?://[^\r\n]*|/\*[^\n]*?\*/)")
 _INDENT = re.compile(r"\n([ \t]+)\S")
 
 
@@ -47,7 +47,7 @@ def get(text: str, path: Sequence[str]) -> Any:
 def put(text: str, path: Sequence[str], value: Any) -> str:
     """The text with this value at a path; objects that are missing on the way are made."""
     if not text.strip("\ufeff \t\r\n"):
-        text = "{}\n"
+        text += "{}" + line_end(text)
     node = _read(text)
     for depth, name in enumerate(path):
         if not isinstance(node.value, dict):
@@ -92,26 +92,25 @@ def _at(text: str, path: Sequence[str]) -> Node:
 
 def _inserted(text: str, holder: Node, name: str, value: Any, depth: int) -> str:
     """The text with one more member or item at the end of an object or array, in the style of the others."""
-    unit = _unit(text)
+    unit, end = _unit(text), line_end(text)
     ends = [each.end for _, each in holder.members.values()] + [each.end for each in holder.items]
     lines = "\n" in text[holder.start : holder.end] or not ends
-    new = name + _written(value, unit, depth if lines else None)
+    new = name + (_written(value, text, depth) if lines else _dump(value))
     if not ends:
-        return (
-            f"{text[: holder.start + 1]}\n{unit * depth}{new}\n{unit * (depth - 1)}{text[holder.end - 1 :]}"
-        )
+        return f"{text[: holder.start + 1]}{end}{unit * depth}{new}{end}{unit * (depth - 1)}{text[holder.end - 1 :]}"
     last = max(ends)
     rest = text[last : holder.end - 1]
     comma = _comma_after(rest)
     head, tail = (",", rest) if comma is None else (rest[:comma], rest[comma:])
-    gap = "\n" + unit * depth if lines else " "
+    new += "," if comma else ""  # where the last has a comma behind it, so has the new one
+    gap = end + unit * depth if lines else " "
     noted = _NOTE.match(tail) if lines else None  # a comment on the line of the value before stays there
     note = noted[0] if noted else ""
     return f"{text[:last]}{head}{note}{gap}{new}{tail[len(note) :]}{text[holder.end - 1 :]}"
 
 
 def _replaced(text: str, node: Node, value: Any, depth: int) -> str:
-    return text[: node.start] + _written(value, _unit(text), depth) + text[node.end :]
+    return text[: node.start] + _written(value, text, depth) + text[node.end :]
 
 
 def _without(text: str, holder: Node, children: list[tuple[int, int]], number: int) -> str:
@@ -135,15 +134,20 @@ def _comma_after(rest: str) -> int | None:
     return place + 1 if rest[place : place + 1] == "," else None
 
 
+def line_end(text: str) -> str:
+    """The end of the first line: lines that are added end so, and all others stay as they are."""
+    return "\r\n" if text.partition("\n")[0].endswith("\r") else "\n"
+
+
 def _unit(text: str) -> str:
     found = _INDENT.search(text)
     return found[1] if found else "  "
 
 
-def _written(value: Any, unit: str, depth: int | None) -> str:
-    if depth is None:
-        return _dump(value)
-    return json.dumps(value, ensure_ascii=False, indent=unit).replace("\n", "\n" + unit * depth)
+def _written(value: Any, text: str, depth: int) -> str:
+    """The value as lines of this text, in the style of its others."""
+    unit = _unit(text)
+    return json.dumps(value, ensure_ascii=False, indent=unit).replace("\n", line_end(text) + unit * depth)
 
 
 def _dump(value: Any) -> str:

@@ -6,7 +6,10 @@ import tomllib
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from memory_server.cli.install.jsonc import line_end
+
 _HEADER = re.compile(r"(?m)^[ \t]*\[")
+_EMPTY_LINE_AT_END = re.compile(r"(?m)^\r?\n\Z")
 
 
 def get(text: str, path: Sequence[str]) -> Any:
@@ -32,25 +35,28 @@ def put(text: str, path: Sequence[str], table: Mapping[str, Any]) -> str:
     if get(text, path) is not None:
         text = remove(text, path)
     lines = [f"{name} = {json.dumps(value, ensure_ascii=False)}" for name, value in table.items()]
-    before = text.rstrip("\n")
-    return "\n".join([*([before, ""] if before else []), f"[{'.'.join(path)}]", *lines, ""])
+    end = line_end(text)
+    gap = ("" if text.endswith("\n") else end) + end if text else ""
+    return text + gap + end.join([f"[{'.'.join(path)}]", *lines, ""])
 
 
 def remove(text: str, path: Sequence[str]) -> str:
-    """The text without the table at a path and without the tables in it.
+    """The text without the table at a path and the tables in it, and without the empty line before each.
+
+    Comments that follow a table stay: they are of the next one.
 
     Raises:
         ValueError: it is no table with a header.
     """
-    name = r"[ \t]*\.[ \t]*".join(re.escape(each) for each in path)
+    name = r"[ \t]*\.[ \t]*".join(re.escape(part) for part in path)
     header = re.compile(rf"(?m)^[ \t]*\[[ \t]*{name}[ \t]*(?:\.[^\]\n]*)?\].*$")
-    kept = text
-    while found := header.search(kept):
-        following = _HEADER.search(kept, found.end())
-        end = following.start() if following else len(kept)
-        kept = kept[: found.start()].rstrip("\n") + "\n\n" + kept[end:]
-        kept = kept.rstrip("\n") + "\n" if following is None else kept
-    kept = kept.lstrip("\n")
-    if get(kept, path) is not None:
+    while match := header.search(text):
+        following = _HEADER.search(text, match.end())
+        lines = text[match.start() : following.start() if following else len(text)].splitlines(keepends=True)
+        while lines[-1].strip() == "" or lines[-1].lstrip().startswith("#"):
+            lines.pop()
+        end = match.start() + len("".join(lines))
+        text = _EMPTY_LINE_AT_END.sub("", text[: match.start()]) + text[end:]
+    if get(text, path) is not None:
         raise ValueError(f"{'.'.join(path)} is there, but not as a table [{'.'.join(path)}]")
-    return kept
+    return text
