@@ -6,7 +6,7 @@ command, because several faces show it. What mends it is a `Hint`: each face has
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from enum import StrEnum
+from enum import Enum, StrEnum, auto
 
 
 class Mend(StrEnum):
@@ -59,6 +59,8 @@ class Mend(StrEnum):
     MEND_SOURCE = "mend the source of a copy"
     UPGRADE = "upgrade the program"
     TRY_AGAIN = "try the same again"
+    LOOK_FIRST = "look whether it is there before it is written again"
+    IMPORT_AGAIN = "import or merge the same again"
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,12 +71,42 @@ class Hint:
     arguments: Mapping[str, object] = field(default_factory=dict)
 
 
+class Written(Enum):
+    """How much of what it was to write a failed call has written."""
+
+    NOTHING = auto()
+    PART = auto()
+    UNKNOWN = auto()
+
+
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """What is wrong, with the value, and what mends it: part of an error, or of an incomplete answer."""
+    """What is wrong, with the value, and what mends it: part of an error, or of an incomplete answer.
+
+    `rows`: how many were committed before it failed. `written` is None where the call was to write nothing, or where
+    the text says it.
+    """
 
     text: str
     hints: tuple[Hint, ...] = ()
+    written: Written | None = None
+    rows: int = 0
+
+    def __str__(self) -> str:
+        rows = (
+            "1 row was written and stays." if self.rows == 1 else f"{self.rows:,} rows were written and stay."
+        )
+        match self.written:
+            case Written.NOTHING:
+                return f"{self.text} Nothing was written."
+            case Written.PART:
+                return f"{self.text} {rows}"
+            case Written.UNKNOWN if self.rows:
+                return f"{self.text} {rows} Whether more was written cannot be told."
+            case Written.UNKNOWN:
+                return f"{self.text} Whether it was written cannot be told."
+            case None:
+                return self.text
 
 
 def told(problems: Sequence[Problem], words: Mapping[Mend, str]) -> str | None:
@@ -82,7 +114,7 @@ def told(problems: Sequence[Problem], words: Mapping[Mend, str]) -> str | None:
     if not problems:
         return None
     mends = [words[hint.mend].format_map(hint.arguments) for problem in problems for hint in problem.hints]
-    texts = "; ".join(problem.text for problem in problems)
+    texts = "; ".join(map(str, problems))
     if mends and not texts.endswith((".", "?", "!")):
         texts += "."
     return " ".join([texts, *dict.fromkeys(mends)])
@@ -93,9 +125,10 @@ class MemoryServerError(Exception):
 
     code = "error"
 
-    def __init__(self, text: str, *hints: Hint | Mend) -> None:
-        super().__init__(text)
-        self.problem = Problem(text, tuple(hint if isinstance(hint, Hint) else Hint(hint) for hint in hints))
+    def __init__(self, text: str, *hints: Hint | Mend, written: Written | None = None, rows: int = 0) -> None:
+        mends = tuple(hint if isinstance(hint, Hint) else Hint(hint) for hint in hints)
+        self.problem = Problem(text, mends, written, rows)
+        super().__init__(str(self.problem))
 
 
 class Invalid(MemoryServerError):
@@ -134,3 +167,13 @@ class Undone(Unavailable):
 
 class Unreachable(Unavailable):
     """What another program must do is not done now, and may be later without a change here: it is tried again."""
+
+
+def broken_off(error: MemoryServerError, rows: int, again: Mend) -> MemoryServerError:
+    """The same failure, of work that had committed `rows` rows and can be repeated: `again` instead of "try again"."""
+    problem = error.problem
+    hints = (
+        Hint(again) if hint.mend in (Mend.TRY_AGAIN, Mend.LOOK_FIRST) else hint for hint in problem.hints
+    )
+    written = Written.PART if rows and problem.written is not Written.UNKNOWN else problem.written
+    return type(error)(problem.text, *hints, written=written, rows=rows)

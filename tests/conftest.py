@@ -78,6 +78,8 @@ STORES = ("sqlite", pytest.param("postgres", marks=pytest.mark.second_store))
 ALL_ON_BOTH = bool(os.environ.get("BOTH_STORES"))
 """Whether every test that can runs on both stores, not only those marked `both_stores`."""
 
+SmallDisk = Callable[[int], Path]
+
 Sqlite = Callable[..., str]
 
 
@@ -474,6 +476,25 @@ def file_database(tmp_path: Path, clock: Clock) -> Iterator[Database]:
     yield database
     database.close()
     assert damage(path) == []
+
+
+@pytest.fixture
+def small_disk(tmp_path: Path) -> Iterator[SmallDisk]:
+    """`small_disk(900)` is the folder of a real disk of 900 kB."""
+    mounted: list[Path] = []
+
+    def mount(kilobytes: int) -> Path:
+        disk = tmp_path / f"disk {len(mounted)}"
+        disk.mkdir()
+        command = ["mount", "-t", "tmpfs", "-o", f"size={kilobytes}k", "tmpfs", str(disk)]
+        if not shutil.which("mount") or os.geteuid() or subprocess.run(command, check=False).returncode:
+            pytest.skip("mounting a small disk needs root")
+        mounted.append(disk)
+        return disk
+
+    yield mount
+    for disk in mounted:
+        subprocess.run(["umount", str(disk)], check=True)
 
 
 @pytest.fixture

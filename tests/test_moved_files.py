@@ -80,9 +80,9 @@ async def test_every_answer_tells_that_the_file_is_gone_and_where_its_content_is
         told = {await refusal(client, tool, **arguments) for tool, arguments in CALLS}
         (rescued,) = rescues(server.db.parent)
         assert told == {
-            f"The database {server.db} was moved or deleted while it was open. Nothing was written. "
-            f"All that it held is saved in {rescued}. Tell the user. To go on, the user must move the file back to "
-            f"{server.db}, or start memory-server with --db and the path of the file."
+            f"The database {server.db} was moved or deleted while it was open. "
+            f"All that it held is saved in {rescued}. Nothing was written. Tell the user. To go on, the user must "
+            f"move the file back to {server.db}, or start memory-server with --db and the path of the file."
         }
         assert not server.db.exists()
         assert len((await client.list_tools()).tools) > 20
@@ -144,7 +144,8 @@ async def test_a_server_that_starts_while_the_file_is_away_makes_a_new_one_and_t
             await store(two, "fresh")
             first = await refusal(one, "memory_get", ids=[1])
             assert first.endswith(
-                "The file that is there now was checked: it is sound and is used from now on. Then call again."
+                "The file that is there now was checked: it is sound and is used from now on. Nothing was written. "
+                "Then call again."
             )
             assert "All that it held is saved in" in first
             assert await texts(one) == ["fresh"]
@@ -201,9 +202,10 @@ async def test_another_memory_file_in_its_place_is_used_after_one_answer_has_tol
         told = await refusal(client, "memory_search", query="first")
         (rescued,) = rescues(server.folder)
         assert told == (
-            f"Another file has taken the place of the database {place} while it was open. Nothing was written. "
+            f"Another file has taken the place of the database {place} while it was open. "
             f"All that it held is saved in {rescued}. "
-            "The file that is there now was checked: it is sound and is used from now on. Then call again."
+            "The file that is there now was checked: it is sound and is used from now on. Nothing was written. "
+            "Then call again."
         )
         assert await texts(client) == ["synchronised"]
         await store(client, "A second one")
@@ -270,10 +272,10 @@ async def test_a_file_that_is_emptied_is_not_filled_anew_and_each_answer_says_wh
         os.truncate(server.db, 0)
         told = {await refusal(client, tool, **arguments) for tool, arguments in CALLS}
         assert told == {
-            f"The database {server.db} was emptied by another program while it was open. Nothing was written. "
+            f"The database {server.db} was emptied by another program while it was open. "
             "The file that is there now cannot be used: it has 0 bytes. Beside it lie: memory.db.backup. "
-            "Tell the user: copy the file away, then restore a backup. Without one, the .recover command of the "
-            "sqlite3 program saves what can still be read."
+            "Nothing was written. Tell the user: copy the file away, then restore a backup. Without one, the .recover "
+            "command of the sqlite3 program saves what can still be read."
         }
         assert server.db.stat().st_size == 0
         shutil.copyfile(server.folder / "memory.db.backup", server.db)
@@ -333,7 +335,8 @@ def test_a_call_hears_of_a_file_that_came_after_the_background_work_had_missed_t
     with deadline.within(20):
         with (
             pytest.raises(
-                Unavailable, match=r"moved or deleted.*saved in.*is sound and is used from now on\.$"
+                Unavailable,
+                match=r"moved or deleted.*saved in.*is sound and is used from now on\. Nothing was written\.$",
             ),
             database.write(),
         ):

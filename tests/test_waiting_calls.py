@@ -135,8 +135,8 @@ def test_a_call_behind_others_ends_with_what_keeps_it(file_database: Database) -
     with deadline.within(1), pytest.raises(Unavailable) as error:
         facts.write(FactDraft("a.key", 1), Scope.GLOBAL, caller)
     assert str(error.value) == (
-        f"Other calls have kept {file_database.path} busy for 1 s. Nothing was written. "
-        "Often another program holds the file locked, such as an open sqlite3 transaction."
+        f"Other calls have kept {file_database.path} busy for 1 s. "
+        "Often another program holds the file locked, such as an open sqlite3 transaction. Nothing was written."
     )
     assert error.value.problem.hints == (Hint(Mend.TRY_AGAIN),)
     assert facts.read("a.key", Scope.GLOBAL, (), caller) is None

@@ -58,4 +58,6 @@ WORDS = {
     Mend.MEND_SOURCE: "Change that row in the source, then copy again.",
     Mend.UPGRADE: "Upgrade memory-server (pipx upgrade memory-server), then try again.",
     Mend.TRY_AGAIN: "Then run the command again.",
+    Mend.LOOK_FIRST: "Look whether it is there before you write it again.",
+    Mend.IMPORT_AGAIN: "Then run the same command again: it takes over only what is not there yet.",
 }

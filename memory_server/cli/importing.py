@@ -9,6 +9,7 @@ from memory_server.app import Services
 from memory_server.cli import output, progress, summary
 from memory_server.cli.opened import opened
 from memory_server.domain.caller import Caller
+from memory_server.errors import MemoryServerError, Mend, Written, broken_off
 from memory_server.importing.formats import recognised
 from memory_server.services.importing import Imported, Source
 from memory_server.settings import Settings
@@ -29,7 +30,11 @@ def take(
     with tried(settings, dry_run) as services:
         for path, chosen, found in named:
             source = Source(chosen.name, lambda chosen=chosen, found=found: chosen.records(found))  # type: ignore[misc]
-            done = run(services, source, project, path.name)
+            try:
+                done = run(services, source, project, path.name)
+            except MemoryServerError as error:
+                rows = error.problem.rows + sum(imported.written for _, _, imported in parts)
+                raise broken_off(error, rows, Mend.IMPORT_AGAIN) from error
             parts.append((str(path), chosen.name, done))
             if not as_json:
                 output.say_text(summary.told(str(path), chosen.title, done, dry_run))
@@ -58,5 +63,9 @@ def tried(settings: Settings, dry_run: bool) -> Iterator[Services]:
             trial = app.build(settings.model_copy(update={"db": copy}))
             try:
                 yield trial
+            except MemoryServerError as error:  # what was written is in the copy
+                raise type(error)(
+                    error.problem.text, *error.problem.hints, written=Written.NOTHING
+                ) from error
             finally:
                 trial.close()

@@ -63,4 +63,6 @@ WORDS = {
     Mend.MEND_SOURCE: "The user can change that row in the source of the copy.",
     Mend.UPGRADE: "The user must upgrade memory-server, then restart it.",
     Mend.TRY_AGAIN: "Then call again.",
+    Mend.LOOK_FIRST: "Look whether it is there before you write it again.",
+    Mend.IMPORT_AGAIN: "The user can run the same command again: it takes over only what is not there yet.",
 }

@@ -4,7 +4,7 @@ import psycopg
 from psycopg import errors
 from psycopg_pool import PoolTimeout
 
-from memory_server.errors import Conflict, Invalid, MemoryServerError, Mend, Unavailable, Undone
+from memory_server.errors import Conflict, Invalid, MemoryServerError, Mend, Unavailable, Undone, Written
 
 NEWER = "MS001"
 """The SQLSTATE that the function `refuse_newer` raises."""
@@ -22,51 +22,57 @@ def meaning(error: psycopg.Error, place: str) -> MemoryServerError:
     match error:
         case errors.DeadlockDetected() | errors.SerializationFailure():
             return Undone(
-                f"This call conflicted with another program in {place}, so PostgreSQL rolled it back. "
-                "Nothing was written.",
+                f"This call conflicted with another program in {place}, so PostgreSQL rolled it back.",
                 Mend.TRY_AGAIN,
+                written=Written.NOTHING,
             )
         case errors.LockNotAvailable():
             return Unavailable(
-                f"Other servers have kept {place} busy for longer than this call waits. Nothing was written.",
+                f"Other servers have kept {place} busy for longer than this call waits.",
                 Mend.TRY_AGAIN,
+                written=Written.NOTHING,
             )
         case errors.QueryCanceled():  # by `statement_timeout`, or by an administrator
             return Unavailable(
-                f"PostgreSQL stopped a statement in {place} ({_first_line(error)}). Nothing was written.",
+                f"PostgreSQL stopped a statement in {place} ({_first_line(error)}).",
                 Mend.TRY_AGAIN,
+                written=Written.NOTHING,
             )
         case errors.DiskFull():
             return Unavailable(
-                f"The disk of {place} is full. Nothing was written. Space must be freed.", Mend.TRY_AGAIN
+                f"The disk of {place} is full. Space must be freed.", Mend.TRY_AGAIN, written=Written.NOTHING
             )
         case errors.ReadOnlySqlTransaction():
             return Unavailable(
-                f"The database {place} is read-only, as a replica is. Nothing was written.",
+                f"The database {place} is read-only, as a replica is.",
                 Mend.USE_ANOTHER_FILE,
+                written=Written.NOTHING,
             )
         case errors.IntegrityError():
             return Conflict(
-                f"The write breaks a rule of the database: {_first_line(error)}. Nothing was written."
+                f"The write breaks a rule of the database: {_first_line(error)}.", written=Written.NOTHING
             )
         case errors.InsufficientPrivilege() if "row-level security" in str(error):
             return Conflict(
-                "The write breaks a rule of the database: it would be somebody else's. Nothing was written."
+                "The write breaks a rule of the database: it would be somebody else's.",
+                written=Written.NOTHING,
             )
         case PoolTimeout():
             return Unavailable(
-                f"The database {place} cannot be reached, or all connections to it are in use. "
-                "Nothing was written.",
+                f"The database {place} cannot be reached, or all connections to it are in use.",
                 Mend.TRY_AGAIN,
+                written=Written.NOTHING,
             )
         case psycopg.OperationalError() | psycopg.InterfaceError():
             return Unavailable(
-                f"The database {place} cannot be reached ({_first_line(error)}). Nothing was written.",
+                f"The database {place} cannot be reached ({_first_line(error)}).",
                 Mend.TRY_AGAIN,
+                written=Written.NOTHING,
             )
         case _:
             return Unavailable(
-                f"The database {place} failed ({type(error).__name__}: {_first_line(error)}). Nothing was written."
+                f"The database {place} failed ({type(error).__name__}: {_first_line(error)}).",
+                written=Written.NOTHING,
             )
 
 
@@ -80,15 +86,16 @@ def is_refusal(error: psycopg.Error) -> bool:
 def lost(error: psycopg.Error, place: str) -> Undone:
     """The connection broke before the command to commit."""
     return Undone(
-        f"The connection to {place} broke ({_first_line(error)}). Nothing was written.", Mend.TRY_AGAIN
+        f"The connection to {place} broke ({_first_line(error)}).", Mend.TRY_AGAIN, written=Written.NOTHING
     )
 
 
 def untold(error: psycopg.Error, place: str) -> Unavailable:
     """The connection broke between the command to commit and its answer."""
     return Unavailable(
-        f"The connection to {place} broke while this was being written ({_first_line(error)}). Whether it was written "
-        "cannot be told: look whether it is there before you write it again."
+        f"The connection to {place} broke while this was being written ({_first_line(error)}).",
+        Mend.LOOK_FIRST,
+        written=Written.UNKNOWN,
     )
 
 

@@ -4,7 +4,7 @@ import hashlib
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from memory_server.errors import Conflict, Mend, NotFound, Unavailable
+from memory_server.errors import Conflict, Mend, NotFound, Unavailable, Written, broken_off
 from memory_server.storage.copying import TABLES, VECTOR, Copied, Key, Row, Table, Target
 from memory_server.storage.database import Database
 
@@ -39,6 +39,8 @@ class _Run:
     progress: Progress
     total: int
     done: int = 0
+    there: int = 0
+    """How many rows the target has."""
 
     def copy(self, table: Table) -> Whole:
         """Let the target's table have the rows of the source's."""
@@ -51,6 +53,7 @@ class _Run:
                 self.target.put(table, after, upto, rows)
             _add(digest, table, rows)
             number += len(rows)
+            self.there += len(rows)
             self._tell(len(rows))
             if upto is None:
                 return Whole(table.name, number, digest.hexdigest())
@@ -86,7 +89,7 @@ def copy(
     with source.snapshot() as tx:
         total = 2 * sum(tx.copied.count(table) for table in TABLES)
         if total == 0:
-            raise NotFound(f"{name} holds nothing to copy. Nothing was written.")
+            raise NotFound(f"{name} holds nothing to copy.", written=Written.NOTHING)
         resumed = target.begin(name)
         run = _Run(tx.copied, target, progress, total)
         try:
@@ -94,7 +97,7 @@ def copy(
             target.prepare()
             there = [run.read(table) for table in TABLES]
         except Unavailable as error:
-            raise _broken_off(error) from error
+            raise broken_off(error, run.there, Mend.COPY_AGAIN) from error
         wrong = [one.table for one, other in zip(copied, there, strict=True) if one != other]
         if wrong:
             raise Conflict(
@@ -103,13 +106,6 @@ def copy(
             )
         target.finish(tx.copied.highest_ids())
     return Copy(tuple(copied), resumed)
-
-
-def _broken_off(error: Unavailable) -> Unavailable:
-    """The same failure, for somebody whose copy goes on when the command is repeated."""
-    text = error.problem.text.replace("Nothing was written.", "What was copied stays.")
-    hints = (Mend.COPY_AGAIN if hint.mend is Mend.TRY_AGAIN else hint for hint in error.problem.hints)
-    return Unavailable(text, *hints)
 
 
 def _add(digest: "hashlib._Hash", table: Table, rows: list[Row]) -> None:

@@ -23,7 +23,7 @@ from memory_server.domain.exchange.records import (
 )
 from memory_server.domain.fact import WILDCARD
 from memory_server.domain.secrets import find_secret
-from memory_server.errors import TriggerRejected
+from memory_server.errors import MemoryServerError, Mend, TriggerRejected, broken_off
 from memory_server.services import projects, taking
 from memory_server.services.embedding_queue import EmbeddingQueue
 from memory_server.services.taking.run import Outcome, Run
@@ -59,6 +59,11 @@ class Imported:
     def total(self, outcome: Outcome) -> int:
         return sum(each[outcome] for each in self.counts.values())
 
+    @property
+    def written(self) -> int:
+        """How many records have changed the database."""
+        return sum(map(self.total, (Outcome.ADDED, Outcome.UPDATED, Outcome.DUPLICATE)))
+
 
 @dataclass(slots=True)
 class _Tally:
@@ -68,6 +73,9 @@ class _Tally:
 
     def count(self, kind: str, outcome: Outcome) -> None:
         self.counts.setdefault(kind, Counter())[outcome] += 1
+
+    def result(self) -> Imported:
+        return Imported(self.counts, tuple(self.refused), tuple(self.conflicts))
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,19 +94,23 @@ class ImportService:
     ) -> Imported:
         """Take all records of a source in, in batches; all under one project where one is named.
 
-        What is there already is left alone, so an import that was broken off goes on when it is repeated.
+        What is there already is left alone, so an import that was broken off goes on when it is repeated. The failure
+        that breaks it off says how much was written.
         """
         tally = _Tally()
         named = None if project is None else projects.asked(project, caller)
         run = Run.begin(self.database, source.name, source.records, Filing(caller, named))
         done = 0
-        for batch in _batches(source.records()):
-            ready = [each for each in batch if self._passes(each, source.name, tally)]
-            self._write(run, ready, tally)
-            done += len(batch)
-            progress(done, run.total)
+        try:
+            for batch in _batches(source.records()):
+                ready = [each for each in batch if self._passes(each, source.name, tally)]
+                self._write(run, ready, tally)
+                done += len(batch)
+                progress(done, run.total)
+        except MemoryServerError as error:
+            raise broken_off(error, tally.result().written, Mend.IMPORT_AGAIN) from error
         self.queue.wake()
-        return Imported(tally.counts, tuple(tally.refused), tuple(tally.conflicts))
+        return tally.result()
 
     def _passes(self, record: Record, source: str, tally: _Tally) -> bool:
         """Whether a record may be written; where not, it is counted and named with the reason."""

@@ -15,7 +15,7 @@ from memory_server.domain.caller import Person
 from memory_server.domain.deadline import CALL
 from memory_server.domain.moment import timestamp
 from memory_server.domain.places import Places
-from memory_server.errors import Hint, Invalid, MemoryServerError, Mend, Problem, Unavailable
+from memory_server.errors import Hint, Invalid, MemoryServerError, Mend, Problem, Unavailable, Written
 from memory_server.sqlite import bm25, checks, failures, files, migrate, pragmas, rights, vectors
 from memory_server.sqlite.database_files import DatabaseFiles
 from memory_server.sqlite.transaction import Transaction
@@ -402,7 +402,7 @@ class Database:
                 self._handles = self._attempted()
             if self._untold is not None and deadline.is_set():
                 told, self._untold = self._untold, None
-                raise Unavailable(told, Mend.TRY_AGAIN)
+                raise Unavailable(told, Mend.TRY_AGAIN, written=Written.NOTHING)
             return self._handles
 
     def _attempted(self) -> _Handles:
@@ -427,14 +427,16 @@ class Database:
         """Open what stands at the path now; where that fails, say also what was lost there and where it is."""
         if self.path is None or not self.path.exists():
             self._mark_told()
-            raise Unavailable(loss, Hint(Mend.PUT_FILE_BACK, {"path": self.path}))
+            raise Unavailable(loss, Hint(Mend.PUT_FILE_BACK, {"path": self.path}), written=Written.NOTHING)
         try:
             with self._translated():
                 return self._opened()
         except Unavailable as error:
             self._mark_told()
             raise Unavailable(
-                f"{loss} The file that is there now cannot be used: {error}", *error.problem.hints
+                f"{loss} The file that is there now cannot be used: {error.problem.text}",
+                *error.problem.hints,
+                written=Written.NOTHING,
             ) from error
 
     def _opened(self) -> _Handles:
@@ -497,7 +499,7 @@ class Database:
                 self._loss = None
             self._refuse_closed()
             self._mark_told()
-            raise Unavailable(self._news, Mend.TRY_AGAIN)
+            raise Unavailable(self._news, Mend.TRY_AGAIN, written=Written.NOTHING)
 
     def _mark_told(self) -> None:
         """A call hears it now."""
@@ -510,12 +512,9 @@ class Database:
         if not path.exists():
             happened = f"The database {path} was moved or deleted while it was open."
         elif files.identify(path) is None:
-            return (
-                f"The database {path} was emptied by another program while it was open. Nothing was written."
-            )
+            return f"The database {path} was emptied by another program while it was open."
         else:
             happened = f"Another file has taken the place of the database {path} while it was open."
-        happened = f"{happened} Nothing was written."
         if path.exists() and handles.identity is not None:
             return f"{happened} {self._rescued(path, partial(migrate.rescue, handles.identity))}"
         if connection is not None:

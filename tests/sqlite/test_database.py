@@ -21,7 +21,7 @@ from memory_server.sqlite import database as module
 from memory_server.sqlite import waiting
 from memory_server.sqlite.database import Database
 from memory_server.sqlite.transaction import Transaction
-from tests.conftest import ROOT, Clock, Holder, Sqlite, problems, undone, until
+from tests.conftest import ROOT, Clock, Holder, SmallDisk, Sqlite, problems, undone, until
 
 INSERT = "INSERT INTO memories (content, type) VALUES (?, 'error')"
 
@@ -115,7 +115,7 @@ def test_a_file_in_wal_mode_that_another_program_holds_is_refused(
     sqlite(path, "PRAGMA journal_mode = wal")
     with (
         Holder(path, "SELECT count(*) FROM memories"),
-        pytest.raises(Unavailable, match=r"must be closed\.$") as error,
+        pytest.raises(Unavailable, match=r"must be closed\. Nothing was written\.$") as error,
         deadline.within(0.1),
     ):
         Database(path, clock).open()
@@ -161,7 +161,7 @@ def test_a_write_gives_up_when_the_lock_stays_and_nothing_is_written(file_databa
         with (
             pytest.raises(
                 Unavailable,
-                match=r"Another process has kept .* locked for longer than this call waits\. Nothing was written\.",
+                match=r"Another process has kept .* locked for longer than this call waits\. .* Nothing was written\.$",
             ) as error,
             deadline.within(0.05),
         ):
@@ -374,7 +374,8 @@ def test_a_file_that_was_moved_away_takes_no_more_writes(
     file_database.path.rename(tmp_path / "moved.db")
     shutil.copy(tmp_path / "moved.db", file_database.path)
     with pytest.raises(
-        Unavailable, match=r"Another file has taken the place of .* while it was open\. Nothing was written\."
+        Unavailable,
+        match=r"Another file has taken the place of .* while it was open\. .* Nothing was written\.",
     ):
         keep(file_database, "lost")
     keep(file_database, "new")
@@ -389,30 +390,17 @@ def test_a_full_database_keeps_what_it_has(file_database: Database) -> None:
         pages = tx.value("PRAGMA page_count")
         tx.value(f"PRAGMA max_page_count = {pages}")
     with pytest.raises(
-        Unavailable, match=r"disk .* is full\. Nothing was written\. Space must be freed\.$"
+        Unavailable, match=r"disk .* is full\. Space must be freed\. Nothing was written\.$"
     ) as error:
         keep(file_database, "too much " * 500)
     assert error.value.problem.hints == (Hint(Mend.TRY_AGAIN),)
     assert texts(file_database) == ["kept"]
 
 
-@pytest.fixture
-def tiny_disk(tmp_path: Path) -> Iterator[Path]:
-    """A real disk of 900 kB."""
-    disk = tmp_path / "disk"
-    disk.mkdir()
-    made = subprocess.run(
-        ["mount", "-t", "tmpfs", "-o", "size=900k", "tmpfs", str(disk)], capture_output=True, check=False
-    ) if shutil.which("mount") and os.geteuid() == 0 else None  # fmt: skip
-    if made is None or made.returncode != 0:
-        pytest.skip("mounting a small disk needs root")
-    yield disk
-    subprocess.run(["umount", str(disk)], check=True)
-
-
 def test_a_disk_that_fills_up_loses_nothing_and_serves_again_when_there_is_room(
-    tiny_disk: Path, clock: Clock
+    small_disk: SmallDisk, clock: Clock
 ) -> None:
+    tiny_disk = small_disk(900)
     (tiny_disk / "ballast").write_bytes(bytes(100_000))
     database = Database(tiny_disk / "memory.db", clock)
     kept: list[str] = []
@@ -489,8 +477,8 @@ def test_a_read_only_file_is_read_and_refuses_writes(readable: Path, clock: Cloc
     read, refused = as_nobody(path)
     assert read == "[('kept',)] True"
     assert refused == (
-        f"The database {path} is read-only. Nothing was written. "
-        "The user must make the file and its folder writable (chmod u+w). TRY_AGAIN"
+        f"The database {path} is read-only. "
+        "The user must make the file and its folder writable (chmod u+w). Nothing was written. TRY_AGAIN"
     )
 
 

@@ -52,8 +52,8 @@ def test_a_file_that_is_deleted_is_rescued_and_no_empty_one_takes_its_place(
     for _ in range(3):
         error = refusal(database, write)
         assert str(error) == (
-            f"The database {database.path} was moved or deleted while it was open. Nothing was written. "
-            f"All that it held is saved in {rescued}."
+            f"The database {database.path} was moved or deleted while it was open. "
+            f"All that it held is saved in {rescued}. Nothing was written."
         )
         assert error.problem.hints[0].mend is Mend.PUT_FILE_BACK
     assert not database.path.exists()
@@ -92,9 +92,9 @@ def test_another_file_in_its_place_is_checked_and_used_and_the_old_content_rescu
     error = refusal(database, write=True)
     rescued = tmp_path / f"memory.db.rescued-{AT}"
     assert str(error) == (
-        f"Another file has taken the place of the database {database.path} while it was open. Nothing was written. "
+        f"Another file has taken the place of the database {database.path} while it was open. "
         f"All that it held is saved in {rescued}. "
-        "The file that is there now was checked: it is sound and is used from now on."
+        "The file that is there now was checked: it is sound and is used from now on. Nothing was written."
     )
     keep(database, "second")
     assert texts(database) == ["synchronised", "second"]
@@ -123,8 +123,9 @@ def test_a_file_that_is_emptied_is_not_filled_anew(database: Database, tmp_path:
     for write in (False, True):
         error = refusal(database, write)
         assert str(error) == (
-            f"The database {database.path} was emptied by another program while it was open. Nothing was written. "
-            "The file that is there now cannot be used: it has 0 bytes. Beside it lie: memory.db.backup."
+            f"The database {database.path} was emptied by another program while it was open. "
+            "The file that is there now cannot be used: it has 0 bytes. Beside it lie: memory.db.backup. "
+            "Nothing was written."
         )
         assert error.problem.hints[0].mend is Mend.RESTORE
     assert database.path.stat().st_size == 0
