@@ -11,15 +11,17 @@ import stat
 import struct
 import subprocess
 import sys
+import sysconfig
 import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+from venv import EnvBuilder
 
 import pytest
 
 from memory_server.cli.connect import CLIENTS
-from tests.conftest import Servers, call
+from tests.conftest import ROOT, Servers, call
 from tests.hook.conftest import Hooks
 
 pytestmark = pytest.mark.anyio
@@ -330,6 +332,52 @@ def test_a_file_behind_a_link_is_changed_where_it_is(hooks: Hooks, home: Path) -
 def test_a_client_that_is_not_known_is_refused_with_those_that_are(hooks: Hooks, home: Path) -> None:
     said = run(hooks, home, "install", "windsurf", code=2)
     assert all(client in said for client in CLIENTS)
+
+
+GIT = {"url": "https://host/m", "vcs_info": {"vcs": "git", "commit_id": "c0de"}}
+
+
+@pytest.mark.parametrize(
+    ("place", "origin", "variables", "mend"),
+    [
+        ("cache/archive-v0", {}, {"UV": "uv"}, "uv tool install 'memory-server[postgres"),
+        ("home/.cache/pipx", {}, {"UV": ""}, "pipx install 'memory-server[postgres"),
+        (
+            "temporary",
+            {"url": "file:///a/b.whl"},
+            {"TMPDIR": "temporary"},
+            "] @ file:///a/b.whl'`, then repeat",
+        ),
+        ("temporary", GIT, {"TMPDIR": "temporary"}, "] @ git+https://host/m@c0de'`, then repeat"),
+    ],
+)
+def test_a_program_that_will_be_removed_is_not_entered(
+    hooks: Hooks, home: Path, place: str, origin: dict[str, Any], variables: dict[str, str], mend: str
+) -> None:
+    """`uvx` and `pipx run` make an environment in a cache, or among temporary files."""
+    folder = home.parent
+    environment = folder / place / "x1"
+    EnvBuilder().create(environment)
+    for name, text in {
+        "cache/CACHEDIR.TAG": "",
+        "package/memory_server-1.dist-info/METADATA": "Name: memory-server\nVersion: 1\n",
+        "package/memory_server-1.dist-info/direct_url.json": json.dumps(origin),
+    }.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(text)
+    paths = os.pathsep.join([str(folder / "package"), str(ROOT), sysconfig.get_path("purelib")])
+    env = {**os.environ, **hooks.env, **env_of(home), "PYTHONPATH": paths, **variables}
+    program = [str(environment / "bin/python"), "-m", "memory_server"]
+    done = subprocess.run(
+        [*program, "install", "claude"], env=env, cwd=folder, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 1
+    assert f"runs from {environment}, which will be removed" in done.stderr
+    assert mend in done.stderr
+    assert not (home / ".claude.json").exists()
+    run(hooks, home, "install", "claude")
+    subprocess.run([*program, "uninstall", "claude"], env=env, cwd=folder, check=True)
+    assert not (home / ".claude.json").exists()
 
 
 async def test_doctor_tells_which_clients_are_connected_and_mends_those_whose_program_is_gone(

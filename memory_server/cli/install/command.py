@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from memory_server.cli.install import files
 from memory_server.cli.install.clients import EVERY, clients
-from memory_server.cli.install.launch import Launch, this_program
+from memory_server.cli.install.launch import lasting_program, this_program
 from memory_server.cli.install.parts import Part
 from memory_server.hook.event import Name
 from memory_server.settings import Settings
@@ -14,7 +14,7 @@ from memory_server.where import Postgres
 def install(settings: Settings, name: str, only_print: bool) -> None:
     """Enter the server and its hooks, or print what would be entered."""
     client = clients()[name]
-    parts = client.parts(launch_of(settings), events_of(settings))
+    parts = client.parts(lasting_program(_flags(settings)), events_of(settings))
     if only_print:
         _print(parts)
         return
@@ -35,7 +35,7 @@ def install(settings: Settings, name: str, only_print: bool) -> None:
 def uninstall(settings: Settings, name: str, only_print: bool) -> None:
     """Take the server and its hooks out again, or print what would be taken out. The memory itself stays."""
     client = clients()[name]
-    parts = client.parts(launch_of(settings), EVERY)
+    parts = client.parts(this_program(_flags(settings)), EVERY)
     if only_print:
         _print(parts)
         return
@@ -53,13 +53,11 @@ def uninstall(settings: Settings, name: str, only_print: bool) -> None:
         print(f"{client.title} is not connected any more. The memory stays in {settings.db}.")
 
 
-def launch_of(settings: Settings) -> Launch:
-    """This program, with the database where one is named."""
+def _flags(settings: Settings) -> list[str]:
+    """The database, where one is named."""
     if "db" not in settings.model_fields_set:
-        return this_program([])
-    return this_program(
-        ["--db", settings.db.given if isinstance(settings.db, Postgres) else str(settings.db.absolute())]
-    )
+        return []
+    return ["--db", settings.db.given if isinstance(settings.db, Postgres) else str(settings.db.absolute())]
 
 
 def events_of(settings: Settings) -> frozenset[Name]:

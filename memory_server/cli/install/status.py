@@ -6,7 +6,7 @@ from pathlib import Path
 
 from memory_server.cli.install import files
 from memory_server.cli.install.clients import EVERY, Client, clients
-from memory_server.cli.install.launch import Launch, this_program
+from memory_server.cli.install.launch import lasting_program, this_program
 from memory_server.cli.install.parts import JsonHook, JsonServer, OwnFile, Part, TomlServer
 
 
@@ -40,7 +40,7 @@ def mend() -> Iterator[str]:
         if status.problem is None or not status.words:
             continue
         flags = [word for number, word in enumerate(status.words) if _is_flag(status.words, number)]
-        parts = status.client.parts(Launch(this_program([]).words, tuple(flags)), EVERY)
+        parts = status.client.parts(lasting_program(flags), EVERY)
         wanted = [part for part, there in zip(parts, status.present, strict=True) if there]
         for change in files.entered(wanted):
             if not change.is_none:
