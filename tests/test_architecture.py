@@ -81,6 +81,11 @@ def test_only_the_composition_roots_read_the_clock() -> None:
     assert readers == {"reader.py", "hook/main.py"}
 
 
+def test_one_function_connects_to_files_so_that_no_schema_is_trusted() -> None:
+    found = {path for path, tree in modules() if "apsw.Connection" in called(tree)}
+    assert found == {"sqlite/pragmas.py", "postgres/terms.py"}  # the second has a database in memory alone
+
+
 def test_chance_enters_by_the_composition_root_and_in_the_naps_of_a_busy_database() -> None:
     users = {name for name, tree in modules() if imported(tree) & CHANCE}
     assert users == {"app.py", "sqlite/waiting.py"}

@@ -466,9 +466,9 @@ class Database:
     def _connect(self, vfs: str | None = None) -> apsw.Connection:
         """A connection set up as ours are, through the VFS of that name. It makes no file: the file must be there."""
         if self.path is None:
-            connection = apsw.Connection(":memory:")
+            connection = pragmas.connected(":memory:")
         else:
-            connection = apsw.Connection(str(self.path), flags=apsw.SQLITE_OPEN_READWRITE, vfs=vfs)
+            connection = pragmas.connected(self.path, apsw.SQLITE_OPEN_READWRITE, vfs)
         connection.set_busy_handler(nap)
         pragmas.flush_every_commit(connection)
         pragmas.enforce_foreign_keys(connection)

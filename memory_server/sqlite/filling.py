@@ -51,7 +51,7 @@ class Filling:
             raise Unavailable(f"The folder of {self._path} does not exist.", Mend.USE_ANOTHER_FILE)
         with self._translated():
             os.close(os.open(self._unfinished, os.O_RDWR | os.O_CREAT, 0o600))
-            connection = apsw.Connection(str(self._unfinished))
+            connection = pragmas.connected(self._unfinished)
             self._connection = connection
             connection.set_busy_timeout(PATIENCE)
             connection.pragma("locking_mode", "exclusive")

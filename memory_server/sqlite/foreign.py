@@ -9,7 +9,7 @@ from typing import Any
 import apsw
 
 from memory_server.errors import Mend, Unavailable
-from memory_server.sqlite import temporary
+from memory_server.sqlite import pragmas, temporary
 
 BESIDE = ("-wal", "-journal")
 """Endings of the files beside a SQLite file that hold what is not in the file itself yet."""
@@ -28,7 +28,7 @@ def opened(path: Path) -> Iterator[apsw.Connection]:
         Unavailable: it is damaged, it needs what this SQLite has not, or another program writes into it all the time.
     """
     with temporary.folder() as folder:
-        connection = apsw.Connection(str(copied(path, folder)))
+        connection = pragmas.connected(copied(path, folder))
         try:
             _refuse_damaged(connection, path)
             yield connection
@@ -97,7 +97,7 @@ def copied(path: Path, folder: Path) -> Path:
 
 def refuse_other(copy: Path, path: Path) -> None:
     """Raises Unavailable where the copy of a file is damaged, or no database of this program."""
-    connection = apsw.Connection(str(copy))
+    connection = pragmas.connected(copy)
     try:
         _refuse_damaged(connection, path)
         known = "SELECT count(*) FROM sqlite_schema WHERE name IN ('memories', 'migrations')"

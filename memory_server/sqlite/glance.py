@@ -6,7 +6,7 @@ from contextlib import contextmanager
 import apsw
 
 from memory_server.errors import Unavailable
-from memory_server.sqlite import migrate
+from memory_server.sqlite import migrate, pragmas
 from memory_server.sqlite.database import Database
 from memory_server.sqlite.transaction import Transaction
 
@@ -25,7 +25,7 @@ class Glance(Database):
             Unavailable: there is no such file, it has another schema, or it is being written.
         """
         with self._translated():
-            connection = apsw.Connection(str(self.path), flags=apsw.SQLITE_OPEN_READONLY)
+            connection = pragmas.connected(str(self.path), apsw.SQLITE_OPEN_READONLY)
             try:
                 connection.set_busy_timeout(PATIENCE)
                 newest = self.migrations[-1].version

@@ -8,7 +8,7 @@ from pathlib import Path
 import apsw
 
 from memory_server.errors import Mend, Unavailable
-from memory_server.sqlite import files
+from memory_server.sqlite import files, pragmas
 from memory_server.sqlite.rows import Rows
 from memory_server.storage.packaged import Migration
 
@@ -139,7 +139,7 @@ def _adopt_dump(connection: apsw.Connection) -> None:
 
 def _back_up_before(path: Path, newest: int) -> None:
     """Under the write lock, through a connection of its own: no other process can migrate before the copy is made."""
-    reader = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READONLY)
+    reader = pragmas.connected(path, flags=apsw.SQLITE_OPEN_READONLY)
     try:
         backup(reader, path.with_name(f"{path.name}{files.BEFORE}{newest:04d}"))
     finally:
@@ -155,7 +155,7 @@ def backup(connection: apsw.Connection, target: Path, told: Callable[[int, int],
         Unavailable: the copy failed its integrity check.
     """
     with _placed(target) as temporary:
-        copy = apsw.Connection(str(temporary))
+        copy = pragmas.connected(temporary)
         try:
             _copy(connection, copy, told)
         finally:
@@ -186,7 +186,7 @@ def _placed(target: Path) -> Iterator[Path]:
     temporary = Path(name)
     try:
         yield temporary
-        copy = apsw.Connection(str(temporary))
+        copy = pragmas.connected(temporary)
         try:
             result = copy.execute("PRAGMA integrity_check").get
         finally:

@@ -1,8 +1,30 @@
 """How a connection is set up: a function for each choice, with its reason."""
 
+from pathlib import Path
+
 import apsw
 
 from memory_server.errors import Mend, Unavailable
+
+_MAKES = apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_CREATE
+
+
+def connected(path: Path | str, flags: int = _MAKES, vfs: str | None = None) -> apsw.Connection:
+    """A connection that trusts nothing in its file. Only this function makes connections to files."""
+    connection = apsw.Connection(str(path), flags=flags, vfs=vfs)
+    _distrust_schema(connection)
+    _check_cells(connection)
+    return connection
+
+
+def _distrust_schema(connection: apsw.Connection) -> None:
+    """Triggers, views, CHECKs and indexes of the file may call functions without side effects alone."""
+    connection.pragma("trusted_schema", False)
+
+
+def _check_cells(connection: apsw.Connection) -> None:
+    """A damaged page is then found when it is read, before its sizes are believed."""
+    connection.pragma("cell_size_check", True)
 
 
 def keep_rollback_journal(connection: apsw.Connection) -> None:

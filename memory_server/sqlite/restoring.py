@@ -6,7 +6,7 @@ from pathlib import Path
 import apsw
 
 from memory_server.errors import Mend, Unavailable
-from memory_server.sqlite import checks, files, migrate
+from memory_server.sqlite import checks, files, migrate, pragmas
 
 KEPT = ".before-restore-"
 """What stands in the name of the file that a backup has replaced: it is one of the copies, which go after 30 days."""
@@ -58,7 +58,7 @@ def _keep(target: Path, now: str) -> Path:
     kept = files.dated(target, KEPT, now)
     journal = target.with_name(f"{target.name}-journal")
     try:
-        connection = apsw.Connection(str(target), flags=apsw.SQLITE_OPEN_READWRITE)
+        connection = pragmas.connected(target, flags=apsw.SQLITE_OPEN_READWRITE)
         try:
             migrate.backup(connection, kept)
         finally:
@@ -73,4 +73,4 @@ def _keep(target: Path, now: str) -> Path:
 
 
 def _reader(path: Path) -> apsw.Connection:
-    return apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READONLY)
+    return pragmas.connected(path, flags=apsw.SQLITE_OPEN_READONLY)

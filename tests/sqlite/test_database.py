@@ -79,6 +79,13 @@ def test_a_commit_is_flushed_with_its_folder_and_deleted_text_is_overwritten(fil
     }  # fmt: skip
 
 
+def test_no_connection_trusts_the_schema_or_the_pages_of_a_file(file_database: Database) -> None:
+    for transaction in (file_database.read, file_database.write):
+        with transaction() as tx:
+            assert tx.value("PRAGMA trusted_schema") == 0
+            assert tx.value("PRAGMA cell_size_check") == 1
+
+
 def test_nothing_of_a_long_write_is_in_the_file_before_its_commit(file_database: Database) -> None:
     """So that a copy of the main file alone is whole, whatever was under way: 10 MB are more than the cache holds."""
     assert file_database.path is not None
