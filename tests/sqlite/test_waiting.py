@@ -49,6 +49,23 @@ def test_a_thread_that_gives_up_leaves_the_queue() -> None:
     assert places.enter(0)
 
 
+def test_a_turn_that_comes_at_the_last_moment_is_not_lost(monkeypatch: pytest.MonkeyPatch) -> None:
+    places = Places(1)
+    assert places.enter(0)
+
+    class Late(threading.Event):
+        def wait(self, timeout: float | None = None) -> bool:
+            places.leave()  # the wait is over, and only then the place becomes free
+            return False
+
+    with monkeypatch.context() as patched:
+        patched.setattr(threading, "Event", Late)
+        assert places.enter(0.01)
+    assert not places.enter(0)
+    places.leave()
+    assert places.enter(0)
+
+
 def test_reads_go_on_behind_writes_that_wait_for_another_program(tmp_path: Path, clock: Clock) -> None:
     database = Database(tmp_path / "memory.db", clock)
     database.open()
