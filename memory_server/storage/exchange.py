@@ -21,7 +21,7 @@ from memory_server.domain.exchange.records import (
 
 Place = tuple[str, str, str]
 
-Taken = TypeVar("Taken")
+Result = TypeVar("Result")
 """Scope, owner and key."""
 
 
@@ -129,7 +129,7 @@ class WritableLearnt(Learnt, Protocol):
     def rewrite_question(self, id: int, record: QuestionRecord) -> None: ...
 
 
-class TakenRows(Protocol):
+class Taken(Protocol):
     """Writes records as items, whole: with their dates and their history. The tables' own rules decide what fits."""
 
     def long_term_id(self, conversation: str, name: str) -> int | None:
@@ -145,10 +145,10 @@ class TakenRows(Protocol):
         ...
 
 
-class WritableTakenRows(TakenRows, Protocol):
+class WritableTaken(Taken, Protocol):
     """The same in a transaction that writes."""
 
-    def attempt(self, take: Callable[[], Taken]) -> Taken | str:
+    def attempt(self, take: Callable[[], Result]) -> Result | str:
         """Write one item; where a rule of the database refuses it, nothing of it is written: then the rule."""
         ...
 

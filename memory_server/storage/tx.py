@@ -1,10 +1,11 @@
 """Transactions as services see them: what can be read, and what can be written."""
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Protocol, TypeVar
+from typing import TYPE_CHECKING, ClassVar, Generic, TypeVar
 
 from memory_server.domain.caller import Person
 from memory_server.errors import Problem
+from memory_server.storage.tables import find
 from memory_server.storage.together import Together
 
 if TYPE_CHECKING:
@@ -17,12 +18,12 @@ if TYPE_CHECKING:
         ExportedFacts,
         ExportedProjects,
         Learnt,
+        Taken,
         TakenFacts,
-        TakenRows,
         WritableExchangedVectors,
         WritableLearnt,
+        WritableTaken,
         WritableTakenFacts,
-        WritableTakenRows,
     )
     from memory_server.storage.facts import FactHistory, Facts, LeadingFacts, WritableFacts
     from memory_server.storage.health import Health
@@ -79,263 +80,129 @@ if TYPE_CHECKING:
     from memory_server.storage.words import WordHits, Words
 
 One = TypeVar("One")
+Contract = TypeVar("Contract", covariant=True)
+"""What a table offers."""
 
 
-class Tx(Protocol):
+class Table(Generic[Contract]):
+    """A table of a transaction, made when it is first used. Its class is found by its name: see `tables.py`."""
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self._name = name
+
+    def __get__(self, tx: "Tx", owner: type) -> Contract:
+        table: Contract = find(tx.store, self._name)(tx)
+        tx.__dict__[self._name] = table
+        return table
+
+
+class Tx:
     """One consistent view of all that is stored, as the person sees it for whom something is done."""
 
-    @property
-    def now(self) -> str:
-        """The moment when it began."""
-        ...
+    store: ClassVar[str]
+    """The package with the classes of the tables."""
+    now: str
+    """The moment when it began."""
 
-    @property
-    def skipped(self) -> list[Problem]:
-        """The rows that were left out because they cannot be read."""
-        ...
+    skipped: list[Problem]
+    """The rows that were left out because they cannot be read."""
 
-    @property
-    def person(self) -> Person | None:
-        """The person for whom it is; None for the owner, who sees all."""
-        ...
+    person: Person | None
+    """The person for whom it is; None for the owner, who sees all."""
 
     @property
     def owner(self) -> str | None:
         """The name of the person whose own is what is written for nobody else."""
-        ...
+        raise NotImplementedError
 
     @property
     def together(self) -> Together:
         """Reads that do not need each other's answers: a database that is far away is waited for once."""
-        ...
+        raise NotImplementedError
 
     def each(self, calls: Sequence[Callable[[], One]]) -> list[One]:
-        """The same for several reads of one kind."""
-        ...
+        """Run several reads of one kind; their results in the same order."""
+        raise NotImplementedError
 
     def size(self) -> int:
         """Bytes of the database."""
-        ...
+        raise NotImplementedError
 
-    @property
-    def call_counts(self) -> "CallCounts": ...
-
-    @property
-    def candidates(self) -> "Candidates": ...
-
-    @property
-    def changes(self) -> "Changes": ...
-
-    @property
-    def completing(self) -> "Completing": ...
-
-    @property
-    def conversations(self) -> "Conversations": ...
-
-    @property
-    def copied(self) -> "Copied": ...
-
-    @property
-    def digests(self) -> "Digests": ...
-
-    @property
-    def edges(self) -> "Edges": ...
-
-    @property
-    def embeddings(self) -> "Embeddings": ...
-
-    @property
-    def erasures(self) -> "Erasures": ...
-
-    @property
-    def exchanged_vectors(self) -> "ExchangedVectors": ...
-
-    @property
-    def exported(self) -> "Exported": ...
-
-    @property
-    def exported_facts(self) -> "ExportedFacts": ...
-
-    @property
-    def exported_projects(self) -> "ExportedProjects": ...
-
-    @property
-    def fact_history(self) -> "FactHistory": ...
-
-    @property
-    def facts(self) -> "Facts": ...
-
-    @property
-    def health(self) -> "Health": ...
-
-    @property
-    def hook_captures(self) -> "HookCaptures": ...
-
-    @property
-    def hook_injections(self) -> "HookInjections": ...
-
-    @property
-    def job_problems(self) -> "JobProblems": ...
-
-    @property
-    def joined_projects(self) -> "JoinedProjects": ...
-
-    @property
-    def leading_facts(self) -> "LeadingFacts": ...
-
-    @property
-    def learnt(self) -> "Learnt": ...
-
-    @property
-    def log(self) -> "Log": ...
-
-    @property
-    def long_term(self) -> "LongTerm": ...
-
-    @property
-    def memories(self) -> "Memories": ...
-
-    @property
-    def memory_counts(self) -> "MemoryCounts": ...
-
-    @property
-    def memory_uses(self) -> "MemoryUses": ...
-
-    @property
-    def newest(self) -> "Newest": ...
-
-    @property
-    def open_questions(self) -> "OpenQuestions": ...
-
-    @property
-    def origins(self) -> "Origins": ...
-
-    @property
-    def peers(self) -> "Peers": ...
-
-    @property
-    def projects(self) -> "Projects": ...
-
-    @property
-    def short_term(self) -> "ShortTerm": ...
-
-    @property
-    def standing(self) -> "Standing": ...
-
-    @property
-    def taken(self) -> "TakenRows": ...
-
-    @property
-    def taken_facts(self) -> "TakenFacts": ...
-
-    @property
-    def timeline(self) -> "Timeline": ...
-
-    @property
-    def tokens(self) -> "Tokens": ...
-
-    @property
-    def trash(self) -> "Trash": ...
-
-    @property
-    def turns(self) -> "Turns": ...
-
-    @property
-    def wakes(self) -> "Wakes": ...
-
-    @property
-    def word_hits(self) -> "WordHits": ...
-
-    @property
-    def words(self) -> "Words": ...
-
-    @property
-    def written(self) -> "Written": ...
+    call_counts: "Table[CallCounts]" = Table()
+    candidates: "Table[Candidates]" = Table()
+    changes: "Table[Changes]" = Table()
+    completing: "Table[Completing]" = Table()
+    conversations: "Table[Conversations]" = Table()
+    copied: "Table[Copied]" = Table()
+    digests: "Table[Digests]" = Table()
+    edges: "Table[Edges]" = Table()
+    embeddings: "Table[Embeddings]" = Table()
+    erasures: "Table[Erasures]" = Table()
+    exchanged_vectors: "Table[ExchangedVectors]" = Table()
+    exported: "Table[Exported]" = Table()
+    exported_facts: "Table[ExportedFacts]" = Table()
+    exported_projects: "Table[ExportedProjects]" = Table()
+    fact_history: "Table[FactHistory]" = Table()
+    facts: "Table[Facts]" = Table()
+    health: "Table[Health]" = Table()
+    hook_captures: "Table[HookCaptures]" = Table()
+    hook_injections: "Table[HookInjections]" = Table()
+    job_problems: "Table[JobProblems]" = Table()
+    joined_projects: "Table[JoinedProjects]" = Table()
+    leading_facts: "Table[LeadingFacts]" = Table()
+    learnt: "Table[Learnt]" = Table()
+    log: "Table[Log]" = Table()
+    long_term: "Table[LongTerm]" = Table()
+    memories: "Table[Memories]" = Table()
+    memory_counts: "Table[MemoryCounts]" = Table()
+    memory_uses: "Table[MemoryUses]" = Table()
+    newest: "Table[Newest]" = Table()
+    open_questions: "Table[OpenQuestions]" = Table()
+    origins: "Table[Origins]" = Table()
+    peers: "Table[Peers]" = Table()
+    projects: "Table[Projects]" = Table()
+    short_term: "Table[ShortTerm]" = Table()
+    standing: "Table[Standing]" = Table()
+    taken: "Table[Taken]" = Table()
+    taken_facts: "Table[TakenFacts]" = Table()
+    timeline: "Table[Timeline]" = Table()
+    tokens: "Table[Tokens]" = Table()
+    trash: "Table[Trash]" = Table()
+    turns: "Table[Turns]" = Table()
+    wakes: "Table[Wakes]" = Table()
+    word_hits: "Table[WordHits]" = Table()
+    words: "Table[Words]" = Table()
+    written: "Table[Written]" = Table()
 
 
-class WriteTx(Tx, Protocol):
+class WriteTx(Tx):
     """A transaction that may write: functions that write demand it by type."""
 
-    @property
-    def call_counts(self) -> "WritableCallCounts": ...
-
-    @property
-    def changes(self) -> "WritableChanges": ...
-
-    @property
-    def conversations(self) -> "WritableConversations": ...
-
-    @property
-    def digests(self) -> "WritableDigests": ...
-
-    @property
-    def edges(self) -> "WritableEdges": ...
-
-    @property
-    def embeddings(self) -> "WritableEmbeddings": ...
-
-    @property
-    def erasures(self) -> "WritableErasures": ...
-
-    @property
-    def exchanged_vectors(self) -> "WritableExchangedVectors": ...
-
-    @property
-    def facts(self) -> "WritableFacts": ...
-
-    @property
-    def hook_captures(self) -> "WritableHookCaptures": ...
-
-    @property
-    def hook_injections(self) -> "WritableHookInjections": ...
-
-    @property
-    def job_problems(self) -> "WritableJobProblems": ...
-
-    @property
-    def joined_projects(self) -> "WritableJoinedProjects": ...
-
-    @property
-    def learnt(self) -> "WritableLearnt": ...
-
-    @property
-    def long_term(self) -> "WritableLongTerm": ...
-
-    @property
-    def memories(self) -> "WritableMemories": ...
-
-    @property
-    def memory_counts(self) -> "WritableMemoryCounts": ...
-
-    @property
-    def memory_uses(self) -> "WritableMemoryUses": ...
-
-    @property
-    def open_questions(self) -> "WritableOpenQuestions": ...
-
-    @property
-    def origins(self) -> "WritableOrigins": ...
-
-    @property
-    def projects(self) -> "WritableProjects": ...
-
-    @property
-    def short_term(self) -> "WritableShortTerm": ...
-
-    @property
-    def taken(self) -> "WritableTakenRows": ...
-
-    @property
-    def taken_facts(self) -> "WritableTakenFacts": ...
-
-    @property
-    def tokens(self) -> "WritableTokens": ...
-
-    @property
-    def trash(self) -> "WritableTrash": ...
-
-    @property
-    def turns(self) -> "WritableTurns": ...
-
-    @property
-    def wakes(self) -> "WritableWakes": ...
+    call_counts: "Table[WritableCallCounts]" = Table()
+    changes: "Table[WritableChanges]" = Table()
+    conversations: "Table[WritableConversations]" = Table()
+    digests: "Table[WritableDigests]" = Table()
+    edges: "Table[WritableEdges]" = Table()
+    embeddings: "Table[WritableEmbeddings]" = Table()
+    erasures: "Table[WritableErasures]" = Table()
+    exchanged_vectors: "Table[WritableExchangedVectors]" = Table()
+    facts: "Table[WritableFacts]" = Table()
+    hook_captures: "Table[WritableHookCaptures]" = Table()
+    hook_injections: "Table[WritableHookInjections]" = Table()
+    job_problems: "Table[WritableJobProblems]" = Table()
+    joined_projects: "Table[WritableJoinedProjects]" = Table()
+    learnt: "Table[WritableLearnt]" = Table()
+    long_term: "Table[WritableLongTerm]" = Table()
+    memories: "Table[WritableMemories]" = Table()
+    memory_counts: "Table[WritableMemoryCounts]" = Table()
+    memory_uses: "Table[WritableMemoryUses]" = Table()
+    open_questions: "Table[WritableOpenQuestions]" = Table()
+    origins: "Table[WritableOrigins]" = Table()
+    projects: "Table[WritableProjects]" = Table()
+    short_term: "Table[WritableShortTerm]" = Table()
+    taken: "Table[WritableTaken]" = Table()
+    taken_facts: "Table[WritableTakenFacts]" = Table()
+    tokens: "Table[WritableTokens]" = Table()
+    trash: "Table[WritableTrash]" = Table()
+    turns: "Table[WritableTurns]" = Table()
+    wakes: "Table[WritableWakes]" = Table()

@@ -15,6 +15,7 @@ from memory_server.domain.forgetting import Kind
 from memory_server.domain.memory import Filter, MemoryDraft, MemoryId, MemoryType
 from memory_server.domain.short_term import Asking, Keyword, SaidFilter, ShortTermId, ShortTermMemory
 from memory_server.domain.turn import TurnDraft
+from memory_server.sqlite.candidates import Candidates
 from memory_server.sqlite.database import Database
 from memory_server.sqlite.transaction import Transaction
 from memory_server.storage.candidates import Held
@@ -49,30 +50,30 @@ ASKED: dict[str, Callable[[Transaction], Any]] = {
     "what was deleted": lambda tx: tx.trash.find_last(Kind.MEMORY, 1),
     "restore": lambda tx: delete_and_restore(tx, Kind.MEMORY, 1),
     "long deleted": lambda tx: tx.trash.older(tx.now, 10),
-    "texts": lambda tx: tx.candidates.count(Embedded.MEMORIES),
-    "posting": lambda tx: tx.candidates.posting(Embedded.MEMORIES, "text"),
-    "words of a project": lambda tx: tx.candidates.with_others(
-        ["text"], Held(1, tx.candidates.of_project(["text"], "p"), "p"), np.array([2])
+    "texts": lambda tx: Candidates(tx).count(Embedded.MEMORIES),
+    "posting": lambda tx: Candidates(tx).posting(Embedded.MEMORIES, "text"),
+    "words of a project": lambda tx: Candidates(tx).with_others(
+        ["text"], Held(1, Candidates(tx).of_project(["text"], "p"), "p"), np.array([2])
     ),
-    "posting of turns": lambda tx: tx.candidates.posting(Embedded.TURNS, "text"),
-    "posting of facts": lambda tx: tx.candidates.posting(Embedded.FACTS, "text"),
-    "posting of short-term memories": lambda tx: tx.candidates.posting(Embedded.SHORT_TERM, "text"),
-    "around short-term memories": lambda tx: tx.candidates.around(Embedded.SHORT_TERM, [2, 3], 6),
-    "said in short-term memories": lambda tx: tx.candidates.said(Embedded.SHORT_TERM, [1, 2]),
+    "posting of turns": lambda tx: Candidates(tx).posting(Embedded.TURNS, "text"),
+    "posting of facts": lambda tx: Candidates(tx).posting(Embedded.FACTS, "text"),
+    "posting of short-term memories": lambda tx: Candidates(tx).posting(Embedded.SHORT_TERM, "text"),
+    "around short-term memories": lambda tx: Candidates(tx).around(Embedded.SHORT_TERM, [2, 3], 6),
+    "said in short-term memories": lambda tx: Candidates(tx).said(Embedded.SHORT_TERM, [1, 2]),
     "facts of a briefing": lambda tx: tx.leading_facts.select([PLACE, HOME], Limits(20, 200, tx.now)),
     "passing facts": lambda tx: tx.candidates.passing(Embedded.FACTS, [1, 2], FactFilter((HOME,))),
     "passing short-term memories": lambda tx: tx.candidates.passing(
         Embedded.SHORT_TERM, [1, 2], SaidFilter(("talk",))
     ),
-    "vectors of facts": lambda tx: tx.candidates.vectors(Embedded.FACTS, 1, IDS, 8),
-    "around": lambda tx: tx.candidates.around(Embedded.MEMORIES, [2, 3], 6),
-    "around turns": lambda tx: tx.candidates.around(Embedded.TURNS, [2, 3], 6),
-    "said": lambda tx: tx.candidates.said(Embedded.MEMORIES, [1, 2]),
-    "said in turns": lambda tx: tx.candidates.said(Embedded.TURNS, [1, 2]),
+    "vectors of facts": lambda tx: Candidates(tx).vectors(Embedded.FACTS, 1, IDS, 8),
+    "around": lambda tx: Candidates(tx).around(Embedded.MEMORIES, [2, 3], 6),
+    "around turns": lambda tx: Candidates(tx).around(Embedded.TURNS, [2, 3], 6),
+    "said": lambda tx: Candidates(tx).said(Embedded.MEMORIES, [1, 2]),
+    "said in turns": lambda tx: Candidates(tx).said(Embedded.TURNS, [1, 2]),
     "passing": lambda tx: tx.candidates.passing(Embedded.MEMORIES, [1, LONG_PART], WANTED),
     "passing turns": lambda tx: tx.candidates.passing(Embedded.TURNS, [1, 2], Filter(project="p")),
-    "vectors": lambda tx: tx.candidates.vectors(Embedded.MEMORIES, 1, IDS, 8),
-    "vectors of turns": lambda tx: tx.candidates.vectors(Embedded.TURNS, 1, IDS, 8),
+    "vectors": lambda tx: Candidates(tx).vectors(Embedded.MEMORIES, 1, IDS, 8),
+    "vectors of turns": lambda tx: Candidates(tx).vectors(Embedded.TURNS, 1, IDS, 8),
     "most important": lambda tx: tx.standing.most_important("p", 5),
     "how many": lambda tx: tx.memory_counts.current("p"),
     "newest of a type": lambda tx: tx.memories.newest_current("p", MemoryType.ERROR, 5),

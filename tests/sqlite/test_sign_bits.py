@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from memory_server.domain.embedding import Embedded, Vector
 from memory_server.domain.memory import Filter, MemoryType
 from memory_server.sqlite import embeddings, sign_bits
+from memory_server.sqlite.candidates import Candidates
 from memory_server.sqlite.database import Database
 from memory_server.sqlite.sign_bits import SignBits
 from memory_server.sqlite.transaction import Transaction
@@ -75,12 +76,12 @@ def assert_passing(tx: Transaction, bits: SignBits, space_id: int, wanted: Filte
     by_sql = tx.candidates.passing(Embedded.MEMORIES, ids.tolist(), wanted)
     assert set(ids[passing].tolist()) == by_sql & embedded
     for copies in (Copies({SignBits: bits}), None):
-        let_pass = replace(tx, copies=copies).candidates.lets_pass(
+        let_pass = Candidates(replace(tx, copies=copies)).lets_pass(
             Embedded.MEMORIES, ids[1:], wanted, space_id
         )
         there = set(ids[1:].tolist()) if wanted == Filter() else by_sql
         assert set(ids[1:][let_pass].tolist()) == there
-        first = replace(tx, copies=copies).candidates.first_passing(
+        first = Candidates(replace(tx, copies=copies)).first_passing(
             Embedded.MEMORIES, ids[1:], wanted, 2, space_id
         )
         assert first == sorted(there)[:2]

@@ -16,7 +16,9 @@ from memory_server.language.han import TO_SIMPLIFIED
 from memory_server.language.query import index_phrase, parse
 from memory_server.language.text import SPACELESS, fold
 from memory_server.sqlite import candidates, peers
+from memory_server.sqlite.candidates import Candidates
 from memory_server.sqlite.database import Database
+from memory_server.sqlite.peers import Peers
 from memory_server.sqlite.transaction import Transaction
 from tests.conftest import ROOT, Sqlite, rounds, undone
 
@@ -49,7 +51,7 @@ def put(tx: Transaction, content: str, tags: str = "[]") -> int:
 
 def found(tx: Transaction, text: str) -> list[int]:
     """The memories that hold any word of a text, by the index alone."""
-    postings = [tx.candidates.posting(Embedded.MEMORIES, term) for term in parse(text).terms]
+    postings = [Candidates(tx).posting(Embedded.MEMORIES, term) for term in parse(text).terms]
     return sorted({id for posting in postings for id in posting.ids.tolist()})
 
 
@@ -175,7 +177,7 @@ def test_any_text_is_a_valid_question(database: Database, text: str) -> None:
     with database.read() as tx:
         asked = parse(text.encode("utf-8", "replace").decode())
         for term in (*asked.terms, asked.text):
-            tx.candidates.posting(Embedded.MEMORIES, term)
+            Candidates(tx).posting(Embedded.MEMORIES, term)
         tx.peers.find([*asked.terms, asked.text], 0.6, Filter(), 10)
         tx.candidates.containing(Embedded.MEMORIES, asked.text, 10)
 
@@ -221,12 +223,14 @@ def test_in_a_small_project_words_score_as_they_do_among_all(
                 (f"{text} {'z ' * 3_000} {text}" if long else text, name),
             )
             of[id] = name or ""
-        all_of = [tx.candidates.posting(Embedded.MEMORIES, term) for term in terms]
+        all_of = [Candidates(tx).posting(Embedded.MEMORIES, term) for term in terms]
         held = tx.candidates.held(Embedded.MEMORIES, terms, Filter(project=project))
         own = held.postings
         more = [id for id in of if of[id] != project][:others]
-        joined = tx.candidates.with_others(terms, held, np.array(more, np.int64)).postings
-        assert tx.candidates.count(Embedded.MEMORIES) == tx.value("SELECT count(*) FROM memory_words_docsize")
+        joined = Candidates(tx).with_others(terms, held, np.array(more, np.int64)).postings
+        assert Candidates(tx).count(Embedded.MEMORIES) == tx.value(
+            "SELECT count(*) FROM memory_words_docsize"
+        )
     for every, found, both in zip(all_of, own, joined, strict=True):
         whole = every.ids & parts.WHOLE
         for these, among in ((found, {project}), (both, {project})):
@@ -283,7 +287,7 @@ def test_peers_are_those_that_a_filter_lets_pass(database: Database) -> None:
 def test_of_a_common_word_few_rows_are_read(database: Database) -> None:
     with undone(database) as tx:
         ids = [put(tx, f"common {number}") for number in range(peers.COUNTED + 50)]
-        held = tx.peers._held(["common", "7", "absent"])
+        held = Peers(tx)._held(["common", "7", "absent"])
         assert {term: len(rows) for term, rows in held.items()} == {
             "common": peers.COUNTED,
             "7": 1,

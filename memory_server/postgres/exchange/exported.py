@@ -21,7 +21,7 @@ from memory_server.domain.exchange.records import (
     own_id,
     place,
 )
-from memory_server.postgres.exchange.vectors import ExchangedVectors
+from memory_server.postgres.exchange.exchanged_vectors import ExchangedVectors
 from memory_server.postgres.tx import Tx
 from memory_server.storage.record_rows import MEMORY, edge_order, memory_record
 

@@ -4,8 +4,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from memory_server.domain.exchange.records import FactRecord, FactStep
+from memory_server.postgres.exchange.exchanged_vectors import ExchangedVectors
 from memory_server.postgres.exchange.exported import Exported
-from memory_server.postgres.exchange.vectors import ExchangedVectors
 from memory_server.postgres.tx import Tx
 from memory_server.storage.exchange import Place
 from memory_server.storage.fact_rows import value_of

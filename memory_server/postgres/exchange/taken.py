@@ -20,14 +20,14 @@ from memory_server.domain.exchange.records import (
 )
 from memory_server.postgres import word_rows
 from memory_server.postgres.conversations import Conversations
+from memory_server.postgres.exchange.exchanged_vectors import ExchangedVectors
 from memory_server.postgres.exchange.exported import TABLES
-from memory_server.postgres.exchange.vectors import ExchangedVectors
 from memory_server.postgres.short_term import ShortTerm
 from memory_server.postgres.tx import Tx
 from memory_server.storage.fact_rows import as_json
 from memory_server.storage.record_rows import number_to_keep
 
-Taken = TypeVar("Taken")
+Result = TypeVar("Result")
 
 _MEMORY = (
     "content, type, project, tags, importance, metadata, access_count, created_at, updated_at, accessed_at, created_by,"
@@ -45,12 +45,12 @@ def _marks(number: int) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class TakenRows:
+class Taken:
     """Writes records as items, whole: with their dates and their history. The tables' own rules decide what fits."""
 
     tx: Tx
 
-    def attempt(self, take: Callable[[], Taken]) -> Taken | str:
+    def attempt(self, take: Callable[[], Result]) -> Result | str:
         self.tx.send("SAVEPOINT one_item")
         try:
             taken = take()

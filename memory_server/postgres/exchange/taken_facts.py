@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from memory_server.domain.embedding import Embedded
 from memory_server.domain.exchange.records import FactRecord
 from memory_server.postgres import word_rows
-from memory_server.postgres.exchange.taken import TakenRows
-from memory_server.postgres.exchange.vectors import ExchangedVectors
+from memory_server.postgres.exchange.exchanged_vectors import ExchangedVectors
+from memory_server.postgres.exchange.taken import Taken
 from memory_server.postgres.tx import Tx
 from memory_server.storage.fact_rows import as_json
 
@@ -72,6 +72,6 @@ class TakenFacts:
         )
         self.tx.send(f"UPDATE fact_history SET fact_id = %s WHERE {_PLACE} AND fact_id = 0", (id, *place))
         word_rows.write_fact(self.tx, id, record.key, value)
-        TakenRows(self.tx).mark("fact", id, record.captured)
+        Taken(self.tx).mark("fact", id, record.captured)
         ExchangedVectors(self.tx).keep(Embedded.FACTS, id, [f"{record.key}\n{value}"], record.vectors)
         return int(id)

@@ -22,7 +22,7 @@ from memory_server.domain.exchange.records import (
     place,
 )
 from memory_server.sqlite import origins
-from memory_server.sqlite.exchange.vectors import ExchangedVectors
+from memory_server.sqlite.exchange.exchanged_vectors import ExchangedVectors
 from memory_server.sqlite.origins import Origins
 from memory_server.sqlite.tx import Tx
 from memory_server.storage.record_rows import MEMORY, edge_order, memory_record

@@ -4,8 +4,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from memory_server.domain.exchange.records import FactRecord, FactStep
+from memory_server.sqlite.exchange.exchanged_vectors import ExchangedVectors
 from memory_server.sqlite.exchange.exported import Exported
-from memory_server.sqlite.exchange.vectors import ExchangedVectors
 from memory_server.sqlite.origins import Origins
 from memory_server.sqlite.tx import Tx
 from memory_server.storage.exchange import Place

@@ -20,22 +20,22 @@ from memory_server.domain.exchange.records import (
 )
 from memory_server.sqlite import origins
 from memory_server.sqlite.conversations import Conversations
-from memory_server.sqlite.exchange.vectors import ExchangedVectors
+from memory_server.sqlite.exchange.exchanged_vectors import ExchangedVectors
 from memory_server.sqlite.short_term import ShortTerm
 from memory_server.sqlite.tx import Tx
 from memory_server.storage.fact_rows import as_json
 from memory_server.storage.record_rows import number_to_keep
 
-Taken = TypeVar("Taken")
+Result = TypeVar("Result")
 
 
 @dataclass(frozen=True, slots=True)
-class TakenRows:
+class Taken:
     """Writes records as items, whole: with their dates and their history. The tables' own rules decide what fits."""
 
     tx: Tx
 
-    def attempt(self, take: Callable[[], Taken]) -> Taken | str:
+    def attempt(self, take: Callable[[], Result]) -> Result | str:
         self.tx.connection.execute("SAVEPOINT one_item")
         try:
             return take()

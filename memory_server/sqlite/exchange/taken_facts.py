@@ -4,8 +4,8 @@ from dataclasses import dataclass
 
 from memory_server.domain.embedding import Embedded
 from memory_server.domain.exchange.records import FactRecord
-from memory_server.sqlite.exchange.taken import TakenRows
-from memory_server.sqlite.exchange.vectors import ExchangedVectors
+from memory_server.sqlite.exchange.exchanged_vectors import ExchangedVectors
+from memory_server.sqlite.exchange.taken import Taken
 from memory_server.sqlite.tx import Tx
 from memory_server.storage.fact_rows import as_json
 
@@ -75,7 +75,7 @@ class TakenFacts:
         self.tx.execute(
             f"UPDATE fact_history SET fact_id = :id WHERE {_PLACE} AND fact_id = 0", {**place, "id": id}
         )
-        TakenRows(self.tx).mark("fact", id, record.captured)
+        Taken(self.tx).mark("fact", id, record.captured)
         text = f"{record.key}\n{as_json(last.value)}"
         ExchangedVectors(self.tx).keep(Embedded.FACTS, id, [text], record.vectors)
         return int(id)
