@@ -146,15 +146,20 @@ def _back_up_before(path: Path, newest: int) -> None:
         reader.close()
 
 
-def backup(connection: apsw.Connection, target: Path, told: Callable[[int, int], None] | None = None) -> None:
+def backup(
+    connection: apsw.Connection,
+    target: Path,
+    told: Callable[[int, int], None] | None = None,
+    before: Callable[[], None] | None = None,
+) -> None:
     """Copy the whole database, as it is at one moment, to `target`: checked, flushed, then renamed into place.
 
-    `told` hears how many pages of how many are copied.
+    `told` hears how many pages of how many are copied. `before` is called when the copy is whole, before it is renamed.
 
     Raises:
         Unavailable: the copy failed its integrity check.
     """
-    with _placed(target) as temporary:
+    with _placed(target, before) as temporary:
         copy = pragmas.connected(temporary)
         try:
             _copy(connection, copy, told)
@@ -176,7 +181,7 @@ def rescue(identity: files.Identity, target: Path) -> None:
 
 
 @contextmanager
-def _placed(target: Path) -> Iterator[Path]:
+def _placed(target: Path, before: Callable[[], None] | None = None) -> Iterator[Path]:
     """A new file to be filled: then it is checked, flushed and renamed to `target`."""
     import tempfile  # 4 ms, which a process that copies nothing does without
 
@@ -194,6 +199,8 @@ def _placed(target: Path) -> Iterator[Path]:
         if result != "ok":
             raise Unavailable(f"The copy failed its integrity check: {result}. No backup was written.")
         flush(temporary)
+        if before is not None:
+            before()
         temporary.replace(target)
         flush(target.parent)
     finally:

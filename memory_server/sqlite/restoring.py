@@ -1,12 +1,18 @@
 """Puts a backup in the place of a database: checked first, and the old file kept beside."""
 
+import os
+import shutil
+import sys
 from collections.abc import Callable
+from contextlib import ExitStack, closing
 from pathlib import Path
 
 import apsw
 
+from memory_server.domain.deadline import CALL
 from memory_server.errors import Mend, Unavailable
-from memory_server.sqlite import checks, files, migrate, pragmas
+from memory_server.sqlite import checks, failures, files, migrate, pragmas, temporary
+from memory_server.sqlite.waiting import nap, until_the_end
 
 KEPT = ".before-restore-"
 """What stands in the name of the file that a backup has replaced: it is one of the copies, which go after 30 days."""
@@ -33,6 +39,8 @@ def check(source: Path, newest: int) -> int:
         raise Unavailable(
             f"{source} is no sound database ({error}). Nothing was restored.", Mend.NAME_BACKUP
         ) from error
+    except apsw.Error as error:
+        raise failures.meaning(error, source) from error
     finally:
         connection.close()
     if found:
@@ -43,34 +51,82 @@ def check(source: Path, newest: int) -> int:
 def replace(
     source: Path, target: Path, now: str, told: Callable[[int, int], None] | None = None
 ) -> Path | None:
-    """Put a copy of a checked backup in the place of a database; where the old file is now, if there was one."""
-    kept = _keep(target, now) if target.exists() else None
-    connection = _reader(source)
+    """Put a copy of a checked backup in the place of a database; where the old file is now, if there was one.
+
+    The copy is made whole beside the old file. Then that gets its second name, and the copy is renamed over it: a whole
+    file stands at the path at every moment.
+
+    Raises:
+        Unavailable: the disk is full, or a program has the old file locked. It is as it was.
+    """
+    kept: Path | None = None
+
+    def keep() -> None:
+        nonlocal kept
+        if target.exists():
+            kept = _keep(target, files.dated(target, KEPT, now), until_renamed)
+
     try:
-        migrate.backup(connection, target, told)
-    finally:
+        with until_the_end(CALL), ExitStack() as until_renamed:
+            reader = until_renamed.enter_context(closing(_reader(source)))
+            migrate.backup(reader, target, told, keep)
+    except apsw.Error as error:
+        raise failures.meaning(error, target) from error
+    return kept
+
+
+def _keep(target: Path, kept: Path, until_renamed: ExitStack) -> Path:
+    """Give the old file its second name, undamaged with what a killed program left in its journal, damaged as it is.
+
+    No program can write into it from then on: SQLite refuses to where another file stands at the path.
+    """
+    connection = until_renamed.enter_context(closing(_locked(target)))
+    try:
+        os.link(target, kept)
+    except OSError:  # this file system has no links
+        _copy(target, kept)
+    files.tighten(kept)
+    for ending in ("-journal", "-wal"):  # of the old file: the new one would be changed by it
+        beside = target.with_name(target.name + ending)
+        if beside.exists():
+            beside.replace(kept.with_name(kept.name + ending))
+    migrate.flush(target.parent)
+    if sys.platform == "win32":  # what is open cannot be replaced there
         connection.close()
     return kept
 
 
-def _keep(target: Path, now: str) -> Path:
-    """A whole copy of the old file, also of what a killed program left in its journal; a damaged one as it is."""
-    kept = files.dated(target, KEPT, now)
-    journal = target.with_name(f"{target.name}-journal")
+def _locked(path: Path) -> apsw.Connection:
+    """A connection that lets no other program write; a damaged file cannot be locked.
+
+    Raises:
+        BusyError: another program has the file locked.
+    """
+    connection = pragmas.connected(path, flags=apsw.SQLITE_OPEN_READWRITE)
+    connection.set_busy_handler(nap)
     try:
-        connection = pragmas.connected(target, flags=apsw.SQLITE_OPEN_READWRITE)
-        try:
-            migrate.backup(connection, kept)
-        finally:
-            connection.close()
-    except (apsw.Error, Unavailable):
-        target.replace(kept)
-        if journal.exists():
-            journal.replace(kept.with_name(f"{kept.name}-journal"))
-    journal.unlink(missing_ok=True)  # it belongs to the old file: the new one would be undone with it
-    files.tighten(kept)
-    return kept
+        pragmas.keep_rollback_journal(connection)
+        connection.execute("BEGIN IMMEDIATE")
+    except (apsw.NotADBError, apsw.CorruptError):
+        return connection
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+def _copy(path: Path, target: Path) -> None:
+    """Copy a file; one that is damaged byte by byte."""
+    try:
+        with closing(_reader(path)) as connection:
+            migrate.backup(connection, target)
+    except (apsw.NotADBError, apsw.CorruptError, Unavailable):
+        with temporary.file(target) as made:
+            shutil.copyfile(path, made)
+            migrate.flush(made)
+            made.replace(target)
 
 
 def _reader(path: Path) -> apsw.Connection:
-    return pragmas.connected(path, flags=apsw.SQLITE_OPEN_READONLY)
+    """Opened for writing, because what a killed program left in the journal must be undone first."""
+    return pragmas.connected(path, flags=apsw.SQLITE_OPEN_READWRITE)
