@@ -43,7 +43,7 @@ RUN = [page for page in PAGES if {fence.kind for fence in fences(page)} & _LIVE]
 PROGRAMS = {
     "pipx", "python", "git", "cd", "datasette", "sqlite3", "memory-server",
     ".venv/bin/pip", ".venv/bin/python", "scripts/run", "scripts/test", "scripts/check", "scripts/docs",
-    "scripts/browser", "scripts/conformance",
+    "scripts/browser", "scripts/outside",
 }  # fmt: skip
 """What a `bash` fence may call: it installs, changes a client's settings, asks for the network, or takes minutes."""
 

@@ -1,12 +1,6 @@
-"""The real clients, connected by `install`, and what their first request to the model holds.
-
-They are no dependency: `npm install --prefix .clients @anthropic-ai/claude-code@2.1.330 @openai/codex@0.169.0
-opencode-ai@1.18.33` puts them where these tests look; without them the tests are skipped.
-"""
+"""The real clients, connected by `install`, and what their first request to the model holds."""
 
 import json
-import os
-import shutil
 import subprocess
 from pathlib import Path
 
@@ -15,20 +9,13 @@ import pytest
 from tests.conftest import ROOT, Servers, Sqlite, call
 from tests.hook.conftest import Hooks
 from tests.hook.model_stub import ANSWER, Stub, model_stub
+from tests.outside import PATH, program
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.outside]
 
-FOLDERS = [ROOT / ".clients/node_modules/.bin", ROOT / ".clients/node_modules/opencode-linux-x64/bin"]
 NOTE = "The lighthouse keeper of my village sleeps at noon"
 PROMPT = "When does the lighthouse keeper sleep?"
 TASK = "rewrite the invoice exporter"
-
-
-def program(name: str) -> str:
-    found = shutil.which(name, path=os.pathsep.join(map(str, FOLDERS)))
-    if found is None:
-        pytest.skip(f"{name} is not installed in .clients")
-    return found
 
 
 def codex_settings(home: Path, stub: Stub) -> None:
@@ -77,7 +64,7 @@ def run(name: str, hooks: Hooks, home: Path, stub: Stub) -> str:
     """Connect a client in a home of its own, ask it once, and give all that it asked the model."""
     words = COMMANDS[name]
     env = {
-        "HOME": str(home), "PATH": os.environ["PATH"], "PYTHONPATH": str(ROOT), "TERM": "dumb", "IS_SANDBOX": "1",
+        "HOME": str(home), "PATH": PATH, "PYTHONPATH": str(ROOT), "TERM": "dumb", "IS_SANDBOX": "1",
         "DISABLE_AUTOUPDATER": "1", "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
         "OPENCODE_DISABLE_AUTOUPDATE": "1", "ANTHROPIC_BASE_URL": stub.url, "ANTHROPIC_API_KEY": "not-a-key",
     }  # fmt: skip

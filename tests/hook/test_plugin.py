@@ -1,14 +1,15 @@
 """The plugin for Claude Code and Codex: as its script writes it, and valid for Claude Code."""
 
 import json
-import os
 import subprocess
 from pathlib import Path
+
+import pytest
 
 import plugin
 from memory_server.cli.install.clients import EVERY
 from tests.conftest import ROOT
-from tests.hook.test_clients import program
+from tests.outside import PATH, program
 
 
 def test_the_plugin_is_as_its_script_writes_it() -> None:
@@ -22,9 +23,10 @@ def test_the_hooks_of_the_plugin_are_those_of_install() -> None:
     assert commands == {event: f"memory-server hook {event}" for event in hooks}
 
 
+@pytest.mark.outside
 def test_claude_code_finds_the_plugin_and_the_catalogue_valid(tmp_path: Path) -> None:
     claude = program("claude")
-    env = {"HOME": str(tmp_path), "PATH": os.environ["PATH"], "DISABLE_AUTOUPDATER": "1"}
+    env = {"HOME": str(tmp_path), "PATH": PATH, "DISABLE_AUTOUPDATER": "1"}
     for place in (ROOT / "plugin", ROOT):
         done = subprocess.run(
             [claude, "plugin", "validate", str(place)],

@@ -1,15 +1,12 @@
 """The programs of others that judge a server: the conformance suite, the Inspector, the validators of manifests.
 
-They are no dependency: `npm install --prefix .clients node@22 @modelcontextprotocol/conformance@0.2.0-alpha.12
-@modelcontextprotocol/inspector@2.12.0 @anthropic-ai/mcpb@2.1.2` puts them where these tests look, and the schema of
-`server.json`, from the address that its `$schema` names, belongs in `.clients/server.schema.json`. Without them the
-tests are skipped.
+`scripts/outside` installs them. The schema of `server.json` is not among them: before a release, put it from the
+address that its `$schema` names into `.clients/server.schema.json`.
 """
 
 import importlib
 import json
 import os
-import shutil
 import socket
 import subprocess
 import sys
@@ -44,8 +41,8 @@ from memory_server.project import Project
 from memory_server.services.tokens import TokenService
 from memory_server.settings import Settings
 from tests.conftest import ROOT, Servers, call, until
+from tests.outside import CLIENTS, PATH, program
 
-CLIENTS = ROOT / ".clients"
 jsonschema: Any = importlib.import_module("jsonschema")  # has no types; `mcp` brings it
 
 OLDER, NEWER = "2025-11-25", "2026-07-28"
@@ -131,17 +128,8 @@ class StandIn(MemoryServer):
         return await super()._completed(ctx, changed)
 
 
-def program(name: str) -> str:
-    found = shutil.which(name, path=str(CLIENTS / "node_modules/.bin"))
-    if found is None:
-        pytest.skip(f"{name} is not installed in .clients")
-    return found
-
-
 def run(*words: str, cwd: Path) -> "subprocess.CompletedProcess[str]":
-    """Run with the node that is installed beside these programs."""
-    path = os.pathsep.join([str(CLIENTS / "node_modules/.bin"), os.environ["PATH"]])
-    env = {"PATH": path, "HOME": str(cwd), "PYTHONPATH": str(ROOT), "NO_COLOR": "1"}
+    env = {"PATH": PATH, "HOME": str(cwd), "PYTHONPATH": str(ROOT), "NO_COLOR": "1"}
     return subprocess.run(
         words, cwd=cwd, env=env, capture_output=True, text=True, timeout=120, check=False
     )  # fmt: skip
@@ -178,6 +166,7 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     services.close()
 
 
+@pytest.mark.outside
 @pytest.mark.parametrize(("version", "scenario"), SCENARIOS)
 def test_the_conformance_suite_finds_nothing_wrong(
     served: Served, tmp_path: Path, version: str, scenario: str
@@ -194,6 +183,7 @@ def test_the_conformance_suite_finds_nothing_wrong(
     assert any(each["status"] == "SUCCESS" for each in checks), done.stdout
 
 
+@pytest.mark.outside
 def test_each_scenario_of_the_suite_is_run_or_does_not_apply_for_a_reason(tmp_path: Path) -> None:
     done = run(program("conformance"), "list", "--server", cwd=tmp_path)
     there = {line.split()[1] for line in done.stdout.splitlines() if line.startswith("  - ")}
@@ -202,6 +192,7 @@ def test_each_scenario_of_the_suite_is_run_or_does_not_apply_for_a_reason(tmp_pa
     assert [each for each in sorted(there - played) if not each.startswith(tuple(WITHOUT))] == []
 
 
+@pytest.mark.outside
 @pytest.mark.parametrize(
     "words",
     [
@@ -250,6 +241,7 @@ def bundle(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
+@pytest.mark.outside
 def test_the_validator_finds_the_bundle_valid(bundle: Path, tmp_path: Path) -> None:
     unpacked = tmp_path / "unpacked"
     done = run(program("mcpb"), "unpack", str(bundle), str(unpacked), cwd=tmp_path)
