@@ -80,7 +80,8 @@ def undo_command(
 ) -> None:
     """Undo deletions, merges and edits of the last 30 days. Without a CHANGE it asks about the last one.
 
-    `memory-server log` shows their numbers. Of several, all are undone or none. What was purged cannot come back.
+    `memory-server log` shows their numbers. Of several, all are undone or none. With --since alone, what was there at
+    that moment is again as it was, and what was stored later is as it was stored. What was purged cannot come back.
     """
     chooses = last is not None or since is not None or until is not None
     if changes and (chooses or project is not None or by is not None):
@@ -93,20 +94,27 @@ def undo_command(
         if changes:
             found = services.changes.find([id for each in changes for id in _within(services, *each)])
         else:
-            found = services.changes.select(wanted, last or (MOST if chooses else 1), who).changes
+            found = services.changes.select(wanted, last or (MOST + 1 if chooses else 1), who).changes
         if not found:
             output.say("There is nothing to undo.")
             return
-        _undo(services, found, dry_run, yes or bool(changes), who)
+        if len(found) > MOST:
+            raise click.UsageError(
+                f"These are more than {MOST:,} changes. Begin with the latest: --last {MOST}."
+            )
+        all_since = since is not None and last is None and until is None and by is None
+        _undo(services, found, dry_run, yes or bool(changes), who, all_since)
 
 
-def _undo(services: "Reader", found: Sequence[Change], dry_run: bool, agreed: bool, who: Caller) -> None:
+def _undo(
+    services: "Reader", found: Sequence[Change], dry_run: bool, agreed: bool, who: Caller, all_since: bool
+) -> None:
     output.table(log.COLUMNS, [log.row(each) for each in found])
     if dry_run:
         output.note(f"Undone would be: {len(found)}. Nothing was changed.")
         return
     output.confirm("Undo this?", agreed, "--yes, or name the changes")
-    done = services.changes.undo([each.id for each in found if each.id is not None], who)
+    done = services.changes.undo([each.id for each in found if each.id is not None], who, all_since)
     output.note(f"Undone: {len(done)}.")
 
 

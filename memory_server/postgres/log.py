@@ -19,7 +19,8 @@ _DELETED = f"""
             ), 1, {SHOWN}
         ) AS text,
         coalesce(conversation, parts #>> '{{memories,0,project}}', parts #>> '{{turns,0,project}}') AS place,
-        coalesce(parts #> '{{memories,0}}', parts #> '{{turns,0}}', parts #> '{{long_term_memories,0}}') AS stored
+        coalesce(parts #> '{{memories,0}}', parts #> '{{turns,0}}', parts #> '{{long_term_memories,0}}') AS stored,
+        parts -> 'changes' AS changes
     FROM (
         SELECT id, kind, item_id, deleted_at, deleted_by, conversation, readable_json(parts) AS parts
         FROM trash
@@ -61,7 +62,7 @@ _BRANCHES = (
     JOIN long_term_memories AS l ON l.id = c.long_term_id
     JOIN conversations AS v ON v.id = l.conversation_id
     """,
-    # What was deleted: that it was, and that it was stored before.
+    # What was deleted: that it was, that it was stored before, and its changes, which come back with it.
     f"""
     SELECT deleted_at, deleted_by, 'deleted', kind, item_id, text, 'd', id, name, place, {_NONE}, 5
     FROM ({_DELETED}) AS deleted
@@ -72,12 +73,19 @@ _BRANCHES = (
     FROM ({_DELETED}) AS deleted
     WHERE stored ->> 'created_at' IS NOT NULL
     """,
-    # Facts
+    f"""
+    SELECT c ->> 'changed_at', c ->> 'changed_by', c ->> 'action', kind, item_id,
+        substr(coalesce(readable_json(c ->> 'draft') ->> 'content', text), 1, {SHOWN}), 'c', (c ->> 'id')::bigint, name,
+        place, {_NONE}, 4
+    FROM ({_DELETED}) AS deleted
+    CROSS JOIN LATERAL jsonb_array_elements(changes) AS all_changes (c)
+    """,
+    # Facts: an expiry blanks the values before it, so nothing brings them back.
     f"""
     SELECT changed_at, changed_by,
         CASE WHEN action <> 'written' THEN action WHEN before = 'written' THEN 'edited' ELSE 'stored' END, 'fact',
-        fact_id, substr(value, 1, {SHOWN}), CASE WHEN action = 'deleted' OR before = 'written' THEN 'h' END, id, key,
-        owner, scope, 6
+        fact_id, substr(value, 1, {SHOWN}),
+        CASE WHEN (action = 'deleted' OR before = 'written') AND NOT blanked THEN 'h' END, id, key, owner, scope, 6
     FROM (
         SELECT id, fact_id, scope, owner, key, action, value, changed_at, changed_by, (
             SELECT p.action
@@ -85,7 +93,11 @@ _BRANCHES = (
             WHERE p.scope = h.scope AND p.owner = h.owner AND p.key = h.key AND p.id < h.id
             ORDER BY p.id DESC
             LIMIT 1
-        ) AS before
+        ) AS before, EXISTS (
+            SELECT 1
+            FROM fact_history AS e
+            WHERE e.scope = h.scope AND e.owner = h.owner AND e.key = h.key AND e.id > h.id AND e.action = 'expired'
+        ) AS blanked
         FROM fact_history AS h
     ) AS facts
     """,

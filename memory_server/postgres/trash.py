@@ -11,7 +11,7 @@ from memory_server.language.text import without_lone_surrogates
 from memory_server.postgres import word_rows
 from memory_server.postgres.conversations import Conversations
 from memory_server.postgres.tx import Tx
-from memory_server.storage.history import Trashed
+from memory_server.storage.history import Trashed, taken
 
 COLUMNS: Final[Mapping[str, tuple[str, ...]]] = {
     "memories": (
@@ -149,7 +149,7 @@ class Trash:
             if conversation_id is not None:
                 rows = [{**row, "conversation_id": conversation_id} for row in rows]
             if rows:
-                self._insert(table, rows)
+                self._insert(table, rows, trashed)
         if kind is Kind.MEMORY:
             self._hand_on_edges(trashed)
         self._index(kind, trashed)
@@ -173,9 +173,9 @@ class Trash:
         name = conversation and self.tx.name(conversation)
         return Trashed(id, item_id, name, json.loads(parts), deleted_at)
 
-    def _insert(self, table: str, rows: list[dict[str, Any]]) -> None:
+    def _insert(self, table: str, rows: list[dict[str, Any]], trashed: Trashed) -> None:
         names = ", ".join(name for name in COLUMNS[table] if name in rows[0])
-        self.tx.send(
+        inserted = self.tx.execute(
             f"""
             INSERT INTO {table} ({names})
             SELECT {names}
@@ -185,6 +185,8 @@ class Trash:
             """,
             (_as_json(rows),),
         )
+        if table != "edges" and inserted < len(rows):
+            raise taken(table, trashed)
 
     def _index(self, kind: Kind, restored: Trashed) -> None:
         match kind:

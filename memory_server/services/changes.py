@@ -1,7 +1,8 @@
 """What happened to what is stored, and undoing it: deletions, merges and edits of the last 30 days."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import Any
 
 from memory_server.domain.caller import Caller
@@ -10,7 +11,7 @@ from memory_server.domain.fact import Action as FactAction
 from memory_server.domain.fact import FactChange, FactDraft
 from memory_server.domain.forgetting import Kind as Trashable
 from memory_server.domain.memory import MemoryId, MemoryType
-from memory_server.errors import Conflict, Invalid, Mend, NotFound, Problem
+from memory_server.errors import Conflict, Hint, Invalid, Mend, NotFound, Problem
 from memory_server.services import projects
 from memory_server.storage.database import Database
 from memory_server.storage.history import Changed
@@ -56,22 +57,28 @@ class ChangeService:
         with self.database.read() as tx:
             return _latest_first(_get(tx, id) for id in dict.fromkeys(ids))
 
-    def undo(self, ids: Sequence[ChangeId], caller: Caller) -> list[Change]:
-        """Undo changes, all or none, the latest first. What they were.
+    def undo(self, ids: Sequence[ChangeId], caller: Caller, overwrite: bool = False) -> list[Change]:
+        """Undo changes, all or none. What they were, the latest first.
 
         A memory, a long-term memory or a fact becomes what it was before; a draft that was merged becomes a memory of
-        its own; what was deleted comes back.
+        its own; what was deleted comes back. `overwrite`: the ids are all changes since a moment, so a fact that was
+        stored again after one of these deletions becomes what it was before that.
 
         Raises:
             NotFound: one is not there, or no more.
-            Conflict: a thing has been changed again since, or its name is taken.
+            Conflict: a thing has been changed again since, or its name or its id is taken.
         """
         with self.database.write() as tx:
             wanted = {id: _get(tx, id) for id in dict.fromkeys(ids)}
             undone: set[ChangeId] = set()
-            for id in sorted(wanted, key=lambda id: (wanted[id].at, id.row), reverse=True):
+
+            def order(id: ChangeId) -> tuple[bool, str, int]:
+                """What was deleted comes back first: its edits and merges come back with it. Then the latest."""
+                return id.origin is Origin.TRASH, wanted[id].at, id.row
+
+            for id in sorted(wanted, key=order, reverse=True):
                 if id not in undone:  # else with a later one of the same thing
-                    undone |= _undo(tx, id, frozenset(wanted), caller)
+                    undone |= _undo(tx, id, wanted, caller, overwrite)
         self.wake()
         return _latest_first(wanted.values())
 
@@ -87,7 +94,9 @@ def _get(tx: Tx, id: ChangeId) -> Change:
     return found
 
 
-def _undo(tx: WriteTx, id: ChangeId, chosen: frozenset[ChangeId], caller: Caller) -> set[ChangeId]:
+def _undo(
+    tx: WriteTx, id: ChangeId, chosen: Mapping[ChangeId, Change], caller: Caller, overwrite: bool
+) -> set[ChangeId]:
     """Undo one, with all others of the same thing that were chosen. Which these were."""
     match id.origin:
         case Origin.TRASH:
@@ -96,7 +105,7 @@ def _undo(tx: WriteTx, id: ChangeId, chosen: frozenset[ChangeId], caller: Caller
         case Origin.CHANGES:
             return _unchange(tx, id, chosen, caller)
         case Origin.FACT_HISTORY:
-            return _unwrite(tx, id, chosen, caller)
+            return _unwrite(tx, id, chosen, caller, overwrite)
 
 
 def _bring_back(tx: WriteTx, id: ChangeId) -> None:
@@ -112,10 +121,12 @@ def _bring_back(tx: WriteTx, id: ChangeId) -> None:
     tx.trash.restore(kind, trashed, place)
 
 
-def _unchange(tx: WriteTx, id: ChangeId, chosen: frozenset[ChangeId], caller: Caller) -> set[ChangeId]:
+def _unchange(tx: WriteTx, id: ChangeId, chosen: Mapping[ChangeId, Change], caller: Caller) -> set[ChangeId]:
     rows = [each.row for each in chosen if each.origin is Origin.CHANGES]
     there = {each.id: each for each in tx.changes.select(rows)}
-    if id.row not in there:
+    if id.row not in there:  # it lies in the trash, with what it changed
+        deleted = tx.trash.find_last(Trashable(chosen[id].kind.value), chosen[id].item)
+        _refuse_later(id, {ChangeId(Origin.TRASH, deleted.id)} if deleted else set())
         raise _gone(id)
     one = there[id.row]
     first = min(
@@ -128,7 +139,7 @@ def _unchange(tx: WriteTx, id: ChangeId, chosen: frozenset[ChangeId], caller: Ca
     )
     steps = tx.changes.since(first)
     ids = {ChangeId(Origin.CHANGES, each.id) for each in steps}
-    _refuse_later(id, ids - chosen)
+    _refuse_later(id, ids - chosen.keys())
     if first.memory_id is not None:
         now = tx.memories.get(first.memory_id)
         restored = tx.memories.replace(now, replace(now, **_before(tx, first, caller)), "rewritten")
@@ -165,7 +176,9 @@ def _settled(tx: WriteTx, project: str | None, caller: Caller) -> str | None:
     return projects.settle(tx, projects.asked(project, caller)) if project else None
 
 
-def _unwrite(tx: WriteTx, id: ChangeId, chosen: frozenset[ChangeId], caller: Caller) -> set[ChangeId]:
+def _unwrite(
+    tx: WriteTx, id: ChangeId, chosen: Mapping[ChangeId, Change], caller: Caller, overwrite: bool
+) -> set[ChangeId]:
     step = tx.fact_history.find(id.row)
     if step is None:
         raise _gone(id)
@@ -173,7 +186,17 @@ def _unwrite(tx: WriteTx, id: ChangeId, chosen: frozenset[ChangeId], caller: Cal
     mine = [each for each in past if ChangeId(Origin.FACT_HISTORY, each.number) in chosen]
     first = mine[-1].number
     later = {ChangeId(Origin.FACT_HISTORY, each.number) for each in past if each.number >= first}
-    _refuse_later(id, later - chosen)
+    again = {
+        ChangeId(Origin.FACT_HISTORY, each.number)
+        for each, before in pairwise(past)
+        if each.action is FactAction.WRITTEN is not before.action
+    }
+    _refuse_later(id, later - chosen.keys() - again)
+    if later & again and not overwrite:
+        raise Conflict(
+            f"`{step.key}` was written again after {id}. Nothing was undone.",
+            Hint(Mend.SHOW_FACT_HISTORY, {"key": step.key}),
+        )
     before = next(each for each in past if each.number < first)
     _write_again(tx, step, before, caller)
     return later

@@ -48,7 +48,8 @@ _DELETED = """
         coalesce(
             json_extract(parts, '$.memories[0]'), json_extract(parts, '$.turns[0]'),
             json_extract(parts, '$.long_term_memories[0]')
-        ) AS stored
+        ) AS stored,
+        json_extract(parts, '$.changes') AS changes
     FROM trash
 """
 
@@ -60,13 +61,19 @@ _TRASH = f"""
         substr(text, 1, {SHOWN}), NULL, NULL, name, place, NULL, 0
     FROM ({_DELETED})
     WHERE json_extract(stored, '$.created_at') IS NOT NULL
+    UNION ALL
+    SELECT c.value ->> 'changed_at', c.value ->> 'changed_by', c.value ->> 'action', kind, item_id,
+        substr(ifnull(json_extract(c.value ->> 'draft', '$.content'), text), 1, {SHOWN}), 'c', c.value ->> 'id', name,
+        place, NULL, 4
+    FROM ({_DELETED}) JOIN json_each(changes) AS c
 """
-"""What was deleted: that it was, and that it was stored before."""
+"""What was deleted: that it was, that it was stored before, and its changes, which come back with it."""
 
 _FACTS = f"""
     SELECT changed_at, changed_by,
         CASE WHEN action = 'written' THEN iif(before = 'written', 'edited', 'stored') ELSE action END, 'fact', fact_id,
-        substr(value, 1, {SHOWN}), iif(action = 'deleted' OR before = 'written', 'h', NULL), id, key, owner, scope, 6
+        substr(value, 1, {SHOWN}), iif((action = 'deleted' OR before = 'written') AND NOT blanked, 'h', NULL), id, key,
+        owner, scope, 6
     FROM (
         SELECT id, fact_id, scope, owner, key, action, value, changed_at, changed_by, (
             SELECT p.action
@@ -74,10 +81,15 @@ _FACTS = f"""
             WHERE p.scope = h.scope AND p.owner = h.owner AND p.key = h.key AND p.id < h.id
             ORDER BY p.id DESC
             LIMIT 1
-        ) AS before
+        ) AS before, EXISTS (
+            SELECT 1
+            FROM fact_history AS e
+            WHERE e.scope = h.scope AND e.owner = h.owner AND e.key = h.key AND e.id > h.id AND e.action = 'expired'
+        ) AS blanked
         FROM fact_history AS h
     )
 """
+"""What happened to facts. An expiry blanks the values before it, so nothing brings them back."""
 
 _ALL = f"""
     WITH log (at, by, action, kind, item, text, origin, row, name, place, scope, number) AS (

@@ -10,7 +10,7 @@ from memory_server.domain.forgetting import Kind
 from memory_server.sqlite.conversations import Conversations
 from memory_server.sqlite.rows import Rows
 from memory_server.sqlite.tx import Tx, no_more_than
-from memory_server.storage.history import Trashed
+from memory_server.storage.history import Trashed, taken
 
 ROWS = (
     Rows(
@@ -130,7 +130,7 @@ class Trash:
             if conversation_id is not None:
                 rows = [{**row, "conversation_id": conversation_id} for row in rows]
             if rows:
-                self._insert(part, rows)
+                self._insert(part, rows, trashed)
         if kind is Kind.MEMORY:
             self._hand_on_edges(trashed)
         if kind is Kind.SHORT_TERM:  # to insert it asks for its keywords anew, and they are here
@@ -214,7 +214,7 @@ class Trash:
             for row in found
         ]
 
-    def _insert(self, part: _Part, rows: list[dict[str, Any]]) -> None:
+    def _insert(self, part: _Part, rows: list[dict[str, Any]], trashed: Trashed) -> None:
         columns = {name: type for name, type in self._columns(part.table).items() if name in rows[0]}
         names = ", ".join(f'"{name}"' for name in columns)
         values = ", ".join(
@@ -230,6 +230,8 @@ class Trash:
                     for name in columns
                 },
             )
+            if part.table != "edges" and not self.tx.connection.changes():
+                raise taken(part.table, trashed)
 
     def _columns(self, table: str) -> dict[str, str]:
         """The columns of a table with their types. None of the tables here keeps blobs."""

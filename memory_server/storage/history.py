@@ -14,6 +14,7 @@ from memory_server.domain.forgetting import Kind
 from memory_server.domain.long_term import LongTermChange, LongTermId, LongTermMemory
 from memory_server.domain.memory import Memory, MemoryDraft, MemoryId, MemoryType
 from memory_server.domain.timeline import Happened
+from memory_server.errors import Conflict
 from memory_server.language.text import without_lone_surrogates
 
 SHOWN: Final = 300
@@ -106,6 +107,14 @@ class Trashed:
     deleted_at: str = ""
 
 
+def taken(table: str, trashed: Trashed) -> Conflict:
+    """Something in the trash cannot be restored: another row has its id, or that of a part of it."""
+    return Conflict(
+        f"A row of the table {table} has taken the place of d{trashed.id}, which has the id {trashed.item_id}. "
+        "Nothing was restored: it stays in the trash. Give that row another id."
+    )
+
+
 class Changes(Protocol):
     """The table `changes`: edits and merges with how it was before, for as long as they can be undone."""
 
@@ -168,7 +177,11 @@ class WritableTrash(Trash, Protocol):
         ...
 
     def restore(self, kind: Kind, trashed: Trashed, conversation_id: int | None = None) -> None:
-        """Bring something back as it was, under the id that it had, into a conversation where it had one."""
+        """Bring something back as it was, under the id that it had, into a conversation where it had one.
+
+        Raises:
+            Conflict: another row has taken its id.
+        """
         ...
 
     def erase(self, ids: Sequence[int]) -> None:

@@ -180,10 +180,41 @@ async def test_a_change_that_is_deleted_comes_back_with_its_memory(
     await fill(server, ledger)
     terminal("edit", "1", "--text", "The harbour opens at one")
     terminal("forget", "1")
-    assert "There is no change c1" in terminal("undo", "c1", code=1).err
+    assert [row[0] for row in terminal("log").rows][:2] == ["d1", "c1"]
+    assert "has been changed again since: d1. Nothing" in terminal("undo", "c1", code=1).err
     terminal("undo", "d1")
     terminal("undo", "c1")
     assert HARBOUR in contents(terminal)
+
+
+def test_undoing_all_since_a_moment_gives_the_text_that_was_stored_and_not_the_edit_of_it(
+    terminal: Terminal, sqlite: Sqlite
+) -> None:
+    terminal("add", HARBOUR)
+    terminal("edit", "1", "--text", "The harbour never opens")
+    terminal("forget", "1")
+    for action in (("fact", "port", "5433"), ("forget", "f:port"), ("fact", "port", "5434")):
+        terminal(*action)
+    assert "`port` was written again after h2" in terminal("undo", "h2", code=1).err
+    assert terminal("undo", "--since", "1d", "--yes").err == "Undone: 3.\n"
+    assert contents(terminal) == [HARBOUR]
+    assert terminal("fact", "port").out == "5433\n"
+    assert terminal("undo", "--since", "1d", "--yes", "--by", "nobody").out == "There is nothing to undo.\n"
+
+
+def test_what_cannot_come_back_because_a_hand_has_taken_its_id_stays_in_the_trash(
+    terminal: Terminal, sqlite: Sqlite
+) -> None:
+    db = terminal.servers.db
+    terminal("add", HARBOUR)
+    terminal("forget", "1")
+    sqlite(db, "INSERT INTO memories (id, content, type) VALUES (1, 'by hand', 'error')")
+    refused = terminal("undo", "d1", code=1).err
+    assert "A row of the table memories has taken the place of d1" in refused
+    assert sqlite(db, "SELECT content FROM memories") == "by hand"
+    sqlite(db, "DELETE FROM memories")
+    terminal("undo", "d1")
+    assert contents(terminal) == [HARBOUR]
 
 
 def test_the_log_tells_who_did_what(terminal: Terminal, sqlite: Sqlite) -> None:
