@@ -77,7 +77,7 @@ def _forget_all(services: "Services", wanted: Sequence[Handle], purge: bool, by:
     if until is not None:
         output.note(f"`memory-server undo` brings it back until {output.moment(until)}.")
     for path in elsewhere:
-        output.note(f"Saved when the database went away, and may still hold it: {path}.")
+        output.note(f"This file may still hold it: {path}.")
     return overwritten and len(gone) == len(wanted)
 
 

@@ -46,7 +46,10 @@ def restore_command(settings: Settings, file: Path, force: bool, dry_run: bool, 
         done = restoring.restore(file, target, clock(), report)
     output.say(f"{settings.db} is {file} now.")
     if done.kept is not None:
-        output.say(f"What was there before: {done.kept}. A purge removes it, or the time of 30 days.")
+        output.say(
+            f"What was there before: {done.kept}. A purge removes it, or the time of 30 days, unless it "
+            "is all that is left of what it holds."
+        )
 
 
 def _refuse_held(path: Path, force: bool) -> None:

@@ -16,6 +16,9 @@ class NoFiles:
     def rescues(self) -> list[str]:
         return []
 
+    def last_copies(self) -> list[str]:
+        return []
+
     def tidy(self) -> list[str]:
         return []
 

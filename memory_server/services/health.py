@@ -35,7 +35,8 @@ class HealthService:
         """Look at everything. Loads the embedder and reads the whole file."""
         self.queue.warm_up()
         coverage = self.queue.coverage()
-        problems = (*self.database.files.exposed(), *self.database.problems())
+        files = self.database.files
+        problems = (*files.exposed(), *files.last_copies(), *self.database.problems())
         with self.database.read() as tx:
             return Health(
                 tx.health.libraries(),
@@ -44,8 +45,8 @@ class HealthService:
                 coverage,
                 problems,
                 tx.job_problems.select(),
-                tuple(self.database.files.copies()),
-                tuple(self.database.files.rescues()),
+                tuple(files.copies()),
+                tuple(files.rescues()),
                 bool(tx.erasures.due()),
             )
 

@@ -54,12 +54,21 @@ class DatabaseFiles:
                 done.append(f"{path} can be read by its owner only now")
         return done
 
-    def drop_copies(self, older_than: str | None = None) -> tuple[str, ...]:
-        """Remove the copies that migrations made: what is erased must not live on in them.
+    def last_copies(self) -> list[str]:
+        """The copies that may be all that is left of what they hold, a line each."""
+        return [
+            f"{copy} may be all that is left of what it holds, so nothing removes it: take over what you need of it, "
+            "then delete it"
+            for copy in self._last(files.copies(self._path) if self._path is not None else [])
+        ]
 
-        With a moment only those that are older, once the file itself has been found sound. The paths of the files that
-        stay and may hold what is erased: what was rescued is the user's. The copies hold what is others' too: for a
-        person nothing is removed and no path told, and they go when they are old.
+    def drop_copies(self, older_than: str | None = None) -> tuple[str, ...]:
+        """Remove the copies that migrations and restores made: what is erased must not live on in them.
+
+        With a moment only those that are older, once the file itself has been found sound. A copy stays that may be
+        all that is left of what it holds, and so do all where the file is damaged. The paths of the files that stay
+        and may hold what is erased: what was rescued is the user's. The copies hold what is others' too: for a person
+        nothing is removed and no path told, and they go when they are old.
         """
         if acting.person() is not None:
             return ()
@@ -67,9 +76,22 @@ class DatabaseFiles:
         if older_than is not None and copies:
             with self._read() as tx:
                 checks.refuse_damaged(tx.connection, self._path)
+        last = self._last(copies)
         for copy in copies:
-            copy.unlink(missing_ok=True)
-        return tuple(str(path) for path in self._left_over() if files.RESCUED in path.name)
+            if copy not in last:
+                copy.unlink(missing_ok=True)
+        return tuple(str(path) for path in self._left_over() if files.RESCUED in path.name or path in last)
+
+    def _last(self, copies: list[Path]) -> list[Path]:
+        """Of some copies those that may be all that is left of what they hold: all, where the file is damaged."""
+        if not copies:
+            return []
+        from memory_server.sqlite import last_copies  # 2 ms, which a process without copies does without
+
+        with self._read() as tx:
+            if checks.damage(tx.connection, quick=True):
+                return copies
+            return [copy for copy in copies if last_copies.is_last(copy, tx.connection)]
 
     def _all(self) -> list[Path]:
         return [] if self._path is None else [self._path, *self._left_over()]

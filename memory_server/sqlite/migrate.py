@@ -137,6 +137,11 @@ def _adopt_dump(connection: apsw.Connection) -> None:
         connection.pragma("application_id", APPLICATION_ID)
 
 
+def made_at(connection: apsw.Connection) -> str:
+    """The moment at which a database was made: its copies and backups have the same, and no other database."""
+    return str(connection.execute("SELECT applied_at FROM migrations WHERE version = 1").get)
+
+
 def _back_up_before(path: Path, newest: int) -> None:
     """Under the write lock, through a connection of its own: no other process can migrate before the copy is made."""
     reader = pragmas.connected(path, flags=apsw.SQLITE_OPEN_READONLY)

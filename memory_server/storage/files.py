@@ -22,15 +22,20 @@ class Files(Protocol):
         """The files in which content was saved when it went away, a line each with its age."""
         ...
 
+    def last_copies(self) -> list[str]:
+        """The copies that may be all that is left of what they hold, a line each: nothing removes them."""
+        ...
+
     def tidy(self) -> list[str]:
         """Let only their owner read its files, and remove copies that were broken off; what was done, a line each."""
         ...
 
     def drop_copies(self, older_than: str | None = None) -> tuple[str, ...]:
-        """Remove the copies that migrations made: what is erased must not live on in them.
+        """Remove the copies that migrations and restores made: what is erased must not live on in them.
 
-        With a moment only those that are older, once the database itself has been found sound. The paths of the files
-        that stay and may hold what is erased: what was rescued is the user's. The copies hold what is others' too: for
-        a person nothing is removed and no path told, and they go when they are old.
+        With a moment only those that are older, once the database itself has been found sound. A copy stays that may
+        be all that is left of what it holds. The paths of the files that stay and may hold what is erased: what was
+        rescued is the user's. The copies hold what is others' too: for a person nothing is removed and no path told,
+        and they go when they are old.
         """
         ...

@@ -12,8 +12,9 @@ import pytest
 from memory_server.domain import deadline
 from memory_server.errors import Unavailable
 from memory_server.services import restoring
+from memory_server.sqlite.database import Database
 from tests.cli.conftest import Terminal
-from tests.conftest import Holder, SmallDisk, Sqlite, damage, lay_empty_file
+from tests.conftest import Clock, Holder, SmallDisk, Sqlite, damage, lay_empty_file
 
 INSERT = "INSERT INTO memories (content, type) VALUES ('{}', 'error')"
 
@@ -24,6 +25,7 @@ import os, sys
 from datetime import UTC, datetime
 from pathlib import Path
 from memory_server.services import restoring
+from memory_server.sqlite.database import Database
 
 backup, target, step = Path(sys.argv[1]), Path(sys.argv[2]), int(sys.argv[3])
 steps = 0
@@ -201,3 +203,72 @@ def test_a_backup_with_the_journal_of_a_killed_program_is_restored_as_it_was(
     restore(backup, target)
     assert sqlite(target, CONTENT) == "new"
     assert damage(target) == []
+
+
+# What is kept
+
+
+def kept_beside(terminal: Terminal) -> list[Path]:
+    return sorted(terminal.servers.db.parent.glob("memory.db.before-restore-*"))
+
+
+def other_database(path: Path, sqlite: Sqlite, *statements: str) -> Path:
+    """A database that was made at another moment."""
+    lay_empty_file(path)
+    sqlite(path, "UPDATE migrations SET applied_at = '2020-01-01T00:00:00.000Z'", *statements)
+    return path
+
+
+@pytest.mark.parametrize("kind", ["another", "empty"])
+def test_a_purge_leaves_the_last_copy_of_what_was_restored_over_and_says_so(
+    terminal: Terminal, tmp_path: Path, sqlite: Sqlite, kind: str
+) -> None:
+    terminal("add", "The only place where this is")
+    backup = tmp_path / "backup.db"
+    if kind == "another":
+        other_database(backup, sqlite, INSERT.format("theirs"))
+    else:
+        backup.write_bytes(terminal.servers.db.read_bytes())
+        sqlite(backup, "DELETE FROM memories", "DELETE FROM projects", "DELETE FROM sqlite_sequence")
+    terminal("restore", str(backup), "--yes")
+    (kept,) = kept_beside(terminal)
+    told = f"{kept} may be all that is left of what it holds"
+    assert told in terminal("doctor", code=1).out
+    for text in ("A second text", "Something else"):
+        terminal("add", text)
+    purged = terminal("forget", "m2", "--purge", "--yes")
+    assert f"This file may still hold it: {kept}." in purged.err
+    assert sqlite(kept, CONTENT) == "The only place where this is"
+    assert told in terminal("doctor", code=1).out
+
+
+@pytest.mark.parametrize("later", [(), ("Later than the backup",)])
+def test_a_purge_removes_the_copy_of_another_state_of_the_same_database(
+    terminal: Terminal, tmp_path: Path, later: tuple[str, ...]
+) -> None:
+    for text in ("A secret of some length", "The harbour opens at noon"):
+        terminal("add", text)
+    terminal("backup", str(tmp_path / "backup.db"))
+    for text in later:
+        terminal("add", text)
+    terminal("restore", str(tmp_path / "backup.db"), "--yes")
+    assert len(kept_beside(terminal)) == 1
+    terminal("doctor", code=0)
+    purged = terminal("forget", *(("m1", "m2") if not later else ("m1",)), "--purge", "--yes")
+    assert "may still hold it" not in purged.err
+    assert kept_beside(terminal) == []
+
+
+def test_a_purge_beside_a_damaged_file_removes_no_copy(target: Path, clock: Clock) -> None:
+    copy = target.with_name("memory.db.before-0009")
+    copy.write_bytes(target.read_bytes())
+    connection = apsw.Connection(str(target))
+    page = int(connection.execute("SELECT rootpage FROM sqlite_schema WHERE name = 'turns_by_moment'").get)
+    connection.close()
+    content = bytearray(target.read_bytes())
+    content[(page - 1) * 4096 : page * 4096] = b"\xff" * 4096
+    target.write_bytes(content)
+    database = Database(target, clock)
+    assert database.files.drop_copies() == (str(copy),)
+    assert copy.exists()
+    database.close()

@@ -273,7 +273,6 @@ async def test_a_purge_tells_of_the_rescued_files_that_may_hold_the_thing_and_le
             assert "note" not in answer
             answer = await call(client, tool, **arguments, purge=True)
             assert answer["note"] == (
-                f"Saved when the database went away, and may still hold it: {rescued}. "
-                "Tell the user, who can delete that."
+                f"These files may still hold it: {rescued}. Tell the user, who can delete them."
             )
     assert rescued.read_text() == TOKEN

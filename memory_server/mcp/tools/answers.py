@@ -107,10 +107,7 @@ def also_in(forgotten: Forgotten) -> str | None:
     """The note for what was erased and may be in other files still."""
     if not forgotten.elsewhere:
         return None
-    return (
-        f"Saved when the database went away, and may still hold it: {', '.join(forgotten.elsewhere)}. "
-        "Tell the user, who can delete that."
-    )
+    return f"These files may still hold it: {', '.join(forgotten.elsewhere)}. Tell the user, who can delete them."
 
 
 def refuse_both(**wishes: bool) -> None:
