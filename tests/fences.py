@@ -2,7 +2,8 @@
 
     ```text call        tool calls, `> tool {arguments}`, each followed by its answer as JSON or by its error
     ```text attach      resources and prompts, `> memory://address` or `> /prompt {arguments}`, each with its text
-    ```console          shell commands, `$ command`, each followed by what it prints
+    ```console          shell commands, `$ command`, each followed by what it prints; no server runs beside them
+    ```console served   the same while a server has the file open
     ```sql              statements for the sqlite3 program
     ```js trigger       triggers of long-term memories, one a line
     ```bash             commands that a test cannot run: only their syntax and their programs are checked
@@ -21,7 +22,8 @@ from pathlib import Path
 from typing import Any
 
 KINDS = {
-    "text call", "text attach", "console", "sql", "js trigger", "bash", "json", "toml", "text picture",
+    "text call", "text attach", "console", "console served", "sql", "js trigger",
+    "bash", "json", "toml", "text picture",
 }  # fmt: skip
 """Every kind of fence that a page may have."""
 

@@ -3,6 +3,8 @@
 `tests/fences.py` says which kinds of fences there are and what is done with each.
 """
 
+import contextlib
+import itertools
 import json
 import os
 import re
@@ -36,7 +38,10 @@ README, CHINESE = ROOT / "README.md", ROOT / "README.zh-CN.md"
 PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md")])
 """Every page that a person reads."""
 
-_LIVE = {"text call", "text attach", "console", "sql", "js trigger"}
+SERVED = {"text call", "text attach", "js trigger", "console served"}
+"""The kinds of fences that a server runs beside."""
+
+_LIVE = SERVED | {"console", "sql"}
 RUN = [page for page in PAGES if {fence.kind for fence in fences(page)} & _LIVE]
 """Those with something to run."""
 
@@ -55,7 +60,7 @@ SEARCHES = {"memory_search", "retrieve_memories", "memory_related"}
 WRITTEN_WITHIN = 20.0
 """Seconds until what a command shows must be true: the background writes embeddings and what was learnt."""
 
-SHOWS = ("SELECT", "hook learnt")
+SHOWS = ("SELECT", "hook learnt", "--meaning")
 """What such a command has in it. It changes nothing, and so may be asked again."""
 
 
@@ -73,34 +78,58 @@ def every_fence() -> list[tuple[Path, Fence]]:
 @pytest.mark.anyio
 @pytest.mark.parametrize("page", RUN, ids=name)
 async def test_each_call_and_command_of_a_page_does_what_is_shown(
-    page: Path, tmp_path: Path, user_folders: dict[str, str]
+    page: Path, tmp_path: Path, user_folders: dict[str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """From top to bottom, on a new database, in a folder named `ledger`."""
+    """From top to bottom, on a new database at the default place, in a folder named `ledger`.
+
+    A server runs only for the fences that are about one: who reads about a command has none beside it.
+    """
     if "sqlite3" in page.read_text(encoding="utf-8") and shutil.which("sqlite3") is None:
         pytest.skip("the stock sqlite3 program is not installed")
     folder = tmp_path / "ledger"
     folder.mkdir()
-    env = {**user_folders, "PYTHONPATH": str(ROOT), "TZ": "UTC", "COLUMNS": "100", "NO_COLOR": "1"}
+    for variable in ("HOME", "USERPROFILE", "LOCALAPPDATA", "XDG_DATA_HOME"):
+        monkeypatch.setenv(variable, str(tmp_path))
+    env = {
+        **user_folders,
+        **os.environ,
+        "PYTHONPATH": str(ROOT),
+        "TZ": "UTC",
+        "COLUMNS": "100",
+        "NO_COLOR": "1",
+    }
     servers = Servers(folder, env)
-    path = f"{_programs(tmp_path)}:{os.environ['PATH']}"
-    shell = Shell(servers.db, {**os.environ, **env, "PATH": path, "MEMORY_SERVER_DB": str(servers.db)})
+    default = Settings().db
+    assert isinstance(default, Path)
+    servers.db = default
+    shell = Shell(folder, default, {**env, "PATH": f"{_programs(tmp_path)}:{os.environ['PATH']}"})
     problems: list[str] = []
-    async with servers("--embedder", "bundled", name="docs") as client:
-        for fence in fences(page):
-            found = []
-            match fence.kind:
-                case "text call":
-                    found = [problem async for problem in _called(client, fence)]
-                case "text attach":
-                    found = [problem async for problem in _attached(client, fence)]
-                case "js trigger":
-                    found = [problem async for problem in _judged(client, fence)]
-                case "console":
-                    found = await anyio.to_thread.run_sync(lambda text: list(shell.run(text)), fence.text)
-                case "sql":
-                    found = await anyio.to_thread.run_sync(lambda text: list(shell.sql(text)), fence.text)
-            problems += [f"{name(page)}:{fence.line}: {problem}" for problem in found]
+    for served, group in itertools.groupby(fences(page), lambda fence: fence.kind in SERVED):
+        async with (
+            servers("--embedder", "bundled", name="docs") if served else contextlib.nullcontext() as client
+        ):
+            for fence in group:
+                found = [problem async for problem in _problems(fence, client, shell)]
+                problems += [f"{name(page)}:{fence.line}: {problem}" for problem in found]
     assert not problems, "\n".join(problems)
+
+
+async def _problems(fence: Fence, client: Client | None, shell: "Shell") -> AsyncIterator[str]:
+    match fence.kind:
+        case "console" | "console served":
+            found = await anyio.to_thread.run_sync(lambda: list(shell.run(fence.text)))
+        case "sql":
+            found = await anyio.to_thread.run_sync(lambda: list(shell.sql(fence.text)))
+        case _ if client is None:
+            found = []
+        case "text call":
+            found = [problem async for problem in _called(client, fence)]
+        case "text attach":
+            found = [problem async for problem in _attached(client, fence)]
+        case "js trigger":
+            found = [problem async for problem in _judged(client, fence)]
+    for problem in found:
+        yield problem
 
 
 async def _called(client: Client, fence: Fence) -> AsyncIterator[str]:
@@ -152,8 +181,9 @@ async def _judged(client: Client, fence: Fence) -> AsyncIterator[str]:
 
 @dataclass(frozen=True, slots=True)
 class Shell:
-    """Runs commands in the folder of a database."""
+    """Runs commands in a folder, and SQL in a database."""
 
+    folder: Path
     db: Path
     env: dict[str, str]
 
@@ -177,7 +207,7 @@ class Shell:
 
     def _done(self, command: list[str], given: str = "") -> "subprocess.CompletedProcess[str]":
         return subprocess.run(
-            command, cwd=self.db.parent, env=self.env, input=given, capture_output=True, text=True,
+            command, cwd=self.folder, env=self.env, input=given, capture_output=True, text=True,
             encoding="utf-8", timeout=120, check=False,
         )  # fmt: skip
 

@@ -45,6 +45,7 @@ VERBS: dict[str, dict[str, str]] = {
     },
     "The file": {
         "view": "view",
+        "where": "location",
         "doctor": "doctor",
         "backup": "backup",
         "restore": "restore",
@@ -70,7 +71,7 @@ MEANT = {
     "delete": "forget", "remove": "forget", "rm": "forget", "purge": "forget",
     "store": "add", "remember": "add", "save": "add", "write": "add", "new": "add",
     "find": "search", "query": "search", "grep": "search", "ask": "recall",
-    "get": "show", "read": "show", "cat": "show", "page": "view", "browse": "view",
+    "get": "show", "read": "show", "cat": "show", "page": "view", "browse": "view", "path": "where",
     "ls": "list", "newest": "list",
     "update": "edit", "change": "edit", "history": "log", "changes": "log",
     "revert": "undo", "check": "doctor", "health": "doctor", "status": "stats", "count": "stats",

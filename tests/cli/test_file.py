@@ -20,6 +20,13 @@ def test_doctor_as_json(terminal: Terminal, sqlite: Sqlite) -> None:
     assert terminal("doctor", "--json", code=1).json["problems"] == ["trigger memories_inserted is missing"]
 
 
+def test_where_prints_the_place_alone_and_makes_no_file(terminal: Terminal) -> None:
+    db = terminal.servers.db
+    db.unlink()
+    assert terminal("where").out == f"{db}\n"
+    assert not db.exists()
+
+
 def test_backups_are_named_by_their_moment_and_the_oldest_go(terminal: Terminal, tmp_path: Path) -> None:
     terminal("add", HARBOUR)
     terminal("backup")

@@ -51,6 +51,7 @@ async def test_an_import_can_be_tried_without_a_trace(on_postgres: Terminal, tmp
 @pytest.mark.anyio
 async def test_what_is_about_a_file_says_what_does_the_same(on_postgres: Terminal, tmp_path: Path) -> None:
     assert "autovacuum" in on_postgres("compact", code=1).err
+    assert on_postgres("where").out == f"{on_postgres.servers.place}\n"
     assert "memory-server copy" in on_postgres("restore", str(tmp_path / "copy.db"), code=1).err
 
 
