@@ -45,6 +45,16 @@ def test_what_comes_behind_a_request_and_is_no_http_breaks_only_its_connection(s
     assert "Traceback" not in http.log.read_text()
 
 
+def test_what_follows_a_request_with_two_lengths_is_no_request(start: Start) -> None:
+    """A proxy that goes by the other length has let it through as a part of the first."""
+    lengths = b"Content-Length: 60\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n"
+    first = b"POST /mcp HTTP/1.1\r\nHost: localhost\r\n" + lengths
+    with start() as http, socket.create_connection(("127.0.0.1", http.port), 20) as connection:
+        connection.sendall(first + b"GET /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        answer = b"".join(iter(lambda: connection.recv(1 << 16), b""))
+    assert (answer[:12], answer.count(b"HTTP/1.1")) == (b"HTTP/1.1 400", 1)
+
+
 def test_clients_that_say_half_and_stay_keep_nobody_waiting(start: Start) -> None:
     """Twice as many as there are places of calls."""
     half = b"POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 999\r\n\r\n{"

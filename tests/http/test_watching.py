@@ -25,6 +25,26 @@ pytestmark = pytest.mark.anyio
 
 MARKER = "quokkaquokka"
 
+BY_PROXIES = (
+    "Forwarded",
+    "Via",
+    "X-Forwarded-For",
+    "X-Forwarded-Host",
+    "X-Forwarded-Proto",
+    "X-Original-Forwarded-For",
+    "X-Real-IP",
+    "CF-Connecting-IP",
+    "True-Client-IP",
+    "X-Client-IP",
+    "X-Cluster-Client-IP",
+    "Fastly-Client-IP",
+    "X-Azure-ClientIP",
+    "CDN-Loop",
+    "X-Envoy-External-Address",
+    "WL-Proxy-Client-IP",
+)
+"""Headers that a proxy adds; each alone says that the request is not of this machine."""
+
 
 async def use(client: Client) -> None:
     """Each outcome, with the marker in all that is said."""
@@ -153,15 +173,22 @@ async def test_metrics_count_calls_by_tool_in_the_format_of_prometheus(start: St
     assert MARKER not in answer.text
 
 
-def test_metrics_are_for_this_machine_or_who_has_a_token(start: Start) -> None:
-    with start() as http:
-        given = token(http.servers, "ada")
-        proxied = {"X-Forwarded-For": "203.0.113.7"}
-        assert httpx2.get(http.base("/metrics")).status_code == 200
-        assert httpx2.get(http.base("/metrics"), headers=proxied).status_code == 401
-        shown = {**proxied, "Authorization": f"Bearer {given}"}
-        assert httpx2.get(http.base("/metrics"), headers=shown).status_code == 200
-        assert httpx2.get(http.base("/metrics"), headers={"Host": "evil.example"}).status_code == 421
+def test_metrics_are_for_this_machine_or_who_has_a_token(start: Start, server: Servers) -> None:
+    ada = token(server, "ada")
+    with start("--http-hosts", "memory.example.com") as http:
+
+        def status(**headers: str) -> int:
+            sent = {name.replace("_", "-"): value for name, value in headers.items()}
+            return httpx2.get(http.base("/metrics"), headers=sent).status_code
+
+        assert [status(), status(host="localhost"), status(host=f"localhost:{http.port}")] == [200] * 3
+        assert status(x_prometheus_scrape_timeout_seconds="10") == 200
+        assert {name: status(**{name: "203.0.113.7"}) for name in BY_PROXIES} == dict.fromkeys(
+            BY_PROXIES, 401
+        )
+        assert status(host="memory.example.com") == 401
+        assert status(x_real_ip="203.0.113.7", authorization=f"Bearer {ada}") == 200
+        assert status(host="evil.example") == 421
 
 
 async def test_the_counts_of_both_faces_are_in_the_file_and_stats_tells_them(

@@ -1,5 +1,6 @@
 """The application that answers over HTTP: the protocol at /mcp, and what is asked about the server itself."""
 
+import re
 import time
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
@@ -16,7 +17,7 @@ from starlette.types import Receive, Scope, Send
 
 from memory_server.domain import deadline
 from memory_server.mcp.compat import over_http
-from memory_server.mcp.http.guard import Guard, HostCheck, Refused, Traffic, security
+from memory_server.mcp.http.guard import Guard, Refused, RequestCheck, Traffic, security
 from memory_server.mcp.http.keys import PATIENCE, Keys
 from memory_server.mcp.http.metrics import KIND
 from memory_server.mcp.http.rates import Rates
@@ -37,6 +38,9 @@ SESSIONS = 1_000
 
 SESSIONS_OF_ONE = 200
 """The most of these that one person can have, so that nobody uses up all."""
+
+_BY_A_PROXY = re.compile("forwarded|real-ip|connecting-ip|client-?ip|proxy|^via$|^cdn-loop$|^x-envoy-")
+"""Parts of the names of the headers by which proxies say for whom they ask."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +95,7 @@ def http_app(server: MemoryServer, keys: Keys, options: HttpOptions) -> Starlett
             *keys.routes,
             *options.routes,
         ],
-        middleware=[Middleware(HostCheck, checks, frozenset([HEALTH]))],
+        middleware=[Middleware(RequestCheck, checks, frozenset([HEALTH]))],
         lifespan=lifespan,
     )
 
@@ -112,8 +116,12 @@ class Inquiry:
 
 
 def _is_from_here(request: Request) -> bool:
-    proxied = any(name in request.headers for name in ("forwarded", "x-forwarded-for", "via"))
-    return request.client is not None and ip_address(request.client.host).is_loopback and not proxied
+    """True for a request of this machine to itself. A proxy on it adds a header, or passes on another host."""
+    if request.client is None or not ip_address(request.client.host).is_loopback:
+        return False
+    host = re.sub(r":\d+$", "", request.headers.get("host", "")).strip("[]")
+    is_proxied = any(_BY_A_PROXY.search(name) for name in request.headers)
+    return not is_proxied and host in ("localhost", request.scope["server"][0])
 
 
 class _Endpoint:

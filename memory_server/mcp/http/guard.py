@@ -131,8 +131,12 @@ class Guard:
         return None
 
 
-class HostCheck:
-    """Refuses a foreign host (421) and a foreign origin (403): a page of another site must reach nothing here."""
+class RequestCheck:
+    """Refuses a foreign host (421) and a foreign origin (403): a page of another site must reach nothing here.
+
+    A request that says its length in two ways gets 400, and its connection ends: a proxy may go by the other one, and
+    not see that what follows is a request (RFC 9112, 6.1).
+    """
 
     def __init__(self, app: ASGIApp, settings: TransportSecuritySettings, but: frozenset[str]) -> None:
         """`but` are the paths that anybody may ask for under any name."""
@@ -141,7 +145,12 @@ class HostCheck:
         self._but = but
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] == "http" and scope["path"] not in self._but:
+        is_http = scope["type"] == "http"
+        if is_http and {b"content-length", b"transfer-encoding"} <= dict(scope["headers"]).keys():
+            problem = "A request has Content-Length or Transfer-Encoding, not both."
+            await refused(400, "invalid_request", problem, {"Connection": "close"})(scope, receive, send)
+            return
+        if is_http and scope["path"] not in self._but:
             refusal = await self._check.validate_request(Request(scope))
             if refusal is not None:
                 await refusal(scope, receive, send)
