@@ -364,13 +364,14 @@ class DoctorAnswer:
 
 @dataclass(frozen=True, slots=True)
 class TokenLine:
-    """A token without the token itself; `projects` null is all."""
+    """A token without the token itself; `projects` null is all. These, and those with `shared`, write shared facts."""
 
     id: int
     name: str
     prefix: str
     projects: tuple[str, ...] | None
     read_only: bool
+    shared: bool
     state: str
     created_at: str
     expires_at: str | None
@@ -384,6 +385,7 @@ class TokenLine:
             token.prefix,
             token.projects,
             token.read_only,
+            token.shared,
             state.value,
             token.created_at,
             token.expires_at,

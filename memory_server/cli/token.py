@@ -7,6 +7,7 @@ from memory_server.cli.answers import TokenLine, TokensAnswer
 from memory_server.cli.opened import caller, rows
 from memory_server.cli.output import Column
 from memory_server.cli.program import Verbs, verb
+from memory_server.domain import rights
 from memory_server.domain.token import State, Token, TokenDraft
 from memory_server.settings import Settings
 
@@ -38,6 +39,7 @@ COLUMNS = (
     shell_complete=options.completed("projects"),
 )
 @click.option("--all-projects", is_flag=True, help="All projects, also those to come.")
+@click.option("--shared", is_flag=True, help="Writes shared facts too, as a token with all projects does.")
 @click.option("--read-only", is_flag=True, help="The token cannot write.")
 @click.option(
     "--expires",
@@ -50,13 +52,14 @@ def add_command(
     name: str,
     projects: tuple[str, ...],
     all_projects: bool,
+    shared: bool,
     read_only: bool,
     expires: str | None,
 ) -> None:
     """Make a token for the person NAME, and print it once. The file keeps only its hash."""
     if bool(projects) == all_projects:
         raise click.UsageError("Say which projects the token is for: --project PROJECT, or --all-projects.")
-    draft = TokenDraft(name, projects or None, read_only, expires)
+    draft = TokenDraft(name, projects or None, read_only, expires, shared)
     with rows(settings, makes=True) as services:
         token, kept = services.tokens.add(draft, caller(settings))
     output.say(token)
@@ -106,7 +109,9 @@ def _row(token: Token, state: State) -> list[str]:
 
 
 def _may(token: Token) -> str:
-    return "read only" if token.read_only else "read and write"
+    if token.read_only:
+        return "read only"
+    return "read and write, shared facts too" if rights.shares(token.person) else "read and write"
 
 
 def _projects(token: Token) -> str:

@@ -16,12 +16,14 @@ LONGEST = 100
 class Person:
     """One of several people whom a server serves, and what this person may see and do.
 
-    `projects` are the names of the projects that the person may see; None is all of them. `reads_only` allows no write.
+    `projects` are the names of the projects that the person may see; None is all of them. `reads_only` allows no write,
+    `shares` writes of facts that everybody reads: see `rights.shares`.
     """
 
     name: str
     projects: frozenset[str] | None = None
     reads_only: bool = False
+    shares: bool = False
 
     def __post_init__(self) -> None:
         """Raises Invalid where the name cannot stand in a key."""
@@ -50,3 +52,8 @@ class Caller:
         if self.person is None:
             return self.client
         return f"{self.person.name} ({self.client})" if self.client else self.person.name
+
+    @property
+    def writer(self) -> str | None:
+        """The person who writes, by the name of the token, which no client chooses; None is the owner of the file."""
+        return None if self.person is None else self.person.name

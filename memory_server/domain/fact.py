@@ -7,7 +7,8 @@ from math import isfinite
 from typing import Any
 
 from memory_server.domain import rights
-from memory_server.domain.caller import Caller
+from memory_server.domain.caller import Caller, Person
+from memory_server.errors import Invalid
 
 
 class Scope(StrEnum):
@@ -68,7 +69,10 @@ class Headline:
 
 @dataclass(frozen=True, slots=True)
 class Fact:
-    """A value as it was given: any JSON. Times are ISO-8601 UTC text; `expires_at` None means never."""
+    """A value as it was given: any JSON. Times are ISO-8601 UTC text; `expires_at` None means never.
+
+    `writer` is the person who wrote it, by the name of the token; None is the owner.
+    """
 
     id: int
     key: str
@@ -83,6 +87,7 @@ class Fact:
     expires_at: str | None
     created_by: str | None
     updated_by: str | None
+    writer: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,6 +178,15 @@ def depth(value: Any) -> int:
             deepest = max(deepest, level + 1)
             waiting += [(each, level + 1) for each in parts]
     return deepest
+
+
+def refuse_sharing(person: Person | None, scope: Scope) -> None:
+    """Raises Invalid where a person would change a shared fact without the right to it."""
+    if scope is Scope.SHARED and not rights.shares(person):
+        raise Invalid(
+            "A shared fact is changed only by the owner of the memory, and by people with all projects or with the "
+            "right to shared facts. Nothing was changed."
+        )
 
 
 WILDCARD = "*"

@@ -1,6 +1,6 @@
 """How something is forgotten: deleted at first, and erased for good later or at once."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from enum import StrEnum
 
@@ -24,16 +24,23 @@ class Forgotten:
     """What became of a wish to forget: `number` things were deleted, or erased for good.
 
     `undo_until` is the moment until which they can be brought back; None where they were erased. `elsewhere` are the
-    files that may hold what was erased still, and are not the server's to remove.
+    files that may hold what was erased still, and are not the server's to remove. `refused`: it was to be erased, and
+    only deleted, because somebody else has written it.
     """
 
     number: int
     undo_until: str | None
     elsewhere: tuple[str, ...] = ()
+    refused: bool = False
 
 
 def deleted(number: int, now: str) -> Forgotten:
     return Forgotten(number, timestamp(datetime.fromisoformat(now) + KEPT) if number else None)
+
+
+def not_erased(deleted_at: str) -> Forgotten:
+    """It is deleted since a moment, and not erased, because somebody else has written it."""
+    return replace(deleted(1, deleted_at), refused=True)
 
 
 def erased(number: int, elsewhere: tuple[str, ...] = ()) -> Forgotten:

@@ -1,5 +1,7 @@
 """Who sees what. The database shows a person only what `sees` tells: `sqlite/rights.py` says the same in SQL."""
 
+from collections.abc import Iterable
+
 from memory_server.domain.caller import OWNED, Person
 
 
@@ -18,6 +20,16 @@ def sees(person: Person | None, own: str | None, project: str | None) -> bool:
 def has(person: Person | None, project: str) -> bool:
     """Whether what belongs to a project is for a person to see and to change."""
     return person is None or person.projects is None or project in person.projects
+
+
+def shares(person: Person | None) -> bool:
+    """True for those who may change a shared fact: it stands in everybody's briefing."""
+    return person is None or person.projects is None or person.shares
+
+
+def erases(person: Person | None, writers: Iterable[str | None]) -> bool:
+    """True for those who may erase for good what these people have written; None is the owner, several, or unknown."""
+    return person is None or all(writer == person.name for writer in writers)
 
 
 def key(person: Person | None, name: str) -> str:

@@ -28,12 +28,13 @@ class State(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class TokenDraft:
-    """What a token is to allow. `projects` None is all; `expires_at` None is never."""
+    """What a token is to allow. `projects` None is all; `expires_at` None is never; `shared`: writes shared facts."""
 
     name: str
     projects: tuple[str, ...] | None = None
     read_only: bool = False
     expires_at: str | None = None
+    shared: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +46,7 @@ class Token:
     prefix: str
     projects: tuple[str, ...] | None
     read_only: bool
+    shared: bool
     created_at: str
     expires_at: str | None
     revoked_at: str | None
@@ -59,7 +61,8 @@ class Token:
     @property
     def person(self) -> Person:
         """Whom it stands for, and what this person may see and do with it."""
-        return Person(self.name, None if self.projects is None else frozenset(self.projects), self.read_only)
+        projects = None if self.projects is None else frozenset(self.projects)
+        return Person(self.name, projects, self.read_only, self.shared)
 
 
 def made(chance: bytes) -> str:

@@ -15,7 +15,7 @@ import psycopg
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 from psycopg_pool import ConnectionPool, PoolTimeout
 
-from memory_server.domain import acting, again, deadline
+from memory_server.domain import acting, again, deadline, rights
 from memory_server.domain.caller import Person
 from memory_server.domain.deadline import CALL
 from memory_server.domain.moment import timestamp
@@ -309,6 +309,7 @@ class Database:
                 set_config('memory.tenant', %s, true),
                 set_config('memory.person', %s, true),
                 set_config('memory.projects', %s::text, true),
+                set_config('memory.shares', %s, true),
                 set_config('memory.now', %s, true)
             """,
             (
@@ -316,6 +317,7 @@ class Database:
                 str(self._tenant),
                 "" if person is None else person.name,
                 projects,
+                "on" if rights.shares(person) else "",
                 now,
             ),
         )

@@ -26,6 +26,17 @@ class FactHistory:
         )
         return [fact_rows.change(row) for row in rows]
 
+    def writers(self, home: Home, key: str) -> list[str | None]:
+        rows = self.tx.rows(
+            """
+            SELECT DISTINCT writer
+            FROM fact_history
+            WHERE scope = %s AND owner = %s AND key = %s
+            """,
+            (home.scope.value, home.owner, key),
+        )
+        return [writer for (writer,) in rows]
+
     def find(self, number: int) -> FactChange | None:
         row = self.tx.row(f"SELECT {fact_rows.CHANGE} FROM fact_history WHERE id = %s", (number,))
         return None if row is None else fact_rows.change(row)
@@ -66,7 +77,11 @@ class FactHistory:
             """
             SELECT scope, owner, key
             FROM fact_history AS h
-            WHERE action = 'deleted' AND (changed_at < %s OR expires_at <= %s)
+            WHERE action = 'deleted' AND (changed_at < %s OR expires_at <= %s AND NOT EXISTS (
+                    SELECT 1
+                    FROM fact_history AS o
+                    WHERE (o.scope, o.owner, o.key) = (h.scope, h.owner, h.key) AND o.writer IS DISTINCT FROM h.writer
+                ))
                 AND NOT EXISTS (SELECT 1 FROM facts WHERE scope = h.scope AND owner = h.owner AND key = h.key)
                 AND id = (SELECT max(id) FROM fact_history WHERE scope = h.scope AND owner = h.owner AND key = h.key)
             ORDER BY id
@@ -76,11 +91,15 @@ class FactHistory:
         )
         return [(Home(Scope(scope), owner), key) for scope, owner, key in rows]
 
-    def blank(self, home: Home, key: str) -> None:
-        """Take the values out of a key's history: what has expired leaves none behind. The steps stay."""
+    def blank(self, fact: Fact) -> None:
+        """Take the values of its writer out of a key's history: what has expired leaves none behind. The steps stay."""
         self.tx.send(
-            "UPDATE fact_history SET value = 'null', tags = '[]' WHERE scope = %s AND owner = %s AND key = %s",
-            (home.scope.value, home.owner, key),
+            """
+            UPDATE fact_history
+            SET value = 'null', tags = '[]'
+            WHERE scope = %s AND owner = %s AND key = %s AND writer IS NOT DISTINCT FROM %s
+            """,
+            (fact.home.scope.value, fact.home.owner, fact.key, fact.writer),
         )
 
     def erase(self, home: Home, key: str) -> int:

@@ -56,8 +56,9 @@ class Facts:
         row = self.tx.one(
             f"""
             INSERT INTO facts
-                (scope, owner, key, value, tags, created_at, updated_at, expires_at, created_by, updated_by, session)
-            VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s)
+                (scope, owner, key, value, tags, created_at, updated_at, expires_at, created_by, updated_by, session,
+                writer)
+            VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s)
             RETURNING {fact_rows.FACT}
             """,
             (
@@ -72,6 +73,7 @@ class Facts:
                 caller.author,
                 caller.author,
                 caller.session,
+                self.tx.owner,
             ),
         )
         return self._indexed(fact_rows.fact(row), row[4])
@@ -81,7 +83,8 @@ class Facts:
         self.tx.send(
             """
             UPDATE facts
-            SET value = %s, tags = %s, version = %s, updated_at = %s, expires_at = %s, updated_by = %s, session = %s
+            SET value = %s, tags = %s, version = %s, updated_at = %s, expires_at = %s, updated_by = %s, session = %s,
+                writer = %s
             WHERE id = %s
             """,
             (
@@ -92,6 +95,7 @@ class Facts:
                 expires_at,
                 caller.author,
                 caller.session,
+                self.tx.owner,
                 fact.id,
             ),
         )
@@ -103,6 +107,7 @@ class Facts:
             updated_at=self.tx.now,
             expires_at=expires_at,
             updated_by=caller.author,
+            writer=self.tx.owner,
         )
         return self._indexed(now, value)
 
@@ -111,7 +116,7 @@ class Facts:
 
     def let_go(self, fact: Fact) -> None:
         self._remove(fact, Action.EXPIRED, fact.expires_at or self.tx.now, None)
-        FactHistory(self.tx).blank(fact.home, fact.key)
+        FactHistory(self.tx).blank(fact)
 
     def erase(self, home: Home, key: str) -> int:
         self.tx.send(

@@ -64,11 +64,11 @@ class Memories:
             """
             INSERT INTO memories (
                 id, content, type, project, tags, importance, metadata, created_at, updated_at, created_by, session,
-                occurred_at, person
+                occurred_at, person, writer
             )
-            VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s)
+            VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s)
             """,
-            (*first, now, now, caller.author, session, draft.occurred_at, person),
+            (*first, now, now, caller.author, session, draft.occurred_at, person, person or caller.writer),
         )
         word_rows.insert_memory(self.tx, id, draft.content, tags)
         return memory_rows.memory(
@@ -104,7 +104,7 @@ class Memories:
             """
             UPDATE memories
             SET content = %s, type = %s, project = %s, tags = %s, importance = %s, metadata = %s, access_count = %s,
-                updated_at = %s, person = %s
+                updated_at = %s, person = %s, writer = CASE WHEN writer = %s THEN writer END
             WHERE id = %s
             """,
             (
@@ -117,6 +117,7 @@ class Memories:
                 memory.access_count,
                 self.tx.now,
                 person,
+                self.tx.owner,
                 memory.id,
             ),
         )

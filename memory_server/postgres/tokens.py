@@ -7,7 +7,7 @@ from memory_server.domain.token import SHOWN, Token, TokenDraft, hashed
 from memory_server.postgres.tx import Tx
 from memory_server.storage.people import token_of
 
-_COLUMNS = "id, name, prefix, projects, read_only, created_at, expires_at, revoked_at, last_used"
+_COLUMNS = "id, name, prefix, projects, read_only, shared, created_at, expires_at, revoked_at, last_used"
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,8 +20,8 @@ class Tokens:
         projects = None if draft.projects is None else json.dumps(draft.projects, ensure_ascii=False)
         row = self.tx.one(
             f"""
-            INSERT INTO tokens (name, hash, prefix, projects, read_only, created_at, expires_at)
-            VALUES (%s, %s, %s, %s, %s, %s, %s)
+            INSERT INTO tokens (name, hash, prefix, projects, read_only, shared, created_at, expires_at)
+            VALUES (%s, %s, %s, %s, %s, %s, %s, %s)
             RETURNING {_COLUMNS}
             """,
             (
@@ -30,6 +30,7 @@ class Tokens:
                 token[:SHOWN],
                 projects,
                 draft.read_only,
+                draft.shared,
                 self.tx.now,
                 draft.expires_at,
             ),

@@ -16,7 +16,7 @@ from memory_server.storage.history import Trashed, taken
 COLUMNS: Final[Mapping[str, tuple[str, ...]]] = {
     "memories": (
         "id", "content", "type", "project", "tags", "importance", "metadata", "access_count", "created_at",
-        "updated_at", "accessed_at", "created_by", "session", "occurred_at", "person",
+        "updated_at", "accessed_at", "created_by", "session", "occurred_at", "person", "writer",
     ),
     "memory_history": ("id", "memory_id", "content", "reason", "replaced_at"),
     "edges": ("id", "source_id", "target_id", "relation", "strength", "valid_from", "valid_to", "created_by"),
@@ -79,14 +79,15 @@ class Trash:
         parts = _PARTS[kind]
         table = next(iter(parts))
         named = "conversation_id" in COLUMNS[table]
+        person = "c.person" if named else "i.person"
         self.tx.send(
             f"""
-            INSERT INTO trash (id, kind, item_id, conversation, parts, deleted_at, deleted_by, person)
+            INSERT INTO trash (id, kind, item_id, conversation, parts, deleted_at, deleted_by, person, writer)
             SELECT
                 (SELECT next_id('trash')) - 1 + row_number() OVER (ORDER BY i.place), %(kind)s, i.id,
                 {"c.name, " if named else "NULL, "}
                 jsonb_build_object({", ".join(f"'{name}', {rows}" for name, rows in parts.items())})::text,
-                %(at)s, %(by)s, {"c.person" if named else "i.person"}
+                %(at)s, %(by)s, {person}, {"i.writer" if kind is Kind.MEMORY else person}
             FROM (
                 SELECT {table}.*, given.place
                 FROM (
@@ -121,7 +122,7 @@ class Trash:
     ) -> list[Trashed]:
         rows = self.tx.rows(
             """
-            SELECT id, item_id, conversation, parts, deleted_at
+            SELECT id, item_id, conversation, parts, deleted_at, writer
             FROM trash
             WHERE kind = %(kind)s
                 AND (%(item)s::bigint IS NULL OR item_id = %(item)s::bigint)
@@ -168,10 +169,16 @@ class Trash:
         return [id for (id,) in rows]
 
     def _trashed(
-        self, id: int, item_id: int, conversation: str | None, parts: str, deleted_at: str = ""
+        self,
+        id: int,
+        item_id: int,
+        conversation: str | None,
+        parts: str,
+        deleted_at: str = "",
+        writer: str | None = None,
     ) -> Trashed:
         name = conversation and self.tx.name(conversation)
-        return Trashed(id, item_id, name, json.loads(parts), deleted_at)
+        return Trashed(id, item_id, name, json.loads(parts), deleted_at, writer)
 
     def _insert(self, table: str, rows: list[dict[str, Any]], trashed: Trashed) -> None:
         names = ", ".join(name for name in COLUMNS[table] if name in rows[0])

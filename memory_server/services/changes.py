@@ -8,7 +8,7 @@ from typing import Any
 from memory_server.domain.caller import Caller
 from memory_server.domain.change import Action, Change, ChangeFilter, ChangeId, Origin
 from memory_server.domain.fact import Action as FactAction
-from memory_server.domain.fact import FactChange, FactDraft
+from memory_server.domain.fact import FactChange, FactDraft, refuse_sharing
 from memory_server.domain.forgetting import Kind as Trashable
 from memory_server.domain.memory import MemoryId, MemoryType
 from memory_server.errors import Conflict, Hint, Invalid, Mend, NotFound, Problem
@@ -182,6 +182,7 @@ def _unwrite(
     step = tx.fact_history.find(id.row)
     if step is None:
         raise _gone(id)
+    refuse_sharing(tx.person, step.home.scope)
     past = tx.fact_history.select(step.home, step.key, None)
     mine = [each for each in past if ChangeId(Origin.FACT_HISTORY, each.number) in chosen]
     first = mine[-1].number

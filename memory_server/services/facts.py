@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from itertools import takewhile
 
-from memory_server.domain import forgetting
+from memory_server.domain import forgetting, rights
 from memory_server.domain.caller import Caller
 from memory_server.domain.fact import (
     WILDCARD,
@@ -19,6 +19,7 @@ from memory_server.domain.fact import (
     home,
     homes,
     matches,
+    refuse_sharing,
     tagged,
 )
 from memory_server.domain.forgetting import Forgotten
@@ -88,7 +89,7 @@ class FactService:
 
         Raises:
             Conflict: `expected_version` is not the current one.
-            Invalid: it looks like a credential, or the key is a pattern.
+            Invalid: it looks like a credential, the key is a pattern, or the person may not change shared facts.
         """
         self.check(draft)
         with self.database.write() as tx:
@@ -107,6 +108,7 @@ class FactService:
 
     def write_in(self, tx: WriteTx, draft: FactDraft, scope: Scope, caller: Caller) -> Written:
         """The same inside a transaction that is open already, after `check`."""
+        refuse_sharing(tx.person, scope)
         project, name_of = caller.project, projects.settle if scope is Scope.PROJECT else projects.name_of
         name, (first, gone, current) = self.guesses.go_on(
             tx,
@@ -183,33 +185,39 @@ class FactService:
         30 days.
 
         Raises:
-            Invalid: the key is a pattern.
+            Invalid: the key is a pattern, or the person may not change shared facts.
         """
         with self.database.write() as tx:
             caller = projects.known(tx, caller)
             _refuse_pattern(tx, key, scope, caller)
             found = _find(tx, key, scope, caller)
             if found is not None:
+                refuse_sharing(tx.person, found.home.scope)
                 tx.facts.delete(found, caller)
             return found, forgetting.deleted(int(found is not None), tx.now)
 
     def purge(self, key: str, scope: Scope | None, caller: Caller) -> tuple[Scope | None, Forgotten]:
         """Erase a key with its value and its history for good: in the scope that a read finds, else in the first that
-        knows the key. The scope, None where none knows it.
+        knows the key. The scope, None where none knows it. A key of which somebody else has written a value is deleted.
 
         Raises:
-            Invalid: the key is a pattern.
+            Invalid: the key is a pattern, or the person may not change shared facts.
         """
         with self.database.write() as tx:
             caller = projects.known(tx, caller)
             _refuse_pattern(tx, key, scope, caller)
-            found = _find(tx, key, scope, caller)
-            for place in [found.home] if found else homes(scope, caller):
-                if tx.facts.erase(place, key):
-                    break
-            else:
+            current = _find(tx, key, scope, caller)
+            places = [current.home] if current else homes(scope, caller)
+            last = next(filter(None, (tx.fact_history.find_last(place, key) for place in places)), None)
+            if last is None:
                 return None, forgetting.erased(0)
-        return place.scope, forgetting.erased(1, self.database.files.drop_copies())
+            refuse_sharing(tx.person, last.home.scope)
+            if not rights.erases(tx.person, tx.fact_history.writers(last.home, key)):
+                if current is not None:
+                    tx.facts.delete(current, caller)
+                return last.home.scope, forgetting.not_erased(tx.now if current else last.changed_at)
+            tx.facts.erase(last.home, key)
+        return last.home.scope, forgetting.erased(1, self.database.files.drop_copies())
 
     def undelete(self, key: str, scope: Scope | None, caller: Caller) -> Fact:
         """Bring back what was deleted last under this key, as a new version that expires when the old one would have.
@@ -217,6 +225,7 @@ class FactService:
         Raises:
             NotFound: nothing was deleted under this key.
             Conflict: the key has a value again.
+            Invalid: the person may not change shared facts.
         """
         with self.database.write() as tx:
             caller = projects.settled(tx, caller)
@@ -227,6 +236,7 @@ class FactService:
             last = max(deleted, key=lambda change: change.number)
             if last.expires_at is not None and last.expires_at <= tx.now:
                 raise NotFound(f"`{key}` would have expired at {last.expires_at}. Nothing was undone.")
+            refuse_sharing(tx.person, last.home.scope)
             draft = FactDraft(key, last.value, last.tags)
             return tx.facts.insert(last.home, draft, last.expires_at, caller)
 

@@ -3,7 +3,7 @@
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from memory_server.domain import forgetting
+from memory_server.domain import forgetting, rights
 from memory_server.domain import memory as domain
 from memory_server.domain.caller import Caller
 from memory_server.domain.edge import Relation
@@ -187,7 +187,8 @@ class MemoryService:
         return Updated(after, tuple(earlier.get(id, ())), found.similar, same.id if same else None)
 
     def forget(self, id: MemoryId, purge: bool, caller: Caller) -> Forgotten:
-        """Delete a memory with its history and edges: it can be brought back for 30 days. Or erase it for good.
+        """Delete a memory with its history and edges: it can be brought back for 30 days. Or erase it for good, where
+        nobody else has written any of it.
 
         Raises:
             NotFound: no such memory; to erase, also none that was deleted.
@@ -201,6 +202,8 @@ class MemoryService:
                 raise NotFound(f"No memory {id}, so nothing was deleted.", Mend.FIND_MEMORY)
             if not purge:
                 return forgetting.deleted(there, tx.now)
+            if not rights.erases(tx.person, (trashed.writer for trashed in deleted)):
+                return forgetting.not_erased(deleted[0].deleted_at)
             tx.trash.erase([each.id for each in deleted])
         return forgetting.erased(1, self.database.files.drop_copies())
 

@@ -15,10 +15,10 @@ def of_memory(memory: Memory, said: str, score: float, caller: Caller, was: str 
 
 
 def of_fact(fact: Fact, score: float, caller: Caller) -> Found:
-    """A fact that assistants share has its author: it may be of another project."""
+    """A shared fact has its author: it may be of another project, or of somebody else than the owner."""
     said = fact_text.value_of(fact.value)
-    if fact.home.scope is Scope.SHARED and fact.updated_by != caller.author:
-        said = f"{said} (shared by {fact.updated_by or 'nobody named'})"
+    if fact.home.scope is Scope.SHARED and (fact.writer is not None or fact.updated_by != caller.author):
+        said = f"{said} (shared by {fact.writer or fact.updated_by or 'nobody named'})"
     return Found(Recallable.FACT, f"f {fact.key}", said, fact.updated_at[:10], score, id=fact.id)
 
 

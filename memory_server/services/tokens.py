@@ -1,7 +1,7 @@
 """Tokens: made and revoked by the owner of the file, and checked with each request over HTTP: nobody acts yet."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 from memory_server.domain import acting
@@ -41,7 +41,7 @@ class TokenService:
                 raise Invalid(f"{draft.expires_at} is in the past: such a token would never be valid.")
             names = None if meant is None else [projects.name_of(tx, each) for each in meant]
             known = None if names is None else tuple(dict.fromkeys(filter(None, names)))
-            kept = tx.tokens.insert(TokenDraft(name, known, draft.read_only, draft.expires_at), token)
+            kept = tx.tokens.insert(replace(draft, name=name, projects=known), token)
         return token, kept
 
     def select(self) -> list[tuple[Token, State]]:

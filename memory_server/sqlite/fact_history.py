@@ -10,7 +10,18 @@ from memory_server.storage import fact_rows
 ROWS = (
     Rows(
         "fact_history",
-        ("scope", "owner", "key", "action", "value", "tags", "expires_at", "changed_at", "changed_by"),
+        (
+            "scope",
+            "owner",
+            "key",
+            "action",
+            "value",
+            "tags",
+            "expires_at",
+            "changed_at",
+            "changed_by",
+            "writer",
+        ),
         moments=("expires_at", "changed_at"),
         json=("value", "tags"),
     ),
@@ -48,6 +59,17 @@ class FactHistory:
         )
         return [fact_rows.change(row) for row in rows]
 
+    def writers(self, home: Home, key: str) -> list[str | None]:
+        rows = self.tx.rows(
+            """
+            SELECT DISTINCT writer
+            FROM fact_history
+            WHERE scope = ? AND owner = ? AND key = ?
+            """,
+            (home.scope.value, home.owner, key),
+        )
+        return [writer for (writer,) in rows]
+
     def find(self, number: int) -> FactChange | None:
         row = self.tx.row(f"SELECT {fact_rows.CHANGE} FROM fact_history WHERE id = ?", (number,))
         return None if row is None else fact_rows.change(row)
@@ -83,11 +105,15 @@ class FactHistory:
         )
         return None if row is None or row[0] is None else str(row[0])
 
-    def blank(self, home: Home, key: str) -> None:
-        """Take the values out of a key's history: what has expired leaves none behind. The steps stay."""
+    def blank(self, fact: Fact) -> None:
+        """Take the values of its writer out of a key's history: what has expired leaves none behind. The steps stay."""
         self.tx.execute(
-            "UPDATE main.fact_history SET value = 'null', tags = '[]' WHERE scope = ? AND owner = ? AND key = ?",
-            (home.scope.value, home.owner, key),
+            """
+            UPDATE main.fact_history
+            SET value = 'null', tags = '[]'
+            WHERE scope = ? AND owner = ? AND key = ? AND writer IS ?
+            """,
+            (fact.home.scope.value, fact.home.owner, fact.key, fact.writer),
         )
 
     def erase(self, home: Home, key: str) -> int:
@@ -102,7 +128,11 @@ class FactHistory:
             """
             SELECT scope, owner, key
             FROM fact_history AS h
-            WHERE action = 'deleted' AND (changed_at < ? OR expires_at <= ?)
+            WHERE action = 'deleted' AND (changed_at < ? OR expires_at <= ? AND NOT EXISTS (
+                    SELECT 1
+                    FROM fact_history AS o
+                    WHERE (o.scope, o.owner, o.key) = (h.scope, h.owner, h.key) AND o.writer IS NOT h.writer
+                ))
                 AND NOT EXISTS (SELECT 1 FROM facts WHERE scope = h.scope AND owner = h.owner AND key = h.key)
                 AND id = (SELECT max(id) FROM fact_history WHERE scope = h.scope AND owner = h.owner AND key = h.key)
             ORDER BY id

@@ -18,7 +18,7 @@ ROWS = (
         "facts",
         (
             "scope", "owner", "key", "value", "tags", "created_at", "updated_at", "accessed_at", "expires_at",
-            "created_by", "updated_by", "session",
+            "created_by", "updated_by", "session", "writer",
         ),
         moments=("created_at", "updated_at", "accessed_at", "expires_at"),
         json=("value", "tags"),
@@ -100,8 +100,8 @@ class Facts:
             f"""
             INSERT INTO main.facts
                 (scope, owner, key, value, tags, version, created_at, updated_at, expires_at,
-                 created_by, updated_by, session)
-            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                 created_by, updated_by, session, writer)
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
             RETURNING {fact_rows.FACT}
             """,
             (
@@ -117,6 +117,7 @@ class Facts:
                 caller.author,
                 caller.author,
                 caller.session,
+                self.tx.owner,
             ),
         )
         return fact_rows.fact(row)
@@ -125,7 +126,8 @@ class Facts:
         row = self.tx.one(
             f"""
             UPDATE main.facts
-            SET value = ?, tags = ?, version = ?, updated_at = ?, expires_at = ?, updated_by = ?, session = ?
+            SET value = ?, tags = ?, version = ?, updated_at = ?, expires_at = ?, updated_by = ?, session = ?,
+                writer = ?
             WHERE id = ?
             RETURNING {fact_rows.FACT}
             """,
@@ -137,6 +139,7 @@ class Facts:
                 expires_at,
                 caller.author,
                 caller.session,
+                self.tx.owner,
                 fact.id,
             ),
         )
@@ -147,7 +150,7 @@ class Facts:
 
     def let_go(self, fact: Fact) -> None:
         self._remove(fact, Action.EXPIRED, fact.expires_at or self.tx.now, None)
-        FactHistory(self.tx).blank(fact.home, fact.key)
+        FactHistory(self.tx).blank(fact)
 
     def erase(self, home: Home, key: str) -> int:
         self.tx.execute(

@@ -17,7 +17,7 @@ ROWS = (
         "memories",
         (
             "content", "type", "project", "tags", "metadata", "created_at", "updated_at", "accessed_at", "created_by",
-            "session", "occurred_at", "person",
+            "session", "occurred_at", "person", "writer",
         ),
         moments=("created_at", "updated_at", "accessed_at", "occurred_at"),
         json=("tags", "metadata"),
@@ -77,14 +77,15 @@ class Memories:
     tx: Tx
 
     def insert(self, draft: MemoryDraft, caller: Caller) -> Memory:
+        person = draft.person or (None if draft.project else self.tx.owner)
         row = self.tx.one(
             f"""
             INSERT INTO main.memories
                 (
                     content, type, project, tags, importance, metadata, created_at, updated_at, created_by, session,
-                    occurred_at, person
+                    occurred_at, person, writer
                 )
-            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
             RETURNING {_COLUMNS}
             """,
             (
@@ -99,7 +100,8 @@ class Memories:
                 caller.author,
                 draft.session or caller.session,
                 draft.occurred_at,
-                draft.person or (None if draft.project else self.tx.owner),
+                person,
+                person or caller.writer,
             ),
         )
         return memory_rows.memory(row)
@@ -139,7 +141,8 @@ class Memories:
             f"""
             UPDATE main.memories
             SET content = ?, type = ?, project = ?, tags = ?, importance = ?, metadata = ?, access_count = ?,
-                updated_at = ?, person = CASE WHEN project IS ? THEN person WHEN ? IS NULL THEN ? END
+                updated_at = ?, person = CASE WHEN project IS ? THEN person WHEN ? IS NULL THEN ? END,
+                writer = CASE WHEN writer = ? THEN writer END
             WHERE id = ?
             RETURNING {_COLUMNS}
             """,
@@ -154,6 +157,7 @@ class Memories:
                 self.tx.now,
                 memory.project,
                 memory.project,
+                self.tx.owner,
                 self.tx.owner,
                 memory.id,
             ),

@@ -4,8 +4,9 @@ The connection of a transaction for a person has a TEMP VIEW of the name of each
 `temp` first. So each statement that reads a table by its bare name reads what the person sees, and each that would
 write by the bare name fails. What writes says `main.` and its table: there TEMP TRIGGERS stand guard. A row that the
 person does not see is passed over, as one that is not there, and no row can become one that the person does not see.
-The triggers of the file itself see its own tables, whoever acts. A table that is not named here shows nothing to a
-person.
+Only those who have the right to it change a shared fact, and only the person who alone has written a row erases it:
+see `Right.changes` and `Right.erases`. The triggers of the file itself see its own tables, whoever acts. A table that
+is not named here shows nothing to a person.
 
 Connections for the owner of the file have nothing of this.
 """
@@ -17,6 +18,7 @@ from typing import Final
 
 import apsw
 
+from memory_server.domain import rights
 from memory_server.domain.caller import Person
 
 PUBLIC: Final = frozenset(
@@ -31,10 +33,11 @@ NOBODY: Final = "0"
 """The condition of what no person sees."""
 
 _ACTING: Final = """
-    CREATE TEMP TABLE acting (name TEXT NOT NULL, everywhere INTEGER NOT NULL);
+    CREATE TEMP TABLE acting (name TEXT NOT NULL, everywhere INTEGER NOT NULL, shares INTEGER NOT NULL);
     CREATE TEMP TABLE acting_projects (name TEXT PRIMARY KEY) WITHOUT ROWID;
 """
-"""The person of the transaction, and the projects of that person; `everywhere`: all projects."""
+"""The person of the transaction, and the projects of that person; `everywhere`: all projects; `shares`: may change
+shared facts."""
 
 
 def _project(column: str) -> str:
@@ -59,7 +62,7 @@ def _of(table: str, column: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Right:
-    """Which rows `r` of a table a person sees.
+    """Which rows `r` of a table a person sees, which of these the person changes and deletes, and with which writer.
 
     `parents`: the tables to which the row belongs, by the column that has the id there: with one of those it goes away.
     `guarded`: statements of a person may write it. `derived` are columns that triggers alone write.
@@ -71,11 +74,46 @@ class Right:
     derived: frozenset[str] = frozenset()
     enters: str = ""
     """Which rows NEW may be inserted, where others than those that the person sees may."""
+    changes: str = ""
+    """Which rows the person may insert, update and delete, where not all. To count an access is no update."""
+    erases: str = ""
+    """Which rows the person may delete, where not all."""
+    signs: str = ""
+    """Which rows the person may insert, by their writer."""
+    resigns: str = NOBODY
+    """To which row the writer of another one may be changed."""
 
 
 def _part(table: str, column: str = "memory_id", guarded: bool = False) -> Right:
     return Right(_of(table, column), {column: table}, guarded)
 
+
+_WROTE = "(r.writer IS (SELECT name FROM acting))"
+_WROTE_OR_NOBODY = f"(r.writer IS NULL OR {_WROTE})"
+_SHARES = "(r.scope <> 'shared' OR (SELECT shares FROM acting))"
+_COUNTED = frozenset({"access_count", "accessed_at"})
+
+
+def _twin(table: str, id: str, twin_id: str, condition: str = "1") -> str:
+    """The thing is in another table too: in the trash before it is deleted, in its own before it is restored."""
+    return f"EXISTS (SELECT 1 FROM main.{table} AS t WHERE t.{twin_id} = r.{id} AND {condition})"
+
+
+_IN_TRASH = _twin("trash", "id", "item_id", "t.kind = 'memory'")
+_SIGNED_IN_TRASH = _twin("trash", "id", "item_id", "t.kind = 'memory' AND t.writer = r.writer")
+_RESTORED = f"(r.kind = 'memory' AND {_twin('memories', 'item_id', 'id')})"
+_SIGNED_BEFORE = _twin("memories", "item_id", "id", "t.writer = r.writer")
+_SIGNED_EARLIER = """EXISTS (
+    SELECT 1
+    FROM main.fact_history AS h
+    WHERE h.scope = r.scope AND h.owner = r.owner AND h.key = r.key AND h.writer = r.writer
+)"""
+"""The step that deletes a value has the writer of the value."""
+_WROTE_ALL = """NOT EXISTS (
+    SELECT 1
+    FROM main.fact_history AS h
+    WHERE h.scope = r.scope AND h.owner = r.owner AND h.key = r.key AND h.writer IS NOT (SELECT name FROM acting)
+)"""
 
 _FACT = f"""(
     r.scope = 'shared'
@@ -84,14 +122,32 @@ _FACT = f"""(
 )"""
 
 RIGHTS: Final[Mapping[str, Right]] = {
-    "memories": Right(_own("r.project"), guarded=True, derived=frozenset({"replaced"})),
+    "memories": Right(
+        _own("r.project"),
+        guarded=True,
+        derived=frozenset({"replaced"}),
+        erases=f"({_WROTE} OR {_IN_TRASH})",
+        signs=f"({_WROTE_OR_NOBODY} OR {_SIGNED_IN_TRASH})",
+        resigns="r.writer IS NULL",
+    ),
     "turns": Right(_ALONE, guarded=True),
-    "facts": Right(_FACT, guarded=True),
-    "fact_history": Right(_FACT, guarded=True),
+    "facts": Right(_FACT, guarded=True, changes=_SHARES, signs=_WROTE, resigns=_WROTE),
+    "fact_history": Right(
+        _FACT,
+        guarded=True,
+        changes=_SHARES,
+        erases=_WROTE_ALL,
+        signs=f"({_WROTE_OR_NOBODY} OR {_SIGNED_EARLIER})",
+    ),
     "conversations": Right(_ALONE, guarded=True),
     "memory_uses": Right(_ALONE, guarded=True),
     "open_questions": Right(_ALONE, guarded=True),
-    "trash": Right(_own("json_extract(r.parts, '$.memories[0].project')"), guarded=True),
+    "trash": Right(
+        _own("json_extract(r.parts, '$.memories[0].project')"),
+        guarded=True,
+        erases=f"({_WROTE} OR {_RESTORED})",
+        signs=f"({_WROTE_OR_NOBODY} OR {_SIGNED_BEFORE})",
+    ),
     "projects": Right(_project("r.name"), guarded=True),
     "memory_counts": Right(
         f"(r.person = (SELECT name FROM acting) OR (r.person = '' AND {_project('r.project')}))"
@@ -150,7 +206,7 @@ def install(connection: apsw.Connection) -> None:
         )
     for name, right in RIGHTS.items():
         if right.guarded:
-            for trigger in _guards(connection, name, right):
+            for trigger in (*_guards(connection, name, right), *_refusals(connection, name, right)):
                 connection.execute(trigger)
 
 
@@ -158,7 +214,9 @@ def act(connection: apsw.Connection, person: Person) -> None:
     """Let what follows be for this person."""
     everywhere = person.projects is None
     connection.execute("DELETE FROM temp.acting; DELETE FROM temp.acting_projects")
-    connection.execute("INSERT INTO temp.acting VALUES (?, ?)", (person.name, everywhere))
+    connection.execute(
+        "INSERT INTO temp.acting VALUES (?, ?, ?)", (person.name, everywhere, rights.shares(person))
+    )
     connection.executemany(
         "INSERT INTO temp.acting_projects VALUES (?)", [(name,) for name in person.projects or ()]
     )
@@ -180,8 +238,7 @@ def _guards(connection: apsw.Connection, table: str, right: Right) -> Iterator[s
     hidden = f"NOT EXISTS (SELECT 1 FROM {table} WHERE id = OLD.id)"
     wrong = f"NOT EXISTS (SELECT 1 FROM {table} WHERE id = NEW.id)"
     refuse = "BEGIN SELECT RAISE (ABORT, 'it would be somebody else''s'); END"
-    rows = connection.execute(f"SELECT name FROM main.pragma_table_info('{table}')").fetchall()
-    columns = ", ".join(f'"{name}"' for (name,) in rows if name not in right.derived)
+    columns = _columns(connection, table, right.derived)
     yield (
         f"CREATE TEMP TRIGGER {table}_pass_over BEFORE UPDATE OF {columns} ON main.{table} WHEN {hidden}"
         " BEGIN SELECT RAISE (IGNORE); END"
@@ -203,3 +260,43 @@ def _guards(connection: apsw.Connection, table: str, right: Right) -> Iterator[s
             f"CREATE TEMP TRIGGER {table}_keep BEFORE DELETE ON main.{table} WHEN {hidden} AND ({there})"
             " BEGIN SELECT RAISE (IGNORE); END"
         )
+
+
+def _refusals(connection: apsw.Connection, table: str, right: Right) -> Iterator[str]:
+    """The triggers that let nobody change, erase or sign what is somebody else's."""
+    if right.changes:
+        columns = _columns(connection, table, right.derived | _COUNTED)
+        why = "this person may not change shared facts"
+        for event in ("INSERT", f"UPDATE OF {columns}", "DELETE"):
+            row = "NEW" if event == "INSERT" else "OLD"
+            yield _refusal(
+                f"{table}_{event[:6]}_shared", event, table, f"NOT {_of_row(right.changes, row)}", why
+            )
+    if right.erases:
+        condition = f"{_sees(table)} AND NOT {_of_row(right.erases, 'OLD')}"
+        yield _refusal(f"{table}_erase", "DELETE", table, condition, "somebody else has written it")
+    if right.signs:
+        why = "its writer would be somebody else"
+        yield _refusal(f"{table}_sign", "INSERT", table, f"NOT {_of_row(right.signs, 'NEW')}", why)
+        changed = f"NEW.writer IS NOT OLD.writer AND NOT {_of_row(right.resigns, 'NEW')}"
+        yield _refusal(f"{table}_resign", "UPDATE OF writer", table, changed, why)
+
+
+def _refusal(name: str, event: str, table: str, condition: str, why: str) -> str:
+    return (
+        f"CREATE TEMP TRIGGER {name} BEFORE {event} ON main.{table} WHEN {condition}"
+        f" BEGIN SELECT RAISE (ABORT, '{why}'); END"
+    )
+
+
+def _sees(table: str) -> str:
+    return f"EXISTS (SELECT 1 FROM {table} WHERE id = OLD.id)"
+
+
+def _of_row(condition: str, row: str) -> str:
+    return re.sub(r"\br\.", f"{row}.", condition)
+
+
+def _columns(connection: apsw.Connection, table: str, without: frozenset[str]) -> str:
+    rows = connection.execute(f"SELECT name FROM main.pragma_table_info('{table}')").fetchall()
+    return ", ".join(f'"{name}"' for (name,) in rows if name not in without)

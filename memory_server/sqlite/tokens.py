@@ -17,7 +17,7 @@ ROWS = (
     ),
 )
 
-_COLUMNS = "id, name, prefix, projects, read_only, created_at, expires_at, revoked_at, last_used"
+_COLUMNS = "id, name, prefix, projects, read_only, shared, created_at, expires_at, revoked_at, last_used"
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,8 +30,8 @@ class Tokens:
         projects = None if draft.projects is None else json.dumps(draft.projects, ensure_ascii=False)
         row = self.tx.one(
             f"""
-            INSERT INTO tokens (name, hash, prefix, projects, read_only, created_at, expires_at)
-            VALUES (?, ?, ?, ?, ?, ?, ?)
+            INSERT INTO tokens (name, hash, prefix, projects, read_only, shared, created_at, expires_at)
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?)
             RETURNING {_COLUMNS}
             """,
             (
@@ -40,6 +40,7 @@ class Tokens:
                 token[:SHOWN],
                 projects,
                 draft.read_only,
+                draft.shared,
                 self.tx.now,
                 draft.expires_at,
             ),

@@ -15,7 +15,7 @@ from memory_server.storage.history import Trashed, taken
 ROWS = (
     Rows(
         "trash",
-        ("kind", "conversation", "parts", "deleted_at", "deleted_by", "person"),
+        ("kind", "conversation", "parts", "deleted_at", "deleted_by", "person", "writer"),
         moments=("deleted_at",),
         json=("parts",),
     ),
@@ -85,12 +85,22 @@ class Trash:
                 if conversation
                 else (None, parts[main.table][0]["person"])
             )
+            writer = parts[main.table][0]["writer"] if kind is Kind.MEMORY else person
             self.tx.execute(
                 """
-                INSERT INTO main.trash (kind, item_id, conversation, parts, deleted_at, deleted_by, person)
-                VALUES (?, ?, ?, ?, ?, ?, ?)
+                INSERT INTO main.trash (kind, item_id, conversation, parts, deleted_at, deleted_by, person, writer)
+                VALUES (?, ?, ?, ?, ?, ?, ?, ?)
                 """,
-                (kind.value, id, name, _as_json(parts), deleted_at or self.tx.now, caller.author, person),
+                (
+                    kind.value,
+                    id,
+                    name,
+                    _as_json(parts),
+                    deleted_at or self.tx.now,
+                    caller.author,
+                    person,
+                    writer,
+                ),
             )
             self.tx.execute(f"DELETE FROM main.{main.table} WHERE id = ?", (id,))
             number += 1
@@ -101,7 +111,7 @@ class Trash:
     ) -> list[Trashed]:
         rows = self.tx.rows(
             """
-            SELECT id, item_id, conversation, parts, deleted_at
+            SELECT id, item_id, conversation, parts, deleted_at, writer
             FROM trash
             WHERE kind = ? AND (? IS NULL OR item_id = ?) AND (? IS NULL OR conversation = ?)
             ORDER BY id DESC
@@ -109,8 +119,8 @@ class Trash:
             (kind.value, item_id, item_id, *2 * (conversation and self.tx.key(conversation),)),
         )
         return [
-            Trashed(id, item, name and self.tx.name(name), json.loads(parts), moment)
-            for id, item, name, parts, moment in rows
+            Trashed(id, item, name and self.tx.name(name), json.loads(parts), moment, writer)
+            for id, item, name, parts, moment, writer in rows
         ]
 
     def find(self, id: int) -> tuple[Kind, Trashed] | None:

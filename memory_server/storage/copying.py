@@ -58,18 +58,18 @@ TABLES: Final = (
     _table(
         "memories",
         "id content type project tags importance metadata access_count created_at updated_at accessed_at created_by"
-        " session occurred_at person",
+        " session occurred_at person writer",
     ),
     _table("memory_history", "id memory_id content reason replaced_at"),
     _table("edges", "id source_id target_id relation strength valid_from valid_to created_by"),
     _table(
         "facts",
         "id scope owner key value tags version access_count created_at updated_at accessed_at expires_at created_by"
-        " updated_by session",
+        " updated_by session writer",
     ),
     _table(
         "fact_history",
-        "id fact_id scope owner key version action value tags expires_at changed_at changed_by",
+        "id fact_id scope owner key version action value tags expires_at changed_at changed_by writer",
     ),
     _table("turns", "id message summary project session created_at created_by occurred_at person"),
     _table("digested", "id kind item_id digest_id"),
@@ -88,7 +88,7 @@ TABLES: Final = (
     ),
     _table("wakes", "id memory_id at client session why"),
     _table("changes", "id memory_id long_term_id action before draft changed_at changed_by session"),
-    _table("trash", "id kind item_id conversation parts deleted_at deleted_by person"),
+    _table("trash", "id kind item_id conversation parts deleted_at deleted_by person writer"),
     _table("origins", "id kind item_id source source_id digest imported_at"),
     _table("memory_uses", "id memory_id session shown_at judged_at used_at how person"),
     _table("open_questions", "id project question sessions session asked_at asked_again_at person"),
@@ -100,8 +100,8 @@ TABLES: Final = (
     ),
     _table(
         "tokens",
-        "id name hash prefix projects read_only created_at expires_at revoked_at last_used",
-        flags="read_only",
+        "id name hash prefix projects read_only shared created_at expires_at revoked_at last_used",
+        flags="read_only shared",
     ),
     _table(
         "call_counts",

@@ -7,7 +7,7 @@ from memory_server.domain.fact import Action, Fact, FactChange, Home, Scope, is_
 
 FACT = """
     id, key, scope, owner, value, tags, version, access_count,
-    created_at, updated_at, accessed_at, expires_at, created_by, updated_by
+    created_at, updated_at, accessed_at, expires_at, created_by, updated_by, writer
 """
 """The columns of a fact, in the order of `fact`."""
 
@@ -33,6 +33,7 @@ def fact(row: tuple[Any, ...]) -> Fact:
         expires_at=row[11],
         created_by=row[12],
         updated_by=row[13],
+        writer=row[14],
     )
 
 

@@ -85,6 +85,10 @@ class FactHistory(Protocol):
         """What happened to a key, newest first; None: all of it."""
         ...
 
+    def writers(self, home: Home, key: str) -> list[str | None]:
+        """The people who have written the values of a key, each once; None stands for the owner and the unknown."""
+        ...
+
     def find(self, number: int) -> FactChange | None:
         """One step."""
         ...

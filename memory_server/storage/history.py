@@ -98,13 +98,14 @@ def change_of(row: tuple[Any, ...]) -> Change:
 
 @dataclass(frozen=True, slots=True)
 class Trashed:
-    """Something in the trash; `parts` are the rows of each table."""
+    """Something in the trash; `parts` are the rows of each table. `writer` alone has written it; None: nobody alone."""
 
     id: int
     item_id: int
     conversation: str | None
     parts: dict[str, list[dict[str, Any]]]
     deleted_at: str = ""
+    writer: str | None = None
 
 
 def taken(table: str, trashed: Trashed) -> Conflict:

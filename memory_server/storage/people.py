@@ -62,9 +62,9 @@ class WritableCallCounts(CallCounts, Protocol):
 
 def token_of(row: tuple[Any, ...]) -> Token:
     """A row as a token: its columns are the fields of `Token`, the projects as a JSON array."""
-    id, name, prefix, projects, read_only, *moments = row
+    id, name, prefix, projects, read_only, shared, *moments = row
     seen = None if projects is None else tuple(map(str, json.loads(projects)))
-    return Token(id, name, prefix, seen, bool(read_only), *moments)
+    return Token(id, name, prefix, seen, bool(read_only), bool(shared), *moments)
 
 
 def day_before(now: str, days: int) -> str:

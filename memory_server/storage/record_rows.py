@@ -18,7 +18,7 @@ LARGEST: Final = 1 << 40
 
 MEMORY: Final = """
     id, content, type, project, tags, importance, metadata, access_count, created_at, updated_at, accessed_at,
-    created_by, session, occurred_at, person
+    created_by, session, occurred_at, person, writer
 """
 """The columns of a memory, in the order of `memory_record`."""
 
@@ -41,6 +41,7 @@ def memory_record(row: tuple[Any, ...]) -> MemoryRecord:
         session=row[12],
         occurred_at=row[13],
         person=row[14],
+        writer=row[15],
     )
 
 

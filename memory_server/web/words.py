@@ -20,6 +20,7 @@ The edge has ended. = 这条边已结束。
 Superseded. This is the new memory. = 已取代旧记忆，这是新的一条。
 Forgotten. You can restore it for 30 days. = 已遗忘。30 天内可以恢复。
 Erased for good. = 已彻底清除。
+Deleted, not erased: somebody else has written it, or a part of it. You can restore it for 30 days. = 已删除，但未清除：全部或部分内容由他人写入。30 天内可以恢复。
 Undone. = 已撤销。
 Sign in = 登录
 Sign out = 退出登录

@@ -28,6 +28,19 @@ def test_a_token_says_which_projects_it_is_for(terminal: Terminal) -> None:
     assert terminal("token", "list").out == ""
 
 
+def test_a_token_that_may_write_shared_facts_says_so(terminal: Terminal) -> None:
+    terminal("token", "add", "ada", "--all-projects")
+    terminal("token", "add", "ben", "--project", "shop", "--shared")
+    terminal("token", "add", "cem", "--project", "shop")
+    may = "read and write, shared facts too"
+    assert [row[4] for row in terminal("token", "list").rows] == [may, may, "read and write"]
+    assert [each["shared"] for each in terminal("token", "list", "--json").json["tokens"]] == [
+        False,
+        True,
+        False,
+    ]
+
+
 def test_no_two_tokens_are_the_same(terminal: Terminal) -> None:
     assert (
         terminal("token", "add", "ada", "--all-projects").out

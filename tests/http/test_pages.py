@@ -160,6 +160,38 @@ async def test_who_may_only_read_changes_nothing(start: Start) -> None:
             assert (refused.status_code, "read-only" in refused.text) == (403, True)
 
 
+@pytest.mark.both_stores
+async def test_a_colleague_erases_nothing_and_changes_no_shared_fact_on_the_pages(start: Start) -> None:
+    with start() as http:
+        own = token(http.servers, "ana")
+        async with http.client(own, project="shop") as ana:
+            stored = await call(
+                ana, "memory_store", content="The bell rings at six", type="decision", project="shop"
+            )
+            await call(ana, "write_memory", key="bell", value="six", scope="shared")
+            await call(ana, "write_memory", key="till", value="nine", scope="project")
+        with browser(http, token(http.servers, "cleo", "--project", "shop")) as client:
+            purge = {"csrf": form(client.get("/triggers")), "purge": "yes", "project": "shop"}
+            for address in (f"/memory/{stored['id']}/forget", "/fact/project/till/forget"):
+                assert "done=not_erased" in client.post(address, data=purge).headers["location"]
+            written = {"value": "seven", "version": "1", "back": "/facts"}
+            for address, fields in (
+                ("forget", purge),
+                ("forget", {**purge, "purge": ""}),
+                ("write", {**purge, **written}),
+            ):
+                refused = client.post(f"/fact/shared/bell/{address}", data=fields)
+                assert (refused.status_code, "A shared fact is changed only by" in refused.text) == (
+                    400,
+                    True,
+                )
+        assert http.servers.rows("SELECT value, version FROM facts") == [('"six"', 1)]
+        assert http.servers.rows("SELECT count(*) FROM trash") == [(1,)]
+        assert http.servers.rows("SELECT value FROM fact_history WHERE key = 'till' AND version = 1") == [
+            ('"nine"',)
+        ]
+
+
 def test_the_file_itself_is_for_whoever_runs_the_server(start: Start) -> None:
     with start() as http, browser(http, token(http.servers, "ada")) as client:
         page = client.get("/doctor?check=1")

@@ -329,6 +329,14 @@ async def test_an_export_keeps_whose_everything_is(team: Team, tmp_path: Path) -
                 with acting.as_(person):
                     found.append(Team(services, team.server, {}).rows(f"SELECT count(*) FROM {table}"))
             assert found[0] == found[1], (name, table)
+    with acting.as_(None):
+        for table in ("memories", "facts", "fact_history"):
+            counted = f"SELECT writer, count(*) FROM {table} GROUP BY writer"
+            here, there = (
+                Team(services, team.server, {}).rows(counted) for services in (team.services, other)
+            )
+            assert here == there
+            assert "ana" in dict(here)
     other.close()
 
 

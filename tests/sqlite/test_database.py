@@ -399,7 +399,7 @@ def test_a_full_database_keeps_what_it_has(file_database: Database) -> None:
     with pytest.raises(
         Unavailable, match=r"disk .* is full\. Space must be freed\. Nothing was written\.$"
     ) as error:
-        keep(file_database, "too much " * 500)
+        keep(file_database, "too much " * 5000)
     assert error.value.problem.hints == (Hint(Mend.TRY_AGAIN),)
     assert texts(file_database) == ["kept"]
 
@@ -407,7 +407,7 @@ def test_a_full_database_keeps_what_it_has(file_database: Database) -> None:
 def test_a_disk_that_fills_up_loses_nothing_and_serves_again_when_there_is_room(
     small_disk: SmallDisk, clock: Clock
 ) -> None:
-    tiny_disk = small_disk(900)
+    tiny_disk = small_disk(1000)
     (tiny_disk / "ballast").write_bytes(bytes(100_000))
     database = Database(tiny_disk / "memory.db", clock)
     kept: list[str] = []

@@ -42,6 +42,7 @@ COUNTS = int(next(MIGRATIONS.glob("*_counts.sql")).name[:4])
 TOKENS = int(next(MIGRATIONS.glob("*_tokens.sql")).name[:4])
 PERSONS = int(next(MIGRATIONS.glob("*_persons.sql")).name[:4])
 TOPICS = int(next(MIGRATIONS.glob("*_topics.sql")).name[:4])
+WRITERS = int(next(MIGRATIONS.glob("*_writers.sql")).name[:4])
 CLAUDE = Caller("Claude", "s1")
 
 DATA = {
@@ -651,4 +652,24 @@ def test_a_briefing_of_an_earlier_file_knows_what_its_facts_are_about(tmp_path: 
         found = [fact.key for fact in tx.facts.select([*leading.ids, *leading.older])]
     assert found == ["current.task", "project.about", "note.k", "current.step"]
     assert (leading.number, leading.older_number) == (4, 1)
+    database.close()
+
+
+def test_what_is_somebodys_own_has_its_writer_and_a_shared_fact_is_shown_with_one(
+    tmp_path: Path, clock: Clock
+) -> None:
+    path = at(WRITERS - 1, tmp_path, clock)
+    connection = apsw.Connection(str(path))
+    for key, by in (("one", "ada (Claude)"), ("two", "Claude"), ("three", "ada"), ("four", "adam (Claude)")):
+        connection.execute(
+            "INSERT INTO facts (scope, key, value, updated_by) VALUES ('shared', ?, '1', ?)", (key, by)
+        )
+    connection.close()
+    database = Database(path, clock)
+    with database.read() as tx:
+        assert set(tx.rows("SELECT person, writer FROM memories")) == {(None, None), ("ada", "ada")}
+        shown = dict(tx.rows("SELECT key, writer FROM facts WHERE scope = 'shared'"))
+        assert shown == {"one": "ada", "two": None, "three": "ada", "four": None}
+        assert tx.rows("SELECT DISTINCT writer FROM fact_history WHERE scope = 'shared'") == [(None,)]
+        assert tx.rows("SELECT writer FROM fact_history WHERE owner LIKE 'ada%'") == [("ada",)]
     database.close()

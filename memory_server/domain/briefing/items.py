@@ -122,19 +122,30 @@ def is_overview(key: str) -> bool:
 
 
 def of_fact(fact: Fact, reader: Reader) -> list[Item]:
-    """A fact, each of several blockers or tasks apart; none where it says nothing, or that something is over."""
+    """A fact, each of several blockers or tasks apart; none where it says nothing, or that something is over.
+
+    What is under the heading of shared facts names the person who wrote it, in each of its forms: only the owner's
+    stands without a name.
+    """
     heading = heading_of(fact.key, fact.home.scope)
     value = still_open(fact.value) if heading <= Heading.UNDER_WAY else fact.value
     if _is_empty(value):
         return []
     age = reader.age(fact.updated_at)
     worth = _worth(heading, ABOUT if is_overview(fact.key) else ORDINARY, age)
+    is_shared = fact.home.scope is Scope.SHARED or (
+        heading is Heading.SHARED and fact.home.scope is Scope.PROJECT
+    )
+    sharer = f"by {fact.writer}" if is_shared and fact.writer else ""
     several = isinstance(value, list) and heading in (Heading.BLOCKED, Heading.TASK) and len(value) <= APART
 
     def worded(said: Any) -> tuple[str, ...]:
-        marks = "" if heading in TIMELESS else marked(age, fact.updated_by, reader)
+        marks = (
+            "" if heading in TIMELESS else marked(age, None if sharer else fact.updated_by, reader, sharer)
+        )
         old = (heading in DATED and age >= WEEK) or (heading is Heading.DECIDED and age >= LONG_AGO)
-        told = forms(_label(fact.key, heading), parts(said), marks, marks if old else "")
+        always = f" ({sharer})" if sharer else ""
+        told = forms(_label(fact.key, heading), parts(said), marks or always, marks if old else always)
         return told[1:] if len(told) > 2 and heading in DATED else told
 
     return [

@@ -55,6 +55,7 @@ def memories(one: MemoryRecord, other: MemoryRecord, joined: bool = False) -> Me
         created_by=older.created_by,
         session=older.session,
         occurred_at=older.occurred_at,
+        writer=one.writer if one.writer == other.writer else None,
         history=tuple(sorted(history, key=lambda each: (each.replaced_at, each.content, each.reason))),
         captured=older.captured if one.captured and other.captured else None,
         vectors={},
@@ -241,8 +242,9 @@ def _moment(origin: Origin) -> tuple[str, str]:
 
 
 def _step(step: FactStep) -> str:
-    """A step without its number, which may be another one in the other file."""
-    return text_of({**asdict(step), "version": 0})
+    """A step without its number, which may be another one in the other file, and without its writer, whom an older file
+    does not know."""
+    return text_of({**asdict(step), "version": 0, "writer": None})
 
 
 def _joined(mine: dict[str, FactStep], theirs: dict[str, FactStep]) -> list[FactStep]:

@@ -99,7 +99,7 @@ class SpaceRecord:
 class MemoryRecord:
     """A memory. `also` are own ids that it has had in other files, `tags` any JSON that somebody has written.
 
-    `person` is whose own it is, None that of nobody, here and below.
+    `person` is whose own it is, None that of nobody, here and below. `writer` is the person who alone has written it.
 
     `vectors` are, of each model by its fingerprint, those of its parts in base64.
     """
@@ -119,6 +119,7 @@ class MemoryRecord:
     session: str | None = None
     occurred_at: str | None = None
     person: str | None = None
+    writer: str | None = None
     history: tuple[Earlier, ...] = ()
     captured: Capture | None = None
     also: tuple[str, ...] = ()
@@ -143,7 +144,7 @@ class EdgeRecord:
 
 @dataclass(frozen=True, slots=True)
 class FactStep:
-    """One step of a key's history."""
+    """One step of a key's history. `writer` is the person who wrote its value."""
 
     version: int
     action: Literal["written", "deleted", "expired"]
@@ -152,6 +153,7 @@ class FactStep:
     expires_at: str | None = None
     changed_at: str = ""
     changed_by: str | None = None
+    writer: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

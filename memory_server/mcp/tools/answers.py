@@ -85,7 +85,7 @@ def rounded(digits: int) -> BeforeValidator:
 
 
 class Deletion(Answer):
-    """`undo_until`: it can be restored until then; `purged`: it was erased for good; `note`: but not from these files."""
+    """`undo_until`: it can be restored until then; `purged`: it was erased for good; `note`: why not, or not everywhere."""
 
     deleted: bool
     undo_until: OptionalText = None
@@ -98,9 +98,16 @@ class Deletion(Answer):
         return {
             "deleted": bool(forgotten.number),
             "undo_until": forgotten.undo_until,
-            "purged": True if purge and forgotten.number else None,
-            "note": also_in(forgotten),
+            "purged": True if purge and forgotten.number and not forgotten.refused else None,
+            "note": NOT_ERASED if forgotten.refused else also_in(forgotten),
         }
+
+
+NOT_ERASED = (
+    "Not erased, only deleted: somebody else has written it, or a part of it. Who alone has written it can erase it, and "
+    "the owner of the memory. Tell the user."
+)
+"""The note for what was to be erased and is not the person's alone."""
 
 
 def also_in(forgotten: Forgotten) -> str | None:

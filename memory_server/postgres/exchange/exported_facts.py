@@ -37,7 +37,7 @@ class ExportedFacts:
         steps: dict[Place, list[FactStep]] = {}
         for scope, owner, key, version, action, value, tags, *rest in self.tx.rows(
             f"""
-            SELECT h.scope, h.owner, h.key, version, action, value, tags, expires_at, changed_at, changed_by
+            SELECT h.scope, h.owner, h.key, version, action, value, tags, expires_at, changed_at, changed_by, writer
             FROM {_PLACES}
             JOIN fact_history AS h ON (h.scope, h.owner, h.key) = (wanted.scope, wanted.owner, wanted.key)
             ORDER BY h.id
@@ -51,8 +51,8 @@ class ExportedFacts:
             for row in self.tx.rows(
                 f"""
                 SELECT
-                    f.scope, f.owner, f.key, id, version, value, tags, expires_at, updated_at, updated_by, access_count,
-                    created_at, accessed_at, created_by, session
+                    f.scope, f.owner, f.key, id, version, value, tags, expires_at, updated_at, updated_by, writer,
+                    access_count, created_at, accessed_at, created_by, session
                 FROM {_PLACES}
                 JOIN facts AS f ON (f.scope, f.owner, f.key) = (wanted.scope, wanted.owner, wanted.key)
                 """,
@@ -69,9 +69,9 @@ class ExportedFacts:
                 yield FactRecord(*place, tuple(past))  # type: ignore[arg-type]
                 continue
             id, version, value, tags, *rest = living[place]
-            now = FactStep(version, "written", value_of(value), tuple(plain(tags, [])), *rest[:3])
+            now = FactStep(version, "written", value_of(value), tuple(plain(tags, [])), *rest[:4])
             yield replace(
-                FactRecord(*place, (*past[:-1], now), *rest[3:]),  # type: ignore[arg-type]
+                FactRecord(*place, (*past[:-1], now), *rest[4:]),  # type: ignore[arg-type]
                 captured=marks.get(id),
                 origins=tuple(origins.get(id, ())),
                 vectors=vectors.get(id, {}),

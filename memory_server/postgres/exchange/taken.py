@@ -31,7 +31,7 @@ Result = TypeVar("Result")
 
 _MEMORY = (
     "content, type, project, tags, importance, metadata, access_count, created_at, updated_at, accessed_at, created_by,"
-    " session, occurred_at, person"
+    " session, occurred_at, person, writer"
 )
 
 _LONG_TERM = (
@@ -90,6 +90,7 @@ class Taken:
                 record.session,
                 record.occurred_at,
                 record.person,
+                record.writer,
             ),
         )
         word_rows.write_memory(self.tx, id, record.content, tags)
@@ -101,7 +102,7 @@ class Taken:
     def rewrite_memory(self, id: int, record: MemoryRecord) -> None:
         tags = as_json(list(record.tags))
         self.tx.send(
-            f"UPDATE memories SET ({_MEMORY}) = ({_marks(14)}) WHERE id = %s",
+            f"UPDATE memories SET ({_MEMORY}) = ({_marks(15)}) WHERE id = %s",
             (
                 record.content,
                 record.type,
@@ -117,6 +118,7 @@ class Taken:
                 record.session,
                 record.occurred_at,
                 record.person,
+                record.writer,
                 id,
             ),
         )

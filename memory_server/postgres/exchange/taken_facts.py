@@ -26,9 +26,11 @@ class TakenFacts:
         for step in record.steps[:-1] if record.alive else record.steps:
             self.tx.send(
                 """
-                INSERT INTO fact_history
-                    (fact_id, scope, owner, key, version, action, value, tags, expires_at, changed_at, changed_by)
-                VALUES (0, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s)
+                INSERT INTO fact_history (
+                    fact_id, scope, owner, key, version, action, value, tags, expires_at, changed_at, changed_by,
+                    writer
+                )
+                VALUES (0, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s)
                 """,
                 (
                     *place,
@@ -39,6 +41,7 @@ class TakenFacts:
                     step.expires_at,
                     step.changed_at or self.tx.now,
                     step.changed_by,
+                    step.writer,
                 ),
             )
         if not record.alive:
@@ -50,9 +53,9 @@ class TakenFacts:
             INSERT INTO facts
                 (
                     scope, owner, key, value, tags, version, access_count, created_at, updated_at, accessed_at,
-                    expires_at, created_by, updated_by, session
+                    expires_at, created_by, updated_by, session, writer
                 )
-            VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s)
+            VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s)
             RETURNING id
             """,
             (
@@ -68,6 +71,7 @@ class TakenFacts:
                 record.created_by,
                 last.changed_by,
                 record.session,
+                last.writer,
             ),
         )
         self.tx.send(f"UPDATE fact_history SET fact_id = %s WHERE {_PLACE} AND fact_id = 0", (id, *place))

@@ -38,7 +38,7 @@ class ExportedFacts:
                 FactStep(version, action, value_of(value), tuple(plain(tags, [])), *rest)
                 for version, action, value, tags, *rest, _ in self.tx.rows(
                     """
-                    SELECT version, action, value, tags, expires_at, changed_at, changed_by, id
+                    SELECT version, action, value, tags, expires_at, changed_at, changed_by, writer, id
                     FROM fact_history
                     WHERE scope = ? AND owner = ? AND key = ?
                     ORDER BY id
@@ -48,7 +48,7 @@ class ExportedFacts:
             ]
             row = self.tx.row(
                 """
-                SELECT id, version, value, tags, expires_at, updated_at, updated_by, access_count, created_at,
+                SELECT id, version, value, tags, expires_at, updated_at, updated_by, writer, access_count, created_at,
                 accessed_at,
                     created_by, session
                 FROM facts
@@ -60,8 +60,8 @@ class ExportedFacts:
                 yield FactRecord(*place, tuple(steps))  # type: ignore[arg-type]
                 continue
             id, version, value, tags, *rest = row
-            now = FactStep(version, "written", value_of(value), tuple(plain(tags, [])), *rest[:3])
-            record = FactRecord(*place, (*steps[:-1], now), *rest[3:])  # type: ignore[arg-type]
+            now = FactStep(version, "written", value_of(value), tuple(plain(tags, [])), *rest[:4])
+            record = FactRecord(*place, (*steps[:-1], now), *rest[4:])  # type: ignore[arg-type]
             yield replace(
                 record,
                 captured=marks.get(id),

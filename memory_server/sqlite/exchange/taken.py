@@ -56,9 +56,9 @@ class Taken:
             INSERT INTO memories
                 (
                     id, content, type, project, tags, importance, metadata, access_count, created_at, updated_at,
-                    accessed_at, created_by, session, occurred_at, person
+                    accessed_at, created_by, session, occurred_at, person, writer
                 )
-            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
             RETURNING id
             """,
             (
@@ -77,6 +77,7 @@ class Taken:
                 record.session,
                 record.occurred_at,
                 record.person,
+                record.writer,
             ),
         )
         id = int(row[0])
@@ -91,7 +92,7 @@ class Taken:
             UPDATE memories
             SET content = ?, type = ?, project = ?, tags = ?, importance = ?, metadata = ?, access_count = ?,
                 created_at = ?, updated_at = ?, accessed_at = ?, created_by = ?, session = ?, occurred_at = ?,
-                person = ?
+                person = ?, writer = ?
             WHERE id = ?
             """,
             (
@@ -109,6 +110,7 @@ class Taken:
                 record.session,
                 record.occurred_at,
                 record.person,
+                record.writer,
                 id,
             ),
         )

@@ -26,9 +26,11 @@ class TakenFacts:
         for step in past:
             row = self.tx.one(
                 """
-                INSERT INTO fact_history
-                    (fact_id, scope, owner, key, version, action, value, tags, expires_at, changed_at, changed_by)
-                VALUES (0, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                INSERT INTO fact_history (
+                    fact_id, scope, owner, key, version, action, value, tags, expires_at, changed_at, changed_by,
+                    writer
+                )
+                VALUES (0, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
                 RETURNING id
                 """,
                 (
@@ -40,6 +42,7 @@ class TakenFacts:
                     step.expires_at,
                     step.changed_at or self.tx.now,
                     step.changed_by,
+                    step.writer,
                 ),
             )
             self.tx.execute("UPDATE fact_history SET action = ? WHERE id = ?", (step.action, row[0]))
@@ -52,9 +55,9 @@ class TakenFacts:
                 (
                     scope, owner, key, value, tags, version, access_count, created_at, updated_at, accessed_at,
                     expires_at,
-                    created_by, updated_by, session
+                    created_by, updated_by, session, writer
                 )
-            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
             RETURNING id
             """,
             (
@@ -70,6 +73,7 @@ class TakenFacts:
                 record.created_by,
                 last.changed_by,
                 record.session,
+                last.writer,
             ),
         )
         self.tx.execute(

@@ -68,11 +68,11 @@ def write(desk: Desk, visit: Visit) -> Response:
 def forget(desk: Desk, visit: Visit) -> Response:
     key, scope, purges = visit.path("key"), Scope(visit.path("scope")), visit.form.get("purge") == "yes"
     facts = desk.services.facts
-    (facts.purge if purges else facts.delete)(key, scope, visit.within())
-    if purges:
+    _, done = (facts.purge if purges else facts.delete)(key, scope, visit.within())
+    if purges and not done.refused:
         return back("/facts", done="erased")
     last = facts.history(key, scope, 1, visit.within()).changes[0]
-    return back("/facts", done="forgotten", undo=f"h{last.number}")
+    return back("/facts", done="not_erased" if done.refused else "forgotten", undo=f"h{last.number}")
 
 
 def _is_own(address: str) -> bool:

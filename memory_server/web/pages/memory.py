@@ -124,7 +124,7 @@ def forget_said(desk: Desk, visit: Visit) -> Response:
 def _forgotten(desk: Desk, kind: Kind, id: int, done: Forgotten) -> Response:
     if done.undo_until is None:
         return back("/", done="erased")
-    return back("/", done="forgotten", undo=last_change(desk, kind, id))
+    return back("/", done="not_erased" if done.refused else "forgotten", undo=last_change(desk, kind, id))
 
 
 def _get(desk: Desk, id: MemoryId) -> Memory:
