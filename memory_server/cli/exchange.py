@@ -55,13 +55,16 @@ def import_command(
 )
 @click.option("--project", help="Only of this project.", shell_complete=options.completed("projects"))
 @click.option("--embeddings", is_flag=True, help="jsonl: with the vectors.")
+@click.option(
+    "--force", is_flag=True, help="Replace a file that is no earlier export. A SQLite file is never replaced."
+)
 def export_command(
-    settings: Settings, file: Path | None, form: str, project: str | None, embeddings: bool
+    settings: Settings, file: Path | None, form: str, project: str | None, embeddings: bool, force: bool
 ) -> int:
-    """Write everything, or a project, as text: to FILE, or to standard output."""
+    """Write everything, or a project, as text: to FILE, or to standard output. It replaces an earlier export."""
     from memory_server.cli.exporting import export
 
-    return export(settings, file, form, project, embeddings)
+    return export(settings, file, form, project, embeddings, force)
 
 
 @verb("merge", examples=("memory-server merge laptop.db", "memory-server merge laptop.db --dry-run"))

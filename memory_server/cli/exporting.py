@@ -3,52 +3,88 @@
 import os
 import re
 import sys
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TextIO
 
 from memory_server.cli import output, progress
 from memory_server.cli.opened import opened
+from memory_server.cli.summary import KINDS
 from memory_server.domain.caller import Caller
 from memory_server.domain.exchange import markdown
 from memory_server.domain.exchange.records import Header
 from memory_server.errors import Invalid
 from memory_server.importing import own
+from memory_server.importing.opened import Opened
 from memory_server.services.exporting import Export
 from memory_server.settings import Settings
 from memory_server.sqlite import temporary
 
+_MARK = "\n<!-- Written by memory-server export. -->\n"
+"""How a page in a file ends: by it a later export knows that nobody has written to the page since."""
 
-def export(settings: Settings, file: Path | None, form: str, project: str | None, embeddings: bool) -> int:
-    """Write the export. Returns 1 where rows could not be read: they are left out."""
+_SQLITE = (
+    b"SQLite format 3\0",
+    bytes.fromhex("d9d505f920a163d7"),
+    bytes.fromhex("377f0682"),
+    bytes.fromhex("377f0683"),
+)
+"""How a database begins, its rollback journal, and its write-ahead log."""
+
+
+def export(
+    settings: Settings, file: Path | None, form: str, project: str | None, embeddings: bool, force: bool
+) -> int:
+    """Write the export, and tell what is in a file. Returns 1 where rows could not be read: they are left out."""
+    write = _write_pages if form == "markdown" else _write_lines
     with opened(settings) as services, progress.bar("export") as report:
         caller = Caller(project=settings.here)
         with services.exports.records(project, caller, embeddings) as exported:
-            if form == "markdown":
-                _write_pages(file, exported)
-            else:
-                with _target(file) as out:
-                    print(own.line(Header()), file=out)
-                    for number, record in enumerate(exported, 1):
-                        print(own.line(record), file=out)
-                        report(number, None)
+            written = write(file, exported, report, force)
             skipped = exported.skipped
+    if file is not None:
+        output.note(f"{file}: {written}")
     for problem in skipped:
         output.note(f"memory-server: left out: {problem.text}")
     return int(bool(skipped))
 
 
-def _write_pages(folder: Path | None, exported: Export) -> None:
-    """A file for each project, in a folder; on standard output one page after the other."""
-    if folder is not None and not folder.is_dir():
-        if folder.exists():
-            raise Invalid(f"{folder} is a file. Give the name of a folder: each project gets a file in it.")
-        folder.mkdir(mode=0o700)
-    written: set[str] = set()
-    for name, text in markdown.pages(exported):
-        with _target(None if folder is None else folder / _file_name(name, written)) as out:
-            out.write(text)
+def _write_lines(file: Path | None, exported: Export, report: progress.Report, force: bool) -> str:
+    """Write a record a line; how many of each kind."""
+    counts = Counter[str]()
+    with _target(file, force, _is_lines) as out:
+        print(own.line(Header()), file=out)
+        for number, record in enumerate(exported, 1):
+            print(own.line(record), file=out)
+            counts[record.kind] += 1
+            report(number, None)
+    return (
+        ", ".join(f"{KINDS[kind]} {counts[kind]:,}" for kind in KINDS if counts[kind]) or "nothing is in it"
+    )
+
+
+def _write_pages(folder: Path | None, exported: Export, report: progress.Report, force: bool) -> str:
+    """Write a file for each project, in a folder; on standard output one page after the other. Returns their names."""
+    if folder is None:
+        for number, (_, text) in enumerate(markdown.pages(exported), 1):
+            with _target(None, force, _is_page) as out:
+                out.write(text)
+            report(number, None)
+        return ""
+    if folder.exists() and not folder.is_dir():
+        raise Invalid(f"{folder} is a file. Give the name of a folder: each project gets a file in it.")
+    names: set[str] = set()
+    pages = {_file_name(name, names): text for name, text in markdown.pages(exported)}
+    for name in pages:
+        _refuse(folder / name, force, _is_page)
+    folder.mkdir(mode=0o700, exist_ok=True)
+    for number, (name, text) in enumerate(pages.items(), 1):
+        with _target(folder / name, force, _is_page) as out:
+            out.write(text + _MARK)
+        report(number, None)
+    return ", ".join(pages) or "nothing is in it"
 
 
 def _file_name(name: str, written: set[str]) -> str:
@@ -62,8 +98,30 @@ def _file_name(name: str, written: set[str]) -> str:
     return file
 
 
+def _is_lines(file: Path) -> bool:
+    return own.fits(Opened(file))
+
+
+def _is_page(file: Path) -> bool:
+    return file.read_bytes().endswith(_MARK.encode())
+
+
+def _refuse(file: Path, force: bool, is_ours: Callable[[Path], bool]) -> None:
+    """Raises Invalid where a file would be replaced that is no earlier export, or that SQLite needs."""
+    if not file.is_file() or file.stat().st_size == 0:
+        return
+    with file.open("rb") as reader:
+        if reader.read(len(_SQLITE[0])).startswith(_SQLITE):
+            raise Invalid(f"{file} is a file of SQLite, so it was not replaced. Give another name.")
+    if not force and not is_ours(file):
+        raise Invalid(
+            f"{file} exists and is not an earlier export of memory-server, so it was not replaced. Give another name, "
+            "or add --force."
+        )
+
+
 @contextmanager
-def _target(file: Path | None) -> Iterator[TextIO]:
+def _target(file: Path | None, force: bool, is_ours: Callable[[Path], bool]) -> Iterator[TextIO]:
     """Standard output, or a file that is there whole or not at all. Only its owner can read it."""
     if file is None:
         sys.stdout.reconfigure(encoding="utf-8", errors="strict")  # type: ignore[union-attr]
@@ -77,6 +135,7 @@ def _target(file: Path | None) -> Iterator[TextIO]:
         return
     if not file.parent.is_dir():
         raise Invalid(f"The folder of {file} does not exist. Create it: mkdir -p {file.parent}")
+    _refuse(file, force, is_ours)
     with temporary.file(file) as made:
         with made.open("w", encoding="utf-8") as out:
             yield out

@@ -18,7 +18,7 @@ _WORDS = {
     Outcome.REFUSED: "left out",
 }
 
-_KINDS = {
+KINDS = {
     "memory": "memories",
     "edge": "edges",
     "fact": "facts",
@@ -62,12 +62,12 @@ def answer(parts: list[tuple[str, str, Imported]], dry_run: bool) -> dict[str, o
 def told(path: str, form: str, done: Imported, dry_run: bool) -> str:
     """The same in lines."""
     lines = [f"{path} ({form})" + (": nothing was written, this would be done" if dry_run else "")]
-    for kind in filter(done.counts.__contains__, _KINDS):
+    for kind in filter(done.counts.__contains__, KINDS):
         counts = done.counts[kind]
         numbers = ", ".join(
             f"{_WORDS[outcome]} {counts[outcome]:,}" for outcome in Outcome if counts[outcome]
         )
-        lines.append(f"  {_KINDS[kind]}: {numbers}")
+        lines.append(f"  {KINDS[kind]}: {numbers}")
     if not done.counts:
         lines.append("  nothing is in it")
     lines += _list("not taken over", [f"{each.where}: {each.why}" for each in done.refused])

@@ -128,7 +128,8 @@ def test_progress_is_shown_on_a_terminal_and_not_in_a_pipe(
 
 def test_markdown_has_a_page_for_each_project(copy: Path, tmp_path: Path, run: Run) -> None:
     done = run(copy, "export", "--format", "markdown", tmp_path / "pages")
-    assert (done.out, done.err, done.code) == ("", "", 0)
+    pages = tmp_path / "pages"
+    assert (done.out, done.err, done.code) == ("", f"{pages}: no project.md, ledger.md\n", 0)
     assert sorted(path.name for path in (tmp_path / "pages").iterdir()) == ["ledger.md", "no project.md"]
     page = (tmp_path / "pages" / "ledger.md").read_text(encoding="utf-8")
     assert page.startswith("# ledger\n\n## Decisions\n\n- 生产环境每周二上午十点发布，周五不发布。 (")
@@ -160,11 +161,68 @@ def test_an_export_goes_whole_into_a_file_that_only_its_owner_reads(
     copy: Path, tmp_path: Path, run: Run, exported: Exported
 ) -> None:
     target = tmp_path / "export.jsonl"
-    target.write_text("older", encoding="utf-8")
-    assert run(copy, "export", target).code == 0
+    for _ in range(2):  # the second takes the place of the first
+        done = run(copy, "export", target)
+        assert (done.out, done.code) == ("", 0)
+        assert re.fullmatch(rf"{re.escape(str(target))}: memories 8, edges 3, .*\n", done.err)
     assert target.read_text(encoding="utf-8") == exported(copy)
     assert target.stat().st_mode & 0o777 == 0o600
     assert not list(tmp_path.glob(".export*"))
+
+
+SQLITE = b"SQLite format 3\0"
+JOURNAL = bytes.fromhex("d9d505f920a163d7")
+
+
+@pytest.mark.parametrize(
+    ("content", "flags", "replaced"),
+    [
+        (b"# Notes of somebody\n", (), False),
+        (b'{"kind": "other"}\n', (), False),
+        (b"\x00\xff" * 9000, (), False),
+        (b"# Notes of somebody\n", ("--force",), True),
+        (b"", (), True),
+        (SQLITE + bytes(4080), (), False),
+        (SQLITE + bytes(4080), ("--force",), False),
+        (JOURNAL + bytes(500), ("--force",), False),
+    ],
+)
+@pytest.mark.parametrize("form", ["jsonl", "markdown"])
+def test_an_export_replaces_no_file_that_is_not_an_export(
+    copy: Path, tmp_path: Path, run: Run, form: str, content: bytes, flags: tuple[str, ...], replaced: bool
+) -> None:
+    target = given = tmp_path / "notes"
+    if form == "markdown":
+        target.mkdir()
+        target = target / "no project.md"
+    target.write_bytes(content)
+    done = run(copy, "export", "--format", form, *flags, given)
+    assert (done.code == 0, target.read_bytes() != content) == (replaced, replaced), done
+    if not replaced:
+        assert done.err.count("\n") == 1
+        assert (
+            f"{target} {'is a file of SQLite' if content[:1] in (SQLITE[:1], JOURNAL[:1]) else 'exists'}"
+            in done.err
+        )
+        assert [path for path in target.parent.iterdir() if path not in (target, copy)] == []
+
+
+def test_an_export_over_its_own_database_is_refused(copy: Path, run: Run) -> None:
+    before = copy.read_bytes()
+    for flags in ((), ("--force",)):
+        assert "is a file of SQLite" in run(copy, "export", *flags, copy).err
+    assert copy.read_bytes() == before
+
+
+def test_a_page_is_replaced_until_somebody_writes_to_it(copy: Path, tmp_path: Path, run: Run) -> None:
+    pages = tmp_path / "pages"
+    for _ in range(2):
+        assert run(copy, "export", "--format", "markdown", pages).code == 0
+    page = pages / "ledger.md"
+    with page.open("a", encoding="utf-8") as file:
+        file.write("By hand.\n")
+    assert f"{page} exists" in run(copy, "export", "--format", "markdown", pages).err
+    assert page.read_text(encoding="utf-8").endswith("By hand.\n")
 
 
 @pytest.mark.parametrize("command", ["export", "merge"])
