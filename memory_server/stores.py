@@ -52,6 +52,6 @@ def _driver_of(where: Postgres) -> Iterator[None]:
     try:
         yield
     except ModuleNotFoundError as error:
-        if error.name not in ("psycopg", "psycopg_pool"):
+        if error.name != "psycopg":
             raise
         raise Unavailable(f"{where} needs the driver of PostgreSQL.", Mend.INSTALL_POSTGRES) from error

@@ -11,14 +11,13 @@ from pathlib import Path
 from urllib.parse import urlsplit, urlunsplit
 
 import psycopg
-from psycopg_pool import ConnectionPool
 
 from memory_server import where
 from memory_server.domain import acting
 from memory_server.domain.deadline import CALL
 from memory_server.postgres import tenants
+from memory_server.postgres.connections import Pool
 from memory_server.postgres.database import Database
-from memory_server.postgres.tx import Connection
 from memory_server.where import Postgres
 
 NAMED = "MEMORY_SERVER_TEST_POSTGRES"
@@ -70,12 +69,14 @@ class Tenant(Database):
     def __init__(self, clock: Callable[[], datetime]) -> None:
         super().__init__(new_place(), clock)
 
-    def _opened(self) -> ConnectionPool[Connection]:
-        with self._opening:
+    def _opened(self) -> Pool:
+        with self._opening_turn():
             if self.pool is None and not self._closed:
                 self.pool = _pool()
-                with self.pool.connection() as connection:
-                    self._tenant = tenants.find_or_add(connection, self.place.tenant, self._now()).id
+                connection = self.pool.take(CALL)
+                assert connection is not None
+                self._tenant = tenants.find_or_add(connection, self.place.tenant, self._now()).id
+                self.pool.give_back(connection)
         return super()._opened()
 
     def close(self, timeout: float = CALL) -> bool:
@@ -86,7 +87,7 @@ class Tenant(Database):
 
 
 @cache
-def _pool() -> ConnectionPool[Connection]:
+def _pool() -> Pool:
     """The connections to the database of this process, whose schema the product makes."""
     database = Database(new_place(), lambda: datetime.now(UTC))
     database.open()

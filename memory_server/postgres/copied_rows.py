@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from memory_server.postgres import migrate
-from memory_server.postgres.tx import Connection
+from memory_server.postgres.connections import Connection
 
 _SENT_AS = {
     "integer": "int4",

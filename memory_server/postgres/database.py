@@ -1,11 +1,10 @@
 """The connections to PostgreSQL and their transactions."""
 
 import logging
-import threading
-from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager, suppress
+from contextvars import copy_context
 from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
@@ -13,17 +12,18 @@ from typing import Any, Final
 
 import psycopg
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
-from psycopg_pool import ConnectionPool, PoolTimeout
 
 from memory_server.domain import acting, again, deadline, rights
 from memory_server.domain.caller import Person
 from memory_server.domain.deadline import CALL
 from memory_server.domain.moment import timestamp
-from memory_server.errors import Invalid, Problem, Unavailable
+from memory_server.domain.places import Places
+from memory_server.errors import Invalid, MemoryServerError, Problem, Unavailable
 from memory_server.postgres import failures, migrate, tenants
+from memory_server.postgres.connections import Connection, Pool
 from memory_server.postgres.no_files import NoFiles
 from memory_server.postgres.transaction import Transaction
-from memory_server.postgres.tx import Connection, Trips
+from memory_server.postgres.tx import Trips
 from memory_server.postgres.watch import Watch
 from memory_server.storage.database import COUNTING_PATIENCE, record
 from memory_server.storage.later import Later, Mark
@@ -34,17 +34,11 @@ logger = logging.getLogger(__name__)
 
 logging.getLogger("psycopg").setLevel(logging.ERROR)  # it raises all that it warns of
 
-SOON: Final = 1.0
-"""Seconds after which a call that waits for a connection looks whether PostgreSQL is there at all."""
-
 CONNECTIONS: Final = 8
 """Connections of a server at the same time. None is kept while something is embedded."""
 
 PREPARED: Final = 5
 """Runs of a statement on one connection before it is prepared there."""
-
-CONNECTING: Final = 10.0
-"""Seconds that the first connection may take; less where somebody waits for less, as a person does for a hook."""
 
 WRITES: Final = 0x6D77
 """The first number of the advisory lock of the writes of a tenant ('mw'); the second is the tenant's."""
@@ -92,10 +86,12 @@ class Database:
             "prepare_threshold": PREPARED if place.prepares else None,
         }
         self._migrations = migrate.load()
-        self.pool: ConnectionPool[Connection] | None = None
+        self.pool: Pool | None = None
         self._tenant = 0
         self._read_only = False
-        self._opening = threading.Lock()
+        self._opening = Places(1)
+        self._failure: MemoryServerError | None = None
+        """Why the last attempt to open the database failed."""
         self._watch: Watch | None = None
         self.files = NoFiles()
         self._later = Later()
@@ -247,7 +243,7 @@ class Database:
         """
         with self._translated():
             self._opened()
-            with psycopg.connect(self._conninfo, autocommit=True) as connection:
+            with Connection.connect(self._conninfo, autocommit=True) as connection:
                 names = [
                     name
                     for (name,) in connection.execute(
@@ -260,12 +256,12 @@ class Database:
             return tx.size()
 
     def close(self, timeout: float = CALL) -> bool:
-        """Write what is kept, and close all connections for good.
+        """Write what is kept, and close all connections for good; those in use when they are given back.
 
-        It waits `timeout` seconds for those in use. The answer is always true.
+        It takes about `timeout` seconds at most. The answer is always true.
         """
         try:
-            with acting.as_(None):
+            with acting.as_(None), deadline.within(timeout):
                 problem = self.settle()
         except Unavailable as error:
             problem = error.problem
@@ -274,11 +270,10 @@ class Database:
         self._closed = True
         if self._watch is not None:
             self._watch.stop()
-        self._ends.shutdown()
-        with self._opening:
-            if self.pool is not None:
-                self.pool.close(timeout)
-                self.pool = None
+        self._ends.shutdown(wait=False)
+        if self.pool is not None:
+            self.pool.close()
+            self.pool = None
         return True
 
     # Connections
@@ -357,7 +352,9 @@ class Database:
     @contextmanager
     def _connection(self, seconds: float) -> Iterator[_Taken]:
         pool = self._opened()
-        connection = self._taken(pool, seconds)
+        connection = pool.take(seconds)
+        if connection is None:
+            raise failures.busy(str(self.place), seconds)
         try:
             try:
                 with ExitStack() as ending:
@@ -374,53 +371,62 @@ class Database:
             raise
         if connection.info.pipeline_status != psycopg.pq.PipelineStatus.OFF:
             with suppress(RuntimeError):  # the database was closed meanwhile
-                self._ends.submit(_give_back, pool, connection, rest)
+                # In the context of the call, with whose end its waits end.
+                self._ends.submit(copy_context().run, _give_back, pool, connection, rest)
                 return
         _give_back(pool, connection, rest)
 
-    def _taken(self, pool: ConnectionPool[Connection], seconds: float) -> Connection:
-        """A connection of the pool. Where none comes soon, because PostgreSQL is away, that is told at once."""
-        soon = min(SOON, seconds)
+    @contextmanager
+    def _opening_turn(self) -> Iterator[None]:
+        """One thread opens the database, the others wait for it."""
+        seconds = deadline.left()
+        if not self._opening.enter(seconds):
+            raise failures.busy(str(self.place), seconds)
         try:
-            return pool.getconn(timeout=max(0.01, soon))
-        except PoolTimeout:
-            psycopg.connect(self._conninfo, connect_timeout=2).close()  # raises where it is away
-            return pool.getconn(timeout=max(0.01, seconds - soon))
+            yield
+        finally:
+            self._opening.leave()
 
-    def _opened(self) -> ConnectionPool[Connection]:
+    def _opened(self) -> Pool:
+        """The connections; opens the database where it is not open.
+
+        A background job that waited for an attempt in vain makes none of its own: calls may wait behind it.
+        """
         if self.pool is not None:
             return self.pool
-        with self._opening:
+        failure = self._failure
+        with self._opening_turn():
             if self._closed:
                 raise Unavailable("The server is stopping: nothing was done.")
             if self.pool is None:
-                pool: ConnectionPool[Connection] = ConnectionPool(
-                    self._conninfo,
-                    connection_class=_beginning_with(self._prepared()),
-                    min_size=1,
-                    max_size=CONNECTIONS,
-                    kwargs=self._options,
-                    check=_refuse_dead,
-                    open=False,
-                    name="memory-server",
-                )
-                pool.open(wait=True)  # else who asks before the first connection is in it gets a second one
-                self.pool = pool
+                if self._failure is not None and self._failure is not failure and not deadline.is_set():
+                    raise self._failure
+                try:
+                    with self._translated():
+                        self.pool = Pool(CONNECTIONS, self._connected, self._prepared())
+                except MemoryServerError as error:
+                    self._failure = error
+                    raise
+                if self._closed:  # meanwhile
+                    self.pool.close()
             return self.pool
 
     def _watched(self) -> Watch:
         """The thread that hears of the writes of others, from the first time that somebody asks for it."""
         self._opened()
-        with self._opening:
+        with self._opening_turn():
             if self._watch is None:
                 self._watch = Watch(self._conninfo, self._tenant)
                 self._watch.start()
-            return self._watch
+        self._watch.await_look()
+        return self._watch
+
+    def _connected(self) -> Connection:
+        return Connection.connect(self._conninfo, **self._options)
 
     def _prepared(self) -> Connection:
         """A connection, after the schema was brought forward and the tenant was found."""
-        seconds = max(2, round(deadline.left(CONNECTING)))  # libpq takes no less
-        connection = psycopg.connect(self._conninfo, connect_timeout=seconds, **self._options)
+        connection = self._connected()
         try:
             self._prepare(connection)
         except BaseException:
@@ -472,31 +478,7 @@ class Database:
         )
 
 
-def _beginning_with(first: Connection) -> type[Connection]:
-    """The class of the connections of a pool. The first is open already, so that a hook opens no second one."""
-    there = deque([first])
-
-    class Pooled(psycopg.Connection[tuple[Any, ...]]):
-        @classmethod
-        def connect(cls, conninfo: str = "", **given: Any) -> Any:
-            try:
-                return there.popleft()
-            except IndexError:
-                return super().connect(conninfo, **given)
-
-    return Pooled
-
-
-def _refuse_dead(connection: Connection) -> None:
-    """Raises where PostgreSQL has closed a connection that waited in the pool: that is seen without a round trip.
-
-    The first read takes the last message of a server that stops, the second sees the end.
-    """
-    connection.pgconn.consume_input()
-    connection.pgconn.consume_input()
-
-
-def _give_back(pool: ConnectionPool[Connection], connection: Connection, ending: ExitStack) -> None:
+def _give_back(pool: Pool, connection: Connection, ending: ExitStack) -> None:
     """Wait for the end of what was sent, and give the connection back."""
     try:
         ending.close()
@@ -506,4 +488,4 @@ def _give_back(pool: ConnectionPool[Connection], connection: Connection, ending:
         logger.warning("the end of a transaction failed: %s", error)
         connection.close()
     finally:
-        pool.putconn(connection)
+        pool.give_back(connection)

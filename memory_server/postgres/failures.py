@@ -2,7 +2,6 @@
 
 import psycopg
 from psycopg import errors
-from psycopg_pool import PoolTimeout
 
 from memory_server.errors import Conflict, Invalid, MemoryServerError, Mend, Unavailable, Undone, Written
 
@@ -57,12 +56,6 @@ def meaning(error: psycopg.Error, place: str) -> MemoryServerError:
                 "The write breaks a rule of the database: it would be somebody else's.",
                 written=Written.NOTHING,
             )
-        case PoolTimeout():
-            return Unavailable(
-                f"The database {place} cannot be reached, or all connections to it are in use.",
-                Mend.TRY_AGAIN,
-                written=Written.NOTHING,
-            )
         case psycopg.OperationalError() | psycopg.InterfaceError():
             return Unavailable(
                 f"The database {place} cannot be reached ({_first_line(error)}).",
@@ -81,6 +74,13 @@ def is_refusal(error: psycopg.Error) -> bool:
     transaction. Any other error says nothing of what was done before it: PostgreSQL may say that it ends the connection
     when it has committed, and the driver may fail over what it then leaves unsaid."""
     return isinstance(error, errors.PipelineAborted) or error.diag.severity_nonlocalized == "ERROR"
+
+
+def busy(place: str, seconds: float) -> Unavailable:
+    """Other calls of this process had every connection, or the turn to open it, until the call's time was over."""
+    return Unavailable(
+        f"Other calls have kept {place} busy for {seconds:.1f} s.", Mend.TRY_AGAIN, written=Written.NOTHING
+    )
 
 
 def lost(error: psycopg.Error, place: str) -> Undone:

@@ -14,6 +14,7 @@ from memory_server.domain import parts
 from memory_server.domain.moment import timestamp
 from memory_server.errors import Conflict, Mend, Unavailable
 from memory_server.postgres import failures, migrate, tenants
+from memory_server.postgres.connections import Connection
 from memory_server.postgres.copied_rows import Sending, read_types
 from memory_server.postgres.database import WRITES
 from memory_server.postgres.exchange.copied import Copied, between
@@ -21,7 +22,7 @@ from memory_server.postgres.filling_words import WORDS, FillingWords
 from memory_server.postgres.health import Health
 from memory_server.postgres.nearest import INDEXED
 from memory_server.postgres.second_connection import SecondConnection
-from memory_server.postgres.tx import Connection, Trips, Tx
+from memory_server.postgres.tx import Trips, Tx
 from memory_server.storage.copying import TABLES, VECTOR, Key, Row, Table
 from memory_server.where import Postgres
 
@@ -145,9 +146,7 @@ class Filling:
             self._connection.close()
 
     def _connected(self) -> Connection:
-        return psycopg.connect(
-            self._place.url, autocommit=True, connect_timeout=10, application_name="memory-server, copying"
-        )
+        return Connection.connect(self._place.url, autocommit=True, application_name="memory-server, copying")
 
     def _second_connection(self) -> SecondConnection:
         """A further connection that works in a thread of its own. `close` ends it."""

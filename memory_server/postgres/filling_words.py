@@ -8,10 +8,10 @@ from functools import partial
 from typing import Any, Final
 
 from memory_server.postgres import terms, word_rows
+from memory_server.postgres.connections import Connection
 from memory_server.postgres.copied_rows import Sending
 from memory_server.postgres.second_connection import SecondConnection
 from memory_server.postgres.terms import Terms
-from memory_server.postgres.tx import Connection
 from memory_server.storage.copying import Row, Table
 
 _WORDS = ("words", "repeated", "tokens", "length")

@@ -7,10 +7,13 @@ from contextlib import suppress
 
 import psycopg
 
-from memory_server.postgres.tx import Connection
+from memory_server.postgres.connections import Connection
 
 AHEAD = 4
 """Jobs that may wait, each with its rows in memory. Who gives one more waits for the oldest."""
+
+CANCELING = 2.0
+"""Seconds that PostgreSQL has to hear that a job is canceled."""
 
 
 class SecondConnection:
@@ -36,6 +39,6 @@ class SecondConnection:
         """Cancel all jobs, also the one that runs, and close the connection."""
         self._thread.shutdown(wait=False, cancel_futures=True)
         with suppress(psycopg.OperationalError):
-            self._connection.cancel_safe()
+            self._connection.cancel_safe(timeout=CANCELING)
         self._thread.shutdown()
         self._connection.close()

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from memory_server.postgres.tx import Connection
+from memory_server.postgres.connections import Connection
 
 
 @dataclass(frozen=True, slots=True)

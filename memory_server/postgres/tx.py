@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, TypeAlias, TypeVar
+from typing import Any, TypeVar
 
 import psycopg
 from psycopg import generators
@@ -11,11 +11,10 @@ from memory_server.domain import rights
 from memory_server.domain.caller import Person
 from memory_server.errors import Problem
 from memory_server.postgres import together
+from memory_server.postgres.connections import Connection
 from memory_server.storage.together import Together
 
 One = TypeVar("One")
-
-Connection: TypeAlias = psycopg.Connection[tuple[Any, ...]]
 
 Value = Any
 """What the driver adapts: numbers, texts, booleans, bytes, None, and lists of them as arrays."""

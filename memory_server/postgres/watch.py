@@ -4,10 +4,12 @@ import logging
 import threading
 import time
 import uuid
-from typing import Any, Final
+from typing import Final
 
 import psycopg
 
+from memory_server.domain import deadline
+from memory_server.postgres.connections import Connection
 from memory_server.postgres.migrate import SCHEMA
 
 logger = logging.getLogger(__name__)
@@ -48,9 +50,12 @@ class Watch:
         self._looked = threading.Event()
 
     def start(self) -> None:
-        """Begin, and wait until it has looked once, or could not for PAUSE seconds."""
+        """Begin; returns at once."""
         threading.Thread(target=self._run, name="watch", daemon=True).start()
-        self._looked.wait(PAUSE)
+
+    def await_look(self) -> None:
+        """Wait until it has looked once, or has tried to: a moment."""
+        self._looked.wait(deadline.left(PAUSE))
 
     def stop(self) -> None:
         """End soon; returns at once."""
@@ -59,29 +64,32 @@ class Watch:
     def _run(self) -> None:
         while not self._stopping.is_set():
             try:
-                with psycopg.connect(
-                    self._url, autocommit=True, connect_timeout=int(PAUSE), prepare_threshold=None
-                ) as connection:  # a pooler may lose what is prepared
+                with deadline.within(PAUSE):  # a pooler may lose what is prepared
+                    connection = Connection.connect(self._url, autocommit=True, prepare_threshold=None)
+                with connection:
                     self._listen(connection)
             except psycopg.Error as error:
                 logger.warning("the writes of other servers are not heard: %s", error)
                 self.leads = False
+                self._looked.set()
                 self._stopping.wait(PAUSE)
 
-    def _listen(self, connection: psycopg.Connection[tuple[Any, ...]]) -> None:
+    def _listen(self, connection: Connection) -> None:
         listens, due = False, 0.0
         while not self._stopping.is_set():
             if time.monotonic() >= due:
-                listens = self._look(connection, listens)
+                with deadline.within(PAUSE):
+                    listens = self._look(connection, listens)
                 due = time.monotonic() + PAUSE
             for told in connection.notifies(timeout=WAIT, stop_after=1):
                 tenant, _, number = told.payload.partition(" ")
                 if tenant == str(self._tenant):
                     self.number = int(number)
         if self.leads:
-            connection.execute(f"DELETE FROM {SCHEMA}.leads WHERE holder = %s", (self._holder,))
+            with deadline.within(PAUSE):
+                connection.execute(f"DELETE FROM {SCHEMA}.leads WHERE holder = %s", (self._holder,))
 
-    def _look(self, connection: psycopg.Connection[tuple[Any, ...]], listens: bool) -> bool:
+    def _look(self, connection: Connection, listens: bool) -> bool:
         """Whether the connection listens now: a replica allows neither that nor a lease, before it is promoted."""
         (replica,) = connection.execute("SELECT pg_is_in_recovery()").fetchone() or (False,)
         if not replica and not listens:

@@ -1,10 +1,15 @@
 """A PostgreSQL server of its own, which can be killed like a machine that loses its power."""
 
+import signal
 import threading
 from contextlib import suppress
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from memory_server.where import Postgres
+
+if TYPE_CHECKING:
+    import psutil
 
 
 class Cluster:
@@ -23,14 +28,15 @@ class Cluster:
 
     def kill(self) -> None:
         """kill -9 to the server and each of its processes, at once."""
-        import psutil
+        self._send(signal.SIGKILL).wait(20)
 
-        with self._lock:
-            first = psutil.Process(self._server.get_pid())
-            for process in [first, *first.children(recursive=True)]:
-                with suppress(psutil.NoSuchProcess):  # it has ended meanwhile
-                    process.kill()
-            first.wait(20)
+    def freeze(self) -> None:
+        """Stop the server and each of its processes: its sockets take bytes, and nobody reads them."""
+        self._send(signal.SIGSTOP)
+
+    def thaw(self) -> None:
+        """Let them go on."""
+        self._send(signal.SIGCONT)
 
     def start(self) -> None:
         """Start it again: it recovers from its write-ahead log."""
@@ -44,3 +50,14 @@ class Cluster:
 
     def stop(self) -> None:
         self._server.stop()
+
+    def _send(self, number: signal.Signals) -> "psutil.Process":
+        """Send a signal to the server and then to each of its processes; returns the server's own."""
+        import psutil
+
+        with self._lock:
+            first = psutil.Process(self._server.get_pid())
+            for process in [first, *first.children(recursive=True)]:
+                with suppress(psutil.NoSuchProcess):  # it has ended meanwhile
+                    process.send_signal(number)
+        return first

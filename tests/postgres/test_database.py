@@ -18,7 +18,7 @@ from memory_server.domain.memory import Filter, MemoryDraft, MemoryType
 from memory_server.embedding.hashing import HashingEmbedder
 from memory_server.errors import Conflict, Invalid, Mend, Unavailable
 from memory_server.postgres import migrate
-from memory_server.postgres.database import PREPARED, WRITES, Database
+from memory_server.postgres.database import CONNECTIONS, PREPARED, WRITES, Database
 from memory_server.services.embedding_queue import EmbeddingQueue
 from memory_server.services.search import SearchService
 from memory_server.where import Postgres
@@ -169,8 +169,7 @@ def test_no_connection_is_kept_while_something_is_embedded(clock: Clock) -> None
 
     def all_are_there() -> bool:
         assert database.pool is not None
-        found = database.pool.get_stats()
-        return found["pool_size"] == found["pool_available"]
+        return database.pool._places._free == CONNECTIONS
 
     class Watching(HashingEmbedder):
         def embed_documents(self, texts: Sequence[str]) -> list[Vector]:
@@ -213,7 +212,9 @@ def test_what_is_told_to_be_written_is_on_disk_whatever_the_database_is_set_to(c
 
 def test_what_only_reads_makes_no_tenant_of_a_mistyped_name(clock: Clock) -> None:
     place = new_place()
-    stored(Database(place, clock))
+    made = Database(place, clock)
+    stored(made)
+    made.close()
     wrong = Database(Postgres(place.url, f"{place.tenant} mistyped"), clock)
     wrong.refuse_new()
     with pytest.raises(Unavailable, match=r"no tenant test .* mistyped"):

@@ -1,0 +1,177 @@
+"""Connections to PostgreSQL on which no wait is without an end, and the few that a server has at the same time."""
+
+import threading
+import time
+from collections import deque
+from collections.abc import Callable, Generator
+from contextlib import suppress
+from typing import Any, Final, Self, TypeVar
+
+import psycopg
+from psycopg.conninfo import conninfo_to_dict
+
+from memory_server.domain import deadline
+from memory_server.domain.places import Places
+
+CONNECTING: Final = 10.0
+"""Seconds that it may take to connect, all hosts of the address together; less where a call has less left."""
+
+PAUSE: Final = 10.0
+"""Seconds of silence after which work that nobody waits for asks PostgreSQL whether it still works at it."""
+
+LONGEST: Final = 4 * 3600.0
+"""Seconds that one statement may take at most: to build an index of some million vectors takes an hour."""
+
+ANSWER: Final = 0.5
+"""Seconds for an answer after the end of a call: PostgreSQL ends a wait for a lock at that end, and says so."""
+
+IDLE: Final = 600.0
+"""Seconds after which a connection that nobody has used is closed."""
+
+Wanted = TypeVar("Wanted")
+Result = TypeVar("Result")
+
+_WORKS = """
+    SELECT state = 'active' AND wait_event_type IS DISTINCT FROM 'Client'
+    FROM pg_stat_activity
+    WHERE pid = %s
+"""
+"""Gives no row behind a pooler, which makes up the number of the process."""
+
+
+class Connection(psycopg.Connection[tuple[Any, ...]]):
+    """A connection whose waits end with the call, and that is closed then: nobody knows what is still to come on it.
+
+    Work that nobody waits for may take as long as PostgreSQL, asked on another connection, works at it.
+    """
+
+    _address = ""
+
+    @classmethod
+    def connect(cls, conninfo: str = "", **options: Any) -> Self:
+        hosts = str(conninfo_to_dict(conninfo).get("host", "")).count(",") + 1
+        with deadline.within(CONNECTING):
+            each_host = max(2, int(deadline.left() / hosts))  # the driver takes no less
+            connection = super().connect(conninfo, **{"connect_timeout": each_host, **options})
+        connection._address = conninfo
+        return connection
+
+    @classmethod
+    def _connect_gen(cls, conninfo: str = "") -> Any:
+        return _until_the_end(super()._connect_gen(conninfo), lambda: False)
+
+    def wait(self, gen: Any, *args: Any, **options: Any) -> Any:
+        """Everything that waits for PostgreSQL waits here: statements, pipelines, copies, notifications."""
+        try:
+            return super().wait(_until_the_end(gen, self._is_worked_at), *args, **options)
+        except _Silent:
+            self.close()
+            with suppress(psycopg.Error):
+                gen.close()  # it would say farewell on the connection
+            raise
+
+    def __del__(self, *_: object) -> None:
+        """One that is dropped with its database closes; the driver would warn."""
+        if hasattr(self, "pgconn"):
+            self.close()
+
+    def _is_worked_at(self) -> bool:
+        """True while PostgreSQL says that it works at what this connection waits for."""
+        with (
+            suppress(psycopg.Error),
+            deadline.within(CONNECTING),
+            Connection.connect(self._address, autocommit=True) as other,
+        ):
+            return other.execute(_WORKS, (self.info.backend_pid,)).fetchone() in (None, (True,))
+        return False
+
+
+class _Silent(psycopg.OperationalError):
+    """PostgreSQL did not answer in time."""
+
+
+def _until_the_end(
+    steps: Generator[Wanted, Any, Result], is_worked_at: Callable[[], bool]
+) -> Generator[Wanted, Any, Result]:
+    """The steps of the driver, each of which may wait, until the call's end; it looks at least ten times a second."""
+    began = time.monotonic()
+    ends = began + (deadline.left() if deadline.is_set() else PAUSE) + ANSWER
+    ready, works = None, True
+    while True:
+        try:
+            wanted = steps.send(ready)
+        except StopIteration as done:
+            result: Result = done.value
+            return result
+        now = time.monotonic()
+        if now >= ends:
+            if not works or deadline.is_set() or now >= began + LONGEST:
+                raise _Silent("PostgreSQL did not answer in time")
+            works = is_worked_at()
+            ends = time.monotonic() + (PAUSE if works else ANSWER)  # the answer may be on its way just now
+        ready = yield wanted
+
+
+class Pool:
+    """Up to `size` connections at the same time. Who needs one waits for it in order, and connects where none is idle:
+    so it hears itself why that fails."""
+
+    def __init__(self, size: int, connect: Callable[[], Connection], first: Connection) -> None:
+        """`first` is open already, so that a hook opens no second one."""
+        self._connect = connect
+        self._places = Places(size)
+        self._idle = deque([(time.monotonic(), first)])
+        self._lock = threading.Lock()
+        self._closed = False
+
+    def take(self, seconds: float) -> Connection | None:
+        """A connection; None where others use all of them for so many seconds."""
+        if not self._places.enter(seconds):
+            return None
+        try:
+            while (connection := self._next()) is not None:
+                if _is_alive(connection):
+                    return connection
+                connection.close()
+            return self._connect()
+        except BaseException:
+            self._places.leave()
+            raise
+
+    def give_back(self, connection: Connection) -> None:
+        """Keep it for the next, unless it is closed or in the middle of something."""
+        idle = connection.info.transaction_status == psycopg.pq.TransactionStatus.IDLE
+        now = time.monotonic()
+        with self._lock:
+            if idle and not self._closed:
+                self._idle.append((now, connection))
+            else:
+                connection.close()
+            while self._idle and self._idle[0][0] < now - IDLE:
+                self._idle.popleft()[1].close()
+        self._places.leave()
+
+    def close(self) -> None:
+        """Close all that are idle now, and the others when they are given back."""
+        with self._lock:
+            self._closed = True
+            while self._idle:
+                self._idle.pop()[1].close()
+
+    def _next(self) -> Connection | None:
+        """The one that was used last: so those that are not needed become old."""
+        with self._lock:
+            return self._idle.pop()[1] if self._idle else None
+
+
+def _is_alive(connection: Connection) -> bool:
+    """False where PostgreSQL has closed a connection that was idle: that is seen without a round trip.
+
+    The first read takes the last message of a server that stops, the second sees the end.
+    """
+    try:
+        connection.pgconn.consume_input()
+        connection.pgconn.consume_input()
+    except psycopg.OperationalError:
+        return False
+    return True

@@ -1,0 +1,290 @@
+"""PostgreSQL that hangs, and a network that takes bytes and gives none: every wait ends, and what it says is true."""
+
+from collections.abc import Callable, Iterator
+from urllib.parse import urlsplit
+
+import psycopg
+import pytest
+from torture.cluster import Cluster
+
+from memory_server.domain import deadline
+from memory_server.domain.caller import Caller
+from memory_server.domain.memory import Filter, MemoryDraft, MemoryId, MemoryType
+from memory_server.errors import Mend, Unavailable
+from memory_server.postgres import connections
+from memory_server.postgres.database import CONNECTIONS, Database
+from memory_server.postgres.filling import Filling
+from memory_server.where import Postgres
+from tests.conftest import Clock, until
+from tests.postgres.proxy import Proxy
+from tests.postgres_server import new_database, new_place
+
+SHORT = 0.3
+"""Seconds of a call, for a peer that never answers."""
+
+DRAFT = MemoryDraft("Deploys happen on Fridays.", MemoryType.DECISION)
+SILENT = "PostgreSQL did not answer in time"
+
+pytestmark = pytest.mark.filterwarnings("error")
+
+
+def stored(database: Database) -> int:
+    with database.write() as tx:
+        return tx.memories.insert(DRAFT, Caller()).id
+
+
+def count(database: Database) -> int:
+    with database.read() as tx:
+        return len(tx.memories.newest(Filter(), 100, 0))
+
+
+def failure(action: Callable[[Database], object], database: Database, seconds: float = SHORT) -> Unavailable:
+    """The error with which a call ends that has so many seconds."""
+    with deadline.within(seconds), pytest.raises(Unavailable) as error:
+        action(database)
+    return error.value
+
+
+def await_ends(database: Database) -> None:
+    """Threads wait for the ends of reads."""
+    assert database.pool is not None
+    places = database.pool._places
+    until(lambda: places._free == CONNECTIONS, "all connections are given back")
+
+
+@pytest.fixture(scope="module")
+def frozen(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
+    """A server of its own, which a test may freeze."""
+    cluster = Cluster(tmp_path_factory.mktemp("frozen") / "cluster")
+    made = Database(cluster.place, Clock())
+    made.open()
+    made.close()
+    yield cluster
+    cluster.stop()
+
+
+@pytest.fixture
+def cluster(frozen: Cluster) -> Iterator[Cluster]:
+    yield frozen
+    frozen.thaw()
+
+
+@pytest.fixture
+def proxy() -> Iterator[Proxy]:
+    proxy = Proxy(new_place())
+    yield proxy
+    proxy.close()
+
+
+@pytest.fixture
+def database(proxy: Proxy, clock: Clock) -> Iterator[Database]:
+    """Open, through the proxy, with one memory."""
+    database = Database(proxy.place, clock)
+    assert stored(database) == 1
+    yield database
+    proxy.speak()
+    database.close()
+
+
+@pytest.fixture
+def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Work that nobody waits for asks soon whether PostgreSQL works at it."""
+    monkeypatch.setattr(connections, "PAUSE", 0.1)
+    monkeypatch.setattr(connections, "CONNECTING", 0.5)
+
+
+def test_calls_end_while_postgresql_is_stopped_and_work_again_afterwards(
+    cluster: Cluster, clock: Clock
+) -> None:
+    database = Database(cluster.place, clock)
+    before = count(database)
+    cluster.freeze()
+    for action in (count, stored, stored):
+        assert "Nothing was written" in str(failure(action, database))
+    cluster.thaw()
+    assert count(database) == before
+    stored(database)
+    assert count(database) == before + 1
+    database.close()
+
+
+def test_a_server_that_starts_while_postgresql_is_stopped_opens_later(cluster: Cluster, clock: Clock) -> None:
+    database = Database(cluster.place, clock)
+    cluster.freeze()
+    assert "cannot be reached" in str(failure(count, database))
+    assert "cannot be reached" in str(failure(lambda each: each.leads(), database))
+    cluster.thaw()
+    assert count(database) >= 0
+    database.close()
+
+
+def test_a_database_closes_while_postgresql_is_stopped(cluster: Cluster, clock: Clock) -> None:
+    database = Database(cluster.place, clock)
+    count(database)
+    database.later(lambda tx: tx.memories.mark_accessed([MemoryId(1)]))
+    cluster.freeze()
+    assert database.close(SHORT)
+
+
+def test_a_server_does_not_lead_while_postgresql_is_stopped(
+    cluster: Cluster, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("memory_server.postgres.watch.PAUSE", 0.1)
+    database = Database(cluster.place, clock)
+    until(database.leads, "the server leads")
+    cluster.freeze()
+    watch = database._watch
+    assert watch is not None
+    until(lambda: not watch.leads, "the server leads no more")
+    cluster.thaw()
+    until(lambda: watch.leads, "the server leads again")
+    database.close()
+
+
+def test_a_call_through_a_silent_network_ends_and_its_connection_is_not_used_again(
+    proxy: Proxy, database: Database
+) -> None:
+    with deadline.within(10), database.read() as tx:
+        pid = tx.value("SELECT pg_backend_pid()")
+    await_ends(database)
+    proxy.silent = True
+    assert str(failure(count, database)) == (
+        f"The connection to {database.place} broke ({SILENT}). Nothing was written."
+    )
+    proxy.speak()
+    with database.read() as tx:
+        assert tx.value("SELECT pg_backend_pid()") != pid
+    assert count(database) == 1
+
+
+def test_a_connection_that_did_not_answer_is_closed_before_anything_else_waits_for_it(
+    proxy: Proxy, database: Database
+) -> None:
+    def read(database: Database) -> None:
+        with database.read() as tx:
+            tx.value("SELECT 1")
+            proxy.silent = True
+            try:
+                tx.value("SELECT 2")
+            finally:
+                assert tx.connection.closed
+
+    assert SILENT in str(failure(read, database))
+
+
+def test_connecting_through_a_silent_network_ends_however_many_hosts_there_are(
+    proxy: Proxy, clock: Clock
+) -> None:
+    proxy.silent = True
+    hosts, ports = ",".join(["127.0.0.1"] * 5), ",".join([str(proxy.port)] * 5)
+    database = Database(Postgres(f"postgresql://postgres@{hosts}/memory?port={ports}"), clock)
+    error = failure(count, database)
+    assert "cannot be reached" in str(error)
+    assert error.problem.hints[0].mend is Mend.TRY_AGAIN
+
+
+@pytest.mark.parametrize(("side", "written"), [("silent_before", 1), ("silent_after", 2)])
+def test_a_commit_without_an_answer_is_told_as_what_cannot_be_told(
+    proxy: Proxy, database: Database, side: str, written: int, clock: Clock
+) -> None:
+    setattr(proxy, side, b"COMMIT\0")
+    error = failure(stored, database)
+    assert str(error).startswith(f"The connection to {database.place} broke while this was being written")
+    assert "cannot be told" in str(error)
+    assert "Nothing was written" not in str(error)
+    proxy.speak()
+    assert count(database) == written
+
+
+def test_a_write_without_an_answer_before_its_commit_has_written_nothing(
+    proxy: Proxy, database: Database
+) -> None:
+    proxy.silent_before = b"INSERT INTO"
+
+    def store_and_look(database: Database) -> None:
+        with database.write() as tx:
+            tx.memories.insert(DRAFT, Caller())
+            tx.value("SELECT 1")
+
+    assert str(failure(store_and_look, database)).endswith(f"broke ({SILENT}). Nothing was written.")
+    proxy.speak()
+    assert count(database) == 1
+
+
+def test_a_read_whose_end_has_no_answer_gives_its_connection_back(proxy: Proxy, database: Database) -> None:
+    """A thread waits for the end of a read, until the end of the call."""
+    with deadline.within(SHORT), database.read() as tx:
+        assert tx.value("SELECT 1") == 1
+        proxy.silent = True
+    await_ends(database)
+    proxy.speak()
+    assert count(database) == 1
+
+
+def test_work_that_nobody_waits_for_may_take_long_while_postgresql_works_at_it(
+    tenant: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(connections, "PAUSE", 0.5)
+    with tenant.read() as tx:
+        assert tx.value("SELECT 7 FROM pg_sleep(3)") == 7
+
+
+@pytest.mark.usefixtures("impatient")
+def test_work_that_nobody_waits_for_ends_where_postgresql_does_not_answer(
+    proxy: Proxy, database: Database
+) -> None:
+    proxy.silent = True
+    with pytest.raises(Unavailable, match=SILENT):
+        count(database)
+
+
+@pytest.mark.usefixtures("impatient")
+def test_work_that_nobody_waits_for_ends_where_its_answer_is_lost_on_the_way(
+    proxy: Proxy, database: Database
+) -> None:
+    """PostgreSQL answers on another connection, and says that it has nothing to do for this one."""
+
+    def read() -> None:
+        with database.read() as tx:
+            tx.value("SELECT 1")
+            tx.connection._address = proxy.target.url
+            proxy.silent = True
+            tx.value("SELECT 2")
+
+    with pytest.raises(Unavailable, match=SILENT):
+        read()
+
+
+@pytest.mark.usefixtures("impatient")
+def test_a_vacuum_ends_while_postgresql_is_stopped(cluster: Cluster, clock: Clock) -> None:
+    database = Database(cluster.place, clock)
+    count(database)
+    cluster.freeze()
+    with pytest.raises(Unavailable, match="cannot be reached"):
+        database.erase()
+    cluster.thaw()
+    assert database.erase() > 0
+    database.close()
+
+
+@pytest.mark.usefixtures("impatient")
+def test_a_copy_ends_while_the_network_is_silent_and_can_be_repeated(proxy: Proxy, clock: Clock) -> None:
+    filling = Filling(proxy.place, clock)
+    filling.begin("a file")
+    proxy.silent = True
+    with pytest.raises(Unavailable, match=SILENT):
+        filling.highest_ids()
+    filling.close()
+    proxy.speak()
+    again = Filling(proxy.place, clock)
+    assert again.begin("a file")
+    again.close()
+
+
+def test_a_postgresql_that_takes_no_more_connections_is_told_as_such(clock: Clock) -> None:
+    url = urlsplit(new_database())
+    with psycopg.connect(url.geturl(), autocommit=True) as connection:
+        connection.execute("CREATE ROLE crowded LOGIN CONNECTION LIMIT 0")
+    database = Database(Postgres(url._replace(netloc="crowded@").geturl()), clock)
+    with pytest.raises(Unavailable, match=r"cannot be reached .*too many connections"):
+        database.open()
