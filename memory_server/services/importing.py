@@ -33,9 +33,6 @@ from memory_server.triggers import TriggerEngine
 AT_ONCE = 100
 """Rows of one transaction at most: others write between two of them. An item with more rows of its own goes alone."""
 
-PATIENCE = 60.0
-"""Seconds that one batch waits for other processes: nobody waits for an answer within a call."""
-
 Progress = Callable[[int, int], None]
 """Told how many records of how many are done."""
 
@@ -145,7 +142,7 @@ class ImportService:
     def _write(self, run: Run, batch: list[Record], tally: _Tally) -> None:
         """All or nothing: what is counted is on disk."""
         outcomes: list[tuple[Record, Outcome | str]] = []
-        with self.database.write(PATIENCE) as tx:
+        with self.database.write() as tx:
             for record in batch:
                 outcome = tx.taken.attempt(partial(taking.take, run, tx, record))
                 if not isinstance(outcome, Outcome):
