@@ -7,7 +7,7 @@ from pathlib import Path
 
 import apsw
 import pytest
-from torture import disk, fuzz, kills, locks, power
+from torture import commands, disk, fuzz, kills, locks, power
 from torture.tally import Goes, Tally
 
 from memory_server.sqlite import pragmas
@@ -26,6 +26,10 @@ PARTS: dict[str, tuple[int, Run]] = {
     "full disk without a mount": (
         4,
         lambda chance, goes, folder: disk.run(chance, goes, folder, small=False),
+    ),
+    "commands": (
+        3,
+        lambda chance, goes, folder: commands.run(chance, goes, folder, wait=1, workers=2, small=False),
     ),
     "fuzz": (1, lambda chance, goes, folder: fuzz.run(chance, goes, folder, calls=200)),
 }

@@ -1,6 +1,6 @@
 """Kills, power cuts, locks, full disks and random arguments: prints a table, and ends with 1 where anything is wrong.
 
-    python scripts/torture/all.py --minutes 10 --seed 1 [--only kills,power,locks,disk,fuzz,servers]
+    python scripts/torture/all.py --minutes 10 --seed 1 [--only kills,power,locks,disk,fuzz,servers,commands]
 
 The time is shared in equal parts. What was deleted and its erasing have a torture of their own: erase.py.
 """
@@ -15,7 +15,7 @@ from pathlib import Path
 
 sys.path[:0] = [str(Path(__file__).resolve().parents[up]) for up in (1, 2)]
 
-from torture import disk, fuzz, kills, locks, power, servers  # noqa: E402
+from torture import commands, disk, fuzz, kills, locks, power, servers  # noqa: E402
 from torture.tally import Goes, Tally  # noqa: E402
 
 PARTS: dict[str, Callable[[random.Random, Goes, Path], list[Tally]]] = {
@@ -25,6 +25,7 @@ PARTS: dict[str, Callable[[random.Random, Goes, Path], list[Tally]]] = {
     "disk": disk.run,
     "fuzz": fuzz.run,
     "servers": servers.run,
+    "commands": commands.run,
 }
 
 HEAD = ("what", "rounds", "acknowledged rows", "lost", "damaged files", "other faults")
@@ -64,8 +65,8 @@ def main() -> int:
     for name in given.only:
         for tally in torture(name, given.minutes * 60 / len(given.only), given.seed):
             print(row(tally), flush=True)
-            for line in tally.faults[:20]:
-                print(f"    {tally.what}: {line[:1000]}", file=sys.stderr, flush=True)
+            for line in tally.faults[:40]:
+                print(f"    {tally.what}: {line[:3000]}", file=sys.stderr, flush=True)
             for line in tally.notes:
                 print(f"    {tally.what}: {line}", file=sys.stderr, flush=True)
             faulty = faulty or bool(tally.faults)

@@ -2,7 +2,8 @@
 
 import signal
 import threading
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -47,6 +48,18 @@ class Cluster:
         """Start it again as a replica whose primary is gone: it waits to be promoted."""
         (self._folder / "standby.signal").touch()
         self.start()
+
+    @contextmanager
+    def stalled(self, after: float) -> Iterator[None]:
+        """Some seconds later its processes stand still, until the end of the block."""
+        timer = threading.Timer(after, self.freeze)
+        timer.start()
+        try:
+            yield
+        finally:
+            timer.cancel()
+            timer.join()
+            self.thaw()
 
     def stop(self) -> None:
         self._server.stop()

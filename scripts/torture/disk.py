@@ -33,7 +33,7 @@ def run(chance: random.Random, goes: Goes, folder: Path, small: bool | None = No
     """`small`: whether to mount a small disk; None: where we may."""
     place = folder / "small"
     place.mkdir()
-    if small is False or not _mount(place):
+    if small is False or not mount(place):
         return [_refusing(chance, goes, place)]
     try:
         return [_small(chance, goes, place, folder)]
@@ -41,11 +41,11 @@ def run(chance: random.Random, goes: Goes, folder: Path, small: bool | None = No
         subprocess.run(["umount", "-l", str(place)], check=True)
 
 
-def _mount(place: Path) -> bool:
-    """Whether a small file system is now there."""
+def mount(place: Path, size: int = SIZE) -> bool:
+    """Mount a small file system; false where we may not."""
     if shutil.which("mount") is None or os.name == "nt" or os.geteuid() != 0:
         return False
-    options = ["-t", "tmpfs", "-o", f"size={SIZE}", "tmpfs", str(place)]
+    options = ["-t", "tmpfs", "-o", f"size={size}", "tmpfs", str(place)]
     return subprocess.run(["mount", *options], capture_output=True, check=False).returncode == 0
 
 

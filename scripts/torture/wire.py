@@ -7,8 +7,10 @@ import queue
 import subprocess
 import sys
 import threading
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from memory_server.where import Postgres, Where
@@ -34,7 +36,15 @@ class Silent(Exception):
 class Server:
     """`memory-server serve` on a database; its own folders, its log and its standard error are in `folder`."""
 
-    def __init__(self, db: Where, folder: Path) -> None:
+    def __init__(
+        self,
+        db: Where,
+        folder: Path,
+        command: Sequence[str] = (sys.executable, "-m", "memory_server"),
+        environment: Mapping[str, str] = MappingProxyType({}),
+        greets: bool = True,
+    ) -> None:
+        """`command` starts the program; `environment` is added. `greets` False: the caller greets it."""
         self.log = folder / "server.log"
         kept = {
             name: value for name, value in os.environ.items() if not name.startswith(("MEMORY_", "CLAUDE_"))
@@ -43,9 +53,9 @@ class Server:
         given = db.given if isinstance(db, Postgres) else str(db)
         with self.log.open("ab") as log:
             self.process = subprocess.Popen(
-                [sys.executable, "-m", "memory_server", "--db", given, "--embedder", "hashing"],
+                [*command, "--db", given, "--embedder", "hashing"],
                 stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=log, cwd=folder,
-                env={**kept, **home, "PYTHONPATH": str(ROOT)},
+                env={**kept, **home, "PYTHONPATH": str(ROOT), **environment},
             )  # fmt: skip
         self.strays: list[str] = []
         """Lines that answer nothing that was asked."""
@@ -54,6 +64,11 @@ class Server:
         self._lock = threading.Lock()
         self._ended = False
         threading.Thread(target=self._read, daemon=True).start()
+        if greets:
+            self.greet()
+
+    def greet(self) -> None:
+        """The first messages of a client."""
         client = {"name": "torture", "version": "1"}
         self.request(
             "initialize", {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": client}

@@ -36,11 +36,13 @@ def end() -> None:
 class Warm:
     """The process that forks; `close()` ends it and its forks."""
 
-    def __init__(self) -> None:
+    def __init__(self, *command: str) -> None:
+        """`command`: a program like forks.py, and what it gets after the socket."""
+        program, *more = command or (str(Path(__file__).with_name("forks.py")),)
         self._folder = tempfile.TemporaryDirectory(prefix="warm")
         self._socket = Path(self._folder.name) / "socket"
         self._process = subprocess.Popen(
-            [sys.executable, Path(__file__).with_name("forks.py"), self._socket],
+            [sys.executable, program, str(self._socket), *more],
             env={**os.environ, "PYTHONPATH": str(ROOT)},
             stdin=subprocess.PIPE, stdout=subprocess.PIPE,
         )  # fmt: skip

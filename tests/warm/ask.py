@@ -40,6 +40,7 @@ for stream in STREAMS:  # the fork alone holds them now
     os.close(stream)
 code = number()
 if code < 0:
-    signal.signal(-code, signal.SIG_DFL)
+    if -code != signal.SIGKILL:
+        signal.signal(-code, signal.SIG_DFL)
     os.kill(os.getpid(), -code)
 os._exit(code)

@@ -12,8 +12,10 @@ import socket
 import sys
 import threading
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NoReturn
 
 sys.path.pop(
     0
@@ -147,7 +149,7 @@ def become(asked: Asked) -> None:
     time.tzset()
 
 
-def leave(code: int) -> None:
+def leave(code: int) -> NoReturn:
     """End as a program does, but leave its modules: to take them down copies all that the fork shares."""
     vars(threading)["_shutdown"]()
     atexit._run_exitfuncs()
@@ -159,14 +161,16 @@ def leave(code: int) -> None:
     os._exit(code)
 
 
-if __name__ == "__main__":
+def run(path: str, prepare: Callable[[dict[str, str]], object] = lambda _: None) -> NoReturn:
+    """Answer at the socket for ever; in each fork `prepare` gets its environment before the program begins."""
     import_all()
     program = importlib.import_module("memory_server.__main__")
     declare_tools()
     gc.freeze()
-    asked = forks(sys.argv[1])
+    asked = forks(path)
     become(asked)
     sys.argv = [str(program.__file__), *asked.arguments]
+    prepare(asked.environment)
     try:
         code = program.main()
     except SystemExit as ending:
@@ -174,3 +178,7 @@ if __name__ == "__main__":
             raise
         code = ending.code or 0
     leave(code)
+
+
+if __name__ == "__main__":
+    run(sys.argv[1])
