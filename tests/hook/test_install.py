@@ -277,6 +277,31 @@ def test_a_program_that_has_moved_takes_the_place_of_its_old_entries(hooks: Hook
 
 
 @pytest.mark.parametrize(
+    ("client", "name", "before", "after"),
+    [
+        ("claude", ".claude.json", '"command":', '"env": {"A": "b"}, "command":'),
+        ("codex", ".codex/config.toml", "command =", 'env = { "A" = "b" }\ntool_timeout_sec = 9\ncommand ='),
+        ("codex", ".codex/config.toml", "args =", 'env.A = "b"\nargs ='),
+    ],
+)
+def test_what_the_user_added_to_an_entry_stays(
+    hooks: Hooks, home: Path, client: str, name: str, before: str, after: str
+) -> None:
+    path = home / name
+    run(hooks, home, "install", client)
+    path.write_text(path.read_text().replace(before, after))
+    added = content(home)
+    run(hooks, home, "install", client)
+    assert content(home) == added
+    path.write_text(path.read_text().replace(str(hooks.db), "/old/memory.db"))
+    run(hooks, home, "install", client)
+    text = path.read_text()
+    found = json.loads(text)["mcpServers"] if client == "claude" else tomllib.loads(text)["mcp_servers"]
+    assert found["memory"]["env"] == {"A": "b"}
+    assert found["memory"]["args"][-1] == str(hooks.db)
+
+
+@pytest.mark.parametrize(
     ("client", "name", "text"),
     [
         ("claude", ".claude.json", '{"mcpServers": {"memory": SERVER}}'),
@@ -398,6 +423,13 @@ async def test_doctor_tells_which_clients_are_connected_and_mends_those_whose_pr
     done = hooks.run(*doctor, "--db", hooks.given, env=env_of(home))
     assert "  Claude Code starts /gone/memory-server, which is not there" in done.stdout
     assert content(home) == before
+    cached = home / ".cache/uv/x1/bin/memory-server"
+    cached.parent.mkdir(parents=True)
+    cached.touch()
+    path = home / ".config/opencode/opencode.jsonc"
+    path.write_text(path.read_text().replace(sys.executable, str(cached)))
+    said = hooks.run(*doctor, "--db", hooks.given, env=env_of(home)).stdout
+    assert f"  opencode starts {cached}, which will be removed" in said
     said = run(hooks, home, *doctor, "--fix")
     assert f"fixed       {home / '.claude.json'} starts this program now" in said
     assert "Claude Code: connected, 4 hooks" in said

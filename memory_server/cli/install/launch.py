@@ -47,7 +47,7 @@ def lasting_program(flags: Sequence[str]) -> Launch:
         Invalid: it runs from a folder that will be removed, such as `uvx` and `pipx run` make.
     """
     folder = Path(sys.prefix).resolve()
-    if not _will_be_removed(folder):
+    if not will_be_removed(folder):
         return this_program(flags)
     installer = ["uv", "tool", "install"] if os.environ.get("UV") else ["pipx", "install"]
     raise Invalid(
@@ -56,7 +56,7 @@ def lasting_program(flags: Sequence[str]) -> Launch:
     )
 
 
-def _will_be_removed(folder: Path) -> bool:
+def will_be_removed(folder: Path) -> bool:
     """True in a cache, which has a tag or the usual name, and among temporary files, unless the home is there too."""
     temporary = Path(tempfile.gettempdir()).resolve()
     if any(parent.name == ".cache" or (parent / "CACHEDIR.TAG").exists() for parent in folder.parents):

@@ -31,15 +31,16 @@ class Part(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class JsonServer:
-    """The server as a member of an object of a JSON file."""
+    """The server as a member of an object of a JSON file. What the user adds to it, such as `env`, stays."""
 
     path: Path
     where: tuple[str, ...]
     value: Mapping[str, Any]
 
     def put(self, text: str) -> str:
-        _refuse_other(jsonc.get(text, self.where), self.path)
-        return jsonc.put(text, self.where, self.value)
+        present = jsonc.get(text, self.where)
+        _refuse_other(present, self.path)
+        return jsonc.put(text, self.where, {**(present or {}), **self.value})
 
     def taken(self, text: str) -> str:
         there = jsonc.get(text, self.where)
@@ -52,15 +53,16 @@ class JsonServer:
 
 @dataclass(frozen=True, slots=True)
 class TomlServer:
-    """The server as a table of a TOML file."""
+    """The server as a table of a TOML file. What the user adds to it, such as `env`, stays."""
 
     path: Path
     where: tuple[str, ...]
     value: Mapping[str, Any]
 
     def put(self, text: str) -> str:
-        _refuse_other(toml.get(text, self.where), self.path)
-        return toml.put(text, self.where, self.value)
+        present = toml.get(text, self.where)
+        _refuse_other(present, self.path)
+        return toml.put(text, self.where, {**(present or {}), **self.value})
 
     def taken(self, text: str) -> str:
         there = toml.get(text, self.where)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from memory_server.cli.install import files
 from memory_server.cli.install.clients import EVERY, Client, clients
-from memory_server.cli.install.launch import lasting_program, this_program
+from memory_server.cli.install.launch import lasting_program, this_program, will_be_removed
 from memory_server.cli.install.parts import JsonHook, JsonServer, OwnFile, Part, TomlServer
 
 
@@ -35,7 +35,7 @@ def found() -> list[Status]:
 
 
 def mend() -> Iterator[str]:
-    """Let the entries whose program is gone start this one, with the same flags; what was done, a line each."""
+    """Let entries whose program is gone, or will be, start this one with the same flags; tells each change."""
     for status in found():
         if status.problem is None or not status.words:
             continue
@@ -66,9 +66,17 @@ def _status(client: Client) -> Status:
     hooks = sum(
         there for part, there in zip(parts, present, strict=True) if isinstance(part, JsonHook | OwnFile)
     )
-    gone = words and Path(words[0]).is_absolute() and not Path(words[0]).exists()
-    problem = f"{client.title} starts {words[0]}, which is not there" if gone else None
-    return Status(client, tuple(words), present, hooks, problem)
+    return Status(client, tuple(words), present, hooks, _problem(client, words))
+
+
+def _problem(client: Client, words: list[str]) -> str | None:
+    program = Path(words[0]) if words else Path()
+    if not program.is_absolute():
+        return None
+    if not program.exists():
+        return f"{client.title} starts {program}, which is not there"
+    removed = will_be_removed(program.parent.parent)
+    return f"{client.title} starts {program}, which will be removed" if removed else None
 
 
 def _is_there(part: Part) -> bool:

@@ -25,7 +25,7 @@ def get(text: str, path: Sequence[str]) -> Any:
 
 
 def put(text: str, path: Sequence[str], table: Mapping[str, Any]) -> str:
-    """The text with this table of strings and lists of strings at a path.
+    """The text with this table at a path; the tables in it are written inline.
 
     Raises:
         ValueError: it is there in another form than as a table with a header.
@@ -34,10 +34,16 @@ def put(text: str, path: Sequence[str], table: Mapping[str, Any]) -> str:
         return text
     if get(text, path) is not None:
         text = remove(text, path)
-    lines = [f"{name} = {json.dumps(value, ensure_ascii=False)}" for name, value in table.items()]
+    lines = [f"{name} = {_written(value)}" for name, value in table.items()]
     end = line_end(text)
     gap = ("" if text.endswith("\n") else end) + end if text else ""
     return text + gap + end.join([f"[{'.'.join(path)}]", *lines, ""])
+
+
+def _written(value: Any) -> str:
+    if isinstance(value, dict):
+        return f"{{ {', '.join(f'{json.dumps(name)} = {_written(item)}' for name, item in value.items())} }}"
+    return json.dumps(value, ensure_ascii=False)
 
 
 def remove(text: str, path: Sequence[str]) -> str:
