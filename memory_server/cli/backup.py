@@ -1,5 +1,6 @@
 """`memory-server backup`: a checked copy of the database."""
 
+import os
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -10,8 +11,9 @@ from memory_server.cli.opened import erased, opened
 from memory_server.cli.program import verb
 from memory_server.errors import Invalid
 from memory_server.reader import clock
-from memory_server.services import backups
+from memory_server.services import backups, restoring
 from memory_server.settings import Settings
+from memory_server.where import Where
 
 APPLICATION_ID = b"MEMS"
 """The application id of our files: in a SQLite file, the last 4 of the first HEADER bytes name its program."""
@@ -31,53 +33,54 @@ PAGE = 4096
         "memory-server backup ~/backups --keep 7",
     ),
 )
-@click.argument("dest", type=click.Path(path_type=Path), required=False)
+@click.argument("dest", required=False, type=click.Path())
 @click.option(
     "--keep",
     type=options.Number(1),
     help="In the folder DEST, keep this many of the newest backups and delete the older ones.",
 )
 @options.dry_run_option
-def backup_command(settings: Settings, dest: Path | None, keep: int | None, dry_run: bool) -> None:
+def backup_command(settings: Settings, dest: str | None, keep: int | None, dry_run: bool) -> None:
     """Write a checked copy of the database to the file DEST, or into the folder DEST, named by its moment.
 
-    Without DEST it goes into the folder `backups` beside the database. A backup replaces an older one of that name, and
-    never another file.
+    DEST/ is a folder, and is made. Without DEST it goes into the folder `backups` beside the database. A backup
+    replaces an older one of that name and database, and never another file.
     """
     if isinstance(settings.db, Path) and not settings.db.exists():
         raise Invalid(f"There is no database {settings.db} to back up. Give its path with --db.")
     like = backups.file_like(settings.db)
     target = _target(like, dest, not dry_run)
-    if keep is not None and target == dest:
+    if keep is not None and dest is not None and target == Path(dest):
         raise click.UsageError(f"--keep needs a folder, and {dest} is none.")
-    if not dry_run or dest is not None:
-        _refuse(like, target)
+    if not dry_run or target.parent.exists():
+        _refuse(settings.db, target)
     if dry_run:
-        old = () if keep is None else _beyond({target, *_backups(like, target.parent)}, keep)
+        _refuse_of_another(settings.db, target)
+        old = () if keep is None else _beyond({target, *_backups(settings.db, target.parent)}, keep)
         output.say(f"{target} would be written. Nothing was changed.")
         for each in old:
             output.say(f"{each} would be deleted.")
         return
     unit = PAGE if isinstance(settings.db, Path) else None
     with opened(settings) as services:
+        _refuse_of_another(settings.db, target)
         erased(services.erasure, " and in this backup")
         with progress.bar("copying", unit) as report:
             services.backup(target, report)
     output.say(f"{target}: {target.stat().st_size:,} bytes, checked")
     if keep is not None:
-        for each in _beyond(_backups(like, target.parent), keep):
+        for each in _beyond(_backups(settings.db, target.parent), keep):
             each.unlink()
             output.say(f"{each}: deleted")
 
 
-def _target(source: Path, dest: Path | None, makes: bool) -> Path:
-    """The file that is named; in a folder one that is named by its moment. `makes`: the usual folder is made."""
-    if dest is None:
-        dest = backups.folder(source)
-        if not makes:
-            return dest / _named(source)
-        dest.mkdir(mode=0o700, parents=True, exist_ok=True)
-    return dest / _named(source) if dest.is_dir() else dest
+def _target(source: Path, dest: str | None, makes: bool) -> Path:
+    """The file that is named; in a folder one that is named by its moment. `makes`: the folder is made."""
+    path = backups.folder(source) if dest is None else Path(dest)
+    is_folder = dest is None or dest.endswith(("/", os.sep))
+    if is_folder and makes:
+        path.mkdir(mode=0o700, parents=True, exist_ok=True)
+    return path / _named(source) if is_folder or path.is_dir() else path
 
 
 def _named(source: Path) -> str:
@@ -89,9 +92,9 @@ def _beyond(backups: Iterable[Path], keep: int) -> list[Path]:
     return sorted(backups)[:-keep]
 
 
-def _backups(source: Path, folder: Path) -> set[Path]:
-    """The backups in a folder: files whose names this command gives, and which are ours."""
-    digit = "[0-9]"
+def _backups(database: Where, folder: Path) -> set[Path]:
+    """The backups of a database in a folder: files whose names this command gives, and which are ours."""
+    digit, source = "[0-9]", backups.file_like(database)
     pattern = f"{digit * 8}-{digit * 6}"
     return {
         each
@@ -102,6 +105,7 @@ def _backups(source: Path, folder: Path) -> set[Path]:
         and each.is_file()
         and not each.is_symlink()
         and is_ours(each)
+        and restoring.is_backup_of(each, database)
     }
 
 
@@ -111,14 +115,20 @@ def is_ours(path: Path) -> bool:
         return file.read(HEADER)[-len(APPLICATION_ID) :] == APPLICATION_ID
 
 
-def _refuse(source: Path, target: Path) -> None:
+def _refuse(database: Where, target: Path) -> None:
     if not target.parent.is_dir():
         raise Invalid(f"The folder of {target} does not exist. Create it: mkdir -p {target.parent}")
     if not target.exists():
         return
+    source = backups.file_like(database)
     if source.exists() and target.samefile(source):
         raise Invalid(f"{target} is the database itself. Give another name.")
     if not (target.is_file() and is_ours(target)):
         raise Invalid(
             f"{target} exists and is not a backup of memory-server, so it was not replaced. Give another name."
         )
+
+
+def _refuse_of_another(database: Where, target: Path) -> None:
+    if target.exists() and not restoring.is_backup_of(target, database):
+        raise Invalid(f"{target} is a backup of another database, so it was not replaced. Give another name.")

@@ -9,6 +9,7 @@ from memory_server.domain.moment import timestamp
 from memory_server.errors import Invalid
 from memory_server.sqlite import restoring
 from memory_server.storage import packaged
+from memory_server.where import Where
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,3 +43,12 @@ def restore(source: Path, target: Path, now: datetime, told: Callable[[int, int]
     version = check(source, target)
     target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     return Restored(version, restoring.replace(source, target, timestamp(now), told))
+
+
+def is_backup_of(backup: Path, database: Where) -> bool:
+    """True if a backup is of this database; one of a database on PostgreSQL does not tell that, so True there too.
+
+    Raises:
+        Unavailable: it cannot be read.
+    """
+    return not isinstance(database, Path) or restoring.made_at(backup) == restoring.made_at(database)

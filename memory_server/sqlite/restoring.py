@@ -48,6 +48,20 @@ def check(source: Path, newest: int) -> int:
     return version
 
 
+def made_at(path: Path) -> str:
+    """The moment at which the database was made that is in a file, or of which it is a backup.
+
+    Raises:
+        Unavailable: it cannot be read.
+    """
+    try:
+        with until_the_end(CALL), closing(_reader(path)) as connection:
+            connection.set_busy_handler(nap)
+            return migrate.made_at(connection)
+    except apsw.Error as error:
+        raise failures.meaning(error, path) from error
+
+
 def replace(
     source: Path, target: Path, now: str, told: Callable[[int, int], None] | None = None
 ) -> Path | None:

@@ -47,6 +47,27 @@ def test_backups_are_named_by_their_moment_and_the_oldest_go(terminal: Terminal,
     assert "needs a folder" in terminal("backup", str(tmp_path / "copy.db"), "--keep", "2", code=2).err
 
 
+def test_a_backup_of_another_database_is_neither_replaced_nor_deleted(
+    terminal: Terminal, tmp_path: Path, sqlite: Sqlite
+) -> None:
+    terminal("add", HARBOUR)
+    folder = tmp_path / "all of them"
+    terminal("backup", f"{folder}/")
+    (own,) = folder.iterdir()
+    assert own.name.startswith("memory-")
+    other = folder / "memory-20250101-000000.db"
+    other.write_bytes(own.read_bytes())
+    sqlite(other, "UPDATE migrations SET applied_at = '2020-01-01T00:00:00.000Z'")
+    before = other.read_bytes()
+    assert "is a backup of another database" in terminal("backup", str(other), code=1).err
+    terminal("backup", str(folder), "--keep", "1")
+    assert other.read_bytes() == before
+    terminal("backup", str(own))
+    nowhere = tmp_path / "not made yet"
+    assert f"{nowhere}/memory-" in terminal("backup", f"{nowhere}/", "--dry-run").out
+    assert not nowhere.exists()
+
+
 async def test_restore_keeps_the_old_file_and_refuses_while_a_server_has_it(
     server: Servers, terminal: Terminal, ledger: Path, tmp_path: Path, sqlite: Sqlite
 ) -> None:
