@@ -17,7 +17,8 @@ from memory_server.domain.memory import MemoryDraft, MemoryId, MemoryType
 from memory_server.errors import Conflict, Invalid
 from memory_server.project import Project
 from tests.rights.conftest import PEOPLE, SHOP, Team
-from tests.rights.prey import call, told
+from tests.rights.prey import KEY, OF_SHOP, call, fill, told
+from tests.rights.test_matrix import WRITES
 
 pytestmark = [pytest.mark.anyio, pytest.mark.both_stores]
 
@@ -66,6 +67,32 @@ async def test_a_token_of_one_project_reads_shared_facts_and_changes_none(team: 
         assert read["memory"]["value"] == "Tuesday"
         team.database.settle()
         assert team.value("SELECT access_count FROM facts WHERE key = 'deploy.day'") == 1
+
+
+async def test_no_tool_lets_a_token_of_one_project_change_shared_facts_or_erase_what_a_colleague_wrote(
+    team: Team,
+) -> None:
+    """Each attack of the matrix, aimed at shared facts and at what ana has written for the project of both."""
+    shared = "SELECT * FROM {} WHERE scope = 'shared' ORDER BY id"
+    async with team(OWNER) as own, team("ana") as ana, team("cyn") as cyn:
+        prey = await fill(ana)
+        for key in ("current.task", "gone", f"own.{KEY}"):
+            await share(own, key)
+        await call(own, "delete_memory", key="gone", scope="shared")
+        team.database.settle()
+        before = [team.rows(shared.format(table)) for table in ("facts", "fact_history")]
+        aim = replace(
+            prey, memory=prey.shop, other=prey.shop_other, merged=prey.shop, deleted=prey.shop_other
+        )
+        for tool, attack in WRITES.items():
+            for arguments in attack(aim):
+                scopes = ("shared", "project") if "scope" in arguments else (None,)
+                for scope in scopes:
+                    await told(cyn, tool, {**arguments, "scope": scope} if scope else arguments)
+    assert [team.rows(shared.format(table)) for table in ("facts", "fact_history")] == before
+    tables = ("memories", "memory_history", "trash", "facts", "fact_history")
+    everything = str([team.rows(f"SELECT * FROM {table}") for table in tables])
+    assert [word for word in OF_SHOP[:3] if word not in everything] == []
 
 
 async def test_a_change_of_a_shared_fact_is_undone_only_by_who_may_change_it(team: Team) -> None:
