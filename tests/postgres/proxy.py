@@ -23,6 +23,8 @@ class Proxy:
         """What a client sends that is not forwarded any more, nor anything after it."""
         self.silent_after = b""
         """What a client sends that is forwarded still, and whose answer is not."""
+        self.replaced: dict[bytes, bytes] = {}
+        """What a client sends, and what the server gets instead."""
         self.port = self._listener.getsockname()[1]
         self.place = Postgres(f"postgresql://postgres@127.0.0.1:{self.port}{url.path}", place.tenant)
         threading.Thread(target=self._accept, daemon=True).start()
@@ -53,6 +55,8 @@ class Proxy:
                 self.silent |= bool(self.silent_before) and self.silent_before in data
                 if self.silent:
                     continue
+                for sent, forwarded in self.replaced.items():
+                    data = data.replace(sent, forwarded)
                 self.silent = bool(self.silent_after) and self.silent_after in data
                 server.sendall(data)
             server.shutdown(socket.SHUT_WR)

@@ -288,3 +288,21 @@ def test_a_postgresql_that_takes_no_more_connections_is_told_as_such(clock: Cloc
     database = Database(Postgres(url._replace(netloc="crowded@").geturl()), clock)
     with pytest.raises(Unavailable, match=r"cannot be reached .*too many connections"):
         database.open()
+
+
+def parse(statement: bytes) -> bytes:
+    """The message in which the driver sends a statement: its length, no name, and no types."""
+    return b"P" + (len(statement) + 8).to_bytes(4) + b"\0" + statement + b"\0\0\0"
+
+
+def test_a_commit_that_is_answered_with_a_rollback_is_not_told_as_written(
+    proxy: Proxy, database: Database
+) -> None:
+    before = count(database)
+    proxy.replaced = {parse(b"COMMIT"): parse(b"ROLLBACK")}
+    error = failure(stored, database, 20)
+    assert str(error).endswith("Nothing was written.")
+    proxy.replaced = {}
+    assert count(database) == before
+    stored(database)
+    assert count(database) == before + 1
