@@ -5,12 +5,15 @@ import sys
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, is_dataclass
 from datetime import datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from unicodedata import combining, east_asian_width
 
 from memory_server.cli.hints import WORDS
 from memory_server.errors import Problem, told
 from memory_server.language.text import visible
+
+if TYPE_CHECKING:
+    from rich.console import Console
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,10 +40,9 @@ def say(line: str = "", style: str = "", indent: int = 0) -> None:
     """One line for a person; bold, dim or coloured on a terminal."""
     text = " " * indent + line_of(line)
     if style and on_terminal():
-        from rich.console import Console
         from rich.text import Text
 
-        Console(highlight=False, soft_wrap=True).print(Text(text, style))
+        _console().print(Text(text, style), soft_wrap=True)
     else:
         print(text)
 
@@ -93,7 +95,6 @@ def table(columns: Sequence[Column], rows: Sequence[Sequence[object]]) -> None:
         return
     if not cells:
         return
-    from rich.console import Console
     from rich.table import Table
     from rich.text import Text
 
@@ -108,7 +109,14 @@ def table(columns: Sequence[Column], rows: Sequence[Sequence[object]]) -> None:
         )
     for row in cells:
         shown.add_row(*(Text(cell, each.style) for cell, each in zip(row, columns, strict=True)))
-    Console(highlight=False).print(shown)
+    _console().print(shown)
+
+
+def _console() -> "Console":
+    """A terminal; where NO_COLOR is set, without any style, bold and dim ones too."""
+    from rich.console import Console
+
+    return Console(highlight=False, color_system=None if Console().no_color else "auto")
 
 
 def fields(pairs: Sequence[tuple[str, object]]) -> None:
@@ -118,11 +126,10 @@ def fields(pairs: Sequence[tuple[str, object]]) -> None:
     for name, value in there:
         padded = name + " " * (width - cells(name))
         if on_terminal():
-            from rich.console import Console
             from rich.text import Text
 
             line = Text.assemble((padded, "bold"), f"  {line_of(str(value))}")
-            Console(highlight=False, soft_wrap=True).print(line)
+            _console().print(line, soft_wrap=True)
         else:
             print(f"{padded}  {line_of(str(value))}")
 

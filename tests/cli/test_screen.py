@@ -101,7 +101,7 @@ async def test_tables_fit_80_columns_with_chinese_and_have_colours(
     assert "\x1b[" in screen.text(colours=True)
     screen.run("list", before="NO_COLOR=1")
     screen.ended()
-    coloured = re.findall(r"\x1b\[(?:3[0-7]|9[0-7]|38;)", screen.text(colours=True))
+    coloured = re.findall(r"\x1b\[(?:[12][m;]|3[0-7]|9[0-7]|38;)", screen.text(colours=True))
     assert coloured == []
 
 
