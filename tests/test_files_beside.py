@@ -162,6 +162,7 @@ def test_doctor_names_what_lies_beside_the_file_and_mends_what_needs_no_decision
         f"{name}.rescued-20260314T092653Z-2": 5400,
         f"{name}.4711.tmp": UNFINISHED + 60,
         f"{name}.before-0009.abcdefgh.tmp": 99 * DAY,
+        f"{name}.copy.mnopqrst.tmp-journal": UNFINISHED + 90,
         f"{name}.copy.abcdefgh.tmp": UNFINISHED - 30,
     }
     others = dict.fromkeys(["other.db.before-0009", f"{name}x", "notes.tmp"], DAY)
@@ -176,7 +177,8 @@ def test_doctor_names_what_lies_beside_the_file_and_mends_what_needs_no_decision
     assert report["copies"] == (
         f"{name}.4711.tmp (unfinished, 1 hour old), {name}.before-0006 (12 days old), "
         f"{name}.before-0009.abcdefgh.tmp (unfinished, 99 days old), "
-        f"{name}.copy.abcdefgh.tmp (unfinished, 59 minutes old)"
+        f"{name}.copy.abcdefgh.tmp (unfinished, 59 minutes old), "
+        f"{name}.copy.mnopqrst.tmp-journal (unfinished, 1 hour old)"
     )
     assert report["rescued"] == (
         f"{name}.rescued-20260314T092653Z (1 day old), {name}.rescued-20260314T092653Z-2 (1 hour old). "
@@ -185,7 +187,11 @@ def test_doctor_names_what_lies_beside_the_file_and_mends_what_needs_no_decision
     assert report["told"] == f"{open_one} can be read by others than its owner"
     assert run(path, "doctor", "--fix") == 0
     left = {file.name for file in path.parent.iterdir()}
-    assert left == {name, *beside, *others} - {f"{name}.4711.tmp", f"{name}.before-0009.abcdefgh.tmp"}
+    assert left == {name, *beside, *others} - {
+        f"{name}.4711.tmp",
+        f"{name}.before-0009.abcdefgh.tmp",
+        f"{name}.copy.mnopqrst.tmp-journal",
+    }
     assert open_one.stat().st_mode & 0o777 == 0o600
     assert open_one.read_text() == "private"
 

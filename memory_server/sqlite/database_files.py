@@ -100,5 +100,5 @@ class DatabaseFiles:
         return [] if self._path is None else files.left_over(self._path)
 
     def _with_age(self, path: Path) -> str:
-        unfinished = "unfinished, " if path.suffix == files.TEMPORARY else ""
+        unfinished = "unfinished, " if files.is_temporary(path) else ""
         return f"{path.name} ({unfinished}{files.age(path, self._clock())})"

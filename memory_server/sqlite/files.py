@@ -111,15 +111,20 @@ def left_over(path: Path) -> list[Path]:
 
     Links do not count: they lead to what may be somebody else's.
     """
-    patterns = (f"{BEFORE}*", f"{RESCUED}*", f".*{TEMPORARY}")
+    patterns = (f"{BEFORE}*", f"{RESCUED}*", f".*{TEMPORARY}", f".*{TEMPORARY}-journal")
     return sorted(
         {found for pattern in patterns for found in _beside(path, pattern) if not found.is_symlink()}
     )
 
 
+def is_temporary(path: Path) -> bool:
+    """True for a copy that is being written, and for its journal."""
+    return path.name.removesuffix("-journal").endswith(TEMPORARY)
+
+
 def is_broken_off(path: Path, now: datetime) -> bool:
-    """Whether it is a temporary file that nobody writes any more: a younger one may be of a backup that runs now."""
-    return path.suffix == TEMPORARY and now.timestamp() - path.lstat().st_mtime > UNFINISHED
+    """True for a temporary file that nobody writes any more: a younger one may be of a backup that runs now."""
+    return is_temporary(path) and now.timestamp() - path.lstat().st_mtime > UNFINISHED
 
 
 def age(path: Path, now: datetime) -> str:
