@@ -40,6 +40,8 @@ def guarded(action: Callable[[], int]) -> int:
             complain(
                 f"{error.filename or 'the output'} cannot be written: {error.strerror}. Free some space."
             )
+        elif error.errno == errno.EIO:
+            complain(f"{error.filename or 'a file'} cannot be read or written: {error.strerror}.")
         else:
             raise
         return 1

@@ -180,6 +180,7 @@ def run(arguments: Sequence[str]) -> int:
     """Run the command that the arguments name. Returns its exit code."""
     _make_printable()
     try:
+        _refuse_undecodable(arguments)
         done = program.main(list(arguments), prog_name=NAME, standalone_mode=False)
         sys.stdout.flush()  # a reader that has gone is noticed here, not at the exit
     except click.NoSuchOption as error:
@@ -208,6 +209,17 @@ def run(arguments: Sequence[str]) -> int:
         complain(f"{error.filename or 'a file'}: {error.strerror}.")
         return 1
     return done if isinstance(done, int) else 0
+
+
+def _refuse_undecodable(arguments: Sequence[str]) -> None:
+    """Raises UsageError where a terminal has written an argument in another encoding, as GBK."""
+    for argument in arguments:
+        try:
+            argument.encode()
+        except UnicodeEncodeError:
+            raise click.UsageError(
+                f"the argument {visible(argument)!r} is not UTF-8. Set the terminal to UTF-8, then type it again."
+            ) from None
 
 
 def _make_printable() -> None:

@@ -61,7 +61,12 @@ class Opened:
     def _read(self, most: int = -1) -> bytes:
         if not self.member:
             with self.path.open("rb") as file:
-                return file.read(most)
+                try:
+                    return file.read(most)
+                except OSError as error:
+                    raise Invalid(
+                        f"{self.path} cannot be read: {error.strerror}. Nothing was imported."
+                    ) from error
         with _unpacked(self.path, self.member) as packed:
             return packed.read(most)
 

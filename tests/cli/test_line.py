@@ -271,6 +271,26 @@ def test_a_reader_that_has_seen_enough_is_no_error(terminal: Terminal) -> None:
         assert done.returncode == 1
 
 
+@pytest.mark.skipif(os.name == "nt", reason="arguments are no bytes there")
+@pytest.mark.parametrize("command", ["search", "add", "list", "import", "restore"])
+def test_an_argument_that_is_not_utf8_is_refused_in_one_line(terminal: Terminal, command: str) -> None:
+    done = subprocess.run(
+        [*terminal.servers.command(command), "你好".encode("gbk")],
+        env={**os.environ, **terminal.servers.env}, cwd=terminal.folder, capture_output=True, check=False, timeout=120,
+    )  # fmt: skip
+    assert done.returncode == 2
+    assert b"is not UTF-8. Set the terminal to UTF-8, then type it again." in done.stderr
+    assert b"Traceback" not in done.stderr
+
+
+@pytest.mark.skipif(not Path("/proc/self/mem").exists(), reason="there is no such file")
+@pytest.mark.parametrize("flags", [(), ("--from", "claude-mem")])
+def test_a_file_that_cannot_be_read_is_told_in_one_line(terminal: Terminal, flags: tuple[str, ...]) -> None:
+    done = terminal("import", "/proc/self/mem", *flags, code=1)
+    assert "cannot be read" in done.err
+    assert done.err.count("\n") == 1
+
+
 @pytest.mark.skipif(os.name == "nt" or os.geteuid() == 0, reason="an owner whom modes hold back")
 def test_a_folder_that_cannot_be_written_is_named(terminal: Terminal, tmp_path: Path) -> None:
     terminal("add", HARBOUR)
