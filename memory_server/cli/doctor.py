@@ -74,6 +74,7 @@ def examined(services: "Services", fixed: tuple[str, ...] = ()) -> DoctorAnswer:
         "clients": "; ".join(each.told() for each in clients) or "none found",
         "hooks": _hooks(hooks),
         "deleted": _TO_ERASE if health.to_erase else "all of it is overwritten",
+        **({"clock": health.clock} if health.clock else {}),
         "copies": ", ".join(health.copies) or "none",
         **({"rescued": f"{', '.join(health.rescues)}. {_RESCUED}"} if health.rescues else {}),
         "problems": "none" if not problems else f"{len(problems)}",

@@ -1,7 +1,7 @@
 """How something is forgotten: deleted at first, and erased for good later or at once."""
 
 from dataclasses import dataclass, replace
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 
 from memory_server.domain.moment import timestamp
@@ -50,6 +50,26 @@ def erased(number: int, elsewhere: tuple[str, ...] = ()) -> Forgotten:
 def after(now: str) -> str:
     """The moment after this one: what was deleted by now was deleted before it."""
     return timestamp(datetime.fromisoformat(now) + timedelta(milliseconds=1))
+
+
+def day_of(now: str) -> int:
+    """The day of a moment, in days since 1970."""
+    return int(datetime.fromisoformat(now).timestamp() // 86_400)
+
+
+def start_of(day: int) -> str:
+    """The first moment of a day."""
+    return timestamp(datetime.fromtimestamp(day * 86_400, UTC))
+
+
+def jumped(now: str, newest: int | None) -> str | None:
+    """A sentence where no server ran within 30 days of now, by the days that are known: the clock may be wrong."""
+    if newest is None or abs(day_of(now) - newest) <= KEPT.days:
+        return None
+    return (
+        f"The last server ran on {start_of(newest)[:10]}, and the clock says {now[:10]}. If that is wrong, set it: "
+        "nothing is removed by its age before a server has run on two days"
+    )
 
 
 def expired_before(now: str) -> str:

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from memory_server.domain.calls import Calls, times_of
+from memory_server.postgres.server_days import ServerDays
 from memory_server.postgres.tx import Tx
 from memory_server.storage.people import DAYS, day_before, summed
 
@@ -51,7 +52,9 @@ class CallCounts:
                     json.dumps((before.get(tool, Calls()) + new).times),
                 ),
             )
-        self.tx.send("DELETE FROM call_counts WHERE day < %s", (day_before(day, DAYS),))
+        moment = ServerDays(self.tx).certain()
+        if moment is not None:
+            self.tx.send("DELETE FROM call_counts WHERE day < %s", (day_before(moment, DAYS),))
 
     def select(self, days: int) -> dict[str, Calls]:
         since = day_before(self.tx.now, days - 1)

@@ -72,7 +72,7 @@ class FactHistory:
         )
         return None if moment is None else str(moment)
 
-    def deleted_before(self, moment: str, limit: int | None) -> list[tuple[Home, str]]:
+    def deleted_before(self, before: str, moment: str, limit: int | None) -> list[tuple[Home, str]]:
         rows = self.tx.rows(
             """
             SELECT scope, owner, key
@@ -87,7 +87,7 @@ class FactHistory:
             ORDER BY id
             LIMIT %s
             """,
-            (moment, self.tx.now, limit),
+            (before, moment, limit),
         )
         return [(Home(Scope(scope), owner), key) for scope, owner, key in rows]
 

@@ -133,10 +133,10 @@ class Facts:
         word_rows.write_fact(self.tx, fact.id, fact.key, value)
         return fact
 
-    def expired(self, limit: int) -> list[Fact]:
+    def expired(self, moment: str, limit: int) -> list[Fact]:
         rows = self.tx.rows(
             f"SELECT {fact_rows.FACT} FROM facts WHERE expires_at <= %s ORDER BY expires_at LIMIT %s",
-            (self.tx.now, limit),
+            (moment, limit),
         )
         return [fact_rows.fact(row) for row in rows]
 

@@ -303,7 +303,7 @@ class ShortTerm:
             if len(page) < PAGE:
                 return
 
-    def clean_up(self, conversation: ConversationId, rule: CleanupRule) -> tuple[int, int]:
+    def clean_up(self, conversation: ConversationId, rule: CleanupRule, moment: str) -> tuple[int, int]:
         before, removed = self.tx.one(
             f"""
             WITH ranked (id, said_at, relevance) AS (
@@ -332,8 +332,8 @@ class ShortTerm:
             """,
             {
                 "conversation": conversation,
-                "now": self.tx.now,
-                "oldest": timestamp(datetime.fromisoformat(self.tx.now) - rule.age),
+                "now": moment,
+                "oldest": timestamp(datetime.fromisoformat(moment) - rule.age),
                 "kept": rule.kept,
                 "floor": rule.floor,
             },

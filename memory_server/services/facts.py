@@ -265,14 +265,18 @@ class FactService:
         return None
 
     def remove_expired(self) -> None:
-        """Background work: take what has expired out of the table. Reads pass over it already."""
+        """Background work: take what had expired on the last day of a server out of the table. Reads pass over it
+        already."""
         if self.database.read_only:
             return
         with self.database.read() as tx:
-            if not tx.facts.expired(AT_ONCE):  # one alone could be a row that cannot be read
+            moment = tx.server_days.certain()
+            if moment is None or not tx.facts.expired(
+                moment, AT_ONCE
+            ):  # one alone could be a row that cannot be read
                 return
         with self.database.write() as tx:
-            for fact in tx.facts.expired(AT_ONCE):
+            for fact in tx.facts.expired(moment, AT_ONCE):
                 tx.facts.let_go(fact)
 
     def _find_as(self, tx: Tx, key: str, scope: Scope | None, caller: Caller) -> Fact | None:

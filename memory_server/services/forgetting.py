@@ -1,12 +1,15 @@
 """Purges what was deleted long ago, and drops old copies of the file. What is purged is then erased (see `erasure`)."""
 
+import logging
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from memory_server.domain.forgetting import after, expired_before
+from memory_server.domain.forgetting import after, day_of, expired_before, jumped
 from memory_server.sqlite import temporary
 from memory_server.storage.database import Database
 from memory_server.storage.tx import WriteTx
+
+logger = logging.getLogger(__name__)
 
 AT_ONCE = 100
 """Things that are purged in one transaction, so that a write waits little."""
@@ -19,15 +22,18 @@ class ForgettingService:
     def purge_due(self) -> None:
         """Background work: purge what was deleted 30 days ago, and the copies from before a migration of that age.
 
-        And the copies that a command made and could not remove, because it was killed.
+        The 30 days end before the last day on which a server ran. It also removes the copies that a command made and
+        could not remove, because it was killed.
         """
         temporary.remove_stale()
         if self.database.read_only:
             return
+        self._mark_day()
         with self.database.read() as tx:
-            before = expired_before(tx.now)
-        self._purge(before)
-        self.database.files.drop_copies(before)
+            moment = tx.server_days.certain()
+        if moment is not None:
+            self._purge(moment)
+            self.database.files.drop_copies(expired_before(moment))
 
     def purge_deleted(self, told: Callable[[int], None]) -> None:
         """Purge all that is deleted now, for good; what was only changed can still be undone. `told` hears how many
@@ -37,7 +43,7 @@ class ForgettingService:
         while left := self.count_deleted(before):
             told(left)
             with self.database.write() as tx:
-                _erase(tx, before)
+                _erase(tx, before, tx.now)
         told(0)
         self.database.files.drop_copies()
 
@@ -45,26 +51,40 @@ class ForgettingService:
         """How many things are deleted and not purged yet; those that were deleted before a moment."""
         with self.database.read() as tx:
             moment = before or after(tx.now)
-            return len(tx.trash.older(moment, None)) + len(tx.fact_history.deleted_before(moment, None))
+            return len(tx.trash.older(moment, None)) + len(
+                tx.fact_history.deleted_before(moment, tx.now, None)
+            )
 
-    def _purge(self, before: str) -> None:
-        while self._is_due(before):
+    def _mark_day(self) -> None:
+        """Keep that a server runs today. Tell where the clock may be wrong."""
+        with self.database.read() as tx:
+            newest, now = tx.server_days.newest(), tx.now
+        if newest == day_of(now):
+            return
+        if jump := jumped(now, newest):
+            logger.warning("%s", jump)
+        with self.database.write() as tx:
+            tx.server_days.mark()
+
+    def _purge(self, moment: str) -> None:
+        before = expired_before(moment)
+        while self._is_due(before, moment):
             with self.database.write() as tx:
-                _erase(tx, before)
+                _erase(tx, before, moment)
                 tx.changes.delete(tx.changes.older(before, AT_ONCE))
 
-    def _is_due(self, before: str) -> bool:
+    def _is_due(self, before: str, moment: str) -> bool:
         """More than one fact is asked for: the first could be a row that cannot be read."""
         with self.database.read() as tx:
             return bool(
                 tx.trash.older(before, 1)
                 or tx.changes.older(before, 1)
-                or tx.fact_history.deleted_before(before, AT_ONCE)
+                or tx.fact_history.deleted_before(before, moment, AT_ONCE)
             )
 
 
-def _erase(tx: WriteTx, before: str) -> None:
-    """Some of what was deleted before a moment."""
-    for home, key in tx.fact_history.deleted_before(before, AT_ONCE):
+def _erase(tx: WriteTx, before: str, moment: str) -> None:
+    """Erase some of what was deleted before a moment, and of the deleted facts that would have expired by another."""
+    for home, key in tx.fact_history.deleted_before(before, moment, AT_ONCE):
         tx.facts.erase(home, key)
     tx.trash.erase(tx.trash.older(before, AT_ONCE))

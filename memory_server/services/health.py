@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from memory_server.domain.forgetting import jumped
 from memory_server.services.embedding_queue import Coverage, EmbeddingQueue
 from memory_server.storage.database import Database
 
@@ -12,7 +13,7 @@ class Health:
     """`problems` has a line for each thing that is wrong, `jobs` those of background jobs; `size` is in bytes.
 
     `copies` and `rescues` are the files next to the database that hold its content too, each with its age. `to_erase`:
-    bytes of what was deleted are not overwritten yet.
+    bytes of what was deleted are not overwritten yet. `clock` says that the clock may be wrong.
     """
 
     libraries: Mapping[str, str]
@@ -24,6 +25,7 @@ class Health:
     copies: tuple[str, ...]
     rescues: tuple[str, ...]
     to_erase: bool
+    clock: str | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +50,7 @@ class HealthService:
                 tuple(files.copies()),
                 tuple(files.rescues()),
                 bool(tx.erasures.due()),
+                jumped(tx.now, tx.server_days.newest()),
             )
 
     def mend(self) -> list[str]:

@@ -325,7 +325,7 @@ class ShortTermService:
         """Remove what is old or has faded from one conversation, or from all, now."""
         with self.database.write() as tx:
             places = tx.conversations.ids() if conversation is None else [_get(tx, conversation)]
-            return self._clean_up(tx, places)
+            return self._clean_up(tx, places, tx.now)
 
     def find_keywords(self) -> None:
         """Background work: the keywords of what was written by hand."""
@@ -335,15 +335,18 @@ class ShortTermService:
             self._find_keywords(unkeyed)
 
     def clean_up_due(self) -> int:
-        """Background work: each conversation's daily cleanup; how many memories were removed."""
+        """Background work: each conversation's daily cleanup, as of the last day of a server; how many were removed."""
         if self.database.read_only:
             return 0
         with self.database.read() as tx:
             waiting = tx.conversations.due(_before(tx.now, CLEANUP_EVERY), 1)
-        if not waiting:
+            moment = tx.server_days.certain()
+        if not waiting or moment is None:
             return 0
         with self.database.write() as tx:
-            return self._clean_up(tx, tx.conversations.due(_before(tx.now, CLEANUP_EVERY), BATCH)).removed
+            return self._clean_up(
+                tx, tx.conversations.due(_before(tx.now, CLEANUP_EVERY), BATCH), moment
+            ).removed
 
     def _recall(self, tx: Tx, place: ConversationId, asked: Sequence[Keyword], before: str) -> list[Recalled]:
         asking = Asking(asked, self.score_share)
@@ -432,10 +435,11 @@ class ShortTermService:
             for memory, its in zip(unkeyed, found, strict=True):
                 tx.short_term.replace_keywords(memory, its)
 
-    def _clean_up(self, tx: WriteTx, places: Sequence[ConversationId]) -> Cleaned:
+    def _clean_up(self, tx: WriteTx, places: Sequence[ConversationId], moment: str) -> Cleaned:
+        """Remove what was old or had faded at a moment."""
         removed = kept = 0
         for place in places:
-            gone, stayed = tx.short_term.clean_up(place, self.cleanup)
+            gone, stayed = tx.short_term.clean_up(place, self.cleanup, moment)
             tx.conversations.mark_cleaned(place, gone)
             removed += gone
             kept += stayed

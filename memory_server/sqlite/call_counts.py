@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from memory_server.domain.calls import Calls, times_of
 from memory_server.sqlite.rows import Rows
+from memory_server.sqlite.server_days import ServerDays
 from memory_server.sqlite.tx import Tx
 from memory_server.storage.people import DAYS, day_before, summed
 
@@ -50,7 +51,9 @@ class CallCounts:
                     "times": json.dumps((before + new).times),
                 },
             )
-        self.tx.execute("DELETE FROM call_counts WHERE day < ?", (day_before(day, DAYS),))
+        moment = ServerDays(self.tx).certain()
+        if moment is not None:
+            self.tx.execute("DELETE FROM call_counts WHERE day < ?", (day_before(moment, DAYS),))
 
     def select(self, days: int) -> dict[str, Calls]:
         since = day_before(self.tx.now, days - 1)

@@ -123,7 +123,7 @@ class FactHistory:
             (home.scope.value, home.owner, key),
         )
 
-    def deleted_before(self, moment: str, limit: int | None) -> list[tuple[Home, str]]:
+    def deleted_before(self, before: str, moment: str, limit: int | None) -> list[tuple[Home, str]]:
         rows = self.tx.rows(
             """
             SELECT scope, owner, key
@@ -138,7 +138,7 @@ class FactHistory:
             ORDER BY id
             LIMIT ?
             """,
-            (moment, self.tx.now, no_more_than(limit)),
+            (before, moment, no_more_than(limit)),
         )
         return [(Home(Scope(scope), owner), key) for scope, owner, key in rows]
 

@@ -163,7 +163,7 @@ class Facts:
         self.tx.execute("DELETE FROM main.facts WHERE id = ?", (fact.id,))
         FactHistory(self.tx).explain(fact, action, moment, client)
 
-    def expired(self, limit: int) -> list[Fact]:
+    def expired(self, moment: str, limit: int) -> list[Fact]:
         rows = self.tx.rows(
             f"""
             SELECT {fact_rows.FACT}
@@ -171,7 +171,7 @@ class Facts:
             WHERE expires_at IS NOT NULL AND expires_at <= ?
             LIMIT ?
             """,
-            (self.tx.now, limit),
+            (moment, limit),
         )
         return [fact_rows.fact(row) for row in rows]
 

@@ -310,7 +310,7 @@ class ShortTerm:
             )
             last = page
 
-    def clean_up(self, conversation: ConversationId, rule: CleanupRule) -> tuple[int, int]:
+    def clean_up(self, conversation: ConversationId, rule: CleanupRule, moment: str) -> tuple[int, int]:
         before = self.count(conversation)
         if before > rule.kept:
             self.tx.execute(
@@ -328,8 +328,8 @@ class ShortTerm:
                 """,
                 {
                     "conversation": conversation,
-                    "now": self.tx.now,
-                    "oldest": timestamp(datetime.fromisoformat(self.tx.now) - rule.age),
+                    "now": moment,
+                    "oldest": timestamp(datetime.fromisoformat(moment) - rule.age),
                     "kept": rule.kept,
                     "floor": rule.floor,
                 },

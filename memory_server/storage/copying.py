@@ -130,7 +130,7 @@ whose triggers would change it."""
 DERIVED: Final = frozenset(
     {
         "memory_counts", "memory_parts", "memory_words", "fact_words", "turn_words", "short_term_words",
-        "migrations", "job_problems", "erasures",
+        "migrations", "job_problems", "erasures", "server_days",
     }
 )  # fmt: skip
 """The tables of both stores that are not copied."""

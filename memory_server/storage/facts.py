@@ -19,8 +19,8 @@ class Facts(Protocol):
         """The fact of the first of these scopes that has the key, unless it has expired."""
         ...
 
-    def expired(self, limit: int) -> list[Fact]:
-        """Facts whose time is over and that are still in the table."""
+    def expired(self, moment: str, limit: int) -> list[Fact]:
+        """Facts whose time was over at a moment and that are still in the table."""
         ...
 
     def expired_at(self, home: Home, key: str) -> Fact | None:
@@ -101,7 +101,7 @@ class FactHistory(Protocol):
         """When a key got the value that it has now, or lost its value; None where it never had another one."""
         ...
 
-    def deleted_before(self, moment: str, limit: int | None) -> list[tuple[Home, str]]:
-        """The keys that have no value, and of which the last was deleted before a moment, or would have expired by
-        now."""
+    def deleted_before(self, before: str, moment: str, limit: int | None) -> list[tuple[Home, str]]:
+        """The keys that have no value, and of which the last was deleted before `before`, or would have expired by
+        `moment`."""
         ...

@@ -38,6 +38,29 @@ class WritableJobProblems(JobProblems, Protocol):
         ...
 
 
+class ServerDays(Protocol):
+    """The table `server_days`: the last days on which a server ran, as far as the database knows."""
+
+    def newest(self) -> int | None:
+        """The last of them, in days since 1970."""
+        ...
+
+    def certain(self) -> str | None:
+        """The start of the last day before today on which a server ran; None where none is known.
+
+        Only what was old at this moment is removed by its age. So a clock that leaps for one day removes nothing.
+        """
+        ...
+
+
+class WritableServerDays(ServerDays, Protocol):
+    """Methods that write; available in `WriteTx`."""
+
+    def mark(self) -> None:
+        """A server runs today. Days later than today are forgotten: the clock was wrong."""
+        ...
+
+
 class Erasures(Protocol):
     """The table `erasures`: what was deleted and is still to be erased from the file. Triggers ask for it; jobs do
     it."""

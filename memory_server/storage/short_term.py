@@ -160,6 +160,9 @@ class WritableShortTerm(ShortTerm, Protocol):
 
     def raise_score(self, id: ShortTermId, reward: float) -> None: ...
 
-    def clean_up(self, conversation: ConversationId, rule: CleanupRule) -> tuple[int, int]:
-        """Remove what is old or has faded, but for the best; how many went and stayed. As `faded` of the domain."""
+    def clean_up(self, conversation: ConversationId, rule: CleanupRule, moment: str) -> tuple[int, int]:
+        """Remove what was old or had faded at a moment, but for the best; how many went and stayed.
+
+        As `faded` of the domain.
+        """
         ...

@@ -38,7 +38,14 @@ if TYPE_CHECKING:
         WritableTrash,
         Written,
     )
-    from memory_server.storage.jobs import Erasures, JobProblems, WritableErasures, WritableJobProblems
+    from memory_server.storage.jobs import (
+        Erasures,
+        JobProblems,
+        ServerDays,
+        WritableErasures,
+        WritableJobProblems,
+        WritableServerDays,
+    )
     from memory_server.storage.learning import OpenQuestions, WritableOpenQuestions
     from memory_server.storage.long_term import LongTerm, Wakes, WritableLongTerm, WritableWakes
     from memory_server.storage.memories import (
@@ -161,6 +168,7 @@ class Tx:
     origins: "Table[Origins]" = Table()
     peers: "Table[Peers]" = Table()
     projects: "Table[Projects]" = Table()
+    server_days: "Table[ServerDays]" = Table()
     short_term: "Table[ShortTerm]" = Table()
     standing: "Table[Standing]" = Table()
     taken: "Table[Taken]" = Table()
@@ -199,6 +207,7 @@ class WriteTx(Tx):
     open_questions: "Table[WritableOpenQuestions]" = Table()
     origins: "Table[WritableOrigins]" = Table()
     projects: "Table[WritableProjects]" = Table()
+    server_days: "Table[WritableServerDays]" = Table()
     short_term: "Table[WritableShortTerm]" = Table()
     taken: "Table[WritableTaken]" = Table()
     taken_facts: "Table[WritableTakenFacts]" = Table()

@@ -16,6 +16,9 @@ def test_doctor_as_json(terminal: Terminal, sqlite: Sqlite) -> None:
     terminal("add", HARBOUR)
     sound = terminal("doctor", "--json").json
     assert (sound["problems"], sound["report"]["memories"]) == ([], "1")
+    assert "clock" not in sound["report"]
+    sqlite(terminal.servers.db, "INSERT INTO server_days VALUES (90000)")
+    assert "The last server ran on 2216-05-31" in terminal("doctor", "--json").json["report"]["clock"]
     sqlite(terminal.servers.db, "DROP TRIGGER memories_inserted")
     assert terminal("doctor", "--json", code=1).json["problems"] == ["trigger memories_inserted is missing"]
 

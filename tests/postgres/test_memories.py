@@ -441,7 +441,7 @@ def test_every_table_has_the_right_that_it_has_in_a_file(tenant: Database) -> No
             )
         }
     words = {"memory_words", "fact_words", "turn_words", "short_term_words", "word_totals"}
-    own = words | {"spaces", "erasures", "writes"}
+    own = words | {"spaces", "erasures", "server_days", "writes"}
     assert guarded == RIGHTS.keys() - {"embedding_bits", "memory_overwritten"} | own
     assert granted - guarded == {"migrations", "tenants"}
 

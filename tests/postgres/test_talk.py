@@ -57,7 +57,7 @@ def told(database: AnyDatabase, clock: Clock, seed: int) -> list[object]:
             found += [tx.short_term.shared_words(ids, asking), tx.short_term.totals(place)]
         found += [tx.short_term.nth_settled(place, tx.now, number) for number in (0, 7, 39)]
     with database.write() as tx:
-        found += [tx.short_term.clean_up(place, CleanupRule(timedelta(days=9), -3.0, 5))]
+        found += [tx.short_term.clean_up(place, CleanupRule(timedelta(days=9), -3.0, 5), tx.now)]
         found += [tx.short_term.settled(place, tx.now)]
     return found
 

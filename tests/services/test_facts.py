@@ -15,7 +15,7 @@ from memory_server.errors import Conflict, Hint, Invalid, Mend, NotFound, Unavai
 from memory_server.project import Project
 from memory_server.services.facts import AT_ONCE, FactService, FactsFound
 from memory_server.sqlite.database import Database
-from tests.conftest import Clock, file_of
+from tests.conftest import Clock, file_of, two_days_later
 
 SHOP = Project("/srv/shop", "shop")
 CLAUDE, CURSOR = Caller("Claude", "s1", SHOP), Caller("Cursor", "s2", SHOP)
@@ -224,7 +224,7 @@ def test_the_background_work_removes_what_expired_and_says_when_it_did(
     expired: FactService, clock: Clock
 ) -> None:
     over = timestamp(clock.now)
-    clock.advance(days=3)
+    two_days_later(expired.database, clock)
     expired.remove_expired()
     with file_of(expired.database).read() as tx:
         assert tx.value("SELECT count(*) FROM facts") == 0
@@ -242,7 +242,7 @@ def test_a_removal_leaves_the_rest_for_the_next_one(facts: FactService, clock: C
     with facts.database.write() as tx:
         for number in range(AT_ONCE + 1):
             facts.write_in(tx, FactDraft(f"k{number}", 1, ttl=1), Scope.GLOBAL, CLAUDE)
-    clock.advance(seconds=1)
+    two_days_later(facts.database, clock)
     for left in (1, 0, 0):
         facts.remove_expired()
         with file_of(facts.database).read() as tx:
@@ -254,7 +254,7 @@ def test_a_clock_that_jumps_back_loses_and_revives_nothing_that_was_removed(
 ) -> None:
     write(facts, "short", ttl=60)
     write(facts, "kept", "other")
-    clock.advance(seconds=61)
+    two_days_later(facts.database, clock)
     facts.remove_expired()
     clock.advance(days=-400)
     assert value(facts) == "no value"
@@ -312,7 +312,7 @@ def test_a_file_that_is_read_only_is_read_and_nothing_is_removed_from_it(
 ) -> None:
     write(facts, 1)
     write(facts, 2, "stale", ttl=1)
-    clock.advance(seconds=1)
+    two_days_later(facts.database, clock)
     monkeypatch.setattr(Database, "read_only", True)
     facts.remove_expired()
     assert value(facts) == 1
@@ -406,7 +406,7 @@ def test_what_was_not_deleted_cannot_be_undone(facts: FactService, clock: Clock)
     write(facts, 1, ttl=5)
     with pytest.raises(Conflict, match="was not deleted: it has the value 1"):
         facts.undelete(KEY, None, CLAUDE)
-    clock.advance(seconds=5)
+    two_days_later(facts.database, clock)
     facts.remove_expired()
     with pytest.raises(NotFound):
         facts.undelete(KEY, None, CLAUDE)
@@ -455,6 +455,7 @@ def test_the_past_of_an_expired_value_is_the_same_but_empty_after_it_is_removed(
     clock.advance(hours=1)
     moments = [timestamp(start + timedelta(seconds=seconds)) for seconds in (0, 59, 60, 61)]
     before = [facts.value_at(KEY, None, moment, CLAUDE) for moment in moments]
+    two_days_later(facts.database, clock)
     facts.remove_expired()
     assert [facts.value_at(KEY, None, moment, CLAUDE) for moment in moments] == [
         each and replace(each, value=None, tags=()) for each in before

@@ -44,7 +44,7 @@ from memory_server.services.turns import TurnService
 from memory_server.sqlite.database import Database
 from memory_server.triggers.engine import TwoTierEngine
 from memory_server.triggers.javascript.sandbox import Sandbox
-from tests.conftest import Clock, InMemory, Sqlite, damage, lay_empty_file, problems
+from tests.conftest import Clock, InMemory, Sqlite, damage, lay_empty_file, problems, two_days_later
 
 CLAUDE = Caller("Claude", "s1", Project("/srv/shop", "shop"))
 TOKEN = "qzforgetmeq"
@@ -541,16 +541,25 @@ def test_what_is_deleted_already_cannot_be_deleted_again_but_tells_how_to_find_o
 # Thirty days
 
 
+def purge_after_30_days(world: World, clock: Clock) -> None:
+    """On the second day after them on which a server runs."""
+    for days in (31, 1):
+        clock.advance(days=days)
+        world.forgetting.purge_due()
+
+
 @each_kind
 def test_after_30_days_it_is_erased_by_itself(world: World, kind: Kind, clock: Clock, sqlite: Sqlite) -> None:
     kind.make(world)
     kind.delete(world)
     clock.advance(days=30)
     world.forgetting.purge_due()
+    clock.advance(days=1)
+    world.forgetting.purge_due()
     with world.database.read() as tx:
         there = tx.value("SELECT count(*) FROM trash") + tx.value("SELECT count(*) FROM fact_history")
     assert there > 0
-    clock.advance(seconds=1)
+    clock.advance(days=1)
     world.forgetting.purge_due()
     with pytest.raises(NotFound):
         kind.restore(world)
@@ -577,8 +586,7 @@ def test_how_a_memory_was_before_an_edit_goes_after_30_days_or_with_its_purge(
     clock.advance(days=30)
     world.forgetting.purge_due()
     assert number() == 1
-    clock.advance(seconds=1)
-    world.forgetting.purge_due()
+    purge_after_30_days(world, clock)
     assert number() == 0
     world.memories.forget(old, True, CLAUDE)
     assert traces(world, sqlite) == []
@@ -599,8 +607,7 @@ def test_much_that_was_deleted_together_is_erased_together(
         )
     _, forgotten = world.short_term.delete(parse(f"/{TOKEN}/"), "talk", False, CLAUDE)
     assert forgotten.number == number
-    clock.advance(days=31)
-    world.forgetting.purge_due()
+    purge_after_30_days(world, clock)
     assert traces(world, sqlite) == []
 
 
@@ -610,8 +617,9 @@ def test_what_was_deleted_later_outlives_what_was_deleted_earlier(world: World, 
     MEMORY.delete(world)
     clock.advance(days=20)
     TURN.delete(world)
-    clock.advance(days=11)
-    world.forgetting.purge_due()
+    for days in (10, 1, 1):
+        clock.advance(days=days)
+        world.forgetting.purge_due()
     with pytest.raises(NotFound):
         MEMORY.restore(world)
     TURN.restore(world)
@@ -623,16 +631,17 @@ def test_a_fact_that_was_written_again_after_its_deletion_keeps_its_history(
     make_fact(world)
     FACT.delete(world)
     world.facts.write(FactDraft(f"{TOKEN}.key", "again"), Scope.PROJECT, CLAUDE)
-    clock.advance(days=31)
-    world.forgetting.purge_due()
+    purge_after_30_days(world, clock)
     assert world.facts.history(f"{TOKEN}.key", None, 10, CLAUDE).changes[-1].version == 1
 
 
 def test_the_erasing_writes_nothing_where_nothing_is_due(world: World, clock: Clock) -> None:
     make_memory(world)
     MEMORY.delete(world)
+    for days in (28, 1):
+        clock.advance(days=days)
+        world.forgetting.purge_due()
     before = world.path.read_bytes()
-    clock.advance(days=29)
     world.forgetting.purge_due()
     assert world.path.read_bytes() == before
 
@@ -648,7 +657,8 @@ def aged(copy: Path, clock: Clock, age: timedelta) -> Path:
 
 
 def test_a_copy_goes_after_30_days_of_sound_use(world: World, clock: Clock) -> None:
-    old = aged(world.path.with_name("memory.db.before-0006"), clock, KEPT + timedelta(minutes=1))
+    two_days_later(world.database, clock)
+    old = aged(world.path.with_name("memory.db.before-0006"), clock, KEPT + timedelta(days=2))
     young = aged(world.path.with_name("memory.db.before-0009"), clock, KEPT - timedelta(minutes=1))
     world.forgetting.purge_due()
     assert (old.exists(), young.exists()) == (False, True)
@@ -664,6 +674,7 @@ def test_a_copy_stays_where_the_file_is_damaged(tmp_path: Path, clock: Clock, sq
                 "INSERT INTO memories (content, type) VALUES (?, 'error')", (f"{number} " + "x" * 900,)
             )
     page = int(sqlite(path, "SELECT rootpage FROM sqlite_schema WHERE name = 'memories_by_project'"))
+    two_days_later(database, clock)
     database.close()
     with path.open("r+b") as file:
         file.seek((page - 1) * 4096 + 100)
@@ -685,6 +696,7 @@ def test_an_expired_fact_leaves_no_value_behind(world: World, clock: Clock, sqli
         world.facts.write(draft, Scope.PROJECT, CLAUDE)
     clock.advance(seconds=61)
     assert world.facts.read("door.code", None, (), CLAUDE) is None
+    two_days_later(world.database, clock)
     world.facts.remove_expired()
     assert TOKEN not in repr(world.rows())
     changes = world.facts.history("door.code", None, 10, CLAUDE).changes
@@ -715,7 +727,7 @@ def test_a_deleted_fact_leaves_nothing_behind_once_it_would_have_expired(
     world.forgetting.purge_due()
     world.facts.undelete("door.code", None, CLAUDE)
     world.facts.delete("door.code", None, CLAUDE)
-    clock.advance(seconds=61)
+    two_days_later(world.database, clock)
     world.forgetting.purge_due()
     with pytest.raises(NotFound):
         world.facts.undelete("door.code", None, CLAUDE)
@@ -732,8 +744,7 @@ def test_the_name_of_a_conversation_goes_when_nothing_of_it_is_left(
     kind.make(world)
     kind.delete(world)
     assert world.short_term.largest() is None
-    clock.advance(days=31)
-    world.forgetting.purge_due()
+    purge_after_30_days(world, clock)
     assert world.rows()["conversations"] == []
 
 

@@ -26,7 +26,7 @@ from memory_server.services.short_term import BATCH, Cleaned, Matching, Recalled
 from memory_server.sqlite import short_term as sqlite_short_term
 from memory_server.sqlite.database import Database
 from memory_server.storage.short_term import Totals
-from tests.conftest import Clock, Holder, file_of, rounds
+from tests.conftest import Clock, Holder, file_of, rounds, two_days_later
 from tests.services import short_term_reference as reference
 from tests.services.short_term_reference import Remembered
 
@@ -627,6 +627,7 @@ def test_beyond_the_512_what_is_old_or_has_faded_goes(
 
 
 def test_a_conversation_is_cleaned_up_once_a_day(service: ShortTermService, clock: Clock) -> None:
+    two_days_later(service.database, clock)
     fill(file_of(service.database), many(clock, 600, lambda i: timedelta(days=400)))
     for hours, left in ((0, 600), (23, 600), (1, 600), (0.001, 512)):
         clock.advance(hours=hours)

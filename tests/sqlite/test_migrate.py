@@ -121,6 +121,7 @@ def test_a_fresh_file_gets_the_newest_schema_and_says_whose_it_is(
             (26, "persons"),
             (27, "topics"),
             (28, "writers"),
+            (29, "server_days"),
         ]
         assert tx.value("SELECT applied_at FROM migrations") == tx.now
         assert tx.value("PRAGMA user_version") == NEWEST

@@ -74,7 +74,7 @@ def test_a_cleanup_removes_what_the_domain_says(rules: tuple[Database, Clock], s
             tx.execute("UPDATE short_term_memories SET score = ? WHERE id = ?", (score, id))
             there.append(ShortTermMemory(id, "user: x", score, said_at))
         gone = domain.faded(there, clock(), rule)
-        removed, kept = tx.short_term.clean_up(place, rule)
+        removed, kept = tx.short_term.clean_up(place, rule, tx.now)
         left = {ShortTermId(id) for (id,) in tx.rows("SELECT id FROM short_term_memories")}
     assert (removed, kept) == (len(gone), len(there) - len(gone))
     assert left == {each.id for each in there} - gone
