@@ -130,6 +130,114 @@ def test_only_the_settings_read_the_environment() -> None:
     }
 
 
+MEMORY_ONLY = {
+    "domain/places.py",
+    "postgres/connections.py",
+    "services/calls.py",
+    "services/nearness.py",
+    "storage/later.py",
+    "triggers/javascript/turns.py",
+    "web/work.py",
+}
+"""Modules whose locks guard some lines of memory: nothing waits while it has one."""
+
+UNBOUNDED = {
+    "cli/serve.py": {"Lock"},  # one thread imports the services, and opens the file for half a second
+    "domain/again.py": {"sleep"},  # only where the call has so much left
+    "embedding/bundled.py": {"Condition", "self._turns.wait()"},  # a second at most
+    "embedding/endpoint.py": {"sleep"},  # only where nobody waits, or in a thread that is left alone
+    "embedding/sentence_transformers.py": {"Lock"},  # the model computes one batch
+    "hook/answering.py": {"sleep"},  # the thread that answers hooks
+    "mcp/early.py": {"Lock", "self._thread.join()"},  # the start, before any call
+    "mcp/stdio.py": {"sleep"},  # the end of the process
+    "nlp/jieba.py": {"Lock"},  # one thread loads the dictionary, a second of its processor
+    "nlp/keywords.py": {"Lock"},  # one thread loads the table of frequencies; a stemmer
+    "postgres/database.py": {"tx.wait()"},  # the connection bounds it
+    "postgres/second_connection.py": {"self._given.popleft().result()"},  # a job's connection bounds it
+    "postgres/together.py": {
+        "Semaphore",  # hands a turn from one thread of a call to another: none waits for more than the connection
+        "read.wait()",
+        "self._back.acquire()",
+        "self._turn.acquire()",
+    },
+    "services/embedding_queue.py": {"Lock"},  # that of a batch is taken by background work alone
+    "services/erasure.py": {"sleep"},  # background work, and commands
+    "services/prepared.py": {"Lock"},  # one thread cuts a text into words
+    "sqlite/files.py": {"sleep"},  # until the call's end
+    "sqlite/temporary.py": {"flock"},  # waits for what this process has just made
+    "sqlite/waiting.py": {"sleep"},  # until the call's end
+    "triggers/javascript/child.py": {
+        "Condition",  # of the thread that kills the worker at the deadline
+        "self._changed.wait()",
+        "self._process.wait()",  # it has been killed
+        "self._watch.join()",
+    },
+    "triggers/lazy.py": {"Lock"},  # one thread imports the engine
+}
+"""Waits without a bound of their own, and what bounds them. A new one takes `Places`, or `deadline.left()`."""
+
+PRIMITIVES = {"Lock", "RLock", "Condition", "Semaphore", "BoundedSemaphore", "Barrier"}
+HOLDING = {"concurrent.futures", "multiprocessing", "queue", "subprocess", "threading"}
+"""Modules whose objects can be waited for."""
+
+
+def unbounded(tree: ast.Module) -> Iterator[str]:
+    """Each way in which a module can wait for another thread, process or machine without saying how long."""
+    holds = bool(imported(tree) & HOLDING)
+    for node in ast.walk(tree):
+        match node:
+            case ast.Attribute(ast.Name("threading"), name) if name in PRIMITIVES:
+                yield name
+            case ast.ImportFrom("threading", names):
+                yield from (alias.name for alias in names if alias.name in PRIMITIVES)
+            case ast.Attribute(ast.Name("time"), "sleep"):
+                yield "sleep"
+            case ast.Attribute(ast.Name("fcntl"), "flock" | "lockf"):
+                yield "flock"
+            case ast.Call(
+                ast.Attribute(_, "wait" | "join" | "acquire" | "result" | "communicate"), [], []
+            ) if holds:
+                yield ast.unparse(node)
+            case ast.Call(
+                ast.Attribute(ast.Name("subprocess"), "run" | "call" | "check_call" | "check_output")
+            ):
+                if "timeout" not in {keyword.arg for keyword in node.keywords}:
+                    yield ast.unparse(node.func)
+            case ast.Attribute(
+                ast.Name("psycopg") | ast.Attribute(ast.Name("psycopg"), "Connection"), "connect"
+            ):
+                yield ast.unparse(node)
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("import threading; lock = threading.Lock()", ["Lock"]),
+        ("from threading import Lock", ["Lock"]),
+        ("import threading; done.wait()", ["done.wait()"]),
+        ("import threading; done.wait(deadline.left())", []),
+        ("from concurrent.futures import Future; future.result()", ["future.result()"]),
+        ("import time; time.sleep(1)", ["sleep"]),
+        ("import subprocess; subprocess.run(['x'])", ["subprocess.run"]),
+        ("import subprocess; subprocess.run(['x'], timeout=1)", []),
+        ("import psycopg; psycopg.connect(url)", ["psycopg.connect"]),
+    ],
+)
+def test_a_wait_without_a_bound_is_seen(text: str, found: list[str]) -> None:
+    assert sorted(unbounded(ast.parse(text))) == found
+
+
+def test_nothing_on_the_path_of_a_call_waits_without_a_bound() -> None:
+    """Commands aside, at which a person sits."""
+    waits = {
+        name: set(unbounded(tree))
+        for name, tree in modules()
+        if name == "cli/serve.py" or not name.startswith(("cli/", "demo.py"))
+    }
+    allowed = UNBOUNDED | {name: {"Lock"} for name in MEMORY_ONLY}
+    assert {name: found for name, found in waits.items() if found} == allowed
+
+
 def test_nothing_prints_but_the_command_line_and_the_demo() -> None:
     printers = {name for name, tree in modules() if called(tree) & {"print", "sys.stdout.write", "input"}}
     assert {name for name in printers if name != "demo.py"} == {

@@ -281,7 +281,8 @@ class EmbeddingQueue:
         """Wait a moment while the server warms up; the seconds that it took."""
         began = time.monotonic()
         # Once is enough where it is in vain: an endpoint may take a minute.
-        if not self._ready.wait(0.0 if self._waited else PATIENCE):
+        seconds = 0.0 if self._waited else deadline.left(PATIENCE)
+        if not self._ready.wait(seconds) and seconds == PATIENCE:
             self._waited = True
         return time.monotonic() - began
 

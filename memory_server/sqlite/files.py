@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
+from memory_server.domain import deadline
 from memory_server.errors import Mend, Unavailable
 
 BEFORE = ".before-"
@@ -53,7 +54,7 @@ def identify(path: Path) -> Identity | None:
 
 def await_filled(path: Path) -> None:
     """Wait while a file is empty, at most FILLED seconds: another window may be creating the database."""
-    late = time.monotonic() + FILLED
+    late = time.monotonic() + deadline.left(FILLED)
     while path.stat().st_size == 0 and time.monotonic() < late:
         time.sleep(0.01)
 

@@ -5,7 +5,6 @@ changed them, also by hand: its triggers are plain SQL. Each of its rows has a r
 restored, or another one in its place, is never taken for the one that was read.
 """
 
-import threading
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -14,6 +13,7 @@ from numpy.typing import NDArray
 
 from memory_server.domain.embedding import Vector
 from memory_server.domain.memory import Filter
+from memory_server.domain.places import Places
 from memory_server.sqlite import bit_rows
 from memory_server.sqlite.tx import Tx
 
@@ -49,7 +49,8 @@ class SignBits:
     """The copy for one space, for all threads of a process. Nothing is read before somebody asks for the nearest."""
 
     def __init__(self) -> None:
-        self._lock = threading.Lock()
+        self._turn = Places(1)
+        """Who has it reads the file: that can take as long as another program keeps the file locked."""
         self._held: _Held | None = None
         self._few: dict[int, range] = {}
         """Of each space the changes up to which it has too few rows: each one adds a row at most."""
@@ -62,11 +63,13 @@ class SignBits:
         None where SQL must answer: few rows, a copy that is not whole yet, a filter by tags or time, or a
         transaction that has changed the file itself.
         """
-        if not _is_known(wanted):
+        if not _is_known(wanted) or not self._turn.enter():
             return None
-        with self._lock:
+        try:
             held = self._filled(tx, space_id, len(query))
             return None if held is None else held.nearest(query, wanted, limit, bit_rows.seen(tx))
+        finally:
+            self._turn.leave()
 
     def passing(
         self, tx: Tx, space_id: int, ids: NDArray[np.int64], wanted: Filter
@@ -75,11 +78,13 @@ class SignBits:
 
         None where SQL must answer for all.
         """
-        if not _is_known(wanted):
+        if not _is_known(wanted) or not self._turn.enter():
             return None
-        with self._lock:
+        try:
             held = self._renewed(tx, space_id)
             return None if held is None or not held.is_whole else held.passing(ids, wanted)
+        finally:
+            self._turn.leave()
 
     def _renewed(self, tx: Tx, space_id: int) -> "_Held | None":
         """The copy, as this transaction sees the file, as far as it is filled."""

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from memory_server.domain import deadline
 from memory_server.domain.embedding import Embedded, Vector
 from memory_server.domain.memory import Filter, MemoryType
 from memory_server.sqlite import embeddings, sign_bits
@@ -93,6 +94,17 @@ def searched(tx: Transaction, bits: SignBits | None, space_id: int) -> list[dict
         tx.embeddings.nearest(Embedded.MEMORIES, space_id, vector_of(f"q {i}"), wanted, 5, EFFORT)
         for i, wanted in enumerate(WANTED)
     ]
+
+
+def test_a_search_whose_time_is_over_leaves_the_copy_to_the_thread_that_fills_it(clock: Clock) -> None:
+    database = InMemory(clock)
+    bits = SignBits()
+    assert bits._turn.enter()
+    with database.read() as tx, deadline.within(0.05):
+        assert bits.nearest(tx, 1, vector_of("query"), Filter(), 5) is None
+        assert bits.passing(tx, 1, np.arange(3), Filter()) is None
+    bits._turn.leave()
+    database.close()
 
 
 CHANGES = st.lists(

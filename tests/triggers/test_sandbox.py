@@ -18,7 +18,7 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from memory_server.domain import acting
+from memory_server.domain import acting, deadline
 from memory_server.domain.caller import Person
 from memory_server.domain.message import Message
 from memory_server.domain.situation import Situation
@@ -453,6 +453,12 @@ def test_threads_share_the_worker(engine: Sandbox) -> None:
     for thread in threads:
         thread.join()
     assert results == [[True] * 20] * 6
+
+
+def test_a_check_that_the_end_of_the_call_breaks_off_does_not_blame_the_trigger(engine: Sandbox) -> None:
+    engine.check("true")
+    with deadline.within(0.1), pytest.raises(Unavailable, match="cannot be checked"):
+        engine.check(UNSTOPPABLE)
 
 
 def test_a_search_need_not_wait_for_a_check(engine: Sandbox, monkeypatch: pytest.MonkeyPatch) -> None:

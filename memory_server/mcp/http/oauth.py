@@ -1,7 +1,6 @@
 """OAuth 2.1: this server as the resource, whose tokens another server gives out (RFC 9068, RFC 9728)."""
 
 import json
-import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -15,7 +14,9 @@ from mcp.server.auth.routes import build_resource_metadata_url, create_protected
 from pydantic import AnyHttpUrl
 from starlette.routing import Route
 
+from memory_server.domain import deadline
 from memory_server.domain.caller import Person
+from memory_server.domain.places import Places
 from memory_server.domain.token import NAME
 from memory_server.errors import Invalid, Unavailable
 from memory_server.language.text import clean
@@ -116,18 +117,22 @@ class _IssuerKeys:
     def __init__(self, url: str, now: Callable[[], float]) -> None:
         self._url = url
         self._now = now
-        self._lock = threading.Lock()
+        self._turn = Places(1)
         self._keys: dict[str | None, jwt.PyJWK] = {}
         self._read_at = float("-inf")
 
     def find(self, name: str | None) -> jwt.PyJWK | None:
         """The key of this name; without one, the only key that there is."""
-        with self._lock:
+        if not self._turn.enter():
+            raise Unavailable(f"The issuer {self._url} does not answer.")
+        try:
             age = self._now() - self._read_at
             if age > FRESH or (self._get(name) is None and age > AGAIN):
                 self._keys = self._read()
                 self._read_at = self._now()
             return self._get(name)
+        finally:
+            self._turn.leave()
 
     def _get(self, name: str | None) -> jwt.PyJWK | None:
         if name is None and len(self._keys) == 1:
@@ -175,7 +180,7 @@ def _asked(address: str) -> dict[str, Any]:
         raise Unavailable(f"{address[:200]!r} is no address of keys.")
     try:
         asking = Request(address, headers={"Accept": "application/json"})  # noqa: S310 - checked above
-        with build_opener(_Unmoved).open(asking, timeout=PATIENCE) as answer:
+        with build_opener(_Unmoved).open(asking, timeout=max(0.01, deadline.left(PATIENCE))) as answer:
             found = json.loads(answer.read(LARGEST))
     except (URLError, OSError, ValueError) as error:
         raise Unavailable(f"{address} does not answer as an issuer of tokens does: {error}.") from error

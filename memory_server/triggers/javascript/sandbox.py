@@ -10,7 +10,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from memory_server.domain import acting
+from memory_server.domain import acting, deadline
 from memory_server.domain.message import Message
 from memory_server.domain.situation import Situation
 from memory_server.errors import TriggerRejected, Unavailable
@@ -181,7 +181,7 @@ class Sandbox:
         """
         if size(source) > MOST_BYTES:
             raise TriggerRejected(TOO_LONG)
-        ends = time.monotonic() + CHECK_SECONDS
+        ends = time.monotonic() + deadline.left(CHECK_SECONDS)
         try:
             return trial.check(source, lambda run: self._try(run, ends))
         except Unstartable as error:
@@ -247,6 +247,8 @@ class Sandbox:
             )
         finally:
             self._turns.give_back(turn)
+        if answer.told is TIMEOUT and time.monotonic() >= ends:
+            raise Unstartable("the time of this call is over")
         return trial.Report(
             answer.outcome(), answer.told, position(str(answer.told.get("stack", ""))), answer.milliseconds
         )
@@ -289,7 +291,7 @@ class Sandbox:
         return self._start(situation, ends)
 
     def _start(self, situation: bytes, ends: float) -> Child:
-        deadline = min(time.monotonic() + START_SECONDS, ends)
+        ready_by = min(time.monotonic() + START_SECONDS, ends)
         try:
             self._child = child = Child(self._time_zone)
         except OSError as error:
@@ -298,11 +300,11 @@ class Sandbox:
             self._drop()
             raise Unstartable("the server is closing")
         try:
-            child.tell(b"C", _table(), deadline)
-            child.tell(b"L", _script("locale.js"), deadline)
-            child.tell(b"I", _script("inspection.js"), deadline)
-            child.ask(b"P", _script("prelude.js"), deadline)
-            child.learn(situation, deadline)
+            child.tell(b"C", _table(), ready_by)
+            child.tell(b"L", _script("locale.js"), ready_by)
+            child.tell(b"I", _script("inspection.js"), ready_by)
+            child.ask(b"P", _script("prelude.js"), ready_by)
+            child.learn(situation, ready_by)
         except Died as died:
             self._drop()
             raise Unstartable(f"the JavaScript worker did not start: {died}") from died
