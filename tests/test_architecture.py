@@ -309,7 +309,7 @@ def test_the_words_of_a_face_name_no_tool_argument_or_flag_that_does_not_exist(
     words: Mapping[Mend, str],
 ) -> None:
     tools = {tool.name: set(tool.parameters["properties"]) for tool in all_tools()}
-    flags = {"--from", "--port", *("--" + name.replace("_", "-") for name in Settings.model_fields)}
+    flags = {"--from", "--port", "--fix", *("--" + name.replace("_", "-") for name in Settings.model_fields)}
     for text in words.values():
         called = re.findall(r"`(\w+)`", text)
         assert set(called) <= set(tools), text

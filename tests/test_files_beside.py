@@ -220,11 +220,11 @@ def test_fixing_leaves_a_backup_alone_that_is_being_written(
 def test_doctor_says_what_is_wrong_beside_what_it_has_mended(
     path: Path, capsys: pytest.CaptureFixture[str], sqlite: Sqlite
 ) -> None:
-    sqlite(path, "DROP TRIGGER turns_worded")
+    sqlite(path, "INSERT INTO turns (message, summary) VALUES (CAST(x'ff' AS TEXT), 'fine')")
     path.chmod(0o644)
     assert run(path, "doctor", "--fix") == 1
     report = told(capsys)
-    assert (report["problems"], report["told"]) == ("1", "trigger turns_worded is missing")
+    assert (report["problems"], report["told"]) == ("1", "row 1 of turns: message is not UTF-8")
 
 
 def test_fixing_is_a_word_of_doctor_alone(path: Path, capsys: pytest.CaptureFixture[str]) -> None:

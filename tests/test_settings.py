@@ -613,7 +613,7 @@ def test_the_doctor_sees_a_missing_trigger_and_rows_without_words(
     assert done.code == 1
     assert done.out.splitlines()[-3:] == [
         "problems    2",
-        "  trigger memories_inserted is missing",
+        "  trigger memories_inserted on memories is missing",
         "  1 memories are not in the word index",
     ]
 

@@ -28,8 +28,8 @@ _RESCUED = "May hold what was purged since. Delete it when you have all that you
 @click.option(
     "--fix",
     is_flag=True,
-    help="First let only you read the file, remove unfinished copies, count anew what is counted wrongly, and let "
-    "clients start this program.",
+    help="First let only you read the file, remove unfinished copies and SQL that is not ours, count anew what is "
+    "counted wrongly, and let clients start this program.",
 )
 @options.json_option
 def doctor_command(settings: Settings, fix: bool, as_json: bool) -> int:

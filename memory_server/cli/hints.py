@@ -39,6 +39,7 @@ WORDS = {
     Mend.NAME_FORMAT: "If it has one of these, name it with --from: {formats}.",
     Mend.MERGE_FILE: "Take it over with: memory-server merge {path}",
     Mend.IMPORT_FILE: "`memory-server import` reads files of other programs.",
+    Mend.REMOVE_FOREIGN_SQL: "`memory-server doctor --fix` removes it.",
     Mend.RESTORE: "Copy the file away, then restore a backup. Without one, the .recover command of the sqlite3 program "
     "saves what can still be read.",
     Mend.USE_SAME_EMBEDDER: "Use the same --embedder as the assistant that chose it.",

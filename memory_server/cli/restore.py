@@ -33,8 +33,10 @@ def restore_command(settings: Settings, file: Path, force: bool, dry_run: bool, 
     """Put the backup FILE in the place of the database. It is checked first; the old file is kept beside it."""
     named = file_of(settings, f"`memory-server copy {file} DATABASE` puts a file into an empty one.")
     target = named.resolve()  # what a link leads to, not the link
-    version = restoring.check(file, target)
-    size = f"{file.stat().st_size:,} bytes, schema version {version}, sound"
+    backup = restoring.check(file, target)
+    size = f"{file.stat().st_size:,} bytes, schema version {backup.version}, sound"
+    if backup.foreign:
+        output.note(f"{file} holds SQL that is not of this program. It is not restored: {backup.foreign}.")
     if dry_run:
         output.say(f"{file}: {size}. It would take the place of {settings.db}. Nothing was changed.")
         return

@@ -1,7 +1,7 @@
 """Two files become one: what is new in the other one is taken over, changed or deleted here as it was there."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 
@@ -42,12 +42,13 @@ class MergeService:
             raise Invalid(f"{file} is this database itself.")
         with temporary.folder() as folder:
             path = foreign.copied(file, folder)
-            foreign.refuse_other(path, file)
             copy = File(path, self.clock)
+            done = foreign.make_ours(path, file, copy.migrations)
             try:
                 copy.open()
                 with copy.read() as tx:
                     everything = Export(tx, None, embeddings=False, deletions=True)
-                    return self.imports.take(Source(OWN, lambda: iter(everything)), None, caller, progress)
+                    taken = self.imports.take(Source(OWN, lambda: iter(everything)), None, caller, progress)
+                return replace(taken, conflicts=(*done, *taken.conflicts))
             finally:
                 copy.close()

@@ -8,6 +8,7 @@ from pathlib import Path
 from memory_server.domain.moment import timestamp
 from memory_server.errors import Invalid
 from memory_server.sqlite import restoring
+from memory_server.sqlite.restoring import Backup
 from memory_server.storage import packaged
 from memory_server.where import Where
 
@@ -20,8 +21,8 @@ class Restored:
     kept: Path | None
 
 
-def check(source: Path, target: Path) -> int:
-    """The version of the schema of a backup that can be restored.
+def check(source: Path, target: Path) -> Backup:
+    """Look at a backup that can be restored.
 
     Raises:
         Invalid: it is the database itself.
@@ -29,7 +30,7 @@ def check(source: Path, target: Path) -> int:
     """
     if target.exists() and source.exists() and source.samefile(target):
         raise Invalid(f"{source} is the database itself. Nothing was restored.")
-    return restoring.check(source, packaged.load(packaged.folder())[-1].version)
+    return restoring.check(source, packaged.load(packaged.folder()))
 
 
 def restore(source: Path, target: Path, now: datetime, told: Callable[[int, int], None]) -> Restored:
@@ -40,9 +41,10 @@ def restore(source: Path, target: Path, now: datetime, told: Callable[[int, int]
         Invalid: it is the database itself.
         Unavailable: it is no sound backup of this program.
     """
-    version = check(source, target)
+    version = check(source, target).version
     target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    return Restored(version, restoring.replace(source, target, timestamp(now), told))
+    migrations = packaged.load(packaged.folder())
+    return Restored(version, restoring.replace(source, target, migrations, timestamp(now), told))
 
 
 def is_backup_of(backup: Path, database: Where) -> bool:

@@ -16,7 +16,7 @@ from memory_server.domain.deadline import CALL
 from memory_server.domain.moment import timestamp
 from memory_server.domain.places import Places
 from memory_server.errors import Hint, Invalid, MemoryServerError, Mend, Problem, Unavailable, Written
-from memory_server.sqlite import bm25, checks, failures, files, migrate, pragmas, rights, vectors
+from memory_server.sqlite import bm25, checks, failures, files, migrate, pragmas, rights, schema, vectors
 from memory_server.sqlite.database_files import DatabaseFiles
 from memory_server.sqlite.transaction import Transaction
 from memory_server.sqlite.tx import Copies
@@ -102,6 +102,8 @@ class Database:
         """What happened to the file, while only background work has noticed it: the next call is told."""
         self._news = ""
         """What happened to the file last, for all threads that notice it at the same time."""
+        self._schema_version: int | None = None
+        """The number of the last schema that was looked at: it has no SQL that is not ours."""
         self._later = Later()
         self.files = DatabaseFiles(path, clock, self.read)
         self._copies = Copies()
@@ -127,7 +129,7 @@ class Database:
         with self._translated(), until_the_end(CALL), self._reader(person) as connection:
             connection.execute("BEGIN")
             try:
-                migrate.refuse_newer(connection, self._migrations[-1].version)
+                self._look_at_schema(connection)
                 yield Transaction(connection, self._now(), person=person, copies=self._copies)
             finally:
                 _roll_back(connection)
@@ -153,7 +155,7 @@ class Database:
             connection.execute("BEGIN IMMEDIATE")
             marks: list[Mark] = []
             try:
-                migrate.refuse_newer(connection, self._migrations[-1].version)
+                self._look_at_schema(connection)
                 marks = self._later.take(person)
                 before = connection.total_changes()
                 _write_marks(Transaction(connection, self._now(), person=person, before=before), marks)
@@ -451,6 +453,10 @@ class Database:
         connection = self._connect()
         try:
             migrate.refuse(connection, self._migrations[-1].version)
+            connection.execute("BEGIN")
+            self._schema_version = None
+            self._look_at_schema(connection)
+            connection.execute("ROLLBACK")
             if self._was_open:
                 checks.refuse_damaged(connection, self.path)
             if self.path is not None:
@@ -462,6 +468,15 @@ class Database:
         except BaseException:
             connection.close()
             raise
+
+    def _look_at_schema(self, connection: apsw.Connection) -> None:
+        """In a transaction, before its first read: refuse a file that was upgraded or got foreign SQL since the last
+        look. SQLite counts each change of the schema, and to look at that number takes 2 µs."""
+        migrate.refuse_newer(connection, self._migrations[-1].version)
+        number = connection.execute("PRAGMA schema_version").get
+        if number != self._schema_version:
+            schema.refuse_foreign(connection, migrate.applied(connection, self._migrations))
+            self._schema_version = number
 
     def _connect(self, vfs: str | None = None) -> apsw.Connection:
         """A connection set up as ours are, through the VFS of that name. It makes no file: the file must be there."""

@@ -1,13 +1,18 @@
 """The files of a database: its own, copies that migrations made, and what was rescued."""
 
 from collections.abc import Callable
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, closing
 from datetime import datetime
 from pathlib import Path
 
+import apsw
+
 from memory_server.domain import acting
-from memory_server.sqlite import checks, files
+from memory_server.domain.deadline import CALL
+from memory_server.sqlite import checks, failures, files, migrate, pragmas
 from memory_server.sqlite.transaction import Transaction
+from memory_server.sqlite.waiting import nap, until_the_end
+from memory_server.storage import packaged
 
 
 class DatabaseFiles:
@@ -52,7 +57,23 @@ class DatabaseFiles:
             elif files.exposed(path):
                 files.tighten(path)
                 done.append(f"{path} can be read by its owner only now")
-        return done
+        return [*done, *self._mended_schema()]
+
+    def _mended_schema(self) -> list[str]:
+        """Remove the SQL in the file that is not ours and make what is missing; what was done, a line each."""
+        if self._path is None or not self._path.exists():
+            return []
+        try:
+            with (
+                until_the_end(CALL),
+                closing(pragmas.connected(self._path, apsw.SQLITE_OPEN_READWRITE)) as connection,
+            ):
+                connection.set_busy_handler(nap)
+                if connection.readonly("main"):
+                    return []
+                return migrate.mend_schema(connection, packaged.load(packaged.folder()))
+        except apsw.Error as error:
+            raise failures.meaning(error, self._path) from error
 
     def last_copies(self) -> list[str]:
         """The copies that may be all that is left of what they hold, a line each."""

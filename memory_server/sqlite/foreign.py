@@ -9,7 +9,8 @@ from typing import Any
 import apsw
 
 from memory_server.errors import Mend, Unavailable
-from memory_server.sqlite import pragmas, temporary
+from memory_server.sqlite import migrate, pragmas, temporary
+from memory_server.storage.packaged import Migration
 
 BESIDE = ("-wal", "-journal")
 """Endings of the files beside a SQLite file that hold what is not in the file itself yet."""
@@ -95,8 +96,12 @@ def copied(path: Path, folder: Path) -> Path:
     raise Unavailable(f"{path} is being written all the time. Stop its program, then import it again.")
 
 
-def refuse_other(copy: Path, path: Path) -> None:
-    """Raises Unavailable where the copy of a file is damaged, or no database of this program."""
+def make_ours(copy: Path, path: Path, migrations: list[Migration]) -> list[str]:
+    """Remove the SQL that is not ours from the copy of a database of this program; what was done, a line each.
+
+    Raises:
+        Unavailable: the file is damaged, newer than this program, or no database of it, or its tables were changed.
+    """
     connection = pragmas.connected(copy)
     try:
         _refuse_damaged(connection, path)
@@ -105,6 +110,9 @@ def refuse_other(copy: Path, path: Path) -> None:
             raise Unavailable(
                 f"{path} is a database of another program. Nothing was merged.", Mend.IMPORT_FILE
             )
+        return migrate.mend_schema(connection, migrations)
+    except apsw.Error as error:
+        raise Unavailable(f"{path} cannot be read: {error}") from error
     finally:
         connection.close()
 

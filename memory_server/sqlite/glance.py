@@ -6,7 +6,7 @@ from contextlib import contextmanager
 import apsw
 
 from memory_server.errors import Unavailable
-from memory_server.sqlite import migrate, pragmas
+from memory_server.sqlite import migrate, pragmas, schema
 from memory_server.sqlite.database import Database
 from memory_server.sqlite.transaction import Transaction
 
@@ -33,6 +33,7 @@ class Glance(Database):
                 if migrate.version_of(connection) != newest:
                     raise Unavailable("The file has an older schema.")
                 connection.execute("BEGIN")
+                schema.refuse_foreign(connection, self.migrations)
                 yield Transaction(connection, self._now())
             finally:
                 connection.close()

@@ -27,6 +27,7 @@ from memory_server.sqlite import (
     open_questions,
     origins,
     projects,
+    schema,
     server_days,
     short_term,
     tokens,
@@ -99,9 +100,8 @@ class Health:
     def problems(self) -> list[str]:
         found = checks.damage(self.tx.connection)
         found += [f"foreign key: {row}" for row in self.tx.rows("PRAGMA foreign_key_check")]
-        there = {name for (name,) in self.tx.rows("SELECT name FROM sqlite_schema WHERE type = 'trigger'")}
         applied = packaged.load(packaged.folder())[: migrate.version_of(self.tx.connection)]
-        found += [f"trigger {name} is missing" for name in sorted(migrate.triggers(applied) - there)]
+        found += [f"{row} is missing" for row in schema.difference(self.tx.connection, applied).missing]
         unindexed = self.tx.value(
             "SELECT count(*) FROM memories WHERE id NOT IN (SELECT rowid FROM memory_words)"
         )

@@ -8,7 +8,7 @@ from pathlib import Path
 import apsw
 
 from memory_server.errors import Mend, Unavailable
-from memory_server.sqlite import files, pragmas
+from memory_server.sqlite import files, pragmas, schema
 from memory_server.sqlite.rows import Rows
 from memory_server.storage.packaged import Migration
 
@@ -44,15 +44,21 @@ def refuse(connection: apsw.Connection, newest: int) -> None:
         connection.execute("ROLLBACK")
 
 
-def triggers(migrations: list[Migration]) -> set[str]:
-    """The names of all triggers that a whole database has."""
-    start = "CREATE TRIGGER "
-    return {
-        line.removeprefix(start).split()[0]
-        for migration in migrations
-        for line in migration.path.read_text(encoding="utf-8").split("\n")
-        if line.startswith(start)
-    }
+def applied(connection: apsw.Connection, migrations: list[Migration]) -> list[Migration]:
+    """The migrations that have made the file."""
+    if _is_dump(connection):
+        return migrations[: connection.execute("SELECT max(version) FROM migrations").get]
+    return migrations[: version_of(connection)]
+
+
+def mend_schema(connection: apsw.Connection, migrations: list[Migration]) -> list[str]:
+    """Remove the SQL that is not ours, and make what is missing; what was done, a line each.
+
+    Raises:
+        Unavailable: the file belongs to another program, is newer than this server, or tables of ours were changed.
+    """
+    refuse(connection, migrations[-1].version)
+    return schema.mend(connection, applied(connection, migrations))
 
 
 def refuse_newer(connection: apsw.Connection, newest: int) -> None:
@@ -83,6 +89,7 @@ def migrate(connection: apsw.Connection, path: Path | None, migrations: list[Mig
     connection.execute("BEGIN IMMEDIATE")
     try:
         _refuse_foreign(connection)
+        schema.refuse_foreign(connection, applied(connection, migrations))
         _adopt_dump(connection)
         refuse_newer(connection, newest)
         if path is not None and 0 < version_of(connection) < newest:
@@ -123,7 +130,10 @@ def _refuse_foreign(connection: apsw.Connection) -> None:
 
 def _is_dump(connection: apsw.Connection) -> bool:
     """Restored from `.dump` of the stock program, which writes every row but neither of the two header numbers."""
-    known = "SELECT count(*) FROM sqlite_schema WHERE name IN ('memories', 'migrations', 'memory_words', 'spaces')"
+    known = """
+        SELECT count(*) FROM sqlite_schema
+        WHERE type = 'table' AND name IN ('memories', 'migrations', 'memory_words', 'spaces')
+    """
     return (
         int(connection.pragma("application_id")) == 0
         and version_of(connection) == 0
@@ -156,10 +166,12 @@ def backup(
     target: Path,
     told: Callable[[int, int], None] | None = None,
     before: Callable[[], None] | None = None,
+    mend: Callable[[apsw.Connection], object] = lambda _copy: None,
 ) -> None:
     """Copy the whole database, as it is at one moment, to `target`: checked, flushed, then renamed into place.
 
-    `told` hears how many pages of how many are copied. `before` is called when the copy is whole, before it is renamed.
+    `told` hears how many pages of how many are copied. `mend` may change the copy before it is checked. `before` is
+    called when the copy is whole, before it is renamed.
 
     Raises:
         Unavailable: the copy failed its integrity check.
@@ -168,6 +180,7 @@ def backup(
         copy = pragmas.connected(temporary)
         try:
             _copy(connection, copy, told)
+            mend(copy)
         finally:
             copy.close()
 

@@ -5,31 +5,43 @@ import shutil
 import sys
 from collections.abc import Callable
 from contextlib import ExitStack, closing
+from dataclasses import dataclass
 from pathlib import Path
 
 import apsw
 
 from memory_server.domain.deadline import CALL
 from memory_server.errors import Mend, Unavailable
-from memory_server.sqlite import checks, failures, files, migrate, pragmas, temporary
+from memory_server.sqlite import checks, failures, files, migrate, pragmas, schema, temporary
 from memory_server.sqlite.waiting import nap, until_the_end
+from memory_server.storage.packaged import Migration
 
 KEPT = ".before-restore-"
 """What stands in the name of the file that a backup has replaced: it is one of the copies, which go after 30 days."""
 
 
-def check(source: Path, newest: int) -> int:
-    """The version of the schema of a backup.
+@dataclass(frozen=True, slots=True)
+class Backup:
+    """A sound backup: the version of its schema, and the SQL in it that is not ours, which is not restored."""
+
+    version: int
+    foreign: str
+
+
+def check(source: Path, migrations: list[Migration]) -> Backup:
+    """Look at a backup.
 
     Raises:
-        Unavailable: it is no database of ours, newer than this program, or damaged.
+        Unavailable: it is no database of ours, newer than this program, or damaged, or its tables were changed.
     """
     if not source.is_file() or source.stat().st_size == 0:
         raise Unavailable(f"{source} is no file, or an empty one. Nothing was restored.", Mend.NAME_BACKUP)
     connection = _reader(source)
     try:
-        migrate.refuse(connection, newest)
+        migrate.refuse(connection, migrations[-1].version)
         version = migrate.version_of(connection)
+        different = schema.difference(connection, migrate.applied(connection, migrations))
+        schema.refuse_changed(different)
         if version == 0:
             raise Unavailable(
                 f"{source} is no backup of this program. Nothing was restored.", Mend.NAME_BACKUP
@@ -45,7 +57,7 @@ def check(source: Path, newest: int) -> int:
         connection.close()
     if found:
         raise Unavailable(f"{source} is damaged ({found[0]}). Nothing was restored.", Mend.NAME_BACKUP)
-    return version
+    return Backup(version, schema.listed(different.foreign))
 
 
 def made_at(path: Path) -> str:
@@ -63,9 +75,14 @@ def made_at(path: Path) -> str:
 
 
 def replace(
-    source: Path, target: Path, now: str, told: Callable[[int, int], None] | None = None
+    source: Path,
+    target: Path,
+    migrations: list[Migration],
+    now: str,
+    told: Callable[[int, int], None] | None = None,
 ) -> Path | None:
-    """Put a copy of a checked backup in the place of a database; where the old file is now, if there was one.
+    """Put a copy of a checked backup in the place of a database; where the old file is now, if there was one. The copy
+    holds no SQL that is not ours.
 
     The copy is made whole beside the old file. Then that gets its second name, and the copy is renamed over it: a whole
     file stands at the path at every moment.
@@ -83,7 +100,7 @@ def replace(
     try:
         with until_the_end(CALL), ExitStack() as until_renamed:
             reader = until_renamed.enter_context(closing(_reader(source)))
-            migrate.backup(reader, target, told, keep)
+            migrate.backup(reader, target, told, keep, lambda copy: migrate.mend_schema(copy, migrations))
     except apsw.Error as error:
         raise failures.meaning(error, target) from error
     return kept

@@ -29,6 +29,8 @@ PUBLIC: Final = frozenset(
 INDEXES: Final = frozenset({"memory_words", "turn_words", "fact_words", "short_term_words"})
 """Word indexes. MATCH works on no view: a statement that asks them demands `Tx.seen` of each row."""
 
+_INSIDE: Final = re.compile(f"({'|'.join(INDEXES)})(_\\w+)?")
+
 NOBODY: Final = "0"
 """The condition of what no person sees."""
 
@@ -201,8 +203,9 @@ def install(connection: apsw.Connection) -> None:
     connection.execute("PRAGMA temp_store = MEMORY")
     connection.execute(_ACTING)
     for name, right in _shadowed(connection):
+        quoted = '"' + name.replace('"', '""') + '"'
         connection.execute(
-            f'CREATE TEMP VIEW "{name}" AS SELECT r.* FROM main."{name}" AS r WHERE {right.sees}'
+            f"CREATE TEMP VIEW {quoted} AS SELECT r.* FROM main.{quoted} AS r WHERE {right.sees}"
         )
     for name, right in RIGHTS.items():
         if right.guarded:
@@ -222,14 +225,18 @@ def act(connection: apsw.Connection, person: Person) -> None:
     )
 
 
+def is_ours(table: str) -> bool:
+    """True for a table of ours, also one inside a word index."""
+    return table in RIGHTS or table in PUBLIC or _INSIDE.fullmatch(table) is not None
+
+
 def _shadowed(connection: apsw.Connection) -> Iterator[tuple[str, Right]]:
     """Every table and view of the file but the public ones, with who sees it."""
     rows = connection.execute(
-        "SELECT name FROM main.sqlite_schema WHERE type IN ('table', 'view')"
+        "SELECT name FROM main.sqlite_schema WHERE type IN ('table', 'view') AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\'"
     ).fetchall()
-    inside = re.compile(f"({'|'.join(INDEXES)})(_\\w+)?")
     for name in (str(name) for (name,) in rows):
-        if name not in PUBLIC and not inside.fullmatch(name):
+        if name not in PUBLIC and not _INSIDE.fullmatch(name):
             yield name, RIGHTS.get(name, Right(NOBODY))
 
 

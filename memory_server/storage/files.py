@@ -4,7 +4,7 @@ from typing import Protocol
 
 
 class Files(Protocol):
-    """Checks and removes files. Only `drop_copies` may read the database too."""
+    """Checks, mends and removes files. Only `drop_copies` may read the database too."""
 
     def refuse_empty(self) -> None:
         """Raises Unavailable where its file is there and empty: a program emptied it. Backups may be left."""
@@ -27,7 +27,8 @@ class Files(Protocol):
         ...
 
     def tidy(self) -> list[str]:
-        """Let only their owner read its files, and remove copies that were broken off; what was done, a line each."""
+        """Let only their owner read its files, remove copies that were broken off, and make the schema what it should
+        be; what was done, a line each."""
         ...
 
     def drop_copies(self, older_than: str | None = None) -> tuple[str, ...]:

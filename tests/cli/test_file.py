@@ -20,7 +20,39 @@ def test_doctor_as_json(terminal: Terminal, sqlite: Sqlite) -> None:
     sqlite(terminal.servers.db, "INSERT INTO server_days VALUES (90000)")
     assert "The last server ran on 2216-05-31" in terminal("doctor", "--json").json["report"]["clock"]
     sqlite(terminal.servers.db, "DROP TRIGGER memories_inserted")
-    assert terminal("doctor", "--json", code=1).json["problems"] == ["trigger memories_inserted is missing"]
+    assert terminal("doctor", "--json", code=1).json["problems"] == [
+        "trigger memories_inserted on memories is missing"
+    ]
+
+
+def test_sql_that_is_not_ours_is_refused_by_each_command_and_removed_by_one(
+    terminal: Terminal, tmp_path: Path, sqlite: Sqlite
+) -> None:
+    terminal("add", HARBOUR)
+    sqlite(
+        terminal.servers.db,
+        "CREATE VIEW mine AS SELECT content FROM memories",
+        "CREATE TRIGGER evil AFTER INSERT ON memories BEGIN DELETE FROM facts; END",
+    )
+    for command in (
+        ("add", "x"),
+        ("list",),
+        ("search", "harbour"),
+        ("doctor",),
+        ("backup", str(tmp_path / "copy.db")),
+        ("export",),
+    ):
+        refused = terminal(*command, code=1).err
+        assert refused.splitlines()[-1].endswith(
+            "The database holds SQL that is not of this program: trigger evil on memories, view mine. "
+            "Nothing was read. `memory-server doctor --fix` removes it."
+        )
+    assert not (tmp_path / "copy.db").exists()
+    assert terminal("doctor", "--fix").out.splitlines()[:2] == [
+        "fixed       removed trigger evil on memories: it is not of this program",
+        "fixed       removed view mine: it is not of this program",
+    ]
+    assert terminal("list").out
 
 
 def test_where_prints_the_place_alone_and_makes_no_file(terminal: Terminal) -> None:

@@ -205,6 +205,19 @@ def test_a_backup_with_the_journal_of_a_killed_program_is_restored_as_it_was(
     assert damage(target) == []
 
 
+def test_sql_of_a_backup_that_is_not_ours_is_told_and_not_restored(
+    terminal: Terminal, backup: Path, sqlite: Sqlite
+) -> None:
+    sqlite(backup, "CREATE TRIGGER evil AFTER INSERT ON memories BEGIN DELETE FROM memories; END")
+    content = backup.read_bytes()
+    told = f"{backup} holds SQL that is not of this program. It is not restored: trigger evil on memories."
+    assert told in terminal("restore", str(backup), "--dry-run").err
+    assert told in terminal("restore", str(backup), "--yes").err
+    assert backup.read_bytes() == content
+    terminal("add", "written afterwards")
+    assert sqlite(terminal.servers.db, CONTENT).splitlines() == ["new", "written afterwards"]
+
+
 # What is kept
 
 

@@ -93,6 +93,20 @@ def test_what_both_have_learned_is_there_once(apart: tuple[Path, Path], run: Run
     assert sqlite(laptop, asked) == "2|desktop|2029-01-01|2029-01-02"
 
 
+def test_sql_of_the_other_file_that_is_not_ours_does_nothing_and_is_told(
+    apart: tuple[Path, Path], run: Run, sqlite: Sqlite
+) -> None:
+    laptop, desktop = apart
+    sqlite(desktop, "CREATE TRIGGER evil AFTER INSERT ON memories BEGIN DELETE FROM memories; END")
+    content = desktop.read_bytes()
+    summary = run(laptop, "merge", desktop, "--json").summary
+    assert summary["sources"][0]["conflicts"][0] == (
+        "removed trigger evil on memories: it is not of this program"
+    )
+    assert desktop.read_bytes() == content
+    assert sqlite(laptop, "SELECT count(*) FROM sqlite_schema WHERE name = 'evil'") == "0"
+
+
 def test_a_second_merge_changes_nothing(apart: tuple[Path, Path], run: Run, exported: Exported) -> None:
     laptop, desktop = apart
     run(laptop, "merge", desktop)

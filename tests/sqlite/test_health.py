@@ -175,7 +175,7 @@ def test_a_missing_trigger_and_a_memory_outside_the_word_index_and_the_counts_ar
     by_hand.execute("INSERT INTO edges (source_id, target_id, relation) VALUES (1, 2, 'causes')")
     found = by_hand.health.problems()
     assert found[-3:] == [
-        "trigger facts_deleted is missing",
+        "trigger facts_deleted on facts is missing",
         "1 memories are not in the word index",
         "the counts of memories are wrong",
     ]

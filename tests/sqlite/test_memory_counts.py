@@ -105,13 +105,12 @@ def test_doctor_finds_wrong_counts_and_mends_them(
             take(tx, BY_HAND[0], 0, 0)
         take(tx, "INSERT INTO edges (source_id, target_id, relation) VALUES (1, 2, 'supersedes')", 0, 0)
     database.close()
+    trigger = sqlite(path, "SELECT sql FROM sqlite_schema WHERE name = 'memories_set_replaced'")
     sqlite(
         path,
         "DROP TRIGGER memories_set_replaced; UPDATE memories SET replaced = 1; UPDATE memory_counts SET number = 7",
     )
-    sqlite(
-        path, "CREATE TRIGGER memories_set_replaced AFTER UPDATE OF replaced ON memories BEGIN SELECT 1; END"
-    )
+    sqlite(path, trigger)
     database = Database(path, clock)
     assert problems(database) == [
         "2 memories are marked wrongly as replaced by others or not",
