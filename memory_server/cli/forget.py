@@ -14,8 +14,10 @@ from memory_server.cli.opened import caller, erased, opened
 from memory_server.cli.output import Column
 from memory_server.cli.program import verb
 from memory_server.cli.show import Shown, shown
+from memory_server.domain import deadline
 from memory_server.domain.caller import Caller
 from memory_server.domain.change import Kind
+from memory_server.domain.deadline import CALL
 from memory_server.domain.forgetting import Forgotten
 from memory_server.domain.memory import MemoryId
 from memory_server.domain.short_term import ShortTermId
@@ -53,7 +55,8 @@ def forget_command(settings: Settings, ids: tuple[Handle, ...], purge: bool, dry
             return 0
         if purge:
             output.confirm("Erase this for good? Nothing brings it back.", yes, "--yes")
-        return 0 if _forget_all(services, wanted, purge, by) else 1
+        with deadline.within(CALL):  # to purge and to overwrite
+            return 0 if _forget_all(services, wanted, purge, by) else 1
 
 
 def _forget_all(services: "Services", wanted: Sequence[Handle], purge: bool, by: Caller) -> bool:
@@ -69,7 +72,7 @@ def _forget_all(services: "Services", wanted: Sequence[Handle], purge: bool, by:
             until, elsewhere = done.undo_until, elsewhere | dict.fromkeys(done.elsewhere)
             gone.append(handle)
     finally:  # also where the next one failed
-        overwritten = not purge or erased(services.erasure)
+        overwritten = not (purge and gone) or erased(services.erasure)
         for handle in gone:
             output.say(
                 f"{handle} {'deleted' if not purge else 'erased for good' if overwritten else 'purged'}."

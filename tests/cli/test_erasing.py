@@ -95,3 +95,15 @@ def test_a_backup_is_written_and_tells_what_it_holds_where_the_bytes_cannot_be_o
         assert main(["backup", str(target), "--db", str(db)]) == 0
     assert "are left in the database and in this backup: Another process" in capsys.readouterr().err
     assert traces(tmp_path) == ["copy.db", "memory.db"]
+
+
+def test_a_purge_that_purged_nothing_does_not_wait_to_overwrite(
+    terminal: Terminal, sqlite: Sqlite, capsys: pytest.CaptureFixture[str]
+) -> None:
+    db = terminal.servers.db
+    terminal("add", f"{MARK} opens at noon")
+    terminal("add", STAYS)
+    sqlite(db, "DELETE FROM memories WHERE id = 1")
+    with Holder(db, "SELECT count(*) FROM memories"), deadline.within(0.5):
+        assert main(["forget", "2", "--purge", "--yes", "--db", str(db)]) == 1
+    assert "what was purged" not in capsys.readouterr().err
