@@ -183,6 +183,9 @@ class Settings(BaseSettings):
         description="A file that gets a line for each call: who, what, when, which ids and how it ended; no contents. "
         "Only its owner can read it. At 16 MB a new one begins; 8 earlier ones are kept.",
     )
+    audit_required: bool = Field(
+        default=False, description="Refuse calls while the audit log cannot be written."
+    )
     log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = Field(
         default="WARNING", description="The lowest level of messages that are written to standard error."
     )

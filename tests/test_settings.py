@@ -154,6 +154,7 @@ def test_the_environment_sets_what_no_flag_does(monkeypatch: pytest.MonkeyPatch)
         "OAUTH_PERSON": "email",
         "OAUTH_PROJECTS": "groups",
         "AUDIT": "/var/log/audit.log",
+        "AUDIT_REQUIRED": "1",
         "LOG_LEVEL": "ERROR",
         "SESSION": "s1",
     }
@@ -177,7 +178,7 @@ def test_the_environment_sets_what_no_flag_does(monkeypatch: pytest.MonkeyPatch)
     assert settings.oauth_issuer == "https://login.example.com"
     assert settings.oauth_audience == "https://memory.example.com/mcp"
     assert (settings.oauth_person, settings.oauth_projects) == ("email", "groups")
-    assert settings.audit == Path("/var/log/audit.log")
+    assert (settings.audit, settings.audit_required) == (Path("/var/log/audit.log"), True)
     assert set(given) == {name.upper() for name in Settings.model_fields}
 
 

@@ -13,11 +13,15 @@ from memory_server.mcp.offers import offers
 from memory_server.mcp.toolsets import toolsets
 from memory_server.mcp.work import Work
 from memory_server.reader import clock
+from memory_server.services.background import Job
 from memory_server.services.embedding_queue import Unanswered
 from memory_server.settings import Settings
 
 if TYPE_CHECKING:
     from memory_server.mcp.audit import Audit
+
+AUDITING = 60.0
+"""Seconds between two looks whether calls are missing in the audit log; each call that is recorded looks too."""
 
 
 def audit_of(settings: Settings) -> "Audit | None":
@@ -26,17 +30,21 @@ def audit_of(settings: Settings) -> "Audit | None":
         return None
     from memory_server.mcp.audit import Audit
 
-    return Audit(settings.audit, clock)
+    return Audit(settings.audit, clock, settings.audit_required)
 
 
 def work_of(services: Services, audit: "Audit | None") -> Work:
-    """What carries out the calls of these services, with the tools that the settings leave."""
+    """Makes what carries out the calls with the tools that the settings leave; called before the services start."""
     left = {tool.name for tool in listed.chosen(services.settings)}
     observers = [counting(services.calls)]
     if audit is not None:
         observers.append(audit.called)
+        services.background.add(
+            Job("write the audit log", audit.tell_lost, AUDITING, wake=audit.changed, last=audit.tell_lost)
+        )
     tools = [tool for tools in toolsets(services).values() for tool in tools if tool.name in left]
-    return Work.of(tools, offers(services), listed.names(), observers)
+    admit = None if audit is None else audit.admit
+    return Work.of(tools, offers(services), listed.names(), observers, admit)
 
 
 def hooks_of(services: Services) -> Answering:

@@ -15,7 +15,15 @@ _TRUE = frozenset(["1", "true", "t", "yes", "y", "on"])
 """What switches a setting on, in any case: the words of pydantic."""
 
 _SWITCHES = frozenset(
-    ["read_only", "allow_secrets", "no_digests", "no_learning", "no_socket", "no_early_answers"]
+    [
+        "read_only",
+        "allow_secrets",
+        "no_digests",
+        "no_learning",
+        "no_socket",
+        "no_early_answers",
+        "audit_required",
+    ]
 )
 """Every flag of the server that has no value."""
 

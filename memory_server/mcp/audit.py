@@ -1,4 +1,4 @@
-"""The audit log: who called what when, about which ids, and how it ended; and who was not let in.
+"""The audit log: who called what when, about which ids, and how it ended; who was not let in; what has no line.
 
 It has no contents and no token.
 """
@@ -6,17 +6,22 @@ It has no contents and no token.
 import json
 import logging
 import os
+import stat
+import threading
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, dataclass
 from datetime import datetime
-from logging.handlers import RotatingFileHandler
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 from memory_server.domain.calls import Outcome
 from memory_server.domain.moment import timestamp
+from memory_server.errors import Mend, Unavailable
 from memory_server.language.text import visible
 from memory_server.mcp.observing import Observed
+
+logger = logging.getLogger(__name__)
 
 LARGEST = 16 << 20
 """Bytes of the file; then it becomes FILE.1, and a new one begins."""
@@ -47,6 +52,12 @@ _IDS = frozenset(
 LOGIN = "(login)"
 """Stands where the name of a call does: no tool has such a name."""
 
+LOST = "(not recorded)"
+"""Stands there in the line that counts the calls without a line."""
+
+_LONGEST = 1 << 16
+"""Bytes of a line: more than 100 ids and the longest names take."""
+
 
 @dataclass(frozen=True, slots=True)
 class RefusedLogin:
@@ -68,24 +79,76 @@ class RefusedLogin:
 
 
 class Audit:
-    """Writes a line of JSON for each call, and for refused logins, into a file that only its owner reads."""
+    """Writes a line of JSON for each call, and for refused logins, into a file that only its owner reads.
 
-    def __init__(self, path: Path, clock: Callable[[], datetime]) -> None:
-        """Raises OSError where it cannot be written."""
-        handler = _Private(path, maxBytes=LARGEST, backupCount=KEPT, encoding="utf-8")
-        handler.setFormatter(logging.Formatter("%(message)s"))
-        self._log = logging.Logger("audit", logging.INFO)  # no child of the root: its lines go nowhere else
-        self._log.addHandler(handler)
+    Lines that cannot be written are counted; as soon as one can be written again, a line tells the number before it.
+    """
+
+    def __init__(self, path: Path, clock: Callable[[], datetime], required: bool = False) -> None:
+        """`required`: calls are refused while their lines cannot be written.
+
+        Raises:
+            OSError: the file cannot be written.
+        """
+        self._file = _Lines(path)
         self._clock = clock
+        self._required = required
+        self._writing = threading.Lock()
+        self._lost: dict[str, Any] = {}
+        """The line that counts what has none; empty if there is nothing to count."""
+        self.changed = threading.Event()
+        """Is set when lines begin to be lost, and when they can be written again."""
 
     def called(self, call: Observed) -> None:
-        self._write(_line(call))
+        self._record(_line(call))
 
     def refused(self, login: RefusedLogin) -> None:
-        self._write({"call": LOGIN, "outcome": Outcome.REFUSED.value, **asdict(login)})
+        self._record({"call": LOGIN, "outcome": Outcome.REFUSED.value, **asdict(login)})
 
-    def _write(self, line: dict[str, Any]) -> None:
-        self._log.info(json.dumps({"at": timestamp(self._clock()), **line}, ensure_ascii=False))
+    def admit(self) -> None:
+        """Raises Unavailable if calls are refused now because they would get no line."""
+        if self._required:
+            try:
+                self.tell_lost()
+            except Unavailable as error:
+                raise Unavailable(f"{error} Calls without a line are refused.", Mend.TRY_AGAIN) from error
+
+    def tell_lost(self) -> None:
+        """Writes the line that counts the calls without one, if there are any.
+
+        Raises:
+            Unavailable: it cannot be written.
+        """
+        with self._writing:
+            try:
+                self._write([])
+            except OSError as error:
+                count, since, wrong = self._lost["calls"], self._lost["since"], error.strerror
+                problem = (
+                    f"The audit log cannot be written: {wrong}. {count} calls are not recorded since {since}."
+                )
+                raise Unavailable(problem) from error
+
+    def _record(self, line: dict[str, Any]) -> None:
+        at = timestamp(self._clock())
+        with self._writing:
+            try:
+                self._write([{"at": at, **line}])
+            except OSError as error:
+                if not self._lost:
+                    logger.error("the audit log cannot be written: %s", error.strerror)
+                    self._lost = {"call": LOST, "calls": 0, "since": at}
+                    self.changed.set()
+                self._lost["calls"] += 1
+
+    def _write(self, lines: list[dict[str, Any]]) -> None:
+        if self._lost:
+            lines = [{"at": timestamp(self._clock()), **self._lost}, *lines]
+        if lines:
+            self._file.append("".join(f"{json.dumps(line, ensure_ascii=False)}\n" for line in lines).encode())
+        if self._lost:
+            self._lost = {}
+            self.changed.set()
 
 
 def _line(call: Observed) -> dict[str, Any]:
@@ -118,14 +181,68 @@ def _ids(said: object) -> Iterator[int]:
             yield from _ids(each)
 
 
-class _Private(RotatingFileHandler):
-    """Its files are made so that nobody else can ever open them."""
+class _Lines:
+    """A file of whole lines that only its owner can ever open. A large one is renamed, and a new one begins."""
 
-    def _open(self) -> Any:
-        handle = os.open(self.baseFilename, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
-        Path(self.baseFilename).chmod(0o600)
-        return open(handle, "a", encoding=self.encoding)  # noqa: PTH123 - the handler closes it
+    def __init__(self, path: Path) -> None:
+        """Raises OSError if it cannot be written."""
+        self._path = path
+        self._file = self._opened()
 
-    def handleError(self, record: logging.LogRecord) -> None:  # noqa: ARG002
-        """A line that cannot be written must be noticed, and must not name what it was about."""
-        logging.getLogger(__name__).exception("the audit log cannot be written")
+    def append(self, lines: bytes) -> None:
+        """Writes all of them or, where it raises OSError, nothing."""
+        file = self._with_room(len(lines))
+        begin, written = os.fstat(file).st_size, 0
+        try:
+            while written < len(lines):
+                written += os.write(file, lines[written:])
+        except OSError:
+            if (
+                written and os.fstat(file).st_size == begin + written
+            ):  # no other process has written behind it
+                os.ftruncate(file, begin)
+            raise
+
+    def _with_room(self, more: int) -> int:
+        """The open file; a new one where it was moved or deleted, or would become too large."""
+        if self._file >= 0:
+            is_named = self._is_named()
+            if is_named and os.fstat(self._file).st_size + more <= LARGEST:
+                return self._file
+            os.close(self._file)
+            self._file = -1
+            if is_named:
+                self._rename()
+        self._file = self._opened()
+        return self._file
+
+    def _is_named(self) -> bool:
+        try:
+            return os.path.samestat(self._path.stat(), os.fstat(self._file))
+        except FileNotFoundError:
+            return False
+
+    def _rename(self) -> None:
+        names = [self._path, *(Path(f"{self._path}.{number}") for number in range(1, KEPT + 1))]
+        for source, target in reversed(list(pairwise(names))):
+            if source.exists():
+                source.replace(target)
+
+    def _opened(self) -> int:
+        flags = os.O_RDWR | os.O_CREAT | os.O_APPEND | getattr(os, "O_BINARY", 0)
+        file = os.open(self._path, flags, 0o600)
+        self._path.chmod(0o600)
+        if stat.S_ISREG(os.fstat(file).st_mode):
+            _end_last_line(file)
+        return file
+
+
+def _end_last_line(file: int) -> None:
+    """Cuts the part of a line that a killed process has left; ends a line that is not of this log."""
+    size = os.fstat(file).st_size
+    os.lseek(file, max(0, size - _LONGEST), os.SEEK_SET)
+    last = os.read(file, _LONGEST).rpartition(b"\n")[2]
+    if last.startswith(b'{"at": '):
+        os.ftruncate(file, size - len(last))
+    elif last:
+        os.write(file, b"\n")

@@ -153,6 +153,8 @@ class MemoryServer(MCPServer[Any]):
             raise failures.refusal(failures.may_not_write(name))
         turn = self.trigger_slots.place(caller.person) if tool.evaluates else nullcontext()
         try:
+            if work.admit is not None:
+                work.admit()
             with deadline.within(deadline.CALL):
                 async with turn, self.slots.place(caller.person):
                     return await work.call(tool, arguments, caller)
@@ -253,6 +255,8 @@ class MemoryServer(MCPServer[Any]):
         """
         with observed(work.observers, Observed(method, caller, about or {}, is_tool=False)):
             try:
+                if work.admit is not None:
+                    work.admit()
                 with deadline.within(deadline.CALL):
                     async with self.slots.place(caller.person):
                         return await anyio.to_thread.run_sync(again.whole, action)

@@ -2,7 +2,7 @@
 that of the SDK, and the handshake and the list of tools do not need it."""
 
 import logging
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -40,6 +40,8 @@ class Work:
     """The names of all tools, also of those that the settings switch off."""
     offers: Offers
     observers: Sequence[Observer] = ()
+    admit: Callable[[], None] | None = None
+    """Raises MemoryServerError if no call may be carried out now."""
 
     @classmethod
     def of(
@@ -48,10 +50,11 @@ class Work:
         offers: Offers,
         everything: Sequence[str] | None = None,
         observers: Sequence[Observer] = (),
+        admit: Callable[[], None] | None = None,
     ) -> "Work":
         """`everything` is left out where no tool is switched off."""
         named = {tool.name: tool for tool in tools}
-        return cls(named, list(named) if everything is None else everything, offers, observers)
+        return cls(named, list(named) if everything is None else everything, offers, observers, admit)
 
     @property
     def listed(self) -> list[ListedTool]:

@@ -49,10 +49,14 @@ class Background:
 
     def __init__(self, database: Database, jobs: Sequence[Job]) -> None:
         self._database = database
-        self._jobs = jobs
+        self._jobs = list(jobs)
         self._process = uuid.uuid4().hex
         self._stopping = threading.Event()
         self._threads: list[threading.Thread] = []
+
+    def add(self, job: Job) -> None:
+        """Add a job of a face, before the start."""
+        self._jobs.append(job)
 
     def start(self) -> None:
         """Begin; returns at once."""
