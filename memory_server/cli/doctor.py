@@ -1,5 +1,6 @@
 """`memory-server doctor`: reports what is in use, and what is wrong."""
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
@@ -34,9 +35,14 @@ _RESCUED = "May hold what was purged since. Delete it when you have all that you
 @options.json_option
 def doctor_command(settings: Settings, fix: bool, as_json: bool) -> int:
     """Check the database; report what is in use and what is wrong. Exits with 1 if something is wrong."""
-    with opened(settings) as services:
-        fixed = (*services.health.mend(), *status.mend()) if fix else ()
-        found = examined(services, fixed)
+    if isinstance(settings.db, Path) and not settings.db.exists():
+        found = DoctorAnswer(
+            {"database": f"{settings.db} (the first assistant makes it)", "problems": "none"}, (), ()
+        )
+    else:
+        with opened(settings) as services:
+            fixed = (*services.health.mend(), *status.mend()) if fix else ()
+            found = examined(services, fixed)
     if as_json:
         output.as_json(found)
         return 1 if found.problems else 0

@@ -25,7 +25,7 @@ from memory_server.cli.handles import Handle, HandleType
 from memory_server.cli.opened import caller, opened
 from memory_server.cli.program import verb
 from memory_server.domain.caller import Caller, Person
-from memory_server.domain.change import ChangeFilter, Kind
+from memory_server.domain.change import Action, ChangeFilter, Kind
 from memory_server.domain.edge import Walk
 from memory_server.domain.memory import MemoryId
 from memory_server.domain.moment import timestamp
@@ -73,8 +73,19 @@ def shown(services: "Services", handle: Handle, by: Caller) -> Shown:
     """The thing that a handle names.
 
     Raises:
-        NotFound: there is none.
+        NotFound: there is none; the message tells whether it is deleted.
     """
+    try:
+        return _found(services, handle, by)
+    except NotFound:
+        deleted = ChangeFilter(kind=handle.kind, item=handle.id, undone=True)
+        for change in services.changes.select(deleted, 1).changes:
+            if change.action is Action.DELETED:
+                raise NotFound(f"{handle} is deleted ({change.id}).", Mend.LIST_CHANGES) from None
+        raise
+
+
+def _found(services: "Services", handle: Handle, by: Caller) -> Shown:
     match handle.kind:
         case Kind.MEMORY:
             return _memory(services, MemoryId(handle.id))

@@ -382,7 +382,10 @@ class EmbeddingQueue:
         return Coverage(name(answering.embedder.space), embedded, waiting, None)
 
     def kept(self, project: str | None = None) -> Coverage:
-        """How far the embeddings are that the file has, without loading the model that made them."""
+        """How far the embeddings are that the file has, without loading the model that made them.
+
+        Before a model has made any, all memories wait.
+        """
         with self._database.read() as tx:
             for each in tx.embeddings.spaces()[:1]:
                 return Coverage(
@@ -391,7 +394,7 @@ class EmbeddingQueue:
                     tx.embeddings.count_waiting(each.id, Embedded.MEMORIES),
                     None,
                 )
-        return Coverage("none", 0, 0, None)
+            return Coverage("none", 0, tx.memory_counts.total(), None)
 
     def _embedder_of(self, space: Space) -> Embedder | Problem:
         """The embedder of a space, loaded once at need; or why it cannot be had here."""

@@ -12,6 +12,20 @@ from tests.sqlite.test_upgrade import NEWEST, at
 pytestmark = pytest.mark.anyio
 
 
+def test_doctor_finds_nothing_wrong_before_the_first_start(terminal: Terminal) -> None:
+    terminal.servers.db.unlink()
+    assert "the first assistant makes it" in terminal("doctor").out
+    assert terminal("doctor", "--json").json["problems"] == []
+    assert not terminal.servers.db.exists()
+
+
+def test_stats_counts_what_waits_before_a_model_has_embedded_anything(
+    terminal: Terminal, sqlite: Sqlite
+) -> None:
+    sqlite(terminal.servers.db, *2 * ("INSERT INTO memories (content, type) VALUES ('by hand', 'error')",))
+    assert terminal("stats", "--json").json["waiting"] == 2
+
+
 def test_doctor_as_json(terminal: Terminal, sqlite: Sqlite) -> None:
     terminal("add", HARBOUR)
     sound = terminal("doctor", "--json").json

@@ -65,6 +65,9 @@ async def test_what_is_forgotten_comes_back(server: Servers, terminal: Terminal,
     assert HARBOUR in contents(terminal)
     gone = terminal("forget", *things)
     assert len(gone.out.splitlines()) == 5
+    assert "m1 is deleted (d1)." in terminal("show", "1", code=1).err
+    assert "t1 is deleted (d2)." in terminal("show", "t1", code=1).err
+    assert "No memory 41" in terminal("show", "41", code=1).err
     assert HARBOUR not in contents(terminal)
     changes = terminal("log", "--undoable", "--json").json["changes"]
     assert {each["handle"] for each in changes} == {"f:project/current.task", "w:zoo", "s1", "t1", "m1"}

@@ -145,6 +145,7 @@ DATA = {
         INSERT INTO conversations (name) VALUES ('ada' || char(31) || 'talk');
         INSERT OR IGNORE INTO memories (id, content, type) VALUES (1, 'It is there already', 'learning');
     """,
+    29: "INSERT INTO server_days (day) VALUES (20000);",
 }
 """What a file can hold from a version on."""
 
