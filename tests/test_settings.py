@@ -594,6 +594,17 @@ def test_a_backup_replaces_an_older_backup_but_nothing_else(
     assert list(tmp_path.glob("*.tmp")) == []
 
 
+def test_the_doctor_finds_nothing_wrong_before_the_first_start(
+    program: Program, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
+    monkeypatch.delenv("MEMORY_SERVER_DB", raising=False)
+    done = program("doctor")
+    assert (done.code, done.err) == (0, "")
+    assert "memory.db (the first assistant makes it)\nproblems    none\n" in done.out
+    assert list(tmp_path.rglob("*.db")) == []
+
+
 def test_the_doctor_makes_no_database(program: Program, tmp_path: Path) -> None:
     done = program("doctor", "--db", str(tmp_path / "typo.db"))
     assert done.code == 1

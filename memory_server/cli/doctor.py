@@ -35,7 +35,8 @@ _RESCUED = "May hold what was purged since. Delete it when you have all that you
 @options.json_option
 def doctor_command(settings: Settings, fix: bool, as_json: bool) -> int:
     """Check the database; report what is in use and what is wrong. Exits with 1 if something is wrong."""
-    if isinstance(settings.db, Path) and not settings.db.exists():
+    named = "db" in settings.model_fields_set  # a path that somebody names may be mistyped
+    if not named and isinstance(settings.db, Path) and not settings.db.exists():
         found = DoctorAnswer(
             {"database": f"{settings.db} (the first assistant makes it)", "problems": "none"}, (), ()
         )

@@ -12,13 +12,6 @@ from tests.sqlite.test_upgrade import NEWEST, at
 pytestmark = pytest.mark.anyio
 
 
-def test_doctor_finds_nothing_wrong_before_the_first_start(terminal: Terminal) -> None:
-    terminal.servers.db.unlink()
-    assert "the first assistant makes it" in terminal("doctor").out
-    assert terminal("doctor", "--json").json["problems"] == []
-    assert not terminal.servers.db.exists()
-
-
 def test_stats_counts_what_waits_before_a_model_has_embedded_anything(
     terminal: Terminal, sqlite: Sqlite
 ) -> None:
