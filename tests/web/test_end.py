@@ -56,7 +56,7 @@ def test_a_signal_ends_it_while_a_job_is_inside_the_model_and_pages_are_asked_fo
     server.cold = True
     process = server.process("view", "--embedder", "bundled")
     host, cookie = opened(process)
-    until(lambda: 0 < int(sqlite(server.db, "SELECT count(*) FROM embedding_queue")) < 400, "it embeds")
+    until(lambda: 0 < int(sqlite(server.db, "SELECT count(*) FROM embedding_queue")) < 400, "it embeds", 60)
     answered = threading.Semaphore(0)
 
     def look() -> None:
