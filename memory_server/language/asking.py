@@ -20,7 +20,7 @@ _OF_THE_MOMENT = r"""
 
 
 def asks_for_a_fact(prompt: str) -> bool:
-    """Whether a prompt is one short question for a fact."""
+    """True if a prompt is one short question for a fact."""
     if len(prompt) > LONGEST or "\n" in prompt or not prompt.endswith(("?", "？")):
         return False
     return bool(_re(_ASKS).search(prompt)) and not _re(_OF_THE_MOMENT).search(prompt)

@@ -1,4 +1,4 @@
-"""How common words are in ordinary texts: a small store cannot tell by itself.
+"""The share of ordinary texts that hold a word: a small store cannot tell by itself.
 
 `scripts/quality/background.py` counts them in public sets of dialogues, notes and passages, in both languages.
 """
@@ -22,21 +22,21 @@ def share(term: str) -> float:
 
 
 def rarity(term: str) -> float:
-    """How much a term tells: the logarithm of its rarity in ordinary texts."""
+    """The information in a term, in nats: minus the logarithm of its share of ordinary texts."""
     return -log(share(term))
 
 
 def weight(holding: int, texts: int, usual: float) -> float:
-    """The inverse document frequency of a term that so many texts of a store hold, smoothed by ordinary language.
+    """The inverse document frequency of a term in a store, smoothed by ordinary language.
 
-    `usual` is the share of ordinary texts that hold it.
+    `holding` of the `texts` of the store hold it; `usual` is the share of ordinary texts that hold it.
     """
-    total, held = texts + BACKGROUND, holding + BACKGROUND * usual
-    return log(1 + (total - held + 0.5) / (held + 0.5))
+    total, with_term = texts + BACKGROUND, holding + BACKGROUND * usual
+    return log(1 + (total - with_term + 0.5) / (with_term + 0.5))
 
 
 @cache
 def _shares() -> dict[str, float]:
     text = Path(__file__).with_name("background.json").read_text(encoding="utf-8")
-    found: dict[str, float] = json.loads(text)
-    return found
+    shares: dict[str, float] = json.loads(text)
+    return shares

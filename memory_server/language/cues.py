@@ -63,7 +63,7 @@ _NEGATION = r"""
 
 @dataclass(frozen=True, slots=True)
 class Cues:
-    """How often a text tells of a change, of what was mended, of trouble, of what is still to come; and negates."""
+    """Number of words in a text that tell of a change, a repair, trouble or a plan, and of those that negate."""
 
     change: int
     mended: int
@@ -81,4 +81,4 @@ def read(folded: str) -> Cues:
 def _patterns() -> tuple[re.Pattern[str], ...]:
     """Compiled at the first use: that takes 5 ms."""
     lists = (_CHANGE, _MENDED, _TROUBLE, _PENDING, _NEGATION)
-    return tuple(re.compile(each, re.VERBOSE) for each in lists)
+    return tuple(re.compile(source, re.VERBOSE) for source in lists)

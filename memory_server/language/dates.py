@@ -61,16 +61,16 @@ class Span:
 
 
 def named(text: str, today: date) -> list[Span]:
-    """The spans that a folded question names, relative ones from `today` on back."""
-    found = []
+    """The spans that a folded question names; relative ones count back from `today`."""
+    date_spans = []
     for pattern, read in _READERS:
         for match in pattern.finditer(text):
             try:
-                found.append(read(match, today))
+                date_spans.append(read(match, today))
             except ValueError:  # the 31st of June
                 continue
         text = pattern.sub(" ", text)
-    return found
+    return date_spans
 
 
 def _day(year: int, month: int, day: int) -> Span:
@@ -171,8 +171,8 @@ def _relative(match: re.Match[str], today: date) -> Span:
 
 def _weekday(match: re.Match[str], today: date) -> Span:
     """The last such day before today."""
-    wanted = _WEEKDAYS.index(match["weekday"])
-    return _days(today - timedelta(days=(today.weekday() - wanted - 1) % 7 + 1), 1)
+    weekday = _WEEKDAYS.index(match["weekday"])
+    return _days(today - timedelta(days=(today.weekday() - weekday - 1) % 7 + 1), 1)
 
 
 def _weekday_of_week(match: re.Match[str], today: date) -> Span:

@@ -155,7 +155,7 @@ _FEELING = _set(
 
 
 class Surroundings(NamedTuple):
-    """What is around a word in its clause."""
+    """The words around a word in its clause."""
 
     before: Sequence[str]
     """The last words before it that were kept."""
@@ -178,7 +178,7 @@ class Surroundings(NamedTuple):
 
 
 def limits(word: str) -> bool:
-    """Whether `word` means not or only. What such a word refers to can change with a comma, a filler or 了."""
+    """True if `word` means not or only. A comma, a filler or 了 can change what such a word refers to."""
     return word in _NEGATIONS or any(character in word for character in _LIMITING)
 
 
@@ -188,7 +188,7 @@ def _verb(words: Iterable[str]) -> str:
 
 
 def _is_article(around: Surroundings) -> bool:
-    """Whether a noun follows: not so in a + b, select a, b, "plan a costs", "hall a is", "team a failed"."""
+    """True if a noun follows: not so in a + b, select a, b, "plan a costs", "hall a is", "team a failed"."""
     following = around.following
     if following in _BE | _MODALS | _PREPOSITIONS | {"or", "and", "has", "have", "had"}:
         return False
@@ -198,20 +198,20 @@ def _is_article(around: Surroundings) -> bool:
 
 
 def _repeats_total(around: Surroundings) -> bool:
-    """Whether 都 only repeats a word such as 所有. Next to a negation its position changes the meaning (不都, 都不)."""
+    """True if 都 only repeats a word such as 所有. Next to a negation its position changes the meaning (不都, 都不)."""
     if around.last.endswith(_NEGATIVE) or around.following.startswith(_NEGATIVE):
         return False
     return any(word.startswith(_TOTAL) for word in around.before)
 
 
 def _stresses(around: Surroundings) -> bool:
-    """Whether 就 only adds stress, as in 就放在, 就是; but 不就是 differs from 不是."""
+    """True if 就 only adds stress, as in 就放在, 就是; but 不就是 differs from 不是."""
     stressed = around.following.startswith(("在", "是", "来自")) or around.following.endswith("在")
     return stressed and not around.last.endswith(_NEGATIVE)
 
 
 def _changes_the_noun(around: Surroundings) -> bool:
-    """Whether it matters that 的 stands before a noun."""
+    """True if 的 before a noun changes the meaning."""
     if around.joined or around.following.startswith((*_INSTITUTIONS, *_TITLES)):
         return True
     # 咬了猎人的狗 has two meanings: the dog that bit the hunter, or bit the hunter's dog.
@@ -266,7 +266,7 @@ _SILENT_IF: dict[str, Callable[[Surroundings], bool]] = {
 
 
 def is_silent(word: str, around: Surroundings) -> bool:
-    """Whether `word` carries no meaning in these surroundings."""
+    """True if `word` carries no meaning in these surroundings."""
     return word in _SILENT_IF and _SILENT_IF[word](around)
 
 

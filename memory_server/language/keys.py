@@ -51,7 +51,7 @@ _ASSISTANT = frozenset({"assistant", "char"})
 
 
 def in_scope(role: str, scope: Scope) -> bool:
-    """Whether messages of a role belong to a scope; assistant and char are two names of one role."""
+    """True if messages of a role belong to a scope; assistant and char are two names of one role."""
     match scope:
         case Scope.ANY:
             return True
@@ -75,7 +75,7 @@ def searchable(text: str) -> str:
 
 
 def needle(key: str) -> str:
-    """What to search for in a searchable text; empty if the key is blank, which is never found."""
+    """The form of a key that is searched for in a searchable text; empty if the key is blank, which is never found."""
     return _edged(_BLANK.sub("", _spelled(key)))
 
 
@@ -85,9 +85,9 @@ def _spelled(text: str) -> str:
 
 
 def found(key: str, text: str) -> bool:
-    """Whether a text contains a key as whole words, or anywhere in scripts without spaces between words."""
-    wanted = needle(key)
-    return wanted != "" and wanted in searchable(text)
+    """True if a text contains a key as whole words, or anywhere in scripts without spaces between words."""
+    sought = needle(key)
+    return sought != "" and sought in searchable(text)
 
 
 def utf16(text: str) -> str:
@@ -140,8 +140,8 @@ class WordsKey:
     text: str
     needle: str
 
-    def found(self, said: Said) -> bool:
-        return self.needle != "" and self.needle in said.searchable
+    def found(self, message: Said) -> bool:
+        return self.needle != "" and self.needle in message.searchable
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,11 +157,11 @@ class RegexKey:
     squared: bool = False
     work: int = 1
 
-    def found(self, said: Said) -> bool:
-        return self.search(said.utf16)
+    def found(self, message: Said) -> bool:
+        return self.search(message.utf16)
 
     def search(self, units: str) -> bool:
-        """Whether it is found in a text of UTF-16 units."""
+        """True if the expression matches in a text of UTF-16 units."""
         return self.compiled.search(units) is not None
 
     def cost(self, length: int) -> int:
@@ -177,11 +177,11 @@ def words_key(text: str) -> WordsKey:
 
 
 def distinct(keys: Iterable[Key]) -> tuple[Key, ...]:
-    """Each key once: words that fold to the same text are one key."""
-    kept: dict[object, Key] = {}
+    """The keys without repetitions: words that fold to the same text are one key."""
+    keys_by_spelling: dict[object, Key] = {}
     for key in keys:
-        kept.setdefault(key.needle if isinstance(key, WordsKey) else (key.source, key.flags), key)
-    return tuple(kept.values())
+        keys_by_spelling.setdefault(key.needle if isinstance(key, WordsKey) else (key.source, key.flags), key)
+    return tuple(keys_by_spelling.values())
 
 
 def clamped(depth: float | None) -> int | None:
@@ -194,18 +194,18 @@ def clamped(depth: float | None) -> int | None:
 
 
 def recent(messages: Sequence[Said], scope: Scope, depth: int | None) -> Sequence[Said]:
-    """Of the last `depth` messages those in the scope."""
+    """The messages in the scope among the last `depth`; None: among all."""
     last = messages if depth is None else messages[-depth:]
     return [message for message in last if in_scope(message.role, scope)]
 
 
-def hits(said: Iterable[Said], keys: Iterable[Key]) -> list[tuple[Key, Said]]:
-    """Which key is found in which message; `match_keys` returns their number."""
-    return [(key, message) for message in said for key in keys if key.found(message)]
+def hits(messages: Iterable[Said], keys: Iterable[Key]) -> list[tuple[Key, Said]]:
+    """The pairs of a key and a message that contains it; `match_keys` returns their number."""
+    return [(key, message) for message in messages for key in keys if key.found(message)]
 
 
 def all_found(joined: Said, keys: Sequence[Key]) -> bool:
-    """Whether every key is found in the messages joined by line feeds; false without keys."""
+    """True if every key is found in the messages joined by line feeds; false without keys."""
     return bool(keys) and all(key.found(joined) for key in keys)
 
 

@@ -5,7 +5,7 @@ from typing import Any, cast
 
 
 def lazy(pattern: str, flags: int = 0) -> re.Pattern[str]:
-    """What `re.compile` gives, but compiled later."""
+    """A pattern as from `re.compile`, but compiled at its first use."""
     return cast("re.Pattern[str]", _Lazy(pattern, flags))
 
 
@@ -15,7 +15,7 @@ class _Lazy:
         self._flags = flags
 
     def __getattr__(self, name: str) -> Any:
-        """Called once for each name: from then on it is found without this."""
-        found = getattr(re.compile(self._pattern, self._flags), name)
-        setattr(self, name, found)
-        return found
+        """Compile the pattern and keep its attribute; Python calls this once for each name."""
+        attribute = getattr(re.compile(self._pattern, self._flags), name)
+        setattr(self, name, attribute)
+        return attribute

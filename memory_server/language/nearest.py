@@ -7,19 +7,19 @@ ALIKE = 60.0
 suggests `search`, `find` does not. Every "Did you mean" of the program uses this one."""
 
 
-def meant(name: str, known: Sequence[str]) -> str | None:
+def meant(name: str, names: Sequence[str]) -> str | None:
     """The known name that is most similar to a wrong one, case and `_` ignored; None if none is similar enough."""
     from rapidfuzz import fuzz, process  # imported here, because only a mistake needs it
 
-    near = process.extractOne(name, known, scorer=fuzz.ratio, score_cutoff=ALIKE, processor=_letters)
+    near = process.extractOne(name, names, scorer=fuzz.ratio, score_cutoff=ALIKE, processor=_letters)
     return near[0] if near else None
 
 
-def nearest(name: str, known: Sequence[str]) -> str:
+def nearest(name: str, names: Sequence[str]) -> str:
     """Sentences for an error: which known name was probably meant, if any, then all known names."""
-    near = meant(name, known)
+    near = meant(name, names)
     hint = f"Did you mean `{near}`? " if near else ""
-    return f"{hint}There are: {', '.join(known)}."
+    return f"{hint}There are: {', '.join(names)}."
 
 
 def _letters(name: str) -> str:

@@ -155,7 +155,7 @@ def _from_han(match: re.Match[str]) -> str:
             return numeral
     elif all(character in _DIGITS for character in numeral):
         is_year = len(numeral) == 4 and after.startswith("年")
-        return "".join(str(_DIGITS[each]) for each in numeral) if is_year else numeral
+        return "".join(str(_DIGITS[digit]) for digit in numeral) if is_year else numeral
     value = _value(numeral)
     return numeral if value is None else str(value)
 
@@ -208,5 +208,5 @@ def _hour(match: re.Match[str]) -> str:
 
 def _month(match: re.Match[str]) -> str:
     name = match[1] or match[3]
-    number = next(number for number, each in enumerate(MONTHS, 1) if each.startswith(name[:3]))
+    number = next(number for number, month in enumerate(MONTHS, 1) if month.startswith(name[:3]))
     return f" {number} "

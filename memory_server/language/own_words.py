@@ -36,16 +36,16 @@ _QUOTED = re.compile("[\"“”「」『』«»]|(?<!\\w)['‘][^'’]+['’](?!
 def own_words(text: str) -> list[str]:
     """The sentences that the person says, each on one line; none where most lines are code or a log."""
     lines = _FENCED.sub("\n", text).splitlines()
-    said = [line for line in lines if not _not_said().search(line)]
-    if 2 * len(said) < len([line for line in lines if line.strip()]):
+    prose = [line for line in lines if not _not_said().search(line)]
+    if 2 * len(prose) < len([line for line in lines if line.strip()]):
         return []
-    found = []
-    for sentence in (each for whole in sentences.split("\n".join(said)) for each in _END.split(whole)):
+    own_sentences = []
+    for sentence in (part for whole in sentences.split("\n".join(prose)) for part in _END.split(whole)):
         if _handed_over().search(sentence):
             break
         if not _QUOTED.search(sentence):
-            found.append(sentence)
-    return found
+            own_sentences.append(sentence)
+    return own_sentences
 
 
 @cache

@@ -41,17 +41,17 @@ class Pattern:
         return keys.found(self.words, text)
 
 
-def parse(given: str) -> Pattern:
+def parse(text: str) -> Pattern:
     """Read words, or `/regex/flags`. RE2 runs the expression, so its time is linear in the length of the text.
 
     Raises:
         ValueError: there are no words, or RE2 does not accept the expression.
     """
-    slashed = _SLASHED.fullmatch(given.strip())
+    slashed = _SLASHED.fullmatch(text.strip())
     if slashed is None:
-        if not given.strip():
+        if not text.strip():
             raise ValueError("has no visible character")
-        return Pattern(given.strip())
+        return Pattern(text.strip())
     unknown = [flag for flag in slashed["flags"] if flag not in _FLAGS]
     if unknown:
         raise ValueError(

@@ -43,7 +43,7 @@ CHINESE_STOP_WORDS = """
     什么时候 为什么 怎么样 是不是 有没有 什么 怎么 如何 为何 哪些 哪个 哪里 哪儿 多少 几个 这个 那个 我们 你们 他们
     她们 它们 是否 可以 一个 请问 关于 因为 所以 但是 如果 已经 还是 或者 以及 我 你 他 她 它 谁 请 吗
     """.split()
-"""The same in Chinese, longest first; they are removed from a run before it is split. A list by hand."""
+"""Chinese stop words, longest first; they are removed from a run before it is split. A list by hand."""
 
 SYMBOL = re.compile("[\U0001f000-\U0001faff\u2600-\u27bf]")
 """Emoji and dingbats: the index has no terms for them, so texts are searched for them directly."""
@@ -76,17 +76,17 @@ def index_phrase(word: str) -> str:
 
 
 def _terms(text: str, *, stops: bool) -> list[str]:
-    found: list[str] = []
+    terms: list[str] = []
     for match in _RUN.finditer(_spaced(fold(text))):
         run = match[0]
         if not match["spaceless"]:
             if _has_letter(run) and not (stops and run in ENGLISH_STOP_WORDS):
-                found.append(run)
+                terms.append(run)
             continue
         for part in _CHINESE_STOPS.split(run) if stops else [run]:
             # The index has no terms for radicals such as ⺀: they are searched for in the text itself.
-            found.extend(filter(_has_letter, _pairs(part, stops=stops)))
-    return found
+            terms.extend(filter(_has_letter, _pairs(part, stops=stops)))
+    return terms
 
 
 def _spaced(text: str) -> str:
@@ -107,7 +107,7 @@ def _separates(character: str) -> bool:
 
 
 def _has_letter(run: str) -> bool:
-    """Whether a run has a letter: accents and joiners alone are not a word."""
+    """True if a run has a letter: accents and joiners alone are not a word."""
     return any(unicodedata.category(character) in _LETTERS for character in run)
 
 
@@ -116,5 +116,5 @@ def _pairs(run: str, *, stops: bool) -> list[str]:
     if len(run) == 1:
         return [] if stops and run in STOP_CHARACTERS else [run]
     pairs = [run[i : i + 2] for i in range(len(run) - 1)]
-    kept = [pair for pair in pairs if not (stops and STOP_CHARACTERS.intersection(pair))]
-    return [" ".join(pair) for pair in kept]
+    term_pairs = [pair for pair in pairs if not (stops and STOP_CHARACTERS.intersection(pair))]
+    return [" ".join(pair) for pair in term_pairs]

@@ -1,4 +1,4 @@
-"""What a question asks for: its parts, where it is several in one, and the kind of answer that it wants."""
+"""Reads a question: its parts, where it is several in one, and the kind of answer that it asks for."""
 
 import re
 from dataclasses import dataclass
@@ -29,7 +29,7 @@ _AT_LAST = re.compile(
     r"|\bmy (?:real|actual) question is[:,]?\s*",
     re.IGNORECASE,
 )
-"""Words with which a person comes to the question at last: what was said before them was small talk."""
+"""Words with which a person finally asks the question: the sentences before them are small talk."""
 
 _PREAMBLE = re.compile(r"^(?:(?:等等|诶|哎呀?|抱歉|不好意思|对了|不对|哦豁?|嗯)[哈啊呀]?[，,]\s*)+")
 _ENDS = tuple(".。?？!！;；…")
@@ -71,7 +71,7 @@ class Question:
 
 
 def read(text: str) -> Question:
-    """Read a question as it was typed. What is told before it asks for nothing."""
+    """Read a question as it was typed. Sentences that only lead up to it are not in `core`."""
     blocks = [_sentences(block) for block in _JOINT.sub(_ended, text).split(_BREAK)]
     asking = [piece for block in blocks for piece in _asking(block)]
     sentences = sum(map(len, blocks))
@@ -97,8 +97,8 @@ def _ended(joint: re.Match[str]) -> str:
 
 
 def _sentences(text: str) -> list[str]:
-    quoted = [found.span() for found in _QUOTED.finditer(text)]
-    ends = [found.span() for found in _CUT.finditer(text)]
+    quoted = [match.span() for match in _QUOTED.finditer(text)]
+    ends = [match.span() for match in _CUT.finditer(text)]
     ends = [end for end in ends if not any(first < end[0] < last for first, last in quoted)]
     starts = [0, *(end for _, end in ends)]
     cut = (
@@ -109,11 +109,11 @@ def _sentences(text: str) -> list[str]:
 
 
 def _asking(sentences: list[str]) -> list[str]:
-    """Those that ask, else all; from the one on that comes to the question at last."""
+    """The sentences that ask, or all if none is marked; those before the words of `_AT_LAST` are left out."""
     for number in range(len(sentences) - 1, -1, -1):
         sentence = sentences[number]
-        if (cue := _AT_LAST.search(sentence)) and _says(rest := sentence[cue.end() :].strip(_EDGES)):
-            sentences = [rest, *sentences[number + 1 :]]
+        if (cue := _AT_LAST.search(sentence)) and _says(question := sentence[cue.end() :].strip(_EDGES)):
+            sentences = [question, *sentences[number + 1 :]]
             break
     pieces = list(map(_without_preamble, sentences))
     return list(filter(_is_marked, pieces)) or pieces

@@ -65,8 +65,8 @@ def lengths(text: str, limits: Sequence[float]) -> list[str]:
 
     if len(looked_at) == len(text) and sums[-1] <= min(limits):
         return [text] * len(limits)
-    clauses = [found.start() for found in _CLAUSE_END.finditer(looked_at)]
-    words = [found.start() for found in _WORD_END.finditer(looked_at) if found.start()]
+    clauses = [match.start() for match in _CLAUSE_END.finditer(looked_at)]
+    words = [match.start() for match in _WORD_END.finditer(looked_at) if match.start()]
 
     def cut(most: float) -> str:
         if len(looked_at) == len(text) and sums[-1] <= most:

@@ -28,5 +28,5 @@ CHINESE = frozenset(
 
 
 def is_small_talk(term: str) -> bool:
-    """Whether a term of a query steers rather than names something."""
+    """True if a term of a query steers the conversation and names nothing."""
     return term in ENGLISH or term.replace(" ", "") in CHINESE

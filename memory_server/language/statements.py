@@ -49,7 +49,7 @@ _UNSURE = r"""
 
 def statements(text: str) -> list[str]:
     """The sentences of what a person said that state something to keep; none that asks."""
-    return [each for each in own_words(text) if _states(each)]
+    return [sentence for sentence in own_words(text) if _states(sentence)]
 
 
 def _states(sentence: str) -> bool:

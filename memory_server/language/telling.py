@@ -32,7 +32,7 @@ def _pieces(text: str, most: int) -> Iterator[str]:
 
 
 def _weight(piece: str) -> float:
-    """How much a sentence tells for its length: its words, each by how rare it is in ordinary texts."""
+    """The information of a sentence for its length: the rarity of its words in ordinary texts, over its characters."""
     terms = (term for term in query.parse(piece).terms if term not in query.ENGLISH_STOP_WORDS)
     rare = sum(-math.log(background.share(term)) for term in terms)
     return rare / (len(piece) + _EVEN)

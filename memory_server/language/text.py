@@ -131,10 +131,10 @@ def _han_character() -> re.Pattern[str]:
 
 def words(text: str, segment: Segment) -> list[str]:
     """The words in order, folded; `segment` splits runs of Han. Numbers, versions, paths and `c++` stay whole."""
-    found: list[str] = []
+    tokens: list[str] = []
     for match in _token().finditer(fold(text)):
         if match["han"]:
-            found.extend(segment(match["han"]))
+            tokens.extend(segment(match["han"]))
         else:
-            found.append(match[0])
-    return found
+            tokens.append(match[0])
+    return tokens

@@ -57,12 +57,12 @@ def weigh(text: str) -> float:
 
 
 def cumulated(text: str) -> tuple[list[int], list[float]]:
-    """Places in a text where it can be cut for its weight, and the estimated tokens up to each."""
+    """Positions at which a text can be cut, and the estimated tokens before each."""
     ends, sums, total = [0], [0.0], 0.0
     for match in _PARTS.finditer(text):
         kind, start, end = str(match.lastgroup), match.start(), match.end()
         if kind == "cjk":
-            rare = [found.start() for found in _rare_han().finditer(text, start, end)]
+            rare = [match.start() for match in _rare_han().finditer(text, start, end)]
             for place in range(start + 1, end):
                 ends.append(place)
                 more = PER_RARE_HAN * bisect_left(rare, place)
@@ -74,20 +74,20 @@ def cumulated(text: str) -> tuple[list[int], list[float]]:
 
 
 def beginning(text: str, most: float) -> str:
-    """As much of a text from its start as has at most so many estimated tokens."""
+    """The longest beginning of a text that has at most `most` estimated tokens."""
     ends, sums = cumulated(text)
     return text if sums[-1] <= most else text[: ends[bisect_right(sums, most) - 1]]
 
 
 def fitting(lines: Iterable[str], most: float) -> list[str]:
-    """The first of these lines, as many as have together at most so many estimated tokens."""
-    found = []
+    """The first lines that have together at most `most` estimated tokens."""
+    fitting_lines = []
     for line in lines:
         most -= weigh(line)
         if most < 0:
             break
-        found.append(line)
-    return found
+        fitting_lines.append(line)
+    return fitting_lines
 
 
 def weigh_json(text: str) -> float:

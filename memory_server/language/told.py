@@ -135,22 +135,22 @@ class Told:
 
 
 def told(text: str) -> list[Told]:
-    """The sentences of a message that tell a fact, each without what opens it and what is asked after it."""
-    found = dict.fromkeys(fact for sentence in own_words(text) if (fact := _fact(sentence)))
-    return [Told(each, bool(_re(_WISH).search(each)), bool(_re(_PERSONAL).search(each))) for each in found]
+    """The sentences of a message that tell a fact, each without its opening words and the request at its end."""
+    facts = dict.fromkeys(fact for sentence in own_words(text) if (fact := _fact(sentence)))
+    return [Told(fact, bool(_re(_WISH).search(fact)), bool(_re(_PERSONAL).search(fact))) for fact in facts]
 
 
 def _fact(sentence: str) -> str:
     """The fact of a sentence; '' where it tells none."""
-    said = _re(_OPENING).sub("", sentence, count=1).strip()
-    kept = _re(_ASKED_TO_KEEP).sub("", said, count=1)
-    fact = _re(_AND_DO).sub("", kept).strip()
+    opened = _re(_OPENING).sub("", sentence, count=1).strip()
+    statement = _re(_ASKED_TO_KEEP).sub("", opened, count=1)
+    fact = _re(_AND_DO).sub("", statement).strip()
     if not SHORTEST <= len(fact) <= LONGEST or sentence.rstrip().endswith(("?", "？")):
         return ""
     claimed = _re(_EXCEPT).sub("", fact.rstrip(".。!！"))
     if _re(_DOUBTFUL).search(claimed) or _re(_OF_CODE).search(claimed):
         return ""
-    return fact if kept != said or _re(_FACTS).search(fact) else ""
+    return fact if statement != opened or _re(_FACTS).search(fact) else ""
 
 
 @cache
