@@ -42,6 +42,7 @@ class Mend(StrEnum):
     USE_ANOTHER_FILE = "use another database file"
     PUT_FILE_BACK = "put the database file back"
     RESTORE = "restore a backup"
+    FREE_IDS = "take away the row that has the largest id"
     REMOVE_FOREIGN_SQL = "remove the SQL in a database that is not ours"
     NAME_BACKUP = "name a sound backup"
     NAME_FORMAT = "name the format of a source"

@@ -164,7 +164,7 @@ UNBOUNDED = {
     "services/embedding_queue.py": {"Lock"},  # that of a batch is taken by background work alone
     "services/erasure.py": {"sleep"},  # background work, and commands
     "services/prepared.py": {"Lock"},  # one thread cuts a text into words
-    "sqlite/files.py": {"sleep"},  # until the call's end
+    "sqlite/files.py": {"sleep", "flock"},  # until the call's end; the lock is asked for without waiting
     "sqlite/temporary.py": {"flock"},  # waits for what this process has just made
     "sqlite/waiting.py": {"sleep"},  # until the call's end
     "triggers/javascript/child.py": {

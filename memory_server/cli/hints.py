@@ -39,6 +39,8 @@ WORDS = {
     Mend.NAME_FORMAT: "If it has one of these, name it with --from: {formats}.",
     Mend.MERGE_FILE: "Take it over with: memory-server merge {path}",
     Mend.IMPORT_FILE: "`memory-server import` reads files of other programs.",
+    Mend.FREE_IDS: "Keep what that row says, then run in the sqlite3 program: DELETE FROM {table} WHERE id = {id}; "
+    "DELETE FROM sqlite_sequence WHERE name = '{table}'",
     Mend.REMOVE_FOREIGN_SQL: "`memory-server doctor --fix` removes it.",
     Mend.RESTORE: "Copy the file away, then restore a backup. Without one, the .recover command of the sqlite3 program "
     "saves what can still be read.",

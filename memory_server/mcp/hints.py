@@ -43,6 +43,8 @@ WORDS = {
     Mend.MERGE_FILE: "The user can take it over with `memory-server merge`.",
     Mend.IMPORT_FILE: "The user can take over files of other programs with `memory-server import`.",
     Mend.NAME_BACKUP: "The user can name a file that `memory-server backup` has written.",
+    Mend.FREE_IDS: "The user can keep what that row says, and then run in the sqlite3 program: "
+    "DELETE FROM {table} WHERE id = {id}; DELETE FROM sqlite_sequence WHERE name = '{table}'",
     Mend.REMOVE_FOREIGN_SQL: "The user can remove it with `memory-server doctor --fix`.",
     Mend.RESTORE: "Tell the user: copy the file away, then restore a backup. Without one, the .recover command of the "
     "sqlite3 program saves what can still be read.",

@@ -1,5 +1,6 @@
 """SQLite's own checks of a file."""
 
+import os
 from pathlib import Path
 
 import apsw
@@ -14,6 +15,13 @@ def damage(connection: apsw.Connection, *, quick: bool = False) -> list[str]:
     _renew_indexes(connection)
     check = "quick_check" if quick else "integrity_check"
     return [str(line) for (line,) in connection.execute(f"PRAGMA {check}") if line != "ok"]
+
+
+def unwritable(connection: apsw.Connection) -> list[str]:
+    """A line where nothing can be written: SQLite needs the file and its folder for that."""
+    if connection.filename and not os.access(Path(connection.filename).parent, os.W_OK):
+        return ["nothing can be written: the disk or the folder of the file is read-only"]
+    return ["nothing can be written: the file is read-only"] if connection.readonly("main") else []
 
 
 def refuse_damaged(connection: apsw.Connection, path: Path | None) -> None:

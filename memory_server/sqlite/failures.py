@@ -1,20 +1,53 @@
 """What the driver's exceptions mean, by type and code, and what mends each."""
 
+from contextlib import closing
 from pathlib import Path
 
 import apsw
 
-from memory_server.errors import Conflict, MemoryServerError, Mend, Unavailable, Written
+from memory_server.errors import Conflict, Hint, MemoryServerError, Mend, Unavailable, Written
+from memory_server.sqlite import files, pragmas
+
+LARGEST = 2**63 - 1
+"""The largest id that a row can have. A table that has it takes no more rows: SQLite gives each a larger one."""
+
+_LOCKING = {
+    apsw.SQLITE_IOERR_LOCK,
+    apsw.SQLITE_IOERR_RDLOCK,
+    apsw.SQLITE_IOERR_UNLOCK,
+    apsw.SQLITE_IOERR_CHECKRESERVEDLOCK,
+}
+"""What SQLite says where the file system answers that it has no locks."""
 
 
 def meaning(error: apsw.Error, path: Path | None) -> MemoryServerError:
     """The failure that a caller can understand."""
     match error:
+        case apsw.IOError() | apsw.BusyError() if _has_no_locks(error, path):
+            return Unavailable(
+                f"The file system that holds {path} does not lock files, and SQLite needs that. "
+                "The database must be on another disk.",
+                Mend.USE_ANOTHER_FILE,
+                written=Written.NOTHING,
+            )
+        case apsw.IOError():
+            return Unavailable(
+                f"The disk that holds {path} failed ({_code(error)}). The file may be whole: the disk must be checked.",
+                Mend.TRY_AGAIN,
+                written=Written.NOTHING,
+            )
         case apsw.BusyError() | apsw.LockedError():
             return Unavailable(
                 f"Another process has kept {path} locked for longer than this call waits. "
                 "The program that holds it (often an open sqlite3 transaction) must be closed.",
                 Mend.TRY_AGAIN,
+                written=Written.NOTHING,
+            )
+        case apsw.FullError() if tables := _used_up(path):
+            return Unavailable(
+                f"The table {tables[0]} has a row with the largest id that there is ({LARGEST}), "
+                "so it takes no more rows.",
+                Hint(Mend.FREE_IDS, {"table": tables[0], "id": LARGEST}),
                 written=Written.NOTHING,
             )
         case apsw.FullError():
@@ -54,6 +87,32 @@ def meaning(error: apsw.Error, path: Path | None) -> MemoryServerError:
             return Unavailable(
                 f"The database {path} failed ({type(error).__name__}: {error}).", written=Written.NOTHING
             )
+
+
+def _has_no_locks(error: apsw.Error, path: Path | None) -> bool:
+    """SQLite has codes for most answers of the file system, but says "busy" to the answer "no locks"."""
+    if isinstance(error, apsw.BusyError):
+        return path is not None and not files.can_lock(path.parent)
+    return getattr(error, "extendedresult", 0) in _LOCKING
+
+
+def _used_up(path: Path | None) -> list[str]:
+    """The tables of which the largest id is taken. SQLite calls that full, as it calls a disk."""
+    if path is None:
+        return []
+    try:
+        with closing(pragmas.connected(path, apsw.SQLITE_OPEN_READONLY)) as connection:
+            rows = connection.execute(
+                "SELECT name FROM sqlite_sequence WHERE seq = ? ORDER BY name", (LARGEST,)
+            )
+            return [name for (name,) in rows]
+    except apsw.Error:
+        return []
+
+
+def _code(error: apsw.Error) -> str:
+    """The name of the code, such as SQLITE_IOERR_READ."""
+    return str(apsw.mapping_extended_result_codes.get(getattr(error, "extendedresult", 0), "SQLITE_IOERR"))
 
 
 def moved(error: apsw.Error) -> bool:

@@ -1,5 +1,6 @@
 """The database file by its path: made, recognised, and rescued when it goes away while it is open."""
 
+import errno
 import glob
 import hashlib
 import os
@@ -33,6 +34,10 @@ UNFINISHED = 3600
 
 A copy is written without a pause and then only read, to check it: some minutes for the largest files.
 """
+
+
+_NO_LOCKS = {errno.ENOLCK, errno.ENOSYS, errno.EINVAL, errno.ENOTSUP, errno.EOPNOTSUPP}
+"""What a file system answers that has no locks, or has none left, as NFS without its lock server."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,3 +207,18 @@ def dated(path: Path, kind: str, now: str) -> Path:
         target = path.with_name(f"{name}-{number}")
         number += 1
     return target
+
+
+def can_lock(folder: Path) -> bool:
+    """False where the file system of a folder answers that it has no locks. Tried on a file of its own."""
+    if os.name == "nt":
+        return True
+    import fcntl
+    import tempfile
+
+    try:
+        with tempfile.TemporaryFile(dir=folder) as probe:
+            fcntl.lockf(probe, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except OSError as error:
+        return error.errno not in _NO_LOCKS
+    return True

@@ -98,7 +98,7 @@ class Health:
     tx: Tx
 
     def problems(self) -> list[str]:
-        found = checks.damage(self.tx.connection)
+        found = [*checks.unwritable(self.tx.connection), *checks.damage(self.tx.connection)]
         found += [f"foreign key: {row}" for row in self.tx.rows("PRAGMA foreign_key_check")]
         applied = packaged.load(packaged.folder())[: migrate.version_of(self.tx.connection)]
         found += [f"{row} is missing" for row in schema.difference(self.tx.connection, applied).missing]
