@@ -5,6 +5,7 @@ import os
 import signal
 import subprocess
 import threading
+from collections.abc import Callable, Iterator
 from urllib.parse import urlsplit
 
 import pytest
@@ -48,13 +49,31 @@ def opened(process: "subprocess.Popen[bytes]") -> tuple[str, str]:
     return parts.netloc, cookie
 
 
+@pytest.fixture
+def viewing() -> Iterator[Callable[[Servers], "subprocess.Popen[bytes]"]]:
+    """Starts `view`; a process that a failed test has left is killed."""
+    processes: list[subprocess.Popen[bytes]] = []
+
+    def start(server: Servers) -> "subprocess.Popen[bytes]":
+        processes.append(server.process("view", "--embedder", "bundled"))
+        return processes[-1]
+
+    yield start
+    for process in processes:
+        process.kill()
+        process.communicate()
+
+
 @pytest.mark.parametrize("by", [signal.SIGTERM, signal.SIGINT])
 def test_a_signal_ends_it_while_a_job_is_inside_the_model_and_pages_are_asked_for(
-    server: Servers, sqlite: Sqlite, by: signal.Signals
+    server: Servers,
+    sqlite: Sqlite,
+    by: signal.Signals,
+    viewing: Callable[[Servers], "subprocess.Popen[bytes]"],
 ) -> None:
     sqlite(server.db, BACKLOG)
     server.cold = True
-    process = server.process("view", "--embedder", "bundled")
+    process = viewing(server)
     host, cookie = opened(process)
     until(lambda: 0 < int(sqlite(server.db, "SELECT count(*) FROM embedding_queue")) < 400, "it embeds", 60)
     answered = threading.Semaphore(0)
