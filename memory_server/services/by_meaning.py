@@ -1,4 +1,4 @@
-"""What a text is likely about, by words and meaning together: for a process that has an embedder."""
+"""Finds what a text is likely about, by words and meaning together: for a process that has an embedder."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -22,27 +22,29 @@ LOOKED_AT = 20
 class ByMeaning:
     recall: RecallService
 
-    def find(self, text: str, told: Told, caller: Caller) -> Sequence[Found]:
-        """The memories, facts and turns of the caller's project and of none that a text is likely about, best first.
+    def find(self, text: str, told_rows: Told, caller: Caller) -> Sequence[Found]:
+        """Return the memories, facts and turns, of the caller's project and of none, that a text is likely about.
 
-        By words alone, without those of `told`, while no embedder that knows meaning answers.
+        Best first. By words alone, without those of `told_rows`, while no embedder that knows meaning answers.
         """
         if not self.recall.queue.knows_meaning:
-            return by_words.find(self.recall.database, text, told, caller)
+            return by_words.find(self.recall.database, text, told_rows, caller)
         likely = [
-            replace(each, score=reminding.with_meaning(each.score, shared))
-            for each, shared in self.nearest(text, caller)
-            if reminding.is_likely(each.score, shared)
+            replace(hit, score=reminding.with_meaning(hit.score, shared))
+            for hit, shared in self.nearest(text, caller)
+            if reminding.is_likely(hit.score, shared)
         ]
-        return sorted(likely, key=lambda each: -each.score)
+        return sorted(likely, key=lambda hit: -hit.score)
 
     def nearest(self, text: str, caller: Caller) -> list[tuple[Found, Shared | None]]:
-        """What a search for the text finds first, and the words that each shares with it."""
-        found, _, _ = self.recall.find(text, _WISH, caller)
-        own = [each for each in found if each.project is None][:LOOKED_AT]
+        """Search for the text; return the first hits, each with the words that it shares with the text."""
+        hits, _, _ = self.recall.find(text, _WISH, caller)
+        own_hits = [hit for hit in hits if hit.project is None][:LOOKED_AT]
         with self.recall.database.read() as tx:
             shared = by_words.shared_by(tx, by_words.terms_of(text))
         of_row = {
-            (by_words.KINDS[index], id): each for index, rows in shared.items() for id, each in rows.items()
+            (by_words.KINDS[index], id): shared_words
+            for index, rows in shared.items()
+            for id, shared_words in rows.items()
         }
-        return [(each, of_row.get((Injected(each.kind.value), each.id))) for each in own]
+        return [(hit, of_row.get((Injected(hit.kind.value), hit.id))) for hit in own_hits]

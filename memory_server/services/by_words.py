@@ -1,4 +1,4 @@
-"""What a text is likely about, by its words alone: the memories, facts and turns that share the rarest of them.
+"""Finds what a text is likely about by its words alone: the memories, facts and turns that share the rarest of them.
 
 It asks the word indices without numpy, for a process that has a tenth of a second; `recall` asks meaning too.
 """
@@ -44,65 +44,65 @@ _NUMBER = re.compile(r"\d+(?:[.:]\d+)*")
 KINDS = {Index.MEMORY: Injected.MEMORY, Index.FACT: Injected.FACT, Index.TURN: Injected.TURN}
 
 
-def find(database: Database, text: str, told: Told, caller: Caller) -> list[Found]:
-    """The memories, facts and turns that a text is likely about, best first, without those of `told`."""
+def find(database: Database, text: str, told_rows: Told, caller: Caller) -> list[Found]:
+    """Return the memories, facts and turns that a text is likely about, best first, without those of `told_rows`."""
     with database.read() as tx:
         here, shared = tx.together(lambda: projects.known(tx, caller), lambda: shared_by(tx, terms_of(text)))
-        likely = [each for each in _likely(tx, shared, here) if each[0] not in told]
-        return list(_found(tx, likely[:LOOKED_AT], told, here))
+        likely = [row for row in _likely(tx, shared, here) if row[0] not in told_rows]
+        return list(_found(tx, likely[:LOOKED_AT], told_rows, here))
 
 
 def terms_of(text: str) -> Sequence[str]:
-    """The words of a text that are looked for."""
+    """Return the words of a text to look for."""
     return query.parse(text).terms[:TERMS]
 
 
 def is_stored(tx: Tx, sentence: str, caller: Caller) -> bool:
-    """Whether a memory or a fact says it, with the same numbers; a sentence of small talk needs no storing."""
+    """True if a memory or a fact says it, with the same numbers; or if it is small talk, which needs no storing."""
     terms = terms_of(sentence)
     if all(map(is_small_talk, terms)):
         return True
-    found = shared_by(tx, terms)
+    shared = shared_by(tx, terms)
     for index in (Index.MEMORY, Index.FACT):
-        likely = [id for id, each in found[index].items() if each.mass >= STORED * each.full]
-        own = visible_to(tx, index, likely, caller)
-        if any(_numbers(sentence) <= _numbers(text) for text in _texts(tx, index, sorted(own))):
+        likely = [id for id, share in shared[index].items() if share.mass >= STORED * share.full]
+        visible = visible_to(tx, index, likely, caller)
+        if any(_numbers(sentence) <= _numbers(text) for text in _texts(tx, index, sorted(visible))):
             return True
     return False
 
 
 def _texts(tx: Tx, index: Index, ids: Sequence[int]) -> list[str]:
-    """What these memories or facts say."""
+    """Return the texts of these memories or facts."""
     if index is Index.FACT:
         return [fact_text.value_of(fact.value) for fact in tx.facts.select(ids)]
     return [memory.content for memory in tx.memories.select([MemoryId(id) for id in ids])]
 
 
 def _numbers(text: str) -> set[str]:
-    """The numbers of a text: with another one it says something else."""
+    """Return the numbers of a text: with another number it says something else."""
     return set(_NUMBER.findall(text))
 
 
 def _likely(
     tx: Tx, shared: Mapping[Index, Mapping[int, Shared]], caller: Caller
 ) -> list[tuple[tuple[Injected, int], float]]:
-    """The rows that a prompt is likely about and that the caller may see, each with its probability, best first."""
+    """Return the rows that a prompt is likely about and the caller may see, each with its probability, best first."""
     likely: dict[Index, list[int]] = {}
     for index, rows in shared.items():
         best = sorted(rows, key=lambda id: (-rows[id].mass, -id))[:CANDIDATES]
         likely[index] = [id for id in best if rows[id].probability >= LIKELY]
-    own = tx.each([partial(visible_to, tx, index, ids, caller) for index, ids in likely.items()])
-    found = [
+    visible = tx.each([partial(visible_to, tx, index, ids, caller) for index, ids in likely.items()])
+    ranked = [
         ((KINDS[index], id), shared[index][id].probability)
-        for (index, ids), seen in zip(likely.items(), own, strict=True)
+        for (index, ids), visible_ids in zip(likely.items(), visible, strict=True)
         for id in ids
-        if id in seen
+        if id in visible_ids
     ]
-    return sorted(found, key=lambda each: (-each[1], each[0][0], -each[0][1]))
+    return sorted(ranked, key=lambda row: (-row[1], row[0][0], -row[0][1]))
 
 
 def shared_by(tx: Tx, terms: Sequence[str]) -> dict[Index, dict[int, Shared]]:
-    """What each memory, fact and turn shares with these terms; of a long memory the part that shares most."""
+    """Return what each memory, fact and turn shares with these terms; of a long memory the part that shares most."""
     total, held_by = tx.word_hits.held(terms)
     weights: dict[Index, dict[int, list[float]]] = {index: {} for index in Index}
     full = 0.0
@@ -115,18 +115,21 @@ def shared_by(tx: Tx, terms: Sequence[str]) -> dict[Index, dict[int, Shared]]:
             if len(ids) < MOST_ROWS:
                 for id in ids:
                     weights[index].setdefault(id, []).append(weight)
-    found: dict[Index, dict[int, Shared]] = {index: {} for index in Index}
+    shared: dict[Index, dict[int, Shared]] = {index: {} for index in Index}
     for index, holders in weights.items():
-        for id, held in holders.items():
-            whole, here = parts.memory_of(id), Shared(sum(held), full, len(held), max(held))
-            known = found[index].get(whole)
-            if known is None or here.mass > known.mass:
-                found[index][whole] = here
-    return found
+        for id, term_weights in holders.items():
+            whole, here = (
+                parts.memory_of(id),
+                Shared(sum(term_weights), full, len(term_weights), max(term_weights)),
+            )
+            best = shared[index].get(whole)
+            if best is None or here.mass > best.mass:
+                shared[index][whole] = here
+    return shared
 
 
 def visible_to(tx: Tx, index: Index, ids: Sequence[int], caller: Caller) -> set[int]:
-    """Those of these rows that the caller's project may be told."""
+    """Return those of the rows that the caller's project may be told."""
     if not ids:
         return set()
     match index:
@@ -141,19 +144,19 @@ def visible_to(tx: Tx, index: Index, ids: Sequence[int], caller: Caller) -> set[
 def _found(
     tx: Tx,
     likely: Sequence[tuple[tuple[Injected, int], float]],
-    told: Told,
+    told_rows: Told,
     caller: Caller,
 ) -> Iterator[Found]:
-    """The rows as an answer shows them. What supersedes a memory stands in its place."""
-    ids = {kind: [id for (each, id), _ in likely if each is kind] for kind in Injected}
+    """Yield the rows as an answer shows them. What supersedes a memory stands in its place."""
+    ids = {kind: [id for (row_kind, id), _ in likely if row_kind is kind] for kind in Injected}
     line, facts, turns = tx.together(
         lambda: tx.edges.successors([MemoryId(id) for id in ids[Injected.MEMORY]]),
         lambda: tx.facts.select(ids[Injected.FACT]),
         lambda: tx.turns.select(ids[Injected.TURN]),
     )
     newest = {id: [id, *line_of(id, line)][-1] for id in map(MemoryId, ids[Injected.MEMORY])}
-    wanted = dict.fromkeys(chain(map(MemoryId, ids[Injected.MEMORY]), newest.values()))
-    known = {memory.id: memory for memory in tx.memories.select(list(wanted))}
+    memory_ids = dict.fromkeys(chain(map(MemoryId, ids[Injected.MEMORY]), newest.values()))
+    memories = {memory.id: memory for memory in tx.memories.select(list(memory_ids))}
     of_key = {fact.id: fact for fact in facts}
     spoken = {turn.id: turn for turn in turns}
     shown: set[int] = set()
@@ -161,10 +164,10 @@ def _found(
         match kind:
             case Injected.MEMORY:
                 now = newest[MemoryId(id)]
-                if now in known and now not in shown and (now == id or (kind, now) not in told):
+                if now in memories and now not in shown and (now == id or (kind, now) not in told_rows):
                     shown.add(now)
-                    was = known[MemoryId(id)].content if now != id else None
-                    memory = known[now]
+                    was = memories[MemoryId(id)].content if now != id else None
+                    memory = memories[now]
                     yield showing.of_memory(memory, memory.content, probability, caller, was)
             case Injected.FACT if id in of_key:
                 yield showing.of_fact(of_key[id], probability, caller)

@@ -79,7 +79,7 @@ class Fresh:
 
 
 def usable(tx: Tx, fresh: Fresh | None) -> Fresh | None:
-    """The vectors, unless another process has retired their space."""
+    """Return the vectors, or None where another process has retired their space."""
     return fresh if fresh is not None and tx.embeddings.in_use(fresh.space_id) else None
 
 
@@ -94,14 +94,14 @@ class Meaning:
 
 @dataclass(frozen=True, slots=True)
 class Unanswered:
-    """Why no embedder answers searches now."""
+    """The reason why no embedder answers searches now."""
 
     problem: Problem
 
 
 @dataclass(frozen=True, slots=True)
 class Coverage:
-    """How far the embeddings are; `problem` says why meaning does not (fully) answer."""
+    """The progress of the embeddings; `problem` says why meaning does not (fully) answer."""
 
     embedder: str
     embedded: int
@@ -177,25 +177,25 @@ class EmbeddingQueue:
             self._ready.set()
 
     def go_without(self) -> None:
-        """Load no embedder: what is asked is answered by words at once."""
+        """Load no embedder: words alone answer, at once."""
         self._problem = WITHOUT
         self._ready.set()
 
     def _load_wanted(self) -> None:
         try:
             with self._database.read() as tx:
-                known = [each.space for each in tx.embeddings.spaces()]
+                spaces = [known_space.space for known_space in tx.embeddings.spaces()]
             self._give_up = True
-            embedder = self._choose(known)
+            embedder = self._choose(spaces)
             self._give_up = False
             self._refuse_slow(embedder)
             if not self._database.read_only:
-                self._open(embedder.space, known)
+                self._open(embedder.space, spaces)
             self._embedders = {
-                key: each for key, each in self._embedders.items() if not isinstance(each, Problem)
+                key: loaded for key, loaded in self._embedders.items() if not isinstance(loaded, Problem)
             }
-            if known and known[0] != embedder.space:
-                self._embedder_of(known[0])
+            if spaces and spaces[0] != embedder.space:
+                self._embedder_of(spaces[0])
             with self._changing:
                 self._embedders[embedder.space.fingerprint] = embedder
                 self._wanted = embedder.space
@@ -218,41 +218,45 @@ class EmbeddingQueue:
             self._failed_a_call = False
 
     def _embed_first(self) -> None:
-        """Embed what was stored before the embedder was ready, where that is little: the first search waits for it."""
+        """Embed what was stored before the embedder was ready, if that is little: the first search waits for it."""
         with suppress(Unavailable):  # then it waits for `drain`, and searches do not wait for it
             if self._wanted is None or self._database.read_only:
                 return
             with self._database.read() as tx:
-                known = tx.embeddings.spaces()
-            for each in known:
-                embedder = self._embedders.get(each.space.fingerprint)
-                if embedder and not isinstance(embedder, Problem) and self._count_waiting(each.id) <= BATCH:
+                spaces = tx.embeddings.spaces()
+            for known_space in spaces:
+                embedder = self._embedders.get(known_space.space.fingerprint)
+                if (
+                    embedder
+                    and not isinstance(embedder, Problem)
+                    and self._count_waiting(known_space.id) <= BATCH
+                ):
                     for kind in Embedded:
-                        self._embed_batch(each.id, embedder, kind, MOMENT)
+                        self._embed_batch(known_space.id, embedder, kind, MOMENT)
 
-    def _open(self, wanted: Space, known: list[Space]) -> None:
-        """Give the embedder its space, and end a change to another one that nobody goes on with."""
-        if wanted not in known:
+    def _open(self, space: Space, spaces: list[Space]) -> None:
+        """Give the embedder its space, and abandon a switch of embedders that no process continues."""
+        if space not in spaces:
             with self._database.write() as tx:
-                tx.embeddings.open_space(wanted)
-        elif len(known) > 1 and known[0] == wanted:
+                tx.embeddings.open_space(space)
+        elif len(spaces) > 1 and spaces[0] == space:
             with self._database.write() as tx:
                 tx.embeddings.abandon()
 
     def wake(self) -> None:
-        """There is something new in the queue."""
+        """Signal that the queue has new texts."""
         self.filled.set()
 
     @property
     def knows_meaning(self) -> bool:
-        """Whether an embedder that knows meaning, not spelling alone, answers already: then no call waits for it."""
+        """True if an embedder that knows meaning, not spelling alone, answers already: then no call waits for it."""
         return self._last is not None and not self._last.embedder.space.lexical
 
     def answering(self, *, anew: bool = False) -> Answering | Unanswered:
-        """The space that answers a search now, or why none does. Waits a moment while the server warms up.
+        """Return the space that answers a search now, or why none does. Waits a moment while the server warms up.
 
-        It is the one that answered last, or with `anew` what the file says: a transaction tells whether the space
-        is in use still, and `work` looks often.
+        It is the space that answered last; with `anew`, the one that the file names now. The last one is enough:
+        a transaction checks that the space is in use still, and `work` looks often.
         """
         self._wait()
         if self._last is not None and not anew:
@@ -262,23 +266,23 @@ class EmbeddingQueue:
         return self._answer()
 
     def _answer(self) -> Answering | Unanswered:
-        """The first space in use whose embedder is here, as the file says now."""
+        """Return the first space in use whose embedder is here, as the file says now."""
         if self._wanted is None:
             return Unanswered(self._problem)
         with self._database.read() as tx:
-            known = tx.embeddings.spaces()
+            spaces = tx.embeddings.spaces()
         self._last = None
         problem = Problem("the file has no embeddings yet")
-        for each in known:
-            found = self._embedder_of(each.space)
-            if not isinstance(found, Problem):
-                self._last = Answering(each.id, found)
+        for known_space in spaces:
+            embedder = self._embedder_of(known_space.space)
+            if not isinstance(embedder, Problem):
+                self._last = Answering(known_space.id, embedder)
                 return self._last
-            problem = found
+            problem = embedder
         return Unanswered(problem)
 
     def _wait(self) -> float:
-        """Wait a moment while the server warms up; the seconds that it took."""
+        """Wait a moment while the server warms up; return the seconds that it took."""
         began = time.monotonic()
         # Once is enough where it is in vain: an endpoint may take a minute.
         seconds = 0.0 if self._waited else deadline.left(PATIENCE)
@@ -287,9 +291,9 @@ class EmbeddingQueue:
         return time.monotonic() - began
 
     def read(self, texts: Sequence[str], ask: Callable[[Tx, Meaning | Unanswered], Answer]) -> Answer:
-        """One read of the file by meaning: `ask` gets the transaction and the vectors of questions, or why none.
+        """Read the file once: `ask` gets the transaction and the vectors of the questions, or why there are none.
 
-        The questions are embedded before the transaction. Where the space has been retired meanwhile, they are again.
+        The questions are embedded before the transaction, and once more where their space has been retired meanwhile.
         """
         ends = time.monotonic() + PATIENCE
         for anew in (False, True):
@@ -307,7 +311,7 @@ class EmbeddingQueue:
         raise AssertionError("the second try always answers")
 
     def meaning(self, texts: Sequence[str], anew: bool, seconds: float) -> Meaning | Unanswered:
-        """The vectors of questions in the space that answers, within so many seconds; `anew`: it may have changed."""
+        """Return the vectors of questions in the space that answers, in so many seconds; `anew` as for `answering`."""
         waited = self._wait()
         answering = self.answering(anew=anew)
         if isinstance(answering, Unanswered):
@@ -325,7 +329,7 @@ class EmbeddingQueue:
     def embed_in_time(
         self, embedder: Embedder, embed: Callable[[], Answer], seconds: float | None = None
     ) -> Answer | Problem:
-        """What `embed` gives while somebody waits, or why it gives nothing. An endpoint gets `seconds`, or PATIENCE."""
+        """Return what `embed` gives while a caller waits, or why nothing. An endpoint gets `seconds`, or PATIENCE."""
         seconds = deadline.left(PATIENCE if seconds is None else seconds)
         try:
             with deadline.within(seconds):
@@ -337,7 +341,7 @@ class EmbeddingQueue:
             return error.problem
 
     def _lose(self, embedder: Embedder, problem: Problem) -> None:
-        """Ask an embedder that does not answer no more, until `work` has found that it does."""
+        """Stop asking an embedder that does not answer, until `work` has found that it does."""
         with self._changing:
             if self._last is not None and self._last.embedder is embedder:
                 self._last = None
@@ -350,7 +354,7 @@ class EmbeddingQueue:
         self.filled.set()
 
     def embed_now(self, *texts: str) -> Fresh | None:
-        """The vectors of texts about to be stored. None where that would take long or the embedder is not ready.
+        """Return the vectors of texts about to be stored. None where that would take long or the embedder is not ready.
 
         They are of the space that answered last. A space that has been retired since takes no vector.
         """
@@ -361,18 +365,18 @@ class EmbeddingQueue:
         vectors = self.embed_in_time(embedder, lambda: embedder.embed_documents(texts))
         if isinstance(vectors, Problem):
             return None
-        found = tuple(np.asarray(vector, dtype=np.float32) for vector in vectors)
-        return Fresh(answering.space_id, embedder.space, texts, found)
+        arrays = tuple(np.asarray(vector, dtype=np.float32) for vector in vectors)
+        return Fresh(answering.space_id, embedder.space, texts, arrays)
 
     def coverage(self, project: str | None = None) -> Coverage:
-        """How far the embeddings of the answering space are."""
+        """Return the progress of the embeddings of the answering space."""
         answering = self.answering(anew=True)
         with self._database.read() as tx:
             return self.coverage_in(tx, answering, project)
 
     @staticmethod
     def coverage_in(tx: Tx, answering: Answering | Unanswered, project: str | None) -> Coverage:
-        """As `coverage`, in a transaction that is open; `answering` is what answers now."""
+        """Return `coverage` in a transaction that is open; `answering` is what answers now."""
         if isinstance(answering, Unanswered):
             return Coverage("none", 0, 0, answering.problem)
         embedded, waiting = tx.together(
@@ -382,22 +386,22 @@ class EmbeddingQueue:
         return Coverage(name(answering.embedder.space), embedded, waiting, None)
 
     def kept(self, project: str | None = None) -> Coverage:
-        """How far the embeddings are that the file has, without loading the model that made them.
+        """Return the progress of the embeddings that the file has, without loading the model that made them.
 
         Before a model has made any, all memories wait.
         """
         with self._database.read() as tx:
-            for each in tx.embeddings.spaces()[:1]:
+            for known_space in tx.embeddings.spaces()[:1]:
                 return Coverage(
-                    name(each.space),
-                    tx.embeddings.count_embedded(each.id, project),
-                    tx.embeddings.count_waiting(each.id, Embedded.MEMORIES),
+                    name(known_space.space),
+                    tx.embeddings.count_embedded(known_space.id, project),
+                    tx.embeddings.count_waiting(known_space.id, Embedded.MEMORIES),
                     None,
                 )
             return Coverage("none", 0, tx.memory_counts.total(), None)
 
     def _embedder_of(self, space: Space) -> Embedder | Problem:
-        """The embedder of a space, loaded once at need; or why it cannot be had here."""
+        """Return the embedder of a space, loaded once at need; or why it cannot be had here."""
         if space.fingerprint not in self._embedders:
             try:
                 self._embedders[space.fingerprint] = self._load(space)
@@ -413,31 +417,31 @@ class EmbeddingQueue:
             return
         self.answering(anew=True)
         with self._database.read() as tx:
-            known = tx.embeddings.spaces()
-        for each in known:
-            embedder = self._embedders.get(each.space.fingerprint)
+            spaces = tx.embeddings.spaces()
+        for known_space in spaces:
+            embedder = self._embedders.get(known_space.space.fingerprint)
             if embedder is not None and not isinstance(embedder, Problem):
-                self._fill(each, embedder)
+                self._fill(known_space, embedder)
 
-    def _fill(self, known: KnownSpace, embedder: Embedder) -> None:
+    def _fill(self, known_space: KnownSpace, embedder: Embedder) -> None:
         while not self._stopping.is_set():
-            left = self._count_waiting(known.id)
+            left = self._count_waiting(known_space.id)
             if left == 0:
                 break
-            if left > FEW and not self._take_lease(known.id):
+            if left > FEW and not self._take_lease(known_space.id):
                 return
-            if not any(self._embed_batch(known.id, embedder, kind) for kind in Embedded):
+            if not any(self._embed_batch(known_space.id, embedder, kind) for kind in Embedded):
                 return
-        if known.state == "building" and embedder.space == self._wanted and not self._stopping.is_set():
-            self._activate(known)
+        if known_space.state == "building" and embedder.space == self._wanted and not self._stopping.is_set():
+            self._activate(known_space)
 
-    def _activate(self, known: KnownSpace) -> None:
-        """Unless another process has retired the space meanwhile: its queue is empty then, but so are its vectors."""
+    def _activate(self, known_space: KnownSpace) -> None:
+        """Activate a space, unless another process has retired it: its queue is empty then, but so are its vectors."""
         with self._database.write() as tx:
-            in_use = any(each.id == known.id for each in tx.embeddings.spaces())
-            if in_use and tx.embeddings.count_waiting(known.id) == 0:
-                tx.embeddings.activate(known.id)
-                logger.info("searches now use %s", name(known.space))
+            in_use = any(space.id == known_space.id for space in tx.embeddings.spaces())
+            if in_use and tx.embeddings.count_waiting(known_space.id) == 0:
+                tx.embeddings.activate(known_space.id)
+                logger.info("searches now use %s", name(known_space.space))
 
     def _count_waiting(self, space_id: int, *kinds: Embedded) -> int:
         with self._database.read() as tx:
@@ -445,9 +449,9 @@ class EmbeddingQueue:
 
     def _take_lease(self, space_id: int) -> bool:
         with self._database.write() as tx:
-            taken = tx.embeddings.lease(space_id, self._holder, timestamp(self._clock() + LEASE))
-        self._leased = space_id if taken else None
-        return taken
+            is_leased = tx.embeddings.lease(space_id, self._holder, timestamp(self._clock() + LEASE))
+        self._leased = space_id if is_leased else None
+        return is_leased
 
     def release(self) -> None:
         """Let another process go on at once. Called when the work stops."""
@@ -463,25 +467,27 @@ class EmbeddingQueue:
             if not batch:
                 return 0
             try:
-                vectors = iter(embedder.embed_documents([text for each in batch for text in each.texts]))
+                vectors = iter(
+                    embedder.embed_documents([text for waiting in batch for text in waiting.texts])
+                )
             except Unreachable as error:
                 self._lose(embedder, error.problem)
                 raise
             with self._database.write(patience) as tx:
-                for each in batch:
-                    own = [np.asarray(next(vectors), dtype=np.float32) for _ in each.texts]
-                    tx.embeddings.insert(space_id, each, own)
+                for waiting in batch:
+                    text_vectors = [np.asarray(next(vectors), dtype=np.float32) for _ in waiting.texts]
+                    tx.embeddings.insert(space_id, waiting, text_vectors)
             return len(batch)
 
 
 def _alike(waiting: list[Waiting]) -> list[Waiting]:
-    """The first of them, and those that are nearest to it in length, with no more than BATCH parts together."""
-    waiting = sorted(waiting, key=lambda each: abs(each.size - waiting[0].size))[:BATCH]
-    counts = accumulate(len(each.texts) for each in waiting)
-    return [each for each, count in zip(waiting, counts, strict=True) if count <= BATCH] or waiting[:1]
+    """Return the first of them, and those nearest to it in length, with no more than BATCH parts together."""
+    waiting = sorted(waiting, key=lambda queued: abs(queued.size - waiting[0].size))[:BATCH]
+    counts = accumulate(len(queued.texts) for queued in waiting)
+    return [queued for queued, count in zip(waiting, counts, strict=True) if count <= BATCH] or waiting[:1]
 
 
 def name(space: Space) -> str:
-    """A space as people read it."""
+    """Return a space as people read it."""
     kind = " (lexical)" if space.lexical else ""
     return f"{space.provider}:{space.model}{kind}"

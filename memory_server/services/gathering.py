@@ -1,4 +1,4 @@
-"""What can answer a question among the texts of one kind, each with its scores by words, meaning and neighbours."""
+"""Gathers the texts of one kind that can answer a question, each with its scores by words, meaning and neighbours."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -58,16 +58,18 @@ class Item(Generic[Thing]):
 
 
 @dataclass(frozen=True, slots=True)
-class Asked(Generic[Thing]):
-    """What is searched, and how. `own` gives the project that comes first, None: all are equal. It is asked when the
-    texts are read."""
+class KindSearch(Generic[Thing]):
+    """A search in the texts of one kind.
+
+    `first_project()` returns the project to rank first, or None to rank all equally; it is called when texts are read.
+    """
 
     kind: Embedded
     load: Callable[[Tx, Sequence[int]], Mapping[int, Item[Thing]]]
-    wanted: Wanted
+    filter: Wanted
     limit: int
     mode: str
-    own: Callable[[], str | None]
+    first_project: Callable[[], str | None]
 
 
 @dataclass(slots=True)
@@ -76,38 +78,38 @@ class Words:
 
     tx: Tx
     texts: tuple[str, ...]
-    wanted: Mapping[Embedded, Wanted]
+    filters: Mapping[Embedded, Wanted]
     total: int = field(init=False)
-    _held: dict[Embedded, Held] = field(init=False)
+    _by_kind: dict[Embedded, Held] = field(init=False)
 
     def __post_init__(self) -> None:
         candidates = self.tx.candidates
-        held = self.tx.each(
-            [partial(candidates.held, kind, self.texts, wanted) for kind, wanted in self.wanted.items()]
+        holdings = self.tx.each(
+            [partial(candidates.held, kind, self.texts, filter) for kind, filter in self.filters.items()]
         )
-        self._held = dict(zip(self.wanted, held, strict=True))
-        self.total = sum(each.texts for each in held)
+        self._by_kind = dict(zip(self.filters, holdings, strict=True))
+        self.total = sum(holding.texts for holding in holdings)
 
     def term(self, kind: Embedded, text: str) -> Term:
-        """Which texts of a kind hold a term. Where the memories of a small project are wanted, which of these."""
-        number, own = self.texts.index(text), self._held[kind]
-        posting = own.postings[number]
-        everywhere = sum(each.postings[number].everywhere for each in self._held.values())
-        rarity = ranking.fts5_idf(posting.everywhere, own.texts)
+        """Return the texts of a kind that hold a term: in a search of a small project's memories, only these."""
+        number, holding = self.texts.index(text), self._by_kind[kind]
+        posting = holding.postings[number]
+        everywhere = sum(kind_holding.postings[number].everywhere for kind_holding in self._by_kind.values())
+        rarity = ranking.fts5_idf(posting.everywhere, holding.texts)
         return Term(posting.ids, posting.scores / rarity, everywhere, background.share(text))
 
     def held(self, kind: Embedded) -> Held:
-        """Which texts of a kind hold the terms."""
-        return self._held[kind]
+        """Return the texts of a kind that hold the terms."""
+        return self._by_kind[kind]
 
-    def reach(self, kind: Embedded, held: Held) -> None:
-        """From now on the terms tell of other texts too, of whatever project."""
-        self._held[kind] = held
+    def reach(self, kind: Embedded, holding: Held) -> None:
+        """Replace the texts that hold the terms: `holding` covers other texts too, of whatever project."""
+        self._by_kind[kind] = holding
 
 
 @dataclass(frozen=True, slots=True)
 class Scores:
-    """Of one part of the question, for each candidate."""
+    """The scores of the candidates for one part of the question; each array has the shape (candidates,)."""
 
     share: Numbers
     cover: Numbers
@@ -115,7 +117,7 @@ class Scores:
     full: float
 
     def base(self, weight: float) -> Numbers:
-        """Words and meaning together, with this share of meaning."""
+        """Return words and meaning together, with `weight` as the share of meaning."""
         return (1 - weight) * self.share + weight * self.cosine
 
 
@@ -123,7 +125,8 @@ class Scores:
 class Gathered:
     """The candidates of a kind, by their ids, and their scores for each part of the question.
 
-    `speaking` counts those that begin with the name of a speaker. `vectors` has a row for each, none without meaning.
+    `speaking` counts those that begin with the name of a speaker. `vectors` has the shape (candidates, dimensions);
+    without meaning it has 0 dimensions.
     """
 
     ids: list[int]
@@ -133,97 +136,107 @@ class Gathered:
 
 
 def joined(kinds: Sequence[list[Scores]]) -> list[Scores]:
-    """The scores of the candidates of several kinds, one after the other."""
+    """Join the scores of several kinds: for each part of the question, the candidates of one kind after the other."""
     return [
         Scores(
-            np.concatenate([each.share for each in part]),
-            np.concatenate([each.cover for each in part]),
-            np.concatenate([each.cosine for each in part]),
+            np.concatenate([scores.share for scores in part]),
+            np.concatenate([scores.cover for scores in part]),
+            np.concatenate([scores.cosine for scores in part]),
             part[0].full,
         )
         for part in zip(*kinds, strict=True)
     ]
 
 
-def by_meaning(tx: Tx, asked: Asked[Thing], meaning: Meaning | None, queries: int) -> list[dict[int, float]]:
-    """The texts nearest to the question, or to each of its parts where it has so many `queries`."""
+def by_meaning(
+    tx: Tx, search: KindSearch[Thing], meaning: Meaning | None, queries: int
+) -> list[dict[int, float]]:
+    """Return the texts nearest to each vector of `meaning`, as cosines by id.
+
+    `queries` is the number of parts and the whole: above 1, each of them proposes fewer texts.
+    """
     if meaning is None:
         return []
-    most = max(asked.limit, OF_A_PART if queries > 1 else BY_MEANING)
+    most = max(search.limit, OF_A_PART if queries > 1 else BY_MEANING)
     nearest = tx.embeddings.nearest
     return tx.each(
-        [partial(nearest, asked.kind, meaning.space_id, each, asked.wanted, most) for each in meaning.vectors]
+        [
+            partial(nearest, search.kind, meaning.space_id, vector, search.filter, most)
+            for vector in meaning.vectors
+        ]
     )
 
 
 @dataclass(slots=True)
 class Gathering(Generic[Thing]):
-    """`queries` are the parts of the question and at last the whole."""
+    """Gathers the candidates of one kind. `queries` are the parts of the question and, as the last one, the whole."""
 
     words: Words
     queries: tuple[Query, ...]
-    asked: Asked[Thing]
+    search: KindSearch[Thing]
     meaning: Meaning | None
     near: Sequence[Mapping[int, float]]
-    """What `by_meaning` has found."""
+    """The result of `by_meaning`."""
     _holding: dict[str, list[int]] = field(default_factory=dict)
 
     def gathered(self) -> Gathered:
-        """What the words or the meaning of a part propose, and what was said around it in the same talk."""
+        """Return what the words or the meaning of a part propose, and what was said around it in the same talk."""
         around = self.tx.candidates.surroundings(self._proposal(), 2 * relevance.REACH)
         hood = self._hood(around)
-        self.words.reach(self.asked.kind, around.reached(hood.ids))
-        known = self._vectors(hood, around)
-        scores = self._scores(hood, known) if len(hood.rows) else []
-        own = relevance.middle(known)[hood.rows] if len(known) > 1 else known[0][hood.rows]
-        return Gathered(hood.ids[hood.rows].tolist(), scores, hood.speaking, own)
+        self.words.reach(self.search.kind, around.reached(hood.ids))
+        text_vectors = self._vectors(hood, around)
+        scores = self._scores(hood, text_vectors) if len(hood.rows) else []
+        candidate_vectors = (
+            relevance.middle(text_vectors)[hood.rows] if len(text_vectors) > 1 else text_vectors[0][hood.rows]
+        )
+        return Gathered(hood.ids[hood.rows].tolist(), scores, hood.speaking, candidate_vectors)
 
     @property
     def tx(self) -> Tx:
         return self.words.tx
 
     def _proposal(self) -> Proposal:
-        """The texts that the words or the meaning of any part of the question propose."""
+        """Return the texts that the words or the meaning of any part of the question propose."""
         several = len(self.queries) > 1  # then the last is the whole, which proposes nothing of its own
-        most = max(self.asked.limit, OF_A_PART) if several else BY_WORDS
-        parts_asked = self.queries[: len(self.queries) - several] if self.asked.mode != "semantic" else ()
+        most = max(self.search.limit, OF_A_PART) if several else BY_WORDS
+        parts_asked = self.queries[: len(self.queries) - several] if self.search.mode != "semantic" else ()
         vectors = self.meaning.vectors if self.meaning is not None else ()
         return Proposal(
-            self.asked.kind,
-            self.tx.each([partial(self._by_words, asked) for asked in parts_asked]),
+            self.search.kind,
+            self.tx.each([partial(self._by_words, query) for query in parts_asked]),
             min(most, BY_WORDS),
             [id for nearest in self.near for id in nearest],
-            self.asked.wanted,
+            self.search.filter,
             self._space_id,
             len(vectors[0]) if vectors else 0,
             self.words.texts,
-            self.words.held(self.asked.kind),
+            self.words.held(self.search.kind),
         )
 
-    def _by_words(self, asked: Query) -> Places:
-        """The texts that hold the rarest and most words of a question, best first."""
-        terms = [self._term(text) for text in asked.terms]
-        symbols = [self._containing(symbol) for symbol in asked.symbols]
+    def _by_words(self, query: Query) -> Places:
+        """Return the ids of the texts that hold the rarest and most words of a question, best first."""
+        terms = [self._term(text) for text in query.terms]
+        symbols = [self._containing(symbol) for symbol in query.symbols]
         if not terms:
-            symbols.append(self._containing(asked.text))
+            symbols.append(self._containing(query.text))
         ids = np.concatenate([np.zeros(0, np.int64), *(term.ids for term in terms), *symbols]).astype(
             np.int64
         )
         weights = [term.weight(self.words.total) * term.scores for term in terms]
-        weights += [np.full(len(found), SYMBOL_SHARE) for found in symbols]
+        weights += [np.full(len(holders), SYMBOL_SHARE) for holders in symbols]
         different, places = np.unique(ids, return_inverse=True)
         totals = np.bincount(places, np.concatenate([np.zeros(0), *weights]), len(different))
         best: Places = different[np.lexsort((-different, -totals))]
         return best
 
     def _containing(self, text: str) -> list[int]:
-        """The newest texts that hold this; each text of the store is looked through, so only once."""
+        """Return the newest texts that hold this; each text of the store is looked through, so only once."""
         if text not in self._holding:
-            self._holding[text] = self.tx.candidates.containing(self.asked.kind, text, BY_WORDS)
+            self._holding[text] = self.tx.candidates.containing(self.search.kind, text, BY_WORDS)
         return self._holding[text]
 
     def _term(self, text: str) -> Term:
-        return self.words.term(self.asked.kind, text)
+        return self.words.term(self.search.kind, text)
 
     @property
     def _space_id(self) -> int:
@@ -231,77 +244,88 @@ class Gathering(Generic[Thing]):
         return 0 if self.meaning is None else self.meaning.space_id
 
     def _hood(self, around: Surroundings) -> Hood:
-        """The candidates: what is proposed and what was said around it in the same talk; with their neighbours."""
+        """Return the candidates, proposed or said around a proposed one in the same talk, with their neighbours."""
         reach, lines = relevance.REACH, around.lines
-        beside, first = np.unique(lines[:, reach : -reach or None], return_index=True)
+        around_ids, first = np.unique(lines[:, reach : -reach or None], return_index=True)
         near = {
             distance: lines[:, reach + distance : lines.shape[1] - reach + distance].ravel()[first]
             for distance in relevance.LEND
         }
         # The newest first among equals.
-        ids = np.array(sorted({*around.proposed, *beside.tolist()} - {0}, reverse=True), np.int64)
+        ids = np.array(sorted({*around.proposed, *around_ids.tolist()} - {0}, reverse=True), np.int64)
         ids = ids[around.lets_pass(ids)]
-        places = np.minimum(np.searchsorted(beside, ids), max(0, len(beside) - 1))
-        there = beside[places] == ids if len(beside) else np.zeros(len(ids), bool)
-        own = {
-            distance: np.where(there, found[places], 0) if len(beside) else np.zeros_like(ids)
-            for distance, found in near.items()
+        places = np.minimum(np.searchsorted(around_ids, ids), max(0, len(around_ids) - 1))
+        is_around = around_ids[places] == ids if len(around_ids) else np.zeros(len(ids), bool)
+        neighbours = {
+            distance: np.where(is_around, neighbour_ids[places], 0) if len(around_ids) else np.zeros_like(ids)
+            for distance, neighbour_ids in near.items()
         }
-        return self._joined(ids, own, around)
+        return self._joined(ids, neighbours, around)
 
     def _joined(self, ids: Places, near: Mapping[int, Places], around: Surroundings) -> Hood:
-        """The candidates and those of their neighbours that belong to the same talk."""
+        """Return the candidates and those of their neighbours that belong to the same talk.
+
+        `ids` has the shape (candidates,), as has each array of `near`: the id of the neighbour at that distance, or 0.
+        """
         every = np.unique(np.concatenate([ids, *near.values()]))
         every = every[every > 0]
-        said = around.said(every)
+        spoken = around.said(every)
         seconds, (speaks, people, asks) = np.zeros(len(every) + 1), np.zeros((3, len(every) + 1), bool)
-        seconds[np.searchsorted(every, said.ids)] = said.seconds
-        for place, start in zip(np.searchsorted(every, list(said.starts)), said.starts.values(), strict=True):
+        seconds[np.searchsorted(every, spoken.ids)] = spoken.seconds
+        for place, start in zip(
+            np.searchsorted(every, list(spoken.starts)), spoken.starts.values(), strict=True
+        ):
             speaker = relevance.speaker_of(start)
             speaks[place], people[place] = bool(speaker), relevance.is_name(speaker)
-        for place, end in zip(np.searchsorted(every, list(said.ends)), said.ends.values(), strict=True):
+        for place, end in zip(np.searchsorted(every, list(spoken.ends)), spoken.ends.values(), strict=True):
             asks[place] = relevance.only_asks(end)
         rows = np.searchsorted(every, ids)
-        found = {}
-        for distance, other in near.items():
-            place = np.where(other > 0, np.searchsorted(every, other), len(every))
+        neighbour_places = {}
+        for distance, neighbour_ids in near.items():
+            place = np.where(neighbour_ids > 0, np.searchsorted(every, neighbour_ids), len(every))
             apart = np.abs(seconds[rows] - seconds[place])
-            together = (other > 0) & ((speaks[rows] & speaks[place]) | (apart <= SAME_TALK))
-            found[distance] = np.where(together, place, len(every))
-        return Hood(every, rows, found, asks, int(people[rows].sum()))
+            together = (neighbour_ids > 0) & ((speaks[rows] & speaks[place]) | (apart <= SAME_TALK))
+            neighbour_places[distance] = np.where(together, place, len(every))
+        return Hood(every, rows, neighbour_places, asks, int(people[rows].sum()))
 
     def _vectors(self, hood: Hood, around: Surroundings) -> list[NDArray[np.float32]]:
-        """The vectors of the texts of the hood: see `candidates.vectors`. Without meaning they have no dimension."""
+        """Return the vectors of the texts of the hood: see `candidates.vectors`. Without meaning: 0 dimensions.
+
+        Each array has the shape (texts of the hood + 1, dimensions).
+        """
         if self.meaning is None or not self.meaning.vectors:
             return [np.zeros((len(hood.ids) + 1, 0), np.float32)]
         return around.vectors(hood.ids, relevance.read_by_widened(hood))
 
-    def _scores(self, hood: Hood, known: Sequence[NDArray[np.float32]]) -> list[Scores]:
-        """The scores of each part of the question. `known` are the vectors of the texts of the hood."""
+    def _scores(self, hood: Hood, text_vectors: Sequence[NDArray[np.float32]]) -> list[Scores]:
+        """Return the scores for each part of the question. `text_vectors` are those that `_vectors` returns."""
         ids = hood.ids[hood.rows].tolist()
         vectors: tuple[Vector, ...] = self.meaning.vectors if self.meaning is not None else ()
         if 0 < len(vectors) < len(self.queries):  # the middle of its parts stands for the whole
             vectors = (*vectors, relevance.middle(vectors))
-        wide = [relevance.widened(each, hood) for each in known] if vectors else []
-        found = []
-        for place, asked in enumerate(self.queries):
-            terms = [] if self.asked.mode == "semantic" else [self._term(text) for text in asked.terms]
+        wide = [relevance.widened(matrix, hood) for matrix in text_vectors] if vectors else []
+        scores = []
+        for place, query in enumerate(self.queries):
+            terms = [] if self.search.mode == "semantic" else [self._term(text) for text in query.terms]
             shares = relevance.shares(terms, self.words.total, hood)
-            share = self._with_symbols(asked, ids, shares.share)
+            share = self._with_symbols(query, ids, shares.share)
             cosine = np.zeros(len(ids))
-            for each in wide:
-                cosine = np.maximum(cosine, relevance.cosines(each, vectors[place]))
-            found.append(Scores(share, shares.cover, cosine, shares.full))
-        return found
+            for matrix in wide:
+                cosine = np.maximum(cosine, relevance.cosines(matrix, vectors[place]))
+            scores.append(Scores(share, shares.cover, cosine, shares.full))
+        return scores
 
-    def _with_symbols(self, asked: Query, ids: Sequence[int], share: Numbers) -> Numbers:
-        """The shares, and those of texts that hold a symbol of the query, or the query itself where it has no word."""
-        if self.asked.mode == "semantic":
+    def _with_symbols(self, query: Query, ids: Sequence[int], share: Numbers) -> Numbers:
+        """Raise the shares of texts that hold a symbol of the query, or the query itself where it has no word.
+
+        `share` has the shape (candidates,), in the order of `ids`.
+        """
+        if self.search.mode == "semantic":
             return share
-        for symbol in asked.symbols:
+        for symbol in query.symbols:
             holding = set(self._containing(symbol))
             share = np.maximum(share, [SYMBOL_SHARE * (id in holding) for id in ids])
-        if not asked.terms:
-            holding = set(self._containing(asked.text))
+        if not query.terms:
+            holding = set(self._containing(query.text))
             share = np.maximum(share, [1.0 * (id in holding) for id in ids])
         return share

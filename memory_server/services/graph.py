@@ -11,7 +11,7 @@ from memory_server.domain.memory import Filter, Memory, MemoryId
 from memory_server.errors import Conflict, Hint, Invalid, Mend, NotFound, Problem
 from memory_server.services import retrieval, search
 from memory_server.services.embedding_queue import EmbeddingQueue, Meaning, Unanswered
-from memory_server.services.gathering import Asked
+from memory_server.services.gathering import KindSearch
 from memory_server.storage.database import Database
 from memory_server.storage.tx import Tx
 
@@ -192,7 +192,7 @@ def _alike(
     vector = tx.embeddings.vector_of(meaning.space_id, memory.id)
     if vector is None:
         return {}, {}, [Problem(f"meaning did not answer: memory {memory.id} is not embedded yet")]
-    asked = Asked(
+    asked = KindSearch(
         Embedded.MEMORIES,
         search.load,
         Filter(),

@@ -67,7 +67,7 @@ class Woken:
 
 @dataclass(frozen=True, slots=True)
 class Awakening:
-    """What a search woke; which triggers failed or were not judged, each with the reason.
+    """The result of a search: the woken memories, and the triggers that failed or were not judged, with reasons.
 
     `elsewhere` are the conversations that have memories, and how many, where this one has none.
     """
@@ -150,7 +150,7 @@ class LongTermService:
     def update(
         self,
         name: str,
-        wanted: LongTermChange,
+        change: LongTermChange,
         conversation: str | None,
         messages: Sequence[Message] = (),
         caller: Caller = Caller(),  # noqa: B008 - it is frozen
@@ -162,21 +162,21 @@ class LongTermService:
             TriggerRejected: the trigger does not compile or gives no value.
             Invalid: there is nothing to change, or it looks like a credential.
         """
-        if wanted == LongTermChange():
+        if change == LongTermChange():
             raise Invalid("Nothing to change.", Mend.NAME_LONG_TERM_FIELDS)
         if not self.allow_secrets:
-            refuse_secrets(wanted.prompt, wanted.trigger, *_read(wanted.updated_context))
+            refuse_secrets(change.prompt, change.trigger, *_read(change.updated_context))
         with self.database.read() as tx:
             _get(tx, _home(tx, conversation, name, caller), name)
-        checked = None if wanted.trigger is None else self.engine.check(wanted.trigger)
+        checked = None if change.trigger is None else self.engine.check(change.trigger)
         with self.database.write() as tx:
             where = _home(tx, conversation, name, caller)
             before = _get(tx, where, name)
             tx.changes.keep_long_term(before, caller)
-            tx.long_term.replace(before.id, wanted)
-        if checked is None or wanted.trigger is None:
+            tx.long_term.replace(before.id, change)
+        if checked is None or change.trigger is None:
             return None
-        return self._on(messages, wanted.trigger, where, checked)
+        return self._on(messages, change.trigger, where, checked)
 
     def delete(self, name: str, conversation: str | None, purge: bool, caller: Caller) -> Forgotten:
         """Delete a memory: it can be brought back for 30 days. Or erase it for good.
@@ -191,7 +191,7 @@ class LongTermService:
                 tx.trash.put(Kind.LONG_TERM, [_get(tx, where, name).id], caller)
             if not purge:
                 return forgetting.deleted(1, tx.now)
-            tx.trash.erase([each.id for each in _in_trash(tx, where, name)])
+            tx.trash.erase([trashed.id for trashed in _in_trash(tx, where, name)])
         return forgetting.erased(1, self.database.files.drop_copies())
 
     def restore(
@@ -207,8 +207,8 @@ class LongTermService:
             Conflict: the name is taken again.
         """
         with self.database.write() as tx:
-            there = projects.conversations(tx, conversation, caller)
-            where = next((each for each in there if _in_trash(tx, each, name)), there[0])
+            conversations = projects.conversations(tx, conversation, caller)
+            where = next((home for home in conversations if _in_trash(tx, home, name)), conversations[0])
             deleted = _in_trash(tx, where, name)
             if not deleted:
                 raise NotFound(
@@ -232,8 +232,8 @@ class LongTermService:
             NotFound: there is no such memory.
         """
         with self.database.read() as tx:
-            found = _get(tx, _home(tx, conversation, name, caller), name)
-            return found, tx.wakes.select(found.id, SHOWN_WAKES)
+            memory = _get(tx, _home(tx, conversation, name, caller), name)
+            return memory, tx.wakes.select(memory.id, SHOWN_WAKES)
 
     def select(
         self,
@@ -244,10 +244,10 @@ class LongTermService:
     ) -> Listed:
         """A page of the memories of a conversation. Without one: those of the caller's project and of no project."""
         with self.database.read() as tx:
-            there = places(tx, conversation, caller)
-            found = tx.long_term.select(there, order, LISTED, offset)
-            more = sum(tx.long_term.count(place) for place in there) - offset - len(found)
-            return Listed(found, max(0, more), tx.now, tuple(tx.skipped))
+            conversation_ids = places(tx, conversation, caller)
+            memories = tx.long_term.select(conversation_ids, order, LISTED, offset)
+            more = sum(tx.long_term.count(place) for place in conversation_ids) - offset - len(memories)
+            return Listed(memories, max(0, more), tx.now, tuple(tx.skipped))
 
     def search(
         self,
@@ -268,20 +268,22 @@ class LongTermService:
         woken = {watch.id for watch, _ in awake}
         not_drawn = woken | judged.cooling
         asleep = [watch for watch in watched if watch.id not in not_drawn]
-        others = draw(asleep, RANDOM, self.chance)
+        drawn = draw(asleep, RANDOM, self.chance)
         with self.database.read() as tx:
             elsewhere = [] if watched else tx.conversations.largest(Held.LONG_TERM, NAMED)
-            prompts = tx.long_term.prompts([*woken, *(watch.id for watch in others)])
+            prompts = tx.long_term.prompts([*woken, *(watch.id for watch in drawn)])
             skipped += tuple(tx.skipped)
-        kept = self._waking.kept([value.kept for _, value in awake])
-        self._record(outcomes, [(watch.id, why) for (watch, _), why in zip(awake, kept, strict=True)], caller)
+        kept_reasons = self._waking.kept([value.kept for _, value in awake])
+        self._record(
+            outcomes, [(watch.id, why) for (watch, _), why in zip(awake, kept_reasons, strict=True)], caller
+        )
         return Awakening(
             [
                 Woken(watch.name, prompts[watch.id], value.why)
                 for watch, value in awake
                 if watch.id in prompts
             ],
-            [Woken(watch.name, prompts[watch.id]) for watch in others if watch.id in prompts],
+            [Woken(watch.name, prompts[watch.id]) for watch in drawn if watch.id in prompts],
             [(watch.name, outcome.message) for watch, outcome in outcomes if isinstance(outcome, Failure)],
             [(watch.name, NO_TIME) for watch, outcome in outcomes if isinstance(outcome, Skipped)]
             + [
@@ -296,7 +298,7 @@ class LongTermService:
     def try_out(
         self, trigger: str, messages: Sequence[Message], at: datetime | None
     ) -> tuple[Checked, Outcome]:
-        """What a trigger is worth, without keeping it. A moment without a zone is local.
+        """Judge a trigger without keeping it: its check and its outcome. A moment without a zone is local.
 
         Raises:
             TriggerRejected: it does not compile or gives no value.
@@ -306,37 +308,39 @@ class LongTermService:
     def try_parts(
         self, trigger: str, messages: Sequence[Message], at: datetime | None
     ) -> list[tuple[str, Outcome]]:
-        """What each part of a trigger between its outermost `&&` and `||` is worth; the parts as they are written."""
+        """Judge each part of a trigger between its outermost `&&` and `||`; return each as written with its outcome."""
         parts = self.engine.parts(trigger)
         situation = self._waking.situation(messages, "test", self._now(at), {})
         outcomes = [self.engine.judge([script], situation)[0] for _, script in parts]
         return [(source, outcome) for (source, _), outcome in zip(parts, outcomes, strict=True)]
 
     def try_examples(
-        self, trigger: str, wanted: Sequence[str], unwanted: Sequence[str], at: datetime | None
+        self, trigger: str, waking_texts: Sequence[str], sleeping_texts: Sequence[str], at: datetime | None
     ) -> tuple[list[Example], float | None]:
-        """What a trigger is worth on messages of a user that should wake it, and on others that should not.
+        """Try a trigger on messages of a user that should wake it, and on others that should not.
 
-        Also the threshold of its `similar` that parts them best; None where it has none.
+        Also return the threshold of its `similar` that parts them best; None where it has none.
         """
         examples = [
             self._example(trigger, text, expected, at)
-            for texts, expected in ((wanted, True), (unwanted, False))
+            for texts, expected in ((waking_texts, True), (sleeping_texts, False))
             for text in texts
         ]
         scores = {
             expected: [
-                each.score for each in examples if each.expected is expected and each.score is not None
+                example.score
+                for example in examples
+                if example.expected is expected and example.score is not None
             ]
             for expected in (True, False)
         }
         return examples, proposed(scores[True], scores[False])
 
     def _example(self, trigger: str, text: str, expected: bool, at: datetime | None) -> Example:
-        said = [Message("user", text)]
-        outcome = self._judge(trigger, said, "test", at)
+        messages = [Message("user", text)]
+        outcome = self._judge(trigger, messages, "test", at)
         value = outcome.holds if isinstance(outcome, Value) else None
-        score = self.engine.similarity(trigger, self._waking.situation(said, "test", self._now(at), {}))
+        score = self.engine.similarity(trigger, self._waking.situation(messages, "test", self._now(at), {}))
         return Example(text, expected, value, score)
 
     def _now(self, at: datetime | None) -> datetime:
@@ -346,7 +350,7 @@ class LongTermService:
             return datetime.fromisoformat(tx.now)
 
     def _on(self, messages: Sequence[Message], trigger: str, conversation: str, checked: Checked) -> Checked:
-        """The dry run on what was said instead of on the sample."""
+        """Make the dry run on what was said instead of on the sample."""
         if not messages:
             return checked
         outcome = self._judge(trigger, messages, conversation)
@@ -355,14 +359,14 @@ class LongTermService:
     def _judge(
         self, trigger: str, messages: Sequence[Message], conversation: str, at: datetime | None = None
     ) -> Outcome:
-        """The outcome of one trigger, now unless a moment is given."""
+        """Return the outcome of one trigger, now unless a moment is given."""
         (outcome,) = self.engine.judge(
             [trigger], self._waking.situation(messages, conversation, self._now(at), {})
         )
         return outcome
 
     def _without_secrets(self, outcome: Outcome) -> Outcome:
-        """A trigger can throw what it was shown, and what it threw is kept."""
+        """Hide what looks like a credential in an outcome: a trigger can throw what it was shown, and that is kept."""
         if self.allow_secrets or not isinstance(outcome, Failure):
             return outcome
         kind = find_secret(outcome.message)
@@ -393,9 +397,9 @@ class LongTermService:
 
 
 def _mark(tx: WriteTx, watch: Watch, outcome: Outcome) -> None:
-    """What became of a trigger, unless it was changed meanwhile. Other searches may have counted failures too."""
-    there = tx.long_term.find_watch(watch.id)
-    if there is None or there.trigger != watch.trigger:
+    """Record the outcome of a trigger, unless it was changed meanwhile. Other searches may have counted failures."""
+    current = tx.long_term.find_watch(watch.id)
+    if current is None or current.trigger != watch.trigger:
         return
     match outcome:
         case Value():
@@ -404,18 +408,18 @@ def _mark(tx: WriteTx, watch: Watch, outcome: Outcome) -> None:
         case Skipped(late):
             tx.long_term.mark_slow(watch.id, late)
         case Failure(kind, message) if kind in _WEARING:
-            if rests(there, tx.now):
+            if rests(current, tx.now):
                 return
-            failures = min(there.failures, MOST_COUNTED) + 1
-            rest = quarantine(failures)
-            until = None if rest is None else timestamp(datetime.fromisoformat(tx.now) + rest)
+            failures = min(current.failures, MOST_COUNTED) + 1
+            pause = quarantine(failures)
+            until = None if pause is None else timestamp(datetime.fromisoformat(tx.now) + pause)
             tx.long_term.mark_judged(watch.id, message, failures, until)
         case Failure(FailureKind.ERROR, message):
             tx.long_term.mark_judged(watch.id, message, 0, None)
 
 
 def _is_news(watch: Watch, outcome: Outcome) -> bool:
-    """Whether the file must learn of an outcome."""
+    """True if the file must learn of an outcome."""
     match outcome:
         case Value():
             return watch.error is not None or watch.failures > 0 or watch.slow != _is_slow(outcome)
@@ -428,7 +432,7 @@ def _is_news(watch: Watch, outcome: Outcome) -> bool:
 
 
 def _read(context: str | None) -> list[str]:
-    """A context as it is, then what was said in it: a secret may be cut over its messages."""
+    """Return a context as it is, then what was said in it: a secret may be cut over its messages."""
     return [] if context is None else [context, *spoken(context).splitlines()]
 
 
@@ -437,16 +441,16 @@ def _is_slow(outcome: Value) -> bool:
 
 
 def _home(tx: Tx, conversation: str | None, name: str, caller: Caller, deleted: bool = False) -> str:
-    """The first of the conversations that are meant which has a memory of this name, or had one that was deleted."""
-    there = projects.conversations(tx, conversation, caller)
-    found = [each for each in there if _find(tx, each, name)]
-    found += [each for each in there if deleted and _in_trash(tx, each, name)]
-    return found[0] if found else there[0]
+    """Return the first of the conversations meant that has a memory of this name, or had one that was deleted."""
+    conversations = projects.conversations(tx, conversation, caller)
+    homes = [home for home in conversations if _find(tx, home, name)]
+    homes += [home for home in conversations if deleted and _in_trash(tx, home, name)]
+    return homes[0] if homes else conversations[0]
 
 
 def _in_trash(tx: Tx, conversation: str, name: str) -> list[Trashed]:
     deleted = tx.trash.select(Kind.LONG_TERM, conversation=conversation)
-    return [each for each in deleted if each.parts["long_term_memories"][0]["name"] == name]
+    return [trashed for trashed in deleted if trashed.parts["long_term_memories"][0]["name"] == name]
 
 
 def _find(tx: Tx, conversation: str, name: str) -> LongTermMemory | None:
@@ -455,20 +459,20 @@ def _find(tx: Tx, conversation: str, name: str) -> LongTermMemory | None:
 
 
 def _get(tx: Tx, conversation: str, name: str) -> LongTermMemory:
-    place, found = tx.conversations.find(conversation), _find(tx, conversation, name)
-    if found is None:
+    place, memory = tx.conversations.find(conversation), _find(tx, conversation, name)
+    if memory is None:
         names = [] if place is None else tx.long_term.names(place, NAMED)
-        there = f"There are: {', '.join(names)}." if names else "It has none."
+        suggestion = f"There are: {', '.join(names)}." if names else "It has none."
         raise NotFound(
-            f"No long-term memory `{name}` in the conversation `{conversation}`. {there}",
+            f"No long-term memory `{name}` in the conversation `{conversation}`. {suggestion}",
             Hint(Mend.LIST_LONG_TERM, {"conversation": conversation}),
         )
-    return found
+    return memory
 
 
 def _refuse_taken(tx: Tx, place: ConversationId, name: str, conversation: str) -> None:
-    taken = tx.long_term.find(place, name)
-    if taken is not None:
+    namesake = tx.long_term.find(place, name)
+    if namesake is not None:
         raise Conflict(
             f"The conversation `{conversation}` has a long-term memory `{name}` already. Nothing was kept.",
             Mend.UPDATE_LONG_TERM,

@@ -111,8 +111,8 @@ def _asked(tx: Tx, text: str, wish: LookWish, where: Among, caller: Caller, mode
     project = where.only if given.project is not None else EVERYWHERE
     plain = RecallWish(wish.there, project, given.since, given.until)
     for each in asked_of(text, plain, where, projects.known(tx, caller), mode, search.load):
-        if isinstance(each.wanted, Filter):
-            yield replace(each, wanted=replace(given, project=where.only))
+        if isinstance(each.filter, Filter):
+            yield replace(each, filter=replace(given, project=where.only))
         else:
             yield each
 

@@ -1,4 +1,4 @@
-"""How near two texts are in meaning, for conditions that ask."""
+"""Measures how near two texts are in meaning, for the conditions that ask for it."""
 
 import threading
 from collections import OrderedDict
@@ -27,13 +27,13 @@ class Nearness:
     _vectors: OrderedDict[tuple[str, str], Vector] = field(default_factory=OrderedDict)
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
-    def __call__(self, one: str, other: str) -> float | None:
-        """The cosine of two texts, both embedded as questions; None while no embedder answers."""
+    def __call__(self, first_text: str, second_text: str) -> float | None:
+        """Return the cosine of two texts, both embedded as questions; None while no embedder answers."""
         answering = self.queue.answering()
         if isinstance(answering, Unanswered):
             return None
-        a = self._vector(answering.embedder, one)
-        b = None if a is None else self._vector(answering.embedder, other)
+        a = self._vector(answering.embedder, first_text)
+        b = None if a is None else self._vector(answering.embedder, second_text)
         return None if a is None or b is None else float(np.dot(a, b))
 
     def _vector(self, embedder: Embedder, text: str) -> Vector | None:

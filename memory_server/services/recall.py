@@ -1,4 +1,4 @@
-"""One question to all stores: memories, facts, turns, short-term memories, and the prompts that are due."""
+"""Asks one question of all stores: memories, facts, turns, short-term memories, and the prompts that are due."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -23,7 +23,7 @@ from memory_server.language.tokens import weigh_json
 from memory_server.project import Project
 from memory_server.services import projects, retrieval, search, showing, turns
 from memory_server.services.embedding_queue import EmbeddingQueue, Meaning, Unanswered
-from memory_server.services.gathering import Asked, Item
+from memory_server.services.gathering import Item, KindSearch
 from memory_server.services.guesses import Guesses
 from memory_server.services.learning import ON, Learning
 from memory_server.services.projects import Among
@@ -50,7 +50,7 @@ NOTHING = "Nothing that is stored is likely to answer this."
 
 @dataclass(frozen=True, slots=True)
 class RecallWish:
-    """What a recall wants: these kinds, of a project (`*`: all, equally), of that time."""
+    """The wish of a recall: these kinds, of a project (`*`: all, equally), of that time."""
 
     kinds: frozenset[Recallable] = frozenset(Recallable)
     project: str | None = None
@@ -81,14 +81,14 @@ class RecallService:
     def recall(
         self, text: str, messages: Sequence[Message], max_tokens: int, wish: RecallWish, caller: Caller
     ) -> Recalled:
-        """What answers a question, in all stores, best first. What is shown is counted as accessed once.
+        """Return what answers a question, in all stores, best first. What is shown is counted as accessed once.
 
         Prompts whose trigger holds for the messages come first.
         """
         woken = self._woken(messages, wish, caller)
-        found, problems, note = self.find(text, wish, caller)
-        answer = recall.compose(text, woken, found, max_tokens - _weight(note, problems))
-        answers = bool(found) and found[0].score >= recall.LIKELY
+        hits, problems, note = self.find(text, wish, caller)
+        answer = recall.compose(text, woken, hits, max_tokens - _weight(note, problems))
+        answers = bool(hits) and hits[0].score >= recall.LIKELY
         vain = wish == RecallWish() and not answers and not problems and self.learning.wants(text, caller)
         self._record(text, answer.items, caller, answers, vain)
         return Recalled(answer, note or (None if answer.items or answer.left_out else NOTHING), problems)
@@ -96,28 +96,28 @@ class RecallService:
     def find(
         self, text: str, wish: RecallWish, caller: Caller
     ) -> tuple[list[Found], tuple[Problem, ...], str | None]:
-        """All that may answer, best first; why that is less than it could be; a note on an unknown project."""
+        """Return all that may answer, best first; why that is less than it could be; a note on an unknown project."""
         among = projects.among(wish.project, caller)
 
         def ask(tx: Tx, meaning: Meaning | Unanswered) -> tuple[list[Found], tuple[Problem, ...], str | None]:
-            _, found = self.guesses.go_on(
+            _, answered = self.guesses.go_on(
                 tx,
                 (among.asked, caller.project),
                 (among.guess, caller.project.name),
                 lambda: tx.together(lambda: among(tx), lambda: projects.name_of(tx, caller.project)),
-                lambda known: answer(tx, meaning, known[0], projects.called(caller, known[1])),
+                lambda resolved: answer(tx, meaning, resolved[0], projects.called(caller, resolved[1])),
             )
-            return found
+            return answered
 
         def answer(
             tx: Tx, meaning: Meaning | Unanswered, where: Among, here: Caller
         ) -> tuple[list[Found], tuple[Problem, ...], str | None]:
-            known = meaning if isinstance(meaning, Meaning) else None
+            by_meaning = meaning if isinstance(meaning, Meaning) else None
             load = partial(search.load, learning=self.learning)
-            asked = tuple(asked_of(text, wish, where, here, "hybrid" if known else "keyword", load))
-            kinds = [each.kind for each in asked]
+            searches = tuple(asked_of(text, wish, where, here, "hybrid" if by_meaning else "keyword", load))
+            kinds = [kind_search.kind for kind_search in searches]
             ranked, problems = tx.together(
-                lambda: retrieval.rank_all(tx, text, asked, known) if asked else [],
+                lambda: retrieval.rank_all(tx, text, searches, by_meaning) if searches else [],
                 lambda: retrieval.without_meaning(tx, kinds, meaning),
             )
             return list(_found(tx, ranked, here, load)), (*problems, *tx.skipped), where.note
@@ -129,68 +129,76 @@ class RecallService:
             return []
         due = self.long_term.search(messages, None, {}, caller).activated
         return [
-            Found(Recallable.WOKEN, f"w {each.name}", each.prompt, None, 1.0, why=each.why) for each in due
+            Found(Recallable.WOKEN, f"w {memory.name}", memory.prompt, None, 1.0, why=memory.why)
+            for memory in due
         ]
 
     def _record(self, text: str, shown: Sequence[Found], caller: Caller, answers: bool, vain: bool) -> None:
         """Count the accesses, and keep what the question teaches."""
-        known = [each.id for each in shown if each.kind is Recallable.MEMORY]
-        read = [each.id for each in shown if each.kind is Recallable.FACT]
-        if not (known or read or vain) or not self.count_access:
+        memory_ids = [hit.id for hit in shown if hit.kind is Recallable.MEMORY]
+        read = [hit.id for hit in shown if hit.kind is Recallable.FACT]
+        if not (memory_ids or read or vain) or not self.count_access:
             return
 
         def mark(tx: WriteTx) -> None:
-            tx.memories.mark_accessed([MemoryId(id) for id in known])
+            tx.memories.mark_accessed([MemoryId(id) for id in memory_ids])
             tx.facts.mark_accessed(read)
-            self.learning.asked(tx, text, known, caller, answers=answers, vain=vain)
+            self.learning.asked(tx, text, memory_ids, caller, answers=answers, vain=vain)
 
         self.database.later(mark)
 
 
 def _weight(note: str | None, problems: Sequence[Problem]) -> int:
-    """Tokens that the answer needs to say so."""
-    texts = [*([note] if note else []), *(each.text for each in problems)]
-    hints = sum(len(each.hints) for each in problems)
+    """Return the tokens that the note and the problems need in the answer."""
+    texts = [*([note] if note else []), *(problem.text for problem in problems)]
+    hints = sum(len(problem.hints) for problem in problems)
     return round(sum(PER_REMARK + weigh_json(text) / recall.HEADROOM for text in texts) + PER_HINT * hints)
 
 
 def asked_of(
     text: str, wish: RecallWish, where: Among, here: Caller, mode: str, load: Load
-) -> Iterator[Asked[Any]]:
-    """What is searched of each kind that is wanted. `here` is the caller as the file knows it.
+) -> Iterator[KindSearch[Any]]:
+    """Yield a search for each kind that is wanted. `here` is the caller as the file knows it.
 
     Facts and short-term memories are those of the project that is named, else of the caller's and of the user.
     """
     everywhere, first = wish.project == EVERYWHERE, where.own
 
-    def own() -> str | None:
+    def first_project() -> str | None:
         return first
 
     since, until = wish.since, wish.until
-    wanted = Filter(project=where.only, since=since, until=until)
-    there = here if where.only is None else replace(here, project=Project(where.only, where.only))
+    filter = Filter(project=where.only, since=since, until=until)
+    project_caller = here if where.only is None else replace(here, project=Project(where.only, where.only))
     if Recallable.MEMORY in wish.kinds:
-        yield Asked(Embedded.MEMORIES, load, wanted, WANTED, mode, own)
+        yield KindSearch(Embedded.MEMORIES, load, filter, WANTED, mode, first_project)
     if Recallable.TURN in wish.kinds:
-        yield Asked(Embedded.TURNS, turns.load, wanted, WANTED, mode, own)
+        yield KindSearch(Embedded.TURNS, turns.load, filter, WANTED, mode, first_project)
     if Recallable.FACT in wish.kinds:
-        visible = None if everywhere else tuple(homes(None, there))
-        yield Asked(Embedded.FACTS, _facts_for(text), FactFilter(visible, since, until), WANTED, mode, own)
+        visible = None if everywhere else tuple(homes(None, project_caller))
+        yield KindSearch(
+            Embedded.FACTS, _facts_for(text), FactFilter(visible, since, until), WANTED, mode, first_project
+        )
     if Recallable.SHORT_TERM in wish.kinds:
-        places = [there.project.name] if wish.project else [there.project.name, ""]
+        places = [project_caller.project.name] if wish.project else [project_caller.project.name, ""]
         conversations = (
             None
             if everywhere
-            else tuple(rights.key(here.person, default_conversation(each)) for each in places)
+            else tuple(rights.key(here.person, default_conversation(place)) for place in places)
         )
-        yield Asked(
-            Embedded.SHORT_TERM, _load_said, SaidFilter(conversations, since, until), WANTED, mode, own
+        yield KindSearch(
+            Embedded.SHORT_TERM,
+            _load_said,
+            SaidFilter(conversations, since, until),
+            WANTED,
+            mode,
+            first_project,
         )
 
 
 def _facts_for(text: str) -> Any:
-    """Loads facts; those whose key the question has get the bonus."""
-    asked = fold(question.read(text).core)
+    """Return the function that loads facts; those whose key the question has get the bonus."""
+    folded = fold(question.read(text).core)
 
     def load(tx: Tx, ids: Sequence[int]) -> dict[int, Item[Fact]]:
         return {
@@ -199,7 +207,7 @@ def _facts_for(text: str) -> Any:
                 (fact_text.value_of(fact.value), fact.key),
                 "",
                 fact.updated_at,
-                bonus=KEY * fact_text.is_named(fact.key, asked),
+                bonus=KEY * fact_text.is_named(fact.key, folded),
             )
             for fact in tx.facts.select(ids)
         }
@@ -208,56 +216,61 @@ def _facts_for(text: str) -> Any:
 
 
 def _load_said(tx: Tx, ids: Sequence[int]) -> Mapping[int, Item[ShortTermMemory]]:
-    found = tx.short_term.select([ShortTermId(id) for id in ids])
-    return {id: Item(each, (each.text,), "", each.said_at) for id, each in found.items()}
+    memories = tx.short_term.select([ShortTermId(id) for id in ids])
+    return {id: Item(memory, (memory.text,), "", memory.said_at) for id, memory in memories.items()}
 
 
 def _found(tx: Tx, ranked: Sequence[Ranked[Any]], caller: Caller, load: Load) -> Iterator[Found]:
-    """What was found as an answer shows it. What supersedes a memory stands in its place; what solves it, behind it."""
-    known = [MemoryId(each.id) for each in ranked if each.kind is Embedded.MEMORIES]
-    items = {each.id: each.item for each in ranked if each.kind is Embedded.MEMORIES}
-    line, fixes = tx.together(lambda: tx.edges.successors(known), lambda: tx.edges.answering(known, 1))
-    newest = {id: line_of(id, line)[-1] for id in known if id in line}
-    new = sorted(set(newest.values()) - set(known))
+    """Yield the hits as an answer shows them: what supersedes a memory in its place, what solves it behind it."""
+    memory_ids = [MemoryId(hit.id) for hit in ranked if hit.kind is Embedded.MEMORIES]
+    items = {hit.id: hit.item for hit in ranked if hit.kind is Embedded.MEMORIES}
+    line, fixes = tx.together(
+        lambda: tx.edges.successors(memory_ids), lambda: tx.edges.answering(memory_ids, 1)
+    )
+    newest = {id: line_of(id, line)[-1] for id in memory_ids if id in line}
+    new = sorted(set(newest.values()) - set(memory_ids))
     if new:
         more, loaded = tx.together(lambda: tx.edges.answering(new, 1), lambda: load(tx, new))
         fixes, items = fixes | more, items | loaded
-    solving = {id: [each.id for each in linked if each.relation == "solves"] for id, linked in fixes.items()}
-    others = {id for ids in solving.values() for id in ids} - set(items)
-    if others:
-        items |= load(tx, sorted(others))
+    solving = {
+        id: [solution.id for solution in linked if solution.relation == "solves"]
+        for id, linked in fixes.items()
+    }
+    solution_ids = {id for ids in solving.values() for id in ids} - set(items)
+    if solution_ids:
+        items |= load(tx, sorted(solution_ids))
     shown: set[int] = set()
-    for each in ranked:
-        if each.kind is not Embedded.MEMORIES:
-            yield _of(each, caller)
+    for hit in ranked:
+        if hit.kind is not Embedded.MEMORIES:
+            yield _of(hit, caller)
             continue
-        id = newest.get(MemoryId(each.id), each.id)
-        was = each.item.thing.content if id != each.id else None
-        for one in (id, *solving.get(MemoryId(id), ())):
-            if one in items and one not in shown:
-                shown.add(one)
-                part = each.part if one == each.id else 0
-                memory = items[one].thing
-                said, _ = search.shown(memory, part)
-                superseded = was if one == id else None
-                yield showing.of_memory(memory, said, each.probability, caller, superseded)
+        id = newest.get(MemoryId(hit.id), hit.id)
+        was = hit.item.thing.content if id != hit.id else None
+        for memory_id in (id, *solving.get(MemoryId(id), ())):
+            if memory_id in items and memory_id not in shown:
+                shown.add(memory_id)
+                part = hit.part if memory_id == hit.id else 0
+                memory = items[memory_id].thing
+                content, _ = search.shown(memory, part)
+                superseded = was if memory_id == id else None
+                yield showing.of_memory(memory, content, hit.probability, caller, superseded)
 
 
 def _of(ranked: Ranked[Any], caller: Caller) -> Found:
-    thing, score = ranked.item.thing, ranked.probability
-    match thing:
+    stored, score = ranked.item.thing, ranked.probability
+    match stored:
         case Turn():
-            return showing.of_turn(thing, turn_text(thing), score, caller)
+            return showing.of_turn(stored, turn_text(stored), score, caller)
         case Fact():
-            return showing.of_fact(thing, score, caller)
+            return showing.of_fact(stored, score, caller)
         case _:
             return Found(
-                Recallable.SHORT_TERM, f"s{thing.id}", thing.text, thing.said_at[:10], score, id=thing.id
+                Recallable.SHORT_TERM, f"s{stored.id}", stored.text, stored.said_at[:10], score, id=stored.id
             )
 
 
 def turn_text(turn: Turn) -> str:
-    """The summary, and the message where that says more."""
+    """Return the message, after the summary where the message does not hold it."""
     if fold(turn.summary) in fold(turn.message):
         return turn.message
     return f"{turn.summary}\n{turn.message}"

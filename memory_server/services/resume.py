@@ -1,4 +1,4 @@
-"""What an assistant should know when it opens a session, in a few hundred tokens."""
+"""Briefs an assistant that opens a session: what it should know, in a few hundred tokens."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -59,7 +59,7 @@ NOTED = 4
 
 @dataclass(frozen=True, slots=True)
 class Wording:
-    """How a face words its answer: how to read what is left out, and the tokens of an answer that says nothing."""
+    """The words of a face: how to read what is left out, and the tokens of an answer that says nothing."""
 
     more: str
     overhead: Callable[[Sequence[Problem]], float]
@@ -103,12 +103,12 @@ class ResumeService:
         considered = min(max_tokens // PER_ITEM, CONSIDERED)
         self.database.settle()
         with self.database.read() as tx:
-            given = caller.project
-            name, (known, asked, (learnt, disputes), events, current) = self.guesses.go_on(
+            project = caller.project
+            name, (known_facts, questions, (learnt, disputes), events, current) = self.guesses.go_on(
                 tx,
-                given,
-                given.name,
-                lambda: projects.name_of(tx, given),
+                project,
+                project.name,
+                lambda: projects.name_of(tx, project),
                 lambda name: tx.together(
                     lambda: _facts(tx, projects.called(caller, name), considered),
                     lambda: _asked(tx, projects.called(caller, name)) if self.learns else [],
@@ -117,19 +117,19 @@ class ResumeService:
                     lambda: tx.memory_counts.current(name),
                 ),
             )
-            note = projects.unknown(tx, given) if given.is_given else None
+            note = projects.unknown(tx, project) if project.is_given else None
             now, skipped = tx.now, tuple(tx.skipped)
-        caller, total = projects.called(caller, name), current + known.more
-        reader = Reader(now, caller.author, caller.project.name, _usual(known.facts, learnt))
+        caller, total = projects.called(caller, name), current + known_facts.more
+        reader = Reader(now, caller.author, caller.project.name, _usual(known_facts.facts, learnt))
         session = last_session(events)
-        of_facts = _of_facts(known, reader)
+        of_facts = _of_facts(known_facts, reader)
         total += sum(item.counted for item in of_facts)
         total += sum((memory.project or "") != caller.project.name for memory in learnt)
         items = [
             *of_facts,
             *_of_memories(learnt, session, disputes, reader),
             *(of_session(session, reader) if session else []),
-            *(of_question(each.text, each.asked_at, reader) for each in asked),
+            *(of_question(question.text, question.asked_at, reader) for question in questions),
         ]
         titles = {Heading.LAST_SESSION: title(session, reader, caller.session)} if session else {}
         author = None if reader.usual == caller.author else reader.usual
@@ -143,7 +143,7 @@ class ResumeService:
 
 
 def _facts(tx: Tx, caller: Caller, limit: int) -> _Known:
-    """So many facts of each heading, the last written first."""
+    """Return so many facts of each heading, the last written first."""
     untouched = timestamp(parse(tx.now) - timedelta(days=UNTOUCHED))
     leading = tx.leading_facts.select(homes(None, caller), Limits(limit, CONSIDERED, untouched))
     chosen, late = tx.together(lambda: tx.facts.select(leading.ids), lambda: tx.facts.select(leading.older))
@@ -156,14 +156,14 @@ def _facts(tx: Tx, caller: Caller, limit: int) -> _Known:
 def _memories(tx: Tx, project: str, limit: int) -> tuple[list[Memory], Disputes]:
     """The memories that matter most now, the newest of each type, and what matters most in all projects; and which
     memories contradict each."""
-    found = tx.each(
+    memory_lists = tx.each(
         [
             lambda: tx.standing.most_important(project, limit),
             lambda: tx.memories.newest_of_each(project, NEWEST),
             lambda: tx.standing.most_important("", limit, HIGH) if project else [],
         ]
     )
-    learnt = list({memory.id: memory for memories in found for memory in memories}.values())
+    learnt = list({memory.id: memory for memories in memory_lists for memory in memories}.values())
     return learnt, tx.edges.contradicting([memory.id for memory in learnt])
 
 
@@ -171,10 +171,10 @@ def _events(tx: Tx, project: str) -> list[Event]:
     """The newest turns and observations of the project."""
 
     def observed() -> tuple[list[Memory], Disputes]:
-        seen = tx.memories.newest_current(project, MemoryType.OBSERVATION, EVENTS)
-        return seen, tx.edges.contradicting([each.id for each in seen])
+        observations = tx.memories.newest_current(project, MemoryType.OBSERVATION, EVENTS)
+        return observations, tx.edges.contradicting([memory.id for memory in observations])
 
-    turns, (seen, disputes) = tx.together(lambda: tx.turns.newest(project, EVENTS), observed)
+    turns, (observations, disputes) = tx.together(lambda: tx.turns.newest(project, EVENTS), observed)
     return [
         *(
             Event(turn.summary.strip() or turn.message, turn.occurred_at, turn.session, turn.created_by, TURN)
@@ -182,21 +182,21 @@ def _events(tx: Tx, project: str) -> list[Event]:
         ),
         *(
             Event(
-                each.content,
-                each.occurred_at,
-                each.session,
-                each.created_by,
-                each.importance,
-                each.id,
-                tuple(disputes.get(each.id, ())),
+                memory.content,
+                memory.occurred_at,
+                memory.session,
+                memory.created_by,
+                memory.importance,
+                memory.id,
+                tuple(disputes.get(memory.id, ())),
             )
-            for each in seen
+            for memory in observations
         ),
     ]
 
 
 def _asked(tx: Tx, caller: Caller) -> list[OpenQuestion]:
-    """The open questions of the project that a briefing may tell."""
+    """Return the open questions of the project that a briefing may tell."""
     if not tx.open_questions.select(caller.project.name, OPEN):
         return []
     from memory_server.services.learning import open_ones  # 80 ms of a hook that is to take 150
@@ -204,16 +204,16 @@ def _asked(tx: Tx, caller: Caller) -> list[OpenQuestion]:
     return open_ones(tx, caller)[:QUESTIONS]
 
 
-def _usual(known: Sequence[Fact], learnt: Sequence[Memory]) -> str | None:
-    return usual_author([*(fact.updated_by for fact in known), *(memory.created_by for memory in learnt)])
+def _usual(facts: Sequence[Fact], learnt: Sequence[Memory]) -> str | None:
+    return usual_author([*(fact.updated_by for fact in facts), *(memory.created_by for memory in learnt)])
 
 
-def _of_facts(known: _Known, reader: Reader) -> list[Item]:
-    items = [item for fact in known.facts for item in of_fact(fact, reader)]
-    if known.older_count:
+def _of_facts(known_facts: _Known, reader: Reader) -> list[Item]:
+    items = [item for fact in known_facts.facts for item in of_fact(fact, reader)]
+    if known_facts.older_count:
         fresh = any(item.heading in (Heading.TASK, Heading.UNDER_WAY) for item in items)
-        named = [] if fresh else [item for fact in known.older for item in of_fact(fact, reader)]
-        items.append(of_older(known.older_count, named))
+        named = [] if fresh else [item for fact in known_facts.older for item in of_fact(fact, reader)]
+        items.append(of_older(known_facts.older_count, named))
     return items
 
 
@@ -223,8 +223,10 @@ def _of_memories(
     disputes: Disputes,
     reader: Reader,
 ) -> list[Item]:
-    """Without those that the last session tells."""
-    told = {event.memory for event in session.events} if session else set()
+    """Return the items of the memories, without those that the last session tells."""
+    session_memory_ids = {event.memory for event in session.events} if session else set()
     return [
-        of_memory(memory, disputes.get(memory.id, []), reader) for memory in learnt if memory.id not in told
+        of_memory(memory, disputes.get(memory.id, []), reader)
+        for memory in learnt
+        if memory.id not in session_memory_ids
     ]

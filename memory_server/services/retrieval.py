@@ -1,4 +1,4 @@
-"""The one search: it ranks texts of any kind for a question, by words, meaning, neighbours and what is asked for."""
+"""Ranks texts of any kind for a question, by words, meaning, neighbours and what the question asks for."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -20,7 +20,16 @@ from memory_server.language import background, dates, query, question
 from memory_server.language.query import Query
 from memory_server.language.text import fold
 from memory_server.services.embedding_queue import Meaning, Unanswered
-from memory_server.services.gathering import Asked, Gathering, Item, Scores, Thing, Words, by_meaning, joined
+from memory_server.services.gathering import (
+    Gathering,
+    Item,
+    KindSearch,
+    Scores,
+    Thing,
+    Words,
+    by_meaning,
+    joined,
+)
 from memory_server.storage.tx import Tx
 
 LOOKED_AT = 100
@@ -51,9 +60,9 @@ NEWNESS_OF_TALK = 0.03
 
 @dataclass(frozen=True, slots=True)
 class Ranked(Generic[Thing]):
-    """A text found; of a long one `part` is the number of the part that answers best.
+    """A text that was found; of a long one, `part` is the number of the part that answers best.
 
-    `score` orders the texts, `probability` is how likely it is that this one answers. `is_query`: it is the very text.
+    `score` orders the texts, `probability` is how likely this one answers. `is_query`: the text equals the query.
     """
 
     kind: Embedded
@@ -67,37 +76,37 @@ class Ranked(Generic[Thing]):
 
 
 def questions(text: str) -> tuple[str, ...]:
-    """The texts that are embedded for a search: the parts of a question, or the whole where it has none."""
+    """Return the texts to embed for a search: the parts of a question, or the whole text where it has no parts."""
     return question.read(text).parts or (text,)
 
 
-def rank(tx: Tx, text: str, asked: Asked[Thing], meaning: Meaning | None) -> list[Ranked[Thing]]:
-    """The candidates of one kind, best first; see `rank_all`."""
-    return rank_all(tx, text, (asked,), meaning)
+def rank(tx: Tx, text: str, search: KindSearch[Thing], meaning: Meaning | None) -> list[Ranked[Thing]]:
+    """Rank the candidates of one kind, best first; see `rank_all`."""
+    return rank_all(tx, text, (search,), meaning)
 
 
 def rank_all(
-    tx: Tx, text: str, asked: tuple[Asked[Thing], ...], meaning: Meaning | None
+    tx: Tx, text: str, searches: tuple[KindSearch[Thing], ...], meaning: Meaning | None
 ) -> list[Ranked[Thing]]:
-    """The candidates of several kinds, best first, measured alike; all in the same mode.
+    """Rank the candidates of several kinds by one measure, best first; all `searches` have the same mode.
 
-    `meaning` has a vector for each of `questions`; without it words alone answer.
+    `meaning` has one vector for each text of `questions`; without it the words alone decide.
     """
-    found = question.read(text)
-    search = _Search(tx, found, tuple(map(query.parse, (*found.parts, text))), asked, meaning)
+    parsed = question.read(text)
+    search = _Search(tx, parsed, tuple(map(query.parse, (*parsed.parts, text))), searches, meaning)
     return search.ranked()
 
 
-def alike(tx: Tx, text: str, asked: Asked[Thing], meaning: Meaning) -> list[Ranked[Thing]]:
-    """What says the most alike to a text, best first. `meaning` has the vector of the text."""
+def alike(tx: Tx, text: str, search: KindSearch[Thing], meaning: Meaning) -> list[Ranked[Thing]]:
+    """Rank the texts that are most like a text, best first. `meaning` has the vector of the text."""
     plain = query.parse(text[:OPENING])
     telling = replace(plain, terms=tuple(sorted(plain.terms, key=background.share)[:TELLING]))
     statement = question.Question(plain.text, plain.text, (), when=False, how_many=False, mine=False)
-    return _Search(tx, statement, (telling,), (asked,), meaning).ranked()
+    return _Search(tx, statement, (telling,), (search,), meaning).ranked()
 
 
 def without_meaning(tx: Tx, kinds: Sequence[Embedded], meaning: Meaning | Unanswered | None) -> list[Problem]:
-    """Why meaning did not find all that it could."""
+    """Return the reasons why a search by meaning found less than it could."""
     if isinstance(meaning, Unanswered):
         return [Problem(f"found by words only: {meaning.problem.text}", meaning.problem.hints)]
     if meaning is None:
@@ -113,14 +122,14 @@ def without_meaning(tx: Tx, kinds: Sequence[Embedded], meaning: Meaning | Unansw
 
 @dataclass(frozen=True, slots=True)
 class _Candidate(Generic[Thing]):
-    """A text that may answer: its place among the scores, its id, what it is, and the text itself, folded.
+    """A text that may answer: its place in the arrays of scores, its id, search and item, and the text itself, folded.
 
-    `is_own`: it is of the project that comes first, or of none.
+    `is_own`: it is of the project that comes first, or of none; true for all where no project comes first.
     """
 
     place: int
     id: int
-    asked: Asked[Thing]
+    search: KindSearch[Thing]
     item: Item[Thing]
     text: str
     is_own: bool
@@ -131,92 +140,101 @@ class _Search(Generic[Thing]):
     tx: Tx
     question: question.Question
     queries: tuple[Query, ...]
-    asked: tuple[Asked[Thing], ...]
+    searches: tuple[KindSearch[Thing], ...]
     meaning: Meaning | None
 
     def ranked(self) -> list[Ranked[Thing]]:
-        """The best candidates with all that the question asks for, in the order of the answer."""
+        """Return the best candidates with all that the question asks for, in the order of the answer."""
         words, near = self.tx.together(self._words, self._near)
         gathered = self.tx.each(
             [
-                Gathering(words, self.queries, each, self.meaning, found).gathered
-                for each, found in zip(self.asked, near, strict=True)
+                Gathering(words, self.queries, search, self.meaning, nearest).gathered
+                for search, nearest in zip(self.searches, near, strict=True)
             ]
         )
-        ids = [(asked, id) for asked, each in zip(self.asked, gathered, strict=True) for id in each.ids]
+        ids = [
+            (search, id) for search, texts in zip(self.searches, gathered, strict=True) for id in texts.ids
+        ]
         if not ids:
             return []
-        scores = joined([each.scores for each in gathered if each.scores])
-        vectors = np.concatenate([each.vectors for each in gathered])
-        talk = sum(each.speaking for each in gathered) / len(ids)
+        scores = joined([texts.scores for texts in gathered if texts.scores])
+        vectors = np.concatenate([texts.vectors for texts in gathered])
+        talk = sum(texts.speaking for texts in gathered) / len(ids)
         bases = [
-            each.base(self._meaning_weight(asked, talk))
-            for each, asked in zip(scores, self.queries, strict=True)
+            part_scores.base(self._meaning_weight(query, talk))
+            for part_scores, query in zip(scores, self.queries, strict=True)
         ]
         best, _ = relevance.best_places(bases)
         if self.meaning is None:  # what only stands beside a text has no word
             best = best[np.max(bases, axis=0)[best] > 0]
-        seen = self._read([(place, *ids[place]) for place in best[:LOOKED_AT].tolist()])
-        return self._in_order(seen, scores, bases, vectors) if seen else []
+        candidates = self._read([(place, *ids[place]) for place in best[:LOOKED_AT].tolist()])
+        return self._in_order(candidates, scores, bases, vectors) if candidates else []
 
     def _words(self) -> Words:
-        texts = dict.fromkeys(term for each in self.queries for term in each.terms if self._by_words)
-        return Words(self.tx, tuple(texts), {each.kind: each.wanted for each in self.asked})
+        texts = dict.fromkeys(term for query in self.queries for term in query.terms if self._by_words)
+        return Words(self.tx, tuple(texts), {search.kind: search.filter for search in self.searches})
 
     def _near(self) -> list[list[dict[int, float]]]:
-        """What the question's meaning proposes, of each kind."""
+        """Return the texts that the question's meaning proposes: the result of `by_meaning` for each kind."""
         queries = len(self.queries)
         return self.tx.each(
-            [partial(by_meaning, self.tx, asked, self.meaning, queries) for asked in self.asked]
+            [partial(by_meaning, self.tx, search, self.meaning, queries) for search in self.searches]
         )
 
-    def _meaning_weight(self, asked: Query, talk: float) -> float:
+    def _meaning_weight(self, query: Query, talk: float) -> float:
         meaning = self.meaning if self.meaning is not None and self.meaning.vectors else None
-        return ranking.meaning_weight(meaning.space if meaning else None, self._mode, asked.chinese, talk)
+        return ranking.meaning_weight(meaning.space if meaning else None, self._mode, query.chinese, talk)
 
-    def _read(self, best: Sequence[tuple[int, Asked[Thing], int]]) -> list[_Candidate[Thing]]:
+    def _read(self, best: Sequence[tuple[int, KindSearch[Thing], int]]) -> list[_Candidate[Thing]]:
         ids = {
-            asked.kind: list(dict.fromkeys(parts.memory_of(id) for _, kind, id in best if kind is asked))
-            for asked in self.asked
+            search.kind: list(dict.fromkeys(parts.memory_of(id) for _, owner, id in best if owner is search))
+            for search in self.searches
         }
-        own, loaded = self.tx.together(
-            self.asked[0].own,
-            lambda: self.tx.each([partial(asked.load, self.tx, ids[asked.kind]) for asked in self.asked]),
+        first_project, loaded = self.tx.together(
+            self.searches[0].first_project,
+            lambda: self.tx.each(
+                [partial(search.load, self.tx, ids[search.kind]) for search in self.searches]
+            ),
         )
         items = dict(zip(ids, loaded, strict=True))
-        found = []
-        for place, asked, id in best:
-            item = items[asked.kind].get(parts.memory_of(id))
+        candidates = []
+        for place, search, id in best:
+            item = items[search.kind].get(parts.memory_of(id))
             if item is not None:
-                is_own = own is None or item.project in ("", own)
-                found.append(_Candidate(place, id, asked, item, fold(_part(item.text, id)), is_own))
-        return found
+                is_own = first_project is None or item.project in ("", first_project)
+                candidates.append(_Candidate(place, id, search, item, fold(_part(item.text, id)), is_own))
+        return candidates
 
     def _in_order(
         self,
-        seen: Sequence[_Candidate[Thing]],
+        candidates: Sequence[_Candidate[Thing]],
         scores: Sequence[Scores],
         bases: Sequence[Numbers],
         vectors: NDArray[np.float32],
     ) -> list[Ranked[Thing]]:
-        boosts = self._boosts(seen)
+        """Order the candidates that were read; the `place` of each is its index in the arrays below.
+
+        `scores` and `bases` have one element for each query, with arrays of shape (gathered texts,); `vectors` has the
+        shape (gathered texts, dimensions).
+        """
+        boosts = self._boosts(candidates)
         literal = Literal(self.question.text)
-        keeps, added = self._keeps(seen, literal), self._added(seen, literal)
-        very = [any(map(literal.is_all_of, each.item.texts)) for each in seen]
+        keeps, added = self._keeps(candidates, literal), self._added(candidates, literal)
+        very = [any(map(literal.is_all_of, candidate.item.texts)) for candidate in candidates]
         added = added + VERY_TEXT * np.array(very)
-        best = [each.place for each in seen]
-        lists = [each[best] * keeps + [boost.amount for boost in boosts] + added for each in bases]
+        best = [candidate.place for candidate in candidates]
+        lists = [base[best] * keeps + [boost.amount for boost in boosts] + added for base in bases]
         if self._by_words:
-            lists = self._bridged(lists, seen)
+            lists = self._bridged(lists, candidates)
         order, lists_of = relevance.best_places(lists)
-        spread = [_spread(each.cosine) for each in scores]
-        far = [float(np.sort(each)[-min(confidence.FAR, len(each))]) for each in lists]
+        spread = [_spread(part_scores.cosine) for part_scores in scores]
+        far = [float(np.sort(totals)[-min(confidence.FAR, len(totals))]) for totals in lists]
         best_parts: dict[tuple[Embedded, int], tuple[int, float]] = {}
         least = np.inf
         for row in order.tolist():
             # Of several questions, each has its own best score: the order is that of the places.
             least = min(float(lists[lists_of[row]][row]), least)
-            key = (seen[row].asked.kind, parts.memory_of(seen[row].id))
+            key = (candidates[row].search.kind, parts.memory_of(candidates[row].id))
             best_parts.setdefault(key, (row, least))
         rows = [row for row, _ in best_parts.values()]
         restated, summed = self._repeated(
@@ -225,18 +243,18 @@ class _Search(Generic[Thing]):
         ranked = []
         for row, again, like in zip(rows, restated, summed, strict=True):
             number, place = int(lists_of[row]), best[row]
-            each = scores[number]
+            part_scores = scores[number]
             ranked.append(
                 Signals(
-                    share=float(each.share[place]),
-                    cover=float(each.cover[place]),
-                    cosine=float(each.cosine[place]),
-                    distinct=float((each.cosine[place] - spread[number][0]) / spread[number][1]),
+                    share=float(part_scores.share[place]),
+                    cover=float(part_scores.cover[place]),
+                    cosine=float(part_scores.cosine[place]),
+                    distinct=float((part_scores.cosine[place] - spread[number][0]) / spread[number][1]),
                     score=float(lists[number][row]),
                     far=far[number],
                     boost=boosts[row],
-                    only_asks=relevance.only_asks(seen[row].text),
-                    full=each.full,
+                    only_asks=relevance.only_asks(candidates[row].text),
+                    full=part_scores.full,
                     terms=len(self.queries[number].terms),
                     questions=max(1, len(self.question.parts)),
                     restated=again,
@@ -247,8 +265,8 @@ class _Search(Generic[Thing]):
         return [
             Ranked(
                 *key,
-                seen[row].item,
-                parts.number_of(seen[row].id),
+                candidates[row].item,
+                parts.number_of(candidates[row].id),
                 score,
                 signals,
                 very[row],
@@ -260,26 +278,28 @@ class _Search(Generic[Thing]):
     def _repeated(
         self, vectors: NDArray[np.float32], kinds: Sequence[Embedded]
     ) -> tuple[list[float], list[float]]:
-        """For each text of the ranking how often the first ones of its kind restate it, and add to it.
+        """Return how often the first texts of its kind restate each text of the ranking, and how often they add to it.
 
-        A memory and the fact that was read from it are one thing said once.
+        `vectors` has the shape (texts of the ranking, dimensions), in the order of `kinds`. Each kind is counted alone,
+        because a memory and the fact that was read from it are one thing said once.
         """
         restated, summed = np.zeros((2, len(kinds)))
         for kind in set(kinds):
-            of_kind = np.array([each is kind for each in kinds])
+            of_kind = np.array([row_kind is kind for row_kind in kinds])
             restated[of_kind] = relevance.repeated(vectors[of_kind], confidence.FIRST, relevance.RESTATED)
             if self.question.adds_up:
                 summed[of_kind] = relevance.repeated(vectors[of_kind], confidence.FIRST, relevance.ALIKE)
         return restated.tolist(), summed.tolist()
 
-    def _bridged(self, lists: Sequence[Numbers], seen: Sequence[_Candidate[Thing]]) -> list[Numbers]:
-        """The scores of each part of the question, with what two hops add."""
-        texts = bridging.Texts([each.text[:OPENING] for each in seen])
-        asked = self.queries[: max(1, len(self.queries) - 1)]  # the whole of several parts asks nothing more
-        found = [
-            bridging.with_bridges(texts, query, scores) for query, scores in zip(asked, lists, strict=False)
+    def _bridged(self, lists: Sequence[Numbers], candidates: Sequence[_Candidate[Thing]]) -> list[Numbers]:
+        """Return the scores for each part of the question, with what two hops add; arrays of shape (candidates,)."""
+        texts = bridging.Texts([candidate.text[:OPENING] for candidate in candidates])
+        # The whole of several parts asks nothing more.
+        queries = self.queries[: max(1, len(self.queries) - 1)]
+        bridged = [
+            bridging.with_bridges(texts, query, scores) for query, scores in zip(queries, lists, strict=False)
         ]
-        return [*found, *lists[len(found) :]]
+        return [*bridged, *lists[len(bridged) :]]
 
     def _probabilities(self, signals: Sequence[Signals]) -> list[float]:
         meaning = self.meaning is not None and not self.meaning.space.lexical and self._mode != "keyword"
@@ -287,39 +307,53 @@ class _Search(Generic[Thing]):
 
     @property
     def _mode(self) -> str:
-        return self.asked[0].mode
+        return self.searches[0].mode
 
     @property
     def _by_words(self) -> bool:
         return self._mode != "semantic"
 
-    def _boosts(self, seen: Sequence[_Candidate[Thing]]) -> list[Boost]:
+    def _boosts(self, candidates: Sequence[_Candidate[Thing]]) -> list[Boost]:
         folded = fold(self.question.core)
         spans = list(dates.spans(folded, parse(self.tx.now).date()))
-        names = Names.of(folded, {relevance.speaker_of(each.text) for each in seen})
+        names = Names.of(folded, {relevance.speaker_of(candidate.text) for candidate in candidates})
         return [
             relevance.boost(
-                self.question, spans, names, each.text, _day(each.item.occurred_at) if spans else None
+                self.question,
+                spans,
+                names,
+                candidate.text,
+                _day(candidate.item.occurred_at) if spans else None,
             )
-            for each in seen
+            for candidate in candidates
         ]
 
-    def _added(self, seen: Sequence[_Candidate[Thing]], literal: Literal) -> Numbers:
-        """What is added to the score of each for its own sake, and for holding the whole query."""
+    def _added(self, candidates: Sequence[_Candidate[Thing]], literal: Literal) -> Numbers:
+        """Return what is added to each score, shape (candidates,): the bonus, and EXACT if a text holds the query."""
         return np.array(
-            [each.item.bonus + EXACT * (self._by_words and literal.within(each.text)) for each in seen]
+            [
+                candidate.item.bonus + EXACT * (self._by_words and literal.within(candidate.text))
+                for candidate in candidates
+            ]
         )
 
-    def _keeps(self, seen: Sequence[_Candidate[Thing]], literal: Literal) -> Numbers:
-        """What share of its score each text keeps, by its marks, its age among the candidates, decay and project."""
-        moments = np.array([_seconds(each.item.occurred_at) for each in seen])
+    def _keeps(self, candidates: Sequence[_Candidate[Thing]], literal: Literal) -> Numbers:
+        """Return the share of its score that each text keeps, by marks, age among the candidates, decay and project.
+
+        The shape is (candidates,).
+        """
+        moments = np.array([_seconds(candidate.item.occurred_at) for candidate in candidates])
         age = (moments.max() - moments) / max(1e-3, float(moments.max() - moments.min()))
-        talk = np.mean([bool(relevance.speaker_of(each.text)) for each in seen]) > ranking.TALK
-        kept = [
-            literal.share(each.text) * each.item.prior * (1.0 if each.is_own else OTHER_PROJECT)
-            for each in seen
+        talk = (
+            np.mean([bool(relevance.speaker_of(candidate.text)) for candidate in candidates]) > ranking.TALK
+        )
+        shares = [
+            literal.share(candidate.text)
+            * candidate.item.prior
+            * (1.0 if candidate.is_own else OTHER_PROJECT)
+            for candidate in candidates
         ]
-        keeps: Numbers = np.array(kept) * (1 - (NEWNESS_OF_TALK if talk else NEWNESS) * age)
+        keeps: Numbers = np.array(shares) * (1 - (NEWNESS_OF_TALK if talk else NEWNESS) * age)
         return keeps
 
 
@@ -328,7 +362,7 @@ def _part(text: str, id: int) -> str:
 
 
 def _spread(values: Numbers) -> tuple[float, float]:
-    """Mean and standard deviation; never 0."""
+    """Return the mean and the standard deviation, which is never 0."""
     return float(values.mean()), max(1e-3, float(values.std()))
 
 
@@ -338,7 +372,7 @@ def _day(moment: str) -> date:
 
 @lru_cache(maxsize=4096)
 def _seconds(moment: str) -> float:
-    """Seconds since 1970; 0 for a text that is no moment, as a hand edit can leave it."""
+    """Return the seconds since 1970; 0 for a text that is no moment, as a hand edit can leave it."""
     try:
         return parse(moment).timestamp()
     except ValueError:

@@ -13,7 +13,7 @@ from memory_server.domain.ranking import Hit, Why
 from memory_server.errors import Problem
 from memory_server.services import projects, retrieval
 from memory_server.services.embedding_queue import EmbeddingQueue, Meaning, Unanswered, name
-from memory_server.services.gathering import Asked, Item
+from memory_server.services.gathering import Item, KindSearch
 from memory_server.services.guesses import Guesses
 from memory_server.services.learning import OFF, ON, Learning
 from memory_server.services.projects import Among
@@ -92,7 +92,7 @@ class SearchService:
         def answer(tx: Tx, meaning: Meaning | Unanswered | None, where: Among | None) -> Found:
             known = meaning if isinstance(meaning, Meaning) else None
             own = cache(partial(_own, tx, among, where))
-            asked = Asked(
+            asked = KindSearch(
                 Embedded.MEMORIES,
                 partial(load, learning=self.learning),
                 replace(wanted, project=where.only if where else None),
@@ -160,7 +160,7 @@ def _own(tx: Tx, among: projects.Where, where: Among | None) -> str | None:
     return among.first(tx) if where is None else where.own
 
 
-def _hits(tx: Tx, text: str, asked: Asked[Memory], meaning: Meaning | None) -> list[Hit]:
+def _hits(tx: Tx, text: str, asked: KindSearch[Memory], meaning: Meaning | None) -> list[Hit]:
     """All hits that are worth showing, in order, with what edges say of them."""
     ranked = retrieval.rank(tx, text, asked, meaning)
     known = [_hit(tx, each) for each in ranked[: 2 * asked.limit + SPARE]]
@@ -205,12 +205,12 @@ def shown(memory: Memory, number: int = 0) -> tuple[str, str | None]:
     return parts.shown(memory.content, number), f"{number + 1} of {count}"
 
 
-def _joining(tx: Tx, ids: Sequence[MemoryId], asked: Asked[Memory]) -> list[Hit]:
+def _joining(tx: Tx, ids: Sequence[MemoryId], asked: KindSearch[Memory]) -> list[Hit]:
     """Memories that join a search over an edge, where its filter lets them."""
     if not ids:
         return []
     passing, found = tx.together(
-        lambda: tx.candidates.passing(asked.kind, ids, asked.wanted), lambda: tx.memories.select(ids)
+        lambda: tx.candidates.passing(asked.kind, ids, asked.filter), lambda: tx.memories.select(ids)
     )
     return [
         Hit(memory, 0.0, 0.0, Why(0.0, 0.0, scoring.decayed_score(memory, tx.now)), *shown(memory))

@@ -85,7 +85,7 @@ class Recalled:
 
 @dataclass(frozen=True, slots=True)
 class Recall:
-    """What a search answers. `too_recent` memories were said too lately to come back.
+    """The result of a search. `too_recent` counts the memories that were said too lately to come back.
 
     `elsewhere` are the conversations that have memories, and how many, where this one has none at all.
     """
@@ -107,7 +107,7 @@ class Matching:
 
 @dataclass(frozen=True, slots=True)
 class Statistics:
-    """Of one conversation, or of all: then the largest are listed."""
+    """The statistics of one conversation, or of all: then the largest are listed."""
 
     totals: Totals
     cleanups: Cleanups | None
@@ -116,7 +116,7 @@ class Statistics:
 
 @dataclass(frozen=True, slots=True)
 class Cleaned:
-    """How many memories a cleanup removed and kept."""
+    """The numbers of memories that a cleanup removed and kept."""
 
     removed: int
     kept: int
@@ -152,16 +152,16 @@ class ShortTermService:
         Raises:
             Invalid: no message says anything, or one holds a credential.
         """
-        said = [message for message in messages if message.content]
-        if not said:
+        with_text = [message for message in messages if message.content]
+        if not with_text:
             raise Invalid("No message holds any text. Nothing was kept: send at least one with content.")
-        text = snapshot(said)
+        text = snapshot(with_text)
         if not self.allow_secrets:
-            speakers = [message.name or message.role for message in said]
-            refuse_secrets(conversation, *speakers, *(message.content for message in said))
-        found = keywords(said, self.extractor.extract, role_weights)
+            speakers = [message.name or message.role for message in with_text]
+            refuse_secrets(conversation, *speakers, *(message.content for message in with_text))
+        extracted = keywords(with_text, self.extractor.extract, role_weights)
         with self.database.write() as tx:
-            said_at = min(said[-1].timestamp or tx.now, tx.now)
+            said_at = min(with_text[-1].timestamp or tx.now, tx.now)
             where, place = self.guesses.go_on(
                 tx,
                 (conversation, caller.project),
@@ -170,7 +170,7 @@ class ShortTermService:
                 tx.conversations.find,
             )
             place = place or tx.conversations.find_or_insert(where)
-            return Added(tx.short_term.insert(place, text, said_at, found, caller), found)
+            return Added(tx.short_term.insert(place, text, said_at, extracted, caller), extracted)
 
     def search(
         self,
@@ -181,7 +181,7 @@ class ShortTermService:
     ) -> Recall:
         """The memories of this conversation that share keywords with its last messages: two top, one next; and two
         random others. Each top and next one gains score."""
-        asked = keywords(messages, self.extractor.extract, role_weights)
+        question_words = keywords(messages, self.extractor.extract, role_weights)
         with self.database.read() as tx:
             _, place = self.guesses.go_on(
                 tx,
@@ -193,15 +193,15 @@ class ShortTermService:
             if place is None:
                 return Recall([], 0, _elsewhere(tx), tuple(tx.skipped))
             before = _before(tx.now, SETTLING)
-            found, unsettled, number = tx.together(
-                lambda: self._recall(tx, place, asked, before),
+            memories, unsettled, number = tx.together(
+                lambda: self._recall(tx, place, question_words, before),
                 lambda: tx.short_term.count_unsettled(place, before),
                 lambda: tx.short_term.count(place),
             )
             if not number:
                 return Recall([], 0, _elsewhere(tx), tuple(tx.skipped))
-            recall = Recall(found, unsettled, [], tuple(tx.skipped))
-        self._reward(found)
+            recall = Recall(memories, unsettled, [], tuple(tx.skipped))
+        self._reward(memories)
         return recall
 
     def matching(
@@ -216,20 +216,20 @@ class ShortTermService:
             Invalid: that takes too long.
         """
         ends = time.monotonic() + LOOKING
-        found: list[tuple[ShortTermId, str]] = []
+        matches: list[tuple[ShortTermId, str]] = []
         with self.database.read() as tx:
             place = tx.conversations.find(projects.conversation(tx, conversation, caller))
             if place is None or not tx.short_term.count(place):
                 return Matching([], _elsewhere(tx), tuple(tx.skipped))
             for id, text in tx.short_term.texts(place):
                 if _has(pattern, text):
-                    found.append((id, text))
+                    matches.append((id, text))
                 if time.monotonic() > ends:
                     raise Invalid(
                         f"The pattern is too slow: in {LOOKING:.0f} s it got to memory {id}. Nothing was deleted. "
                         "Plain words, or an expression with fewer repetitions, take less."
                     )
-            return Matching(found, [], tuple(tx.skipped))
+            return Matching(matches, [], tuple(tx.skipped))
 
     def delete(
         self, pattern: Pattern, conversation: str | None, purge: bool, caller: Caller
@@ -245,11 +245,11 @@ class ShortTermService:
             number = tx.trash.put(Kind.SHORT_TERM, [id for id, _ in matching.memories], caller)
             if not purge:
                 return matching, forgetting.deleted(number, tx.now)
-            found = _in_trash(tx, pattern, projects.conversation(tx, conversation, caller))
-            if not found:
+            deleted = _in_trash(tx, pattern, projects.conversation(tx, conversation, caller))
+            if not deleted:
                 return matching, forgetting.erased(0)
-            tx.trash.erase([each.id for each in found])
-        return matching, forgetting.erased(len(found), self.database.files.drop_copies())
+            tx.trash.erase([trashed.id for trashed in deleted])
+        return matching, forgetting.erased(len(deleted), self.database.files.drop_copies())
 
     def restore(
         self,
@@ -264,16 +264,16 @@ class ShortTermService:
         """
         with self.database.write() as tx:
             where = projects.conversation(tx, conversation, caller)
-            found = _in_trash(tx, pattern, where)
-            if not found:
+            deleted = _in_trash(tx, pattern, where)
+            if not deleted:
                 raise NotFound(
                     f"No short-term memory of `{where}` that contains this was deleted in the last 30 days. "
                     "Nothing was restored."
                 )
             place = tx.conversations.find_or_insert(where)
-            for each in found:
-                tx.trash.restore(Kind.SHORT_TERM, each, place)
-            return len(found)
+            for trashed in deleted:
+                tx.trash.restore(Kind.SHORT_TERM, trashed, place)
+            return len(deleted)
 
     def get(self, id: ShortTermId) -> ShortTermMemory:
         """One memory whole.
@@ -282,10 +282,10 @@ class ShortTermService:
             NotFound: there is none.
         """
         with self.database.read() as tx:
-            found = tx.short_term.select([id]).get(id)
-        if found is None:
+            memory = tx.short_term.select([id]).get(id)
+        if memory is None:
             raise NotFound(f"No short-term memory {id}.", Mend.LIST_SHORT_TERM_CONVERSATIONS)
-        return found
+        return memory
 
     def forget(self, id: ShortTermId, purge: bool, caller: Caller) -> Forgotten:
         """Delete one memory: it can be brought back for 30 days. Or erase it for good.
@@ -294,19 +294,19 @@ class ShortTermService:
             NotFound: there is none; to erase, also none that was deleted.
         """
         with self.database.write() as tx:
-            there = tx.trash.put(Kind.SHORT_TERM, [id], caller)
+            number = tx.trash.put(Kind.SHORT_TERM, [id], caller)
             deleted = tx.trash.select(Kind.SHORT_TERM, item_id=id)
-            if not there and not (purge and deleted):
+            if not number and not (purge and deleted):
                 raise NotFound(
                     f"No short-term memory {id}, so nothing was deleted.", Mend.LIST_SHORT_TERM_CONVERSATIONS
                 )
             if not purge:
-                return forgetting.deleted(there, tx.now)
-            tx.trash.erase([each.id for each in deleted])
+                return forgetting.deleted(number, tx.now)
+            tx.trash.erase([trashed.id for trashed in deleted])
         return forgetting.erased(1, self.database.files.drop_copies())
 
     def statistics(self, conversation: str | None) -> Statistics:
-        """Of one conversation, or of all.
+        """Return the statistics of one conversation, or of all.
 
         Raises:
             NotFound: the conversation has no short-term memories.
@@ -348,8 +348,10 @@ class ShortTermService:
                 tx, tx.conversations.due(_before(tx.now, CLEANUP_EVERY), BATCH), moment
             ).removed
 
-    def _recall(self, tx: Tx, place: ConversationId, asked: Sequence[Keyword], before: str) -> list[Recalled]:
-        asking = Asking(asked, self.score_share)
+    def _recall(
+        self, tx: Tx, place: ConversationId, question_words: Sequence[Keyword], before: str
+    ) -> list[Recalled]:
+        asking = Asking(question_words, self.score_share)
         ranked, number = tx.together(
             lambda: tx.short_term.relevant(place, asking, before, FEW),
             lambda: tx.short_term.count_settled(place, before),
@@ -363,7 +365,7 @@ class ShortTermService:
         memories, shared = tx.together(
             lambda: tx.short_term.select(ids), lambda: tx.short_term.shared_words(ids, asking)
         )
-        forms = {keyword.word: keyword.form for keyword in asked}
+        forms = {keyword.word: keyword.form for keyword in question_words}
         return [
             Recalled(
                 memories[parts.id],
@@ -376,32 +378,32 @@ class ShortTermService:
         ]
 
     def _flashbacks(
-        self, tx: Tx, place: ConversationId, before: str, number: int, taken: Sequence[str]
+        self, tx: Tx, place: ConversationId, before: str, number: int, moments: Sequence[str]
     ) -> list[ShortTermId]:
         """A few of the settled memories, of which there are `number`, drawn at random."""
         drawn: list[ShortTermId] = []
-        taken = list(taken)
+        moments = list(moments)
         while number and len(drawn) < FLASHBACKS:
-            flash = self._draw(tx, place, before, number, taken)
+            flash = self._draw(tx, place, before, number, moments)
             if flash is None:
                 break
             drawn.append(flash[0])
-            taken.append(flash[1])
+            moments.append(flash[1])
         return drawn
 
     def _draw(
-        self, tx: Tx, place: ConversationId, before: str, number: int, taken: Sequence[str]
+        self, tx: Tx, place: ConversationId, before: str, number: int, moments: Sequence[str]
     ) -> tuple[ShortTermId, str] | None:
-        """One memory by its flashback weight, said apart from those taken; None where there is none.
+        """Draw one memory by its flashback weight, said apart from `moments`; None where there is none.
 
         Drawn by rejection: any memory, accepted with its weight / the heaviest; so a long history is not read.
         """
         for _ in range(TRIES):
             id, said_at, score = tx.short_term.nth_settled(place, before, int(self.chance() * number))
             weight = flashback_weight(_age(tx.now, said_at), score)
-            if self.chance() * HEAVIEST_FLASHBACK < weight and is_apart(said_at, taken):
+            if self.chance() * HEAVIEST_FLASHBACK < weight and is_apart(said_at, moments):
                 return id, said_at
-        pool = [each for each in tx.short_term.settled(place, before) if is_apart(each[1], taken)]
+        pool = [row for row in tx.short_term.settled(place, before) if is_apart(row[1], moments)]
         weights = [flashback_weight(_age(tx.now, said_at), score) for _, said_at, score in pool]
         left = self.chance() * sum(weights)
         for (id, said_at, _), weight in zip(pool, weights, strict=True):
@@ -410,8 +412,8 @@ class ShortTermService:
                 return id, said_at
         return (pool[-1][0], pool[-1][1]) if pool else None
 
-    def _reward(self, found: Sequence[Recalled]) -> None:
-        rewarded = [(each.memory.id, REWARD[each.tier]) for each in found if each.tier in REWARD]
+    def _reward(self, recalled: Sequence[Recalled]) -> None:
+        rewarded = [(hit.memory.id, REWARD[hit.tier]) for hit in recalled if hit.tier in REWARD]
         if not rewarded or not self.count_access:
             return
 
@@ -428,49 +430,49 @@ class ShortTermService:
             return tx.short_term.unkeyed(BATCH)
 
     def _find_keywords(self, unkeyed: Sequence[ShortTermMemory]) -> None:
-        found = [
+        keyword_lists = [
             keywords([Message("user", noted(memory.text))], self.extractor.extract, {}) for memory in unkeyed
         ]
         with self.database.write() as tx:
-            for memory, its in zip(unkeyed, found, strict=True):
+            for memory, its in zip(unkeyed, keyword_lists, strict=True):
                 tx.short_term.replace_keywords(memory, its)
 
     def _clean_up(self, tx: WriteTx, places: Sequence[ConversationId], moment: str) -> Cleaned:
         """Remove what was old or had faded at a moment."""
-        removed = kept = 0
+        removed = remaining = 0
         for place in places:
             gone, stayed = tx.short_term.clean_up(place, self.cleanup, moment)
             tx.conversations.mark_cleaned(place, gone)
             removed += gone
-            kept += stayed
-        return Cleaned(removed, kept)
+            remaining += stayed
+        return Cleaned(removed, remaining)
 
 
 def _get(tx: Tx, conversation: str) -> ConversationId:
-    found = tx.conversations.find(conversation)
-    if found is None:
+    place = tx.conversations.find(conversation)
+    if place is None:
         raise NotFound(
             f"No conversation `{conversation}` has short-term memories.", Mend.LIST_SHORT_TERM_CONVERSATIONS
         )
-    return found
+    return place
 
 
 def _in_trash(tx: Tx, pattern: Pattern, conversation: str) -> list[Trashed]:
     """The deleted memories of a conversation that a pattern is found in."""
     return [
-        each
-        for each in tx.trash.select(Kind.SHORT_TERM, conversation=conversation)
-        if _has(pattern, _readable(each.parts["short_term_memories"][0]["text"]))
+        trashed
+        for trashed in tx.trash.select(Kind.SHORT_TERM, conversation=conversation)
+        if _has(pattern, _readable(trashed.parts["short_term_memories"][0]["text"]))
     ]
 
 
 def _readable(text: str) -> str:
-    """Of what was no UTF-8, the readable part."""
+    """Return the readable part of what was no UTF-8."""
     return text.encode(errors="surrogateescape").decode(errors="replace")
 
 
 def _has(pattern: Pattern, text: str) -> bool:
-    """Words are not looked for in roles."""
+    """True if the pattern is in the text; words are not looked for in roles."""
     return pattern.is_in(spoken(text) if pattern.words else text)
 
 

@@ -18,7 +18,7 @@ from memory_server.language import query
 from memory_server.services import projects, retrieval
 from memory_server.services.embedding_queue import EmbeddingQueue, Meaning, Unanswered, usable
 from memory_server.services.facts import FactService
-from memory_server.services.gathering import Asked, Item
+from memory_server.services.gathering import Item, KindSearch
 from memory_server.services.guesses import Guesses
 from memory_server.services.learning import ON, Learning
 from memory_server.services.projects import Among
@@ -95,7 +95,7 @@ class TurnService:
             mode = "hybrid" if known else "keyword"
 
             def ranked(where: Among) -> list[Ranked[Turn]]:
-                search = Asked(
+                search = KindSearch(
                     Embedded.TURNS, load, Filter(project=where.only), limit, mode, lambda: where.own
                 )
                 return retrieval.rank(tx, text, search, known)[:limit]

@@ -29,7 +29,7 @@ from memory_server.embedding import Embedder
 from memory_server.mcp.tools import fields
 from memory_server.services import retrieval, search
 from memory_server.services.embedding_queue import Meaning, Unanswered
-from memory_server.services.gathering import Asked
+from memory_server.services.gathering import KindSearch
 from memory_server.services.memories import MemoryService
 from memory_server.settings import Settings
 from memory_server.storage.tx import Tx
@@ -122,11 +122,11 @@ class ServicesDoor:
         """What the ranking knows of each candidate, best first."""
         self._set_clock(question.asked_at or self._last)
         text = question.text[:LONGEST_QUESTION]
-        asked = Asked(Embedded.MEMORIES, search.load, Filter(), FIRST, mode, lambda: None)
+        kind_search = KindSearch(Embedded.MEMORIES, search.load, Filter(), FIRST, mode, lambda: None)
 
         def ask(tx: Tx, meaning: Meaning | Unanswered) -> list[tuple[int, Signals]]:
             assert isinstance(meaning, Meaning)
-            ranked = retrieval.rank(tx, text, asked, None if mode == "keyword" else meaning)
+            ranked = retrieval.rank(tx, text, kind_search, None if mode == "keyword" else meaning)
             return [(each.id, each.signals) for each in ranked]
 
         return self._queue.read(retrieval.questions(text), ask)

@@ -1,4 +1,4 @@
-"""What becomes of each record of a source inside a transaction: new, known already, changed, or left alone."""
+"""Takes each record of a source inside a transaction: adds it, changes what is known already, or leaves it alone."""
 
 from dataclasses import replace
 
@@ -45,9 +45,9 @@ def take(run: Run, tx: WriteTx, record: Record) -> Outcome:
             return places.take_project(run, tx, record)
         case ConversationRecord():
             record = replace(record, name=run.conversation_of(tx, record.name))
-            there = tx.conversations.find(record.name)
+            conversation_id = tx.conversations.find(record.name)
             changed = tx.taken.put_conversation(record)
-            return outcome(there is None, changed)
+            return outcome(conversation_id is None, changed)
         case DigestRecord():
             return places.take_digest(run, tx, record)
         case UseRecord():

@@ -20,11 +20,11 @@ def take_edge(run: Run, tx: WriteTx, record: EdgeRecord) -> Outcome:
         return Outcome.PRESENT
     if not (tx.taken.is_there("memory", source) and tx.taken.is_there("memory", target)):
         return Outcome.DELETED
-    there = tx.taken.edges_between(source, target, record.relation)
+    edges = tx.taken.edges_between(source, target, record.relation)
     record = replace(record, source="", target="")
-    same = [each for each in there if record.valid_from in ("", each[1].valid_from)]
+    same = [edge for edge in edges if record.valid_from in ("", edge[1].valid_from)]
     if not same and record.valid_to is None:
-        same = [each for each in there if each[1].valid_to is None]
+        same = [edge for edge in edges if edge[1].valid_to is None]
     if not same:
         tx.taken.insert_edge(source, target, record)
         return Outcome.ADDED
@@ -93,17 +93,17 @@ def take_long_term(run: Run, tx: WriteTx, record: LongTermRecord) -> Outcome:
 
 
 def _deleted_here(run: Run, tx: Tx, record: LongTermRecord) -> bool:
-    """Whether it lies in the trash; in another file of ours it may have been changed since."""
-    there = tx.trash.select(Kind.LONG_TERM, conversation=record.conversation)
-    same = [each for each in there if each.parts["long_term_memories"][0]["name"] == record.name]
-    return any(not run.own or record.changed_at <= each.deleted_at for each in same)
+    """True if it lies in the trash, unless the record, of a file of ours, was changed after it was deleted."""
+    deleted = tx.trash.select(Kind.LONG_TERM, conversation=record.conversation)
+    same = [trashed for trashed in deleted if trashed.parts["long_term_memories"][0]["name"] == record.name]
+    return any(not run.own or record.changed_at <= trashed.deleted_at for trashed in same)
 
 
 def _has_value(local: FactRecord, step: FactStep) -> bool:
-    """Whether a key has had a value already, written at that moment where one is told."""
-    wanted = reconcile.text_of((step.value, list(step.tags)))
+    """True if a key has had a value already, written at that moment where one is told."""
+    text = reconcile.text_of((step.value, list(step.tags)))
     return any(
-        reconcile.text_of((each.value, list(each.tags))) == wanted
-        and step.changed_at in ("", each.changed_at)
-        for each in local.steps
+        reconcile.text_of((local_step.value, list(local_step.tags))) == text
+        and step.changed_at in ("", local_step.changed_at)
+        for local_step in local.steps
     )

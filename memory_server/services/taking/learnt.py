@@ -1,4 +1,4 @@
-"""What was learnt at a source: which sessions have used which memories, and which questions are open."""
+"""Takes what was learnt at a source: which sessions have used which memories, and which questions are open."""
 
 from dataclasses import replace
 
@@ -21,14 +21,14 @@ def take_use(run: Run, tx: WriteTx, record: UseRecord) -> Outcome:
 
 
 def take_question(run: Run, tx: WriteTx, record: QuestionRecord) -> Outcome:
-    """Keep a question that found nothing there; one that is asked here in the same words is the same."""
+    """Keep a question that found nothing at the source; one that is asked here in the same words is the same."""
     project = run.project_of(tx, record.project or None) or ""
     record = replace(record, project=project, asked_at=record.asked_at or tx.now)
-    found = tx.learnt.find_question(project, record.question, record.person)
-    if found is None:
+    row = tx.learnt.find_question(project, record.question, record.person)
+    if row is None:
         tx.learnt.insert_question(record)
         return Outcome.ADDED
-    id, local = found
+    id, local = row
     result = reconcile.questions(local, record)
     if result != local:
         tx.learnt.rewrite_question(id, result)

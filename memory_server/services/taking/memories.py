@@ -11,23 +11,23 @@ from memory_server.storage.tx import Tx, WriteTx
 
 
 def take(run: Run, tx: WriteTx, record: MemoryRecord) -> Outcome:
-    """Store a memory, or make the one that is known by its id, or says the same, what both are together."""
+    """Store a memory, or merge it into the one here that has its id or says the same."""
     record = replace(record, project=run.project_of(tx, record.project))
     if not run.own:
         record = replace(
             record,
             content=clean(record.content),
-            tags=tuple(dict.fromkeys(filter(None, (clean(str(each)) for each in record.tags)))),
+            tags=tuple(dict.fromkeys(filter(None, (clean(str(tag)) for tag in record.tags)))),
         )
-    there = run.find(tx, "memory", record)
-    if there is not None and not tx.taken.is_there("memory", there):
-        return _deleted(run, tx, there, record)
-    if there is not None:
-        (local,) = tx.exported.memories([there])
+    local_id = run.find(tx, "memory", record)
+    if local_id is not None and not tx.taken.is_there("memory", local_id):
+        return _deleted(run, tx, local_id, record)
+    if local_id is not None:
+        (local,) = tx.exported.memories([local_id])
         if not run.own:
-            return _changed(run, tx, there, local, record)
+            return _changed(run, tx, local_id, local, record)
         if reconcile.same_memory(local, record):
-            return _reconciled(tx, there, local, record, joined=False)
+            return _reconciled(tx, local_id, local, record, joined=False)
         marked = f"{record.id}~{digest(record.content)[:8]}"
         record = replace(record, id=marked, also=())
         again = tx.origins.find_own("memory", marked)
@@ -45,13 +45,13 @@ def take(run: Run, tx: WriteTx, record: MemoryRecord) -> Outcome:
     id = tx.taken.insert_memory(record)
     run.keep_origin(tx, "memory", id, record)
     if not run.own:
-        said = said_as(record.content, record.type, record.project, record.person)
-        run.texts.setdefault(said, []).append(id)
+        text_digest = said_as(record.content, record.type, record.project, record.person)
+        run.texts.setdefault(text_digest, []).append(id)
     return Outcome.ADDED
 
 
 def _changed(run: Run, tx: WriteTx, id: int, local: MemoryRecord, record: MemoryRecord) -> Outcome:
-    """What has changed at the source since it was imported is changed here, unless it was changed here too."""
+    """Change what has changed at the source since it was imported, unless it was changed here too."""
     origin = run.origin(record)
     _, imported = tx.origins.find("memory", run.source, record.id) or (id, "")
     if imported == origin.digest:
@@ -81,18 +81,18 @@ def _reconciled(tx: WriteTx, id: int, local: MemoryRecord, record: MemoryRecord,
 
 
 def _twin(run: Run, tx: Tx, record: MemoryRecord) -> int | None:
-    """A memory that says exactly the same. Of a file of ours: one that this file alone has."""
-    said = said_as(record.content, record.type, record.project, record.person)
-    for id in run.texts.get(said, ()):
+    """Return a memory that says exactly the same. Of a file of ours: one that this file alone has."""
+    text_digest = said_as(record.content, record.type, record.project, record.person)
+    for id in run.texts.get(text_digest, ()):
         if not tx.taken.is_there("memory", id):
             continue
-        if not run.own or run.theirs.isdisjoint(tx.origins.own_ids_of("memory", id)):
+        if not run.own or run.source_ids.isdisjoint(tx.origins.own_ids_of("memory", id)):
             return id
     return None
 
 
 def _deleted(run: Run, tx: WriteTx, id: int, record: MemoryRecord) -> Outcome:
-    """What was deleted here stays so, unless another file of ours has changed it since: then it is as it is there.
+    """Keep deleted what was deleted, unless another file of ours has changed it since: then it is as it is there.
 
     Nothing else of what was deleted comes back with it: the other file, which hears of the deletion alone, has none.
     """

@@ -9,24 +9,24 @@ from memory_server.storage.tx import WriteTx
 
 
 def take_deletion(run: Run, tx: WriteTx, record: DeletedRecord) -> Outcome:
-    """What was deleted there since it was changed here is deleted here too, and can be brought back."""
-    there, changed_at = _found(run, tx, record)
-    if there is None or changed_at > record.deleted_at:
+    """Delete here what was deleted at the source since it was changed here; it can be brought back."""
+    local_id, changed_at = _found(run, tx, record)
+    if local_id is None or changed_at > record.deleted_at:
         return Outcome.PRESENT
-    tx.trash.put(Kind(record.item), [there], run.filing.caller, record.deleted_at)
+    tx.trash.put(Kind(record.item), [local_id], run.filing.caller, record.deleted_at)
     return Outcome.UPDATED
 
 
 def _found(run: Run, tx: WriteTx, record: DeletedRecord) -> tuple[int | None, str]:
-    """What is here of what was deleted there, and when it was changed last, where that is known."""
+    """Return the id here of what was deleted at the source, and when it was changed last, where that is known."""
     if record.item == "long_term":
         where = run.conversation_of(tx, record.conversation)
         local = next(tx.exported.long_term(where, record.id), None)
         return (None, "") if local is None else (tx.taken.long_term_id(where, record.id), local.changed_at)
-    there = tx.origins.find_own(record.item, record.id)
-    if there is None or not tx.taken.is_there(record.item, there):
+    local_id = tx.origins.find_own(record.item, record.id)
+    if local_id is None or not tx.taken.is_there(record.item, local_id):
         return None, ""
-    return there, tx.exported.memories([there])[0].updated_at if record.item == "memory" else ""
+    return local_id, tx.exported.memories([local_id])[0].updated_at if record.item == "memory" else ""
 
 
 def take_digest(run: Run, tx: WriteTx, record: DigestRecord) -> Outcome:

@@ -26,7 +26,7 @@ from memory_server.storage.tx import Tx, WriteTx
 
 
 class Outcome(StrEnum):
-    """What became of a record. A duplicate says what a memory here says, a deleted one was deleted here."""
+    """The fate of a record. A duplicate says what a memory here says, a deleted one was deleted here."""
 
     ADDED = "added"
     UPDATED = "updated"
@@ -45,7 +45,7 @@ class Run:
     source: str
     filing: Filing
     texts: dict[bytes, list[int]]
-    theirs: set[str]
+    source_ids: set[str]
     total: int
     renamed: dict[str, str] = field(default_factory=dict)
     settled: dict[str, str] = field(default_factory=dict)
@@ -55,32 +55,33 @@ class Run:
     def begin(
         database: Database, source: str, records: Callable[[], Iterator[Record]], filing: Filing
     ) -> "Run":
-        """Read what is here. The source is read once before: how much it has, and, of a file of ours, its ids, because
-        two memories of one file stay two.
+        """Read what is here, and the source once before its records are taken.
+
+        Of the source: how much it has and, where it is a file of ours, its ids: two memories of one file stay two.
         """
         texts: dict[bytes, list[int]] = {}
         with database.read() as tx:
             for id, content, type, name, person in tx.exported.said():
                 texts.setdefault(said_as(content, type, name, person), []).append(id)
-        theirs: set[str] = set()
+        source_ids: set[str] = set()
         total = 0
         for record in records():
             total += 1
             if source == OWN and isinstance(record, MemoryRecord):
-                theirs.update((record.id, *record.also))
-        return Run(source, filing, texts, theirs, total)
+                source_ids.update((record.id, *record.also))
+        return Run(source, filing, texts, source_ids, total)
 
     @property
     def own(self) -> bool:
         return self.source == OWN
 
     def told(self) -> list[str]:
-        """The conflicts since it was asked last."""
-        told, self.conflicts = self.conflicts, []
-        return told
+        """Return the conflicts since the last call."""
+        conflicts, self.conflicts = self.conflicts, []
+        return conflicts
 
     def project_of(self, tx: WriteTx, name: str | None) -> str | None:
-        """The name under which something is filed here."""
+        """Return the name under which something is filed here."""
         if self.filing.project is not None:
             return self.settle(tx, self.filing.project)
         if name is None or self.own:
@@ -93,12 +94,12 @@ class Run:
         return self.settled[project.key]
 
     def conversation_of(self, tx: WriteTx, name: str) -> str:
-        """The conversation of a project follows it."""
+        """Return the name that a conversation has here: that of a project follows it."""
         if self.filing.project is not None:
             return default_conversation(self.settle(tx, self.filing.project))
-        person, parted, own = name.rpartition(OWNED)
+        person, parted, conversation = name.rpartition(OWNED)
         for old, new in self.renamed.items():
-            if own == default_conversation(old):
+            if conversation == default_conversation(old):
                 return f"{person}{parted}{default_conversation(new)}"
         return name
 
@@ -107,19 +108,19 @@ class Run:
     def by_id(self, tx: Tx, kind: str, id: str) -> int | None:
         if self.own:
             return tx.origins.find_own(kind, id)
-        found = tx.origins.find(kind, self.source, id)
-        return None if found is None else found[0]
+        row = tx.origins.find(kind, self.source, id)
+        return None if row is None else row[0]
 
     def find(self, tx: Tx, kind: str, record: MemoryRecord | TurnRecord | ShortTermRecord) -> int | None:
-        """What is known here by any id of the record."""
+        """Return the id that an item has here by any id of the record; None where it has none."""
         for id in (record.id, *record.also):
-            found = self.by_id(tx, kind, id)
-            if found is not None:
-                return found
-        for each in record.origins:
-            known = tx.origins.find(kind, each.source, each.id)
-            if known is not None:
-                return known[0]
+            local_id = self.by_id(tx, kind, id)
+            if local_id is not None:
+                return local_id
+        for origin in record.origins:
+            row = tx.origins.find(kind, origin.source, origin.id)
+            if row is not None:
+                return row[0]
         return None
 
     def keep_origin(
@@ -146,13 +147,13 @@ def outcome(added: bool, changed: bool) -> Outcome:
 
 
 def said_as(content: str, type: str, project: str | None, person: str | None) -> bytes:
-    """What a memory says, in short, and whose it is."""
+    """Return a digest of what a memory says and whose it is."""
     text = f"{person or ''}\0{project or ''}\0{type}\0{content}".encode(errors="surrogatepass")
     return hashlib.blake2b(text, digest_size=16).digest()
 
 
 def digest(*texts: str) -> str:
-    """Of the text as it was imported."""
+    """Return a digest of the text as it was imported."""
     return hashlib.sha256("\0".join(texts).encode(errors="surrogatepass")).hexdigest()[:32]
 
 

@@ -11,11 +11,11 @@ from memory_server.storage.tx import WriteTx
 
 
 def take(run: Run, tx: WriteTx, kind: str, record: TurnRecord | ShortTermRecord) -> Outcome:
-    """Store a turn or a short-term memory, or change the one that is known by its id where it has changed there."""
+    """Store a turn or a short-term memory, or change the one with its id here where it has changed at the source."""
     if not run.own:
         record = _cleaned(record)
-    there = run.find(tx, kind, record)
-    if there is None:
+    local_id = run.find(tx, kind, record)
+    if local_id is None:
         id = (
             tx.taken.insert_turn(record)
             if isinstance(record, TurnRecord)
@@ -23,19 +23,19 @@ def take(run: Run, tx: WriteTx, kind: str, record: TurnRecord | ShortTermRecord)
         )
         run.keep_origin(tx, kind, id, record)
         return Outcome.ADDED
-    if not tx.taken.is_there(kind, there):
+    if not tx.taken.is_there(kind, local_id):
         return Outcome.DELETED
     local: TurnRecord | ShortTermRecord = (
-        tx.exported.turns([there])[0] if kind == "turn" else tx.exported.short_term([there])[0]
+        tx.exported.turns([local_id])[0] if kind == "turn" else tx.exported.short_term([local_id])[0]
     )
     if not run.own:
-        return _changed(run, tx, kind, there, local, record)
+        return _changed(run, tx, kind, local_id, local, record)
     result = _reconciled(local, record)
     if result == local:
         return Outcome.PRESENT
-    _rewrite(tx, there, result)
-    tx.origins.keep_own(kind, there, local.created_at, (result.id, *result.also))
-    tx.origins.insert(kind, there, result.origins)
+    _rewrite(tx, local_id, result)
+    tx.origins.keep_own(kind, local_id, local.created_at, (result.id, *result.also))
+    tx.origins.insert(kind, local_id, result.origins)
     return Outcome.UPDATED
 
 
