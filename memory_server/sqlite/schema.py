@@ -55,7 +55,7 @@ Ours = dict[tuple[str, str], Object]
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """What a file has that is not ours, which tables of ours were changed, and which objects of ours it lacks."""
+    """The objects of a file that are not ours, the tables of ours that were changed, and what of ours is missing."""
 
     foreign: tuple[Object, ...] = ()
     changed: tuple[Object, ...] = ()
@@ -69,7 +69,7 @@ def digest(connection: apsw.Connection) -> str:
 
 
 def difference(connection: apsw.Connection, migrations: Sequence[Migration]) -> Difference:
-    """How the SQL of a file differs from that which the migrations make that were applied to it."""
+    """Compare the SQL of a file with that which the migrations make that were applied to it."""
     if (len(migrations), digest(connection)) == NEWEST:
         return Difference()
     ours, rows = _ours(tuple(migrations)), list(_objects(connection))
@@ -170,7 +170,7 @@ def _bare(sql: str) -> str:
 
 @lru_cache(maxsize=2)
 def _ours(migrations: tuple[Migration, ...]) -> Ours:
-    """What these migrations make, by type and name, in the order in which it was made. Takes a tenth of a second."""
+    """The objects that these migrations make, by type and name, in the order of making. Takes a tenth of a second."""
     with closing(pragmas.connected(":memory:")) as connection:
         for migration in migrations:
             connection.execute(migration.path.read_text(encoding="utf-8"))
