@@ -1,4 +1,4 @@
-"""For whom the file is read and written. A face sets it around each call; every transaction asks for it."""
+"""The person for whom the file is read and written. A face sets it around each call; every transaction reads it."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -8,14 +8,14 @@ from typing import Final
 from memory_server.domain.caller import Person
 
 NOBODY: Final = ""
-"""No face has said for whom."""
+"""No face has named a person."""
 
 _acting: ContextVar[Person | str | None] = ContextVar("acting", default=NOBODY)
 
 
 @contextmanager
 def as_(person: Person | None) -> Iterator[None]:
-    """What is done inside is done for this person; None is the owner of the file."""
+    """Runs the block for this person; None is the owner of the file."""
     token = _acting.set(person)
     try:
         yield
@@ -24,11 +24,11 @@ def as_(person: Person | None) -> Iterator[None]:
 
 
 def person() -> Person | None:
-    """The person for whom something is done; None for the owner of the file, and where nobody is named."""
-    found = _acting.get()
-    return found if isinstance(found, Person) else None
+    """The person of the current call; None for the owner of the file, and where nobody is named."""
+    acting = _acting.get()
+    return acting if isinstance(acting, Person) else None
 
 
 def is_named() -> bool:
-    """Whether a face, or background work, has said for whom."""
+    """True if a face or a background job has named the person, or the owner."""
     return _acting.get() != NOBODY

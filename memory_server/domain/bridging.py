@@ -1,7 +1,7 @@
 """Questions in two hops, as "the phone number of the man of 39": one text says who that is, another has his number.
 
-What a good text names and few others do is a bridge: a text that has it too, and what the good one lacks of the
-question, answers together with it.
+A bridge is a term that a good text has and few others do. A second text that has the bridge, and the terms of the
+question that the good text lacks, answers together with it.
 """
 
 import string
@@ -27,7 +27,7 @@ LOOKED_AT = 4
 """Terms of such a text of which the bridges are chosen."""
 
 FEW = 0.25
-"""Share of the candidates that may have a bridge: what more have leads everywhere."""
+"""Share of the candidates that may have a bridge: a term that more have leads everywhere."""
 
 
 _IN_WORDS = frozenset(string.ascii_lowercase + string.digits)
@@ -42,26 +42,26 @@ class Texts:
     _terms: dict[int, tuple[str, ...]] = field(default_factory=dict)
 
     def having(self, term: str) -> Numbers:
-        """1 for each text that has a term, 0 for the others."""
+        """An array (texts,): 1 for each text that has a term, 0 for the others."""
         if term not in self._having:
             plain = term.replace(" ", "")
             holds = _holds_word if plain.isascii() else str.__contains__
-            found = [holds(text, plain) for text in self.texts]
-            self._having[term] = np.array(found, float)
+            flags = [holds(text, plain) for text in self.texts]
+            self._having[term] = np.array(flags, float)
         return self._having[term]
 
-    def bridges(self, place: int, asked: Sequence[str]) -> list[str]:
-        """What a text names, the question does not, and few other candidates do."""
+    def bridges(self, place: int, question_terms: Sequence[str]) -> list[str]:
+        """The terms of a text that are not in the question and that few other candidates have."""
         if place not in self._terms:  # the parts of a question often have the same best texts
             self._terms[place] = query.parse(self.texts[place]).terms
-        own = [term for term in self._terms[place] if term not in asked]
-        rare = sorted(own, key=background.share)[:LOOKED_AT]
+        new_terms = [term for term in self._terms[place] if term not in question_terms]
+        rare = sorted(new_terms, key=background.share)[:LOOKED_AT]
         most = max(BRIDGES, FEW * len(self.texts))
         return [term for term in rare if 1 < self.having(term).sum() <= most][:BRIDGES]
 
 
 def _holds_word(text: str, word: str) -> bool:
-    """Whether a word stands in a text, and not inside of a longer one. To compile a pattern for it takes longer."""
+    """True if a text has a word, not only inside a longer one. To compile a pattern for it would take longer."""
     start = text.find(word)
     while start >= 0:
         end = start + len(word)
@@ -71,23 +71,26 @@ def _holds_word(text: str, word: str) -> bool:
     return False
 
 
-def with_bridges(texts: Texts, asked: Query, scores: Numbers) -> Numbers:
-    """The scores of the texts for a question, with what bridges add. No text passes the one that leads to it."""
-    if not asked.terms or scores.max() <= 0:
+def with_bridges(texts: Texts, question: Query, scores: Numbers) -> Numbers:
+    """The scores (texts,) for a question, raised by bridges. No text rises above the one that leads to it.
+
+    `scores` has shape (texts,).
+    """
+    if not question.terms or scores.max() <= 0:
         return scores
-    held = np.array([texts.having(term) for term in asked.terms])
-    weights = np.array([background.rarity(term) for term in asked.terms])
+    presence = np.array([texts.having(term) for term in question.terms])
+    weights = np.array([background.rarity(term) for term in question.terms])
     best = np.argsort(-scores, kind="stable")[:FROM].tolist()
-    found = scores
+    raised = scores
     for place in best:
-        lacks = weights * (1 - held[:, place])
-        bridges = texts.bridges(place, asked.terms) if 0 < lacks.sum() < weights.sum() else []
+        lacks = weights * (1 - presence[:, place])
+        bridges = texts.bridges(place, question.terms) if 0 < lacks.sum() < weights.sum() else []
         if not bridges:
             continue
-        rest = lacks @ held / weights.sum()
+        completed = lacks @ presence / weights.sum()
         shared = np.average(
             [texts.having(term) for term in bridges], axis=0, weights=list(map(background.rarity, bridges))
         )
-        more = GAIN * rest * shared * scores[place] / scores[best[0]]
-        found = np.maximum(found, np.minimum(scores + more, scores[place]))
-    return found
+        more = GAIN * completed * shared * scores[place] / scores[best[0]]
+        raised = np.maximum(raised, np.minimum(scores + more, scores[place]))
+    return raised

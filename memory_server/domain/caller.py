@@ -1,4 +1,4 @@
-"""Who makes a call. The face that receives a call builds one `Caller` for it and passes it down."""
+"""The caller of a tool or command. The face that receives a call builds one `Caller` for it and passes it down."""
 
 from dataclasses import dataclass
 
@@ -48,7 +48,7 @@ class Caller:
 
     @property
     def author(self) -> str | None:
-        """Who has written a row: the program, and the person where there are several."""
+        """The writer of a row as text: the program, and the person where there are several."""
         if self.person is None:
             return self.client
         return f"{self.person.name} ({self.client})" if self.client else self.person.name

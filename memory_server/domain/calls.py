@@ -1,4 +1,4 @@
-"""How often tools are called, how that ends, and how long it takes. Numbers only: nothing of what is said."""
+"""Counts of tool calls, their outcomes and their times. Numbers only: nothing of what is said."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -12,7 +12,7 @@ BOUNDS = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1_000, 2_000, 5_000, 10_000, 20_00
 
 @dataclass(slots=True)
 class Tally:
-    """What is counted during a call. `timed_out`: triggers that took too long, or were left for the next search."""
+    """Counts made during a call. `timed_out`: triggers that took too long, or were left for the next search."""
 
     timed_out: int = 0
 
@@ -90,21 +90,21 @@ class Calls:
         )
 
     def quantile(self, share: float) -> float | None:
-        """Milliseconds that this share of the calls did not exceed, guessed between two bounds; None without any."""
-        wanted, before = share * sum(self.times), 0.0
+        """Milliseconds that this share of the calls did not exceed, interpolated between bounds; None without calls."""
+        rank, before = share * sum(self.times), 0.0
         for i, number in enumerate(self.times[:-1]):
-            if number and before + number >= wanted:
+            if number and before + number >= rank:
                 least = BOUNDS[i - 1] if i else 0
-                return least + (BOUNDS[i] - least) * (wanted - before) / number
+                return least + (BOUNDS[i] - least) * (rank - before) / number
             before += number
         return float(BOUNDS[-1]) if self.times[-1] else None
 
 
-def times_of(given: object) -> tuple[int, ...]:
-    """What the file has as `times`, also where somebody has edited it or an earlier program had other bounds."""
+def times_of(stored: object) -> tuple[int, ...]:
+    """Read `times` as the file has them, also where somebody has edited them or an earlier program had other bounds."""
     numbers = (
-        [each if type(each) is int and each >= 0 else 0 for each in given]
-        if isinstance(given, Sequence)
+        [number if type(number) is int and number >= 0 else 0 for number in stored]
+        if isinstance(stored, Sequence)
         else []
     )
     return tuple([*numbers, *Calls().times][: len(BOUNDS) + 1])

@@ -1,4 +1,4 @@
-"""What happened to what is stored: who wrote, changed and forgot what when, and what of that can be undone."""
+"""Changes of what is stored: who wrote, changed or forgot what and when, and which of these can be undone."""
 
 import re
 from dataclasses import dataclass
@@ -6,7 +6,7 @@ from enum import StrEnum
 
 
 class Kind(StrEnum):
-    """What something can happen to. The first four lie in the trash when they are deleted."""
+    """Kinds of things that change. The first four lie in the trash when they are deleted."""
 
     MEMORY = "memory"
     TURN = "turn"
@@ -28,7 +28,7 @@ UNDONE = frozenset([Action.EDITED, Action.MERGED, Action.DELETED])
 
 
 class Origin(StrEnum):
-    """Which table has what undoing needs; the letter stands before the row's id in the number of a change."""
+    """The table that has what undoing needs; the letter stands before the row's id in the number of a change."""
 
     TRASH = "d"
     CHANGES = "c"
@@ -50,9 +50,9 @@ _NUMBER = re.compile(r"\[?([dch])(\d{1,18})\]?")
 
 
 def read_id(text: str) -> ChangeId | None:
-    """The number of a change that a text is, if it is one."""
-    found = _NUMBER.fullmatch(text.strip().lower())
-    return None if found is None else ChangeId(Origin(found[1]), int(found[2]))
+    """Read the number of a change, such as `c3`; None where the text is none."""
+    match = _NUMBER.fullmatch(text.strip().lower())
+    return None if match is None else ChangeId(Origin(match[1]), int(match[2]))
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,9 +77,9 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class ChangeFilter:
-    """Which changes a list wants; `undone` only what can be undone. `since` and `until` are moments.
+    """Selects changes for a list; `undone`: only those that can be undone. `since` and `until` are moments.
 
-    `kind` and `item` are of the one thing that it is about.
+    `kind` and `item` name the one thing that the changes are about.
     """
 
     project: str | None = None

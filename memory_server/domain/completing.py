@@ -1,4 +1,4 @@
-"""What a half-written name may become."""
+"""Completes a half-written name."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -18,13 +18,13 @@ class Completed:
 
 
 def completed(written: str, names: Iterable[str]) -> Completed:
-    """The names that begin with what is written, then those that hold it; in upper or lower case. Each once."""
-    wanted = fold(written)
+    """The names that begin with the written text, then those that contain it, in upper or lower case. Each once."""
+    fragment = fold(written)
     first: list[str] = []
     then: list[str] = []
     for name in dict.fromkeys(names):
-        place = fold(name).find(wanted)
+        place = fold(name).find(fragment)
         if place >= 0:
             (then if place else first).append(name)
-    found: Sequence[str] = [*first, *then]
-    return Completed(tuple(found[:MOST]), len(found))
+    matches: Sequence[str] = [*first, *then]
+    return Completed(tuple(matches[:MOST]), len(matches))

@@ -1,4 +1,4 @@
-"""How likely it is that a text answers a question: a logistic model over what a search knows of it.
+"""The probability that a text answers a question: a logistic model over what a search knows of the text.
 
 `scripts/quality/calibrate.py` fits the coefficients on development data and writes them beside this module.
 """
@@ -28,7 +28,7 @@ nothing."""
 
 @dataclass(frozen=True, slots=True)
 class Signals:
-    """What a text has of the answer: the share of a full match, what it holds of that itself, and the cosine.
+    """Signals that a text answers: the `share` of a full match, the `cover` that it has itself, and the `cosine`.
 
     `distinct` is how far the cosine lies above those of the other candidates, in standard deviations. `score` is what
     it is ranked by, `far` the score of the text at place FAR, `full` the weight of all terms, `terms` their number.
@@ -52,69 +52,69 @@ class Signals:
 
 
 def probabilities(ranked: Sequence[Signals], meaning: bool, words: bool = True) -> list[float]:
-    """For each text of a ranking the probability that it answers. `meaning` and `words` tell what was searched."""
+    """The probability that each text of a ranking answers. `meaning` and `words` say what was searched."""
     if not ranked:
         return []
     intercept, *weights = _coefficients()["words" if not meaning else "hybrid" if words else "meaning"]
     logits = inputs(ranked, meaning) @ np.array(weights) + intercept
-    found: list[float] = (1 / (1 + np.exp(-logits))).tolist()
-    return found
+    answering: list[float] = (1 / (1 + np.exp(-logits))).tolist()
+    return answering
 
 
 def inputs(ranked: Sequence[Signals], meaning: bool) -> Numbers:
-    """The inputs of the model, a row for each text of a ranking.
+    """The inputs of the model, an array (texts of the ranking, inputs).
 
-    How many texts answer is seen from what they say to each other, so only where meaning is known.
+    The number of texts that answer is estimated from their cosines with each other, so only where meaning is known.
     """
-    following = [each.score for each in (*ranked[1:], ranked[-1])]
+    following = [signals.score for signals in (*ranked[1:], ranked[-1])]
     lead = ranked[0].score - following[0]
     usual = fmean(map(_restated, ranked[:FIRST]))
     rows = [
-        [*_alone(each, after, place), *(_among(each, lead, usual, place) if meaning else ())]
-        for place, (each, after) in enumerate(zip(ranked, following, strict=True))
+        [*_alone(signals, after, place), *(_among(signals, lead, usual, place) if meaning else ())]
+        for place, (signals, after) in enumerate(zip(ranked, following, strict=True))
     ]
     return np.array(rows)
 
 
-def _alone(each: Signals, after: float, place: int) -> list[float]:
-    """What a text has of the answer; `after` is the score of the next one."""
+def _alone(signals: Signals, after: float, place: int) -> list[float]:
+    """The inputs of one text by itself; `after` is the score of the next text."""
     return [
-        each.share,
-        each.cover,
-        each.score,
-        each.score - each.far,
-        max(0.0, each.score - after),
+        signals.share,
+        signals.cover,
+        signals.score,
+        signals.score - signals.far,
+        max(0.0, signals.score - after),
         log1p(place),
-        log1p(each.full),
-        log1p(each.terms),
-        float(each.only_asks),
-        float(each.boost.named),
-        float(each.boost.other_named),
-        each.boost.amount,
+        log1p(signals.full),
+        log1p(signals.terms),
+        float(signals.only_asks),
+        float(signals.boost.named),
+        float(signals.boost.other_named),
+        signals.boost.amount,
     ]
 
 
-def _among(each: Signals, lead: float, usual: float, place: int) -> list[float]:
-    """How far a text stands out, and how many others answer too.
+def _among(signals: Signals, lead: float, usual: float, place: int) -> list[float]:
+    """The inputs of a text among the others: how far it stands out, and how many others answer too.
 
-    `lead` is how far the best text is before the next one, `usual` how often the first ones are restated.
+    `lead` is the score of the best text less that of the next one, `usual` the mean restatement of the first ones.
     """
     return [
-        each.distinct,
-        log(each.questions),
+        signals.distinct,
+        log(signals.questions),
         max(0.0, lead) if place else 0.0,
-        _restated(each),
+        _restated(signals),
         usual,
-        log1p(each.summed),
+        log1p(signals.summed),
     ]
 
 
-def _restated(each: Signals) -> float:
-    return min(1.0, each.cosine / NEAR) * log1p(each.restated)
+def _restated(signals: Signals) -> float:
+    return min(1.0, signals.cosine / NEAR) * log1p(signals.restated)
 
 
 @cache
 def _coefficients() -> dict[str, list[float]]:
     text = files("memory_server.domain").joinpath("confidence.json").read_text(encoding="utf-8")
-    found: dict[str, list[float]] = json.loads(text)
-    return found
+    coefficients: dict[str, list[float]] = json.loads(text)
+    return coefficients

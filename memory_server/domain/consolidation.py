@@ -88,7 +88,7 @@ class Meaning:
     pauses: frozenset[int]
     """The positions of commas, full stops and similar marks: the number of terms before each."""
     limited: bool
-    """Whether it has a word such as "not" or "only": then a comma decides what that word applies to."""
+    """True if it has a word such as "not" or "only": then a comma decides what that word applies to."""
     case: str
     """`capitals`, `small`, or `mixed`."""
 
@@ -97,7 +97,7 @@ class Meaning:
 class Text:
     """A text prepared for comparison. It has no slots, so that each form of it is computed only when it is needed.
 
-    Of a long text the first part is looked at.
+    Only the first part of a long text is compared.
     """
 
     content: str
@@ -105,7 +105,7 @@ class Text:
 
     @cached_property
     def plain(self) -> str:
-        """In one width, with numbers in digits."""
+        """The text in one width, with numbers in digits."""
         part = _RAISED.sub(r"^\g<0>", parts.split(self.content)[0])
         return in_digits(unicodedata.normalize("NFKC", part))
 
@@ -137,7 +137,7 @@ class Text:
 
 
 class Likeness(StrEnum):
-    """How similar two texts are in what they say."""
+    """Degree of similarity of two texts in what they say."""
 
     RESTATEMENT = "restatement"
     SIMILAR = "similar"
@@ -155,9 +155,9 @@ def prepare(text: str, segment: Segment) -> Text:
 
 
 def compare(left: Text, right: Text) -> Likeness:
-    """How similar two texts are; their order does not matter.
+    """Compare two texts; their order does not matter.
 
-    A long text restates another one only if it is the same: to compare all of it would take seconds.
+    A long text restates only an equal one: to compare all of it would take seconds.
     """
     if max(len(left.content), len(right.content)) > parts.LONG:
         return Likeness.RESTATEMENT if left.content == right.content else Likeness.DIFFERENT
@@ -168,10 +168,10 @@ def compare(left: Text, right: Text) -> Likeness:
 
 
 def may_be_close(draft: Text, content: str) -> bool:
-    """Whether a text may be more than different from a draft. A tenth of the time that `compare` takes.
+    """False only if `compare` is certain to find the texts DIFFERENT. Takes a tenth of the time of `compare`.
 
-    Words without digits are looked for as they are, in whatever stands around them: a text has no word of a draft
-    that it does not hold so. The union of two sets is at least as large as the draft's.
+    Words without digits are searched for as substrings, which finds each word that the text has. The union of the two
+    sets of words is at least as large as the draft's set.
     """
     if max(len(draft.content), len(content)) > parts.LONG:
         return draft.content == content
@@ -180,7 +180,7 @@ def may_be_close(draft: Text, content: str) -> bool:
 
 
 def _may_share(words: frozenset[str], folded: str, least: float) -> bool:
-    """Whether at least this share of words may be those of a folded text."""
+    """True if at least this share of words may be in a folded text."""
     lacked = sum(word not in folded and not _DIGITS.search(word) for word in words)
     return bool(words) and (len(words) - lacked) / len(words) >= least
 
@@ -193,14 +193,16 @@ def _says_the_same(left: Meaning, right: Meaning) -> bool:
         return False
     any_case = _is_case_a_habit(left, right) or _is_case_a_habit(right, left)
     pairs = list(zip(left.terms, right.terms, strict=True))
-    if not all(_matches(one, other, any_case) for one, other in pairs):
+    if not all(_matches(left_term, right_term, any_case) for left_term, right_term in pairs):
         return False
     # "The admin approves" and "the admins approve" differ in number, not in form alone.
-    return not {(True, False), (False, True)} <= {(one.has_s, other.has_s) for one, other in pairs}
+    return not {(True, False), (False, True)} <= {
+        (left_term.has_s, right_term.has_s) for left_term, right_term in pairs
+    }
 
 
 def _pauses_alike(left: Meaning, right: Meaning) -> bool:
-    """Whether the pauses are the same, or one side has one comma more, with at least two terms before and after it."""
+    """True if the pauses are the same, or one side has one comma more, with at least two terms before and after it."""
     extra = left.pauses ^ right.pauses
     if len(extra) != 1:
         return not extra
@@ -210,36 +212,36 @@ def _pauses_alike(left: Meaning, right: Meaning) -> bool:
     return all(_may_pause(*side.terms[position - 1 : position + 1]) for side in (left, right))
 
 
-def _may_pause(one: Term, other: Term) -> bool:
-    """Whether a comma between the two changes nothing. It matters in Anna, Lee; Anna, and Lee; a, b; 5, 6."""
-    if one.exact or other.exact or one.opening or other.opening:
+def _may_pause(before: Term, after: Term) -> bool:
+    """True if a comma between the two changes nothing. It matters in Anna, Lee; Anna, and Lee; a, b; 5, 6."""
+    if before.exact or after.exact or before.opening or after.opening:
         return False
-    if has_han(one.written) or has_han(other.written):
+    if has_han(before.written) or has_han(after.written):
         return True
-    plain = [term for term in (one, other) if term.written.islower() and term.written not in {"and", "or"}]
-    return bool(plain) and min(len(one.written), len(other.written)) > 1
+    plain = [term for term in (before, after) if term.written.islower() and term.written not in {"and", "or"}]
+    return bool(plain) and min(len(before.written), len(after.written)) > 1
 
 
-def _is_case_a_habit(one: Meaning, other: Meaning) -> bool:
-    """Whether the case of `one` means nothing: all capitals, or all small while `other` starts with a capital."""
-    if one.case == "small":
-        return bool(other.terms) and other.terms[0].written[0].isupper()
-    return one.case == "capitals"
+def _is_case_a_habit(meaning: Meaning, counterpart: Meaning) -> bool:
+    """True if the case of `meaning` tells nothing: all capitals, or all small while the other opens with a capital."""
+    if meaning.case == "small":
+        return bool(counterpart.terms) and counterpart.terms[0].written[0].isupper()
+    return meaning.case == "capitals"
 
 
-def _matches(one: Term, other: Term, any_case: bool) -> bool:
-    """Whether both are the same word, in a case that means the same, or two forms of one word."""
-    if one.written == other.written:
+def _matches(left: Term, right: Term, any_case: bool) -> bool:
+    """True if both are the same word, in a case that means the same, or two forms of one word."""
+    if left.written == right.written:
         return True
-    if one.written.lower() != other.written.lower():
-        return not one.stems.isdisjoint(other.stems)
-    if one.exact or other.exact:
+    if left.written.lower() != right.written.lower():
+        return not left.stems.isdisjoint(right.stems)
+    if left.exact or right.exact:
         return False
-    if one.opening or other.opening:
+    if left.opening or right.opening:
         return True
-    if "-" in one.written:
+    if "-" in left.written:
         return False
-    return any_case or (len(one.written) > 3 and one.written[1:] == other.written[1:])
+    return any_case or (len(left.written) > 3 and left.written[1:] == right.written[1:])
 
 
 # --- Reading ---------------------------------------------------------------------------------------------
@@ -250,7 +252,7 @@ class _Token(NamedTuple):
     opening: bool = False
     exact: bool = False
     named: bool = False
-    """Whether it has a capital inside a sentence: then it is never an article, a filler or a form of another word."""
+    """True if it has a capital inside a sentence: then it is never an article, a filler or a form of another word."""
 
     @property
     def word(self) -> str:
@@ -330,20 +332,20 @@ def _latin(run: str) -> list[str]:
     if full.endswith("'s"):
         owner = full.removesuffix("'s")
         full = f"{owner} is" if owner in function.IS_AFTER else f"{owner} 's"
-    first, *rest = full.split()
-    return [run[: len(first)], *(word.upper() if run.isupper() else word for word in rest)]
+    first, *words_after = full.split()
+    return [run[: len(first)], *(word.upper() if run.isupper() else word for word in words_after)]
 
 
 def _unopened(tokens: list[_Token]) -> list[_Token]:
     """The tokens without a polite opening, and without the question mark of "could you please"."""
     for opening in function.OPENINGS:
         if tuple(token.word for token in tokens[: len(opening)]) == opening:
-            rest = tokens[len(opening) :]
-            while rest and rest[0] == _PAUSE:
-                rest = rest[1:]
+            remaining = tokens[len(opening) :]
+            while remaining and remaining[0] == _PAUSE:
+                remaining = remaining[1:]
             if len(opening) > 1:
-                rest = [token for token in rest if token != _QUESTION]
-            return [token._replace(opening=True, named=False) for token in rest[:1]] + rest[1:]
+                remaining = [token for token in remaining if token != _QUESTION]
+            return [token._replace(opening=True, named=False) for token in remaining[:1]] + remaining[1:]
     return tokens
 
 
@@ -366,15 +368,15 @@ def _terms(clause: Sequence[_Token], limited: bool, segment: Segment) -> Iterato
             yield _term(token, all_words[max(0, index - _REACH) : index])
 
 
-def _are_joined(one: str, other: str, segment: Segment) -> bool:
-    """Whether the segmenter cuts no word end between two Chinese words that stand together: 老板 and 娘."""
-    if not (has_han(one) and has_han(other)):
+def _are_joined(before: str, after: str, segment: Segment) -> bool:
+    """True if the segmenter ends no word between two adjacent Chinese words: 老板 and 娘."""
+    if not (has_han(before) and has_han(after)):
         return False
     length = 0
-    for word in segment(one + other):
+    for word in segment(before + after):
         length += len(word)
-        if length >= len(one):
-            return length != len(one)
+        if length >= len(before):
+            return length != len(before)
     return False
 
 

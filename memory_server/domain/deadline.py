@@ -1,4 +1,4 @@
-"""How long a call may take, every wait in it included. A face sets the end when the call arrives."""
+"""The time limit of a call, every wait in it included. A face sets the end when the call arrives."""
 
 import time
 from collections.abc import Iterator
@@ -14,7 +14,7 @@ _end: ContextVar[float] = ContextVar("end", default=inf)
 
 @contextmanager
 def within(seconds: float) -> Iterator[None]:
-    """What is done inside may wait for so many seconds in all, or less where an end is set already."""
+    """Lets the block wait for so many seconds in all, or less where an earlier end is set already."""
     token = _end.set(min(_end.get(), time.monotonic() + seconds))
     try:
         yield
@@ -23,10 +23,10 @@ def within(seconds: float) -> Iterator[None]:
 
 
 def is_set() -> bool:
-    """Whether somebody waits for the answer: background work has no end."""
+    """True inside a call with a deadline; false in background jobs."""
     return _end.get() < inf
 
 
 def left(most: float = CALL) -> float:
-    """Seconds that may still be waited, at most `most`; 0 where the end is over."""
+    """Seconds that the call may still wait, at most `most`; 0 after its end."""
     return max(0.0, min(most, _end.get() - time.monotonic()))

@@ -8,48 +8,49 @@ from memory_server.domain.wording import Wording, rarest
 from memory_server.language.text import has_han
 
 LONGEST = 80
-"""Characters of what is told."""
+"""Characters of the text that tells the differences."""
 
 FEW = 3
-"""Words of each text that are told where the two are worded in other ways."""
+"""Words of each text that are shown where the two are not one sentence with other words in some places."""
 
 
 def told(old: Text, new: Text, aligned: Aligned) -> str:
-    """What the old text says, and what the new one says in its place. Empty where only small words differ."""
+    """The words of the old text and those that replace them in the new one. Empty where only small words differ."""
     if not aligned.framed:
         return _joined(_worded_otherwise(old, new))
     return _joined(
         _told(
-            _written(old, [old.in_order[each.start : each.end]]),
-            _written(new, [new.in_order[each.first : each.last]]),
+            _written(old, [old.in_order[place.start : place.end]]),
+            _written(new, [new.in_order[place.first : place.last]]),
         )
-        for each in aligned.places
+        for place in aligned.places
     )
 
 
 def _worded_otherwise(old: Text, new: Text) -> Iterator[str]:
-    """The numbers that only one has, and the words of each that tell most."""
-    one, other = old.wording, new.wording
-    if one.numbers != other.numbers:
+    """The numbers that only one text has, and the rarest words that only one text has."""
+    old_wording, new_wording = old.wording, new.wording
+    if old_wording.numbers != new_wording.numbers:
         yield _told(
-            ", ".join(sorted(one.numbers - other.numbers)), ", ".join(sorted(other.numbers - one.numbers))
+            ", ".join(sorted(old_wording.numbers - new_wording.numbers)),
+            ", ".join(sorted(new_wording.numbers - old_wording.numbers)),
         )
-    yield _told(_written(old, _own(one, other)), _written(new, _own(other, one)))
+    yield _told(_written(old, _own(old_wording, new_wording)), _written(new, _own(new_wording, old_wording)))
 
 
-def _own(one: Wording, other: Wording) -> list[tuple[str, ...]]:
-    """The words that only one text has, those that tell most."""
-    own = [key for key in one.keys if key not in other.keys and not set(key) <= set(other.han)]
-    chosen = set(rarest(own, FEW))
-    words = zip(one.words, one.stems, strict=False)
-    found: list[tuple[str, ...]] = [
+def _own(wording: Wording, compared: Wording) -> list[tuple[str, ...]]:
+    """The rarest words of `wording` that `compared` lacks, each as a phrase of one word."""
+    unshared = [key for key in wording.keys if key not in compared.keys and not set(key) <= set(compared.han)]
+    chosen = set(rarest(unshared, FEW))
+    words = zip(wording.words, wording.stems, strict=False)
+    phrases: list[tuple[str, ...]] = [
         (word,) for word in dict.fromkeys(word for word, stem in words if stem in chosen)
     ]
-    return found[:FEW]
+    return phrases[:FEW]
 
 
 def _written(text: Text, phrases: Iterable[Sequence[str]]) -> str:
-    """Phrases of a text as they stand in it: its words are folded."""
+    """Phrases in the spelling of the text, since its words are folded."""
     return ", ".join(_as_it_stands(text.plain, phrase) for phrase in phrases if phrase)
 
 
@@ -65,12 +66,12 @@ def _told(before: str, after: str) -> str:
     return f"- {before}" if before else f"+ {after}" if after else ""
 
 
-def _joined(found: Iterable[str]) -> str:
-    """As many of them as fit, the first one at least in part."""
+def _joined(differences: Iterable[str]) -> str:
+    """The first differences that fit into LONGEST, the very first at least in part."""
     text = ""
-    for each in filter(None, found):
-        longer = f"{text}; {each}" if text else each
+    for difference in filter(None, differences):
+        longer = f"{text}; {difference}" if text else difference
         if len(longer) > LONGEST:
-            return text or f"{each[: LONGEST - 1]}…"
+            return text or f"{difference[: LONGEST - 1]}…"
         text = longer
     return text

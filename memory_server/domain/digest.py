@@ -1,4 +1,4 @@
-"""Which observations and turns are digested together, and what their digest says: by rule, without a model."""
+"""Groups observations and turns for a digest, and writes it: by rule, without a model."""
 
 import re
 from collections import Counter, defaultdict
@@ -14,20 +14,20 @@ from memory_server.language import query, sentences
 from memory_server.language.text import has_han
 
 OLD = 30
-"""Days. What is younger is not digested."""
+"""Days. Younger notes are not digested."""
 
 FADED = 1.0
-"""What has a lower decayed score is digested: an observation of importance 5 after 33 days, of 7 after 39, where no
+"""Notes with a lower decayed score are digested: an observation of importance 5 after 33 days, of 7 after 39, where no
 search has found it."""
 
 IMPORTANT = 8
-"""What is as important is never digested."""
+"""Importance from which on a note is never digested."""
 
 LEAST = 5
-"""So many items at least make a digest."""
+"""Least number of notes in a digest."""
 
 MOST = 60
-"""So many items at most: of a longer session the oldest come first."""
+"""Largest number of notes in a digest: of a longer session the oldest are taken."""
 
 SENTENCES = 8
 """Sentences of a digest at most; a quarter of all of them where that is less, but at least three."""
@@ -36,7 +36,7 @@ SENTENCE = 60
 """Tokens of a sentence."""
 
 ALIKE = 0.6
-"""A sentence that shares so many of its words with one that is in the digest already adds nothing."""
+"""Share of its words that a sentence has in common with one in the digest, from which on it adds nothing."""
 
 SUBJECT = 0.5
 LEAST_WORDS = 2
@@ -78,7 +78,7 @@ class Note:
 
     @property
     def place(self) -> tuple[str, str | None]:
-        """Where its digest belongs: what is somebody's own is digested for that person alone."""
+        """Project and person of its digest: notes of one person are digested for that person alone."""
         return self.project, self.person
 
     def faded(self, now: str) -> bool:
@@ -88,12 +88,12 @@ class Note:
 
 
 def before(now: str) -> str:
-    """The moment before which something occurred that can be digested."""
+    """The moment before which a note must have occurred to be digested."""
     return timestamp(parse(now) - timedelta(days=OLD))
 
 
 def groups(notes: Sequence[Note], now: str) -> list[list[Note]]:
-    """The notes that belong together: those of one session, then those of one subject. The oldest first in each."""
+    """Groups of faded notes: those of one session, then those of one subject. The oldest first in each."""
     faded = sorted(
         (note for note in notes if note.faded(now)), key=lambda note: (note.at, note.kind, note.id)
     )
@@ -108,8 +108,8 @@ def groups(notes: Sequence[Note], now: str) -> list[list[Note]]:
 
 
 def _by_subject(notes: Sequence[Note]) -> list[list[Note]]:
-    """Notes of a project that share half of their words with the first one of their group."""
-    found: list[list[Note]] = []
+    """Groups of notes of a project that share half of their words with the first note of their group."""
+    subject_groups: list[list[Note]] = []
     firsts: list[frozenset[str]] = []
     by_term: defaultdict[tuple[tuple[str, str | None], str], list[int]] = defaultdict(list)
     for note in notes[:LOOKED_AT]:
@@ -121,25 +121,25 @@ def _by_subject(notes: Sequence[Note]) -> list[list[Note]]:
             if count >= max(LEAST_WORDS, SUBJECT * max(len(terms), len(firsts[number])))
         ]
         if near:
-            found[near[0]].append(note)
+            subject_groups[near[0]].append(note)
             continue
         for term in terms:
-            by_term[place, term].append(len(found))
-        found.append([note])
+            by_term[place, term].append(len(subject_groups))
+        subject_groups.append([note])
         firsts.append(terms)
-    return found
+    return subject_groups
 
 
 def digest(group: Sequence[Note]) -> MemoryDraft:
-    """The most central sentences in their order, then what they were taken from and the names in the others."""
+    """The most central sentences in their order, then their source and the names in the sentences left out."""
     every = [(note, sentence) for note in group for sentence in sentences.split(note.text)]
     chosen = _central([sentence for _, sentence in every])
-    said = [sentences.ended(sentences.shortened(every[number][1], SENTENCE)) for number in sorted(chosen)]
+    summary = [sentences.ended(sentences.shortened(every[number][1], SENTENCE)) for number in sorted(chosen)]
     left = [sentence for number, (_, sentence) in enumerate(every) if number not in chosen]
-    names = [name for name in _names(left) if not any(name in sentence for sentence in said)][:NAMED]
+    names = [name for name in _names(left) if not any(name in sentence for sentence in summary)][:NAMED]
     source = f"(Digest of {_counted(group)}, {_days(group)}{'; also: ' + ', '.join(names) if names else ''}.)"
     return MemoryDraft(
-        ("" if has_han(said[0]) else " ").join(said) + f" {source}",
+        ("" if has_han(summary[0]) else " ").join(summary) + f" {source}",
         MemoryType.LEARNING,
         group[0].project or None,
         tuple(dict.fromkeys([DIGEST, *_shared_tags(group)])),
@@ -150,17 +150,18 @@ def digest(group: Sequence[Note]) -> MemoryDraft:
 
 
 def _central(every: Sequence[str]) -> set[int]:
-    """The sentences that share most words with the others, none of which repeats another one."""
+    """The numbers of the sentences that share most words with the others, none of which repeats another one."""
     terms = list(map(_terms, every))
-    common = Counter(term for each in terms for term in each)
+    common = Counter(term for sentence_terms in terms for term in sentence_terms)
     ranks = {
-        number: sum(common[term] - 1 for term in each) / (1 + len(each)) for number, each in enumerate(terms)
+        number: sum(common[term] - 1 for term in sentence_terms) / (1 + len(sentence_terms))
+        for number, sentence_terms in enumerate(terms)
     }
     chosen: set[int] = set()
     for number in sorted(ranks, key=lambda number: (-ranks[number], number)):
         if len(chosen) >= min(SENTENCES, max(3, len(every) // 4)):
             break
-        if terms[number] and not any(_alike(terms[number], terms[other]) for other in chosen):
+        if terms[number] and not any(_alike(terms[number], terms[chosen_number]) for chosen_number in chosen):
             chosen.add(number)
     return chosen or {0}
 
@@ -169,14 +170,14 @@ def _terms(text: str) -> frozenset[str]:
     return frozenset(query.parse(text).terms)
 
 
-def _alike(one: frozenset[str], other: frozenset[str]) -> bool:
-    return len(one & other) >= ALIKE * min(len(one), len(other))
+def _alike(left: frozenset[str], right: frozenset[str]) -> bool:
+    return len(left & right) >= ALIKE * min(len(left), len(right))
 
 
 def _names(left: Sequence[str]) -> list[str]:
     """The names and dates in sentences, those first that are named most often."""
-    found = Counter(name.strip(".,") for sentence in left for name in _NAME.findall(sentence))
-    return [name for name, _ in found.most_common()]
+    counts = Counter(name.strip(".,") for sentence in left for name in _NAME.findall(sentence))
+    return [name for name, _ in counts.most_common()]
 
 
 def _shared_tags(group: Sequence[Note]) -> list[str]:

@@ -21,7 +21,7 @@ class Relation(StrEnum):
 
 
 class Direction(StrEnum):
-    """Which edges a walk follows: those that leave a memory, those that reach it, or both."""
+    """The edges that a walk follows: those that leave a memory, those that reach it, or both."""
 
     OUT = "out"
     IN = "in"
@@ -48,7 +48,7 @@ class Edge:
 
 @dataclass(frozen=True, slots=True)
 class Walk:
-    """Which edges a walk follows: of one relation or of all, valid at the moment `at`, or now where it is None."""
+    """Selects the edges of a walk: of one relation or of all, valid at the moment `at`, or now where it is None."""
 
     relation: Relation | None = None
     direction: Direction = Direction.BOTH
@@ -99,9 +99,9 @@ class Linked:
 def line_of(id: MemoryId, successors: Mapping[MemoryId, MemoryId]) -> list[MemoryId]:
     """The successor of a memory, its successor, and so on. In a circle, made by hand, each memory comes once."""
     line: list[MemoryId] = []
-    seen = {id}
-    while id in successors and successors[id] not in seen:
+    visited = {id}
+    while id in successors and successors[id] not in visited:
         id = successors[id]
-        seen.add(id)
+        visited.add(id)
         line.append(id)
     return line

@@ -16,7 +16,7 @@ else:
 
 @dataclass(frozen=True, slots=True)
 class Space:
-    """What makes two vectors comparable: the same embedder with the same settings.
+    """A space of comparable vectors: one embedder with one set of settings.
 
     `fingerprint` is the sha256 (hex) of the model's and tokenizer's files, or of the hub commit,
     together with every other field; two spaces with one fingerprint are one space.

@@ -48,13 +48,13 @@ def home(scope: Scope, caller: Caller) -> Home:
 
 
 def _own(caller: Caller, name: str) -> str:
-    """What nobody but the caller sees has the person in its owner, where there are several."""
+    """The name as the owner of what only the caller sees: with the person before it, where there are several people."""
     return rights.key(caller.person, name)
 
 
 def homes(scope: Scope | None, caller: Caller) -> list[Home]:
     """The home of one scope, or the homes of all scopes in the order in which they are searched."""
-    return [home(each, caller) for each in ([scope] if scope else LOOKUP_ORDER)]
+    return [home(searched_scope, caller) for searched_scope in ([scope] if scope else LOOKUP_ORDER)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,9 +103,9 @@ class FactDraft:
 
 @dataclass(frozen=True, slots=True)
 class FactFilter:
-    """Which facts a search wants: of these homes, of which the narrowest has a key's value; None: of all homes.
+    """Selects the facts of a search: in these homes, of which the narrowest has a key's value; None: in all homes.
 
-    `since` and `until` are moments: written then.
+    `since` and `until` are moments between which the fact was written.
     """
 
     homes: tuple[Home, ...] | None = None
@@ -135,7 +135,7 @@ class FactChange:
     changed_by: str | None
 
     def alive(self, moment: str) -> bool:
-        """Whether the key had this value at a moment that is after this change and before the next one."""
+        """True if the key had this value at a moment that is after this change and before the next one."""
         return self.action is Action.WRITTEN and (self.expires_at is None or self.expires_at > moment)
 
 
@@ -152,7 +152,7 @@ MAX_DEPTH = 100
 
 
 def is_plain(value: Any) -> bool:
-    """Whether every client can read a JSON value: at most MAX_DEPTH levels, and finite numbers only."""
+    """True if every client can read a JSON value: at most MAX_DEPTH levels, and finite numbers only."""
     return depth(value) <= MAX_DEPTH and _is_finite(value)
 
 
@@ -176,7 +176,7 @@ def depth(value: Any) -> int:
         parts = part.values() if isinstance(part, dict) else part if isinstance(part, list) else None
         if parts is not None:
             deepest = max(deepest, level + 1)
-            waiting += [(each, level + 1) for each in parts]
+            waiting += [(element, level + 1) for element in parts]
     return deepest
 
 
@@ -194,7 +194,7 @@ WILDCARD = "*"
 
 
 def matches(key: str, pattern: str) -> bool:
-    """Whether a key fits a pattern; `*` stands for any text, every other character for itself. Takes linear time."""
+    """True if a key fits a pattern; `*` stands for any text, every other character for itself. Takes linear time."""
     if WILDCARD not in pattern:
         return key == pattern
     first, *middle, last = pattern.split(WILDCARD)
@@ -202,21 +202,26 @@ def matches(key: str, pattern: str) -> bool:
         return False
     position, end = len(first), len(key) - len(last)
     for part in middle:
-        found = key.find(part, position, end)
-        if found < 0:
+        start = key.find(part, position, end)
+        if start < 0:
             return False
-        position = found + len(part)
+        position = start + len(part)
     return True
 
 
-def tagged(tags: tuple[str, ...], wanted: tuple[str, ...]) -> bool:
-    """Whether any of the wanted tags is among `tags`, in upper or lower case; true where no tag is wanted."""
-    return not wanted or not {tag.casefold() for tag in wanted}.isdisjoint(tag.casefold() for tag in tags)
+def tagged(tags: tuple[str, ...], filter_tags: tuple[str, ...]) -> bool:
+    """True if `tags` has any of `filter_tags`, in upper or lower case, or if there is no tag to filter by."""
+    return not filter_tags or not {tag.casefold() for tag in filter_tags}.isdisjoint(
+        tag.casefold() for tag in tags
+    )
 
 
 def narrowest(headlines: list[Headline]) -> list[Headline]:
-    """For each key the fact that a read without a scope returns. The order stays the same."""
-    found = {
-        each.key: each for scope in reversed(LOOKUP_ORDER) for each in headlines if each.home.scope is scope
+    """The facts that a read of their key without a scope returns, in the same order."""
+    narrowest_by_key = {
+        headline.key: headline
+        for scope in reversed(LOOKUP_ORDER)
+        for headline in headlines
+        if headline.home.scope is scope
     }
-    return [each for each in headlines if found[each.key] is each]
+    return [headline for headline in headlines if narrowest_by_key[headline.key] is headline]

@@ -1,4 +1,4 @@
-"""What a fact says in words: "release day: Friday". So it is embedded, and so it is read in an answer."""
+"""A fact in words: "release day: Friday". This text is embedded, and answers show it."""
 
 import json
 import re
@@ -18,13 +18,13 @@ def value_of(value: Any) -> str:
 
 
 def is_named(key: str, folded_question: str) -> bool:
-    """Whether a folded question has the key, or its last part as words: `project.release_day` in "release day"."""
+    """True if a folded question has the key, or its last part as words: `project.release_day` in "release day"."""
     last = fold(clauses.words(key.rpartition(".")[2]))
     return _has(folded_question, fold(key)) or (len(last) > 1 and _has(folded_question, last))
 
 
 def _has(folded: str, words: str) -> bool:
-    """As whole words, where the script puts spaces between words."""
+    """True if the text has the words, as whole ones where the script puts spaces between words."""
     edge = r"(?<![a-z0-9_.]){}(?![a-z0-9_])"
     return re.search(edge.format(re.escape(words)), folded) is not None
 

@@ -1,4 +1,4 @@
-"""How something is forgotten: deleted at first, and erased for good later or at once."""
+"""Forgetting: deleting at first, and erasing for good later or at once."""
 
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
@@ -11,7 +11,7 @@ KEPT = timedelta(days=30)
 
 
 class Kind(StrEnum):
-    """What can be deleted and brought back. (Facts are brought back from their own history.)"""
+    """Kinds of things that can be deleted and brought back. (Facts are brought back from their own history.)"""
 
     MEMORY = "memory"
     TURN = "turn"
@@ -21,7 +21,7 @@ class Kind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Forgotten:
-    """What became of a wish to forget: `number` things were deleted, or erased for good.
+    """The result of forgetting: `number` things were deleted, or erased for good.
 
     `undo_until` is the moment until which they can be brought back; None where they were erased. `elsewhere` are the
     files that may hold what was erased still, and are not the server's to remove. `refused`: it was to be erased, and
@@ -73,5 +73,5 @@ def jumped(now: str, newest: int | None) -> str | None:
 
 
 def expired_before(now: str) -> str:
-    """What was deleted before this moment is to be erased."""
+    """The moment before which deleted things are due to be erased."""
     return timestamp(datetime.fromisoformat(now) - KEPT)

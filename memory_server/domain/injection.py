@@ -1,4 +1,4 @@
-"""What a hook has put into the context of a model, and what it kept unasked: which row, in which session."""
+"""Rows that a hook has put into the context of a model or has captured, each with its session."""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -37,7 +37,7 @@ class Mention:
 
 @dataclass(frozen=True, slots=True)
 class Reminder:
-    """What a prompt brings to mind: a line for each row, in this order."""
+    """The reminder for a prompt: a line of `text` for each row of `said`, in this order."""
 
     text: str = ""
     said: tuple[Mention, ...] = ()

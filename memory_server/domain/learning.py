@@ -1,4 +1,4 @@
-"""What sessions show over time: whether a memory that was shown is used, and which questions are the same.
+"""Learns from sessions: whether a memory that was shown is used, and which questions are the same.
 
 A use is an access with effect: what was said afterwards has the distinctive words of the memory, or a call builds on
 it. The effect on the ranking is small and bounded. `scripts/quality/learning.py` shows what it does over many sessions.
@@ -47,7 +47,7 @@ MOST, LEAST = 300, 8
 
 
 class How(StrEnum):
-    """How a memory was used."""
+    """Ways in which a memory was used."""
 
     REPEATED = "repeated"
     CALLED = "called"
@@ -55,14 +55,14 @@ class How(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Uses:
-    """In how many sessions a memory was used, and in how many it was shown, looked at, and not used."""
+    """Numbers of sessions in which a memory was used, and in which it was shown, looked at, and not used."""
 
     used: int = 0
     unused: int = 0
 
     @property
     def factor(self) -> float:
-        """What its score is multiplied with: from 1 - LOSS to 1 + GAIN, and 1 where nothing is known."""
+        """The factor of its score: from 1 - LOSS to 1 + GAIN, and 1 where nothing is known."""
         if self.used:
             return 1 + GAIN * self.used / (self.used + 1)
         over = max(0, self.unused - OFTEN + 1)
@@ -70,7 +70,7 @@ class Uses:
 
     @property
     def reason(self) -> str | None:
-        """The same in words; None where it has no effect."""
+        """The reason for the factor in words; None where it is 1."""
         if self.used:
             return f"used in {self.used} session{'s' if self.used > 1 else ''}"
         return f"shown in {self.unused} sessions, never used" if self.unused >= OFTEN else None
@@ -98,12 +98,12 @@ class OpenQuestion:
     person: str | None = None
 
 
-def is_repeated(memory: str, asked: str, said: str) -> bool:
-    """Whether `said` has the distinctive words of a memory. Those that were `asked` for prove nothing."""
+def is_repeated(memory: str, prompt: str, reply: str) -> bool:
+    """True if `reply` repeats the distinctive words of a memory. Words that `prompt` has too prove nothing."""
     telling = _distinctive(memory[:READ])
-    known = set(query.parse(asked).terms)
-    weights = {term: weight for term, weight in telling.items() if term not in known}
-    heard = set(query.parse(said).terms)
+    prompt_terms = set(query.parse(prompt).terms)
+    weights = {term: weight for term, weight in telling.items() if term not in prompt_terms}
+    heard = set(query.parse(reply).terms)
     shared = sum(weight for term, weight in weights.items() if term in heard)
     full = sum(weights.values())
     return shared > 0 and shared >= WHOLE * min(full, LONG) + FURTHER * max(0.0, full - LONG)
@@ -111,12 +111,12 @@ def is_repeated(memory: str, asked: str, said: str) -> bool:
 
 def _distinctive(text: str) -> dict[str, float]:
     terms = (term for term in query.parse(text).terms if not is_small_talk(term))
-    found = {term: background.rarity(term) for term in terms}
-    return {term: weight for term, weight in found.items() if weight >= RARE}
+    rarities = {term: background.rarity(term) for term in terms}
+    return {term: weight for term, weight in rarities.items() if weight >= RARE}
 
 
 def is_worth_keeping(question: str) -> bool:
-    """Whether a question names enough to be understood later: at least two words that are no small talk."""
+    """True if a question names enough to be understood later: at least two words that are no small talk."""
     return LEAST <= len(question) <= MOST and len(words(question)) > 1
 
 
@@ -124,11 +124,11 @@ def words(question: str) -> frozenset[str]:
     return frozenset(term for term in query.parse(question).terms if not is_small_talk(term))
 
 
-def same(asked: AbstractSet[str], known: Sequence[OpenQuestion]) -> list[OpenQuestion]:
-    """Those of the questions that ask what these words ask."""
-    found = []
-    for each in known:
-        others = words(each.text)
-        if len(asked & others) >= SAME * max(1, len(asked | others)):
-            found.append(each)
-    return found
+def same(question_words: AbstractSet[str], questions: Sequence[OpenQuestion]) -> list[OpenQuestion]:
+    """The questions that share at least SAME of all words with these words: they ask the same."""
+    same_questions = []
+    for question in questions:
+        other_words = words(question.text)
+        if len(question_words & other_words) >= SAME * max(1, len(question_words | other_words)):
+            same_questions.append(question)
+    return same_questions

@@ -27,7 +27,7 @@ LONGEST = timedelta(hours=24)
 
 
 class Order(StrEnum):
-    """In which order memories are listed: by name, those that failed first; woken last; stored last."""
+    """Orders of a list of memories: by name, those that failed first; woken last; stored last."""
 
     NAME = "name"
     WOKEN = "woken"
@@ -86,7 +86,7 @@ class LongTermMemory:
 
 @dataclass(frozen=True, slots=True)
 class Wake:
-    """When a memory was woken, for which client, and why."""
+    """The moment at which a memory was woken, the client, and the reason."""
 
     at: str
     client: str | None
@@ -108,12 +108,12 @@ class Watch(NamedTuple):
 
     @property
     def doubtful(self) -> bool:
-        """Whether its trigger was slow or failed when it was evaluated last: then it must not take others' time."""
+        """True if its trigger was slow or failed when it was evaluated last: then it must not take others' time."""
         return self.slow or self.failures > 0
 
 
 def quarantine(failures: int) -> timedelta | None:
-    """How long a trigger is not evaluated after so many timeouts or memory errors in a row: 1 h, doubled up to 24 h."""
+    """The length of the quarantine after so many timeouts or memory errors in a row: 1 h, doubled up to 24 h."""
     if failures < TOLERATED:
         return None
     return min(LONGEST, SHORTEST * float(2 ** min(failures - TOLERATED, 5)))

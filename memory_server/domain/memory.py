@@ -83,14 +83,14 @@ class Memory:
 
     @property
     def excerpt(self) -> str:
-        """The text; of a long one the first part."""
+        """The text, or the first part of a long one."""
         if len(self.content) <= parts.LONG:
             return self.content
         return f"{parts.shown(self.content, 0)} … ({len(self.content):,} characters)"
 
     @property
     def is_digest(self) -> bool:
-        """Whether the server has made it from others: those say the same in their own words."""
+        """True if the server has made it from other memories, which say the same in their own words."""
         return self.created_by == SERVER and DIGEST in self.tags
 
     @property
@@ -132,9 +132,9 @@ class Stored:
 
 @dataclass(frozen=True, slots=True)
 class Filter:
-    """Which memories a search looks at; a memory passes if it has any of `tags`.
+    """Selects the memories of a search; a memory passes if it has any of `tags`.
 
-    `since` and `until` are moments: what occurred at or after the one and before the other passes.
+    `since` and `until` are moments: a memory passes that occurred at or after `since` and before `until`.
     """
 
     type: MemoryType | None = None
@@ -158,18 +158,18 @@ def merge(twin: Memory, draft: MemoryDraft) -> Memory:
 
 
 def moves(before: Memory, after: Memory) -> bool:
-    """Whether a change may bring a memory close to another one."""
+    """True if a change may bring a memory close to another one."""
     return (before.content, before.type, before.project) != (after.content, after.type, after.project)
 
 
-def change(memory: Memory, wanted: MemoryChange) -> Memory:
-    """The memory with the wanted fields changed."""
+def change(memory: Memory, fields: MemoryChange) -> Memory:
+    """The memory with `fields` changed."""
     return replace(
         memory,
-        content=memory.content if wanted.content is None else wanted.content,
-        type=memory.type if wanted.type is None else wanted.type,
-        project=memory.project if wanted.project is None else wanted.project or None,
-        tags=memory.tags if wanted.tags is None else wanted.tags,
-        importance=memory.importance if wanted.importance is None else wanted.importance,
-        metadata=memory.metadata if wanted.metadata is None else wanted.metadata,
+        content=memory.content if fields.content is None else fields.content,
+        type=memory.type if fields.type is None else fields.type,
+        project=memory.project if fields.project is None else fields.project or None,
+        tags=memory.tags if fields.tags is None else fields.tags,
+        importance=memory.importance if fields.importance is None else fields.importance,
+        metadata=memory.metadata if fields.metadata is None else fields.metadata,
     )

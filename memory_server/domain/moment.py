@@ -39,21 +39,21 @@ def parse(text: str, zone: tzinfo | None = UTC) -> datetime:
     return moment
 
 
-def read(given: object) -> str:
-    """Read what a caller wrote, ISO-8601 text or a time since 1970; the answer is as `timestamp` writes it.
+def read(written: object) -> str:
+    """Read a caller's ISO-8601 text or time since 1970; return it as `timestamp` writes it.
 
     Raises:
         ValueError: it is neither.
     """
-    match given:
+    match written:
         case bool():
             raise ValueError(FORM)
         case int() | float():
-            return _since_1970(given)
-        case str() if _SINCE_1970.fullmatch(given.strip()):
-            return _since_1970(int(given))
+            return _since_1970(written)
+        case str() if _SINCE_1970.fullmatch(written.strip()):
+            return _since_1970(int(written))
         case str():
-            return timestamp(parse(given))
+            return timestamp(parse(written))
         case _:
             raise ValueError(FORM)
 

@@ -18,7 +18,7 @@ NUMBERED = 40
 """The id of a part is the memory's id + its number x 2^40. The first part has number 0."""
 
 WHOLE = (1 << NUMBERED) - 1
-"""What the id of a part and that of its memory have in common."""
+"""Mask of the bits that the id of a part shares with the id of its memory."""
 
 _SENTENCE_END = re.compile(r"[.!?]\s+|[。！？\n]\s*")
 
@@ -27,7 +27,7 @@ _SEARCHED = PART - STEP
 
 
 def starts(length: int) -> range:
-    """Where the parts of a text with so many characters begin, from 0."""
+    """The positions, from 0, at which the parts of a text with so many characters begin."""
     if length <= LONG:
         return range(1)
     return range(0, length - (PART - STEP), STEP)
@@ -58,9 +58,9 @@ def shown(text: str, number: int) -> str:
     """A part of a long text for readers, with the whole of the sentences at its borders, unless these are long."""
     start, end = number * STEP, number * STEP + PART
     before = text[max(0, start - _SEARCHED) : start]
-    begins = [found.end() for found in _SENTENCE_END.finditer(before)]
+    begins = [match.end() for match in _SENTENCE_END.finditer(before)]
     if begins:
         start += begins[-1] - len(before)
     # It may end with a sentence and a space already.
-    ends = [found.end() for found in _SENTENCE_END.finditer(text, end - 2, end + _SEARCHED)]
+    ends = [match.end() for match in _SENTENCE_END.finditer(text, end - 2, end + _SEARCHED)]
     return text[start : next((place for place in ends if place >= end), end)].strip()

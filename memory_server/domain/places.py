@@ -1,4 +1,4 @@
-"""How threads wait for each other: in the order in which they came, and no longer than their calls may take."""
+"""A queue of threads: they enter in the order in which they came, and wait no longer than their calls may take."""
 
 import threading
 from collections import deque

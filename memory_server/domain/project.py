@@ -7,13 +7,13 @@ from itertools import count
 from memory_server.project import NAME, Project, readable
 
 EVERYWHERE = "*"
-"""What stands for all projects, none of them first."""
+"""The name that stands for all projects, none of them first."""
 
 DEFAULT_CONVERSATION = "default"
 """The conversation of no project. Its long-term memories are returned in every project."""
 
 _RESERVED = ("", EVERYWHERE)
-"""What stands for no project and for all of them: no project bears it."""
+"""Names that stand for no project and for all of them: no project bears them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +31,7 @@ class Listed:
 
 @dataclass(frozen=True, slots=True)
 class Moved:
-    """How much moved. `both` are the keys that had a value in both projects: the newer value is the current one."""
+    """Counts of what moved. `both` are the keys that had a value in both projects: the newer value is current."""
 
     memories: int
     facts: int
@@ -39,9 +39,9 @@ class Moved:
     both: tuple[str, ...]
 
 
-def chosen_name(project: Project, taken: Collection[str]) -> str:
+def chosen_name(project: Project, used_names: Collection[str]) -> str:
     """The first of its names that no other project bears, in upper or lower case."""
-    borne = {name.casefold() for name in (*taken, *_RESERVED)}
+    borne = {name.casefold() for name in (*used_names, *_RESERVED)}
     return next(name for name in _names(project) if name.casefold() not in borne)
 
 

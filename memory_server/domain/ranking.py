@@ -85,7 +85,7 @@ _MARKED = lazy(rf"{_LETTER}+(?:[.\-_/:@+#]+{_LETTER}+)+[+#]*|{_LETTER}+[+#]+|{SY
 
 @dataclass(frozen=True, slots=True)
 class Why:
-    """Why a memory was found: word share and cosine, both at most 1, and the decayed score (0 is fully decayed).
+    """The reasons for a hit: word share and cosine, both at most 1, and the decayed score (0 is fully decayed).
 
     `also` names what else the question asks for and the memory has: a speaker, a date, a number.
     """
@@ -188,33 +188,33 @@ def with_neighbours(hits: list[Hit], near: Sequence[Edge], candidates: Sequence[
     A neighbour that was found with a better rank keeps that. A superseded neighbour is not added.
     """
     joined = {hit.memory.id: hit for hit in hits}
-    known = {hit.memory.id: hit for hit in candidates if hit.memory.superseded_by is None}
+    current_hits = {hit.memory.id: hit for hit in candidates if hit.memory.superseded_by is None}
     top = hits[0]
     for edge in near:
         id, share = edge.other_end(top.memory.id), NEIGHBOUR_WEIGHT * edge.strength
-        if id in known and share >= CUT and (id not in joined or joined[id].rank < share * top.rank):
-            found = known[id]
+        if id in current_hits and share >= CUT and (id not in joined or joined[id].rank < share * top.rank):
+            neighbour = current_hits[id]
             joined[id] = replace(
-                found,
+                neighbour,
                 rank=share * top.rank,
-                score=max(found.score, share * top.score),
-                why=replace(found.why, edge=str(edge)),
+                score=max(neighbour.score, share * top.score),
+                why=replace(neighbour.why, edge=str(edge)),
             )
     return _ordered(joined.values())
 
 
 def with_linked(hits: Sequence[Hit], linked: Mapping[MemoryId, Sequence[Linked]]) -> list[Hit]:
-    """The hits, each with what solves, contradicts or supersedes it inside; what ranks behind it is then left out."""
-    kept: list[Hit] = []
+    """The hits, each with the memories that solve, contradict or supersede it inside; these are no hits below it."""
+    outer_hits: list[Hit] = []
     inside: set[MemoryId] = set()
     for hit in hits:
         if hit.memory.id in inside:
             continue
-        before = {each.memory.id for each in kept}
-        own = tuple(each for each in linked.get(hit.memory.id, ()) if each.id not in before)
-        inside.update(each.id for each in own)
-        kept.append(replace(hit, linked=own))
-    return kept
+        before = {outer_hit.memory.id for outer_hit in outer_hits}
+        links = tuple(link for link in linked.get(hit.memory.id, ()) if link.id not in before)
+        inside.update(link.id for link in links)
+        outer_hits.append(replace(hit, linked=links))
+    return outer_hits
 
 
 class Literal:
@@ -232,11 +232,11 @@ class Literal:
         self._tokens = [_Words(token) for token in tokens]
 
     def within(self, folded: str) -> bool:
-        """Whether a folded text contains the whole query."""
+        """True if a folded text contains the whole query."""
         return self._whole.within(folded)
 
     def is_all_of(self, text: str) -> bool:
-        """Whether a text is the query, but for case, width and spaces."""
+        """True if a text equals the query, case, width and spaces apart."""
         return " ".join(fold(text).split()) == self._folded
 
     def share(self, folded: str) -> float:

@@ -88,14 +88,14 @@ class _Page:
     items: list[Found] = field(default_factory=list)
     cost: float = 0.0
 
-    def take(self, found: Found, lines: Sequence[str], room: float | None = None) -> bool:
+    def take(self, item: Found, lines: Sequence[str], room: float | None = None) -> bool:
         """Add the first of these lines that fits; false where none does."""
         for line in lines:
-            why = weigh_json(found.why) if found.why else 0
-            cost = weigh_json(f"{line}\n") + weigh(found.ref) + PER_ITEM + why
+            why = weigh_json(item.why) if item.why else 0
+            cost = weigh_json(f"{line}\n") + weigh(item.ref) + PER_ITEM + why
             if self.cost + cost <= (self.room if room is None else room):
                 self.lines.append(line)
-                self.items.append(found)
+                self.items.append(item)
                 self.cost += cost
                 return True
         return False
@@ -104,11 +104,11 @@ class _Page:
 def compose(
     question: str,
     woken: Sequence[Found],
-    found: Sequence[Found],
+    hits: Sequence[Found],
     max_tokens: int,
     of_prompts: float = OF_PROMPTS,
 ) -> Answer:
-    """The prompts that are due and then the best of what was found, each in whole sentences."""
+    """The prompts that are due and then the best hits, each in whole sentences."""
     room = HEADROOM * max_tokens - FRAME
     page = _Page(room)
     left_out: Counter[str] = Counter()
@@ -116,23 +116,23 @@ def compose(
         if not page.take(prompt, [line(prompt, prompt.said)], of_prompts * room):
             left_out[prompt.kind] += 1
     terms = query.parse(question).terms
-    likely = [each for each in found if each.score >= LEAST] if found and found[0].score >= LIKELY else []
-    told: list[frozenset[str]] = []
-    for each in likely:
+    likely = [hit for hit in hits if hit.score >= LEAST] if hits and hits[0].score >= LIKELY else []
+    page_words: list[frozenset[str]] = []
+    for hit in likely:
         if page.room - page.cost < SHORTEST:
-            left_out[each.kind] += 1
+            left_out[hit.kind] += 1
             continue
-        words = _words(each.said)
-        if any(_same(words, other) for other in told):
+        words = _words(hit.said)
+        if any(_same(words, above) for above in page_words):
             continue
-        said = excerpt(each.said, terms, LONG)
-        lines = [line(each, said)]
-        if each.was:
-            lines.insert(0, line(each, f"{said} (was: {excerpt(each.was, terms, LONG / 2)})"))
-        if page.take(each, lines):
-            told.append(words)
+        quotation = excerpt(hit.said, terms, LONG)
+        lines = [line(hit, quotation)]
+        if hit.was:
+            lines.insert(0, line(hit, f"{quotation} (was: {excerpt(hit.was, terms, LONG / 2)})"))
+        if page.take(hit, lines):
+            page_words.append(words)
         else:
-            left_out[each.kind] += 1
+            left_out[hit.kind] += 1
     text = "\n".join(page.lines)
     return Answer(text, tuple(page.items), round(page.cost + FRAME), dict(left_out))
 
@@ -140,7 +140,7 @@ def compose(
 def excerpt(text: str, terms: Sequence[str], most: float) -> str:
     """The text on one line; of a longer one the whole sentences that have most of the terms, with … for the others.
 
-    The best sentence is there whole, also where it alone is longer.
+    The best sentence is always whole, even if it alone exceeds `most` tokens.
     """
     pieces = sentences.split(text)
     if len(pieces) < 2 or weigh(text) <= most:
@@ -149,19 +149,19 @@ def excerpt(text: str, terms: Sequence[str], most: float) -> str:
     first = last = max(range(len(pieces)), key=lambda place: values[place])
     cost = weigh(pieces[first])
     while True:
-        beside = [place for place in (last + 1, first - 1) if 0 <= place < len(pieces)]
-        fitting = [place for place in beside if cost + weigh(pieces[place]) <= most]
+        neighbours = [place for place in (last + 1, first - 1) if 0 <= place < len(pieces)]
+        fitting = [place for place in neighbours if cost + weigh(pieces[place]) <= most]
         if not fitting:
             break
         place = max(fitting, key=lambda place: values[place])
         cost += weigh(pieces[place])
         first, last = min(first, place), max(last, place)
-    said = " ".join(pieces[first : last + 1])
-    return f"{'… ' if first else ''}{said}{' …' if last < len(pieces) - 1 else ''}"
+    chosen = " ".join(pieces[first : last + 1])
+    return f"{'… ' if first else ''}{chosen}{' …' if last < len(pieces) - 1 else ''}"
 
 
 def _value(folded: str, terms: Sequence[str]) -> float:
-    """How much of the question a sentence has: a rare word counts more. A stem is enough."""
+    """The worth of a sentence: its terms of the question, a rare one counts more. A stem is enough."""
     return sum(1 - background.share(term) for term in terms if _stem(term) in folded)
 
 
@@ -170,20 +170,20 @@ def _stem(term: str) -> str:
     return plain[: max(4, len(plain) - 2)] if plain.isascii() and plain.isalpha() else plain
 
 
-def line(found: Found, said: str) -> str:
-    """A line of an answer: when it was, what it says, its handle."""
-    day = f"{found.day}: " if found.day else ""
-    project = f" (project {found.project})" if found.project else ""
-    return f"{day}{said}{project} [{found.ref}]"
+def line(item: Found, text: str) -> str:
+    """A line of an answer: the day, the text, the project where it is another one, and the handle."""
+    day = f"{item.day}: " if item.day else ""
+    project = f" (project {item.project})" if item.project else ""
+    return f"{day}{text}{project} [{item.ref}]"
 
 
 def _words(text: str) -> frozenset[str]:
     return frozenset([*query.parse(text).terms, *_NUMBER.findall(text)])
 
 
-def _same(words: frozenset[str], other: frozenset[str]) -> bool:
-    """Whether a text adds nothing to another one."""
-    return bool(words) and len(words & other) >= SAME * len(words) and _numbers(words) <= _numbers(other)
+def _same(words: frozenset[str], above: frozenset[str]) -> bool:
+    """True if `words` add nothing to `above`."""
+    return bool(words) and len(words & above) >= SAME * len(words) and _numbers(words) <= _numbers(above)
 
 
 def _numbers(words: frozenset[str]) -> set[str]:

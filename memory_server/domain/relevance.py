@@ -1,4 +1,4 @@
-"""How well texts answer a question: shared words, meaning, what stands beside a text, and what the question asks for.
+"""Scores texts for a question: shared words, meaning, the neighbours of a text, and what the question asks for.
 
 The recipe and its constants were measured on development sets of dialogues and notes in both languages; docs/search.md
 says what each piece gives. All arrays are over the candidates of one search.
@@ -74,13 +74,13 @@ _ASSISTANTS = frozenset(["user", "assistant", "system", "human", "ai"])
 
 
 def speaker_of(folded: str) -> str:
-    """Who says a text that begins with `Name:`; '' where it does not."""
-    found = _SPEAKER.match(folded)
-    return found[1].strip() if found else ""
+    """The speaker of a folded text that begins with `Name:`; '' where it does not."""
+    match = _SPEAKER.match(folded)
+    return match[1].strip() if match else ""
 
 
 def is_name(speaker: str) -> bool:
-    """Whether a speaker is a person with a name."""
+    """True if a speaker is a person with a name."""
     return bool(speaker) and speaker not in _ASSISTANTS
 
 
@@ -90,10 +90,10 @@ def only_asks(text: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Term:
-    """A term of the question: which texts hold it and the part of their BM25 that does not depend on its rarity.
+    """A term of the question: the texts that hold it and the part of their BM25 that does not depend on its rarity.
 
-    `ids` ascend. `everywhere` is the number of texts of the store that hold it, `usual` the share of ordinary texts
-    that do.
+    `ids` and `scores` have shape (texts,); `ids` ascend. `everywhere` is the number of texts of the store
+    that hold it, `usual` the share of ordinary texts that do.
     """
 
     ids: Places
@@ -106,17 +106,17 @@ class Term:
         return background.weight(self.everywhere, texts, self.usual)
 
     def over(self, ids: Places) -> Numbers:
-        """The score of each of these texts, 0 where it does not hold the term; one 0 more at the end."""
-        found = np.zeros(len(ids) + 1)
+        """The scores of these texts, (len(ids) + 1,): 0 for a text without the term, and one 0 more at the end."""
+        scores = np.zeros(len(ids) + 1)
         if len(self.ids):
             places = np.minimum(np.searchsorted(self.ids, ids), len(self.ids) - 1)
-            found[:-1] = np.where(self.ids[places] == ids, self.scores[places], 0.0)
-        return found
+            scores[:-1] = np.where(self.ids[places] == ids, self.scores[places], 0.0)
+        return scores
 
 
 @dataclass(frozen=True, slots=True)
 class Hood:
-    """The candidates of a search and what stands beside them.
+    """The candidates of a search and their neighbours.
 
     `ids` are all these texts, ascending. `rows` has the place in `ids` of each candidate, `near` by distance the place
     of its neighbour, or the length of `ids` where it has none. `asks`: the text ends in a question mark; one False
@@ -133,7 +133,10 @@ class Hood:
 
 @dataclass(frozen=True, slots=True)
 class Shares:
-    """What a candidate has of a full match; `cover` is the share of the terms' weight that it holds itself."""
+    """The share of a full match of each candidate; `cover` is the share of the terms' weight that it holds itself.
+
+    `share` and `cover` have shape (candidates,); `full` is the weight of all terms.
+    """
 
     share: Numbers
     cover: Numbers
@@ -150,13 +153,13 @@ def shares(terms: Sequence[Term], texts: int, hood: Hood) -> Shares:
     for term in terms:
         weight = term.weight(texts)
         full += weight
-        held = term.over(hood.ids)
-        best = held[hood.rows]
+        term_scores = term.over(hood.ids)
+        best = term_scores[hood.rows]
         cover += weight * (best > 0)
         for distance, lend in LEND.items():
-            np.maximum(best, lend * held[hood.near[distance]], out=best)
+            np.maximum(best, lend * term_scores[hood.near[distance]], out=best)
         before = hood.near[-1]
-        np.maximum(best, ANSWER * held[before] * hood.asks[before], out=best)
+        np.maximum(best, ANSWER * term_scores[before] * hood.asks[before], out=best)
         total += weight * best
     if not full:
         return Shares(total, cover, full)
@@ -169,16 +172,16 @@ def widened(vectors: NDArray[np.float32], hood: Hood) -> NDArray[np.float32]:
     `vectors` has a row for each of `hood.ids` and one of zeros. A candidate without a vector has zeros.
     """
     wide = vectors[hood.rows]
-    there = wide.any(axis=1, keepdims=True)
+    has_vector = wide.any(axis=1, keepdims=True)
     around = np.zeros_like(wide)
     for distance, weight in WIDEN.items():
         around += np.float32(weight) * vectors[hood.near[distance]]
-    wide = wide + WIDENED * _unit(around) * there
+    wide = wide + WIDENED * _unit(around) * has_vector
     return _unit(wide)
 
 
 def read_by_widened(hood: Hood) -> NDArray[np.bool_]:
-    """Of which texts of `hood.ids` the vectors are read by `widened`: it looks less far than words do."""
+    """A mask (texts of `hood.ids`,) of the vectors that `widened` reads: it looks less far than words do."""
     read = np.zeros(len(hood.ids) + 1, bool)
     read[hood.rows] = True
     for distance in WIDEN:
@@ -187,20 +190,20 @@ def read_by_widened(hood: Hood) -> NDArray[np.bool_]:
 
 
 def cosines(vectors: NDArray[np.float32], question: Vector) -> Numbers:
-    """The cosine of each row with the question, at least 0. Without BLAS, whose threads wait busily afterwards."""
-    found: Numbers = np.maximum(0.0, np.einsum("ij,j->i", vectors, question)).astype(np.float64)
-    return found
+    """The cosines (rows,) with the question, at least 0. Without BLAS, whose threads busy-wait afterwards."""
+    row_cosines: Numbers = np.maximum(0.0, np.einsum("ij,j->i", vectors, question)).astype(np.float64)
+    return row_cosines
 
 
 def repeated(vectors: NDArray[np.float32], first: int, least: float) -> Numbers:
-    """How often each text is said again by the first ones: Σ max(0, (cosine - least) / (1 - least)) over the others.
+    """The restatements (texts,) of each text by the first: Σ max(0, (cosine - least) / (1 - least)) over the others.
 
-    `vectors` has a row for each text of a ranking, in its order.
+    `vectors` has shape (texts of a ranking, dimensions), in the order of the ranking.
     """
     cosines = np.einsum("id,jd->ij", vectors, vectors[:first])
     np.fill_diagonal(cosines, 0.0)
-    found: Numbers = np.maximum(0.0, (cosines - least) / (1 - least)).sum(axis=1).astype(np.float64)
-    return found
+    repeats: Numbers = np.maximum(0.0, (cosines - least) / (1 - least)).sum(axis=1).astype(np.float64)
+    return repeats
 
 
 def middle(vectors: Sequence[NDArray[np.float32]]) -> NDArray[np.float32]:
@@ -219,7 +222,7 @@ def _unit(rows: NDArray[np.float32]) -> NDArray[np.float32]:
 
 @dataclass(frozen=True, slots=True)
 class Boost:
-    """What is added to the score of a text beyond words and meaning, and the reasons."""
+    """The addition to the score of a text beyond words and meaning, and its reasons."""
 
     amount: float
     reasons: tuple[str, ...]
@@ -228,7 +231,7 @@ class Boost:
 
 
 def boost(question: Question, spans: Sequence[Span], names: "Names", folded: str, day: date | None) -> Boost:
-    """What the question asks for and a text has: a name, the user's own words, a date, a number."""
+    """The boost of a text that has what the question asks for: a name, the user's own words, a date, a number."""
     speaker = speaker_of(folded)
     amount, reasons = -ONLY_ASKS * only_asks(folded), []
     if speaker in names.named:
@@ -260,15 +263,15 @@ class Names:
 
     @classmethod
     def of(cls, folded_question: str, speakers: set[str]) -> "Names":
-        there = filter(is_name, speakers)
+        names = filter(is_name, speakers)
         named = {
-            name for name in there if re.search(rf"(?<![a-z]){re.escape(name)}(?![a-z])", folded_question)
+            name for name in names if re.search(rf"(?<![a-z]){re.escape(name)}(?![a-z])", folded_question)
         }
         return cls(frozenset(named if len(named) < len(speakers - {""}) else ()))
 
 
 def best_places(scores: Sequence[Numbers]) -> tuple[Places, Places]:
-    """The order of the candidates by their best place in any list, and in which list each has it.
+    """The order of the candidates by their best place in any list, and the list of each; both (candidates,).
 
     The last list, that of the whole question, counts half a place behind.
     """

@@ -1,4 +1,4 @@
-"""Whether a prompt is about a text: by the words that they share, each weighed by how rare it is, and by meaning.
+"""Estimates whether a prompt is about a text: by the words that they share, weighed by their rarity, and by meaning.
 
 Logistic models of few inputs, because a hook has no time for the ranking of a search, which needs numpy.
 `python scripts/quality/reminding.py --fit` fits them on the questions of `scripts/quality/own.jsonl`, each asked in all
@@ -25,8 +25,8 @@ LIKELY_BY_MEANING = 0.4
 
 @dataclass(frozen=True, slots=True)
 class Shared:
-    """What a text shares with a prompt: `mass` is the weight of the shared words in nats, `full` that of all words of
-    the prompt, `words` their number, `rarest` the weight of the rarest of them.
+    """The words that a text shares with a prompt: `mass` is the weight of the shared words in nats, `full` that of all
+    words of the prompt, `words` their number, `rarest` the weight of the rarest of them.
     """
 
     mass: float
@@ -36,7 +36,7 @@ class Shared:
 
     @property
     def probability(self) -> float:
-        """How likely it is that the text is what the prompt is about; 0 where they share only small talk."""
+        """The probability that the prompt is about the text; 0 where they share only small talk."""
         if not self.is_telling:
             return 0.0
         cover = self.mass / self.full
@@ -45,19 +45,20 @@ class Shared:
 
     @property
     def is_telling(self) -> bool:
-        """Whether they share more than small talk."""
+        """True if they share more than small talk."""
         return self.rarest > STEERING
 
 
 def weight(rarity: float, steers: bool) -> float:
-    """What a word of this inverse document frequency weighs, where it steers or not."""
+    """The weight of a word with this inverse document frequency; `steers`: it is small talk."""
     return min(STEERING, rarity) if steers else rarity
 
 
 def with_meaning(probability: float, shared: Shared | None) -> float:
-    """How likely it is that a text is what the prompt is about, where the ranking of a search gives it a probability.
+    """The probability that the prompt is about a text to which the ranking of a search gives `probability`.
 
-    That is for questions; a prompt is often about nothing that is stored. So a text that shares no word must be closer.
+    The ranking expects a question; a prompt is often about nothing that is stored. So a text without a shared word must
+    be closer.
     """
     if not 0 < probability < 1:
         return probability
@@ -67,6 +68,6 @@ def with_meaning(probability: float, shared: Shared | None) -> float:
 
 
 def is_likely(probability: float, shared: Shared | None) -> bool:
-    """Whether a text is shown to which the ranking of a search gives this probability."""
+    """True if a text is shown to which the ranking of a search gives this probability."""
     by_words = shared is not None and shared.probability >= LIKELY
     return by_words or with_meaning(probability, shared) >= LIKELY_BY_MEANING

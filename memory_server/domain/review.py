@@ -1,4 +1,4 @@
-"""What of a project somebody should look at again: the kinds of findings, and memories that say the same."""
+"""Findings: things of a project that somebody should look at again, and memories that say the same."""
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
@@ -12,7 +12,7 @@ from memory_server.language.text import Segment
 
 
 class Kind(IntEnum):
-    """What is found, the most urgent first."""
+    """Kinds of findings, the most urgent first."""
 
     CONTRADICTION = 0
     DUPLICATE = 1
@@ -34,23 +34,25 @@ def spread(findings: Sequence[Finding]) -> list[Finding]:
     """The first of each kind, then the second of each: so that none takes the room of the others."""
     ranks: defaultdict[Kind, int] = defaultdict(int)
     ranked = []
-    for each in findings:
-        ranked.append((ranks[each.kind], each.kind, each))
-        ranks[each.kind] += 1
-    return [each for _, _, each in sorted(ranked, key=lambda found: found[:2])]
+    for finding in findings:
+        ranked.append((ranks[finding.kind], finding.kind, finding))
+        ranks[finding.kind] += 1
+    return [finding for _, _, finding in sorted(ranked, key=lambda ranked_finding: ranked_finding[:2])]
 
 
 def duplicates(memories: Sequence[Memory], segment: Segment) -> Iterator[tuple[Memory, Memory]]:
-    """Pairs that say the same: the one to keep, and the other one. No memory is the other one twice.
+    """Pairs that say the same: the memory to keep, and its duplicate. No memory is a duplicate twice.
 
-    What has more importance, then more accesses, then is older, is kept. Only texts with the same numbers can say the
-    same, so each is compared with those.
+    The memory with more importance is kept, then that with more accesses, then the older one. Only texts with the same
+    numbers can say the same, so each is compared with those.
     """
-    kept: defaultdict[tuple[str, ...], list[tuple[Memory, Text]]] = defaultdict(list)
-    for memory in sorted(memories, key=lambda each: (-each.importance, -each.access_count, each.id)):
+    by_numbers: defaultdict[tuple[str, ...], list[tuple[Memory, Text]]] = defaultdict(list)
+    for memory in sorted(memories, key=lambda memory: (-memory.importance, -memory.access_count, memory.id)):
         text = prepare(memory.content, segment)
-        alike = kept[tuple(text.digits)]
-        same = next((each for each, other in alike if compare(text, other) is Likeness.RESTATEMENT), None)
+        alike = by_numbers[tuple(text.digits)]
+        same = next(
+            (peer for peer, peer_text in alike if compare(text, peer_text) is Likeness.RESTATEMENT), None
+        )
         if same is None:
             alike.append((memory, text))
         else:

@@ -1,24 +1,24 @@
-"""Who sees what. The database shows a person only what `sees` tells: `sqlite/rights.py` says the same in SQL."""
+"""The rights of a person. The database shows only what `sees` allows: `sqlite/rights.py` says the same in SQL."""
 
 from collections.abc import Iterable
 
 from memory_server.domain.caller import OWNED, Person
 
 
-def sees(person: Person | None, own: str | None, project: str | None) -> bool:
-    """Whether a person sees a row that is the own one of somebody, or of nobody (None), and of a project, or of none.
+def sees(person: Person | None, row_person: str | None, project: str | None) -> bool:
+    """True if a person sees a row. `row_person` is the person whose own it is, `project` its project; None: none.
 
-    None stands for the owner of the file, who sees all.
+    `person` None stands for the owner of the file, who sees all.
     """
     if person is None:
         return True
-    if own is not None:
-        return own == person.name
+    if row_person is not None:
+        return row_person == person.name
     return bool(project) and has(person, project or "")
 
 
 def has(person: Person | None, project: str) -> bool:
-    """Whether what belongs to a project is for a person to see and to change."""
+    """True if a person may see and change what belongs to a project."""
     return person is None or person.projects is None or project in person.projects
 
 

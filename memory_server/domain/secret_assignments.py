@@ -60,7 +60,7 @@ _HEADER = re.compile(
 
 
 class _Name(IntEnum):
-    """What a name announces; the number of its group."""
+    """Kind of secret that a name announces; the value is the number of its group."""
 
     PASSWORD = 1
     KEY = 2
@@ -70,7 +70,7 @@ class _Name(IntEnum):
 
 
 def kind_in(text: str) -> str | None:
-    """The kind of the first secret that a text names. Linear time: what follows a name is read for a bounded way."""
+    """The kind of the first secret that a text names. Linear time: after a name only so many characters are read."""
     for match in _names().finditer(text):
         start, end = match.span()
         name = _Name(match.lastindex)
@@ -80,19 +80,19 @@ def kind_in(text: str) -> str | None:
 
 
 def _holds(text: str, start: int, end: int, name: _Name) -> bool:
-    """Whether a secret follows the name that stands there."""
+    """True if a secret follows the name between `start` and `end`."""
     if name is _Name.CURL:
-        found = _CURL.match(text, start)
-        return found is not None and is_password(found["value"], quoted=True)
+        match = _CURL.match(text, start)
+        return match is not None and is_password(match["value"], quoted=True)
     if name is _Name.HEADER:
-        found = _HEADER.match(text, start)
-        return found is not None and is_key(found["value"], quoted=True)
-    found = _TO_THE_VALUE.match(text, end)
-    if found is None:
+        match = _HEADER.match(text, start)
+        return match is not None and is_key(match["value"], quoted=True)
+    match = _TO_THE_VALUE.match(text, end)
+    if match is None:
         return False
-    quoted = bool(found["quote"])
-    value = found["value"] if quoted else found["value"].rstrip(_TRAILING)
-    bare = found["bare"] is not None
+    quoted = bool(match["quote"])
+    value = match["value"] if quoted else match["value"].rstrip(_TRAILING)
+    bare = match["bare"] is not None
     if name is _Name.KEY:
         return is_key(value, quoted=quoted) and not _PUBLIC.search(text, max(0, start - _BEFORE), start)
     return is_strong(value) if bare and name is _Name.PASSWORD else is_password(value, quoted=quoted)

@@ -162,29 +162,29 @@ def kind_in(text: str) -> str | None:
         if start < over:
             continue
         format = formats[text[start:end] if match.lastindex == 1 else match.lastindex]
-        found = _whole(format.whole).match(text, start)
-        if found is None or _is_in_a_blob(text, found.start()):
+        credential = _whole(format.whole).match(text, start)
+        if credential is None or _is_in_a_blob(text, credential.start()):
             continue
-        if _is_real(found):
+        if _is_real(credential):
             return format.kind
-        over = found.end()
+        over = credential.end()
     return None
 
 
-def _is_real(found: re.Match[str]) -> bool:
-    """Whether what has the format of a credential is no placeholder, no sample and no name."""
-    parts = found.groupdict()
+def _is_real(credential: re.Match[str]) -> bool:
+    """True if a text with the format of a credential is no placeholder, no sample and no name."""
+    parts = credential.groupdict()
     if (written := parts.get("password")) is not None:
         return not is_placeholder(written)
     tail = parts.get("tail")
     if tail is None:
         return True
     named = is_words(tail) and not tail.isupper()  # an AWS key may have no digit
-    return entropy(tail) >= _LEAST_ENTROPY and not is_made_up(found[0]) and not named
+    return entropy(tail) >= _LEAST_ENTROPY and not is_made_up(credential[0]) and not named
 
 
 def _is_in_a_blob(text: str, start: int) -> bool:
-    """Whether an image, a certificate or the like goes on there, in which any prefix turns up by chance."""
+    """True inside the data of an image, a certificate or the like, in which any prefix turns up by chance."""
     before = text[max(0, start - _BLOB) : start]
     return _IN_A_BLOB.fullmatch(before) is not None and entropy(before) >= _BLOB_ENTROPY
 

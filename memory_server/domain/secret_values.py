@@ -1,4 +1,4 @@
-"""Whether a value could be a secret: random or chosen by a person, and no placeholder, name, path or code."""
+"""Tells whether a value could be a secret: random or chosen by a person, and no placeholder, name, path or code."""
 
 import math
 import re
@@ -62,7 +62,7 @@ def entropy(text: str) -> float:
 
 
 def is_placeholder(text: str) -> bool:
-    """Whether a text says that a secret belongs there, or repeats one character."""
+    """True if a text says that a secret belongs there, or repeats one character."""
     lower = text.lower()
     return (
         any(map(lower.__contains__, _SAYS_SO))
@@ -73,7 +73,7 @@ def is_placeholder(text: str) -> bool:
 
 
 def is_made_up(text: str) -> bool:
-    """Whether a provider's key is a placeholder, counts up, or is printed in the provider's documentation."""
+    """True if a provider's key is a placeholder, counts up, or is printed in the provider's documentation."""
     return is_placeholder(text) or _COUNTED.search(text) is not None or any(map(text.__contains__, _SAMPLES))
 
 
@@ -81,12 +81,12 @@ _IN_NAMES_OF_TYPES = ("Key", "Token", "Secret", "Password", "Credential")
 
 
 def is_words(text: str) -> bool:
-    """Whether a text consists of words and short numbers, as names, versions and paths do."""
+    """True if a text consists of words and short numbers, as names, versions and paths do."""
     return _WORDS.fullmatch(text) is not None
 
 
 def is_password(text: str, *, quoted: bool) -> bool:
-    """Whether what stands for a password is one: letters with digits or signs, or digits alone."""
+    """True if the text in the place of a password is one: letters with digits or signs, or digits alone."""
     if len(text) < LEAST_PASSWORD or _is_elsewhere(text, quoted):
         return False
     if text.isdigit():
@@ -101,7 +101,7 @@ def is_password(text: str, *, quoted: bool) -> bool:
 
 
 def is_strong(text: str) -> bool:
-    """Whether a text is a password though nothing but the word stands before it."""
+    """True if a text is a password even though only the word "password" stands before it, without a sign or verb."""
     kinds = ("[a-z]", "[A-Z]", "[0-9]", r"[!@#$%^&*?+~]")
     return (
         len(text) >= 8
@@ -113,7 +113,7 @@ def is_strong(text: str) -> bool:
 
 
 def is_key(text: str, *, quoted: bool) -> bool:
-    """Whether what stands for a key or token is one: long and random."""
+    """True if the text in the place of a key or token is one: long and random."""
     return (
         len(text) >= LEAST_KEY
         and not _is_elsewhere(text, quoted)
@@ -126,7 +126,7 @@ def is_key(text: str, *, quoted: bool) -> bool:
 
 
 def _is_elsewhere(text: str, quoted: bool) -> bool:
-    """Whether a value is a placeholder, code, or says where the secret is."""
+    """True if a value is a placeholder, code, or says where the secret is."""
     if _REFERENCE.match(text) or is_placeholder(text):
         return True
     return not quoted and re.search(r"[(\[{]", text) is not None

@@ -30,7 +30,7 @@ def refuse_secrets(*values: Any) -> None:
 
 
 def find_secret(*values: Any) -> str | None:
-    """What kind of credential these JSON values hold, or None. Never the credential itself.
+    """The kind of credential that these JSON values hold, or None. Never the credential itself.
 
     A value inside an object is read as `name: value`. The texts are read one after the other, and then once more where
     one ends and the next begins: a credential may be cut into pieces.
@@ -46,7 +46,7 @@ def find_secret(*values: Any) -> str | None:
 def _seams(texts: Sequence[str]) -> Iterator[str]:
     """The end of each text with the beginning of those after it: the last word alone, and all that is near."""
     for number, text in enumerate(texts[:-1]):
-        following = "".join(each[:_REACH] for each in texts[number + 1 : number + _PIECES])[:_REACH]
+        following = "".join(text[:_REACH] for text in texts[number + 1 : number + _PIECES])[:_REACH]
         near = text[-_REACH:]
         yield near + following
         if word := _LAST_WORD.search(near):
@@ -67,10 +67,10 @@ def _texts(value: Any, name: str | None = None) -> Iterator[tuple[str | None, st
         case int() if name is not None:
             yield name, str(value)
         case dict():
-            for key, each in value.items():
-                if not isinstance(each, str):
+            for key, element in value.items():
+                if not isinstance(element, str):
                     yield None, key
-                yield from _texts(each, key)
+                yield from _texts(element, key)
         case list() | tuple():
-            for each in value:
-                yield from _texts(each, name)
+            for element in value:
+                yield from _texts(element, name)

@@ -98,7 +98,7 @@ ALWAYS_KEPT = 512
 
 
 class Tier(StrEnum):
-    """Why a memory is returned: it is among the best for its words, it is the next best, or it is random."""
+    """The reason for which a memory is returned: it is among the best for its words, the next best, or random."""
 
     TOP = "top"
     NEXT = "next"
@@ -123,7 +123,7 @@ class Keyword:
 
 @dataclass(frozen=True, slots=True)
 class ShortTermMemory:
-    """What was said, as a snapshot; `said_at` is the moment of the last message."""
+    """A snapshot of a conversation; `said_at` is the moment of the last message."""
 
     id: ShortTermId
     text: str
@@ -133,7 +133,7 @@ class ShortTermMemory:
 
 @dataclass(frozen=True, slots=True)
 class SaidFilter:
-    """Which short-term memories a search wants: of these conversations, by their names; None: of all. Said then."""
+    """Selects short-term memories: of these conversations, by name (None: of all), and said between two moments."""
 
     conversations: tuple[str, ...] | None = None
     since: str | None = None
@@ -142,8 +142,11 @@ class SaidFilter:
 
 @dataclass(frozen=True, slots=True)
 class CleanupRule:
-    """What a cleanup removes: what was said longer ago than `age`, or is less relevant without any shared word than
-    `floor`; but never the best `kept` of a conversation."""
+    (
+        """Selects what a cleanup removes: what was said longer ago than `age`, or is less relevant than
+    `floor` without a shared word; but never the best `kept` of a conversation."""
+        ""
+    )
 
     age: timedelta = YEAR
     floor: float = FADED
@@ -191,17 +194,21 @@ def relevance(words: float, lost: float, score: float) -> float:
 
 
 def counted_score(words: float, score: float, share: float | None) -> float:
-    """How much of a score counts: all of it, as the seed has it, or at most a share of the words part."""
+    """The part of a score that counts: all of it, as the seed has it, or at most a share of the words part."""
     return score if share is None else min(score, share * words)
 
 
-def containing(asked: Sequence[Keyword]) -> list[list[str]]:
-    """For each keyword, those of the others that contain it: 王思琪 contains 王, `src/app` contains `app`, `v3.1` its
-    second spelling `3.1`. Where one of these is shared as well, the keyword does not count: long words would win.
+def containing(query_keywords: Sequence[Keyword]) -> list[list[str]]:
+    """The other keywords that contain each keyword: 王思琪 contains 王, `src/app` contains `app`, `v3.1` its
+    second spelling `3.1`. Where one of these is shared as well, the keyword does not count, or long words would win.
     """
     return [
-        [other.word for other in asked if other.word != each.word and _contains(other.word, each.form)]
-        for each in asked
+        [
+            longer.word
+            for longer in query_keywords
+            if longer.word != keyword.word and _contains(longer.word, keyword.form)
+        ]
+        for keyword in query_keywords
     ]
 
 
@@ -215,16 +222,16 @@ def faded(
     now: datetime,
     rule: CleanupRule = CleanupRule(),
 ) -> set[ShortTermId]:
-    """Which memories of a conversation a cleanup removes."""
+    """The ids of the memories of a conversation that a cleanup removes."""
 
     def worth(memory: ShortTermMemory) -> float:
         return relevance(0.0, penalty(now - datetime.fromisoformat(memory.said_at)), memory.score)
 
-    best_first = sorted(memories, key=lambda each: (worth(each), each.said_at, each.id), reverse=True)
+    best_first = sorted(memories, key=lambda memory: (worth(memory), memory.said_at, memory.id), reverse=True)
     return {
-        each.id
-        for each in best_first[rule.kept :]
-        if now - datetime.fromisoformat(each.said_at) > rule.age or worth(each) < rule.floor
+        memory.id
+        for memory in best_first[rule.kept :]
+        if now - datetime.fromisoformat(memory.said_at) > rule.age or worth(memory) < rule.floor
     }
 
 
@@ -270,19 +277,19 @@ def keywords(
     forms: dict[str, str] = {}
     for message in messages:
         factor = KEYWORD_FACTOR * weights.get(message.role, OTHER_ROLE)
-        found = extract(message.content)
-        length = max(1.0, len(found) / NEVER_DROPPED)
-        for keyword in found:
+        message_keywords = extract(message.content)
+        length = max(1.0, len(message_keywords) / NEVER_DROPPED)
+        for keyword in message_keywords:
             weight = keyword.weight * factor
             sums[keyword.word] = sums.get(keyword.word, 0.0) + weight
             in_short[keyword.word] = in_short.get(keyword.word, 0.0) + weight * length
             forms.setdefault(keyword.word, keyword.form)
     heavy = [word for word, weight in sums.items() if weight >= LEAST_WEIGHT]
-    kept = heavy or [word for word, weight in in_short.items() if weight >= LEAST_WEIGHT]
-    kept.sort(key=lambda word: -sums[word])
+    chosen_words = heavy or [word for word, weight in in_short.items() if weight >= LEAST_WEIGHT]
+    chosen_words.sort(key=lambda word: -sums[word])
     return [
         Keyword(word, round(sums[word], 4), forms[word])
-        for word in kept[: KEYWORDS if heavy else NEVER_DROPPED]
+        for word in chosen_words[: KEYWORDS if heavy else NEVER_DROPPED]
     ]
 
 
@@ -306,18 +313,18 @@ def noted(text: str) -> str:
 def pick(ranked: Iterable[Recollection]) -> list[tuple[Tier, Recollection]]:
     """Two memories for the top and the next best, no two said within 10 minutes of each other."""
     picked: list[tuple[Tier, Recollection]] = []
-    for each in ranked:
+    for recollection in ranked:
         if len(picked) == len(RANKED_TIERS):
             break
-        if is_apart(each.said_at, [other.said_at for _, other in picked]):
-            picked.append((RANKED_TIERS[len(picked)], each))
+        if is_apart(recollection.said_at, [earlier.said_at for _, earlier in picked]):
+            picked.append((RANKED_TIERS[len(picked)], recollection))
     return picked
 
 
-def is_apart(moment: str, others: Iterable[str]) -> bool:
-    """Whether none of the others is within 10 minutes."""
+def is_apart(moment: str, moments: Iterable[str]) -> bool:
+    """True if none of `moments` is within 10 minutes of `moment`."""
     at = datetime.fromisoformat(moment)
-    return all(abs(at - datetime.fromisoformat(other)) >= APART for other in others)
+    return all(abs(at - datetime.fromisoformat(other_moment)) >= APART for other_moment in moments)
 
 
 def flashback_weight(age: timedelta, score: float) -> float:

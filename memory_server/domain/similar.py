@@ -1,4 +1,4 @@
-"""Which memories say the same as a text, are close to it, or may be replaced by it.
+"""Compares a text with memories: those that say the same, are close to it, or may be replaced by it.
 
 The constants were chosen on labelled pairs in both languages: `scripts/quality/restated.py` prints the figures.
 """
@@ -83,35 +83,41 @@ class _Candidate:
 
 
 def comparable(space: Space) -> bool:
-    """Whether cosines of this space tell that two texts are close."""
+    """True if cosines of this space tell that two texts are close."""
     return space.provider == MEASURED
 
 
 def compared(draft: Text, type: MemoryType, peers: Sequence[Peer]) -> Compared:
-    """What a text is to the memories of its project. It is merged with one of its type that nothing has superseded."""
+    """Compare a text with the memories of its project. Its twin has its type, and no memory supersedes the twin."""
     candidates = [_Candidate(draft, peer) for peer in peers]
-    restated = [each.peer.memory for each in candidates if each.likeness is Likeness.RESTATEMENT]
-    twin = next((each for each in restated if each.type is type and each.superseded_by is None), None)
+    restated = [
+        candidate.peer.memory for candidate in candidates if candidate.likeness is Likeness.RESTATEMENT
+    ]
+    twin = next((memory for memory in restated if memory.type is type and memory.superseded_by is None), None)
     # The others share some words only: how alike they are need not be known.
     near = [
-        each for each in candidates if each.peer.cosine is not None or each.likeness is not Likeness.DIFFERENT
+        candidate
+        for candidate in candidates
+        if candidate.peer.cosine is not None or candidate.likeness is not Likeness.DIFFERENT
     ]
     close = [
-        each
-        for each in near
-        if each.is_close
-        and each.peer.memory != twin
-        and (each.peer.memory.superseded_by is None or each.likeness is Likeness.RESTATEMENT)
+        candidate
+        for candidate in near
+        if candidate.is_close
+        and candidate.peer.memory != twin
+        and (candidate.peer.memory.superseded_by is None or candidate.likeness is Likeness.RESTATEMENT)
     ]
-    close.sort(key=lambda each: (each.likeness is not Likeness.RESTATEMENT, -each.alike))
-    best = max((each.alike for each in close), default=0.0)
+    close.sort(key=lambda candidate: (candidate.likeness is not Likeness.RESTATEMENT, -candidate.alike))
+    best = max((candidate.alike for candidate in close), default=0.0)
     named = [
-        each for each in close if each.likeness is not Likeness.DIFFERENT or each.alike >= best - BEHIND
+        candidate
+        for candidate in close
+        if candidate.likeness is not Likeness.DIFFERENT or candidate.alike >= best - BEHIND
     ][:MOST]
     return Compared(
         twin,
-        next((each for each in restated if each != twin), None),
-        tuple(_similar(each) for each in named),
+        next((memory for memory in restated if memory != twin), None),
+        tuple(_similar(candidate) for candidate in named),
         () if restated else _replaced(named, near),
     )
 
@@ -123,13 +129,15 @@ def _similar(candidate: _Candidate) -> Similar:
 
 
 def _replaced(named: Sequence[_Candidate], all: Sequence[_Candidate]) -> tuple[MemoryId, ...]:
-    """The memory of which the text is most probably an update, if it is likely at all."""
-    found = []
-    for each in named:
-        others = [other.alike for other in all if other is not each]
-        lead = each.alike - max(others, default=0.0)
-        old, new = each.peer.text.wording, each.draft.wording
-        chance = updates.probability(Pair(old, new, each.peer.cosine, lead, each.aligned, each.peer.vectors))
-        found.append((chance, each.peer.memory.id))
-    best, id = max(found, default=(0.0, MemoryId(0)))
+    """The memory that the text most probably updates, if any is likely."""
+    chances = []
+    for candidate in named:
+        similarities = [rival.alike for rival in all if rival is not candidate]
+        lead = candidate.alike - max(similarities, default=0.0)
+        old, new = candidate.peer.text.wording, candidate.draft.wording
+        chance = updates.probability(
+            Pair(old, new, candidate.peer.cosine, lead, candidate.aligned, candidate.peer.vectors)
+        )
+        chances.append((chance, candidate.peer.memory.id))
+    best, id = max(chances, default=(0.0, MemoryId(0)))
     return (id,) if best >= updates.LIKELY else ()

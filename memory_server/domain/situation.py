@@ -1,4 +1,4 @@
-"""What a trigger can read when it is evaluated."""
+"""The data that a trigger can read when it is evaluated."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field

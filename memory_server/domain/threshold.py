@@ -1,4 +1,4 @@
-"""Which threshold of similarity parts examples that should wake a memory from those that should not."""
+"""Proposes a threshold of similarity between examples that should wake a memory and those that should not."""
 
 from collections.abc import Sequence
 from itertools import pairwise
@@ -11,25 +11,25 @@ DIGITS = range(2, 8)
 """Digits of a threshold: hundredths, unless both examples of the gap would then be on the same side."""
 
 
-def proposed(wanted: Sequence[float], unwanted: Sequence[float]) -> float | None:
+def proposed(waking: Sequence[float], silent: Sequence[float]) -> float | None:
     """The threshold with the fewest examples on the wrong side, in the middle of the widest such gap; None without any.
 
-    The scores are cosines, those of examples that should wake and those of examples that should not.
+    `waking` are the cosines of examples that should wake a memory, `silent` those of examples that should not.
     """
-    if not wanted and not unwanted:
+    if not waking and not silent:
         return None
-    if not unwanted:
-        return round(min(wanted) - MARGIN, 2)
-    if not wanted:
-        return round(max(unwanted) + MARGIN, 2)
-    scores = sorted({*wanted, *unwanted})
+    if not silent:
+        return round(min(waking) - MARGIN, 2)
+    if not waking:
+        return round(max(silent) + MARGIN, 2)
+    scores = sorted({*waking, *silent})
     gaps = list(pairwise(scores))
     gaps += [(scores[0] - 2 * MARGIN, scores[0]), (scores[-1], scores[-1] + 2 * MARGIN)]
-    low, high = min(gaps, key=lambda gap: (wrong(sum(gap) / 2, wanted, unwanted), gap[0] - gap[1]))
+    low, high = min(gaps, key=lambda gap: (wrong(sum(gap) / 2, waking, silent), gap[0] - gap[1]))
     rounded = (round((low + high) / 2, digits) for digits in DIGITS)
-    return next((each for each in rounded if low < each <= high), high)
+    return next((threshold for threshold in rounded if low < threshold <= high), high)
 
 
-def wrong(threshold: float, wanted: Sequence[float], unwanted: Sequence[float]) -> int:
-    """How many examples are on the wrong side."""
-    return sum(score < threshold for score in wanted) + sum(score >= threshold for score in unwanted)
+def wrong(threshold: float, waking: Sequence[float], silent: Sequence[float]) -> int:
+    """The number of examples on the wrong side of a threshold."""
+    return sum(score < threshold for score in waking) + sum(score >= threshold for score in silent)

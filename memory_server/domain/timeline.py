@@ -1,4 +1,4 @@
-"""What can happen to what is stored, as a timeline counts it."""
+"""Kinds of events of what is stored, as a timeline counts them."""
 
 from enum import StrEnum
 

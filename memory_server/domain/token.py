@@ -28,7 +28,7 @@ class State(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class TokenDraft:
-    """What a token is to allow. `projects` None is all; `expires_at` None is never; `shared`: writes shared facts."""
+    """A token to make. `projects` None is all; `expires_at` None is never; `shared`: it may write shared facts."""
 
     name: str
     projects: tuple[str, ...] | None = None
@@ -53,7 +53,7 @@ class Token:
     last_used: str | None
 
     def state(self, now: str) -> State:
-        """Whether it is valid at a moment."""
+        """Its state at a moment: valid, expired or revoked."""
         if self.revoked_at is not None:
             return State.REVOKED
         return State.EXPIRED if self.expires_at is not None and self.expires_at <= now else State.VALID

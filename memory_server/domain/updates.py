@@ -1,4 +1,4 @@
-"""How likely it is that a text is an update of an older one: a logistic model over what the two say.
+"""The probability that a text is an update of an older one: a logistic model over what the two say.
 
 `scripts/quality/restated.py --fit` fits the coefficients on labelled pairs and writes them beside this module.
 """
@@ -18,7 +18,7 @@ from memory_server.domain.embedding import Vector
 from memory_server.domain.wording import Wording, is_key, kept, names_another, negates
 
 LIKELY = 0.5
-"""Probability from which on an update is named."""
+"""Probability from which on an update is reported."""
 
 FRAME = 0.5
 """Share of words in the same order from which on two texts are one sentence with other words in some places."""
@@ -33,12 +33,12 @@ SAME_THING = 0.8
 """Share of the first key that the other text must have to speak of the same thing."""
 
 LEAD = 0.3
-"""Most that counts of how much more alike one text is than the next."""
+"""Upper bound of the feature `lead` (similarity margin over the runner-up)."""
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where two texts differ: the old one's words from `start` to `end`, the new one's from `first` to `last`."""
+    """A difference of two texts: the old one's words from `start` to `end`, the new one's from `first` to `last`."""
 
     start: int
     end: int
@@ -53,28 +53,28 @@ class Place:
 
     @property
     def replaces(self) -> bool:
-        """Whether both sides tell something: words, or numbers."""
+        """True if both sides tell something: words, or numbers."""
         return self.words_differ or (_number(self.old) and _number(self.new))
 
 
 @dataclass(frozen=True, slots=True)
 class Aligned:
-    """Where two texts differ in what they tell, and the share of words that they have in the same order."""
+    """The places where two texts differ in what they tell, and the share of words that they have in the same order."""
 
     places: tuple[Place, ...]
     ratio: float
 
     @property
     def framed(self) -> bool:
-        """Whether they are one sentence with other words in some places."""
+        """True if they are one sentence with other words in some places."""
         return self.ratio >= FRAME
 
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """An old text and a new one; `lead` is how much more alike they are than the new one and any other.
+    """An old text and a new one; `lead` is their similarity less that of the new text and its next best match.
 
-    `vectors` are those of the old one and the new one; where they are not known, words alone tell.
+    `vectors` are those of the old and the new text, each (dimensions,); None: words alone decide.
     """
 
     old: Wording
@@ -87,25 +87,27 @@ class Pair:
 
 def aligned(old: Wording, new: Wording) -> Aligned:
     matcher = SequenceMatcher(None, old.stems, new.stems, autojunk=False)
-    found = [
+    places = [
         Place(start, end, first, last, old.stems[start:end], new.stems[first:last])
         for kind, start, end, first, last in matcher.get_opcodes()
         if kind != "equal"
     ]
-    return Aligned(tuple(each for each in found if _tells(each.old) or _tells(each.new)), matcher.ratio())
+    return Aligned(
+        tuple(place for place in places if _tells(place.old) or _tells(place.new)), matcher.ratio()
+    )
 
 
 def inputs(pair: Pair) -> dict[str, float]:
     """The inputs of the model by their names. Without a cosine those that need it are left out."""
     old, new, cosine = pair.old, pair.new, pair.cosine
     differ, framed = pair.aligned.places, pair.aligned.framed
-    one = differ[0] if framed and len(differ) == 1 else None
-    replaced = [each for each in differ if each.words_differ]
+    only_place = differ[0] if framed and len(differ) == 1 else None
+    replaced = [place for place in differ if place.words_differ]
     head = kept(old.keys[:1], new)
     conflict = bool(old.numbers - new.numbers and new.numbers - old.numbers)
     before, after = old.cues, new.cues
     changed = after.change > before.change
-    found = {
+    features = {
         "lead": max(-LEAD, min(LEAD, pair.lead)),
         "longer": log((len(new.keys) + 1) / (len(old.keys) + 1)),
         "kept": kept(old.keys, new),
@@ -116,16 +118,18 @@ def inputs(pair: Pair) -> dict[str, float]:
         "other number": conflict * head,
         "same numbers": float(bool(old.numbers) and old.numbers == new.numbers),
         "only numbers": float(framed and conflict and not replaced),
-        "one place": float(one is not None and one.replaces and _short(one) and head >= SAME_THING),
-        "one more": float(one is not None and not one.replaces),
+        "one place": float(
+            only_place is not None and only_place.replaces and _short(only_place) and head >= SAME_THING
+        ),
+        "one more": float(only_place is not None and not only_place.replaces),
         "several places": float(framed and len(replaced) > 1),
         "another head": float(framed and bool(replaced) and len(differ) > 1 and head < SAME_THING),
         "first word known": kept(new.keys[:1], old),
     }
     if cosine is None:
-        return found
-    calm = not conflict and not (one is not None and one.replaces)
-    return found | {
+        return features
+    calm = not conflict and not (only_place is not None and only_place.replaces)
+    return features | {
         "cosine": cosine,
         "close and calm": max(0.0, cosine - CLOSE) * calm,
         "changed and near": cosine * changed,
@@ -133,15 +137,15 @@ def inputs(pair: Pair) -> dict[str, float]:
 
 
 def probability(pair: Pair) -> float:
-    """How likely it is that the new text replaces the old one.
+    """The probability that the new text replaces the old one.
 
-    What is said of node 3 is never an update of what is said of node 5.
+    A text about node 3 is never an update of a text about node 5.
     """
     if names_another(pair.old, pair.new):
         return 0.0
     vectors = None if pair.cosine is None else pair.vectors
-    model, given = _coefficients()["words" if vectors is None else "hybrid"], inputs(pair)
-    total = model[""] + sum(model.get(name, 0.0) * value for name, value in given.items())
+    model, features = _coefficients()["words" if vectors is None else "hybrid"], inputs(pair)
+    total = model[""] + sum(model.get(name, 0.0) * value for name, value in features.items())
     if vectors is not None:
         total += float(np.dot(_weights("old"), vectors[0]) + np.dot(_weights("new"), vectors[1]))
     return 1 / (1 + exp(-total))
@@ -162,17 +166,17 @@ def _short(place: Place) -> bool:
 @cache
 def _fit() -> Mapping[str, Any]:
     text = files("memory_server.domain").joinpath("updates.json").read_text(encoding="utf-8")
-    found: dict[str, Any] = json.loads(text)
-    return found
+    fit: dict[str, Any] = json.loads(text)
+    return fit
 
 
 def _coefficients() -> Mapping[str, Mapping[str, float]]:
-    """Those of each input by its name, and the intercept under no name."""
-    found: Mapping[str, Mapping[str, float]] = _fit()["inputs"]
-    return found
+    """The coefficients by the names of the inputs, and the intercept under the empty name."""
+    coefficients: Mapping[str, Mapping[str, float]] = _fit()["inputs"]
+    return coefficients
 
 
 @cache
 def _weights(which: str) -> Vector:
-    """What each dimension of the vector of the `old` or the `new` text counts."""
+    """The weights (dimensions,) of the vector of the `old` or the `new` text."""
     return np.array(_fit()[which], np.float32)

@@ -78,7 +78,7 @@ class Wording:
 
     @cached_property
     def weight(self) -> float:
-        """What its keys weigh, each counted once."""
+        """The weight of its keys, each counted once."""
         return _weights(self.different_keys)
 
     @cached_property
@@ -89,17 +89,17 @@ class Wording:
     @cached_property
     def labels(self) -> frozenset[tuple[str, str]]:
         """The numbers and letters that name a thing, each with what it names: node 3, 第一季度."""
-        found = set()
+        labels = set()
         for match in _LABEL.finditer(self.plain):
             kind = str(match.lastgroup)
             noun = match["noun"].lower() if match["noun"] else kind
             if kind != "name" or noun in _LABELLED:
-                found.add((noun, match[kind]))
-        return frozenset(found)
+                labels.add((noun, match[kind]))
+        return frozenset(labels)
 
     @cached_property
     def identifiers(self) -> frozenset[str]:
-        """Those at the start of the text."""
+        """The identifiers among the first FRONT words."""
         return frozenset(filter(_IDENTIFIER.fullmatch, self.words[:FRONT]))
 
     @cached_property
@@ -112,42 +112,42 @@ class Wording:
 
 
 def is_key(word: str) -> bool:
-    """Whether a folded word tells what a text is about."""
+    """True if a folded word tells what a text is about."""
     return word not in _SILENT and not word[0].isdigit()
 
 
 def negates(word: str) -> bool:
-    """Whether a folded word says no."""
+    """True if a folded word says no."""
     return word in _NEGATIONS or word.endswith("n't") or word[0] in "不没未别勿无"
 
 
-def names_another(one: Wording, other: Wording) -> bool:
-    """Whether both name things of a kind, and not the same: node 3 and node 5, pve-01 and pve-02."""
-    if {noun for noun, _ in one.labels} & {
-        noun for noun, _ in other.labels
-    } and not one.labels & other.labels:
+def names_another(left: Wording, right: Wording) -> bool:
+    """True if both name things of one kind, but different ones: node 3 and node 5, pve-01 and pve-02."""
+    if {noun for noun, _ in left.labels} & {
+        noun for noun, _ in right.labels
+    } and not left.labels & right.labels:
         return True
-    return bool(one.identifiers and other.identifiers) and not one.identifiers & other.identifiers
+    return bool(left.identifiers and right.identifiers) and not left.identifiers & right.identifiers
 
 
-def kept(keys: Sequence[str], other: Wording) -> float:
-    """The share of some keys, by what they weigh, that another text has; 1 without any."""
-    total = held = 0.0
-    there = other.different_keys
+def kept(keys: Sequence[str], wording: Wording) -> float:
+    """The share, by weight, of `keys` that another text has; 1 without any key."""
+    total = shared = 0.0
+    wording_keys = wording.different_keys
     for key in dict.fromkeys(keys):
         weight = _weight(key)
         total += weight
-        if key in there:
-            held += weight
+        if key in wording_keys:
+            shared += weight
         elif has_han(key):
-            held += weight * CUT_OTHERWISE * sum(character in other.han for character in key) / len(key)
-    return held / total if total else 1.0
+            shared += weight * CUT_OTHERWISE * sum(character in wording.han for character in key) / len(key)
+    return shared / total if total else 1.0
 
 
-def overlap(one: Wording, other: Wording) -> float:
-    """The keys that both have among all of both, by what they weigh (Dice): from 0 to 1."""
-    both = one.weight + other.weight
-    return 2 * _weights(one.different_keys & other.different_keys) / both if both else 0.0
+def overlap(left: Wording, right: Wording) -> float:
+    """The share, by weight, of keys that both texts have (Dice): from 0 to 1."""
+    both = left.weight + right.weight
+    return 2 * _weights(left.different_keys & right.different_keys) / both if both else 0.0
 
 
 def rarest(keys: Collection[str], number: int) -> list[str]:
