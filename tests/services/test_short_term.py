@@ -647,6 +647,7 @@ def test_a_clock_that_was_set_back_puts_off_no_cleanup(service: ShortTermService
     add(service, "cache")
     service.clean_up(HERE)
     clock.advance(days=-400)
+    two_days_later(service.database, clock)
     service.clean_up_due()
     cleanups = service.statistics(HERE).cleanups
     assert cleanups is not None
@@ -669,7 +670,7 @@ def test_a_round_takes_on_more_conversations_than_one_holds_in_the_next(
     number = BATCH + 5
     for each in range(number):
         add(service, "cache", conversation=f"c{each}")
-    clock.advance(days=2)
+    two_days_later(service.database, clock)
 
     def due() -> int:
         with service.database.read() as tx:
