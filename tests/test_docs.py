@@ -17,6 +17,7 @@ import tomllib
 from collections import Counter
 from collections.abc import AsyncIterator, Iterator
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import anyio.to_thread
@@ -111,7 +112,15 @@ async def test_each_call_and_command_of_a_page_does_what_is_shown(
             for fence in group:
                 found = [problem async for problem in _problems(fence, client, shell)]
                 problems += [f"{name(page)}:{fence.line}: {problem}" for problem in found]
+            if client is not None:
+                await eventually(partial(_has_embedded, client), "the server has embedded everything")
     assert not problems, "\n".join(problems)
+
+
+async def _has_embedded(client: Client) -> bool:
+    """True if no text waits to be embedded: no command after the server's end does that."""
+    stats = await call(client, "memory_stats")
+    return bool(stats["embeddings"]["waiting"] == 0)
 
 
 async def _problems(fence: Fence, client: Client | None, shell: "Shell") -> AsyncIterator[str]:
