@@ -2,7 +2,7 @@
 
 import shutil
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -29,14 +29,13 @@ def opened(path: Path) -> Iterator[apsw.Connection]:
         Unavailable: it is damaged, it needs what this SQLite has not, or another program writes into it all the time.
     """
     with temporary.folder() as folder:
-        connection = pragmas.connected(copied(path, folder))
+        copy = copied(path, folder)
         try:
-            _refuse_damaged(connection, path)
-            yield connection
+            with closing(pragmas.connected(copy)) as connection:
+                _refuse_damaged(connection, path)
+                yield connection
         except apsw.Error as error:
             raise Unavailable(f"{path} cannot be read: {error}") from error
-        finally:
-            connection.close()
 
 
 def tables(path: Path) -> dict[str, list[str]]:
@@ -102,19 +101,17 @@ def make_ours(copy: Path, path: Path, migrations: list[Migration]) -> list[str]:
     Raises:
         Unavailable: the file is damaged, newer than this program, or no database of it, or its tables were changed.
     """
-    connection = pragmas.connected(copy)
     try:
-        _refuse_damaged(connection, path)
-        known = "SELECT count(*) FROM sqlite_schema WHERE name IN ('memories', 'migrations')"
-        if connection.execute(known).get != 2:
-            raise Unavailable(
-                f"{path} is a database of another program. Nothing was merged.", Mend.IMPORT_FILE
-            )
-        return migrate.mend_schema(connection, migrations)
+        with closing(pragmas.connected(copy)) as connection:
+            _refuse_damaged(connection, path)
+            known = "SELECT count(*) FROM sqlite_schema WHERE name IN ('memories', 'migrations')"
+            if connection.execute(known).get != 2:
+                raise Unavailable(
+                    f"{path} is a database of another program. Nothing was merged.", Mend.IMPORT_FILE
+                )
+            return migrate.mend_schema(connection, migrations)
     except apsw.Error as error:
         raise Unavailable(f"{path} cannot be read: {error}") from error
-    finally:
-        connection.close()
 
 
 def _state(path: Path) -> list[tuple[int, int] | None]:

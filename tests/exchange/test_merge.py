@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from memory_server.errors import Unavailable
+from memory_server.sqlite import foreign
 from tests.conftest import ROOT, Clock, Servers, Sqlite, call, damage
 from tests.exchange.conftest import Run
 from tests.sqlite.test_upgrade import at
@@ -181,6 +183,11 @@ def test_a_file_that_is_no_database_is_refused(copy: Path, tmp_path: Path, conte
     done = run(copy, "merge", other)
     assert (done.out, done.code) == ("", 1)
     assert other.read_bytes() == content
+
+
+def test_a_copy_that_cannot_be_opened_is_told(tmp_path: Path) -> None:
+    with pytest.raises(Unavailable, match=r"other\.db cannot be read"):
+        foreign.make_ours(tmp_path, tmp_path / "other.db", [])
 
 
 def test_a_file_is_not_merged_into_itself(copy: Path, run: Run) -> None:
