@@ -17,7 +17,7 @@ import threading
 import traceback
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache, partial
 from pathlib import Path
 from typing import Any
@@ -57,7 +57,9 @@ _COPYING = threading.Lock()
 
 @dataclass(slots=True)
 class History(Judged):
-    """Random commands on one database."""
+    """Random commands on one database. `captured` is what hooks have kept."""
+
+    captured: list[Item] = field(default_factory=list)
 
     def run(self) -> None:
         self.chance.choice([self._nothing_yet, self._few, self._few, self._old])()
@@ -249,8 +251,9 @@ class History(Judged):
             said,
         )
         self._look()
-        self.due.add(item.word)
-        self._do(Step(["hook", "forget", "all"], becomes([item], GONE), after=self._overwritten))
+        self.captured.append(item)
+        self.due |= {kept.word for kept in self.captured}
+        self._do(Step(["hook", "forget", "all"], becomes(self.captured, GONE), after=self._overwritten))
 
     def _copy(self) -> None:
         """To PostgreSQL, and back into a file; what is broken off goes on."""
@@ -258,16 +261,18 @@ class History(Judged):
         place = self.postgres.place.given
         there = f"{place}{'&' if '?' in place else '?'}tenant=t{self.number}x{self.commands}"
         back = self.place / f"back-{self.commands}.db"
-        before = list(self.books)
+        before, late = list(self.books), list[Item]()
         with _COPYING:
             for step in (Step(["copy", str(self.db), there]), Step(["copy", there, str(back)])):
                 done = self._do(step, "stall" if self.chance.random() < 0.3 else None)
+                late += self.meanwhile
                 if done.code and not self.faults:
                     done = self._do(step, "")
                     self.faults += [f"the copy does not go on: {done.text[-500:]}"] if done.code else []
                 if self.faults:
                     return
-        self._fitting(back, before, "the copy")
+        either = {item.word: frozenset({GONE, item.version}) for item in late}
+        self._fitting(back, [{**book, **either} for book in before], "the copy")
 
 
 @cache

@@ -26,6 +26,9 @@ FAULTS = {
 }  # fmt: skip
 """How often each fault comes. `disk`: the small disk is nearly full. `lock`: the stock program holds one."""
 
+UNERASED = "Bytes of what was purged are left"
+"""What a command says that could not overwrite them."""
+
 Book = dict[str, frozenset[State]]
 """Of each word the states that it may have."""
 
@@ -216,6 +219,7 @@ class Judged:
 
     def _start(self) -> None:
         """A server starts, gets some calls, and leaves."""
+        self.forgotten = None
         self._look()
         if self.faults:
             return
@@ -325,7 +329,7 @@ class Judged:
         for path in [*self.place.glob("memory.db*"), *([more] if more else [])]:
             content = path.read_bytes()
             found = [word for word in sorted(self.secrets) if word.encode() in content]
-            if found and path.name not in self.last.text:
+            if found and path.name not in self.last.text and UNERASED not in self.last.text:
                 self.faults.append(f"{path.name} holds {found}, which was purged")
 
 
