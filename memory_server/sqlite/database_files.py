@@ -9,6 +9,7 @@ import apsw
 
 from memory_server.domain import acting
 from memory_server.domain.deadline import CALL
+from memory_server.errors import Unavailable
 from memory_server.sqlite import checks, failures, files, migrate, pragmas
 from memory_server.sqlite.transaction import Transaction
 from memory_server.sqlite.waiting import nap, until_the_end
@@ -104,15 +105,18 @@ class DatabaseFiles:
         return tuple(str(path) for path in self._left_over() if files.RESCUED in path.name or path in last)
 
     def _last(self, copies: list[Path]) -> list[Path]:
-        """Of some copies those that may be all that is left of what they hold: all, where the file is damaged."""
+        """Of some copies those that may be all that is left of what they hold: all, where the file cannot be read."""
         if not copies:
             return []
         from memory_server.sqlite import last_copies  # 2 ms, which a process without copies does without
 
-        with self._read() as tx:
-            if checks.damage(tx.connection, quick=True):
-                return copies
-            return [copy for copy in copies if last_copies.is_last(copy, tx.connection)]
+        try:
+            with self._read() as tx:
+                if checks.damage(tx.connection, quick=True):
+                    return copies
+                return [copy for copy in copies if last_copies.is_last(copy, tx.connection)]
+        except Unavailable:  # what was purged is purged
+            return copies
 
     def _all(self) -> list[Path]:
         return [] if self._path is None else [self._path, *self._left_over()]

@@ -286,3 +286,16 @@ def test_a_purge_beside_a_damaged_file_removes_no_copy(target: Path, clock: Cloc
     assert database.files.drop_copies() == (str(copy),)
     assert copy.exists()
     database.close()
+
+
+def test_a_purge_keeps_and_names_the_copies_where_the_file_cannot_be_read_afterwards(
+    target: Path, clock: Clock
+) -> None:
+    copy = target.with_name("memory.db.before-0009")
+    copy.write_bytes(target.read_bytes())
+    database = Database(target, clock)
+    database.open()
+    with Holder(target, "COMMIT; BEGIN EXCLUSIVE; SELECT 1"), deadline.within(0.1):
+        assert database.files.drop_copies() == (str(copy),)
+    assert copy.exists()
+    database.close()
