@@ -36,25 +36,23 @@ def check(source: Path, migrations: list[Migration]) -> Backup:
     """
     if not source.is_file() or source.stat().st_size == 0:
         raise Unavailable(f"{source} is no file, or an empty one. Nothing was restored.", Mend.NAME_BACKUP)
-    connection = _reader(source)
     try:
-        migrate.refuse(connection, migrations[-1].version)
-        version = migrate.version_of(connection)
-        different = schema.difference(connection, migrate.applied(connection, migrations))
-        schema.refuse_changed(different)
-        if version == 0:
-            raise Unavailable(
-                f"{source} is no backup of this program. Nothing was restored.", Mend.NAME_BACKUP
-            )
-        found = checks.damage(connection)
+        with closing(_reader(source)) as connection:
+            migrate.refuse(connection, migrations[-1].version)
+            version = migrate.version_of(connection)
+            different = schema.difference(connection, migrate.applied(connection, migrations))
+            schema.refuse_changed(different)
+            if version == 0:
+                raise Unavailable(
+                    f"{source} is no backup of this program. Nothing was restored.", Mend.NAME_BACKUP
+                )
+            found = checks.damage(connection)
     except (apsw.NotADBError, apsw.CorruptError) as error:
         raise Unavailable(
             f"{source} is no sound database ({error}). Nothing was restored.", Mend.NAME_BACKUP
         ) from error
     except apsw.Error as error:
         raise failures.meaning(error, source) from error
-    finally:
-        connection.close()
     if found:
         raise Unavailable(f"{source} is damaged ({found[0]}). Nothing was restored.", Mend.NAME_BACKUP)
     return Backup(version, schema.listed(different.foreign))

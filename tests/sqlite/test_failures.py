@@ -11,6 +11,7 @@ import apsw
 import pytest
 
 from memory_server.errors import Hint, Mend, Unavailable
+from memory_server.services import restoring
 from memory_server.sqlite import failures
 from memory_server.sqlite.database import Database
 from tests.conftest import Clock, Holder, SmallDisk, lay_empty_file, problems
@@ -98,6 +99,11 @@ def test_a_disk_that_fails_is_not_called_a_damaged_file(
         f"The disk that holds {file} failed ({code}). The file may be whole: the disk must be checked. "
         "Nothing was written."
     )
+
+
+def test_a_backup_that_cannot_be_read_is_told(file: Path, tmp_path: Path) -> None:
+    with failing("xRead", apsw.SQLITE_IOERR_READ), pytest.raises(Unavailable, match="IOERR_READ"):
+        restoring.check(file, tmp_path / "another.db")
 
 
 NO_LOCKS = (
