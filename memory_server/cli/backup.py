@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Iterable
+from math import inf
 from pathlib import Path
 
 import click
@@ -9,6 +10,8 @@ import click
 from memory_server.cli import options, output, progress
 from memory_server.cli.opened import erased, opened
 from memory_server.cli.program import verb
+from memory_server.domain import deadline
+from memory_server.domain.deadline import CALL
 from memory_server.errors import Invalid
 from memory_server.reader import clock
 from memory_server.services import backups, restoring
@@ -64,9 +67,11 @@ def backup_command(settings: Settings, dest: str | None, keep: int | None, dry_r
     unit = PAGE if isinstance(settings.db, Path) else None
     with opened(settings) as services:
         _refuse_of_another(settings.db, target)
-        erased(services.erasure, " and in this backup")
-        with progress.bar("copying", unit) as report:
-            services.backup(target, report)
+        # One wait for a locked file. PostgreSQL may take longer than that to answer all.
+        with deadline.within(inf if unit is None else CALL):
+            erased(services.erasure, " and in this backup")
+            with progress.bar("copying", unit) as report:
+                services.backup(target, report)
     output.say(f"{target}: {target.stat().st_size:,} bytes, checked")
     if keep is not None:
         for each in _beyond(_backups(settings.db, target.parent), keep):
