@@ -74,16 +74,16 @@ class Background:
             thread.join(FAREWELL / len(self._threads))
 
     def _keep_running(self, job: Job) -> None:
-        """It is done for the owner of the file."""
+        """Work as the owner of the file."""
         with acting.as_(None):
             self._work(job)
 
     def _work(self, job: Job) -> None:
         self._stopping.wait(job.delay)
-        pause, told = min(job.every, RETRY), False
+        pause, is_recorded = min(job.every, RETRY), False
         while not self._stopping.is_set():
             problem = self._problem_of(job)
-            told = self._tell(job, problem, told)
+            is_recorded = self._tell(job, problem, is_recorded)
             pause = min(job.every, RETRY) if problem is None else min(2 * pause, SLOWEST)
             job.wake.wait(job.every if problem is None else pause)
             job.wake.clear()
@@ -93,7 +93,7 @@ class Background:
             logger.info("%s: %s", job.name, error)
 
     def _problem_of(self, job: Job) -> str | None:
-        """Run the job once, unless another process does it; what went wrong."""
+        """Run the job once, unless another process does it; return what went wrong."""
         try:
             if not job.shared or self._database.leads():
                 job.run()
@@ -105,12 +105,12 @@ class Background:
             return f"failed ({type(error).__name__}: {error}); the server's standard error says more"
         return None
 
-    def _tell(self, job: Job, problem: str | None, told: bool) -> bool:
-        """Write the problem into the file, or take it out again; whether one of this job is in it now.
+    def _tell(self, job: Job, problem: str | None, is_recorded: bool) -> bool:
+        """Write the problem into the file, or take it out again; return True if one of this job is in it now.
 
         Where the file cannot be written, the log has to do.
         """
-        if problem is None and not told:
+        if problem is None and not is_recorded:
             return False
         try:
             if self._database.read_only:
@@ -122,5 +122,5 @@ class Background:
                     tx.job_problems.replace(job.name, self._process, visible(problem))
         except MemoryServerError as error:
             logger.warning("the problem of the job %s was not recorded: %s", job.name, error)
-            return told
+            return is_recorded
         return problem is not None

@@ -21,13 +21,13 @@ class CallService:
         """Short-term memories that the daily cleanup has removed in this process."""
 
     def count(self, tool: str, call: Calls) -> None:
-        """A call has ended."""
+        """Count a call that has ended."""
         with self._lock:
             for sums in (self._counted, self._new):
                 sums[tool] = sums.get(tool, Calls()) + call
 
     def counted(self) -> Mapping[str, Calls]:
-        """All calls since this process began."""
+        """Return all calls since this process began."""
         with self._lock:
             return dict(self._counted)
 
@@ -39,7 +39,7 @@ class CallService:
             self._database.later(partial(_add, new))
 
     def select(self, days: int) -> Mapping[str, Calls]:
-        """The calls of the last so many days that the file has, of all programs."""
+        """Return the calls of the last so many days that the file has, of all programs."""
         with self._database.read() as tx:
             return tx.call_counts.select(days)
 

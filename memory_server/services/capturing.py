@@ -1,5 +1,5 @@
-"""What a hook keeps without being asked: the last turn as a short-term memory, the facts that the person plainly told
-in it as memories, and what a session leaves open.
+"""Keeps of a turn, for a hook and without being asked: the turn as a short-term memory, the facts that the person
+plainly told in it as memories, and what a session leaves open.
 
 Only what the person or the assistant said in this conversation, never with a credential, and marked, so that all of it
 can be listed and removed at once.
@@ -59,21 +59,21 @@ class CaptureService:
     database: Database
 
     def keep_turn(self, turn: Sequence[Message], event: str, caller: Caller) -> bool:
-        """Keep the last turn of a session, once; whether it was kept.
+        """Keep the last turn of a session, once; return True if it was kept.
 
         A turn that is small talk alone, or that holds a credential, is not kept.
         """
-        said = [replace(each, content=_shortened(clean(each.content))) for each in turn]
-        said = [each for each in said if each.content]
+        messages = [replace(message, content=_shortened(clean(message.content))) for message in turn]
+        messages = [message for message in messages if message.content]
         session = caller.session
         if (
             session is None
-            or not said
-            or _is_small_talk(said)
-            or find_secret(*(each.content for each in said))
+            or not messages
+            or _is_small_talk(messages)
+            or find_secret(*(message.content for message in messages))
         ):
             return False
-        text = snapshot(said)
+        text = snapshot(messages)
         with self.database.read() as tx:
             last = tx.hook_captures.last(Captured.SHORT_TERM, session)
         if last is not None and last.text == text:
@@ -86,75 +86,80 @@ class CaptureService:
         return True
 
     def keep_told(self, turn: Sequence[Message], event: str, caller: Caller) -> int:
-        """Keep the facts that the person plainly told in a turn, each as a memory, unless one says it; how many.
+        """Keep the facts that the person plainly told in a turn, each as a memory, unless one says it; return how many.
 
         What the assistant said is no fact. Of a turn with a credential nothing is kept.
         """
         session = caller.session
-        found = [each for said in turn if said.role == "user" for each in told(clean(said.content)[:READ])][
-            :MOST_TOLD
-        ]
-        if session is None or not found or find_secret(*(each.content for each in turn)):
+        facts = [
+            fact for message in turn if message.role == "user" for fact in told(clean(message.content)[:READ])
+        ][:MOST_TOLD]
+        if session is None or not facts or find_secret(*(message.content for message in turn)):
             return 0
         with self.database.write() as tx:
             caller = projects.settled(tx, caller)
-            missing = [each for each in found if not is_stored(tx, each.text, caller)]
-            for each in missing:
-                memory = tx.memories.insert(_draft(each, caller), _signed(caller))
+            missing = [fact for fact in facts if not is_stored(tx, fact.text, caller)]
+            for fact in missing:
+                memory = tx.memories.insert(_draft(fact, caller), _signed(caller))
                 tx.hook_captures.insert(Captured.MEMORY, memory.id, session, event)
         return len(missing)
 
     def keep_left_open(self, turn: Sequence[Message], event: str, caller: Caller) -> bool:
-        """Keep what the last words of the last turn name as the next step, as a fact of the project; whether they do.
+        """Keep the next step that the end of the last turn names, as a fact of the project; return True if it is kept.
 
         A fact that somebody has written under that key stays.
         """
         step = next_step(clean(turn[-1].content))[1]
         session = caller.session
-        if not step or len(step) > STATED or session is None or find_secret(*(each.content for each in turn)):
+        if (
+            not step
+            or len(step) > STATED
+            or session is None
+            or find_secret(*(message.content for message in turn))
+        ):
             return False
         service = FactService(self.database)
         draft = FactDraft(LEFT_OPEN, step, tags=(TAG,))
         with self.database.write() as tx:
             caller = projects.settled(tx, caller)
-            there = tx.facts.find(home(Scope.PROJECT, caller), LEFT_OPEN)
-            if there is not None and not tx.hook_captures.is_captured(Captured.FACT, there.id):
+            fact = tx.facts.find(home(Scope.PROJECT, caller), LEFT_OPEN)
+            if fact is not None and not tx.hook_captures.is_captured(Captured.FACT, fact.id):
                 return False
             written = service.write_in(tx, draft, Scope.PROJECT, _signed(caller))
             tx.hook_captures.insert(Captured.FACT, written.fact.id, session, event)
         return True
 
     def select(self, session: str | None, limit: int) -> list[Capture]:
-        """What was kept unasked and is still there, of a session or of all; the latest first."""
+        """Return the captures that are still there, of a session or of all; the latest first."""
         with self.database.read() as tx:
             return tx.hook_captures.select(session, limit)
 
     def forget(self, session: str | None, caller: Caller) -> Forgotten:
         """Erase for good what was kept unasked, of a session or of all, with the questions that it asked in vain."""
         with self.database.write() as tx:
-            found = tx.hook_captures.select(session, None)
-            written = tx.facts.select([each.id for each in found if each.kind is Captured.FACT])
+            captures = tx.hook_captures.select(session, None)
+            written = tx.facts.select([capture.id for capture in captures if capture.kind is Captured.FACT])
             for captured, kind in KINDS.items():
-                ids = [each.id for each in found if each.kind is captured]
+                ids = [capture.id for capture in captures if capture.kind is captured]
                 tx.trash.put(kind, ids, caller)
-                tx.trash.erase([each.id for id in ids for each in tx.trash.select(kind, item_id=id)])
+                tx.trash.erase([trashed.id for id in ids for trashed in tx.trash.select(kind, item_id=id)])
             questions = tx.open_questions.delete(session=session)
             for fact in written:
                 tx.facts.delete(fact, caller)
                 tx.facts.erase(fact.home, fact.key)
-        number = len(found) + questions
+        number = len(captures) + questions
         return forgetting.erased(number, self.database.files.drop_copies() if number else ())
 
 
 def _draft(fact: Told, caller: Caller) -> MemoryDraft:
-    """What people tell of themselves belongs to no project."""
+    """Return the draft of a fact. One that people tell of themselves belongs to no project."""
     type = MemoryType.PREFERENCE if fact.wish else MemoryType.LEARNING
     project = None if fact.personal else caller.project.name or None
     return MemoryDraft(fact.text, type, project, (TAG,), IMPORTANCE)
 
 
 def _signed(caller: Caller) -> Caller:
-    """The caller with the mark of what nobody asked to keep."""
+    """Return the caller with the mark of what nobody asked to keep."""
     return replace(caller, client=f"{caller.client} ({CAPTURED})" if caller.client else CAPTURED)
 
 
@@ -164,7 +169,7 @@ def _shortened(text: str) -> str:
     return f"{text[: LONGEST // 2]} … {text[-LONGEST // 2 :]}"
 
 
-def _is_small_talk(said: Sequence[Message]) -> bool:
-    """Whether neither of them names anything."""
-    terms = [term for message in said for term in query.parse(message.content).terms]
+def _is_small_talk(messages: Sequence[Message]) -> bool:
+    """True if none of the messages names anything."""
+    terms = [term for message in messages for term in query.parse(message.content).terms]
     return all(map(is_small_talk, terms))

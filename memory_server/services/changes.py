@@ -1,4 +1,4 @@
-"""What happened to what is stored, and undoing it: deletions, merges and edits of the last 30 days."""
+"""Lists what happened to what is stored, and undoes it: deletions, merges and edits of the last 30 days."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -20,7 +20,7 @@ from memory_server.storage.tx import Tx, WriteTx
 
 @dataclass(frozen=True, slots=True)
 class Log:
-    """What happened, the latest first; `note` says that the project is not known, `degraded` what cannot be read."""
+    """The changes, the latest first; `note` says that the project is not known, `degraded` what cannot be read."""
 
     changes: list[Change]
     note: str | None
@@ -36,20 +36,20 @@ class ChangeService:
 
     def select(
         self,
-        wanted: ChangeFilter,
+        filter: ChangeFilter,
         limit: int,
         caller: Caller = Caller(),  # noqa: B008 - it is frozen
     ) -> Log:
-        """What happened to memories, facts, turns and long-term memories, in one project or in all."""
-        among = projects.among(wanted.project, caller)
+        """Return the changes of memories, facts, turns and long-term memories, in one project or in all."""
+        lookup = projects.among(filter.project, caller)
         with self.database.read() as tx:
-            where = among(tx)
+            where = lookup(tx)
             return Log(
-                tx.log.select(replace(wanted, project=where.only), limit), where.note, tuple(tx.skipped)
+                tx.log.select(replace(filter, project=where.only), limit), where.note, tuple(tx.skipped)
             )
 
     def find(self, ids: Sequence[ChangeId]) -> list[Change]:
-        """These changes, the latest first.
+        """Return these changes, the latest first.
 
         Raises:
             NotFound: one is not there, or no more.
@@ -58,7 +58,7 @@ class ChangeService:
             return _latest_first(_get(tx, id) for id in dict.fromkeys(ids))
 
     def undo(self, ids: Sequence[ChangeId], caller: Caller, overwrite: bool = False) -> list[Change]:
-        """Undo changes, all or none. What they were, the latest first.
+        """Undo changes, all or none; return them, the latest first.
 
         A memory, a long-term memory or a fact becomes what it was before; a draft that was merged becomes a memory of
         its own; what was deleted comes back. `overwrite`: the ids are all changes since a moment, so a fact that was
@@ -69,35 +69,35 @@ class ChangeService:
             Conflict: a thing has been changed again since, or its name or its id is taken.
         """
         with self.database.write() as tx:
-            wanted = {id: _get(tx, id) for id in dict.fromkeys(ids)}
+            chosen = {id: _get(tx, id) for id in dict.fromkeys(ids)}
             undone: set[ChangeId] = set()
 
             def order(id: ChangeId) -> tuple[bool, str, int]:
-                """What was deleted comes back first: its edits and merges come back with it. Then the latest."""
-                return id.origin is Origin.TRASH, wanted[id].at, id.row
+                """Sort deletions first: edits and merges of the deleted come back with it. Then the latest change."""
+                return id.origin is Origin.TRASH, chosen[id].at, id.row
 
-            for id in sorted(wanted, key=order, reverse=True):
+            for id in sorted(chosen, key=order, reverse=True):
                 if id not in undone:  # else with a later one of the same thing
-                    undone |= _undo(tx, id, wanted, caller, overwrite)
+                    undone |= _undo(tx, id, chosen, caller, overwrite)
         self.wake()
-        return _latest_first(wanted.values())
+        return _latest_first(chosen.values())
 
 
-def _latest_first(found: Iterable[Change]) -> list[Change]:
-    return sorted(found, key=lambda each: (each.at, each.id and each.id.row), reverse=True)
+def _latest_first(changes: Iterable[Change]) -> list[Change]:
+    return sorted(changes, key=lambda change: (change.at, change.id and change.id.row), reverse=True)
 
 
 def _get(tx: Tx, id: ChangeId) -> Change:
-    found = tx.log.find(id)
-    if found is None or found.action is Action.EXPIRED:
+    change = tx.log.find(id)
+    if change is None or change.action is Action.EXPIRED:
         raise _gone(id)
-    return found
+    return change
 
 
 def _undo(
     tx: WriteTx, id: ChangeId, chosen: Mapping[ChangeId, Change], caller: Caller, overwrite: bool
 ) -> set[ChangeId]:
-    """Undo one, with all others of the same thing that were chosen. Which these were."""
+    """Undo one change, with all chosen ones of the same thing; return the ids of these."""
     match id.origin:
         case Origin.TRASH:
             _bring_back(tx, id)
@@ -109,10 +109,10 @@ def _undo(
 
 
 def _bring_back(tx: WriteTx, id: ChangeId) -> None:
-    found = tx.trash.find(id.row)
-    if found is None:
+    row = tx.trash.find(id.row)
+    if row is None:
         raise _gone(id)
-    kind, trashed = found
+    kind, trashed = row
     place = None if trashed.conversation is None else tx.conversations.find_or_insert(trashed.conversation)
     if kind is Trashable.LONG_TERM and place is not None:
         name = str(trashed.parts["long_term_memories"][0]["name"])
@@ -122,39 +122,39 @@ def _bring_back(tx: WriteTx, id: ChangeId) -> None:
 
 
 def _unchange(tx: WriteTx, id: ChangeId, chosen: Mapping[ChangeId, Change], caller: Caller) -> set[ChangeId]:
-    rows = [each.row for each in chosen if each.origin is Origin.CHANGES]
-    there = {each.id: each for each in tx.changes.select(rows)}
-    if id.row not in there:  # it lies in the trash, with what it changed
+    rows = [change.row for change in chosen if change.origin is Origin.CHANGES]
+    changes_by_id = {change.id: change for change in tx.changes.select(rows)}
+    if id.row not in changes_by_id:  # it lies in the trash, with what it changed
         deleted = tx.trash.find_last(Trashable(chosen[id].kind.value), chosen[id].item)
         _refuse_later(id, {ChangeId(Origin.TRASH, deleted.id)} if deleted else set())
         raise _gone(id)
-    one = there[id.row]
+    target = changes_by_id[id.row]
     first = min(
         (
-            each
-            for each in there.values()
-            if (each.memory_id, each.long_term_id) == (one.memory_id, one.long_term_id)
+            change
+            for change in changes_by_id.values()
+            if (change.memory_id, change.long_term_id) == (target.memory_id, target.long_term_id)
         ),
-        key=lambda each: each.id,
+        key=lambda change: change.id,
     )
     steps = tx.changes.since(first)
-    ids = {ChangeId(Origin.CHANGES, each.id) for each in steps}
+    ids = {ChangeId(Origin.CHANGES, step.id) for step in steps}
     _refuse_later(id, ids - chosen.keys())
     if first.memory_id is not None:
         now = tx.memories.get(first.memory_id)
         restored = tx.memories.replace(now, replace(now, **_before(tx, first, caller)), "rewritten")
         tx.memories.drop_earlier(restored.id, restored.content)
-        for each in steps:
-            if each.draft is not None:
-                _part(tx, first.memory_id, each, caller)
+        for step in steps:
+            if step.draft is not None:
+                _part(tx, first.memory_id, step, caller)
     elif first.long_term_id is not None:
         tx.long_term.replace(first.long_term_id, first.as_change())
-    tx.changes.delete([each.id for each in steps])
+    tx.changes.delete([step.id for step in steps])
     return ids
 
 
 def _before(tx: WriteTx, changed: Changed, caller: Caller) -> dict[str, Any]:
-    """The fields of a memory as they were."""
+    """Return the fields of a memory as they were."""
     fields = changed.before
     return fields | {
         "type": MemoryType(fields["type"]),
@@ -164,7 +164,7 @@ def _before(tx: WriteTx, changed: Changed, caller: Caller) -> dict[str, Any]:
 
 
 def _part(tx: WriteTx, twin: MemoryId, merged: Changed, caller: Caller) -> None:
-    """What was merged becomes a memory of its own, signed as it was."""
+    """Make what was merged a memory of its own, signed as it was."""
     draft = merged.as_draft()
     draft = replace(draft, project=_settled(tx, draft.project, caller))
     tx.memories.insert(draft, Caller(merged.changed_by, merged.session))
@@ -172,7 +172,7 @@ def _part(tx: WriteTx, twin: MemoryId, merged: Changed, caller: Caller) -> None:
 
 
 def _settled(tx: WriteTx, project: str | None, caller: Caller) -> str | None:
-    """A project may have another name since."""
+    """Return the name that a project has now: it may have another one since."""
     return projects.settle(tx, projects.asked(project, caller)) if project else None
 
 
@@ -184,13 +184,13 @@ def _unwrite(
         raise _gone(id)
     refuse_sharing(tx.person, step.home.scope)
     past = tx.fact_history.select(step.home, step.key, None)
-    mine = [each for each in past if ChangeId(Origin.FACT_HISTORY, each.number) in chosen]
+    mine = [version for version in past if ChangeId(Origin.FACT_HISTORY, version.number) in chosen]
     first = mine[-1].number
-    later = {ChangeId(Origin.FACT_HISTORY, each.number) for each in past if each.number >= first}
+    later = {ChangeId(Origin.FACT_HISTORY, version.number) for version in past if version.number >= first}
     again = {
-        ChangeId(Origin.FACT_HISTORY, each.number)
-        for each, before in pairwise(past)
-        if each.action is FactAction.WRITTEN is not before.action
+        ChangeId(Origin.FACT_HISTORY, version.number)
+        for version, before in pairwise(past)
+        if version.action is FactAction.WRITTEN is not before.action
     }
     _refuse_later(id, later - chosen.keys() - again)
     if later & again and not overwrite:
@@ -198,13 +198,13 @@ def _unwrite(
             f"`{step.key}` was written again after {id}. Nothing was undone.",
             Hint(Mend.SHOW_FACT_HISTORY, {"key": step.key}),
         )
-    before = next(each for each in past if each.number < first)
+    before = next(version for version in past if version.number < first)
     _write_again(tx, step, before, caller)
     return later
 
 
 def _write_again(tx: WriteTx, step: FactChange, before: FactChange, caller: Caller) -> None:
-    """The value of an earlier step becomes the newest version."""
+    """Write the value of an earlier step as the newest version."""
     if before.action is not FactAction.WRITTEN:
         raise Invalid(f"`{step.key}` had no value before. To take its value away, delete it.")
     if before.expires_at is not None and before.expires_at <= tx.now:

@@ -38,21 +38,21 @@ class Written:
 
 
 def compare(tx: Tx, written: Written, texts: PreparedTexts, without: Collection[MemoryId]) -> Compared:
-    """What a text is to the memories of its project, but for those `without`.
+    """Compare a text with the memories of its project, except those in `without`.
 
-    Where it says again what has been superseded, what superseded that is named too.
+    Where the text says again what has been superseded, its successor is named too.
     """
     fresh = written.fresh if written.fresh and similar.comparable(written.fresh.space) else None
     cosines, sharing = _beside(tx, written, fresh)
-    others = [id for id in sharing if id not in cosines and id not in without]
+    by_words = [id for id in sharing if id not in cosines and id not in without]
     close, near, vectors = tx.together(
-        lambda: _close(tx, written.text, others, texts),
+        lambda: _close(tx, written.text, by_words, texts),
         lambda: _select(tx, cosines, without),
         lambda: _vectors(tx, fresh, list(cosines)),
     )
-    known = {memory.id: memory for memory in (*near, *close)}
-    wanted = [id for id in dict.fromkeys([*sharing, *cosines]) if id in known]
-    found = similar.compared(
+    memories = {memory.id: memory for memory in (*near, *close)}
+    compared_ids = [id for id in dict.fromkeys([*sharing, *cosines]) if id in memories]
+    comparison = similar.compared(
         written.text,
         written.type,
         [
@@ -62,23 +62,23 @@ def compare(tx: Tx, written: Written, texts: PreparedTexts, without: Collection[
                 cosines.get(memory.id),
                 vectors.get(memory.id),
             )
-            for memory in map(known.__getitem__, wanted)
+            for memory in map(memories.__getitem__, compared_ids)
             if memory.person == written.person
         ],
     )
-    return _with_successor(tx, found, written, texts, without)
+    return _with_successor(tx, comparison, written, texts, without)
 
 
 def _select(tx: Tx, ids: Collection[MemoryId], without: Collection[MemoryId]) -> list[Memory]:
-    wanted = [id for id in ids if id not in without]
-    return tx.memories.select(wanted) if wanted else []
+    selected = [id for id in ids if id not in without]
+    return tx.memories.select(selected) if selected else []
 
 
 def _beside(
     tx: Tx, written: Written, fresh: Fresh | None
 ) -> tuple[dict[MemoryId, float], Sequence[MemoryId]]:
-    """The memories nearest in meaning, each with its cosine, and those that may share most words. Where meaning is
-    compared, common words are not looked up: a text that says the same in common words is near in meaning too."""
+    """Return the memories nearest in meaning, each with its cosine, and those that may share most words. Where meaning
+    is compared, common words are not looked up: a text that says the same in common words is near in meaning too."""
     where, phrases = Filter(project=written.project or ""), _phrases(written.text)
     if fresh is not None:
         near = Near(fresh.space_id, fresh.vectors[0], NEAREST, STORING)
@@ -88,7 +88,7 @@ def _beside(
 
 
 def _close(tx: Tx, text: Text, ids: Sequence[MemoryId], texts: PreparedTexts) -> Sequence[Memory]:
-    """Those of these memories that are close to a text in their words. Of the others nothing else is read."""
+    """Return the memories that are close to a text in their words. Of the others nothing else is read."""
 
     def is_close(content: str) -> bool:
         return may_be_close(text, content) and likeness(text, texts.of(content)) is not Likeness.DIFFERENT
@@ -97,30 +97,32 @@ def _close(tx: Tx, text: Text, ids: Sequence[MemoryId], texts: PreparedTexts) ->
 
 
 def _vectors(tx: Tx, fresh: Fresh | None, ids: Sequence[MemoryId]) -> dict[int, tuple[Vector, Vector]]:
-    """The vectors of memories, each beside that of the text."""
+    """Return the vectors of memories, each beside that of the text; both have the shape (dimensions,)."""
     if fresh is None or not ids:
         return {}
-    there = tx.embeddings.vectors_of(fresh.space_id, ids)
-    return {id: (vector, fresh.vectors[0]) for id, vector in there.items()}
+    vectors = tx.embeddings.vectors_of(fresh.space_id, ids)
+    return {id: (vector, fresh.vectors[0]) for id, vector in vectors.items()}
 
 
 def _phrases(text: Text) -> list[str]:
-    """The words that a memory which says the same has too: no numbers and small words, which have other spellings."""
-    found = [word for word in text.words if is_key(word)] or list(text.words)
-    return list(map(query.index_phrase, found))
+    """Return the words that a memory which says the same has too; numbers and small words have other spellings."""
+    words = [word for word in text.words if is_key(word)] or list(text.words)
+    return list(map(query.index_phrase, words))
 
 
 def _with_successor(
-    tx: Tx, found: Compared, written: Written, texts: PreparedTexts, without: Collection[MemoryId]
+    tx: Tx, comparison: Compared, written: Written, texts: PreparedTexts, without: Collection[MemoryId]
 ) -> Compared:
-    old = found.restated
-    if found.twin is not None or old is None or old.superseded_by is None:
-        return found
+    old = comparison.restated
+    if comparison.twin is not None or old is None or old.superseded_by is None:
+        return comparison
     last = tx.memories.get(line_of(old.id, tx.edges.successors([old.id]))[-1])
     if last.id in without or last.person != written.person:
-        return found
-    there = [each for each in found.similar if each.memory.id != last.id]
+        return comparison
+    neighbours = [neighbour for neighbour in comparison.similar if neighbour.memory.id != last.id]
     there_now = texts.of(last.content)
-    told = differences.told(there_now, written.text, updates.aligned(there_now.wording, written.text.wording))
-    named = (*there[: similar.MOST - 1], Similar(last, told))
-    return replace(found, similar=named, maybe_replaced=(last.id,))
+    difference = differences.told(
+        there_now, written.text, updates.aligned(there_now.wording, written.text.wording)
+    )
+    named = (*neighbours[: similar.MOST - 1], Similar(last, difference))
+    return replace(comparison, similar=named, maybe_replaced=(last.id,))

@@ -15,42 +15,44 @@ class CompletionService:
     database: Database
 
     def keys(self, written: str, scope: Scope | None, caller: Caller) -> Completed:
-        """Keys of facts that the caller sees, in one scope or in all."""
+        """Complete keys of facts that the caller sees, in one scope or in all."""
         with self.database.read() as tx:
-            there = tx.facts.headlines(homes(scope, known_projects.known(tx, caller)))
-            return completed(written, (each.key for each in there))
+            headlines = tx.facts.headlines(homes(scope, known_projects.known(tx, caller)))
+            return completed(written, (headline.key for headline in headlines))
 
     def projects(self, written: str) -> Completed:
         with self.database.read() as tx:
             return completed(written, tx.projects.names())
 
     def conversations(self, written: str) -> Completed:
-        """The newest first."""
+        """Complete names of conversations, the newest first."""
         with self.database.read() as tx:
             return completed(written, tx.conversations.names())
 
     def memory_ids(self, written: str, caller: Caller) -> Completed:
-        """Ids that begin with what is written, those of the caller's project first, the newest first."""
+        """Complete ids that begin with what is written, those of the caller's project first, the newest first."""
         with self.database.read() as tx:
-            own = known_projects.name_of(tx, caller.project)
-            ids, total = tx.memories.ids_like(written.strip().removeprefix("m"), own, MOST)
+            project = known_projects.name_of(tx, caller.project)
+            ids, total = tx.memories.ids_like(written.strip().removeprefix("m"), project, MOST)
             return Completed(tuple(map(str, ids)), total)
 
     def numbered(self, kind: Kind, digits: str, caller: Caller) -> list[tuple[int, str]]:
-        """Memories, turns or short-term memories whose id begins so, the newest first, each with its beginning."""
+        """Return memories, turns or short-term memories whose id begins so, newest first, each with its beginning."""
         with self.database.read() as tx:
-            own = known_projects.name_of(tx, caller.project)
-            return tx.completing.numbered(kind, digits, own, MOST)
+            project = known_projects.name_of(tx, caller.project)
+            return tx.completing.numbered(kind, digits, project, MOST)
 
     def prompts(self, caller: Caller) -> list[str]:
-        """The names of the long-term memories of the caller's project and of all projects."""
+        """Return the names of the long-term memories of the caller's project and of all projects."""
         with self.database.read() as tx:
             places = known_projects.conversations(tx, None, caller)
-            found = [tx.conversations.find(each) for each in places]
-            return [name for place in found if place is not None for name in tx.long_term.names(place, MOST)]
+            place_ids = [tx.conversations.find(conversation) for conversation in places]
+            return [
+                name for place in place_ids if place is not None for name in tx.long_term.names(place, MOST)
+            ]
 
     def changes(self) -> list[tuple[ChangeId, str]]:
-        """What can be undone, the latest first, each with its text."""
+        """Return the changes that can be undone, the latest first, each with its text."""
         with self.database.read() as tx:
-            found = tx.log.select(ChangeFilter(undone=True), MOST)
-            return [(each.id, each.text) for each in found if each.id is not None]
+            changes = tx.log.select(ChangeFilter(undone=True), MOST)
+            return [(change.id, change.text) for change in changes if change.id is not None]

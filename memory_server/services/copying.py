@@ -26,7 +26,7 @@ class Whole:
 
 @dataclass(frozen=True, slots=True)
 class Copy:
-    """What was copied. `resumed`: a copy that was broken off went on."""
+    """The tables of a finished copy. `resumed`: a copy that was broken off went on."""
 
     tables: tuple[Whole, ...]
     resumed: bool
@@ -39,11 +39,11 @@ class _Run:
     progress: Progress
     total: int
     done: int = 0
-    there: int = 0
-    """How many rows the target has."""
+    target_rows: int = 0
+    """Number of rows that the target has."""
 
     def copy(self, table: Table) -> Whole:
-        """Let the target's table have the rows of the source's."""
+        """Give the target's table the rows of the source's."""
         digest, number = hashlib.sha256(), 0
         after: Key | None = None
         while True:
@@ -53,14 +53,14 @@ class _Run:
                 self.target.put(table, after, upto, rows)
             _add(digest, table, rows)
             number += len(rows)
-            self.there += len(rows)
+            self.target_rows += len(rows)
             self._tell(len(rows))
             if upto is None:
                 return Whole(table.name, number, digest.hexdigest())
             after = upto
 
     def read(self, table: Table) -> Whole:
-        """The target's table as it is now."""
+        """Read the target's table as it is now."""
         digest, number = hashlib.sha256(), 0
         after: Key | None = None
         while rows := self.target.rows(table, after, None, PAGE):
@@ -95,10 +95,12 @@ def copy(
         try:
             copied = [run.copy(table) for table in TABLES]
             target.prepare()
-            there = [run.read(table) for table in TABLES]
+            in_target = [run.read(table) for table in TABLES]
         except Unavailable as error:
-            raise broken_off(error, run.there, Mend.COPY_AGAIN) from error
-        wrong = [one.table for one, other in zip(copied, there, strict=True) if one != other]
+            raise broken_off(error, run.target_rows, Mend.COPY_AGAIN) from error
+        wrong = [
+            expected.table for expected, actual in zip(copied, in_target, strict=True) if expected != actual
+        ]
         if wrong:
             raise Conflict(
                 f"The copy is not equal to {name} in: {', '.join(wrong)}. It stays unfinished.",

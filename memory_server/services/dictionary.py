@@ -12,7 +12,7 @@ class DictionaryService:
     segmenter: Segmenter
 
     def load_if_used(self) -> None:
-        """Background work: the first Chinese text of a session does not wait for the dictionary."""
+        """Background work: load the dictionary, so that the first Chinese text of a session does not wait for it."""
         with self.database.read() as tx:
             used = tx.words.holds_han()
         if used:

@@ -22,30 +22,30 @@ class DigestService:
 
     database: Database
     queue: EmbeddingQueue
-    wanted: bool = True
+    enabled: bool = True
 
     def make_due(self) -> int:
-        """Make the digests that are due; how many were made."""
-        if not self.wanted or self.database.read_only:
+        """Make the digests that are due; return how many were made."""
+        if not self.enabled or self.database.read_only:
             return 0
         with self.database.read() as tx:
             last = tx.digests.newest_sessions()  # briefings tell the last session of each project
             notes = tx.digests.notes(domain.before(tx.now), last)
             due = domain.groups(notes, tx.now)[:AT_ONCE]
-        made = sum(self._make(group) for group in due)
-        if made:
+        number = sum(self._make(group) for group in due)
+        if number:
             self.queue.wake()
-        return made
+        return number
 
     def _make(self, group: list[Note]) -> bool:
-        """One digest in a transaction of its own, unless a note has changed or another server has made it."""
+        """Make one digest in its own transaction, unless a note has changed or another server has made it."""
         draft = domain.digest(group)
         with self.database.write() as tx:
             if not set(group) <= set(tx.digests.notes(domain.before(tx.now), among=group)):
                 return False
-            made = tx.memories.insert(draft, WRITER)
+            memory = tx.memories.insert(draft, WRITER)
             for note in group:
                 if note.kind is Kind.MEMORY:
-                    tx.edges.connect(Edge(made.id, MemoryId(note.id), Relation.SUMMARIZES), WRITER)
-            tx.digests.insert(made.id, group)
+                    tx.edges.connect(Edge(memory.id, MemoryId(note.id), Relation.SUMMARIZES), WRITER)
+            tx.digests.insert(memory.id, group)
         return True

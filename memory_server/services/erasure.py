@@ -1,4 +1,4 @@
-"""What was deleted leaves the bytes of the file: once the deleting has come to rest, or at once for a command."""
+"""Erases what was deleted from the bytes of the file: once nothing more is deleted, or at once for a command."""
 
 import logging
 import time
@@ -12,7 +12,7 @@ from memory_server.storage.jobs import FILE
 logger = logging.getLogger(__name__)
 
 LOOKS = 15
-"""Where the deleting does not come to rest, at this look it is done all the same."""
+"""After so many looks, what is due is erased even if deletions continue."""
 
 
 REST = 0.02
@@ -25,7 +25,7 @@ class ErasureService:
     """Every process looks; the one that comes first does the work, and one that is killed leaves it to the next."""
 
     database: Database
-    rest: Callable[[float], object] = time.sleep
+    pause: Callable[[float], object] = time.sleep
     _before: dict[str, int] = field(default_factory=dict)
     """What was due at the last look."""
     _looks: int = 0
@@ -43,7 +43,7 @@ class ErasureService:
         self._before = due
 
     def erase_now(self) -> Problem | None:
-        """Erase what is due before a command says that it is gone; why that could not be done. Then it stays due."""
+        """Erase what is due before a command says that it is gone; return why that failed. Then it stays due."""
         try:
             with self.database.read() as tx:
                 due = tx.erasures.due()
@@ -65,15 +65,15 @@ class ErasureService:
             if index != FILE:
                 self.remove_words(index)
         with self.database.read() as tx:
-            asked = {what: times for what, times in tx.erasures.due().items() if what == FILE}
-        if asked:
+            due_file = {what: times for what, times in tx.erasures.due().items() if what == FILE}
+        if due_file:
             written = self.database.erase()
             logger.info("%d bytes of what was deleted are overwritten", written)
             with self.database.write() as tx:
-                tx.erasures.mark_done(asked)
+                tx.erasures.mark_done(due_file)
 
     def remove_words(self, index: str) -> None:
-        """One short transaction after another, so that other writes wait little."""
+        """Remove words in one short transaction after another, so that other writes wait little."""
         go_on = self.database.removal(index)
         while not go_on():
-            self.rest(REST)
+            self.pause(REST)

@@ -1,4 +1,4 @@
-"""Everything that a file holds as records, in the order in which another file can take them in."""
+"""Exports everything that a file holds as records, in the order in which another file can take them in."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -16,7 +16,7 @@ from memory_server.storage.tx import Tx
 
 @dataclass(frozen=True, slots=True)
 class ExportService:
-    """It reads a copy of the file: nobody waits for it, and it shows one moment."""
+    """Reads a copy of the file: nobody waits for it, and it shows one moment."""
 
     database: Database
 
@@ -27,20 +27,20 @@ class ExportService:
         caller: Caller = Caller(),  # noqa: B008 - it is frozen
         embeddings: bool = False,
     ) -> Iterator["Export"]:
-        """Everything, or what a project has; with the vectors, where these are wanted.
+        """Export everything, or what a project has; with the vectors, where these are wanted.
 
         Of a project its own facts are exported, and the edges between its own memories.
 
         Raises:
             NotFound: there is no such project.
         """
-        asked = None if project is None else projects.asked(project, caller)
+        meant = None if project is None else projects.asked(project, caller)
         self.database.settle()
         with self.database.snapshot() as tx:
-            unknown = None if asked is None else projects.unknown(tx, asked)
+            unknown = None if meant is None else projects.unknown(tx, meant)
             if unknown is not None:
                 raise NotFound(f"{unknown} Nothing was exported.", Mend.LIST_PROJECTS)
-            name = None if asked is None else projects.name_of(tx, asked)
+            name = None if meant is None else projects.name_of(tx, meant)
             yield Export(tx, name, embeddings, deletions=False)
 
 
@@ -78,9 +78,9 @@ class Export:
         yield from tx.learnt.questions(name)
         yield from tx.exported.conversations(conversation)
         for page in pages(tx.exported.order("short_term")):
-            for said in tx.exported.short_term(page, self.embeddings):
-                if conversation in (None, said.conversation):
-                    yield said
+            for record in tx.exported.short_term(page, self.embeddings):
+                if conversation in (None, record.conversation):
+                    yield record
         yield from tx.exported.long_term(conversation)
         if self.deletions:
             yield from tx.exported.deleted()

@@ -43,7 +43,7 @@ SHOWN = 300
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """`created` is false where the key had a value before.
+    """A fact that was written. `created` is false where the key had a value before.
 
     `hidden_by` is a narrower scope that has the key too: a read without a scope finds that value.
     """
@@ -64,19 +64,19 @@ class FactsFound:
 
 @dataclass(frozen=True, slots=True)
 class FactHistory:
-    """What happened to a key, newest first; `degraded` names the rows that could not be read."""
+    """The changes of a key, newest first; `degraded` names the rows that could not be read."""
 
     changes: list[FactChange]
     degraded: tuple[Problem, ...]
 
 
 def _unheard() -> None:
-    """Nobody is told."""
+    """No-op: this service has nobody to tell that there is something new."""
 
 
 @dataclass(frozen=True, slots=True)
 class FactService:
-    """`count_access` is off where the server was started read-only. `written` is told that there is something new."""
+    """`count_access` is off where the server was started read-only. `written` is called after each write."""
 
     database: Database
     allow_secrets: bool = False
@@ -98,7 +98,7 @@ class FactService:
         return written
 
     def check(self, draft: FactDraft) -> None:
-        """Raises Invalid."""
+        """Raise Invalid where the key is a pattern, or something looks like a credential."""
         if WILDCARD in draft.key:
             raise Invalid(
                 f"`{draft.key}` holds `{WILDCARD}`, which is for patterns. No key may hold it. Nothing was written."
@@ -107,7 +107,7 @@ class FactService:
             refuse_secrets({draft.key: draft.value}, draft.tags)
 
     def write_in(self, tx: WriteTx, draft: FactDraft, scope: Scope, caller: Caller) -> Written:
-        """The same inside a transaction that is open already, after `check`."""
+        """Write a value inside a transaction that is open already, after `check`."""
         refuse_sharing(tx.person, scope)
         project, name_of = caller.project, projects.settle if scope is Scope.PROJECT else projects.name_of
         name, (first, gone, current) = self.guesses.go_on(
@@ -128,57 +128,57 @@ class FactService:
             fact = tx.facts.insert(place, draft, expires_at, caller)
         else:
             fact = tx.facts.replace(current, draft, expires_at, caller)
-        narrower = takewhile(lambda each: each != place, homes(None, caller))
+        narrower = takewhile(lambda scope_home: scope_home != place, homes(None, caller))
         hidden_by = first.home.scope if first and first.home in narrower else None
         return Written(fact, current is None, hidden_by)
 
     def read(self, key: str, scope: Scope | None, tags: tuple[str, ...], caller: Caller) -> Fact | None:
-        """The fact of a key in a scope, or in the first scope that has it. Counts an access."""
+        """Return the fact of a key in a scope, or in the first scope that has it. Counts an access."""
         self.database.settle()
         with self.database.read() as tx:
-            found = self._find_as(tx, key, scope, caller)
-        if found is None or not tagged(found.tags, tags):
+            fact = self._find_as(tx, key, scope, caller)
+        if fact is None or not tagged(fact.tags, tags):
             return None
-        self._mark([found])
-        return found
+        self._mark([fact])
+        return fact
 
     def peek(self, key: str, scope: Scope | None, caller: Caller) -> Fact | None:
-        """As `read`; counts no access."""
+        """Return what `read` returns; counts no access."""
         with self.database.read() as tx:
             return self._find_as(tx, key, scope, caller)
 
     def get(self, key: str, scope: Scope, caller: Caller) -> Fact:
-        """The fact of a key in a scope. Counts no access.
+        """Return the fact of a key in a scope. Counts no access.
 
         Raises:
             NotFound: it has no value.
         """
         with self.database.read() as tx:
-            found = self._find_as(tx, key, scope, caller)
-        if found is None:
+            fact = self._find_as(tx, key, scope, caller)
+        if fact is None:
             raise NotFound(f"No fact `{key}` in the scope {scope}.", Mend.LIST_FACTS)
-        return found
+        return fact
 
     def read_matching(
         self, pattern: str, scope: Scope | None, tags: tuple[str, ...], limit: int, caller: Caller
     ) -> FactsFound:
-        """As `select`; counts an access of each."""
+        """Return what `select` returns; counts an access of each fact."""
         self.database.settle()
-        found = self.select(pattern, scope, tags, limit, caller)
-        self._mark(found.facts)
-        return found
+        matching = self.select(pattern, scope, tags, limit, caller)
+        self._mark(matching.facts)
+        return matching
 
     def select(
         self, pattern: str, scope: Scope | None, tags: tuple[str, ...], limit: int, caller: Caller
     ) -> FactsFound:
-        """The facts whose key fits the pattern, by key."""
+        """Return the facts whose key fits the pattern, by key."""
         with self.database.read() as tx:
-            there = self.guesses.with_caller(
+            headlines = self.guesses.with_caller(
                 tx, caller, lambda here: _fitting(tx, pattern, scope, tags, here)
             )
-            fitting = [each.id for each in there]
-            found = tx.facts.select(fitting[:limit])
-            return FactsFound(found, max(0, len(fitting) - limit), tuple(tx.skipped))
+            fitting = [headline.id for headline in headlines]
+            facts = tx.facts.select(fitting[:limit])
+            return FactsFound(facts, max(0, len(fitting) - limit), tuple(tx.skipped))
 
     def delete(self, key: str, scope: Scope | None, caller: Caller) -> tuple[Fact | None, Forgotten]:
         """Delete the fact that a read without scope would give; None where there is none. It can be brought back for
@@ -190,11 +190,11 @@ class FactService:
         with self.database.write() as tx:
             caller = projects.known(tx, caller)
             _refuse_pattern(tx, key, scope, caller)
-            found = _find(tx, key, scope, caller)
-            if found is not None:
-                refuse_sharing(tx.person, found.home.scope)
-                tx.facts.delete(found, caller)
-            return found, forgetting.deleted(int(found is not None), tx.now)
+            fact = _find(tx, key, scope, caller)
+            if fact is not None:
+                refuse_sharing(tx.person, fact.home.scope)
+                tx.facts.delete(fact, caller)
+            return fact, forgetting.deleted(int(fact is not None), tx.now)
 
     def purge(self, key: str, scope: Scope | None, caller: Caller) -> tuple[Scope | None, Forgotten]:
         """Erase a key with its value and its history for good: in the scope that a read finds, else in the first that
@@ -241,22 +241,22 @@ class FactService:
             return tx.facts.insert(last.home, draft, last.expires_at, caller)
 
     def history(self, key: str, scope: Scope | None, limit: int, caller: Caller) -> FactHistory:
-        """What happened to a key. Without a scope: in the one that a read finds, else any that knows it.
+        """Return the changes of a key. Without a scope: in the one that a read finds, else any that knows it.
 
         Raises:
             NotFound: the key was never written.
         """
         with self.database.read() as tx:
             caller = projects.known(tx, caller)
-            found = _find(tx, key, scope, caller)
-            for place in [found.home] if found else homes(scope, caller):
+            current = _find(tx, key, scope, caller)
+            for place in [current.home] if current else homes(scope, caller):
                 changes = tx.fact_history.select(place, key, limit)
                 if changes or tx.skipped:
                     return FactHistory(changes, tuple(tx.skipped))
         raise NotFound(f"`{key}` was never written.", Mend.LIST_FACTS)
 
     def value_at(self, key: str, scope: Scope | None, then: str, caller: Caller) -> FactChange | None:
-        """The value that a read at a moment, as `timestamp` writes it, would have found. Counts no access."""
+        """Return the value that a read at a moment, as `timestamp` writes it, would have found. Counts no access."""
         with self.database.read() as tx:
             for place in homes(scope, projects.known(tx, caller)):
                 last = tx.fact_history.find_last(place, key, until=then)
@@ -280,7 +280,7 @@ class FactService:
                 tx.facts.let_go(fact)
 
     def _find_as(self, tx: Tx, key: str, scope: Scope | None, caller: Caller) -> Fact | None:
-        """As `_find`, for a caller whose project may have another name in the database."""
+        """Call `_find` for a caller whose project may have another name in the database."""
         return self.guesses.with_caller(tx, caller, lambda here: _find(tx, key, scope, here))
 
     def _mark(self, read: Sequence[Fact]) -> None:
@@ -293,8 +293,8 @@ def _find(tx: Tx, key: str, scope: Scope | None, caller: Caller) -> Fact | None:
 
 
 def _before(tx: Tx, key: str, scope: Scope, caller: Caller) -> tuple[Fact | None, Fact | None, Fact | None]:
-    """The facts of a key before it is written in a scope: the one that a read finds, the expired one of that scope, and
-    the current one of that scope; None where there is none."""
+    """Return the facts of a key before it is written in a scope: the one that a read finds, the expired one of that
+    scope, and the current one of that scope; None where there is none."""
     place = home(scope, caller)
     return tx.together(
         lambda: _find(tx, key, None, caller),
@@ -306,15 +306,15 @@ def _before(tx: Tx, key: str, scope: Scope, caller: Caller) -> tuple[Fact | None
 def _fitting(
     tx: Tx, pattern: str, scope: Scope | None, tags: tuple[str, ...], caller: Caller
 ) -> list[Headline]:
-    there = tx.facts.headlines(homes(scope, caller), pattern.partition(WILDCARD)[0], tags)
-    return [each for each in there if matches(each.key, pattern)]
+    headlines = tx.facts.headlines(homes(scope, caller), pattern.partition(WILDCARD)[0], tags)
+    return [headline for headline in headlines if matches(headline.key, pattern)]
 
 
 def _refuse_pattern(tx: Tx, key: str, scope: Scope | None, caller: Caller) -> None:
-    """A deletion takes one key; where a file has a key with a wildcard from before, also that."""
+    """Raise Invalid for a pattern: a deletion takes one key, also one with a wildcard that a file has from before."""
     if WILDCARD not in key or any(tx.fact_history.find_last(place, key) for place in homes(scope, caller)):
         return
-    names = list(dict.fromkeys(f"`{each.key}`" for each in _fitting(tx, key, scope, (), caller)))
+    names = list(dict.fromkeys(f"`{headline.key}`" for headline in _fitting(tx, key, scope, (), caller)))
     fits = f"fits {len(names)}: {', '.join(names[:NAMED])}" if names else "fits none"
     raise Invalid(
         f"`{key}` is a pattern: a deletion takes one key. It {fits}{', …' if len(names) > NAMED else ''}. "

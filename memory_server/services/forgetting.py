@@ -35,20 +35,20 @@ class ForgettingService:
             self._purge(moment)
             self.database.files.drop_copies(expired_before(moment))
 
-    def purge_deleted(self, told: Callable[[int], None]) -> None:
-        """Purge all that is deleted now, for good; what was only changed can still be undone. `told` hears how many
+    def purge_deleted(self, progress: Callable[[int], None]) -> None:
+        """Purge all that is deleted now, for good; what was only changed can still be undone. `progress` gets how many
         things are left to purge."""
         with self.database.read() as tx:
             before = after(tx.now)
         while left := self.count_deleted(before):
-            told(left)
+            progress(left)
             with self.database.write() as tx:
                 _erase(tx, before, tx.now)
-        told(0)
+        progress(0)
         self.database.files.drop_copies()
 
     def count_deleted(self, before: str | None = None) -> int:
-        """How many things are deleted and not purged yet; those that were deleted before a moment."""
+        """Count the things that are deleted and not purged yet; where a moment is given, those deleted before it."""
         with self.database.read() as tx:
             moment = before or after(tx.now)
             return len(tx.trash.older(moment, None)) + len(
@@ -56,7 +56,7 @@ class ForgettingService:
             )
 
     def _mark_day(self) -> None:
-        """Keep that a server runs today. Tell where the clock may be wrong."""
+        """Record that a server runs today. Warn where the clock may be wrong."""
         with self.database.read() as tx:
             newest, now = tx.server_days.newest(), tx.now
         if newest == day_of(now):
@@ -74,7 +74,7 @@ class ForgettingService:
                 tx.changes.delete(tx.changes.older(before, AT_ONCE))
 
     def _is_due(self, before: str, moment: str) -> bool:
-        """More than one fact is asked for: the first could be a row that cannot be read."""
+        """True if something is to purge. More than one fact is read: the first could be a row that cannot be read."""
         with self.database.read() as tx:
             return bool(
                 tx.trash.older(before, 1)

@@ -240,7 +240,7 @@ class Gathering(Generic[Thing]):
 
     @property
     def _space_id(self) -> int:
-        """The space that answers; 0 where none does."""
+        """Return the id of the space that answers; 0 where none does."""
         return 0 if self.meaning is None else self.meaning.space_id
 
     def _hood(self, around: Surroundings) -> Hood:

@@ -33,7 +33,7 @@ class Neighbour:
 
     @property
     def nearness(self) -> float:
-        """The strength of the strongest edge, or the score where that is more."""
+        """Return the strength of the strongest edge, or the score where that is more."""
         return max([edge.strength for edge in self.edges] + [self.score])
 
 
@@ -68,7 +68,7 @@ class GraphService:
             return tx.edges.connect(edge, caller)
 
     def end(self, edge: Edge) -> Edge:
-        """Let an edge hold no longer; it stays in the graph of earlier moments.
+        """End an edge: it holds no longer, but stays in the graph of earlier moments.
 
         Raises:
             NotFound: there is no such edge, or no such memory.
@@ -97,20 +97,20 @@ class GraphService:
             paths: dict[MemoryId, tuple[MemoryId, ...]] = {id: (id,)}
             frontier, left_out, distance = [id], 0, 0
             while frontier and not left_out and distance < depth:
-                _, (steps, found) = tx.together(
+                _, (steps, number) = tx.together(
                     lambda: None if distance else tx.memories.get(id),  # noqa: B023 - it is called at once
                     lambda: tx.edges.steps(frontier, paths, walk, room - len(paths)),  # noqa: B023
                 )
                 paths |= {step.there: (*paths[step.here], step.there) for step in steps}
                 frontier, left_out, distance = (
                     [step.there for step in steps],
-                    found - len(steps),
+                    number - len(steps),
                     distance + 1,
                 )
-            there, edges = tx.together(
+            memories, edges = tx.together(
                 lambda: tx.memories.select(list(paths)), lambda: tx.edges.between(paths, walk)
             )
-            reached = _as_of(tx, there, walk.at)
+            reached = _as_of(tx, memories, walk.at)
             return Explored(
                 tuple(Reached(memory, len(paths[memory.id]) - 1, paths[memory.id]) for memory in reached),
                 tuple(edges),
@@ -120,12 +120,12 @@ class GraphService:
             )
 
     def hubs(self, limit: int) -> list[Memory]:
-        """The memories that have most edges, most first."""
+        """Return the memories that have most edges, most first."""
         with self.database.read() as tx:
             return tx.memories.select(tx.edges.hubs(limit))
 
     def related(self, id: MemoryId, limit: int, graph: bool, semantic: bool) -> Related:
-        """The memories nearest to one, by edges and by meaning.
+        """Return the memories nearest to one, by edges and by meaning.
 
         Raises:
             Invalid: neither is wanted.
@@ -150,7 +150,7 @@ class GraphService:
                 )
                 for memory in tx.memories.select(list({**by_edge, **cosines}))
             ]
-            near.sort(key=lambda each: (-each.nearness, -each.memory.id))
+            near.sort(key=lambda neighbour: (-neighbour.nearness, -neighbour.memory.id))
             return Related(near[:limit], (*problems, *tx.skipped))
 
         if semantic:
@@ -159,30 +159,30 @@ class GraphService:
             return ask(tx, None)
 
 
-def _as_of(tx: Tx, found: list[Memory], at: str | None) -> list[Memory]:
-    """The memories, each with what had superseded it at a moment."""
+def _as_of(tx: Tx, memories: list[Memory], at: str | None) -> list[Memory]:
+    """Return the memories, each with what had superseded it at a moment."""
     if at is None:
-        return found
-    successors = tx.edges.successors([memory.id for memory in found], at)
-    return [replace(memory, superseded_by=successors.get(memory.id)) for memory in found]
+        return memories
+    successors = tx.edges.successors([memory.id for memory in memories], at)
+    return [replace(memory, superseded_by=successors.get(memory.id)) for memory in memories]
 
 
 def _strongest(tx: Tx, id: MemoryId, limit: int) -> dict[MemoryId, list[Edge]]:
-    """The neighbours over the strongest edges, each with all edges between it and the memory."""
+    """Return the neighbours over the strongest edges, each with all edges between it and the memory."""
     steps, _ = tx.edges.steps([id], [id], Walk(), limit)
-    found: dict[MemoryId, list[Edge]] = {step.there: [] for step in steps}
-    for edge in tx.edges.between([id, *found], Walk()):
+    edges_by_id: dict[MemoryId, list[Edge]] = {step.there: [] for step in steps}
+    for edge in tx.edges.between([id, *edges_by_id], Walk()):
         if id in (edge.source, edge.target):
-            found[edge.other_end(id)].append(edge)
-    return found
+            edges_by_id[edge.other_end(id)].append(edge)
+    return edges_by_id
 
 
 def _alike(
     tx: Tx, meaning: Meaning | Unanswered | None, memory: Memory, limit: int, also: Iterable[MemoryId]
 ) -> tuple[dict[MemoryId, float], dict[MemoryId, float], list[Problem]]:
-    """The scores of the memories that say the most alike; their cosines and those of what edges have found.
+    """Return the scores of the memories most like this one, their cosines and those of `also`, and the problems.
 
-    And why some may be missing.
+    A problem says why some may be missing.
     """
     if meaning is None:
         return {}, {}, []
@@ -192,7 +192,7 @@ def _alike(
     vector = tx.embeddings.vector_of(meaning.space_id, memory.id)
     if vector is None:
         return {}, {}, [Problem(f"meaning did not answer: memory {memory.id} is not embedded yet")]
-    asked = KindSearch(
+    kind_search = KindSearch(
         Embedded.MEMORIES,
         search.load,
         Filter(),
@@ -200,8 +200,8 @@ def _alike(
         "hybrid",
         lambda: memory.project,
     )
-    found = retrieval.alike(tx, memory.content, asked, replace(meaning, vectors=(vector,)))
-    scores = {each.item.thing.id: min(1.0, each.score) for each in found if each.id != memory.id}
+    ranked = retrieval.alike(tx, memory.content, kind_search, replace(meaning, vectors=(vector,)))
+    scores = {hit.item.thing.id: min(1.0, hit.score) for hit in ranked if hit.id != memory.id}
     scores = dict(list(scores.items())[:limit])
     left = tx.embeddings.count_waiting(meaning.space_id, Embedded.MEMORIES)
     problems = [Problem(f"{left} memories are not embedded yet")] if left else []
@@ -210,7 +210,7 @@ def _alike(
 
 
 def _refuse_circle(tx: Tx, edge: Edge) -> None:
-    """What supersedes a memory must not be superseded by it, at any distance."""
+    """Raise Conflict where a memory would supersede its own successor, at any distance."""
     if tx.edges.supersedes(edge.target, edge.source):
         raise Conflict(
             f"Memory {edge.target} already supersedes {edge.source}, directly or through others.",

@@ -22,8 +22,8 @@ class Guesses:
     _last: dict[Hashable, Any] = field(default_factory=dict)
 
     def with_caller(self, tx: Tx, caller: Caller, use: Callable[[Caller], Answer]) -> Answer:
-        """The result of `use` for the caller with the name that its project has in the database. `use` only reads: it
-        may run twice."""
+        """Return the result of `use` for the caller with the name that its project has in the database. `use` only
+        reads: it may run twice."""
         project = caller.project
         _, answer = self.go_on(
             tx,
@@ -37,21 +37,21 @@ class Guesses:
     def go_on(
         self,
         tx: Tx,
-        asked: Hashable,
+        question: Hashable,
         guess: Found,
         find: Callable[[], Found],
         use: Callable[[Found], Answer],
     ) -> tuple[Found, Answer]:
-        """The result of `find`, and the result of `use` for it. `use` only reads: it runs again if the guess was wrong.
+        """Return the result of `find`, and that of `use` for it. `use` only reads: it runs again after a wrong guess.
 
-        `use` runs first with a guess: what `find` gave the last time that the same person asked `asked`, else `guess`.
+        `use` runs first with a guess: what `find` gave when the same person last had this `question`, else `guess`.
         """
-        key = (asked, tx.owner)
+        key = (question, tx.owner)
         last: Found = self._last.get(key, guess)
-        found, answer = tx.together(find, lambda: use(last))
-        if found != last:
-            answer = use(found)
+        result, answer = tx.together(find, lambda: use(last))
+        if result != last:
+            answer = use(result)
         if len(self._last) >= MOST:
             self._last.clear()
-        self._last[key] = found
-        return found, answer
+        self._last[key] = result
+        return result, answer

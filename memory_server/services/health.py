@@ -1,4 +1,4 @@
-"""What a person or a model may ask about the state of the memory: the file, its rows, the jobs, the embedder."""
+"""Reports on the state of the memory: the file, its rows, the jobs, the embedder."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -47,18 +47,18 @@ class Source:
 
 @dataclass(frozen=True, slots=True)
 class Imported:
-    """How many records there were of each kind and outcome, by `kind`; what was refused or conflicts, each told."""
+    """The number of records by kind and outcome; and what was refused or conflicts, with a text for each."""
 
     counts: Mapping[str, Counter[Outcome]]
     refused: tuple[Refusal, ...]
     conflicts: tuple[str, ...]
 
     def total(self, outcome: Outcome) -> int:
-        return sum(each[outcome] for each in self.counts.values())
+        return sum(counter[outcome] for counter in self.counts.values())
 
     @property
     def written(self) -> int:
-        """How many records have changed the database."""
+        """Return the number of records that have changed the database."""
         return sum(map(self.total, (Outcome.ADDED, Outcome.UPDATED, Outcome.DUPLICATE)))
 
 
@@ -100,7 +100,7 @@ class ImportService:
         done = 0
         try:
             for batch in _batches(source.records()):
-                ready = [each for each in batch if self._passes(each, source.name, tally)]
+                ready = [record for record in batch if self._passes(record, source.name, tally)]
                 self._write(run, ready, tally)
                 done += len(batch)
                 progress(done, run.total)
@@ -110,18 +110,18 @@ class ImportService:
         return tally.result()
 
     def _passes(self, record: Record, source: str, tally: _Tally) -> bool:
-        """Whether a record may be written; where not, it is counted and named with the reason."""
+        """True if a record may be written; if not, it is counted and named with the reason."""
         unreadable = isinstance(record, Refusal)
-        found = (Outcome.REFUSED, "") if unreadable else self._refused(record, source)
-        if found is None:
+        refusal = (Outcome.REFUSED, "") if unreadable else self._refused(record, source)
+        if refusal is None:
             return True
-        outcome, why = found
+        outcome, why = refusal
         tally.count(record.kind, outcome)
         tally.refused.append(record if isinstance(record, Refusal) else Refusal(_name(record), why))
         return False
 
     def _refused(self, record: Record, source: str) -> tuple[Outcome, str] | None:
-        """Why a record is left out: it holds a credential, its trigger does not compile, or it cannot be stored."""
+        """Return why a record is left out: a credential, a trigger that does not compile, or what cannot be stored."""
         try:
             kind = None if self.allow_secrets else _secret(record)
         except UnicodeEncodeError:
@@ -140,7 +140,7 @@ class ImportService:
         return None
 
     def _write(self, run: Run, batch: list[Record], tally: _Tally) -> None:
-        """All or nothing: what is counted is on disk."""
+        """Write a batch, all or nothing: what is counted is on disk."""
         outcomes: list[tuple[Record, Outcome | str]] = []
         with self.database.write() as tx:
             for record in batch:
@@ -184,16 +184,16 @@ def _rows(record: Record) -> int:
 
 
 def _secret(record: Record) -> str | None:
-    """What kind of credential a record holds: the same values are read as when its kind is stored by a call."""
+    """Return the kind of credential that a record holds. It reads the same values as a call that stores this kind."""
     match record:
         case MemoryRecord():
             return find_secret(
                 record.content, record.project, list(record.tags), dict(record.metadata), record.session,
-                *(each.content for each in record.history),
+                *(version.content for version in record.history),
             )  # fmt: skip
         case FactRecord():
             return find_secret(
-                *({record.key: each.value} for each in record.steps), list(record.steps[-1].tags)
+                *({record.key: step.value} for step in record.steps), list(record.steps[-1].tags)
             )
         case TurnRecord():
             return find_secret(record.message, record.summary, record.session)
@@ -217,7 +217,7 @@ def _secret(record: Record) -> str | None:
 
 
 def _name(record: Record) -> str:
-    """How a person finds a record in its source; never its text, which may hold a credential."""
+    """Return how a person finds a record in its source; never its text, which may hold a credential."""
     match record:
         case FactRecord():
             return f"fact {record.key}"

@@ -1,4 +1,4 @@
-"""What sessions show over time: memories that are used gain, those that never are lose, questions stay open.
+"""Learns from sessions: memories that are used gain, those that never are lose, questions stay open.
 
 By rule, bounded, off with a setting, listed and forgotten by a command.
 """
@@ -37,13 +37,13 @@ between may be an answer in other words."""
 
 @dataclass(frozen=True, slots=True)
 class Learning:
-    """What a search tells and asks, in its own transactions. Nothing where it is not `on`."""
+    """Records what searches show and ask, in their own transactions. Does nothing where it is not `on`."""
 
     on: bool = True
     guesses: Guesses = field(default_factory=Guesses, compare=False)
 
     def shown(self, tx: WriteTx, ids: Sequence[int], caller: Caller) -> None:
-        """A call has shown these memories."""
+        """Record that a call has shown these memories."""
         if self.on and caller.session:
             tx.memory_uses.show(ids, caller.session)
 
@@ -51,14 +51,14 @@ class Learning:
         return tx.memory_uses.count(ids) if self.on else {}
 
     def wants(self, question: str, caller: Caller) -> bool:
-        """Whether a question that has found nothing is to be kept: not where it holds a credential."""
-        wanted = self.on and caller.session is not None and domain.is_worth_keeping(question)
-        return wanted and find_secret(question) is None
+        """True if a question that has found nothing is to be kept: not where it holds a credential."""
+        is_kept = self.on and caller.session is not None and domain.is_worth_keeping(question)
+        return is_kept and find_secret(question) is None
 
     def asked(
         self, tx: WriteTx, question: str, shown: Sequence[int], caller: Caller, *, answers: bool, vain: bool
     ) -> None:
-        """A question has shown these memories.
+        """Record that a question has shown these memories.
 
         `answers`: the best of all that was found is likely; `vain`: nothing is, and the question is to be kept.
         """
@@ -69,23 +69,25 @@ class Learning:
             self.answered(tx, question, caller)
 
     def unanswered(self, tx: WriteTx, question: str, caller: Caller) -> None:
-        """A question has found nothing: keep it, or count the session where another one has asked it before."""
+        """Keep a question that has found nothing, or count the session where another one has asked it before."""
         if caller.session is None:
             return
         project = projects.known(tx, caller).project.name
-        known = domain.same(domain.words(question), tx.open_questions.select(project))
-        if not known:
+        repeats = domain.same(domain.words(question), tx.open_questions.select(project))
+        if not repeats:
             tx.open_questions.insert(project, " ".join(clean(question).split()), caller.session)
-        elif known[0].session != caller.session:
-            tx.open_questions.ask_again(known[0].id, caller.session)
+        elif repeats[0].session != caller.session:
+            tx.open_questions.ask_again(repeats[0].id, caller.session)
 
     def answered(self, tx: WriteTx, question: str, caller: Caller) -> None:
-        """A question has found something: it is open no more."""
+        """Close a question that has found something."""
         if not self.on:
             return
-        known = self.guesses.with_caller(tx, caller, lambda here: tx.open_questions.select(here.project.name))
-        for each in domain.same(domain.words(question), known):
-            tx.open_questions.delete(each.id)
+        open_questions = self.guesses.with_caller(
+            tx, caller, lambda here: tx.open_questions.select(here.project.name)
+        )
+        for open_question in domain.same(domain.words(question), open_questions):
+            tx.open_questions.delete(open_question.id)
 
 
 ON, OFF = Learning(), Learning(on=False)
@@ -97,7 +99,7 @@ class LearningService:
     on: bool = True
 
     def judge(self, turn: Sequence[Message], caller: Caller) -> None:
-        """Look whether the last turn of a session uses what the session was shown, and whether it asked in vain.
+        """Record which shown memories the last turn of a session uses, and whether the turn asked in vain.
 
         Call it once for a turn. Of what was shown in this turn, the words of the prompt were asked for: only the answer
         proves a use. Of what was shown before, the prompt proves it too, unless it asks.
@@ -105,21 +107,24 @@ class LearningService:
         session = caller.session
         if not self.on or session is None:
             return
-        asked, said = (
-            "\n".join(each.content for each in turn if each.role == role) for role in ("user", "assistant")
+        prompt, answer = (
+            "\n".join(message.content for message in turn if message.role == role)
+            for role in ("user", "assistant")
         )
-        asked, said = asked[:READ], said[:READ]
+        prompt, answer = prompt[:READ], answer[:READ]
         self.database.settle()
         with self.database.read() as tx:
             shown = tx.memory_uses.not_used(session, JUDGED)
             briefed = tx.hook_injections.memories(session)
             candidates = shown | {id: False for id in briefed if id not in shown}
-            texts = {each.id: each for each in tx.memories.select([MemoryId(id) for id in candidates])}
+            texts = {memory.id: memory for memory in tx.memories.select([MemoryId(id) for id in candidates])}
             used = [
-                id for id, before in candidates.items() if _uses(texts.get(MemoryId(id)), before, asked, said)
+                id
+                for id, before in candidates.items()
+                if _uses(texts.get(MemoryId(id)), before, prompt, answer)
             ]
             prompted = [id for id, at_start in briefed.items() if not at_start]
-            vain = self._vain(tx, asked, caller)
+            vain = self._vain(tx, prompt, caller)
         if not candidates and not vain:
             return
         with self.database.write() as tx:
@@ -127,22 +132,22 @@ class LearningService:
             tx.memory_uses.judge(session, list(candidates))
             tx.memory_uses.mark_used(used, session, How.REPEATED)
             if vain:
-                ON.unanswered(tx, asked, caller)
+                ON.unanswered(tx, prompt, caller)
 
     def learnt(self, limit: int) -> list[Learnt]:
-        """The memories that gain or lose, the most used first."""
+        """Return the memories that gain or lose, the most used first."""
         self.database.settle()
         with self.database.read() as tx:
             return tx.memory_uses.select(OFTEN, limit)
 
     def open_questions(self, caller: Caller) -> list[OpenQuestion]:
-        """The questions of the caller's project that at least two sessions have asked in vain, the latest first."""
+        """Return the questions of the caller's project that two or more sessions have asked in vain, latest first."""
         self.database.settle()
         with self.database.read() as tx:
             return open_ones(tx, projects.known(tx, caller))
 
     def all_questions(self) -> list[OpenQuestion]:
-        """Every question that is kept, also those that one session has asked."""
+        """Return every question that is kept, also those that one session has asked."""
         self.database.settle()
         with self.database.read() as tx:
             return tx.open_questions.select(None)
@@ -158,36 +163,36 @@ class LearningService:
         return number
 
     def _vain(self, tx: Tx, prompt: str, caller: Caller) -> bool:
-        """Whether a prompt asks for something that is to be known, and no word of it leads anywhere."""
+        """True if a prompt asks for something that is to be known, and no word of it leads anywhere."""
         prompt = prompt.strip()
         if not asks_for_a_fact(prompt) or not Learning(self.on).wants(prompt, caller):
             return False
         caller = projects.known(tx, caller)
         for index, rows in shared_by(tx, query.parse(prompt).terms).items():
-            near = [id for id, each in rows.items() if each.probability >= LIKELY]
+            near = [id for id, share in rows.items() if share.probability >= LIKELY]
             if near and visible_to(tx, index, near, caller):
                 return False
         return True
 
 
-def _uses(memory: Memory | None, before: bool, asked: str, said: str) -> bool:
+def _uses(memory: Memory | None, before: bool, prompt: str, answer: str) -> bool:
     if memory is None:
         return False
     if before:
-        told = [each for each in sentences.split(asked) if not each.endswith(("?", "？"))]
-        return domain.is_repeated(memory.content, "", "\n".join([*told, said]))
-    return domain.is_repeated(memory.content, asked, said)
+        statements = [sentence for sentence in sentences.split(prompt) if not sentence.endswith(("?", "？"))]
+        return domain.is_repeated(memory.content, "", "\n".join([*statements, answer]))
+    return domain.is_repeated(memory.content, prompt, answer)
 
 
 def open_ones(tx: Tx, caller: Caller) -> list[OpenQuestion]:
-    """The open questions of a project that nothing newer answers by its words. `caller` is as the file knows it."""
-    asked = tx.open_questions.select(caller.project.name, OPEN)
-    return [each for each in asked if not _is_answered(tx, each, caller)]
+    """Return a project's open questions that nothing newer answers by its words; `caller` is as the file knows it."""
+    questions = tx.open_questions.select(caller.project.name, OPEN)
+    return [question for question in questions if not _is_answered(tx, question, caller)]
 
 
 def _is_answered(tx: Tx, question: OpenQuestion, caller: Caller) -> bool:
     for index, rows in shared_by(tx, sorted(domain.words(question.text))).items():
-        covering = [id for id, each in rows.items() if each.mass >= ANSWERED * each.full]
+        covering = [id for id, share in rows.items() if share.mass >= ANSWERED * share.full]
         newer = tx.word_hits.newer(index, covering, question.asked_at) if covering else []
         if newer and visible_to(tx, index, newer, caller):
             return True

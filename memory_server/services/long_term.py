@@ -226,7 +226,7 @@ class LongTermService:
         conversation: str | None,
         caller: Caller = Caller(),  # noqa: B008 - it is frozen
     ) -> tuple[LongTermMemory, list[Wake]]:
-        """A memory whole, and its latest wakes, the last one first.
+        """Return a memory whole, and its latest wakes, the last one first.
 
         Raises:
             NotFound: there is no such memory.
@@ -242,7 +242,7 @@ class LongTermService:
         order: Order = Order.NAME,
         offset: int = 0,
     ) -> Listed:
-        """A page of the memories of a conversation. Without one: those of the caller's project and of no project."""
+        """Return a page of a conversation's memories. Without one: those of the caller's project and of no project."""
         with self.database.read() as tx:
             conversation_ids = places(tx, conversation, caller)
             memories = tx.long_term.select(conversation_ids, order, LISTED, offset)

@@ -28,22 +28,22 @@ KINDS = (Recallable.MEMORY, Recallable.FACT, Recallable.TURN, Recallable.SHORT_T
 
 @dataclass(frozen=True, slots=True)
 class LookWish:
-    """What to look for. A filter that only memories have (`type`, `tags`, `min_importance`) leaves out other kinds."""
+    """The filter of a look. One that only memories have (`type`, `tags`, `min_importance`) leaves out other kinds."""
 
     kinds: frozenset[Recallable] = frozenset(KINDS)
     filter: Filter = field(default_factory=Filter)
 
     @property
     def there(self) -> frozenset[Recallable]:
-        """The kinds that the filters can let pass."""
+        """Return the kinds that the filters can let pass."""
         of_memories = self.filter.type or self.filter.tags or self.filter.min_importance
         return self.kinds & {Recallable.MEMORY} if of_memories else self.kinds
 
 
 @dataclass(frozen=True, slots=True)
 class Spoke:
-    """What spoke for a hit, each from 0 to 1: the share of the words that it holds itself, the cosine of the meaning,
-    what the texts beside it lent, and the share of its score that age and decay left."""
+    """The parts of a hit's score, each from 0 to 1: the share of the words that it holds itself, the cosine of the
+    meaning, what the texts beside it lent, and the share of its score that age and decay left."""
 
     words: float
     meaning: float
@@ -83,51 +83,47 @@ class LookService:
     queue: EmbeddingQueue
 
     def look(self, text: str, wish: LookWish, limit: int, caller: Caller) -> Looked:
-        """What answers a text best; without one the newest. Of all projects alike, unless the filter names one."""
-        given = wish.filter.project
-        among = projects.among(EVERYWHERE if given is None else given, caller)
+        """Return what answers a text best; without a text, the newest. Of all projects alike, or of the filter's."""
+        project = wish.filter.project
+        lookup = projects.among(EVERYWHERE if project is None else project, caller)
         if not text.strip():
             with self.database.read() as tx:
-                where = among(tx)
-                found = sorted(_newest(tx, wish, where, limit), key=lambda each: each.at, reverse=True)
-                return Looked(found[:limit], where.note, tuple(tx.skipped))
+                where = lookup(tx)
+                items = sorted(_newest(tx, wish, where, limit), key=lambda item: item.at, reverse=True)
+                return Looked(items[:limit], where.note, tuple(tx.skipped))
 
         def ask(tx: Tx, meaning: Meaning | Unanswered) -> Looked:
-            known = meaning if isinstance(meaning, Meaning) else None
-            where = among(tx)
-            asked = tuple(_asked(tx, text, wish, where, caller, "hybrid" if known else "keyword"))
-            ranked = retrieval.rank_all(tx, text, asked, known) if asked else []
-            problems = retrieval.without_meaning(tx, [each.kind for each in asked], meaning)
-            shown = [
-                each for place, each in enumerate(ranked) if not place or each.probability >= ranking.LEAST
-            ]
+            by_meaning = meaning if isinstance(meaning, Meaning) else None
+            where = lookup(tx)
+            searches = tuple(_asked(tx, text, wish, where, caller, "hybrid" if by_meaning else "keyword"))
+            ranked = retrieval.rank_all(tx, text, searches, by_meaning) if searches else []
+            problems = retrieval.without_meaning(tx, [kind_search.kind for kind_search in searches], meaning)
+            shown = [hit for place, hit in enumerate(ranked) if not place or hit.probability >= ranking.LEAST]
             return Looked(_in_order(tx, shown)[:limit], where.note, (*problems, *tx.skipped))
 
         return self.queue.read(retrieval.questions(text), ask)
 
 
 def _asked(tx: Tx, text: str, wish: LookWish, where: Among, caller: Caller, mode: str) -> Iterator[Any]:
-    given = wish.filter
-    project = where.only if given.project is not None else EVERYWHERE
-    plain = RecallWish(wish.there, project, given.since, given.until)
-    for each in asked_of(text, plain, where, projects.known(tx, caller), mode, search.load):
-        if isinstance(each.filter, Filter):
-            yield replace(each, filter=replace(given, project=where.only))
+    filter = wish.filter
+    project = where.only if filter.project is not None else EVERYWHERE
+    plain = RecallWish(wish.there, project, filter.since, filter.until)
+    for kind_search in asked_of(text, plain, where, projects.known(tx, caller), mode, search.load):
+        if isinstance(kind_search.filter, Filter):
+            yield replace(kind_search, filter=replace(filter, project=where.only))
         else:
-            yield each
+            yield kind_search
 
 
 def _in_order(tx: Tx, ranked: Sequence[Ranked[Any]]) -> list[Seen]:
-    """What was found, best first; a memory that is superseded behind what supersedes it, as every search has it."""
-    found = {(each.kind, each.id): each for each in ranked}
-    hits = [_hit(each) for each in ranked if isinstance(each.item.thing, Memory)]
+    """Return the hits, best first; a superseded memory behind what supersedes it, as every search has it."""
+    by_id = {(hit.kind, hit.id): hit for hit in ranked}
+    hits = [_hit(hit) for hit in ranked if isinstance(hit.item.thing, Memory)]
     ordered = ranking.in_order(hits, tx.edges.successors([hit.memory.id for hit in hits]))
-    seen = [(hit.rank, hit.score, found[Embedded.MEMORIES, hit.memory.id]) for hit in ordered]
-    seen += [
-        (each.score, each.probability, each) for each in ranked if not isinstance(each.item.thing, Memory)
-    ]
-    seen.sort(key=lambda each: -each[0])
-    return [_found(each, score) for _, score, each in seen]
+    scored = [(hit.rank, hit.score, by_id[Embedded.MEMORIES, hit.memory.id]) for hit in ordered]
+    scored += [(hit.score, hit.probability, hit) for hit in ranked if not isinstance(hit.item.thing, Memory)]
+    scored.sort(key=lambda row: -row[0])
+    return [_found(hit, score) for _, score, hit in scored]
 
 
 def _hit(ranked: Ranked[Any]) -> Hit:
@@ -136,56 +132,56 @@ def _hit(ranked: Ranked[Any]) -> Hit:
 
 def _found(ranked: Ranked[Any], score: float) -> Seen:
     signals, item = ranked.signals, ranked.item
-    own = min(signals.share, signals.cover)
-    spoke = Spoke(own, min(1.0, signals.cosine), signals.share - own, item.prior)
-    seen = replace(_seen(item.thing), score=score, spoke=spoke)
+    words = min(signals.share, signals.cover)
+    spoke = Spoke(words, min(1.0, signals.cosine), signals.share - words, item.prior)
+    shown = replace(_seen(item.thing), score=score, spoke=spoke)
     is_memory = isinstance(item.thing, Memory)
-    return replace(seen, text=search.shown(item.thing, ranked.part)[0]) if is_memory else seen
+    return replace(shown, text=search.shown(item.thing, ranked.part)[0]) if is_memory else shown
 
 
 def _newest(tx: Tx, wish: LookWish, where: Among, limit: int) -> Iterator[Seen]:
-    given = wish.filter
+    filter = wish.filter
     if Recallable.MEMORY in wish.there:
-        for memory in tx.memories.newest(replace(given, project=where.only), limit, 0):
+        for memory in tx.memories.newest(replace(filter, project=where.only), limit, 0):
             yield replace(_seen(memory), text=search.shown(memory)[0])
     for kind, load in _LOADING.items():
         if kind in wish.there:
-            rows = tx.newest.select(kind, where.only, given.since, given.until, limit)
+            rows = tx.newest.select(kind, where.only, filter.since, filter.until, limit)
             things = load(tx, [row.id for row in rows])
             for row in rows:
                 if row.id in things:
                     yield replace(_seen(things[row.id]), project=row.project)
 
 
-def _seen(thing: Memory | Fact | Turn | ShortTermMemory) -> Seen:
-    match thing:
+def _seen(stored: Memory | Fact | Turn | ShortTermMemory) -> Seen:
+    match stored:
         case Memory():
             return Seen(
-                Recallable.MEMORY, thing.id, thing.content, thing.project or "", thing.occurred_at, thing
+                Recallable.MEMORY, stored.id, stored.content, stored.project or "", stored.occurred_at, stored
             )
         case Fact():
-            owner = thing.home.owner if thing.home.scope is Scope.PROJECT else ""
-            said = fact_text.value_of(thing.value)
+            owner = stored.home.owner if stored.home.scope is Scope.PROJECT else ""
+            text = fact_text.value_of(stored.value)
             return Seen(
                 Recallable.FACT,
-                thing.id,
-                said,
+                stored.id,
+                text,
                 owner,
-                thing.updated_at,
-                name=thing.key,
-                scope=thing.home.scope,
+                stored.updated_at,
+                name=stored.key,
+                scope=stored.home.scope,
             )
         case Turn():
-            return Seen(Recallable.TURN, thing.id, turn_text(thing), thing.project, thing.occurred_at)
+            return Seen(Recallable.TURN, stored.id, turn_text(stored), stored.project, stored.occurred_at)
         case ShortTermMemory():
-            return Seen(Recallable.SHORT_TERM, thing.id, thing.text, "", thing.said_at)
+            return Seen(Recallable.SHORT_TERM, stored.id, stored.text, "", stored.said_at)
 
 
 _LOADING: dict[Recallable, Callable[[Tx, list[int]], dict[int, Any]]] = {
-    Recallable.FACT: lambda tx, ids: {each.id: each for each in tx.facts.select(ids)},
-    Recallable.TURN: lambda tx, ids: {each.id: each for each in tx.turns.select(ids)},
+    Recallable.FACT: lambda tx, ids: {fact.id: fact for fact in tx.facts.select(ids)},
+    Recallable.TURN: lambda tx, ids: {turn.id: turn for turn in tx.turns.select(ids)},
     Recallable.SHORT_TERM: lambda tx, ids: {
-        int(id): each for id, each in tx.short_term.select(map(ShortTermId, ids)).items()
+        int(id): memory for id, memory in tx.short_term.select(map(ShortTermId, ids)).items()
     },
 }
 """How the rows of a kind are read whole."""

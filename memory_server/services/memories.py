@@ -108,12 +108,12 @@ class MemoryService:
         without = () if supersedes is None else (supersedes,)
         with self.database.write() as tx:
             tx.memories.expect_insert()
-            ends, (name, fresh, found) = tx.together(
+            ends, (name, fresh, comparison) = tx.together(
                 lambda: _ends(tx, linked),
                 lambda: self._placed(tx, project, Written(text, draft.type, None, fresh_now), without),
             )
             draft = replace(draft, project=name or None)
-            twin = found.twin
+            twin = comparison.twin
             stored = (
                 tx.memories.insert(draft, caller) if twin is None else self._merge(tx, twin, draft, caller)
             )
@@ -128,30 +128,30 @@ class MemoryService:
             queued = changed and not _keep(tx, fresh, stored)
         if queued:
             self.queue.wake()
-        replaced = tuple(each for each in found.maybe_replaced if each not in summarizes)
-        return Stored(stored, twin is not None, queued, found.similar, replaced)
+        replaced = tuple(memory_id for memory_id in comparison.maybe_replaced if memory_id not in summarizes)
+        return Stored(stored, twin is not None, queued, comparison.similar, replaced)
 
     def get(self, ids: Sequence[MemoryId]) -> Read:
-        """Memories whole, in the order asked for, with the accesses that are counted by now. Counts none itself."""
+        """Return memories whole, in the order of `ids`, with the accesses counted by now. Counts none itself."""
         self.database.settle()
         with self.database.read() as tx:
-            found, earlier = tx.together(
+            memories, earlier = tx.together(
                 lambda: tx.memories.select(list(dict.fromkeys(ids))), lambda: tx.memories.earlier(ids)
             )
             skipped = tuple(tx.skipped)
-        there = {memory.id for memory in found}
-        details = [Detailed(memory, tuple(earlier.get(memory.id, ()))) for memory in found]
-        return Read(details, [id for id in dict.fromkeys(ids) if id not in there], skipped)
+        present = {memory.id for memory in memories}
+        details = [Detailed(memory, tuple(earlier.get(memory.id, ()))) for memory in memories]
+        return Read(details, [id for id in dict.fromkeys(ids) if id not in present], skipped)
 
     def past(self, id: MemoryId) -> list[Past]:
-        """The earlier texts of a memory with their times, newest first."""
+        """Return the earlier texts of a memory with their times, newest first."""
         with self.database.read() as tx:
             return tx.memories.past(id)
 
     def update(
         self,
         id: MemoryId,
-        wanted: MemoryChange,
+        change: MemoryChange,
         caller: Caller = Caller(),  # noqa: B008 - it is frozen
     ) -> Updated:
         """Change the fields given; an earlier text stays in the history. It is never merged with another memory.
@@ -160,11 +160,11 @@ class MemoryService:
             Invalid: nothing to change, or it looks like a credential.
             NotFound: no such memory.
         """
-        if wanted == MemoryChange():
+        if change == MemoryChange():
             raise Invalid("Nothing to update.", Mend.NAME_MEMORY_FIELDS)
-        project = None if wanted.project is None else projects.asked(wanted.project, caller)
-        self._refuse_secrets(wanted.content, project and project.name, wanted.tags, wanted.metadata)
-        fresh_now = None if wanted.content is None else self.queue.embed_now(wanted.content)
+        project = None if change.project is None else projects.asked(change.project, caller)
+        self._refuse_secrets(change.content, project and project.name, change.tags, change.metadata)
+        fresh_now = None if change.content is None else self.queue.embed_now(change.content)
         with self.database.write() as tx:
             before, fresh, name = tx.together(
                 lambda: tx.memories.get(id),
@@ -172,19 +172,19 @@ class MemoryService:
                 lambda: None if project is None else projects.settle(tx, project),
             )
             if name is not None:
-                wanted = replace(wanted, project=name)
+                change = replace(change, project=name)
             tx.changes.keep_memory(before, caller)
-            after = tx.memories.replace(before, domain.change(before, wanted), "rewritten")
+            after = tx.memories.replace(before, domain.change(before, change), "rewritten")
             tx.memory_uses.mark_used([id], caller.session, How.CALLED)
             queued = after.content != before.content and not _keep(tx, fresh, after)
-            earlier, found = tx.together(
+            earlier, comparison = tx.together(
                 lambda: tx.memories.earlier([id]),
                 lambda: self._compared_now(tx, after, fresh) if domain.moves(before, after) else Compared(),
             )
         if queued:
             self.queue.wake()
-        same = found.twin or found.restated
-        return Updated(after, tuple(earlier.get(id, ())), found.similar, same.id if same else None)
+        same = comparison.twin or comparison.restated
+        return Updated(after, tuple(earlier.get(id, ())), comparison.similar, same.id if same else None)
 
     def forget(self, id: MemoryId, purge: bool, caller: Caller) -> Forgotten:
         """Delete a memory with its history and edges: it can be brought back for 30 days. Or erase it for good, where
@@ -194,17 +194,17 @@ class MemoryService:
             NotFound: no such memory; to erase, also none that was deleted.
         """
         with self.database.write() as tx:
-            there, deleted = tx.together(
+            number, deleted = tx.together(
                 lambda: tx.trash.put(Kind.MEMORY, [id], caller),
                 lambda: tx.trash.select(Kind.MEMORY, item_id=id),
             )
-            if not there and not (purge and deleted):
+            if not number and not (purge and deleted):
                 raise NotFound(f"No memory {id}, so nothing was deleted.", Mend.FIND_MEMORY)
             if not purge:
-                return forgetting.deleted(there, tx.now)
+                return forgetting.deleted(number, tx.now)
             if not rights.erases(tx.person, (trashed.writer for trashed in deleted)):
                 return forgetting.not_erased(deleted[0].deleted_at)
-            tx.trash.erase([each.id for each in deleted])
+            tx.trash.erase([trashed.id for trashed in deleted])
         return forgetting.erased(1, self.database.files.drop_copies())
 
     def restore(self, id: MemoryId) -> Detailed:
@@ -225,19 +225,19 @@ class MemoryService:
 
     def statistics(
         self,
-        given: str | None,
+        project: str | None,
         caller: Caller = Caller(),  # noqa: B008 - it is frozen
     ) -> Statistics:
         """Counts, of one project or of all."""
-        among = projects.among(given, caller)
+        lookup = projects.among(project, caller)
         answering = self.queue.answering(anew=True)
         with self.database.read() as tx:
             (where, (by_type, by_project, coverage)), jobs, size = tx.together(
                 lambda: self.guesses.go_on(
                     tx,
-                    among.asked,
-                    among.guess,
-                    lambda: among(tx),
+                    lookup.key,
+                    lookup.guess,
+                    lambda: lookup(tx),
                     lambda where: tx.together(
                         lambda: tx.memory_counts.by_type(where.only),
                         lambda: tx.memory_counts.by_project(where.only),
@@ -256,8 +256,8 @@ class MemoryService:
     def _placed(
         self, tx: WriteTx, project: Project, written: Written, without: Collection[MemoryId]
     ) -> tuple[str, Fresh | None, Compared]:
-        """The name of the project, the vector if its space is still in use, and how the text compares with the memories
-        of the project."""
+        """Return the name of the project, the vector if its space is still in use, and how the text compares with the
+        memories of the project."""
 
         def compared(name: str, fresh: Fresh | None) -> Compared:
             person = None if name else tx.owner
@@ -265,7 +265,7 @@ class MemoryService:
                 tx, replace(written, project=name or None, fresh=fresh, person=person), without
             )
 
-        fresh, (name, found) = tx.together(
+        fresh, (name, comparison) = tx.together(
             lambda: usable(tx, written.fresh),
             lambda: self.guesses.go_on(
                 tx,
@@ -275,7 +275,7 @@ class MemoryService:
                 lambda name: compared(name, written.fresh),
             ),
         )
-        return name, fresh, found if fresh is written.fresh else compared(name, fresh)
+        return name, fresh, comparison if fresh is written.fresh else compared(name, fresh)
 
     def _compared(self, tx: Tx, written: Written, without: Collection[MemoryId]) -> Compared:
         return comparing.compare(tx, written, self.texts, without)
@@ -295,13 +295,13 @@ class MemoryService:
 
 
 def _ends(tx: Tx, ids: Sequence[MemoryId]) -> dict[MemoryId, Memory]:
-    """These memories by their ids. Raises NotFound if one does not exist, Unavailable if one cannot be read."""
-    found = {memory.id: memory for memory in tx.memories.select(ids)} if ids else {}
-    return {id: found.get(id) or tx.memories.get(id) for id in ids}
+    """Return these memories by their ids. Raises NotFound if one does not exist, Unavailable if one cannot be read."""
+    memories = {memory.id: memory for memory in tx.memories.select(ids)} if ids else {}
+    return {id: memories.get(id) or tx.memories.get(id) for id in ids}
 
 
 def _keep(tx: WriteTx, fresh: Fresh | None, memory: Memory) -> bool:
-    """Keep the vector of a memory's text; false where that waits in the queue."""
+    """Keep the vector of a memory's text; return False where that waits in the queue."""
     if fresh is None or fresh.texts != (memory.content,):
         return False
     tx.embeddings.keep(fresh.space_id, Embedded.MEMORIES, memory.id, fresh.texts, fresh.vectors)

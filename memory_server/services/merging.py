@@ -1,4 +1,4 @@
-"""Two files become one: what is new in the other one is taken over, changed or deleted here as it was there."""
+"""Merges another file into this one: what is new there is taken over, changed or deleted here as it was there."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -48,7 +48,9 @@ class MergeService:
                 copy.open()
                 with copy.read() as tx:
                     everything = Export(tx, None, embeddings=False, deletions=True)
-                    taken = self.imports.take(Source(OWN, lambda: iter(everything)), None, caller, progress)
-                return replace(taken, conflicts=(*done, *taken.conflicts))
+                    imported = self.imports.take(
+                        Source(OWN, lambda: iter(everything)), None, caller, progress
+                    )
+                return replace(imported, conflicts=(*done, *imported.conflicts))
             finally:
                 copy.close()

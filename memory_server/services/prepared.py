@@ -21,12 +21,12 @@ class PreparedTexts:
 
     def of(self, content: str) -> Text:
         with self._lock:
-            found = self._kept.pop(content, None)
-            if found is None:
-                found = prepare(content, self._segmenter.segment)
+            text = self._kept.pop(content, None)
+            if text is None:
+                text = prepare(content, self._segmenter.segment)
                 self._characters += len(content)
-            self._kept[content] = found
+            self._kept[content] = text
             while self._characters > CHARACTERS:
                 oldest, _ = self._kept.popitem(last=False)
                 self._characters -= len(oldest)
-        return found
+        return text

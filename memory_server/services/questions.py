@@ -22,8 +22,8 @@ class QuestionService:
     database: Database
     recall: RecallService
     learning: LearningService
-    _seen: tuple[int, ...] = field(default=())
-    """What was stored last when the questions were asked last."""
+    _newest: tuple[int, ...] = field(default=())
+    """The newest that was stored when the questions were asked last."""
 
     def close_answered(self) -> None:
         """Ask every open question again where something was stored since, and delete those that are answered."""
@@ -32,19 +32,19 @@ class QuestionService:
         with self.database.read() as tx:
             newest = tx.written.newest()
         questions = self.learning.all_questions()
-        if not questions or newest == self._seen:
+        if not questions or newest == self._newest:
             return
-        for each in questions[:AT_ONCE]:
-            caller = Caller(project=Project(each.project, each.project), person=_who(each))
+        for question in questions[:AT_ONCE]:
+            caller = Caller(project=Project(question.project, question.project), person=_who(question))
             with acting.as_(caller.person):
-                found, problems, _ = self.recall.find(each.text, RecallWish(), caller)
+                hits, problems, _ = self.recall.find(question.text, RecallWish(), caller)
             if problems:  # without meaning it would not be found; another run asks it
                 return
-            if found and found[0].score >= SURE:
-                self.learning.forget(question=each.id)
-        self._seen = newest
+            if hits and hits[0].score >= SURE:
+                self.learning.forget(question=question.id)
+        self._newest = newest
 
 
-def _who(asked: OpenQuestion) -> Person | None:
-    """Who sees what may answer a question: the person who asks, as far as is sure, or the owner of the file."""
-    return Person(asked.person, frozenset({asked.project} - {""})) if asked.person else None
+def _who(question: OpenQuestion) -> Person | None:
+    """Return who sees what may answer a question: the person who asks, as far as is sure, or the owner of the file."""
+    return Person(question.person, frozenset({question.project} - {""})) if question.person else None

@@ -97,14 +97,14 @@ class RecallService:
         self, text: str, wish: RecallWish, caller: Caller
     ) -> tuple[list[Found], tuple[Problem, ...], str | None]:
         """Return all that may answer, best first; why that is less than it could be; a note on an unknown project."""
-        among = projects.among(wish.project, caller)
+        lookup = projects.among(wish.project, caller)
 
         def ask(tx: Tx, meaning: Meaning | Unanswered) -> tuple[list[Found], tuple[Problem, ...], str | None]:
             _, answered = self.guesses.go_on(
                 tx,
-                (among.asked, caller.project),
-                (among.guess, caller.project.name),
-                lambda: tx.together(lambda: among(tx), lambda: projects.name_of(tx, caller.project)),
+                (lookup.key, caller.project),
+                (lookup.guess, caller.project.name),
+                lambda: tx.together(lambda: lookup(tx), lambda: projects.name_of(tx, caller.project)),
                 lambda resolved: answer(tx, meaning, resolved[0], projects.called(caller, resolved[1])),
             )
             return answered
@@ -162,7 +162,7 @@ def asked_of(
 
     Facts and short-term memories are those of the project that is named, else of the caller's and of the user.
     """
-    everywhere, first = wish.project == EVERYWHERE, where.own
+    everywhere, first = wish.project == EVERYWHERE, where.first
 
     def first_project() -> str | None:
         return first

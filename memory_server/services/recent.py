@@ -1,4 +1,4 @@
-"""What was stored last of a project: memories, facts and turns together, the newest first."""
+"""Lists what was stored last of a project: memories, facts and turns together, the newest first."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -38,16 +38,16 @@ class RecentService:
     database: Database
 
     def recent(self, max_tokens: int, caller: Caller) -> Recent:
-        """The newest of the caller's project and session, in at most so many tokens. Reads only."""
+        """Return the newest of the caller's project and session, in at most so many tokens. Reads only."""
         with self.database.read() as tx:
             here = projects.known(tx, caller)
-            found = sorted(_newest(tx, here), key=lambda each: each[0], reverse=True)
-            lines = (line(each, shortened(each.said, SHOWN)) for _, each in found)
+            dated_hits = sorted(_newest(tx, here), key=lambda dated: dated[0], reverse=True)
+            lines = (line(hit, shortened(hit.said, SHOWN)) for _, hit in dated_hits)
             return Recent(here.project.name, fitting(lines, HEADROOM * max_tokens), tuple(tx.skipped))
 
 
 def _newest(tx: Tx, caller: Caller) -> Iterator[tuple[str, Found]]:
-    """Each with the moment at which it was."""
+    """Yield the newest texts, each with its moment."""
     project = caller.project.name
     for memory in tx.memories.newest_of(project, OF_EACH):
         yield (
@@ -55,13 +55,13 @@ def _newest(tx: Tx, caller: Caller) -> Iterator[tuple[str, Found]]:
             _found(Recallable.MEMORY, f"m{memory.id}", memory.content, memory.occurred_at),
         )
     for turn in tx.turns.newest(project, OF_EACH):
-        said = turn.summary.strip() or turn.message
-        yield turn.occurred_at, _found(Recallable.TURN, f"t{turn.id}", said, turn.occurred_at)
-    there = tx.facts.headlines(homes(None, caller), newest_first=True)[:OF_EACH]
-    for fact in tx.facts.select([each.id for each in there]):
-        said = fact_text.of(fact.key, fact.value)
-        yield fact.updated_at, _found(Recallable.FACT, f"f {fact.key}", said, fact.updated_at)
+        text = turn.summary.strip() or turn.message
+        yield turn.occurred_at, _found(Recallable.TURN, f"t{turn.id}", text, turn.occurred_at)
+    headlines = tx.facts.headlines(homes(None, caller), newest_first=True)[:OF_EACH]
+    for fact in tx.facts.select([headline.id for headline in headlines]):
+        text = fact_text.of(fact.key, fact.value)
+        yield fact.updated_at, _found(Recallable.FACT, f"f {fact.key}", text, fact.updated_at)
 
 
-def _found(kind: Recallable, ref: str, said: str, at: str) -> Found:
-    return Found(kind, ref, said, at[:10], 1.0)
+def _found(kind: Recallable, ref: str, text: str, at: str) -> Found:
+    return Found(kind, ref, text, at[:10], 1.0)

@@ -1,4 +1,4 @@
-"""What a prompt should bring to mind: first the long-term memories that it wakes, then what it is likely about.
+"""Reminds a session of what fits a prompt: first the long-term memories that it wakes, then what it is likely about.
 
 Each text is said once in a session. How texts are found, and which triggers can be evaluated, depends on the process: a
 hook has a tenth of a second, a server has the embedder and JavaScript.
@@ -46,31 +46,33 @@ class RemindingService:
     find: Find
 
     def remind(self, prompt: str, max_tokens: int, caller: Caller) -> Reminder:
-        """Lines with the prompts that woke, then with what is likely to bear on a prompt, best first, in at most so
-        many tokens. What this session has been told already is left out. Nothing is recorded."""
+        """Return lines with the prompts that woke, then with what is likely to bear on a prompt, best first, in at
+        most so many tokens. What this session has been told already is left out. Nothing is recorded."""
         with self.database.read() as tx:
-            told = tx.hook_injections.in_context(caller.session) if caller.session else set()
-        awake = frozenset(LongTermId(id) for kind, id in told if kind is Injected.WOKEN)
+            told_rows = tx.hook_injections.in_context(caller.session) if caller.session else set()
+        awake = frozenset(LongTermId(id) for kind, id in told_rows if kind is Injected.WOKEN)
         due = self.waking.due(_judged(prompt), awake, caller)
         text = telling(prompt, READ)
-        found: list[Found] = []
+        hits: list[Found] = []
         if not all(map(is_small_talk, query.parse(text).terms)):
-            found = [each for each in self.find(text, told, caller) if _row(each) not in told][:SHOWN]
-        answer = recall.compose(text, [_of(each) for each in due], found, max_tokens, OF_WOKEN)
-        why = {(Injected.WOKEN, int(each.id)): each.why for each in due}
+            hits = [hit for hit in self.find(text, told_rows, caller) if _row(hit) not in told_rows][:SHOWN]
+        answer = recall.compose(text, [_of(woken) for woken in due], hits, max_tokens, OF_WOKEN)
+        why = {(Injected.WOKEN, int(woken.id)): woken.why for woken in due}
         lines = answer.text.split("\n") if answer.items else []
         rows = map(_row, answer.items)
-        said = [Mention(*row, estimate(line), why.get(row)) for row, line in zip(rows, lines, strict=True)]
-        return Reminder(answer.text, tuple(said))
+        mentions = [
+            Mention(*row, estimate(line), why.get(row)) for row, line in zip(rows, lines, strict=True)
+        ]
+        return Reminder(answer.text, tuple(mentions))
 
 
 def _of(due: Due) -> Found:
-    said = sentences.shortened(due.prompt, PROMPT)
-    return Found(Recallable.WOKEN, f"w {due.name}", said, None, 1.0, id=due.id)
+    text = sentences.shortened(due.prompt, PROMPT)
+    return Found(Recallable.WOKEN, f"w {due.name}", text, None, 1.0, id=due.id)
 
 
-def _row(found: Found) -> tuple[Injected, int]:
-    return Injected(found.kind.value), found.id
+def _row(hit: Found) -> tuple[Injected, int]:
+    return Injected(hit.kind.value), hit.id
 
 
 def _judged(prompt: str) -> str:

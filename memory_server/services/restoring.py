@@ -33,7 +33,7 @@ def check(source: Path, target: Path) -> Backup:
     return restoring.check(source, packaged.load(packaged.folder()))
 
 
-def restore(source: Path, target: Path, now: datetime, told: Callable[[int, int], None]) -> Restored:
+def restore(source: Path, target: Path, now: datetime, progress: Callable[[int, int], None]) -> Restored:
     """Check a backup, keep the old file beside, and put a copy of the backup in its place. An older schema is migrated
     when the file is opened.
 
@@ -44,7 +44,7 @@ def restore(source: Path, target: Path, now: datetime, told: Callable[[int, int]
     version = check(source, target).version
     target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     migrations = packaged.load(packaged.folder())
-    return Restored(version, restoring.replace(source, target, migrations, timestamp(now), told))
+    return Restored(version, restoring.replace(source, target, migrations, timestamp(now), progress))
 
 
 def is_backup_of(backup: Path, database: Where) -> bool:

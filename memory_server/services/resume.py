@@ -154,8 +154,8 @@ def _facts(tx: Tx, caller: Caller, limit: int) -> _Known:
 
 
 def _memories(tx: Tx, project: str, limit: int) -> tuple[list[Memory], Disputes]:
-    """The memories that matter most now, the newest of each type, and what matters most in all projects; and which
-    memories contradict each."""
+    """Return the memories that matter most now, the newest of each type, and what matters most in all projects; and
+    which memories contradict each."""
     memory_lists = tx.each(
         [
             lambda: tx.standing.most_important(project, limit),
@@ -168,7 +168,7 @@ def _memories(tx: Tx, project: str, limit: int) -> tuple[list[Memory], Disputes]
 
 
 def _events(tx: Tx, project: str) -> list[Event]:
-    """The newest turns and observations of the project."""
+    """Return the newest turns and observations of the project."""
 
     def observed() -> tuple[list[Memory], Disputes]:
         observations = tx.memories.newest_current(project, MemoryType.OBSERVATION, EVENTS)

@@ -54,8 +54,8 @@ class ReviewService:
     learns: bool = True
 
     def review(self, conversation: str | None, caller: Caller) -> Review:
-        """What to look at in the caller's project. Triggers are those of a conversation, or of the project and of no
-        project. Reads only."""
+        """List what to look at in the caller's project. Triggers are those of a conversation, or of the project and
+        of no project. Reads only."""
         self.database.settle()
         with self.database.read() as tx:
             note = projects.unknown(tx, caller.project) if caller.project.is_given else None
@@ -84,23 +84,27 @@ def _contradictions(tx: Tx, project: str) -> Iterator[Finding]:
 
 
 def _duplicates(tx: Tx, project: str, segmenter: Segmenter) -> Iterator[Finding]:
-    there = tx.memories.newest_of(project, COMPARED)
-    pairs = domain.duplicates(there, segmenter.segment)
-    for (kept, other), _ in zip(pairs, range(OF_EACH), strict=False):
-        text = f"[m{other.id}] says the same as [m{kept.id}]. {_told(other)}"
-        mend = Hint(Mend.DELETE_DUPLICATE, {"id": other.id})
-        yield Finding(Kind.DUPLICATE, (f"m{other.id}", f"m{kept.id}"), Problem(text, (mend,)))
+    memories = tx.memories.newest_of(project, COMPARED)
+    pairs = domain.duplicates(memories, segmenter.segment)
+    for (original, duplicate), _ in zip(pairs, range(OF_EACH), strict=False):
+        text = f"[m{duplicate.id}] says the same as [m{original.id}]. {_told(duplicate)}"
+        mend = Hint(Mend.DELETE_DUPLICATE, {"id": duplicate.id})
+        yield Finding(Kind.DUPLICATE, (f"m{duplicate.id}", f"m{original.id}"), Problem(text, (mend,)))
 
 
 def _stale_tasks(tx: Tx, caller: Caller) -> Iterator[Finding]:
-    there = narrowest(tx.facts.headlines(homes(None, caller), newest_first=True))
-    old = [each.id for each in there if _is_work(each) and _days(tx, each.updated_at) > UNTOUCHED]
+    headlines = narrowest(tx.facts.headlines(homes(None, caller), newest_first=True))
+    old = [
+        headline.id
+        for headline in headlines
+        if _is_work(headline) and _days(tx, headline.updated_at) > UNTOUCHED
+    ]
     for fact in tx.facts.select(old[:OF_EACH]):
         if still_open(fact.value) is None:
             continue
         days = round(_days(tx, fact.updated_at))
-        said = shortened(fact_as_text(fact.key, fact.value), SHOWN)
-        text = f"[f {fact.key}] was not touched for {days} days, since {_day(fact.updated_at)}. {said}"
+        shown = shortened(fact_as_text(fact.key, fact.value), SHOWN)
+        text = f"[f {fact.key}] was not touched for {days} days, since {_day(fact.updated_at)}. {shown}"
         mend = Hint(Mend.CLOSE_TASK, {"key": fact.key, "scope": fact.home.scope.value})
         yield Finding(Kind.STALE_TASK, (f"f {fact.key}",), Problem(text, (mend,)))
 
@@ -109,27 +113,30 @@ def _unused_triggers(tx: Tx, places: Sequence[str]) -> Iterator[Finding]:
     before = timestamp(parse(tx.now) - timedelta(days=WOKEN_WITHIN))
     for name in places:
         place = tx.conversations.find(name)
-        found = [] if place is None else tx.long_term.never_woken(place, before, OF_EACH)
-        for each in found:
+        memories = [] if place is None else tx.long_term.never_woken(place, before, OF_EACH)
+        for memory in memories:
             wrong = (
-                f"has a trigger that fails: {shortened(each.error, SHOWN)}"
-                if each.error
-                else f"was never woken since {_day(each.created_at)}"
+                f"has a trigger that fails: {shortened(memory.error, SHOWN)}"
+                if memory.error
+                else f"was never woken since {_day(memory.created_at)}"
             )
-            text = f"[w {each.name}] {wrong}. {shortened(each.prompt, SHOWN)}"
-            mend = Hint(Mend.MEND_TRIGGER, {"name": each.name, "conversation": name})
-            yield Finding(Kind.UNUSED_TRIGGER, (f"w {each.name}",), Problem(text, (mend,)))
+            text = f"[w {memory.name}] {wrong}. {shortened(memory.prompt, SHOWN)}"
+            mend = Hint(Mend.MEND_TRIGGER, {"name": memory.name, "conversation": name})
+            yield Finding(Kind.UNUSED_TRIGGER, (f"w {memory.name}",), Problem(text, (mend,)))
 
 
 def _open_questions(tx: Tx, here: Caller) -> Iterator[Finding]:
-    for each in learning.open_ones(tx, here)[:OF_EACH]:
-        text = f"{each.sessions} sessions asked in vain, last on {_day(each.asked_at)}: {shortened(each.text, SHOWN)}"
-        mend = Hint(Mend.ANSWER_QUESTION, {"question": f"q{each.id}"})
-        yield Finding(Kind.OPEN_QUESTION, (f"q{each.id}",), Problem(text, (mend,)))
+    for question in learning.open_ones(tx, here)[:OF_EACH]:
+        text = (
+            f"{question.sessions} sessions asked in vain, last on {_day(question.asked_at)}: "
+            f"{shortened(question.text, SHOWN)}"
+        )
+        mend = Hint(Mend.ANSWER_QUESTION, {"question": f"q{question.id}"})
+        yield Finding(Kind.OPEN_QUESTION, (f"q{question.id}",), Problem(text, (mend,)))
 
 
-def _is_work(each: Headline) -> bool:
-    return heading_of(each.key, each.home.scope) in (Heading.BLOCKED, Heading.TASK, Heading.UNDER_WAY)
+def _is_work(headline: Headline) -> bool:
+    return heading_of(headline.key, headline.home.scope) in (Heading.BLOCKED, Heading.TASK, Heading.UNDER_WAY)
 
 
 def _days(tx: Tx, moment: str) -> float:

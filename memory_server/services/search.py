@@ -35,9 +35,9 @@ EVERYTHING = ("", "*")
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """What a search answers; `degraded` says why it is less than it could be, `note` what a reader should know.
+    """The result of a search; `degraded` says why it is less than it could be, `note` what a reader should know.
 
-    `own` is the name that the caller's project has in the file, where its memories come first. `likely`: one of the
+    `own_project` is the name of the caller's project in the file, whose memories come first. `likely`: one of the
     memories is likely to answer.
     """
 
@@ -45,7 +45,7 @@ class Found:
     embedder: str
     degraded: tuple[Problem, ...]
     note: str | None = None
-    own: str | None = None
+    own_project: str | None = None
     likely: bool = True
 
 
@@ -62,7 +62,7 @@ class SearchService:
     def search(
         self,
         text: str,
-        wanted: Filter,
+        filter: Filter,
         limit: int,
         mode: str,
         *,
@@ -70,121 +70,121 @@ class SearchService:
         likely: bool = False,
         caller: Caller = Caller(),  # noqa: B008 - it is frozen
     ) -> Found:
-        """The memories that answer a question best, each counted as accessed once.
+        """Return the memories that answer a question best, each counted as accessed once.
 
         `mode` is hybrid, semantic or keyword. Where meaning cannot answer, words do, and `degraded` says why. With
         `likely`, those that hardly answer are left out, but for the best. Memories of other projects than the caller's
         come later; not where the project is `*`, or the caller has none. An empty text or `*` lists the newest
         memories, with score 1.
         """
-        among = projects.among(wanted.project, caller)
+        lookup = projects.among(filter.project, caller)
         if text.strip() in EVERYTHING:
-            return self._newest(wanted, among, limit, offset)
+            return self._newest(filter, lookup, limit, offset)
 
         def ask(tx: Tx, meaning: Meaning | Unanswered | None) -> Found:
-            if among.one is None:
+            if lookup.only is None:
                 return answer(tx, meaning, None)
-            _, found = self.guesses.go_on(
-                tx, among.asked, among.guess, lambda: among(tx), lambda where: answer(tx, meaning, where)
+            _, result = self.guesses.go_on(
+                tx, lookup.key, lookup.guess, lambda: lookup(tx), lambda where: answer(tx, meaning, where)
             )
-            return found
+            return result
 
         def answer(tx: Tx, meaning: Meaning | Unanswered | None, where: Among | None) -> Found:
-            known = meaning if isinstance(meaning, Meaning) else None
-            own = cache(partial(_own, tx, among, where))
-            asked = KindSearch(
+            by_meaning = meaning if isinstance(meaning, Meaning) else None
+            own_project = cache(partial(_own, tx, lookup, where))
+            kind_search = KindSearch(
                 Embedded.MEMORIES,
                 partial(load, learning=self.learning),
-                replace(wanted, project=where.only if where else None),
+                replace(filter, project=where.only if where else None),
                 limit + offset,
-                mode if known else "keyword",
-                own,
+                mode if by_meaning else "keyword",
+                own_project,
             )
             hits, problems = tx.together(
-                lambda: _hits(tx, text, asked, known),
+                lambda: _hits(tx, text, kind_search, by_meaning),
                 lambda: retrieval.without_meaning(tx, [Embedded.MEMORIES], meaning),
             )
-            floor = ranking.LIKELY if known and not known.space.lexical else ranking.LIKELY_BY_WORDS
+            floor = ranking.LIKELY if by_meaning and not by_meaning.space.lexical else ranking.LIKELY_BY_WORDS
             answered = bool(hits) and hits[0].score >= floor
             hits = (ranking.likely(hits) if likely else hits)[offset : offset + limit]
             return Found(
                 hits,
-                name(known.space) if known else "none",
+                name(by_meaning.space) if by_meaning else "none",
                 (*problems, *tx.skipped),
                 (where.note if where else None)
                 or (NOT_LIKELY if hits and not (answered or offset) else None),
-                own(),
+                own_project(),
                 answered,
             )
 
         if mode == "keyword":
             with self.database.read() as tx:
-                found = ask(tx, None)
+                result = ask(tx, None)
         else:
-            found = self.queue.read(retrieval.questions(text), ask)
-        whole = wanted == Filter() and mode == "hybrid" and not offset and not found.degraded
-        self._record(text, found, caller, whole)
-        return found
+            result = self.queue.read(retrieval.questions(text), ask)
+        whole = filter == Filter() and mode == "hybrid" and not offset and not result.degraded
+        self._record(text, result, caller, whole)
+        return result
 
-    def _newest(self, wanted: Filter, among: projects.Where, limit: int, offset: int) -> Found:
+    def _newest(self, filter: Filter, lookup: projects.Where, limit: int, offset: int) -> Found:
         with self.database.read() as tx:
             where, newest = self.guesses.go_on(
                 tx,
-                among.asked,
-                among.guess,
-                lambda: among(tx),
-                lambda where: tx.memories.newest(replace(wanted, project=where.only), limit, offset),
+                lookup.key,
+                lookup.guess,
+                lambda: lookup(tx),
+                lambda where: tx.memories.newest(replace(filter, project=where.only), limit, offset),
             )
             hits = [
                 Hit(memory, 1.0, 1.0, Why(0.0, 0.0, scoring.decayed_score(memory, tx.now)), *shown(memory))
                 for memory in newest
             ]
-            return Found(hits, "none", tuple(tx.skipped), where.note, where.own)
+            return Found(hits, "none", tuple(tx.skipped), where.note, where.first)
 
-    def _record(self, text: str, found: Found, caller: Caller, whole: bool) -> None:
+    def _record(self, text: str, result: Found, caller: Caller, whole: bool) -> None:
         """Count the accesses, and keep what the search teaches; `whole`: it asked for all that may answer."""
-        surely = [hit.memory.id for hit in found.hits if hit.score >= ranking.LEAST]
-        vain = whole and not found.likely and self.learning.wants(text, caller)
+        surely = [hit.memory.id for hit in result.hits if hit.score >= ranking.LEAST]
+        vain = whole and not result.likely and self.learning.wants(text, caller)
         if not (surely or vain) or not self.count_access:
             return
 
         def mark(tx: WriteTx) -> None:
             tx.memories.mark_accessed(surely)
-            self.learning.asked(tx, text, surely, caller, answers=found.likely, vain=vain)
+            self.learning.asked(tx, text, surely, caller, answers=result.likely, vain=vain)
 
         self.database.later(mark)
 
 
-def _own(tx: Tx, among: projects.Where, where: Among | None) -> str | None:
-    """The project that comes first: where the search looks in all, nothing else needs to be known before."""
-    return among.first(tx) if where is None else where.own
+def _own(tx: Tx, lookup: projects.Where, where: Among | None) -> str | None:
+    """Return the project that comes first. Where the search looks in all, nothing else needs to be known before."""
+    return lookup.first(tx) if where is None else where.first
 
 
-def _hits(tx: Tx, text: str, asked: KindSearch[Memory], meaning: Meaning | None) -> list[Hit]:
-    """All hits that are worth showing, in order, with what edges say of them."""
-    ranked = retrieval.rank(tx, text, asked, meaning)
-    known = [_hit(tx, each) for each in ranked[: 2 * asked.limit + SPARE]]
-    if not known:
+def _hits(tx: Tx, text: str, kind_search: KindSearch[Memory], meaning: Meaning | None) -> list[Hit]:
+    """Return all hits that are worth showing, in order, with what edges say of them."""
+    ranked = retrieval.rank(tx, text, kind_search, meaning)
+    candidates = [_hit(tx, row) for row in ranked[: 2 * kind_search.limit + SPARE]]
+    if not candidates:
         return []
-    ids = [hit.memory.id for hit in known]
+    ids = [hit.memory.id for hit in candidates]
     successors, near, linked = tx.together(
         lambda: tx.edges.successors(ids),
         lambda: tx.edges.strongest(ids[0], ranking.NEIGHBOURS),
-        lambda: tx.edges.answering(ids[: asked.limit], LINKED_CONTENT),
+        lambda: tx.edges.answering(ids[: kind_search.limit], LINKED_CONTENT),
     )
-    there = {hit.memory.id for hit in known}
-    holding = [id for id in successors.values() if id not in successors and id not in there]
-    known += _joining(tx, holding, asked)
-    hits = ranking.in_order(known, successors)
+    candidate_ids = {hit.memory.id for hit in candidates}
+    holding = [id for id in successors.values() if id not in successors and id not in candidate_ids]
+    candidates += _joining(tx, holding, kind_search)
+    hits = ranking.in_order(candidates, successors)
     if hits[0].memory.id != ids[0]:
         near = tx.edges.strongest(hits[0].memory.id, ranking.NEIGHBOURS)
-    there = {hit.memory.id for hit in known}
-    unseen = [id for edge in near for id in (edge.source, edge.target) if id not in there]
-    hits = ranking.with_neighbours(hits, near, [*known, *_joining(tx, unseen, asked)])
+    candidate_ids = {hit.memory.id for hit in candidates}
+    unseen = [id for edge in near for id in (edge.source, edge.target) if id not in candidate_ids]
+    hits = ranking.with_neighbours(hits, near, [*candidates, *_joining(tx, unseen, kind_search)])
     hits.sort(key=lambda hit: hit.memory.is_digest)  # it must not take the place of what it was made from
-    others = {hit.memory.id for hit in hits[: asked.limit]} - {*ids[: asked.limit]}
-    if others:
-        linked |= tx.edges.answering(others, LINKED_CONTENT)
+    joined_ids = {hit.memory.id for hit in hits[: kind_search.limit]} - {*ids[: kind_search.limit]}
+    if joined_ids:
+        linked |= tx.edges.answering(joined_ids, LINKED_CONTENT)
     return ranking.with_linked(hits, linked)
 
 
@@ -198,33 +198,34 @@ def _hit(tx: Tx, ranked: Ranked[Memory]) -> Hit:
 
 
 def shown(memory: Memory, number: int = 0) -> tuple[str, str | None]:
-    """The text of a memory that is shown, and which part of a long one that is."""
+    """Return the text of a memory that is shown, and which part of a long one that is."""
     count = len(parts.starts(len(memory.content)))
     if count == 1:
         return memory.content, None
     return parts.shown(memory.content, number), f"{number + 1} of {count}"
 
 
-def _joining(tx: Tx, ids: Sequence[MemoryId], asked: KindSearch[Memory]) -> list[Hit]:
-    """Memories that join a search over an edge, where its filter lets them."""
+def _joining(tx: Tx, ids: Sequence[MemoryId], kind_search: KindSearch[Memory]) -> list[Hit]:
+    """Return memories that join a search over an edge, where its filter lets them."""
     if not ids:
         return []
-    passing, found = tx.together(
-        lambda: tx.candidates.passing(asked.kind, ids, asked.filter), lambda: tx.memories.select(ids)
+    passing, memories = tx.together(
+        lambda: tx.candidates.passing(kind_search.kind, ids, kind_search.filter),
+        lambda: tx.memories.select(ids),
     )
     return [
         Hit(memory, 0.0, 0.0, Why(0.0, 0.0, scoring.decayed_score(memory, tx.now)), *shown(memory))
-        for memory in found
+        for memory in memories
         if memory.id in passing
     ]
 
 
 def load(tx: Tx, ids: Sequence[int], learning: Learning = OFF) -> dict[int, Item[Memory]]:
-    """These memories as the ranking reads them. This is the one place where their uses count."""
-    found, uses = tx.together(
+    """Return these memories as the ranking reads them. This is the one place where their uses count."""
+    memories, uses = tx.together(
         lambda: tx.memories.select([MemoryId(id) for id in ids]), lambda: learning.counts(tx, ids)
     )
-    return {memory.id: _item(memory, uses.get(memory.id, Uses()), tx.now) for memory in found}
+    return {memory.id: _item(memory, uses.get(memory.id, Uses()), tx.now) for memory in memories}
 
 
 def _item(memory: Memory, uses: Uses, now: str) -> Item[Memory]:

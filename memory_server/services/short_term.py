@@ -179,8 +179,8 @@ class ShortTermService:
         role_weights: Mapping[str, float],
         caller: Caller = Caller(),  # noqa: B008 - it is frozen
     ) -> Recall:
-        """The memories of this conversation that share keywords with its last messages: two top, one next; and two
-        random others. Each top and next one gains score."""
+        """Return the memories of this conversation that share keywords with its last messages: two top, one next; and
+        two random others. Each top and next one gains score."""
         question_words = keywords(messages, self.extractor.extract, role_weights)
         with self.database.read() as tx:
             _, place = self.guesses.go_on(
@@ -210,7 +210,7 @@ class ShortTermService:
         conversation: str | None,
         caller: Caller = Caller(),  # noqa: B008 - it is frozen
     ) -> Matching:
-        """The memories that the pattern is found in.
+        """Return the memories that the pattern is found in.
 
         Raises:
             Invalid: that takes too long.
@@ -276,7 +276,7 @@ class ShortTermService:
             return len(deleted)
 
     def get(self, id: ShortTermId) -> ShortTermMemory:
-        """One memory whole.
+        """Return one memory whole.
 
         Raises:
             NotFound: there is none.
@@ -317,7 +317,7 @@ class ShortTermService:
             return Statistics(tx.short_term.totals(place), tx.conversations.cleanups(place), largest)
 
     def largest(self) -> tuple[str, int] | None:
-        """The conversation with the most memories, and how many."""
+        """Return the conversation with the most memories, and how many."""
         with self.database.read() as tx:
             return next(iter(tx.conversations.largest(Held.SHORT_TERM, LISTED)), None)
 
@@ -380,7 +380,7 @@ class ShortTermService:
     def _flashbacks(
         self, tx: Tx, place: ConversationId, before: str, number: int, moments: Sequence[str]
     ) -> list[ShortTermId]:
-        """A few of the settled memories, of which there are `number`, drawn at random."""
+        """Draw a few of the settled memories at random, of which there are `number`, apart from `moments`."""
         drawn: list[ShortTermId] = []
         moments = list(moments)
         while number and len(drawn) < FLASHBACKS:
@@ -458,7 +458,7 @@ def _get(tx: Tx, conversation: str) -> ConversationId:
 
 
 def _in_trash(tx: Tx, pattern: Pattern, conversation: str) -> list[Trashed]:
-    """The deleted memories of a conversation that a pattern is found in."""
+    """Return the deleted memories of a conversation that a pattern is found in."""
     return [
         trashed
         for trashed in tx.trash.select(Kind.SHORT_TERM, conversation=conversation)

@@ -1,4 +1,4 @@
-"""A memory, a fact or a turn as an answer shows it."""
+"""Shows a memory, a fact or a turn as an answer has it."""
 
 from memory_server.domain import fact_text
 from memory_server.domain.caller import Caller
@@ -8,26 +8,26 @@ from memory_server.domain.recall import Found, Recallable
 from memory_server.domain.turn import Turn
 
 
-def of_memory(memory: Memory, said: str, score: float, caller: Caller, was: str | None = None) -> Found:
-    """`said` is what is shown of it, `was` the text that it supersedes."""
-    day, other = memory.occurred_at[:10], _other(memory.project, caller)
-    return Found(Recallable.MEMORY, f"m{memory.id}", said, day, score, other, was, id=memory.id)
+def of_memory(memory: Memory, text: str, score: float, caller: Caller, was: str | None = None) -> Found:
+    """Show a memory: `text` is the part of it to show, `was` the text that it supersedes."""
+    day, project = memory.occurred_at[:10], _other(memory.project, caller)
+    return Found(Recallable.MEMORY, f"m{memory.id}", text, day, score, project, was, id=memory.id)
 
 
 def of_fact(fact: Fact, score: float, caller: Caller) -> Found:
-    """A shared fact has its author: it may be of another project, or of somebody else than the owner."""
-    said = fact_text.value_of(fact.value)
+    """Show a fact; a shared one with its author: it may be of another project, or of somebody else than the owner."""
+    text = fact_text.value_of(fact.value)
     if fact.home.scope is Scope.SHARED and (fact.writer is not None or fact.updated_by != caller.author):
-        said = f"{said} (shared by {fact.writer or fact.updated_by or 'nobody named'})"
-    return Found(Recallable.FACT, f"f {fact.key}", said, fact.updated_at[:10], score, id=fact.id)
+        text = f"{text} (shared by {fact.writer or fact.updated_by or 'nobody named'})"
+    return Found(Recallable.FACT, f"f {fact.key}", text, fact.updated_at[:10], score, id=fact.id)
 
 
-def of_turn(turn: Turn, said: str, score: float, caller: Caller) -> Found:
-    """`said` is what is shown of it."""
-    day, other = turn.occurred_at[:10], _other(turn.project, caller)
-    return Found(Recallable.TURN, f"t{turn.id}", said, day, score, other, id=turn.id)
+def of_turn(turn: Turn, text: str, score: float, caller: Caller) -> Found:
+    """Show a turn: `text` is the part of it to show."""
+    day, project = turn.occurred_at[:10], _other(turn.project, caller)
+    return Found(Recallable.TURN, f"t{turn.id}", text, day, score, project, id=turn.id)
 
 
 def _other(project: str | None, caller: Caller) -> str | None:
-    """The project that an answer names: only another one than the caller's."""
+    """Return the project that an answer names: only another one than the caller's."""
     return project if project not in (None, "", caller.project.name) else None

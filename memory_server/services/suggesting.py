@@ -1,4 +1,4 @@
-"""What was stated in a conversation and should be stored: a decision, a preference or a correction."""
+"""Suggests to store what was stated in a conversation: a decision, a preference or a correction."""
 
 from dataclasses import dataclass
 
@@ -14,7 +14,7 @@ class SuggestingService:
     database: Database
 
     def not_stored(self, event: str, caller: Caller) -> str | None:
-        """A decision, preference or correction that the user stated in the last turn that was kept of this session, and
+        """Return a decision, preference or correction that the user stated in the last kept turn of this session, and
         that no memory and no fact says; each is told once. None where there is none."""
         session = caller.session
         if session is None:
@@ -29,13 +29,15 @@ class SuggestingService:
 
             caller = projects.known(tx, caller)
             stated = statements(_by_user(last.text or ""))
-            missing = next((each for each in stated if not by_words.is_stored(tx, each, caller)), None)
+            missing = next(
+                (statement for statement in stated if not by_words.is_stored(tx, statement, caller)), None
+            )
         if missing is not None:
-            told = [Injection(event, Injected.SUGGESTION, last.id, estimate(missing))]
-            self.database.record(lambda tx: tx.hook_injections.insert(session, told))
+            injections = [Injection(event, Injected.SUGGESTION, last.id, estimate(missing))]
+            self.database.record(lambda tx: tx.hook_injections.insert(session, injections))
         return missing
 
 
 def _by_user(text: str) -> str:
-    """What the user said in a snapshot: up to where the assistant begins."""
+    """Return the words of the user in a snapshot: up to where the assistant begins."""
     return text.partition("\nassistant: ")[0].removeprefix("user: ") if text.startswith("user: ") else ""

@@ -1,4 +1,4 @@
-"""What happened on each day, by project."""
+"""Counts what happened on each day, by project."""
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -12,7 +12,7 @@ Counts = dict[Happened, int]
 
 @dataclass(frozen=True, slots=True)
 class Timeline:
-    """What happened by day (YYYY-MM-DD, each day of the time, the oldest first), and by project."""
+    """The counts by day (YYYY-MM-DD, each day of the time, the oldest first), and by project."""
 
     days: dict[str, Counts]
     projects: dict[str, Counts]
@@ -23,16 +23,16 @@ class TimelineService:
     database: Database
 
     def count(self, days: int, project: str | None) -> Timeline:
-        """The last so many days, today included; in one project ('' is none) or in all."""
+        """Count what happened in the last so many days, today included; in one project ('' is none) or in all."""
         with self.database.read() as tx:
             today = datetime.fromisoformat(tx.now).astimezone()
             first = today.replace(hour=0, minute=0, second=0, microsecond=0) - timedelta(days=days - 1)
-            found = tx.timeline.counts(timestamp(first))
+            rows = tx.timeline.counts(timestamp(first))
         by_day: dict[str, Counts] = {
             f"{first + timedelta(days=number):%Y-%m-%d}": {} for number in range(days)
         }
         by_project: dict[str, Counts] = {}
-        for day, name, what, number in found:
+        for day, name, what, number in rows:
             counts = by_project.setdefault(name, {})
             counts[what] = counts.get(what, 0) + number
             if day in by_day and project in (None, name):

@@ -1,4 +1,4 @@
-"""Tokens: made and revoked by the owner of the file, and checked with each request over HTTP: nobody acts yet."""
+"""Tokens: made and revoked by the owner of the file, checked on each request over HTTP, before the caller is known."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -22,7 +22,7 @@ class TokenService:
     """So many bytes that nobody can guess."""
 
     def add(self, draft: TokenDraft, caller: Caller) -> tuple[str, Token]:
-        """Make a token; the token itself, which is kept nowhere, and what the file knows of it.
+        """Make a token; return the token itself, which is kept nowhere, and what the file knows of it.
 
         Its projects get the names that they have in the file.
 
@@ -34,18 +34,18 @@ class TokenService:
             raise Invalid(f"The name of a person has 1 to {NAME} characters, got {draft.name[:NAME]!r}.")
         if draft.projects is not None and EVERYWHERE in draft.projects:
             raise Invalid(f"`{EVERYWHERE}` is not a project. A token for all projects names none.")
-        meant = None if draft.projects is None else [projects.asked(each, caller) for each in draft.projects]
+        meant = None if draft.projects is None else [projects.asked(name, caller) for name in draft.projects]
         token = made(self.chance(BYTES))
         with acting.as_(None), self.database.write() as tx:
             if draft.expires_at is not None and draft.expires_at <= tx.now:
                 raise Invalid(f"{draft.expires_at} is in the past: such a token would never be valid.")
-            names = None if meant is None else [projects.name_of(tx, each) for each in meant]
-            known = None if names is None else tuple(dict.fromkeys(filter(None, names)))
-            kept = tx.tokens.insert(replace(draft, name=name, projects=known), token)
-        return token, kept
+            names = None if meant is None else [projects.name_of(tx, project) for project in meant]
+            project_names = None if names is None else tuple(dict.fromkeys(filter(None, names)))
+            stored = tx.tokens.insert(replace(draft, name=name, projects=project_names), token)
+        return token, stored
 
     def select(self) -> list[tuple[Token, State]]:
-        """All that there ever were, the oldest first, and how each stands now."""
+        """Return all that there ever were, the oldest first, and how each stands now."""
         with acting.as_(None), self.database.read() as tx:
             return [(token, token.state(tx.now)) for token in tx.tokens.select()]
 
@@ -59,37 +59,37 @@ class TokenService:
         if which.startswith(SIGN):
             which = which[:SHOWN]  # a whole token is not repeated in an error
         with acting.as_(None), self.database.write() as tx:
-            valid = [each for each in tx.tokens.select() if each.revoked_at is None]
-            found = [each for each in valid if which in (str(each.id), each.prefix)] or [
-                each for each in valid if which == each.name
+            valid = [token for token in tx.tokens.select() if token.revoked_at is None]
+            matching = [token for token in valid if which in (str(token.id), token.prefix)] or [
+                token for token in valid if which == token.name
             ]
-            if not found:
+            if not matching:
                 raise NotFound(f"There is no valid token `{which}`.", Mend.LIST_TOKENS)
-            for each in found:
-                tx.tokens.revoke(each.id)
-        return found
+            for token in matching:
+                tx.tokens.revoke(token.id)
+        return matching
 
     def are_needed(self) -> bool:
-        """Whether callers must show one: from the first token on, also when it is revoked or has expired."""
+        """True if callers must show a token: from the first one on, also when it is revoked or has expired."""
         with acting.as_(None), self.database.read() as tx:
             return tx.tokens.is_any()
 
     def check(self, token: str) -> Token | None:
-        """What a token allows; None where it is unknown, has expired or was revoked. The day of its use is marked."""
+        """Return what a token allows; None if it is unknown, has expired or was revoked. Marks the day of its use."""
         with acting.as_(None), self.database.read() as tx:
-            found, now = tx.tokens.find(token), tx.now
-        if found is None or found.state(now) is not State.VALID:
+            stored, now = tx.tokens.find(token), tx.now
+        if stored is None or stored.state(now) is not State.VALID:
             return None
-        if found.last_used != now[:10]:
+        if stored.last_used != now[:10]:
             with acting.as_(None):
-                self.database.later(partial(_mark_used, found.id))
-        return found
+                self.database.later(partial(_mark_used, stored.id))
+        return stored
 
     def find(self, token: str) -> tuple[Token, State] | None:
-        """What the file knows of a token, and how it stands now; None where it is unknown."""
+        """Return what the file knows of a token, and how it stands now; None where it is unknown."""
         with acting.as_(None), self.database.read() as tx:
-            found = tx.tokens.find(token)
-            return None if found is None else (found, found.state(tx.now))
+            stored = tx.tokens.find(token)
+            return None if stored is None else (stored, stored.state(tx.now))
 
 
 def _mark_used(id: int, tx: WriteTx) -> None:

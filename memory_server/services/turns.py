@@ -53,17 +53,17 @@ class TurnService:
     learning: Learning = ON
     guesses: Guesses = field(default_factory=Guesses)
 
-    def register(self, turn: TurnDraft, known: Mapping[str, Any], caller: Caller) -> int:
-        """Keep a turn and its facts in one transaction: all or nothing; the id of the turn.
+    def register(self, turn: TurnDraft, fact_values: Mapping[str, Any], caller: Caller) -> int:
+        """Keep a turn and its facts in one transaction, all or nothing; return the id of the turn.
 
         Raises:
             Invalid: something looks like a credential.
         """
-        drafts = [FactDraft(key, value) for key, value in known.items()]
+        drafts = [FactDraft(key, value) for key, value in fact_values.items()]
         for draft in drafts:
             self.facts.check(draft)
         if not self.facts.allow_secrets:
-            refuse_secrets(turn.message, turn.summary, known, turn.session)
+            refuse_secrets(turn.message, turn.summary, fact_values, turn.session)
         embedded = self.queue.embed_now(turn.summary, turn.message)
         with self.database.write() as tx:
             caller, fresh = tx.together(lambda: projects.settled(tx, caller), lambda: usable(tx, embedded))
@@ -83,33 +83,33 @@ class TurnService:
         caller: Caller,
         project: str | None = None,
     ) -> Recalled:
-        """The turns that answer a question best, and the facts that it names. Turns of other projects come later.
+        """Return the turns that answer a question best, and the facts that it names. Other projects' turns come later.
 
         `project` is a name, a path, the address of a remote, or '*', with which all projects are equal.
         """
-        asked = query.parse(text)
-        among = projects.among(project, caller)
+        parsed = query.parse(text)
+        lookup = projects.among(project, caller)
 
         def ask(tx: Tx, meaning: Meaning | Unanswered) -> Recalled:
-            known = meaning if isinstance(meaning, Meaning) else None
-            mode = "hybrid" if known else "keyword"
+            by_meaning = meaning if isinstance(meaning, Meaning) else None
+            mode = "hybrid" if by_meaning else "keyword"
 
             def ranked(where: Among) -> list[Ranked[Turn]]:
                 search = KindSearch(
-                    Embedded.TURNS, load, Filter(project=where.only), limit, mode, lambda: where.own
+                    Embedded.TURNS, load, Filter(project=where.only), limit, mode, lambda: where.first
                 )
-                return retrieval.rank(tx, text, search, known)[:limit]
+                return retrieval.rank(tx, text, search, by_meaning)[:limit]
 
             def mentioned(here: Caller) -> list[Fact]:
-                return tx.facts.mentioned(homes(None, here), asked.terms, MENTIONED) if asked.terms else []
+                return tx.facts.mentioned(homes(None, here), parsed.terms, MENTIONED) if parsed.terms else []
 
-            (where, found), named, problems = tx.together(
-                lambda: self.guesses.go_on(tx, among.asked, among.guess, lambda: among(tx), ranked),
+            (where, hits), named, problems = tx.together(
+                lambda: self.guesses.go_on(tx, lookup.key, lookup.guess, lambda: lookup(tx), ranked),
                 lambda: self.guesses.with_caller(tx, caller, mentioned),
                 lambda: retrieval.without_meaning(tx, [Embedded.TURNS], meaning),
             )
-            told = [(each.item.thing, each.probability) for each in found]
-            return Recalled(told, named, (*problems, *tx.skipped), where.note)
+            scored_turns = [(hit.item.thing, hit.probability) for hit in hits]
+            return Recalled(scored_turns, named, (*problems, *tx.skipped), where.note)
 
         recalled = self.queue.read(retrieval.questions(text), ask)
         vain = project is None and not (recalled.facts or recalled.degraded) and not _answers(recalled)
@@ -118,16 +118,16 @@ class TurnService:
         return recalled
 
     def get(self, id: int) -> Turn:
-        """One turn whole.
+        """Return one turn whole.
 
         Raises:
             NotFound: there is none.
         """
         with self.database.read() as tx:
-            found = tx.turns.select([id])
-        if not found:
+            turns = tx.turns.select([id])
+        if not turns:
             raise NotFound(f"No turn {id}.", Mend.FIND_TURN)
-        return found[0]
+        return turns[0]
 
     def forget(self, id: int, purge: bool, caller: Caller) -> Forgotten:
         """Delete a turn: it can be brought back for 30 days. Or erase it for good. Its facts stay.
@@ -136,13 +136,13 @@ class TurnService:
             NotFound: no such turn; to erase, also none that was deleted.
         """
         with self.database.write() as tx:
-            there = tx.trash.put(Kind.TURN, [id], caller)
+            number = tx.trash.put(Kind.TURN, [id], caller)
             deleted = tx.trash.select(Kind.TURN, item_id=id)
-            if not there and not (purge and deleted):
+            if not number and not (purge and deleted):
                 raise NotFound(f"No turn {id}, so nothing was deleted.", Mend.FIND_TURN)
             if not purge:
-                return forgetting.deleted(there, tx.now)
-            tx.trash.erase([each.id for each in deleted])
+                return forgetting.deleted(number, tx.now)
+            tx.trash.erase([trashed.id for trashed in deleted])
         return forgetting.erased(1, self.database.files.drop_copies())
 
     def restore(self, id: int) -> Turn:

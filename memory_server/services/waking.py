@@ -1,4 +1,4 @@
-"""Which long-term memories wake now: their triggers are judged, and what woke is recorded."""
+"""Judges the triggers of long-term memories, and records which memories woke."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -41,13 +41,13 @@ class Judged:
 
     @property
     def awake(self) -> list[tuple[Watch, Value]]:
-        """Those whose trigger holds; the one that woke last comes at the end."""
-        found = [
+        """Return the memories whose trigger holds; the one that woke last comes at the end."""
+        holding = [
             (watch, outcome)
             for watch, outcome in self.outcomes
             if isinstance(outcome, Value) and outcome.holds
         ]
-        return sorted(found, key=lambda each: (each[0].fired_at or "", each[0].id))
+        return sorted(holding, key=lambda pair: (pair[0].fired_at or "", pair[0].id))
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,22 +76,22 @@ class WakingService:
         conversation: str | None,
         participants: Mapping[str, Any],
         caller: Caller,
-        told: frozenset[LongTermId] = frozenset(),
+        told_ids: frozenset[LongTermId] = frozenset(),
     ) -> Judged:
-        """Judge the triggers of a conversation, of the caller's project and of no project; not those in `told`, those
-        in quarantine and those that are cooling down."""
+        """Judge the triggers of a conversation, of the caller's project and of no project; not those in `told_ids`,
+        those in quarantine and those that are cooling down."""
         with self.database.read() as tx:
             where = projects.conversation(tx, conversation, caller)
-            there = dict.fromkeys(
+            conversation_ids = dict.fromkeys(
                 chain(
                     *tx.together(lambda: places(tx, conversation, caller), lambda: places(tx, None, caller))
                 )
             )
-            found = tx.each([partial(tx.long_term.watches, place) for place in there])
-            watched = tuple(watch for watches in found for watch in watches)
+            watch_lists = tx.each([partial(tx.long_term.watches, place) for place in conversation_ids])
+            watched = tuple(watch for watches in watch_lists for watch in watches)
             now, skipped = tx.now, tuple(tx.skipped)
             cooling = _cooling(tx, watched, caller)
-        asleep = cooling | told
+        asleep = cooling | told_ids
         judged = [watch for watch in watched if not rests(watch, now) and watch.id not in asleep]
         situation = self.situation(messages, where, datetime.fromisoformat(now), participants)
         doubtful = sum(watch.doubtful for watch in judged)
@@ -99,23 +99,23 @@ class WakingService:
         calls.time_out(sum(map(_is_late, outcomes)))
         return Judged(now, watched, cooling, tuple(zip(judged, outcomes, strict=True)), skipped)
 
-    def due(self, prompt: str, told: frozenset[LongTermId], caller: Caller) -> list[Due]:
-        """The memories that a prompt of a session wakes; the client's session may be a conversation of the file.
+    def due(self, prompt: str, told_ids: frozenset[LongTermId], caller: Caller) -> list[Due]:
+        """Return the memories that a prompt of a session wakes; the client's session may be a conversation of the file.
 
         Nothing is recorded: `mark_woken` does that for those that are said.
         """
         with self.database.read() as tx:
             session = caller.session
             conversation = session if session and tx.conversations.find(session) else None
-        awake = self.judged([Message("user", prompt)], conversation, {}, caller, told).awake
+        awake = self.judged([Message("user", prompt)], conversation, {}, caller, told_ids).awake
         if not awake:
             return []
         with self.database.read() as tx:
             prompts = tx.long_term.prompts([watch.id for watch, _ in awake])
-        kept = self.kept([value.kept for _, value in awake])
+        reasons = self.kept([value.kept for _, value in awake])
         return [
             Due(watch.id, watch.name, prompts[watch.id], why)
-            for (watch, _), why in zip(awake, kept, strict=True)
+            for (watch, _), why in zip(awake, reasons, strict=True)
             if watch.id in prompts
         ]
 
@@ -128,7 +128,7 @@ class WakingService:
         return Situation(tuple(messages), conversation, now.astimezone(self.zone), seed, participants)
 
     def kept(self, reasons: Sequence[str]) -> list[str]:
-        """The reasons as they are kept. One may tell a participant's value, which may be a secret."""
+        """Return the reasons as they are kept. One may tell a participant's value, which may be a secret."""
         if any(reasons) and not self.allow_secrets:
             # 8 ms, which a hook spends only where something woke.
             from memory_server.domain.secrets import find_secret
@@ -146,25 +146,25 @@ def _is_late(outcome: Outcome) -> bool:
 
 
 def mark_woken(tx: WriteTx, woken: Sequence[tuple[LongTermId, str]], caller: Caller) -> None:
-    """These memories woke now, each with its reason."""
+    """Record that these memories woke now, each with its reason."""
     tx.long_term.mark_fired([id for id, _ in woken])
     tx.wakes.insert(woken, caller)
 
 
 def places(tx: Tx, conversation: str | None, caller: Caller) -> list[ConversationId]:
-    """Of the conversations that are meant, those that exist."""
+    """Return the ids of the conversations that are meant and that exist."""
     names = projects.conversations(tx, conversation, caller)
-    found = tx.each([partial(tx.conversations.find, name) for name in names])
-    return [place for place in found if place is not None]
+    place_ids = tx.each([partial(tx.conversations.find, name) for name in names])
+    return [place for place in place_ids if place is not None]
 
 
 def rests(watch: Watch, now: str) -> bool:
-    """Whether a trigger is in quarantine."""
+    """True if a trigger is in quarantine."""
     return watch.quarantined_until is not None and watch.quarantined_until > now
 
 
 def _cooling(tx: Tx, watched: Sequence[Watch], caller: Caller) -> frozenset[LongTermId]:
-    """The memories that were woken in the caller's session a while ago which is shorter than their cooldown."""
+    """Return the memories that were woken in the caller's session a while ago which is shorter than their cooldown."""
     spaced = {watch.id: watch.cooldown for watch in watched if watch.cooldown}
     if not spaced:
         return frozenset()

@@ -300,7 +300,7 @@ def leave_traces(made: History, path: Path) -> None:
         with made.database.write() as tx:
             tx.projects.delete_empty()
         for index in COLUMNS:
-            ErasureService(made.database, rest=no_rest).remove_words(index)
+            ErasureService(made.database, pause=no_rest).remove_words(index)
         if made.traces(path):
             return
 

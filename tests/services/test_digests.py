@@ -228,7 +228,7 @@ def test_each_digest_reads_its_own_notes_alone(
 def test_nothing_is_digested_where_the_settings_say_so(
     database: Database, queue: EmbeddingQueue, old: list[MemoryId]
 ) -> None:
-    assert DigestService(database, queue, wanted=False).make_due() == 0
+    assert DigestService(database, queue, enabled=False).make_due() == 0
     assert digests(database) == []
 
 

@@ -119,7 +119,7 @@ class SearchResults(Answer):
         """Hits need not name the caller's own project; `explain` shows why each was found."""
         answer = cls.of(found)
         for hit in answer.results:
-            if hit.project == found.own:
+            if hit.project == found.own_project:
                 hit.project = None
             if not explain and not found.degraded:
                 hit.why = WhyFound(also=[], edge=hit.why.edge) if hit.why and hit.why.edge else None

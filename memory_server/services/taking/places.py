@@ -39,7 +39,7 @@ def take_digest(run: Run, tx: WriteTx, record: DigestRecord) -> Outcome:
 
 
 def take_project(run: Run, tx: WriteTx, record: ProjectRecord) -> Outcome:
-    """A project that is known here under another name, by its remote or its folder, keeps that name."""
+    """Enter a project. One that is known here under another name, by its remote or its folder, keeps that name."""
     if run.filing.project is not None:
         return Outcome.PRESENT
     here = tx.exported_projects.known_by(record)
