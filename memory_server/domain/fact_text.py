@@ -30,7 +30,7 @@ def _has(folded: str, words: str) -> bool:
 
 
 def of_row(text: str) -> str:
-    """The same of a row as the file has it: the key, a line end and the value as JSON."""
+    """The words of a fact from its row in the file: the key, a line end and the value as JSON."""
     key, _, value = text.partition("\n")
     try:
         return of(key, json.loads(value))

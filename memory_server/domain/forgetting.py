@@ -39,7 +39,7 @@ def deleted(number: int, now: str) -> Forgotten:
 
 
 def not_erased(deleted_at: str) -> Forgotten:
-    """It is deleted since a moment, and not erased, because somebody else has written it."""
+    """The result for a thing that stays deleted, but is not erased, because somebody else has written it."""
     return replace(deleted(1, deleted_at), refused=True)
 
 
@@ -63,7 +63,7 @@ def start_of(day: int) -> str:
 
 
 def jumped(now: str, newest: int | None) -> str | None:
-    """A sentence where no server ran within 30 days of now, by the days that are known: the clock may be wrong."""
+    """A warning that the clock may be wrong, if the newest day of a server is over 30 days from now; else None."""
     if newest is None or abs(day_of(now) - newest) <= KEPT.days:
         return None
     return (

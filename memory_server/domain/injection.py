@@ -27,7 +27,7 @@ class Injection:
 
 @dataclass(frozen=True, slots=True)
 class Mention:
-    """A row that a text names, and the tokens of its line. `why` a prompt woke, without anything that was said."""
+    """A row that a text names, and the tokens of its line. `why` a prompt woke, without the texts that led to it."""
 
     kind: Injected
     id: int

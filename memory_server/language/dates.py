@@ -245,7 +245,7 @@ _READERS: tuple[tuple[re.Pattern[str], Callable[[re.Match[str], date], Span]], .
 
 
 def spans(text: str, today: date) -> Iterator[Span]:
-    """The same, each once."""
+    """The spans that a folded question names, each once."""
     yield from dict.fromkeys(named(text, today))
 
 

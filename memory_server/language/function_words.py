@@ -223,7 +223,7 @@ def _always(_: Surroundings) -> bool:
 
 
 def _if_unlimited(around: Surroundings) -> bool:
-    """Not with a negation: "not really ready" is a different fact from "not ready"."""
+    """True if no word limits the clause: "not really ready" is a different fact from "not ready"."""
     return not around.limited
 
 

@@ -136,7 +136,7 @@ def named(text: str) -> frozenset[str]:
 
 
 def _plain(number: str) -> str:
-    """Without zeros in front, or at the end of a decimal fraction."""
+    """A number without leading zeros, and without zeros at the end of a decimal fraction."""
     whole, point, fraction = number.partition(".")
     if point and "." not in fraction:
         fraction = fraction.rstrip("0")

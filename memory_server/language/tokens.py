@@ -91,7 +91,7 @@ def fitting(lines: Iterable[str], most: float) -> list[str]:
 
 
 def weigh_json(text: str) -> float:
-    """The same of a text as a string in JSON, without its quotes."""
+    """The estimated tokens of a text as a string in JSON, without its quotes."""
     escaped = json.dumps(text.replace("\n", " "), ensure_ascii=False)[1:-1]
     return weigh(escaped) + PER_ESCAPED_LINE_END * text.count("\n")
 

@@ -1,1 +1,1 @@
-"""What a briefing says: the items, how they are worded, and which of them in how many words."""
+"""The text of a briefing: its items, their wording, and the choice of items and lengths."""

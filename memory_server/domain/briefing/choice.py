@@ -122,7 +122,7 @@ class _Candidate:
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """What stands around the items.
+    """The text around the items.
 
     `total` counts the facts and memories that could be said, `pointer` says how to read them, `author` wrote what names
     nobody else, and `titles` replaces titles.
@@ -159,30 +159,34 @@ class Briefing:
 
 
 def brief(items: Sequence[Item], frame: Frame, room: float) -> Briefing:
-    """What matters most, in at most `room` tokens of a JSON text. The same items give the same text.
+    """Choose what matters most, in at most `room` tokens of a JSON text. The same items give the same text.
 
-    First what leads each heading gets its shortest form. Then each item gets the form that says most for its tokens,
-    until the room is used.
+    First the leading items of each heading get their shortest form. Then each item gets the form that says most for
+    its tokens, until the room is used.
     """
     frame = replace(
         frame,
         pointer=frame.pointer if room >= POINTED else "",
         author=frame.author if room >= SIGNED else None,
     )
-    leading, others = _ordered(items)
-    looked_at = [*leading, *others][: LOOKED_AT + int(max(room, 0) / SMALLEST)]
+    leading, trailing = _ordered(items)
+    looked_at = [*leading, *trailing][: LOOKED_AT + int(max(room, 0) / SMALLEST)]
     candidates = [_candidate(items[number], value) for number, value in looked_at]
     lengths = _chosen(candidates, len(leading), frame, room - weigh_json(_text(frame, [], frame.total)))
-    said = [(each, lengths[number]) for number, each in enumerate(candidates) if number in lengths]
-    left = frame.total - sum(each.item.counted for each, _ in said)
-    text = _text(frame, said, left)
-    whole = tuple(each.item for each, length in said if length == len(each.forms) - 1)
-    told = tuple((each.forms[length], each.costs[length]) for each, length in said)
-    return Briefing(text, weigh_json(text), tuple(each.item for each, _ in said), left, whole, told)
+    chosen = [
+        (candidate, lengths[number]) for number, candidate in enumerate(candidates) if number in lengths
+    ]
+    left = frame.total - sum(candidate.item.counted for candidate, _ in chosen)
+    text = _text(frame, chosen, left)
+    whole = tuple(candidate.item for candidate, length in chosen if length == len(candidate.forms) - 1)
+    wordings = tuple((candidate.forms[length], candidate.costs[length]) for candidate, length in chosen)
+    return Briefing(
+        text, weigh_json(text), tuple(candidate.item for candidate, _ in chosen), left, whole, wordings
+    )
 
 
 def _ordered(items: Sequence[Item]) -> tuple[list[tuple[int, float]], list[tuple[int, float]]]:
-    """The items by number, with what each counts: those that lead a heading, and the others, what counts most first."""
+    """The numbers and values of the items: those that lead a heading, and the others; the highest value first."""
     by_worth = sorted(range(len(items)), key=lambda number: -items[number].worth)
     ranks = {heading: count() for heading in Heading}
     values = {
@@ -192,14 +196,14 @@ def _ordered(items: Sequence[Item]) -> tuple[list[tuple[int, float]], list[tuple
         for number in by_worth
     }
     leading = _leading(items, by_worth)
-    others = sorted(values.keys() - set(leading), key=lambda number: (-values[number], number))
+    trailing = sorted(values.keys() - set(leading), key=lambda number: (-values[number], number))
     leading.sort(key=lambda number: -values[number])
-    return [(number, values[number]) for number in leading], [(number, values[number]) for number in others]
+    return [(number, values[number]) for number in leading], [(number, values[number]) for number in trailing]
 
 
 def _leading(items: Sequence[Item], by_worth: Sequence[int]) -> list[int]:
-    """What each heading says at least: the newest item that may lead; the most important one where time is no matter;
-    and what closes it."""
+    """The items that each heading must show: the newest that may lead, or the most important one where time does not
+    matter; and the closing ones."""
     leading: list[int] = []
     for heading in Heading:
         here = [number for number in by_worth if items[number].heading is heading]
@@ -217,39 +221,39 @@ def _candidate(item: Item, value: float) -> _Candidate:
 
 
 def _chosen(candidates: Sequence[_Candidate], leading: int, frame: Frame, room: float) -> dict[int, int]:
-    """Which length each candidate gets that is said, by their numbers."""
+    """The chosen lengths by the numbers of the candidates."""
     lengths: dict[int, int] = {}
     headed: set[Heading] = set()
     heard = _Heard()
     for number, length in _offers(candidates, leading):
-        each, before = candidates[number], lengths.get(number)
+        candidate, before = candidates[number], lengths.get(number)
         if before is not None and before >= length:
             continue
-        cost = each.costs[length] - (0.0 if before is None else each.costs[before])
-        if each.item.heading not in headed:
-            cost += weigh_json(f"\n{frame.title(each.item.heading)}:")
-        if cost > room or (before is None and heard.tells(each.forms[min(1, len(each.forms) - 1)])):
+        cost = candidate.costs[length] - (0.0 if before is None else candidate.costs[before])
+        if candidate.item.heading not in headed:
+            cost += weigh_json(f"\n{frame.title(candidate.item.heading)}:")
+        if cost > room or (before is None and heard.tells(candidate.forms[min(1, len(candidate.forms) - 1)])):
             continue
         room -= cost
         lengths[number] = length
-        headed.add(each.item.heading)
+        headed.add(candidate.item.heading)
     return lengths
 
 
 def _offers(candidates: Sequence[_Candidate], leading: int) -> Iterator[tuple[int, int]]:
-    """The lengths to try, in order: the shortest of what leads, then what says most for its tokens."""
+    """The lengths to try, in order: the shortest of the leading items, then those that say most for their tokens."""
     yield from ((number, 0) for number in range(min(leading, len(candidates))))
     densities = [
         (-density, number, length)
-        for number, each in enumerate(candidates)
-        for length, density in _densities(each)
+        for number, candidate in enumerate(candidates)
+        for length, density in _densities(candidate)
     ]
     for _, number, length in sorted(densities):
         yield number, length
 
 
 def _densities(candidate: _Candidate) -> Iterator[tuple[int, float]]:
-    """What each length adds to the one before it, for each token."""
+    """The lengths with the value that each adds to the one before it, per token."""
     last = len(candidate.forms) - 1
     before, share = 0.0, 0.0
     for length, cost in enumerate(candidate.costs):
@@ -266,7 +270,7 @@ class _Heard:
         self._count = count()
 
     def tells(self, form: str) -> bool:
-        """Whether another sentence had these words; if not, they count as said from now on."""
+        """True if an earlier sentence had these words; if not, they count as said from now on."""
         terms = frozenset(query.parse(form).terms)
         shared = Counter(number for term in terms for number in self._by_term.get(term, ()))
         if len(terms) > 1 and shared and max(shared.values()) >= SAID_TWICE * len(terms):
@@ -277,15 +281,15 @@ class _Heard:
         return False
 
 
-def _text(frame: Frame, said: Sequence[tuple[_Candidate, int]], left: int) -> str:
+def _text(frame: Frame, chosen: Sequence[tuple[_Candidate, int]], left: int) -> str:
     lines = [f"{frame.opening()} By {frame.author} unless named." if frame.author else frame.opening()]
     for heading in Heading:
-        here = [each for each in said if each[0].item.heading is heading]
-        here.sort(key=lambda each: each[0].item.closing)
+        here = [pair for pair in chosen if pair[0].item.heading is heading]
+        here.sort(key=lambda pair: pair[0].item.closing)
         if here:
             sentences = [candidate.forms[length] for candidate, length in here]
             lines.append(" ".join([f"{frame.title(heading)}:", *sentences]))
-    if not said and not left:
+    if not chosen and not left:
         lines.append("Nothing is stored for it yet.")
     if left:
         lines.append(f"Left out: {left} more" + (f" ({frame.pointer})." if frame.pointer else "."))

@@ -51,17 +51,17 @@ _CAPITAL = re.compile(r"(?<=[a-z])(?=[A-Z])")
 
 
 def parts(value: Any) -> list[str]:
-    """What a value says: the sentences of a text; else one sentence, with the most important clauses first."""
+    """A value in words: the sentences of a text; else one sentence, with the most important clauses first."""
     match value:
         case str():
             return sentences.split(value)
         case list():
-            said = _list(_filled(value), "; ", 1)
+            sentence = _list(_filled(value), "; ", 1)
         case dict():
-            said = "; ".join(_object(_filled(value), 1))
+            sentence = "; ".join(_object(_filled(value), 1))
         case _:
-            said = _scalar(value)
-    return [said or json.dumps(value, ensure_ascii=False)]
+            sentence = _scalar(value)
+    return [sentence or json.dumps(value, ensure_ascii=False)]
 
 
 def words(key: str) -> str:
@@ -70,12 +70,12 @@ def words(key: str) -> str:
 
 
 def is_next(name: str) -> bool:
-    """Whether a field or the end of a key names the next steps."""
+    """True if a field or the end of a key names the next steps."""
     return _known(name) in _NEXT
 
 
 def _object(value: dict[str, Any], level: int) -> list[str]:
-    """What it is about, how far it is, what comes next, then all else in its order."""
+    """The clauses of an object: its subject, progress and state, the next steps, then the other fields in order."""
     fields = dict(value)
     about = _pick(fields, _SUBJECTS)
     share = _pick(fields, _PROGRESS)
@@ -92,25 +92,31 @@ def _object(value: dict[str, Any], level: int) -> list[str]:
     following = [
         f"next: {_value(fields.pop(name), level, first=True)}" for name in list(fields) if is_next(name)
     ]
-    return [*filter(None, [head]), *following, *(_field(name, each, level) for name, each in fields.items())]
+    return [
+        *filter(None, [head]),
+        *following,
+        *(_field(name, child, level) for name, child in fields.items()),
+    ]
 
 
 def _filled(value: Any) -> Any:
-    """A value without what is empty in it."""
+    """A value without its empty elements and fields."""
     match value:
         case dict():
-            kept = {name: _filled(each) for name, each in value.items()}
-            return {name: each for name, each in kept.items() if each not in (None, "", [], {})}
+            fields = {name: _filled(child) for name, child in value.items()}
+            return {name: child for name, child in fields.items() if child not in (None, "", [], {})}
         case list():
-            return [each for each in map(_filled, value) if each not in (None, "", [], {})]
+            return [element for element in map(_filled, value) if element not in (None, "", [], {})]
         case _:
             return value
 
 
 def _pick(fields: dict[str, Any], names: Sequence[str]) -> str | None:
     """The field whose name comes first among these and that has a plain value."""
-    known = {_known(name): name for name, each in fields.items() if not isinstance(each, dict | list | bool)}
-    return next((known[name] for name in names if name in known), None)
+    fields_by_name = {
+        _known(name): name for name, child in fields.items() if not isinstance(child, dict | list | bool)
+    }
+    return next((fields_by_name[name] for name in names if name in fields_by_name), None)
 
 
 def _known(name: str) -> str:
@@ -126,8 +132,8 @@ def _value(value: Any, level: int, *, first: bool = False) -> str:
     """A value inside another one."""
     match value:
         case str():
-            said = sentences.split(value)
-            return sentences.shortened(said[0], ENTRY).rstrip(".。") if said else ""
+            pieces = sentences.split(value)
+            return sentences.shortened(pieces[0], ENTRY).rstrip(".。") if pieces else ""
         case list() | dict() if level >= DEEPEST:
             return "1 entry" if len(value) == 1 else f"{len(value)} entries"
         case list():
@@ -150,11 +156,11 @@ def _list(value: list[Any], mark: str, level: int, *, first: bool = False) -> st
 
 
 def _joined(value: list[Any], mark: str, level: int) -> str:
-    entries = [_value(each, level) for each in value]
+    entries = [_value(element, level) for element in value]
     if any(map(has_han, entries)):
         mark = {", ": "、", "; ": "；"}[mark]
-        return (mark if not any(mark in each for each in entries) else "；").join(entries)
-    return (mark if not any(mark in each for each in entries) else "; ").join(entries)
+        return (mark if not any(mark in clause for clause in entries) else "；").join(entries)
+    return (mark if not any(mark in clause for clause in entries) else "; ").join(entries)
 
 
 def _percent(value: Any) -> str:

@@ -11,7 +11,7 @@ from memory_server.language.tokens import weigh
 
 
 class Part(StrEnum):
-    """What facts are about."""
+    """Parts of a context: subjects of facts."""
 
     PROJECT = "project"
     CURRENT = "current"
@@ -35,12 +35,12 @@ class Context:
     cost: float
 
 
-def context_of(said: Sequence[Item], wanted: frozenset[Part], room: float) -> Context:
-    """The facts of the wanted parts, in the order in which they are said, as long as there is room."""
-    parts: dict[Part, dict[str, Said]] = {part: {} for part in Part if part in wanted}
+def context_of(items: Sequence[Item], chosen_parts: frozenset[Part], room: float) -> Context:
+    """The facts of the chosen parts, in the order of the items, as long as there is room."""
+    parts: dict[Part, dict[str, Said]] = {part: {} for part in Part if part in chosen_parts}
     cost = _cost(parts)
-    for item in said:
-        if item.fact is None or part_of(item.heading) not in wanted:
+    for item in items:
+        if item.fact is None or part_of(item.heading) not in chosen_parts:
             continue
         entry = Said(item.fact.value, item.fact.updated_by, item.fact.updated_at)
         more = _cost({item.fact.key: asdict(entry)})

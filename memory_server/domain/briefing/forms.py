@@ -1,4 +1,4 @@
-"""How an item of a briefing is worded: in up to four lengths, with its age and its author."""
+"""The wording of an item of a briefing: in up to four lengths, with its age and its author."""
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -19,9 +19,9 @@ A_FEW = 3
 
 @dataclass(frozen=True, slots=True)
 class Reader:
-    """For whom and when it is said: the client and the name of its project.
+    """The reader of a briefing: the moment, the client and the name of its project.
 
-    `usual` wrote most of it: the opening names it, and the items name the others.
+    `usual` is the author of most of it: the opening names this author, and the items name the others.
     """
 
     now: str
@@ -30,15 +30,15 @@ class Reader:
     usual: str | None = None
 
     def age(self, at: str) -> float:
-        """Days."""
+        """Days from a moment to now."""
         return age_in_days(at, self.now)
 
 
 def usual_author(authors: Iterable[str | None]) -> str | None:
-    """Who wrote at least half of it, and more than a few things."""
-    known = list(authors)
-    most = Counter(each for each in known if each).most_common(1)
-    return most[0][0] if most and most[0][1] >= max(A_FEW, len(known) / 2) else None
+    """The author of at least half of the things, and of more than a few; None where there is none."""
+    all_authors = list(authors)
+    most = Counter(author for author in all_authors if author).most_common(1)
+    return most[0][0] if most and most[0][1] >= max(A_FEW, len(all_authors) / 2) else None
 
 
 def ago(days: float) -> str:
@@ -55,24 +55,24 @@ def ago(days: float) -> str:
 def marked(age: float, author: str | None, reader: Reader, more: str = "") -> str:
     """Age, author and more, in brackets."""
     named = f"by {author}" if author and author != (reader.usual or reader.client) else ""
-    told = ", ".join(filter(None, [ago(age), named, more]))
-    return f" ({told})" if told else ""
+    marks = ", ".join(filter(None, [ago(age), named, more]))
+    return f" ({marks})" if marks else ""
 
 
 def disputed(contradicting: Sequence[MemoryId]) -> str:
-    """What contradicts a memory; nothing where nothing does."""
+    """The mark that names the memories contradicting a memory; '' where there are none."""
     return f"contradicted by {', '.join(f'#{id}' for id in contradicting)}" if contradicting else ""
 
 
-def forms(label: str, said: Sequence[str], marks: str, short_marks: str = "") -> tuple[str, ...]:
+def forms(label: str, statements: Sequence[str], marks: str, short_marks: str = "") -> tuple[str, ...]:
     """The lengths of an item, equal ones once: its first words and clauses, with the short marks; its first sentence,
     and more sentences."""
-    words, clause, sentence, first = sentences.lengths(said[0], (WORDS, CLAUSE, SENTENCE, WHOLE))
+    words, clause, sentence, first = sentences.lengths(statements[0], (WORDS, CLAUSE, SENTENCE, WHOLE))
     lengths = (
         _closed(label + words, short_marks),
         _closed(label + clause, short_marks),
         _closed(label + sentence, marks),
-        _closed(label + _more(first, said[1:]), marks),
+        _closed(label + _more(first, statements[1:]), marks),
     )
     return tuple(dict.fromkeys(lengths))
 

@@ -1,4 +1,4 @@
-"""What a briefing can say of facts and memories: under which heading, and how much it counts."""
+"""Items of a briefing from facts and memories: their headings and their worth."""
 
 import re
 from collections.abc import Sequence
@@ -90,18 +90,18 @@ DATED = frozenset([Heading.BLOCKED, Heading.TASK, Heading.UNDER_WAY])
 
 def heading_of(key: str, scope: Scope) -> Heading:
     """The heading of a fact, by the prefix of its key. `ai.NAME.` and the shared scope are what assistants share."""
-    head, _, rest = key.partition(".")
+    head, _, subkey = key.partition(".")
     match head:
-        case "current" if rest.startswith("block"):
+        case "current" if subkey.startswith("block"):
             return Heading.BLOCKED
-        case "current" if rest.startswith("task"):
+        case "current" if subkey.startswith("task"):
             return Heading.TASK
         case "current":
             return Heading.UNDER_WAY
         case "discovered":
             return Heading.FOUND_OUT
         case "project":
-            return Heading.DECIDED if rest.startswith("decision") else Heading.CONVENTIONS
+            return Heading.DECIDED if subkey.startswith("decision") else Heading.CONVENTIONS
         case "shared" | "ai":
             return Heading.SHARED
         case _ if scope is Scope.SHARED:
@@ -111,21 +111,20 @@ def heading_of(key: str, scope: Scope) -> Heading:
 
 
 def is_progress(key: str) -> bool:
-    """Whether a fact of current work tells how far the task is: `current.progress`, `current.task.step`."""
+    """True if a fact of current work tells how far the task is: `current.progress`, `current.task.step`."""
     what = key.partition(".")[2].casefold()
     return what in PROGRESS or re.match(r"task[._]", what) is not None
 
 
 def is_overview(key: str) -> bool:
-    """Whether a fact says what the project is."""
+    """True if a fact says what the project is."""
     return key.rpartition(".")[2].casefold() in OVERVIEWS
 
 
 def of_fact(fact: Fact, reader: Reader) -> list[Item]:
-    """A fact, each of several blockers or tasks apart; none where it says nothing, or that something is over.
+    """The items of a fact: one for each of several blockers or tasks; none if it is empty or all of it is over.
 
-    What is under the heading of shared facts names the person who wrote it, in each of its forms: only the owner's
-    stands without a name.
+    Under the heading of shared facts each form names the person who wrote the fact, unless that is the owner.
     """
     heading = heading_of(fact.key, fact.home.scope)
     value = still_open(fact.value) if heading <= Heading.UNDER_WAY else fact.value
@@ -139,33 +138,33 @@ def of_fact(fact: Fact, reader: Reader) -> list[Item]:
     sharer = f"by {fact.writer}" if is_shared and fact.writer else ""
     several = isinstance(value, list) and heading in (Heading.BLOCKED, Heading.TASK) and len(value) <= APART
 
-    def worded(said: Any) -> tuple[str, ...]:
+    def worded(entry: Any) -> tuple[str, ...]:
         marks = (
             "" if heading in TIMELESS else marked(age, None if sharer else fact.updated_by, reader, sharer)
         )
         old = (heading in DATED and age >= WEEK) or (heading is Heading.DECIDED and age >= LONG_AGO)
         always = f" ({sharer})" if sharer else ""
-        told = forms(_label(fact.key, heading), parts(said), marks or always, marks if old else always)
-        return told[1:] if len(told) > 2 and heading in DATED else told
+        texts = forms(_label(fact.key, heading), parts(entry), marks or always, marks if old else always)
+        return texts[1:] if len(texts) > 2 and heading in DATED else texts
 
     return [
-        Item(heading, partial(worded, each), worth, fact.updated_at, fact=fact, counted=number == 0)
-        for number, each in enumerate(value if several else [value])
+        Item(heading, partial(worded, entry), worth, fact.updated_at, fact=fact, counted=number == 0)
+        for number, entry in enumerate(value if several else [value])
     ]
 
 
 def of_memory(memory: Memory, contradicting: Sequence[MemoryId], reader: Reader) -> Item:
-    """A memory; its type decides the heading. What contradicts it is named."""
+    """The item of a memory; its type decides the heading. The item names the memories that contradict it."""
     heading = OF_TYPE.get(memory.type, Heading.FOUND_OUT)
     if (memory.project or "") != reader.project:
         heading = Heading.EVERYWHERE
     age = reader.age(memory.occurred_at)
 
     def worded() -> tuple[str, ...]:
-        told = disputed(contradicting)
-        marks = short = f" ({told})" if told else ""
+        dispute = disputed(contradicting)
+        marks = short = f" ({dispute})" if dispute else ""
         if heading not in TIMELESS:
-            marks = marked(age, memory.created_by, reader, told)
+            marks = marked(age, memory.created_by, reader, dispute)
         if heading is Heading.DECIDED and age >= LONG_AGO:
             short = marks
         return forms("", sentences.split(memory.content), marks, short)
@@ -186,7 +185,7 @@ def of_older(count: int, newest: Sequence[Item]) -> Item:
 
 
 def of_question(text: str, asked_at: str, reader: Reader) -> Item:
-    """A question that was asked in vain: whole, or not at all."""
+    """The item of a question that found no answer. It has one form, so it is shown whole or not at all."""
     worth = _worth(Heading.ASKED, ORDINARY, reader.age(asked_at))
     return Item(Heading.ASKED, lambda: (text,), worth, asked_at, counted=False)
 
@@ -197,17 +196,17 @@ def _worth(heading: Heading, importance: int, age: float) -> float:
 
 
 def _label(key: str, heading: Heading) -> str:
-    """The name of a key, before its value. A blocker or the task has none: the heading says it."""
+    """The label before the value of a fact. A blocker or the task has none: the heading says it."""
     if heading in (Heading.BLOCKED, Heading.TASK):
         return ""
-    head, _, rest = key.partition(".")
-    if head == "ai" and "." in rest:
-        name, _, what = rest.partition(".")
+    head, _, subkey = key.partition(".")
+    if head == "ai" and "." in subkey:
+        name, _, what = subkey.partition(".")
         return f"{words(name)} says of {words(what)}: "
     if heading is Heading.DECIDED:
-        rest = rest.partition(".")[2] or rest
-    known = head in ("current", "discovered", "project", "shared")
-    return f"{words(rest if known and rest else key)}: "
+        subkey = subkey.partition(".")[2] or subkey
+    has_prefix = head in ("current", "discovered", "project", "shared")
+    return f"{words(subkey if has_prefix and subkey else key)}: "
 
 
 def _is_empty(value: Any) -> bool:

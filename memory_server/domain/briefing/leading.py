@@ -1,4 +1,4 @@
-"""Which facts a briefing looks at: the first of each heading, and work that nobody has touched for long."""
+"""Chooses the facts that a briefing looks at: the first of each heading, and work that nobody has touched for long."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -39,20 +39,20 @@ class Leading:
     number: int
 
 
-def leading(there: Sequence[Headline], changed: str | None, limits: Limits) -> Leading:
-    """Choose among facts: `there` has one of each key, the last written first. `changed` is when the task changed:
+def leading(headlines: Sequence[Headline], changed: str | None, limits: Limits) -> Leading:
+    """Choose among facts: `headlines` has one of each key, the last written first. `changed` is when the task changed:
     progress that was written before is older work.
     """
     of_heading: dict[Heading, list[int]] = {heading: [] for heading in Heading}
-    for each in there:
-        heading = heading_of(each.key, each.home.scope)
-        if heading in WORK and each.updated_at < older_before(limits, changed, is_progress(each.key)):
+    for headline in headlines:
+        heading = heading_of(headline.key, headline.home.scope)
+        if heading in WORK and headline.updated_at < older_before(limits, changed, is_progress(headline.key)):
             heading = Heading.OLDER
         ids = of_heading[heading]
-        ids.insert(0 if is_overview(each.key) else len(ids), each.id)
+        ids.insert(0 if is_overview(headline.key) else len(ids), headline.id)
     chosen = [id for heading in IN_ORDER for id in of_heading[heading][: limits.of_heading]]
     older = of_heading[Heading.OLDER]
-    return Leading(chosen, older[: limits.older], len(older), len(there))
+    return Leading(chosen, older[: limits.older], len(older), len(headlines))
 
 
 def older_before(limits: Limits, changed: str | None, progress: bool) -> str:

@@ -1,4 +1,4 @@
-"""What the last session did, and what it wanted to do next: from the newest turns and observations."""
+"""The work of the last session and its next step: from the newest turns and observations."""
 
 import re
 from collections.abc import Sequence
@@ -61,34 +61,34 @@ def last_session(events: Sequence[Event]) -> LastSession | None:
     ordered = sorted(events, key=lambda event: event.at, reverse=True)
     if not ordered:
         return None
-    recent = [each for each in ordered if age_in_days(each.at, ordered[0].at) <= RECENT]
-    following = ((step, each) for each in recent if (step := next_step(each.text)[1]))
+    recent = [event for event in ordered if age_in_days(event.at, ordered[0].at) <= RECENT]
+    following = ((step, event) for event in recent if (step := next_step(event.text)[1]))
     return LastSession(tuple(recent), next(following, None))
 
 
 def next_step(text: str) -> tuple[str, str | None]:
-    """A text apart: what it says before it names what comes next, and that, without the words that announce it."""
-    found = _NEXT.fullmatch(text.strip())
-    if found is None:
+    """Split a text into the part before the next step, and that step without the words that announce it, or None."""
+    match = _NEXT.fullmatch(text.strip())
+    if match is None:
         return text, None
-    return found["before"].strip(" ,;:，；：("), sentences.split(found["next"])[0]
+    return match["before"].strip(" ,;:，；：("), sentences.split(match["next"])[0]
 
 
 def of_session(last: LastSession, reader: Reader) -> list[Item]:
-    """The events, then what was to come next. Those of a session before the last have their age."""
+    """The items of the events, then that of the next step. Events of a session before the last have their age."""
     newest = last.events[0]
 
-    def item(said: str, event: Event, worth: float, label: str = "") -> Item:
+    def item(statement: str, event: Event, worth: float, label: str = "") -> Item:
         def worded() -> tuple[str, ...]:
-            told = disputed(event.contradicting)
-            marks = short = f" ({told})" if told else ""
+            dispute = disputed(event.contradicting)
+            marks = short = f" ({dispute})" if dispute else ""
             if event.session != newest.session:
-                marks = marked(reader.age(event.at), event.by, reader, told)
-            return forms(label, sentences.split(said), marks, short)
+                marks = marked(reader.age(event.at), event.by, reader, dispute)
+            return forms(label, sentences.split(statement), marks, short)
 
         leads = event is last.next[1] if last.next else event.importance >= ORDINARY
         counted = event.memory is not None and not label
-        memory = event.memory if said == event.text else None
+        memory = event.memory if statement == event.text else None
         return Item(
             Heading.LAST_SESSION,
             worded,
@@ -104,15 +104,15 @@ def of_session(last: LastSession, reader: Reader) -> list[Item]:
     for event in last.events:
         before, following = next_step(event.text)
         worth = NEXT if last.next and event is last.next[1] else event.importance / ORDINARY
-        if said := before if following else event.text:
-            items.append(item(said, event, worth / (1 + age_in_days(event.at, newest.at) / HALF)))
+        if statement := before if following else event.text:
+            items.append(item(statement, event, worth / (1 + age_in_days(event.at, newest.at) / HALF)))
     if last.next is not None:
         items.append(item(*last.next, NEXT, "Next: "))
     return items
 
 
-def title(last: LastSession, reader: Reader, own: str | None) -> str:
-    """The heading: when the session was, and whose; `own` is the reader's own session."""
+def title(last: LastSession, reader: Reader, session: str | None) -> str:
+    """The heading: the age of the session and its author; `session` is the reader's own session."""
     newest = last.events[0]
-    name = "This session" if own and newest.session == own else TITLES[Heading.LAST_SESSION]
+    name = "This session" if session and newest.session == session else TITLES[Heading.LAST_SESSION]
     return name + marked(reader.age(newest.at), newest.by, reader)

@@ -1,4 +1,4 @@
-"""What is over: a blocker or a task whose value says that there is none, or that it is done."""
+"""Recognizes what is over: a blocker or a task whose value says that there is none, or that it is done."""
 
 import re
 from typing import Any
@@ -42,14 +42,14 @@ _FINISHED_STATE = lazy(rf"(?:{_DONE}){_TAIL}", re.IGNORECASE | re.DOTALL)
 
 
 def still_open(value: Any) -> Any:
-    """A value of a blocker or a task without what is over; None where nothing is left."""
+    """The value of a blocker or a task without the parts that are over; None where nothing is left."""
     match value:
         case None | False:
             return None
         case str():
             return None if _is_over(value) else value
         case list():
-            return [kept for kept in map(still_open, value) if kept is not None] or None
+            return [open_value for open_value in map(still_open, value) if open_value is not None] or None
         case dict():
             return None if _is_finished(value) else _open_entries(value)
         case _:
@@ -61,18 +61,18 @@ def _is_over(text: str) -> bool:
 
 
 def _is_finished(value: dict[str, Any]) -> bool:
-    for name, each in value.items():
+    for name, child in value.items():
         key = name.casefold()
-        if key in _STATES and isinstance(each, str) and _FINISHED_STATE.fullmatch(each.strip()):
+        if key in _STATES and isinstance(child, str) and _FINISHED_STATE.fullmatch(child.strip()):
             return True
-        if key in _FLAGS and each is True:
+        if key in _FLAGS and child is True:
             return True
-        if key in _SHARES and str(each).replace("%", "").strip() in ("100", "100.0"):
+        if key in _SHARES and str(child).replace("%", "").strip() in ("100", "100.0"):
             return True
     return False
 
 
 def _open_entries(value: dict[str, Any]) -> dict[str, Any] | None:
-    """The entries that say something; None where none does."""
-    kept = {name: each for name, each in value.items() if each not in (None, "", [], {})}
-    return kept if any(each is not False for each in kept.values()) else None
+    """The fields that say something; None where none does."""
+    fields = {name: child for name, child in value.items() if child not in (None, "", [], {})}
+    return fields if any(child is not False for child in fields.values()) else None

@@ -1,1 +1,1 @@
-"""What goes from file to file: a record for each kind, and how two versions of one become one."""
+"""Exchange between files: a record for each kind of item, and the merge of two versions of one item."""

@@ -43,7 +43,7 @@ class _Page:
 
 def pages(records: Iterable[Record]) -> Iterator[tuple[str, str]]:
     """The name and the text of each page, by name. The newest is the first of its section."""
-    found: dict[str, _Page] = {}
+    by_project: dict[str, _Page] = {}
     outdated: set[str] = set()
     memories: list[MemoryRecord] = []
     for record in records:
@@ -56,27 +56,29 @@ def pages(records: Iterable[Record]) -> Iterator[tuple[str, str]]:
                 where = record.owner if record.scope == "project" else ""
                 value = json.dumps(record.steps[-1].value, ensure_ascii=False)
                 scope = "" if record.scope == "project" else f" ({record.scope})"
-                _page(found, where).add(
+                _page(by_project, where).add(
                     "Facts", record.steps[-1].changed_at, f"- `{record.key}`{scope}: {value}"
                 )
             case TurnRecord():
                 moment = record.occurred_at or record.created_at
                 line = f"- {_day(moment)} {_indented(record.summary)}"
-                _page(found, record.project).add("Turns", moment, line)
+                _page(by_project, record.project).add("Turns", moment, line)
             case LongTermRecord():
                 line = f"- **{record.name}**: {_indented(record.prompt)}\n  when `{' '.join(record.trigger.split())}`"
-                _page(found, _project(record.conversation)).add("Prompts", record.created_at, line)
+                _page(by_project, _project(record.conversation)).add("Prompts", record.created_at, line)
             case ShortTermRecord():
                 line = f"- {_day(record.said_at)} {_indented(record.text)}"
-                _page(found, _project(record.conversation)).add("Short-term memories", record.said_at, line)
+                _page(by_project, _project(record.conversation)).add(
+                    "Short-term memories", record.said_at, line
+                )
             case _:
                 pass
     for memory in memories:
         moment = memory.occurred_at or memory.created_at
         line = _memory(memory, moment, memory.id in outdated)
-        _page(found, memory.project or "").add(_TITLES[MemoryType(memory.type)], moment, line)
-    for name in sorted(found):
-        yield name or NOWHERE, _text(name or NOWHERE, found[name])
+        _page(by_project, memory.project or "").add(_TITLES[MemoryType(memory.type)], moment, line)
+    for name in sorted(by_project):
+        yield name or NOWHERE, _text(name or NOWHERE, by_project[name])
 
 
 def _memory(memory: MemoryRecord, moment: str, outdated: bool) -> str:
@@ -92,14 +94,14 @@ def _memory(memory: MemoryRecord, moment: str, outdated: bool) -> str:
 def _text(name: str, page: _Page) -> str:
     parts = [f"# {name}"]
     for title in (*_TITLES.values(), *_OTHERS):
-        lines = sorted(page.sections.get(title, ()), key=lambda each: each[0], reverse=True)
+        lines = sorted(page.sections.get(title, ()), key=lambda entry: entry[0], reverse=True)
         if lines:
             parts.append("\n".join([f"## {title}", "", *(line for _, line in lines)]))
     return "\n\n".join(parts) + "\n"
 
 
-def _page(found: dict[str, _Page], project: str) -> _Page:
-    return found.setdefault(project, _Page())
+def _page(by_project: dict[str, _Page], project: str) -> _Page:
+    return by_project.setdefault(project, _Page())
 
 
 def _project(conversation: str) -> str:

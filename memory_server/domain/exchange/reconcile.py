@@ -1,6 +1,6 @@
-"""Two versions of one item become one: the same one, whichever of the two files takes in the other.
+"""Merges two versions of one item. The result is the same, whichever of the two files imports from the other.
 
-Nothing here looks at a clock or at which of the two is at home; where nothing else decides, the order of texts does.
+Nothing here reads a clock or asks which of the two is local; where nothing else decides, the order of texts does.
 """
 
 import json
@@ -28,170 +28,174 @@ Turned = TypeVar("Turned", TurnRecord, ShortTermRecord)
 
 
 def text_of(value: object) -> str:
-    """JSON of which equal values have equal texts."""
+    """A value as JSON; equal values have equal texts."""
     return json.dumps(value, ensure_ascii=False, sort_keys=True, default=str)
 
 
-def same_memory(one: MemoryRecord, other: MemoryRecord) -> bool:
-    """Whether two memories with one id are one: any text of the one is a text of the other."""
-    return not _texts(one).isdisjoint(_texts(other))
+def same_memory(left: MemoryRecord, right: MemoryRecord) -> bool:
+    """True if two memories with one id are the same memory: they share a text, of now or of their history."""
+    return not _texts(left).isdisjoint(_texts(right))
 
 
-def memories(one: MemoryRecord, other: MemoryRecord, joined: bool = False) -> MemoryRecord:
-    """What was changed last is its content, type, project, tags, importance and metadata; the other text is history.
+def memories(left: MemoryRecord, right: MemoryRecord, joined: bool = False) -> MemoryRecord:
+    """The merged memory has content, type, project, tags, importance and metadata of the version changed last.
 
-    `joined`: two memories that say the same become one. It is as old as the older, with the tags and metadata of both.
+    The text of the other version goes to its history. `joined`: two memories that say the same become one, which is as
+    old as the older, with the tags and metadata of both.
     """
-    older, younger = sorted((one, other), key=_birth)
-    earlier, newer = sorted((one, other), key=_change)
-    history = _past(one.history, other.history)
-    if earlier.content not in {newer.content, *(each.content for each in history)}:
+    older, younger = sorted((left, right), key=_birth)
+    earlier, newer = sorted((left, right), key=_change)
+    history = _past(left.history, right.history)
+    if earlier.content not in {newer.content, *(past.content for past in history)}:
         history.append(Earlier(earlier.content, "rewritten", newer.updated_at))
     result = replace(
         newer,
-        access_count=max(one.access_count, other.access_count),
-        accessed_at=_later(one.accessed_at, other.accessed_at),
+        access_count=max(left.access_count, right.access_count),
+        accessed_at=_later(left.accessed_at, right.accessed_at),
         created_at=older.created_at,
         created_by=older.created_by,
         session=older.session,
         occurred_at=older.occurred_at,
-        writer=one.writer if one.writer == other.writer else None,
-        history=tuple(sorted(history, key=lambda each: (each.replaced_at, each.content, each.reason))),
-        captured=older.captured if one.captured and other.captured else None,
+        writer=left.writer if left.writer == right.writer else None,
+        history=tuple(sorted(history, key=lambda past: (past.replaced_at, past.content, past.reason))),
+        captured=older.captured if left.captured and right.captured else None,
         vectors={},
     )
     if joined:
         result = replace(
             result,
             tags=_both(older.tags, younger.tags),
-            importance=max(one.importance, other.importance),
+            importance=max(left.importance, right.importance),
             metadata={**younger.metadata, **older.metadata},
         )
-    return known(result, one, other)
+    return known(result, left, right)
 
 
-def turns(one: TurnRecord, other: TurnRecord) -> TurnRecord:
-    return known(_last(one, other), one, other)
+def turns(left: TurnRecord, right: TurnRecord) -> TurnRecord:
+    return known(_last(left, right), left, right)
 
 
-def short_term(one: ShortTermRecord, other: ShortTermRecord) -> ShortTermRecord:
+def short_term(left: ShortTermRecord, right: ShortTermRecord) -> ShortTermRecord:
     last = replace(
-        _last(one, other), score=max(one.score, other.score), captured=one.captured or other.captured
+        _last(left, right), score=max(left.score, right.score), captured=left.captured or right.captured
     )
-    return known(last, one, other)
+    return known(last, left, right)
 
 
-def long_term(one: LongTermRecord, other: LongTermRecord) -> LongTermRecord:
-    """What was changed last, with the wakes of both."""
-    newer = max(one, other, key=_prompted)
-    changed, created_at = _prompted(newer)[0], min(one.created_at, other.created_at)
-    wakes = {*one.wakes, *other.wakes}
+def long_term(left: LongTermRecord, right: LongTermRecord) -> LongTermRecord:
+    """The version changed last, with the wakes of both."""
+    newer = max(left, right, key=_prompted)
+    changed, created_at = _prompted(newer)[0], min(left.created_at, right.created_at)
+    wakes = {*left.wakes, *right.wakes}
     return replace(
         newer,
-        id=one.id,
+        id=left.id,
         created_at=created_at,
-        updated_at=changed if changed > created_at else _later(one.updated_at, other.updated_at),
-        fired_at=_later(one.fired_at, other.fired_at),
-        fired_count=max(one.fired_count, other.fired_count),
-        wakes=tuple(sorted(wakes, key=lambda each: (each.at, text_of(asdict(each))))),
-        origins=_origins(one.origins, other.origins),
+        updated_at=changed if changed > created_at else _later(left.updated_at, right.updated_at),
+        fired_at=_later(left.fired_at, right.fired_at),
+        fired_count=max(left.fired_count, right.fired_count),
+        wakes=tuple(sorted(wakes, key=lambda wake: (wake.at, text_of(asdict(wake))))),
+        origins=_origins(left.origins, right.origins),
     )
 
 
-def edges(one: EdgeRecord, other: EdgeRecord) -> EdgeRecord:
-    """It holds since the earlier moment and until the earlier one; the stronger counts."""
+def edges(left: EdgeRecord, right: EdgeRecord) -> EdgeRecord:
+    """The merged edge is valid from the earlier start until the earlier end, with the higher strength."""
     return replace(
-        min(one, other, key=lambda each: (each.valid_from, each.created_by or "")),
-        source=one.source,
-        target=one.target,
-        strength=max(one.strength, other.strength),
-        valid_to=min(filter(None, (one.valid_to, other.valid_to)), default=None),
+        min(left, right, key=lambda edge: (edge.valid_from, edge.created_by or "")),
+        source=left.source,
+        target=left.target,
+        strength=max(left.strength, right.strength),
+        valid_to=min(filter(None, (left.valid_to, right.valid_to)), default=None),
     )
 
 
-def facts(one: FactRecord, other: FactRecord) -> tuple[FactRecord, bool]:
-    """All steps of both by their moment, each once; whether both were changed since they were equal, to other values.
+def facts(left: FactRecord, right: FactRecord) -> tuple[FactRecord, bool]:
+    """All steps of both by their moment, each once; and true if both were changed since they were equal, to new values.
 
-    Where one knows all steps of the other, it is the result. Else the versions of what came apart are counted on.
+    A version that has all steps of the other is the result. Else the steps are joined and get increasing versions.
     """
-    mine, theirs = ({_step(each): each for each in record.steps} for record in (one, other))
-    if theirs.keys() <= mine.keys():
-        steps, parted = one.steps, False
-    elif mine.keys() <= theirs.keys():
-        steps, parted = other.steps, False
+    left_steps, right_steps = ({_step(step): step for step in record.steps} for record in (left, right))
+    if right_steps.keys() <= left_steps.keys():
+        steps, parted = left.steps, False
+    elif left_steps.keys() <= right_steps.keys():
+        steps, parted = right.steps, False
     else:
-        steps, parted = _numbered(_joined(mine, theirs)), True
-    older = min(one, other, key=lambda each: (each.created_at or "~", each.created_by or ""))
+        steps, parted = _numbered(_joined(left_steps, right_steps)), True
+    older = min(left, right, key=lambda record: (record.created_at or "~", record.created_by or ""))
     result = replace(
-        one,
+        left,
         steps=steps,
-        access_count=max(one.access_count, other.access_count),
-        accessed_at=_later(one.accessed_at, other.accessed_at),
+        access_count=max(left.access_count, right.access_count),
+        accessed_at=_later(left.accessed_at, right.accessed_at),
         created_at=older.created_at,
         created_by=older.created_by,
         session=older.session,
-        captured=one.captured or other.captured,
-        origins=_origins(one.origins, other.origins),
+        captured=left.captured or right.captured,
+        origins=_origins(left.origins, right.origins),
         vectors={},
     )
-    ends = {text_of((each.steps[-1].action, each.steps[-1].value)) for each in (one, other) if each.steps}
+    ends = {text_of((fact.steps[-1].action, fact.steps[-1].value)) for fact in (left, right) if fact.steps}
     return result, parted and len(ends) > 1
 
 
-def uses(one: UseRecord, other: UseRecord) -> UseRecord:
-    """What one session did with one memory: it was shown, judged and used when it was first."""
-    used = [each for each in (one, other) if each.used_at]
-    first = min(used, key=lambda each: (each.used_at or "", each.how or ""), default=one)
+def uses(left: UseRecord, right: UseRecord) -> UseRecord:
+    """The use of one memory in one session: shown, judged and used at the earliest moment of either version."""
+    used = [record for record in (left, right) if record.used_at]
+    first = min(used, key=lambda record: (record.used_at or "", record.how or ""), default=left)
     return replace(
-        one,
-        shown_at=min(one.shown_at, other.shown_at),
-        judged_at=min(filter(None, (one.judged_at, other.judged_at)), default=None),
+        left,
+        shown_at=min(left.shown_at, right.shown_at),
+        judged_at=min(filter(None, (left.judged_at, right.judged_at)), default=None),
         used_at=first.used_at,
         how=first.how,
     )
 
 
-def questions(one: QuestionRecord, other: QuestionRecord) -> QuestionRecord:
-    """One question that both have: two sessions at least have asked it where the last ones are two."""
-    latest = max(one, other, key=lambda each: (each.asked_again_at or each.asked_at, each.session))
-    first, again = sorted((one.asked_at, other.asked_at))
-    apart = one.session != other.session
+def questions(left: QuestionRecord, right: QuestionRecord) -> QuestionRecord:
+    """One question that both have: at least two sessions have asked it where the sessions of the two differ."""
+    latest = max(left, right, key=lambda record: (record.asked_again_at or record.asked_at, record.session))
+    first, again = sorted((left.asked_at, right.asked_at))
+    apart = left.session != right.session
     return replace(
         latest,
-        sessions=max(one.sessions, other.sessions, 2 if apart else 1),
+        sessions=max(left.sessions, right.sessions, 2 if apart else 1),
         asked_at=first,
         asked_again_at=_later(
-            _later(one.asked_again_at, other.asked_again_at), again if again > first else None
+            _later(left.asked_again_at, right.asked_again_at), again if again > first else None
         ),
     )
 
 
-def known(result: Known, one: Known, other: Known) -> Known:
-    """The result with the ids and the origins of both versions: the first id is its own."""
-    ids = sorted({one.id, *one.also, other.id, *other.also}, key=place)
-    return replace(result, id=ids[0], also=tuple(ids[1:]), origins=_origins(one.origins, other.origins))
+def known(result: Known, left: Known, right: Known) -> Known:
+    """The result with the ids and the origins of both versions; its own id is the first of them."""
+    ids = sorted({left.id, *left.also, right.id, *right.also}, key=place)
+    return replace(result, id=ids[0], also=tuple(ids[1:]), origins=_origins(left.origins, right.origins))
 
 
-def _later(one: str | None, other: str | None) -> str | None:
-    return max(filter(None, (one, other)), default=None)
+def _later(left: str | None, right: str | None) -> str | None:
+    return max(filter(None, (left, right)), default=None)
 
 
 def _texts(memory: MemoryRecord) -> set[str]:
-    return {memory.content, *(each.content for each in memory.history)}
+    return {memory.content, *(past.content for past in memory.history)}
 
 
-def _past(one: tuple[Earlier, ...], other: tuple[Earlier, ...]) -> list[Earlier]:
-    """Each text as often as the one that has it more often: what both have replaced apart was there once."""
-    kept: list[Earlier] = []
-    for content in {each.content for each in (*one, *other)}:
-        often = max(sum(each.content == content for each in past) for past in (one, other))
-        same = {each for each in (*one, *other) if each.content == content}
-        kept += sorted(same, key=lambda each: (each.replaced_at, each.reason))[:often]
-    return kept
+def _past(left: tuple[Earlier, ...], right: tuple[Earlier, ...]) -> list[Earlier]:
+    """The past texts of both, each as often as in the version that has it more often.
+
+    A text that both versions have replaced independently existed once.
+    """
+    past_texts: list[Earlier] = []
+    for content in {past.content for past in (*left, *right)}:
+        often = max(sum(past.content == content for past in history) for history in (left, right))
+        same = {past for past in (*left, *right) if past.content == content}
+        past_texts += sorted(same, key=lambda past: (past.replaced_at, past.reason))[:often]
+    return past_texts
 
 
 def _birth(memory: MemoryRecord) -> tuple[object, ...]:
-    """By which the older of two memories is known."""
+    """The sort key that puts the older of two memories first."""
     return (
         memory.created_at,
         place(memory.id),
@@ -200,41 +204,41 @@ def _birth(memory: MemoryRecord) -> tuple[object, ...]:
 
 
 def _change(memory: MemoryRecord) -> tuple[str, ...]:
-    """By which of two memories the one that was changed last is known: of nothing that both give to the result."""
-    said = [memory.type, memory.project, memory.tags, memory.importance, dict(memory.metadata)]
-    return memory.updated_at, memory.content, text_of(said)
+    """The sort key that puts the memory changed last at the end. It leaves out what both give to the result."""
+    fields = [memory.type, memory.project, memory.tags, memory.importance, dict(memory.metadata)]
+    return memory.updated_at, memory.content, text_of(fields)
 
 
 def _prompted(memory: LongTermRecord) -> tuple[str, str]:
-    """When a long-term memory was changed last, and what else tells two apart."""
-    rest = replace(
+    """The sort key of a long-term memory: the moment of its last change, then its other fields as text."""
+    content = replace(
         memory, id="", created_at="", updated_at=None, fired_at=None, fired_count=0, wakes=(), origins=()
     )
-    return memory.changed_at, text_of(asdict(rest))
+    return memory.changed_at, text_of(asdict(content))
 
 
 def _plain(record: Turned) -> str:
-    """What tells two apart, without ids and what both give to the result."""
+    """The fields that tell two records apart as text, without ids and the fields that both give to the result."""
     both = {"id": "", "also": (), "origins": (), "vectors": {}, "score": 0, "captured": None}
     return text_of({**asdict(record), **both})
 
 
-def _last(one: Turned, other: Turned) -> Turned:
-    """Nothing says which was changed last."""
-    return replace(max(one, other, key=_plain), vectors={})
+def _last(left: Turned, right: Turned) -> Turned:
+    """The record whose text is greater, since nothing says which was changed last."""
+    return replace(max(left, right, key=_plain), vectors={})
 
 
-def _both(one: tuple[object, ...], other: tuple[object, ...]) -> tuple[object, ...]:
-    known = {text_of(each) for each in one}
-    return (*one, *(each for each in other if text_of(each) not in known))
+def _both(left: tuple[object, ...], right: tuple[object, ...]) -> tuple[object, ...]:
+    left_texts = {text_of(tag) for tag in left}
+    return (*left, *(tag for tag in right if text_of(tag) not in left_texts))
 
 
 def _origins(*lists: tuple[Origin, ...]) -> tuple[Origin, ...]:
-    """Each once, as it was imported first."""
-    found: dict[tuple[str, str], Origin] = {}
-    for origin in sorted((each for origins in lists for each in origins), key=_moment, reverse=True):
-        found[origin.source, origin.id] = origin
-    return tuple(found[key] for key in sorted(found))
+    """The origins, each once, with its first import."""
+    by_item: dict[tuple[str, str], Origin] = {}
+    for origin in sorted((origin for origins in lists for origin in origins), key=_moment, reverse=True):
+        by_item[origin.source, origin.id] = origin
+    return tuple(by_item[key] for key in sorted(by_item))
 
 
 def _moment(origin: Origin) -> tuple[str, str]:
@@ -242,21 +246,21 @@ def _moment(origin: Origin) -> tuple[str, str]:
 
 
 def _step(step: FactStep) -> str:
-    """A step without its number, which may be another one in the other file, and without its writer, whom an older file
-    does not know."""
+    """A step as text without its number, which may differ in the other file, and without its writer, whom an older file
+    lacks."""
     return text_of({**asdict(step), "version": 0, "writer": None})
 
 
-def _joined(mine: dict[str, FactStep], theirs: dict[str, FactStep]) -> list[FactStep]:
-    both = dict(theirs)
-    for key, step in mine.items():
-        both[key] = step if key not in theirs or step.version < theirs[key].version else theirs[key]
+def _joined(left: dict[str, FactStep], right: dict[str, FactStep]) -> list[FactStep]:
+    both = dict(right)
+    for key, step in left.items():
+        both[key] = step if key not in right or step.version < right[key].version else right[key]
     return [both[key] for key in sorted(both, key=lambda key: (both[key].changed_at, both[key].version, key))]
 
 
 def _numbered(steps: Iterable[FactStep]) -> tuple[FactStep, ...]:
-    """No version is used twice."""
-    found: list[FactStep] = []
+    """The steps with increasing versions, so that no version is used twice."""
+    numbered: list[FactStep] = []
     for step in steps:
-        found.append(replace(step, version=max(step.version, found[-1].version + 1 if found else 1)))
-    return tuple(found)
+        numbered.append(replace(step, version=max(step.version, numbered[-1].version + 1 if numbered else 1)))
+    return tuple(numbered)

@@ -201,7 +201,7 @@ class TurnRecord:
 
 @dataclass(frozen=True, slots=True)
 class DigestRecord:
-    """For which observation or turn a digest of the server stands; None: it is no longer the server's."""
+    """The digest that stands for an observation or a turn; None: that digest is no longer the server's."""
 
     item: Literal["memory", "turn"]
     id: str
@@ -211,7 +211,7 @@ class DigestRecord:
 
 @dataclass(frozen=True, slots=True)
 class UseRecord:
-    """That a session was shown the memory with an own id, and what came of it."""
+    """One showing of a memory, by its own id, to a session, and its outcome."""
 
     memory: str
     session: str
@@ -270,7 +270,7 @@ class ShortTermRecord:
 
 @dataclass(frozen=True, slots=True)
 class WakeRecord:
-    """When a long-term memory was woken, for whom and why."""
+    """One waking of a long-term memory: the moment, the reason, the client and the session."""
 
     at: str
     why: str
@@ -307,7 +307,7 @@ class LongTermRecord:
 
     @property
     def changed_at(self) -> str:
-        """When its prompt or its trigger was written last."""
+        """The moment at which its prompt or its trigger was written last."""
         return max(self.updated_at or "", self.created_at)
 
 
