@@ -471,9 +471,11 @@ class Database:
 
     def _look_at_schema(self, connection: apsw.Connection) -> None:
         """In a transaction, before its first read: refuse a file that was upgraded or got foreign SQL since the last
-        look. SQLite counts each change of the schema, and to look at that number takes 2 µs."""
-        migrate.refuse_newer(connection, self._migrations[-1].version)
-        number = connection.execute("PRAGMA schema_version").get
+        look. SQLite counts each change of the schema, and to look at both numbers takes 2 µs."""
+        version, number = connection.execute(
+            "SELECT user_version, schema_version FROM pragma_user_version, pragma_schema_version"
+        ).get
+        migrate.refuse_newer(version, self._migrations[-1].version)
         if number != self._schema_version:
             schema.refuse_foreign(connection, migrate.applied(connection, self._migrations))
             self._schema_version = number

@@ -39,7 +39,7 @@ def refuse(connection: apsw.Connection, newest: int) -> None:
     connection.execute("BEGIN")
     try:
         _refuse_foreign(connection)
-        refuse_newer(connection, newest)
+        refuse_newer(version_of(connection), newest)
     finally:
         connection.execute("ROLLBACK")
 
@@ -61,13 +61,12 @@ def mend_schema(connection: apsw.Connection, migrations: list[Migration]) -> lis
     return schema.mend(connection, applied(connection, migrations))
 
 
-def refuse_newer(connection: apsw.Connection, newest: int) -> None:
-    """Called in each transaction too, which takes 3 µs: another window may have upgraded the file since it was opened.
+def refuse_newer(version: int, newest: int) -> None:
+    """Called in each transaction too: another window may have upgraded the file since it was opened.
 
     Raises:
         Unavailable: the file is newer than this server.
     """
-    version = version_of(connection)
     if version > newest:
         raise Unavailable(
             f"The database has schema version {version}, and this program knows versions up to {newest}. "
@@ -91,7 +90,7 @@ def migrate(connection: apsw.Connection, path: Path | None, migrations: list[Mig
         _refuse_foreign(connection)
         schema.refuse_foreign(connection, applied(connection, migrations))
         _adopt_dump(connection)
-        refuse_newer(connection, newest)
+        refuse_newer(version_of(connection), newest)
         if path is not None and 0 < version_of(connection) < newest:
             _back_up_before(path, newest)
         _apply(connection, migrations, now)
