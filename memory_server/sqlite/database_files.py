@@ -89,8 +89,9 @@ class DatabaseFiles:
 
         With a moment only those that are older, once the file itself has been found sound. A copy stays that may be
         all that is left of what it holds, and so do all where the file is damaged. The paths of the files that stay
-        and may hold what is erased: what was rescued is the user's. The copies hold what is others' too: for a person
-        nothing is removed and no path told, and they go when they are old.
+        and may hold what is erased: what was rescued is the user's, and another process may write an unfinished copy.
+        The copies hold what is others' too: for a person nothing is removed and no path told, and they go when they
+        are old.
         """
         if acting.person() is not None:
             return ()
@@ -102,7 +103,11 @@ class DatabaseFiles:
         for copy in copies:
             if copy not in last:
                 copy.unlink(missing_ok=True)
-        return tuple(str(path) for path in self._left_over() if files.RESCUED in path.name or path in last)
+        return tuple(
+            str(path)
+            for path in self._left_over()
+            if files.RESCUED in path.name or files.is_temporary(path) or path in last
+        )
 
     def _last(self, copies: list[Path]) -> list[Path]:
         """Of some copies those that may be all that is left of what they hold: all, where the file cannot be read."""

@@ -299,3 +299,11 @@ def test_a_purge_keeps_and_names_the_copies_where_the_file_cannot_be_read_afterw
         assert database.files.drop_copies() == (str(copy),)
     assert copy.exists()
     database.close()
+
+
+def test_a_purge_names_the_copy_that_a_killed_command_has_left(target: Path, clock: Clock) -> None:
+    copy = target.with_name("memory.db.x1y2z3.tmp")
+    copy.write_bytes(target.read_bytes())
+    database = Database(target, clock)
+    assert database.files.drop_copies() == (str(copy),)
+    database.close()
