@@ -73,7 +73,7 @@ def lengths(text: str, limits: Sequence[float]) -> list[str]:
             return text
         end = _last(clauses, most, weight)
         if end is None or weight(end) < _NEAR * most:
-            end = _last(words, most, weight) or end or int(most * 2)
+            end = _last(words, most, weight) or end or places[bisect_right(sums, most) - 1]
         return looked_at[:end].rstrip(_LEFT_AT_END) + "…"
 
     return [cut(most) for most in limits]

@@ -1,7 +1,7 @@
 """Texts are cut into sentences, and shortened at the end of a clause or a word."""
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from memory_server.language.sentences import ended, lengths, shortened, split
@@ -54,6 +54,7 @@ def test_a_text_ends_with_the_full_stop_of_its_script() -> None:
     assert [ended(text) for text in ("done", "完成", "why?", "more…")] == ["done.", "完成。", "why?", "more…"]
 
 
+@example("3a🎉3a口", 4)
 @given(
     st.text(alphabet=st.sampled_from("the cache 数据库，端口 5433, x/y_z. 🎉；\n\"'("), max_size=400),
     st.integers(4, 60),
