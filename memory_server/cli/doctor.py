@@ -43,6 +43,7 @@ def doctor_command(settings: Settings, fix: bool, as_json: bool) -> int:
     else:
         with opened(settings) as services:
             fixed = (*services.health.mend(), *status.mend()) if fix else ()
+            services.database.open()  # else the embedder waits for a locked file first, and is said to be missing
             found = examined(services, fixed)
     if as_json:
         output.as_json(found)

@@ -5,6 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from memory_server.cli.main import main
+from memory_server.domain import deadline
 from tests.cli.conftest import HARBOUR, Terminal, fill
 from tests.conftest import Clock, Holder, Servers, Sqlite, call, damage
 from tests.sqlite.test_upgrade import NEWEST, at
@@ -213,3 +215,13 @@ def test_compacting_gives_bytes_back_and_waits_for_a_writer(terminal: Terminal, 
     assert waiting.returncode == 0
     assert db.stat().st_size < 1_000_000
     assert damage(db) == []
+
+
+def test_doctor_beside_a_locked_file_tells_of_the_lock_alone(
+    terminal: Terminal, capsys: pytest.CaptureFixture[str], caplog: pytest.LogCaptureFixture
+) -> None:
+    db = terminal.servers.db
+    with Holder(db, "COMMIT; BEGIN EXCLUSIVE; SELECT 1"), deadline.within(0.5):
+        assert main(["doctor", "--db", str(db)]) == 1
+    assert "Another process has kept" in capsys.readouterr().err
+    assert caplog.text == ""
