@@ -77,7 +77,7 @@ class History(Judged):
         by_hand = [item for item in alive if item.kind in ("memory", "turn", "fact") and item.id]
         choices: dict[str, tuple[int, Act]] = {
             "add": (2, lambda: self._do(self._add())),
-            "fact": (1, lambda: self._do(self._fact())),
+            "fact": (1, self._fact),
             "import": (3, lambda: self._do(self._import())),
             "merge": (3, self._merge),
             "export": (1, lambda: self._do(self._export())),
@@ -134,10 +134,13 @@ class History(Judged):
         item, text = self._item("memory")
         return Step(["add", text, "--tag", item.version], becomes([item]))
 
-    def _fact(self) -> Step:
+    def _fact(self) -> None:
+        """With the right time, or it would expire at another one."""
         item, _ = self._item("fact")
         lives = ["--ttl", "259200"] if self.chance.random() < 0.5 else []
-        return Step(["fact", f"torture.{item.word}", item.version, *lives], becomes([item]))
+        kind = self._kind()
+        step = Step(["fact", f"torture.{item.word}", item.version, *lives], becomes([item]))
+        self._do(step, "" if kind == "clock" else kind)
 
     def _records(self, number: int) -> tuple[Path, list[Item]]:
         """A file of records for import."""
