@@ -168,6 +168,7 @@ async def test_background_work_goes_on(server: Servers, sqlite: Sqlite) -> None:
     async with spoilt(server, sqlite) as client:
         sqlite(
             server.db,
+            "INSERT INTO server_days (day) VALUES (strftime('%s', 'now') / 86400 - 1)",  # a server ran yesterday
             # The bad one has expired first, and stands first in every index.
             "INSERT INTO facts (id, scope, key, value, expires_at)"
             f" VALUES (50, 'global', 'a', json_quote({BAD}), '2020-01-01T00:00:00.000Z')",

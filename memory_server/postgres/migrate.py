@@ -48,9 +48,13 @@ def migrate(
 
 
 def version_of(connection: psycopg.Connection[tuple[Any, ...]]) -> int:
-    """The newest migration that the schema has; 0 where there is no schema."""
-    there = connection.execute("SELECT to_regclass(%s)", (f"{SCHEMA}.migrations",)).fetchone()
-    if there is None or there[0] is None:
+    """Return the newest migration that the schema has; 0 where there is no schema.
+
+    It asks a catalog: within a transaction, `to_regclass` answers from what the session has cached, and does not see
+    the schema that another server has made since.
+    """
+    tables = "SELECT 1 FROM pg_catalog.pg_tables WHERE schemaname = %s AND tablename = 'migrations'"
+    if connection.execute(tables, (SCHEMA,)).fetchone() is None:
         return 0
     row = connection.execute(
         sql.SQL("SELECT coalesce(max(version), 0) FROM {}.migrations").format(sql.Identifier(SCHEMA))

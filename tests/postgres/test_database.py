@@ -292,6 +292,18 @@ def test_servers_that_start_together_make_the_schema_once(clock: Clock) -> None:
         server.close()
 
 
+def test_who_waited_for_the_schema_that_another_server_made_sees_it(clock: Clock) -> None:
+    place = Postgres(new_database())
+    with psycopg.connect(place.url, autocommit=True) as connection:
+        assert migrate.version_of(connection) == 0
+        with connection.transaction():
+            connection.execute("SELECT pg_advisory_xact_lock(1)")
+            database = Database(place, clock)
+            database.open()
+            database.close()
+            assert migrate.version_of(connection) == migrate.load()[-1].version
+
+
 def test_what_breaks_a_rule_is_a_conflict_and_writes_nothing(clock: Clock) -> None:
     database = Database(new_place(), clock)
     stored(database)

@@ -285,7 +285,7 @@ async def test_a_value_that_expires_takes_no_value_of_somebody_else_with_it(
             facts.write(FactDraft(key, "cyn says ten", ttl=1), Scope.PROJECT, cyn)
     with acting.as_(cyn.person):
         facts.delete("door", Scope.PROJECT, cyn)
-    later(team, monkeypatch)
+    two_days_later(team, monkeypatch)
     with acting.as_(None):
         facts.remove_expired()
         team.services.forgetting.purge_due()
@@ -299,10 +299,14 @@ async def test_a_value_that_expires_takes_no_value_of_somebody_else_with_it(
         ) == [(0,)]
 
 
-def later(team: Team, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let two seconds pass."""
+def two_days_later(team: Team, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A server runs on the next two days: what has expired today can be removed."""
     now = team.database._clock  # type: ignore[attr-defined]
-    monkeypatch.setattr(team.database, "_clock", lambda: now() + timedelta(seconds=2))
+    for days in (1, 2):
+        moment = now() + timedelta(days=days)
+        monkeypatch.setattr(team.database, "_clock", lambda moment=moment: moment)
+        with acting.as_(None), team.database.write() as tx:
+            tx.server_days.mark()
 
 
 STATEMENTS = (
