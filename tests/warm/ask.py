@@ -13,6 +13,20 @@ signal = __import__("_signal")
 
 STREAMS = (0, 1, 2)
 
+fork = 0
+early: list[int] = []
+"""Signals that came before the number of the fork, which may answer its first calls before this reads that."""
+
+
+def hand_on(signal_number: int, _: object) -> None:
+    if fork:
+        os.kill(fork, signal_number)
+    else:
+        early.append(signal_number)
+
+
+for signal_number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+    signal.signal(signal_number, hand_on)
 server = socket(AF_UNIX)
 server.connect(sys.argv[1])
 asked = marshal.dumps((sys.argv[2:], dict(os.environ), os.getcwd()))  # noqa: PTH109 - pathlib costs a start
@@ -34,8 +48,11 @@ def number() -> int:
 
 
 fork = number()
-for each in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-    signal.signal(each, lambda given, _: os.kill(fork, given))
+for signal_number in early:
+    try:  # noqa: SIM105 - contextlib costs a start
+        os.kill(fork, signal_number)
+    except ProcessLookupError:  # it has ended meanwhile
+        pass
 for stream in STREAMS:  # the fork alone holds them now
     os.close(stream)
 code = number()
