@@ -49,8 +49,8 @@ def restore_command(settings: Settings, file: Path, force: bool, dry_run: bool, 
     output.say(f"{settings.db} is {file} now.")
     if done.kept is not None:
         output.say(
-            f"What was there before: {done.kept}. A purge removes it, or the time of 30 days, unless it "
-            "is all that is left of what it holds."
+            f"The database from before is {done.kept}. It is removed by the next purge or after 30 days, but stays "
+            "if no other file has its content."
         )
 
 
