@@ -10,8 +10,8 @@ from functools import partial
 from pathlib import Path
 
 from memory_server import embedders, stores
-from memory_server.domain import acting
-from memory_server.domain.deadline import CALL
+from memory_server.call import acting
+from memory_server.call.deadline import CALL
 from memory_server.domain.short_term import CleanupRule
 from memory_server.errors import Unavailable
 from memory_server.nlp.jieba import JiebaSegmenter

@@ -13,8 +13,8 @@ from urllib.parse import urlsplit, urlunsplit
 import psycopg
 
 from memory_server import where
-from memory_server.domain import acting
-from memory_server.domain.deadline import CALL
+from memory_server.call import acting
+from memory_server.call.deadline import CALL
 from memory_server.postgres import tenants
 from memory_server.postgres.connections import Pool
 from memory_server.postgres.database import Database

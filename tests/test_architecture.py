@@ -145,7 +145,7 @@ def test_only_the_settings_read_the_environment() -> None:
 
 
 MEMORY_ONLY = {
-    "domain/places.py",
+    "call/places.py",
     "postgres/connections.py",
     "services/calls.py",
     "services/nearness.py",
@@ -157,7 +157,7 @@ MEMORY_ONLY = {
 
 UNBOUNDED = {
     "cli/serve.py": {"Lock"},  # one thread imports the services, and opens the file for half a second
-    "domain/again.py": {"sleep"},  # only where the call has so much left
+    "call/again.py": {"sleep"},  # only where the call has so much left
     "embedding/bundled.py": {"Condition", "self._turns.wait()"},  # a second at most
     "embedding/endpoint.py": {"sleep"},  # only where nobody waits, or in a thread that is left alone
     "embedding/sentence_transformers.py": {"Lock"},  # the model computes one batch

@@ -11,7 +11,7 @@ import apsw
 import pytest
 from mcp import Client
 
-from memory_server.domain import deadline
+from memory_server.call import deadline
 from memory_server.errors import Unavailable
 from memory_server.services.facts import FactService
 from memory_server.sqlite.database import Database

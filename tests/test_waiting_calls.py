@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from mcp import Client
 
-from memory_server.domain import deadline
+from memory_server.call import deadline
 from memory_server.domain.caller import Caller
 from memory_server.domain.fact import FactDraft, Scope
 from memory_server.errors import Hint, Mend, Unavailable

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import click
 
+from memory_server.call import deadline
+from memory_server.call.deadline import CALL
 from memory_server.cli import options, output, progress
 from memory_server.cli.opened import erased, opened
 from memory_server.cli.program import verb
-from memory_server.domain import deadline
-from memory_server.domain.deadline import CALL
 from memory_server.errors import Invalid
 from memory_server.reader import clock
 from memory_server.services import backups, restoring

@@ -5,6 +5,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from memory_server.call import deadline
+from memory_server.call.deadline import CALL
 from memory_server.cli import options, output
 from memory_server.cli.answers import ShownFact, ShownMemory, ShownShortTerm, ShownTrigger, ShownTurn
 from memory_server.cli.guard import complain
@@ -14,10 +16,8 @@ from memory_server.cli.opened import caller, erased, opened
 from memory_server.cli.output import Column
 from memory_server.cli.program import verb
 from memory_server.cli.show import Shown, shown
-from memory_server.domain import deadline
 from memory_server.domain.caller import Caller
 from memory_server.domain.change import Kind
-from memory_server.domain.deadline import CALL
 from memory_server.domain.forgetting import Forgotten
 from memory_server.domain.memory import MemoryId
 from memory_server.domain.short_term import ShortTermId

@@ -10,7 +10,7 @@ from threading import Thread
 
 import numpy as np
 
-from memory_server.domain import deadline
+from memory_server.call import deadline
 from memory_server.domain.embedding import Space, Vector
 from memory_server.embedding.chinese import understands_chinese
 from memory_server.embedding.endpoint import Endpoint, Refused
@@ -61,7 +61,7 @@ class _Call:
 class OpenAIEmbedder:
     """Embeds over HTTP. A text that the endpoint refuses is shortened: its beginning counts.
 
-    Where `domain.deadline` says that somebody waits, a call ends in time, whatever the endpoint does.
+    Where `call.deadline` says that somebody waits, a call ends in time, whatever the endpoint does.
     """
 
     def __init__(self, endpoint: Endpoint, space: Space) -> None:

@@ -14,7 +14,7 @@ import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from memory_server.domain import acting, deadline
+from memory_server.call import acting, deadline
 from memory_server.domain.caller import Caller
 from memory_server.domain.injection import Reminder
 from memory_server.errors import MemoryServerError

@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from functools import partial
 
 from memory_server import stores
-from memory_server.domain import again, deadline
+from memory_server.call import again, deadline
 from memory_server.domain.caller import Caller
 from memory_server.domain.moment import timestamp
 from memory_server.hook import event as events

@@ -16,7 +16,7 @@ from mcp.server.mcpserver import Context
 from mcp.server.subscriptions import InMemorySubscriptionBus, ServerEvent
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
-from memory_server.domain import acting
+from memory_server.call import acting
 from memory_server.domain.caller import Caller, Person
 from memory_server.errors import MemoryServerError
 from memory_server.mcp.callers import Callers, caller_of

@@ -32,7 +32,7 @@ from mcp_types import Tool as ListedTool
 from pydantic import AnyUrl
 
 from memory_server import __version__
-from memory_server.domain import acting, again, deadline
+from memory_server.call import acting, again, deadline
 from memory_server.domain.caller import Caller
 from memory_server.errors import Invalid, NotFound
 from memory_server.language.text import visible

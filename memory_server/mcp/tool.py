@@ -12,7 +12,7 @@ from mcp_types import Tool as ListedTool
 from pydantic import BaseModel, ConfigDict, ValidationError, create_model
 from pydantic_core import ErrorDetails
 
-from memory_server.domain import again
+from memory_server.call import again
 from memory_server.domain.caller import Caller
 from memory_server.language.text import visible
 from memory_server.language.tokens import weigh_json

@@ -10,8 +10,8 @@ from typing import Any, Final, Self, TypeVar
 import psycopg
 from psycopg.conninfo import conninfo_to_dict
 
-from memory_server.domain import deadline
-from memory_server.domain.places import Places
+from memory_server.call import deadline
+from memory_server.call.places import Places
 
 CONNECTING: Final = 10.0
 """Seconds that it may take to connect, all hosts of the address together; less where a call has less left."""

@@ -13,11 +13,12 @@ from typing import Any, Final
 import psycopg
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
-from memory_server.domain import acting, again, deadline, rights
+from memory_server.call import acting, again, deadline
+from memory_server.call.deadline import CALL
+from memory_server.call.places import Places
+from memory_server.domain import rights
 from memory_server.domain.caller import Person
-from memory_server.domain.deadline import CALL
 from memory_server.domain.moment import timestamp
-from memory_server.domain.places import Places
 from memory_server.errors import Invalid, MemoryServerError, Problem, Unavailable
 from memory_server.postgres import failures, migrate, tenants
 from memory_server.postgres.connections import Connection, Pool
@@ -74,7 +75,7 @@ class Database:
 
     def __init__(self, place: Postgres, clock: Callable[[], datetime], several: bool = False) -> None:
         """`several`: it serves several people, so no transaction begins before somebody says for whom: see
-        `domain.acting`."""
+        `call.acting`."""
         self._several = several
         self._makes = True
         self._clock = clock

@@ -8,7 +8,7 @@ from typing import Final
 
 import psycopg
 
-from memory_server.domain import deadline
+from memory_server.call import deadline
 from memory_server.postgres.connections import Connection
 from memory_server.postgres.migrate import SCHEMA
 

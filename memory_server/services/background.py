@@ -6,7 +6,7 @@ import uuid
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from memory_server.domain import acting
+from memory_server.call import acting
 from memory_server.errors import MemoryServerError
 from memory_server.language.text import visible
 from memory_server.storage.database import Database

@@ -13,8 +13,8 @@ from typing import TypeVar
 
 import numpy as np
 
-from memory_server.domain import deadline
-from memory_server.domain.deadline import CALL
+from memory_server.call import deadline
+from memory_server.call.deadline import CALL
 from memory_server.domain.embedding import Embedded, Space, Vector
 from memory_server.domain.moment import timestamp
 from memory_server.embedding import Embedder

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field
 
-from memory_server.domain import acting
+from memory_server.call import acting
 from memory_server.domain.caller import Caller, Person
 from memory_server.domain.learning import OpenQuestion
 from memory_server.project import Project

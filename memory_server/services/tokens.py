@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
 
-from memory_server.domain import acting
+from memory_server.call import acting
 from memory_server.domain.caller import Caller
 from memory_server.domain.project import EVERYWHERE
 from memory_server.domain.token import BYTES, NAME, SHOWN, SIGN, State, Token, TokenDraft, made

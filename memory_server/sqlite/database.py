@@ -10,11 +10,11 @@ from pathlib import Path
 
 import apsw
 
-from memory_server.domain import acting, deadline
+from memory_server.call import acting, deadline
+from memory_server.call.deadline import CALL
+from memory_server.call.places import Places
 from memory_server.domain.caller import Person
-from memory_server.domain.deadline import CALL
 from memory_server.domain.moment import timestamp
-from memory_server.domain.places import Places
 from memory_server.errors import Hint, Invalid, MemoryServerError, Mend, Problem, Unavailable, Written
 from memory_server.sqlite import bm25, checks, failures, files, migrate, pragmas, rights, schema, vectors
 from memory_server.sqlite.database_files import DatabaseFiles
@@ -82,7 +82,7 @@ class Database:
         """`make_folders`: every missing folder above the file is made, not only the last.
 
         `several`: it serves several people, so no transaction begins before somebody says for whom: see
-        `domain.acting`.
+        `call.acting`.
         """
         self._several = several
         self._makes = True

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import apsw
 
-from memory_server.domain import acting
-from memory_server.domain.deadline import CALL
+from memory_server.call import acting
+from memory_server.call.deadline import CALL
 from memory_server.errors import Unavailable
 from memory_server.sqlite import checks, failures, files, migrate, pragmas
 from memory_server.sqlite.transaction import Transaction

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
-from memory_server.domain import deadline
+from memory_server.call import deadline
 from memory_server.errors import Mend, Unavailable
 
 BEFORE = ".before-"

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import apsw
 
-from memory_server.domain.deadline import CALL
+from memory_server.call.deadline import CALL
 from memory_server.errors import Mend, Unavailable
 from memory_server.sqlite import checks, failures, files, migrate, pragmas, schema, temporary
 from memory_server.sqlite.waiting import nap, until_the_end

@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from memory_server.call.places import Places
 from memory_server.domain.embedding import Vector
 from memory_server.domain.memory import Filter
-from memory_server.domain.places import Places
 from memory_server.sqlite import bit_rows
 from memory_server.sqlite.tx import Tx
 

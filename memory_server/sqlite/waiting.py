@@ -6,7 +6,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from memory_server.domain import deadline
+from memory_server.call import deadline
 
 _local = threading.local()
 

@@ -5,7 +5,7 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Protocol
 
-from memory_server.domain.deadline import CALL
+from memory_server.call.deadline import CALL
 from memory_server.errors import Problem, Unavailable
 from memory_server.storage.files import Files
 from memory_server.storage.tx import Tx, WriteTx

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Protocol
 
-from memory_server.domain import deadline
+from memory_server.call import deadline
 from memory_server.domain.situation import Situation
 from memory_server.errors import TriggerRejected
 from memory_server.triggers import MOST_BYTES, Checked, Failure, Outcome, Skipped, Value, mistakes, size

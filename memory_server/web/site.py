@@ -14,7 +14,7 @@ from starlette.responses import FileResponse, PlainTextResponse, RedirectRespons
 from starlette.routing import Route
 
 from memory_server.app import Services
-from memory_server.domain import acting, again
+from memory_server.call import acting, again
 from memory_server.domain.caller import Caller
 from memory_server.errors import MemoryServerError, NotFound
 from memory_server.web.gate import Guarded

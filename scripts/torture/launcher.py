@@ -220,7 +220,7 @@ def _watch_python(steps: Steps) -> None:
 
 
 if __name__ == "__main__":
-    from memory_server.domain import deadline
+    from memory_server.call import deadline
     from tests.warm import forks
 
     deadline.CALL = float(sys.argv[2])  # before anything imports it by its name

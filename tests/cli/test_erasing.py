@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from memory_server.call import deadline
 from memory_server.cli.main import main
-from memory_server.domain import deadline
 from tests.cli.conftest import Terminal
 from tests.conftest import Holder, Servers, Sqlite, call, damage
 

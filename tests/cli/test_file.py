@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from memory_server.call import deadline
 from memory_server.cli.main import main
-from memory_server.domain import deadline
 from tests.cli.conftest import HARBOUR, Terminal, fill
 from tests.conftest import Clock, Holder, Servers, Sqlite, call, damage
 from tests.sqlite.test_upgrade import NEWEST, at

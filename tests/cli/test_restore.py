@@ -9,7 +9,7 @@ from pathlib import Path
 import apsw
 import pytest
 
-from memory_server.domain import deadline
+from memory_server.call import deadline
 from memory_server.errors import Unavailable
 from memory_server.services import restoring
 from memory_server.sqlite.database import Database

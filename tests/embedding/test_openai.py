@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from memory_server.domain import deadline
+from memory_server.call import deadline
 from memory_server.embedding import openai
 from memory_server.embedding.endpoint import MOST_PAUSE, TRIES, Endpoint, Refused
 from memory_server.embedding.openai import (

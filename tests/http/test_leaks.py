@@ -18,8 +18,8 @@ from http_server import call as request
 
 from memory_server import app
 from memory_server.app import Services
+from memory_server.call import acting
 from memory_server.cli.served import work_of
-from memory_server.domain import acting
 from memory_server.domain.caller import Caller
 from memory_server.domain.token import TokenDraft
 from memory_server.mcp.http.app import HttpOptions, http_app

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from memory_server.domain import acting
+from memory_server.call import acting
 from memory_server.domain.caller import Person
 from memory_server.reader import clock
 from memory_server.sqlite.database import Database

@@ -8,7 +8,7 @@ import psycopg
 import pytest
 
 from memory_server import app
-from memory_server.domain import again, deadline
+from memory_server.call import again, deadline
 from memory_server.domain.caller import Caller
 from memory_server.errors import Mend, Undone
 from memory_server.mcp.tool import Tool

@@ -9,7 +9,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from memory_server.domain import acting, rights
+from memory_server.call import acting
+from memory_server.domain import rights
 from memory_server.domain.caller import Caller, Person
 from memory_server.domain.edge import Edge, Relation
 from memory_server.domain.forgetting import Kind

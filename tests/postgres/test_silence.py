@@ -7,7 +7,7 @@ import psycopg
 import pytest
 from torture.cluster import Cluster
 
-from memory_server.domain import deadline
+from memory_server.call import deadline
 from memory_server.domain.caller import Caller
 from memory_server.domain.memory import Filter, MemoryDraft, MemoryId, MemoryType
 from memory_server.errors import Mend, Unavailable

@@ -6,7 +6,7 @@ from datetime import timedelta
 
 import pytest
 
-from memory_server.domain import acting
+from memory_server.call import acting
 from memory_server.domain.caller import Caller, Person
 from memory_server.domain.fact import FactDraft, Home, Scope
 from memory_server.domain.injection import Captured

@@ -12,7 +12,7 @@ from mcp_types import Implementation
 
 from memory_server import app
 from memory_server.app import Services
-from memory_server.domain import acting
+from memory_server.call import acting
 from memory_server.domain.caller import Caller, Person
 from memory_server.mcp.offers import offers
 from memory_server.mcp.server import MemoryServer

@@ -10,7 +10,7 @@ import pytest
 from mcp import Client
 
 from memory_server import app
-from memory_server.domain import acting
+from memory_server.call import acting
 from memory_server.domain.caller import Caller, Person
 from memory_server.domain.digest import Kind, Note
 from memory_server.domain.digest import groups as digested

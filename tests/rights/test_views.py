@@ -11,7 +11,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from memory_server.domain import acting, rights
+from memory_server.call import acting
+from memory_server.domain import rights
 from memory_server.domain.caller import OWNED, Person
 from memory_server.errors import Conflict, Invalid, Unavailable
 from memory_server.sqlite import rights as sql

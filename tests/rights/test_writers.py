@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from mcp import Client
 
-from memory_server.domain import acting
+from memory_server.call import acting
 from memory_server.domain.caller import Caller, Person
 from memory_server.domain.change import ChangeFilter, ChangeId, Kind, Origin
 from memory_server.domain.fact import FactDraft, Scope

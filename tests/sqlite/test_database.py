@@ -12,8 +12,8 @@ from pathlib import Path
 import apsw
 import pytest
 
+from memory_server.call import deadline
 from memory_server.cli import hints as for_people
-from memory_server.domain import deadline
 from memory_server.domain.moment import timestamp
 from memory_server.errors import Conflict, Hint, MemoryServerError, Mend, Unavailable
 from memory_server.mcp import hints as for_models

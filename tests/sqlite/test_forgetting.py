@@ -10,7 +10,7 @@ import apsw
 import pytest
 from torture.histories import History
 
-from memory_server.domain import deadline
+from memory_server.call import deadline
 from memory_server.errors import Unavailable
 from memory_server.services.erasure import ErasureService
 from memory_server.sqlite import deleted_words, erasing

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from memory_server.domain import deadline
+from memory_server.call import deadline
 from memory_server.domain.embedding import Embedded, Vector
 from memory_server.domain.memory import Filter, MemoryType
 from memory_server.sqlite import embeddings, sign_bits

@@ -10,7 +10,7 @@ from typing import Any
 import apsw
 import pytest
 
-from memory_server.domain import deadline
+from memory_server.call import deadline
 from memory_server.domain.briefing.leading import Limits
 from memory_server.domain.caller import Caller
 from memory_server.domain.fact import Home, Scope

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from memory_server.domain import deadline
-from memory_server.domain.places import Places
+from memory_server.call import deadline
+from memory_server.call.places import Places
 from memory_server.errors import Unavailable
 from memory_server.sqlite import checks
 from memory_server.sqlite.database import Database, _Handles

@@ -18,7 +18,7 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from memory_server.domain import acting, deadline
+from memory_server.call import acting, deadline
 from memory_server.domain.caller import Person
 from memory_server.domain.message import Message
 from memory_server.domain.situation import Situation

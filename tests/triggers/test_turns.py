@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from memory_server.domain import acting
+from memory_server.call import acting
 from memory_server.domain.caller import Person
 from memory_server.triggers import Value
 from memory_server.triggers.javascript import turns as turns_module

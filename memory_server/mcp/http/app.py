@@ -15,7 +15,7 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 from starlette.types import Receive, Scope, Send
 
-from memory_server.domain import deadline
+from memory_server.call import deadline
 from memory_server.mcp.compat import over_http
 from memory_server.mcp.http.guard import Guard, Refused, RequestCheck, Traffic, security
 from memory_server.mcp.http.keys import PATIENCE, Keys

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, TypeVar
 import anyio.to_thread
 from starlette.routing import BaseRoute
 
-from memory_server.domain import deadline
+from memory_server.call import deadline
 from memory_server.domain.token import SIGN, State, Token, hashed
 from memory_server.mcp.http.callers import Known
 from memory_server.services.tokens import TokenService

@@ -14,9 +14,9 @@ from mcp.server.auth.routes import build_resource_metadata_url, create_protected
 from pydantic import AnyHttpUrl
 from starlette.routing import Route
 
-from memory_server.domain import deadline
+from memory_server.call import deadline
+from memory_server.call.places import Places
 from memory_server.domain.caller import Person
-from memory_server.domain.places import Places
 from memory_server.domain.token import NAME
 from memory_server.errors import Invalid, Unavailable
 from memory_server.language.text import clean

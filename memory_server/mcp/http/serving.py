@@ -13,7 +13,7 @@ import uvicorn
 from starlette.types import ASGIApp
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-from memory_server.domain.deadline import CALL
+from memory_server.call.deadline import CALL
 from memory_server.mcp.http.guard import Traffic
 
 HEAD = 10.0

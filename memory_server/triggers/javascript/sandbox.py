@@ -10,7 +10,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from memory_server.domain import acting, deadline
+from memory_server.call import acting, deadline
 from memory_server.domain.message import Message
 from memory_server.domain.situation import Situation
 from memory_server.errors import TriggerRejected, Unavailable

@@ -3,8 +3,8 @@
 import threading
 from collections import deque
 
-from memory_server.domain import deadline
-from memory_server.domain.deadline import CALL
+from memory_server.call import deadline
+from memory_server.call.deadline import CALL
 
 
 class Places:

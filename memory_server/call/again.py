@@ -7,7 +7,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Final, TypeVar
 
-from memory_server.domain import deadline
+from memory_server.call import deadline
 from memory_server.errors import Undone
 
 logger = logging.getLogger(__name__)
