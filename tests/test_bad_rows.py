@@ -161,7 +161,7 @@ def unreadable(table: str) -> str:
 
 
 def test_a_row_of_every_table_with_text_is_spoilt() -> None:
-    assert SPOILT.keys() == NAMED.keys() == {rows.table for rows in health.TABLES if rows.texts}
+    assert SPOILT.keys() == NAMED.keys() == {table.name for table in health.TABLES if table.texts}
 
 
 async def test_background_work_goes_on(server: Servers, sqlite: Sqlite) -> None:

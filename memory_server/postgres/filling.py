@@ -23,7 +23,8 @@ from memory_server.postgres.health import Health
 from memory_server.postgres.nearest import INDEXED
 from memory_server.postgres.second_connection import SecondConnection
 from memory_server.postgres.tx import Trips, Tx
-from memory_server.storage.copying import TABLES, VECTOR, Key, Row, Table
+from memory_server.storage.columns import TABLES, VECTOR, Table
+from memory_server.storage.copying import Key, Row
 from memory_server.where import Postgres
 
 FILLING: Final = 0x6D66

@@ -12,7 +12,8 @@ from memory_server.postgres.connections import Connection
 from memory_server.postgres.copied_rows import Sending
 from memory_server.postgres.second_connection import SecondConnection
 from memory_server.postgres.terms import Terms
-from memory_server.storage.copying import Row, Table
+from memory_server.storage.columns import Table
+from memory_server.storage.copying import Row
 
 _WORDS = ("words", "repeated", "tokens", "length")
 

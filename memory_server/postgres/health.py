@@ -8,43 +8,14 @@ import psycopg
 from memory_server.postgres import migrate
 from memory_server.postgres.memory_counts import MemoryCounts
 from memory_server.postgres.tx import Tx
+from memory_server.storage.columns import TABLES
 from memory_server.storage.health import NAMED, is_readable_json
 
-MOMENTS: dict[str, tuple[str, ...]] = {
-    "memories": ("created_at", "updated_at", "accessed_at", "occurred_at"),
-    "memory_history": ("replaced_at",),
-    "edges": ("valid_from", "valid_to"),
-    "memory_uses": ("shown_at", "judged_at", "used_at"),
-    "facts": ("created_at", "updated_at", "accessed_at", "expires_at"),
-    "fact_history": ("expires_at", "changed_at"),
-    "turns": ("created_at", "occurred_at"),
-    "conversations": ("created_at", "cleaned_at"),
-    "short_term_memories": ("said_at", "created_at"),
-    "long_term_memories": ("created_at", "updated_at", "fired_at", "quarantined_until", "judged_at"),
-    "wakes": ("at",),
-    "projects": ("created_at",),
-    "spaces": ("created_at", "lease_until"),
-    "changes": ("changed_at",),
-    "trash": ("deleted_at",),
-    "origins": ("imported_at",),
-    "open_questions": ("asked_at", "asked_again_at"),
-    "hook_captures": ("captured_at",),
-    "hook_injections": ("injected_at",),
-    "tokens": ("created_at", "expires_at", "revoked_at", "last_used"),
-    "call_counts": ("day",),
-}
-"""The columns that hold a moment, or a day. A test compares them with the schema."""
+MOMENTS = {table.name: table.moments for table in TABLES if table.numbered and table.moments}
+"""The columns that hold a moment or a day, by table. A test compares them with the schema."""
 
-JSON: dict[str, tuple[str, ...]] = {
-    "memories": ("tags", "metadata"),
-    "facts": ("value", "tags"),
-    "fact_history": ("value", "tags"),
-    "changes": ("before", "draft"),
-    "trash": ("parts",),
-    "tokens": ("projects",),
-    "call_counts": ("times",),
-}
-"""The columns that hold JSON."""
+JSON = {table.name: table.json for table in TABLES if table.json}
+"""The columns that hold JSON, by table."""
 
 _MOMENT = r"^\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d)?)?$"
 

@@ -11,33 +11,8 @@ from memory_server.language.text import without_lone_surrogates
 from memory_server.postgres import word_rows
 from memory_server.postgres.conversations import Conversations
 from memory_server.postgres.tx import Tx
+from memory_server.storage.columns import BY_NAME
 from memory_server.storage.history import Trashed, taken
-
-COLUMNS: Final[Mapping[str, tuple[str, ...]]] = {
-    "memories": (
-        "id", "content", "type", "project", "tags", "importance", "metadata", "access_count", "created_at",
-        "updated_at", "accessed_at", "created_by", "session", "occurred_at", "person", "writer",
-    ),
-    "memory_history": ("id", "memory_id", "content", "reason", "replaced_at"),
-    "edges": ("id", "source_id", "target_id", "relation", "strength", "valid_from", "valid_to", "created_by"),
-    "changes": (
-        "id", "memory_id", "long_term_id", "action", "before", "draft", "changed_at", "changed_by", "session",
-    ),
-    "turns": (
-        "id", "message", "summary", "project", "session", "created_at", "created_by", "occurred_at", "person",
-    ),
-    "short_term_memories": (
-        "id", "conversation_id", "text", "score", "said_at", "created_at", "created_by", "session", "keyed",
-    ),
-    "short_term_keywords": ("conversation_id", "word", "memory_id", "weight"),
-    "long_term_memories": (
-        "id", "conversation_id", "name", "prompt", "trigger", "created_context", "updated_context", "created_at",
-        "updated_at", "created_by", "session", "fired_at", "fired_count", "error", "failures", "quarantined_until",
-        "judged_at", "slow", "cooldown",
-    ),
-    "wakes": ("id", "memory_id", "at", "client", "session", "why"),
-}  # fmt: skip
-"""What lies in the trash of each table: all of its columns, but for those that follow from others."""
 
 
 def _rows(table: str, key: str) -> str:
@@ -78,7 +53,7 @@ class Trash:
             return 0
         parts = _PARTS[kind]
         table = next(iter(parts))
-        named = "conversation_id" in COLUMNS[table]
+        named = "conversation_id" in BY_NAME[table].columns
         person = "c.person" if named else "i.person"
         self.tx.send(
             f"""
@@ -181,7 +156,7 @@ class Trash:
         return Trashed(id, item_id, name, json.loads(parts), deleted_at, writer)
 
     def _insert(self, table: str, rows: list[dict[str, Any]], trashed: Trashed) -> None:
-        names = ", ".join(name for name in COLUMNS[table] if name in rows[0])
+        names = ", ".join(name for name in BY_NAME[table].columns if name in rows[0])
         inserted = self.tx.execute(
             f"""
             INSERT INTO {table} ({names})

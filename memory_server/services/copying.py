@@ -5,7 +5,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from memory_server.errors import Conflict, Mend, NotFound, Unavailable, Written, broken_off
-from memory_server.storage.copying import TABLES, VECTOR, Copied, Key, Row, Table, Target
+from memory_server.storage.columns import TABLES, VECTOR, Table
+from memory_server.storage.copying import Copied, Key, Row, Target
 from memory_server.storage.database import Database
 
 PAGE = 1000

@@ -5,12 +5,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from memory_server.domain.calls import Calls, times_of
-from memory_server.sqlite.rows import Rows
 from memory_server.sqlite.server_days import ServerDays
 from memory_server.sqlite.tx import Tx
 from memory_server.storage.people import DAYS, day_before, summed
-
-ROWS = (Rows("call_counts", ("day", "tool", "times"), moments=("day",), json=("times",)),)
 
 _COLUMNS = "calls, refused, failed, degraded, timed_out, milliseconds"
 

@@ -7,18 +7,8 @@ from dataclasses import dataclass
 from memory_server.domain.caller import Caller
 from memory_server.domain.long_term import LongTermMemory
 from memory_server.domain.memory import Memory, MemoryDraft
-from memory_server.sqlite.rows import Rows
 from memory_server.sqlite.tx import Tx
 from memory_server.storage.history import Changed, changed_of, kept_draft, kept_fields
-
-ROWS = (
-    Rows(
-        "changes",
-        ("action", "before", "draft", "changed_at", "changed_by", "session"),
-        moments=("changed_at",),
-        json=("before", "draft"),
-    ),
-)
 
 _COLUMNS = "id, memory_id, long_term_id, action, before, draft, changed_at, changed_by, session"
 

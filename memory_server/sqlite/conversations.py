@@ -2,12 +2,8 @@
 
 from dataclasses import dataclass
 
-from memory_server.sqlite.rows import Rows
 from memory_server.sqlite.tx import Tx
 from memory_server.storage.short_term import Cleanups, ConversationId, Held
-
-ROWS = (Rows("conversations", ("name", "created_at", "cleaned_at"), moments=("created_at", "cleaned_at")),)
-
 
 _TABLES = {
     Held.SHORT_TERM: ("short_term_memories", "said_at"),

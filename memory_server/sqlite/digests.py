@@ -6,11 +6,8 @@ from dataclasses import dataclass
 
 from memory_server.domain.digest import Kind, Note
 from memory_server.domain.memory import MemoryId
-from memory_server.sqlite.rows import Rows
 from memory_server.sqlite.tx import Tx, Value
 from memory_server.storage import memory_rows
-
-ROWS = (Rows("digested", ("kind",)),)
 
 _OTHER_SESSIONS = "(session IS NULL OR session NOT IN (SELECT value FROM json_each(:sessions)))"
 

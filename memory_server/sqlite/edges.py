@@ -7,13 +7,8 @@ from dataclasses import dataclass
 from memory_server.domain.caller import Caller
 from memory_server.domain.edge import Direction, Edge, Linked, Relation, Step, Walk
 from memory_server.domain.memory import Memory, MemoryId
-from memory_server.sqlite.rows import Rows
 from memory_server.sqlite.tx import Tx, Value
 from memory_server.storage.edges import REPLACING, edge_of, not_replaceable
-
-ROWS = (
-    Rows("edges", ("relation", "valid_from", "valid_to", "created_by"), moments=("valid_from", "valid_to")),
-)
 
 _COLUMNS = "source_id, target_id, relation, strength, valid_from, valid_to, id"
 _OUT = ("source_id", "target_id")

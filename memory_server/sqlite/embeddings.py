@@ -14,33 +14,8 @@ from memory_server.domain.memory import Filter
 from memory_server.domain.short_term import SaidFilter
 from memory_server.sqlite import facts, memories, short_term, sign_bits
 from memory_server.sqlite.memory_counts import MemoryCounts
-from memory_server.sqlite.rows import Rows
 from memory_server.sqlite.tx import Tx, Value
 from memory_server.storage.vectors import SEARCHING, Effort, KnownSpace, Waiting, Wanted
-
-ROWS = (
-    Rows(
-        "spaces",
-        (
-            "provider", "model", "revision", "query_prompt", "document_prompt", "transform", "fingerprint", "state",
-            "created_at", "lease_holder", "lease_until",
-        ),
-        moments=("created_at", "lease_until"),
-    ),
-    Rows("embeddings", ("created_at",), moments=("created_at",), id="memory_id"),
-    Rows("embedding_bits", ("project", "type"), id="memory_id"),
-    Rows("bits_changes"),
-    Rows("part_embeddings", id="part_id"),
-    Rows("embedding_queue", ("queued_at",), moments=("queued_at",), id="memory_id"),
-    Rows("turn_embeddings", ("created_at",), moments=("created_at",), id="turn_id"),
-    Rows("turn_message_embeddings", id="turn_id"),
-    Rows("turn_embedding_queue", ("queued_at",), moments=("queued_at",), id="turn_id"),
-    Rows("fact_embeddings", ("created_at",), moments=("created_at",), id="fact_id"),
-    Rows("fact_embedding_queue", ("queued_at",), moments=("queued_at",), id="fact_id"),
-    Rows("short_term_embeddings", ("created_at",), moments=("created_at",), id="memory_id"),
-    Rows("short_term_embedding_queue", ("queued_at",), moments=("queued_at",), id="memory_id"),
-)  # fmt: skip
-
 
 _SPACE_FIELDS = [field.name for field in fields(Space)]
 _SPACE_COLUMNS = ", ".join(_SPACE_FIELDS)

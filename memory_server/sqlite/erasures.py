@@ -6,11 +6,8 @@ Each row counts how often something was asked for and how often of that is done,
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from memory_server.sqlite.rows import Rows
 from memory_server.sqlite.tx import Tx
 from memory_server.storage.jobs import FILE
-
-ROWS = (Rows("erasures", ("what",), id="what"),)
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,29 +3,8 @@
 from dataclasses import dataclass
 
 from memory_server.domain.fact import Action, Fact, FactChange, Home, Scope
-from memory_server.sqlite.rows import Rows
 from memory_server.sqlite.tx import Tx, no_more_than
 from memory_server.storage import fact_rows
-
-ROWS = (
-    Rows(
-        "fact_history",
-        (
-            "scope",
-            "owner",
-            "key",
-            "action",
-            "value",
-            "tags",
-            "expires_at",
-            "changed_at",
-            "changed_by",
-            "writer",
-        ),
-        moments=("expires_at", "changed_at"),
-        json=("value", "tags"),
-    ),
-)
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,22 +8,9 @@ from itertools import combinations
 from memory_server.domain.caller import Caller
 from memory_server.domain.fact import Action, Fact, FactDraft, FactFilter, Headline, Home, Scope, tagged
 from memory_server.sqlite.fact_history import FactHistory
-from memory_server.sqlite.rows import Rows
 from memory_server.sqlite.tx import Tx, Value
 from memory_server.sqlite.words import any_of
 from memory_server.storage import fact_rows
-
-ROWS = (
-    Rows(
-        "facts",
-        (
-            "scope", "owner", "key", "value", "tags", "created_at", "updated_at", "accessed_at", "expires_at",
-            "created_by", "updated_by", "session", "writer",
-        ),
-        moments=("created_at", "updated_at", "accessed_at", "expires_at"),
-        json=("value", "tags"),
-    ),
-)  # fmt: skip
 
 _ALIVE = "(expires_at IS NULL OR expires_at > ?)"
 

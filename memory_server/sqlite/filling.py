@@ -16,7 +16,8 @@ from memory_server.sqlite.health import Health
 from memory_server.sqlite.memory_counts import MemoryCounts
 from memory_server.sqlite.tx import Tx
 from memory_server.storage import packaged
-from memory_server.storage.copying import TABLES, Key, Row, Table
+from memory_server.storage.columns import TABLES, Table
+from memory_server.storage.copying import Key, Row
 
 ENDING = ".unfinished"
 """What stands behind the name of a file while it is filled."""

@@ -5,72 +5,28 @@ from dataclasses import dataclass
 
 import apsw
 
-from memory_server.sqlite import (
-    call_counts,
-    changes,
-    checks,
-    conversations,
-    digests,
-    edges,
-    embeddings,
-    erasures,
-    fact_history,
-    facts,
-    hook_captures,
-    hook_injections,
-    job_problems,
-    long_term,
-    memories,
-    memory_counts,
-    memory_uses,
-    migrate,
-    open_questions,
-    origins,
-    projects,
-    schema,
-    server_days,
-    short_term,
-    tokens,
-    trash,
-    turns,
-    vectors,
-    wakes,
-)
+from memory_server.sqlite import checks, migrate, schema, vectors
 from memory_server.sqlite.memory_counts import MemoryCounts
-from memory_server.sqlite.rows import Rows
 from memory_server.sqlite.tx import Tx
-from memory_server.storage import packaged
+from memory_server.storage import columns, packaged
+from memory_server.storage.columns import Table, table
 from memory_server.storage.health import NAMED, is_readable_json
 
-TABLES: tuple[Rows, ...] = (
-    *memories.ROWS,
-    *memory_counts.ROWS,
-    *changes.ROWS,
-    *edges.ROWS,
-    *digests.ROWS,
-    *facts.ROWS,
-    *fact_history.ROWS,
-    *turns.ROWS,
-    *hook_injections.ROWS,
-    *hook_captures.ROWS,
-    *memory_uses.ROWS,
-    *open_questions.ROWS,
-    *projects.ROWS,
-    *conversations.ROWS,
-    *short_term.ROWS,
-    *long_term.ROWS,
-    *embeddings.ROWS,
-    *wakes.ROWS,
-    *origins.ROWS,
-    *job_problems.ROWS,
-    *trash.ROWS,
-    *erasures.ROWS,
-    *server_days.ROWS,
-    *tokens.ROWS,
-    *call_counts.ROWS,
-    *migrate.ROWS,
+TABLES: tuple[Table, ...] = (
+    *columns.TABLES,
+    table("bits_changes", "id"),
+    table("character_forms", "form folded", "form"),
+    table("embedding_bits", "memory_id project type", "memory_id"),
+    table("erasures", "what", "what"),
+    table("job_problems", "job process problem at", "job"),
+    table("memory_counts", "project type person", "project"),
+    table("memory_overwritten", "id project type person"),
+    table("memory_parts", "id"),
+    table("migrations", "version name applied_at", "version", numbers="version"),
+    table("server_days", "day", "day", numbers="day"),
 )
-"""What each table module declares; a test compares it with the schema."""
+"""All tables of a file: those that a copy takes along, and those that a file makes itself, with their texts. A test
+compares them with the schema."""
 
 
 def _shown(id: bytes | None) -> str:
@@ -108,11 +64,11 @@ class Health:
         if unindexed:
             found.append(f"{unindexed} memories are not in the word index")
         found += MemoryCounts(self.tx).wrong()
-        for rows in TABLES:
-            bad = list(self._bad(rows))
+        for declared in TABLES:
+            bad = list(self._bad(declared))
             found += bad[:NAMED]
             if len(bad) > NAMED:
-                found.append(f"{len(bad) - NAMED} more rows of {rows.table} are as bad")
+                found.append(f"{len(bad) - NAMED} more rows of {declared.name} are as bad")
         return found
 
     def libraries(self) -> dict[str, str]:
@@ -124,28 +80,28 @@ class Health:
             "vectors": vectors.engine(connection),
         }
 
-    def _bad(self, rows: Rows) -> Iterator[str]:
+    def _bad(self, table: Table) -> Iterator[str]:
         """The rows of a table that somebody should mend, each with the column. What names a row may be the bad text."""
-        named = f"CAST({rows.id} AS BLOB)"
-        for column in rows.texts:
-            texts = f'SELECT {named}, CAST("{column}" AS BLOB) FROM {rows.table}'
+        named = f"CAST({table.id} AS BLOB)"
+        for column in table.texts:
+            texts = f'SELECT {named}, CAST("{column}" AS BLOB) FROM {table.name}'
             found = self.tx.rows(texts)
             if not _is_utf8(
                 b"\0".join(text for _, text in found if text is not None)
             ):  # all at once, since nearly all files are sound
                 bad = (id for id, text in found if text is not None and not _is_utf8(text))
-                yield from (f"row {_shown(id)} of {rows.table}: {column} is not UTF-8" for id in bad)
-        for column in rows.moments:
+                yield from (f"row {_shown(id)} of {table.name}: {column} is not UTF-8" for id in bad)
+        for column in table.moments:
             wrong = f"{column} IS NOT NULL AND julianday({column}) IS NULL"
-            for (id,) in self.tx.rows(f"SELECT {named} FROM {rows.table} WHERE {wrong}"):
-                yield f"row {_shown(id)} of {rows.table}: {column} is no date"
-        for column in rows.json:
+            for (id,) in self.tx.rows(f"SELECT {named} FROM {table.name} WHERE {wrong}"):
+                yield f"row {_shown(id)} of {table.name}: {column} is no date"
+        for column in table.json:
             is_needed = (
-                f"""(SELECT "notnull" FROM pragma_table_info('{rows.table}') WHERE name = '{column}')"""
+                f"""(SELECT "notnull" FROM pragma_table_info('{table.name}') WHERE name = '{column}')"""
             )
             there = f"({column} IS NOT NULL OR {is_needed})"
             for id, text in self.tx.rows(
-                f"SELECT {named}, CAST({column} AS BLOB) FROM {rows.table} WHERE {there}"
+                f"SELECT {named}, CAST({column} AS BLOB) FROM {table.name} WHERE {there}"
             ):
                 if not _is_readable_json(text):
-                    yield f"row {_shown(id)} of {rows.table}: {column} is JSON that clients cannot read"
+                    yield f"row {_shown(id)} of {table.name}: {column} is JSON that clients cannot read"

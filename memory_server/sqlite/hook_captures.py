@@ -3,10 +3,7 @@
 from dataclasses import dataclass
 
 from memory_server.domain.injection import Capture, Captured
-from memory_server.sqlite.rows import Rows
 from memory_server.sqlite.tx import Tx, no_more_than
-
-ROWS = (Rows("hook_captures", ("kind", "session", "event", "captured_at"), moments=("captured_at",)),)
 
 _SELECT = """
     SELECT c.kind, c.item_id, c.captured_at, c.session, c.event, r.text

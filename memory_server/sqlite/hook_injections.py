@@ -4,10 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from memory_server.domain.injection import Injected, Injection, Logged
-from memory_server.sqlite.rows import Rows
 from memory_server.sqlite.tx import Tx
-
-ROWS = (Rows("hook_injections", ("session", "event", "kind", "injected_at"), moments=("injected_at",)),)
 
 
 @dataclass(frozen=True, slots=True)

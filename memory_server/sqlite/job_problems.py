@@ -2,11 +2,8 @@
 
 from dataclasses import dataclass
 
-from memory_server.sqlite.rows import Rows
 from memory_server.sqlite.tx import Tx
 from memory_server.storage.jobs import oldest
-
-ROWS = (Rows("job_problems", ("job", "process", "problem", "at"), moments=("at",), id="job"),)
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,20 +14,8 @@ from memory_server.domain.long_term import (
     Order,
     Watch,
 )
-from memory_server.sqlite.rows import Rows
 from memory_server.sqlite.tx import Tx
 from memory_server.storage.short_term import ConversationId
-
-ROWS = (
-    Rows(
-        "long_term_memories",
-        (
-            "name", "prompt", "trigger", "created_context", "updated_context", "created_at", "updated_at",
-            "created_by", "session", "fired_at", "error", "quarantined_until", "judged_at",
-        ),
-        moments=("created_at", "updated_at", "fired_at", "quarantined_until", "judged_at"),
-    ),
-)  # fmt: skip
 
 _COLUMNS = """
     id, name, prompt, "trigger", created_context, updated_context, created_at, updated_at, fired_at, fired_count,

@@ -7,24 +7,9 @@ from dataclasses import dataclass
 from memory_server.domain.caller import Caller
 from memory_server.domain.memory import Filter, Memory, MemoryDraft, MemoryId, MemoryType, Past
 from memory_server.errors import Mend, NotFound
-from memory_server.sqlite.rows import Rows
 from memory_server.sqlite.tx import Tx, Value
 from memory_server.storage import memory_rows
 from memory_server.storage.json_text import as_json
-
-ROWS = (
-    Rows(
-        "memories",
-        (
-            "content", "type", "project", "tags", "metadata", "created_at", "updated_at", "accessed_at", "created_by",
-            "session", "occurred_at", "person", "writer",
-        ),
-        moments=("created_at", "updated_at", "accessed_at", "occurred_at"),
-        json=("tags", "metadata"),
-    ),
-    Rows("memory_history", ("content", "reason", "replaced_at"), moments=("replaced_at",)),
-    Rows("memory_parts", ()),
-)  # fmt: skip
 
 _COLUMNS = """
     id, content, type, project, tags, importance, metadata,

@@ -2,13 +2,7 @@
 
 from dataclasses import dataclass
 
-from memory_server.sqlite.rows import Rows
 from memory_server.sqlite.tx import Tx
-
-ROWS = (
-    Rows("memory_counts", ("project", "type", "person"), id="project"),
-    Rows("memory_overwritten", ("project", "type", "person")),
-)
 
 _COUNTED = """
     SELECT

@@ -8,16 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from memory_server.domain.learning import How, Learnt, Uses
-from memory_server.sqlite.rows import Rows
 from memory_server.sqlite.tx import Tx
-
-ROWS = (
-    Rows(
-        "memory_uses",
-        ("session", "shown_at", "judged_at", "used_at", "how", "person"),
-        moments=("shown_at", "judged_at", "used_at"),
-    ),
-)
 
 _USED = "sum(used_at IS NOT NULL)"
 _UNUSED = "sum(used_at IS NULL AND judged_at IS NOT NULL)"

@@ -9,18 +9,12 @@ import apsw
 
 from memory_server.errors import Mend, Unavailable
 from memory_server.sqlite import files, pragmas, schema
-from memory_server.sqlite.rows import Rows
 from memory_server.storage.packaged import Migration
 
 APPLICATION_ID = 0x4D454D53  # "MEMS": `file memory.db` and this server know the file by it.
 
 UNFINISHED_ID = 0x4D454D55
 """The application id of a file into which another database is being copied ("MEMU")."""
-
-ROWS = (
-    Rows("migrations", ("name", "applied_at"), moments=("applied_at",), id="version"),
-    Rows("character_forms", ("form", "folded"), id="form"),
-)
 
 PAGES_AT_ONCE = 2_000
 """Pages that are copied between two reports: 8 MB, some milliseconds."""

@@ -3,16 +3,7 @@
 from dataclasses import dataclass
 
 from memory_server.domain.learning import OpenQuestion
-from memory_server.sqlite.rows import Rows
 from memory_server.sqlite.tx import Tx
-
-ROWS = (
-    Rows(
-        "open_questions",
-        ("project", "question", "session", "asked_at", "asked_again_at", "person"),
-        moments=("asked_at", "asked_again_at"),
-    ),
-)
 
 _COLUMNS = "id, project, question, sessions, asked_at, session, person"
 

@@ -5,10 +5,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from memory_server.domain.exchange.records import OWN, Origin, number_of, own_id, place
-from memory_server.sqlite.rows import Rows
 from memory_server.sqlite.tx import Tx
-
-ROWS = (Rows("origins", ("kind", "source", "source_id", "digest", "imported_at"), moments=("imported_at",)),)
 
 TABLES = {"memory": "memories", "turn": "turns", "short_term": "short_term_memories"}
 """The tables of what is known by an own id."""

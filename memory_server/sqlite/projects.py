@@ -3,14 +3,8 @@
 from dataclasses import dataclass
 
 from memory_server.domain.project import Listed
-from memory_server.sqlite.rows import Rows
 from memory_server.sqlite.tx import Tx
 from memory_server.storage.projects import KeyKind, Known, kind_of
-
-ROWS = (
-    Rows("projects", ("name", "folder", "created_at"), moments=("created_at",)),
-    Rows("project_keys", ("kind", "key"), id="key"),
-)
 
 
 def _known(row: tuple[int, str] | None) -> Known | None:

@@ -3,10 +3,7 @@
 from dataclasses import dataclass
 
 from memory_server.domain.forgetting import day_of, start_of
-from memory_server.sqlite.rows import Rows
 from memory_server.sqlite.tx import Tx
-
-ROWS = (Rows("server_days", id="day"),)
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,18 +23,8 @@ from memory_server.domain.short_term import (
     ShortTermMemory,
     containing,
 )
-from memory_server.sqlite.rows import Rows
 from memory_server.sqlite.tx import Tx, Value, no_more_than
 from memory_server.storage.short_term import PAGE, ConversationId, Totals
-
-ROWS = (
-    Rows(
-        "short_term_memories",
-        ("text", "said_at", "created_at", "created_by", "session"),
-        moments=("said_at", "created_at"),
-    ),
-    Rows("short_term_keywords", ("word",), id="memory_id"),
-)
 
 _PENALTY = f"""(
     {MAX_PENALTY} * (1 - exp(-max(0, (julianday(:now) - julianday(m.said_at)) * 86400000.0) * {DECAY_PER_MS!r}))

@@ -4,18 +4,8 @@ import json
 from dataclasses import dataclass
 
 from memory_server.domain.token import SHOWN, Token, TokenDraft, hashed
-from memory_server.sqlite.rows import Rows
 from memory_server.sqlite.tx import Tx
 from memory_server.storage.people import token_of
-
-ROWS = (
-    Rows(
-        "tokens",
-        ("name", "hash", "prefix", "projects", "created_at", "expires_at", "revoked_at", "last_used"),
-        moments=("created_at", "expires_at", "revoked_at", "last_used"),
-        json=("projects",),
-    ),
-)
 
 _COLUMNS = "id, name, prefix, projects, read_only, shared, created_at, expires_at, revoked_at, last_used"
 

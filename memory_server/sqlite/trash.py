@@ -8,18 +8,8 @@ from typing import Any
 from memory_server.domain.caller import Caller
 from memory_server.domain.forgetting import Kind
 from memory_server.sqlite.conversations import Conversations
-from memory_server.sqlite.rows import Rows
 from memory_server.sqlite.tx import Tx, no_more_than
 from memory_server.storage.history import Trashed, taken
-
-ROWS = (
-    Rows(
-        "trash",
-        ("kind", "conversation", "parts", "deleted_at", "deleted_by", "person", "writer"),
-        moments=("deleted_at",),
-        json=("parts",),
-    ),
-)
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,17 +7,7 @@ from typing import Any
 
 from memory_server.domain.caller import Caller
 from memory_server.domain.turn import Turn, TurnDraft
-from memory_server.sqlite.rows import Rows
 from memory_server.sqlite.tx import Tx
-
-ROWS = (
-    Rows(
-        "turns",
-        ("message", "summary", "project", "session", "created_at", "created_by", "occurred_at", "person"),
-        moments=("created_at", "occurred_at"),
-    ),
-)
-
 
 _COLUMNS = "id, message, summary, project, created_at, created_by, ifnull(occurred_at, created_at), session"
 

@@ -6,11 +6,8 @@ from dataclasses import dataclass
 
 from memory_server.domain.caller import Caller
 from memory_server.domain.long_term import LongTermId, Wake
-from memory_server.sqlite.rows import Rows
 from memory_server.sqlite.tx import Tx
 from memory_server.storage import long_term
-
-ROWS = (Rows("wakes", ("at", "client", "session", "why"), moments=("at",)),)
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,7 +21,7 @@ from memory_server.postgres.database import Database
 from memory_server.reader import clock
 from memory_server.services import copying
 from memory_server.sqlite.filling import ENDING
-from memory_server.storage.copying import TABLES
+from memory_server.storage.columns import TABLES
 from memory_server.where import Postgres
 from tests.conftest import ROOT
 from tests.exchange.conftest import Run

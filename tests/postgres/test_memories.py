@@ -16,7 +16,6 @@ from memory_server.domain.edge import Edge, Relation
 from memory_server.domain.forgetting import Kind
 from memory_server.domain.memory import Filter, Memory, MemoryDraft, MemoryId, MemoryType
 from memory_server.errors import Conflict, Invalid
-from memory_server.postgres import trash
 from memory_server.postgres.database import Database
 from memory_server.sqlite.rights import RIGHTS
 from memory_server.storage.tx import WriteTx
@@ -368,21 +367,6 @@ def test_a_long_text_is_embedded_anew_where_its_tags_change_and_a_short_one_is_n
         tx.memories.replace(short, replace(short, content="other"), "rewritten")
         assert tx.rows("SELECT memory_id FROM embedding_queue ORDER BY 1") == [(long.id,), (short.id,)]
         assert tx.rows("SELECT memory_id FROM embeddings") == []
-
-
-def test_what_lies_in_the_trash_is_every_column_that_does_not_follow_from_others(tenant: Database) -> None:
-    derived = {"tenant_id", "replaced"}
-    with tenant.read() as tx:
-        for table, columns in trash.COLUMNS.items():
-            found = tx.rows(
-                """
-                SELECT column_name
-                FROM information_schema.columns
-                WHERE table_schema = 'memory_server' AND table_name = %s AND is_generated = 'NEVER'
-                """,
-                (table,),
-            )
-            assert {name for (name,) in found} - derived == set(columns), table
 
 
 def test_two_that_are_deleted_together_come_back_with_their_edge_in_any_order(tenant: Database) -> None:

@@ -8,8 +8,8 @@ import pytest
 
 from memory_server.sqlite import health
 from memory_server.sqlite.database import Database
-from memory_server.sqlite.rows import Rows
 from memory_server.sqlite.transaction import Transaction
+from memory_server.storage.columns import Table
 from memory_server.storage.health import NAMED
 from tests.conftest import Clock, InMemory, problems, undone
 
@@ -60,10 +60,10 @@ def by_hand(database: Database) -> Iterator[Transaction]:
             tx.connection.config(switch, value)
 
 
-def put(tx: Transaction, rows: Rows, column: str, value: bytes) -> str:
+def put(tx: Transaction, rows: Table, column: str, value: bytes) -> str:
     """A row that is good but for one column; how people name it."""
     given: dict[str, Any] = {}
-    for name, type, needed, key in columns(tx, rows.table):
+    for name, type, needed, key in columns(tx, rows.name):
         if needed or key:
             given[name] = MOMENT if name in rows.moments else "[]" if name in rows.json else SAMPLES[type]
     given[rows.id] = "x" if rows.id in rows.texts else 77
@@ -71,7 +71,7 @@ def put(tx: Transaction, rows: Rows, column: str, value: bytes) -> str:
     names = ", ".join([f'"{column}"', *others])
     marks = ", ".join(["CAST(? AS TEXT)", *("?" for _ in others)])
     tx.execute(
-        f"INSERT INTO {rows.table} ({names}) VALUES ({marks})", [value, *(given[name] for name in others)]
+        f"INSERT INTO {rows.name} ({names}) VALUES ({marks})", [value, *(given[name] for name in others)]
     )
     return value.decode(errors="replace") if column == rows.id else str(given[rows.id])
 
@@ -82,31 +82,31 @@ def bad_rows(tx: Transaction, database: Database) -> list[str]:
 
 def declared(kind: str) -> list[Any]:
     return [
-        pytest.param(rows, column, id=f"{rows.table}.{column}")
+        pytest.param(rows, column, id=f"{rows.name}.{column}")
         for rows in health.TABLES
         for column in getattr(rows, kind)
     ]
 
 
 def test_every_ordinary_table_is_looked_at(by_hand: Transaction) -> None:
-    tables = [rows.table for rows in health.TABLES]
+    tables = [rows.name for rows in health.TABLES]
     assert sorted(tables) == sorted(ordinary_tables(by_hand))
 
 
-@pytest.mark.parametrize("rows", health.TABLES, ids=lambda rows: rows.table)
-def test_every_text_column_of_a_table_is_looked_at(by_hand: Transaction, rows: Rows) -> None:
-    there = columns(by_hand, rows.table)
+@pytest.mark.parametrize("rows", health.TABLES, ids=lambda rows: rows.name)
+def test_every_text_column_of_a_table_is_looked_at(by_hand: Transaction, rows: Table) -> None:
+    there = columns(by_hand, rows.name)
     assert sorted(rows.texts) == sorted(name for name, type, _, _ in there if type == "TEXT")
     assert set(rows.moments) | set(rows.json) <= set(rows.texts)
     assert rows.id in [name for name, _, _, _ in there]
 
 
-@pytest.mark.parametrize("rows", health.TABLES, ids=lambda rows: rows.table)
-def test_every_column_of_moments_or_json_is_looked_at_as_such(by_hand: Transaction, rows: Rows) -> None:
+@pytest.mark.parametrize("rows", health.TABLES, ids=lambda rows: rows.name)
+def test_every_column_of_moments_or_json_is_looked_at_as_such(by_hand: Transaction, rows: Table) -> None:
     """A moment is known by its name, JSON by the rule of its column; the history copies what the facts hold."""
     named = {name for name in rows.texts if name.endswith(("_at", "_until")) or name.startswith("valid_")}
     assert set(rows.moments) - {"at", "day", "last_used"} == named
-    sql = by_hand.value("SELECT sql FROM sqlite_schema WHERE name = ?", (rows.table,))
+    sql = by_hand.value("SELECT sql FROM sqlite_schema WHERE name = ?", (rows.name,))
     assert set(rows.json) >= {name for name in rows.texts if f"json_valid({name})" in sql}
 
 
@@ -116,40 +116,40 @@ def test_a_sound_file_has_no_problem(database: Database) -> None:
 
 @pytest.mark.parametrize(("rows", "column"), declared("texts"))
 def test_text_that_is_no_utf8_is_named(
-    by_hand: Transaction, database: Database, rows: Rows, column: str
+    by_hand: Transaction, database: Database, rows: Table, column: str
 ) -> None:
     id = put(by_hand, rows, column, NO_UTF8)
     found = bad_rows(by_hand, database)
-    assert f"row {id} of {rows.table}: {column} is not UTF-8" in found
+    assert f"row {id} of {rows.name}: {column} is not UTF-8" in found
     assert {each.removesuffix(" is not UTF-8") for each in found if "UTF-8" in each} == {
-        f"row {id} of {rows.table}: {column}"
+        f"row {id} of {rows.name}: {column}"
     }
 
 
 @pytest.mark.parametrize("written", NO_DATES)
 @pytest.mark.parametrize(("rows", "column"), declared("moments"))
 def test_a_moment_that_is_none_is_named(
-    by_hand: Transaction, database: Database, rows: Rows, column: str, written: str
+    by_hand: Transaction, database: Database, rows: Table, column: str, written: str
 ) -> None:
     id = put(by_hand, rows, column, written.encode())
-    assert bad_rows(by_hand, database) == [f"row {id} of {rows.table}: {column} is no date"]
+    assert bad_rows(by_hand, database) == [f"row {id} of {rows.name}: {column} is no date"]
 
 
 @pytest.mark.parametrize("written", NO_JSON, ids=lambda each: each[:10])
 @pytest.mark.parametrize(("rows", "column"), declared("json"))
 def test_json_that_clients_cannot_read_is_named(
-    by_hand: Transaction, database: Database, rows: Rows, column: str, written: str
+    by_hand: Transaction, database: Database, rows: Table, column: str, written: str
 ) -> None:
     id = put(by_hand, rows, column, written.encode())
     assert bad_rows(by_hand, database) == [
-        f"row {id} of {rows.table}: {column} is JSON that clients cannot read"
+        f"row {id} of {rows.name}: {column} is JSON that clients cannot read"
     ]
 
 
 @pytest.mark.parametrize(("rows", "column"), declared("moments"))
 @pytest.mark.parametrize("written", [MOMENT, "2026-11-20", "2026-11-20 10:00", "2461365.5"])
 def test_any_date_that_sqlite_reads_is_one(
-    by_hand: Transaction, database: Database, rows: Rows, column: str, written: str
+    by_hand: Transaction, database: Database, rows: Table, column: str, written: str
 ) -> None:
     put(by_hand, rows, column, written.encode())
     assert bad_rows(by_hand, database) == []

@@ -7,7 +7,8 @@ import pytest
 
 from memory_server.errors import Unavailable
 from memory_server.postgres.database import Database as OnPostgres
-from memory_server.storage.copying import DERIVED, TABLES
+from memory_server.storage.columns import TABLES
+from memory_server.storage.copying import DERIVED
 from tests.conftest import Clock, InMemory
 from tests.postgres_server import new_tenant
 

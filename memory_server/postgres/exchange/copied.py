@@ -5,7 +5,8 @@ from dataclasses import dataclass
 
 from memory_server.postgres.exchange.exchanged_vectors import little_endian
 from memory_server.postgres.tx import Tx
-from memory_server.storage.copying import TABLES, VECTOR, Key, Row, Table
+from memory_server.storage.columns import TABLES, VECTOR, Table
+from memory_server.storage.copying import Key, Row
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,8 @@ from dataclasses import dataclass
 
 from memory_server.errors import Conflict, Mend
 from memory_server.sqlite.tx import Tx
-from memory_server.storage.copying import TABLES, Key, Row, Table
+from memory_server.storage.columns import TABLES, Table
+from memory_server.storage.copying import Key, Row
 
 
 @dataclass(frozen=True, slots=True)
