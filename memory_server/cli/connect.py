@@ -1,38 +1,89 @@
 """`memory-server install` and `uninstall`: connects a client, or takes it out again."""
 
+from collections.abc import Sequence
+
 import click
 
 from memory_server.cli import options
+from memory_server.cli.install import files
+from memory_server.cli.install.clients import CLIENTS, EVERY, clients
+from memory_server.cli.install.launch import lasting_program, this_program
+from memory_server.cli.install.parts import Part
 from memory_server.cli.program import verb
 from memory_server.settings import Settings
+from memory_server.where import Postgres
 
-CLIENTS = ("claude", "claude-desktop", "codex", "cursor", "vscode", "opencode", "gemini")
-"""The clients that can be connected; `cli/install/clients.py` knows each."""
-
-client = click.argument("client", type=options.Word(CLIENTS), metavar="CLIENT")
-only_print = click.option(
+client_argument = click.argument("client", type=options.Word(list(CLIENTS)), metavar="CLIENT")
+print_option = click.option(
     "--print", "only_print", is_flag=True, help="Show what would be written, and write nothing."
 )
 
 
 @verb("install", examples=("memory-server install claude", "memory-server install cursor --print"))
-@client
-@only_print
+@client_argument
+@print_option
 def install_command(settings: Settings, client: str, only_print: bool) -> None:
     """Connect a client: enter this program and its hooks in the client's files.
 
     CLIENT is claude, claude-desktop, codex, cursor, vscode, opencode or gemini.
     """
-    from memory_server.cli.install import command
-
-    command.install(settings, client, only_print)
+    chosen = clients()[client]
+    events = frozenset() if "all" in settings.hooks_off else EVERY - set(settings.hooks_off)
+    parts = chosen.parts(lasting_program(_flags(settings)), events)
+    if only_print:
+        _print(parts)
+        return
+    changes = files.entered(parts)
+    for change in changes:
+        if change.is_none:
+            print(f"{change.path}: is as it should be.")
+            continue
+        has_backup = files.keep_backup(change, parts)
+        change.write()
+        print(
+            f"{change.path}: " + (f"changed; as it was: {change.backup.name}" if has_backup else "written.")
+        )
+    if all(change.is_none for change in changes):
+        print(f"{chosen.title} was connected already. Nothing was changed.")
+    else:
+        print(f"{chosen.title} is connected. {chosen.then}")
 
 
 @verb("uninstall", examples=("memory-server uninstall claude",))
-@client
-@only_print
+@client_argument
+@print_option
 def uninstall_command(settings: Settings, client: str, only_print: bool) -> None:
     """Disconnect a client: take this program and its hooks out of the client's files. The memory itself stays."""
-    from memory_server.cli.install import command
+    chosen = clients()[client]
+    parts = chosen.parts(this_program(_flags(settings)), EVERY)
+    if only_print:
+        _print(parts)
+        return
+    changes = [change for change in files.taken_out(parts) if not change.is_none]
+    for change in changes:
+        change.write()
+        restored = files.drop_backup(change)
+        done = "removed, as before" if change.after is None else "taken out"
+        print(
+            f"{change.path}: {done}" + ("." if restored else f"; {change.backup.name} is what it was before.")
+        )
+    if changes:
+        print(f"{chosen.title} is not connected any more. The memory stays in {settings.db}.")
+    else:
+        print(f"{chosen.title} was not connected. Nothing was changed.")
 
-    command.uninstall(settings, client, only_print)
+
+def _flags(settings: Settings) -> list[str]:
+    """Return the flag of the database, where one is named."""
+    if "db" not in settings.model_fields_set:
+        return []
+    return ["--db", settings.db.given if isinstance(settings.db, Postgres) else str(settings.db.absolute())]
+
+
+def _print(parts: Sequence[Part]) -> None:
+    """Print each file with its entries, as they would stand in it alone."""
+    texts: dict[str, str] = {}
+    for part in parts:
+        texts[str(part.path)] = part.put(texts.get(str(part.path), ""))
+    for path, text in texts.items():
+        print(f"{path}:\n\n{text.rstrip()}\n")

@@ -63,7 +63,7 @@ def examined(services: "Services", fixed: tuple[str, ...] = ()) -> DoctorAnswer:
 
     settings = services.settings
     health = services.health.check()
-    coverage, hooks, clients = health.coverage, journal.read(settings.db), status.found()
+    coverage, hooks, clients = health.coverage, journal.read(settings.db), status.statuses()
     problems = (
         *health.problems,
         *(f'job "{job}": {problem}' for job, problem in health.jobs.items()),
@@ -79,7 +79,7 @@ def examined(services: "Services", fixed: tuple[str, ...] = ()) -> DoctorAnswer:
         "embeddings": f"{coverage.embedded} ready, {coverage.waiting} waiting",
         "project": services.projects.here(settings.here) or "(none)",
         "tools": ", ".join(tool.name for tool in listed.chosen(settings)),
-        "clients": "; ".join(each.told() for each in clients) or "none found",
+        "clients": "; ".join(map(str, clients)) or "none found",
         "hooks": _hooks(hooks),
         "deleted": _TO_ERASE if health.to_erase else "all of it is overwritten",
         **({"clock": health.clock} if health.clock else {}),

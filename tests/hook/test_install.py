@@ -20,7 +20,7 @@ from venv import EnvBuilder
 
 import pytest
 
-from memory_server.cli.connect import CLIENTS
+from memory_server.cli.install.clients import CLIENTS
 from tests.conftest import ROOT, Servers, call
 from tests.hook.conftest import Hooks
 

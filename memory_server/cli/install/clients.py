@@ -13,7 +13,7 @@ from typing import Any
 
 from memory_server.cli.install.launch import Launch, shell
 from memory_server.cli.install.opencode import is_plugin, plugin
-from memory_server.cli.install.parts import NAME, JsonMember, JsonServer, OwnFile, Part, TomlServer, hooks
+from memory_server.cli.install.parts import NAME, JsonMember, OwnFile, Part, ServerEntry, hooks
 from memory_server.hook.event import GEMINI, Name
 
 TIMEOUT = 10
@@ -26,6 +26,17 @@ STARTS = "startup|resume|clear|compact"
 """The ways in which a session begins, for clients that want them named."""
 
 EVERY = frozenset(Name)
+
+CLIENTS = {
+    "claude": ("Claude Code", "Start a new session: `claude`, then `/mcp` and `/hooks` show it."),
+    "claude-desktop": ("Claude Desktop", "Quit Claude Desktop and start it again. It has no hooks."),
+    "codex": ("Codex", "Start Codex and trust the hooks once: it asks, or type `/hooks`."),
+    "cursor": ("Cursor", "Start Cursor again, and switch the server on under Settings, MCP."),
+    "vscode": ("VS Code", "Reload the window. VS Code asks whether to trust the server."),
+    "opencode": ("opencode", "Start opencode again."),
+    "gemini": ("Gemini CLI", "Start a new session; `/mcp` and `/hooks` show it."),
+}
+"""By its name on the command line: the client's name for people, and what the user must do after the change."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,30 +55,16 @@ class Client:
 def clients(environment: Mapping[str, str] = os.environ) -> dict[str, Client]:
     """Every client by the name that the command line has for it."""
     places = _Places(environment)
-    claude, codex, cursor = places.claude, places.codex, places.home / ".cursor"
-    gemini, opencode = places.home / ".gemini", places.config / "opencode"
-    found = {
-        "claude": ("Claude Code", claude, places.of_claude),
-        "claude-desktop": ("Claude Desktop", places.desktop.parent, places.of_desktop),
-        "codex": ("Codex", codex, places.of_codex),
-        "cursor": ("Cursor", cursor, places.of_cursor),
-        "vscode": ("VS Code", places.code.parent, places.of_vscode),
-        "opencode": ("opencode", opencode, places.of_opencode),
-        "gemini": ("Gemini CLI", gemini, places.of_gemini),
+    homes_and_parts: dict[str, tuple[Path, Callable[[Launch, Collection[Name]], list[Part]]]] = {
+        "claude": (places.claude, places.of_claude),
+        "claude-desktop": (places.desktop.parent, places.of_desktop),
+        "codex": (places.codex, places.of_codex),
+        "cursor": (places.cursor, places.of_cursor),
+        "vscode": (places.code.parent, places.of_vscode),
+        "opencode": (places.opencode, places.of_opencode),
+        "gemini": (places.gemini, places.of_gemini),
     }
-    return {name: Client(*each, _THEN[name]) for name, each in found.items()}
-
-
-_THEN = {
-    "claude": "Start a new session: `claude`, then `/mcp` and `/hooks` show it.",
-    "claude-desktop": "Quit Claude Desktop and start it again. It has no hooks.",
-    "codex": "Start Codex and trust the hooks once: it asks, or type `/hooks`.",
-    "cursor": "Start Cursor again, and switch the server on under Settings, MCP.",
-    "vscode": "Reload the window. VS Code asks whether to trust the server.",
-    "opencode": "Start opencode again.",
-    "gemini": "Start a new session; `/mcp` and `/hooks` show it.",
-}
-"""What the user must still do."""
+    return {name: Client(title, *homes_and_parts[name], then) for name, (title, then) in CLIENTS.items()}
 
 
 class _Places:
@@ -75,41 +72,40 @@ class _Places:
 
     def __init__(self, environment: Mapping[str, str]) -> None:
         self.home = Path.home()
-        own = environment.get("XDG_CONFIG_HOME")
-        self.config = Path(own) if own else self.home / ".config"
+        config = Path(environment.get("XDG_CONFIG_HOME") or self.home / ".config")
         if sys.platform == "darwin":
             support = self.home / "Library" / "Application Support"
         elif sys.platform == "win32":
             support = Path(environment.get("APPDATA") or self.home / "AppData" / "Roaming")
         else:
-            support = self.config
+            support = config
         self.desktop = support / "Claude" / "claude_desktop_config.json"
         self.code = support / "Code" / "User"
-        given = environment.get("CLAUDE_CONFIG_DIR")
-        self.claude = Path(given) if given else self.home / ".claude"
-        self.claude_json = (self.claude if given else self.home) / ".claude.json"
-        codex = environment.get("CODEX_HOME")
-        self.codex = Path(codex) if codex else self.home / ".codex"
+        claude = environment.get("CLAUDE_CONFIG_DIR")
+        self.claude = Path(claude) if claude else self.home / ".claude"
+        self.claude_json = (self.claude if claude else self.home) / ".claude.json"
+        self.codex = Path(environment.get("CODEX_HOME") or self.home / ".codex")
+        self.cursor, self.gemini = self.home / ".cursor", self.home / ".gemini"
+        self.opencode = config / "opencode"
 
-    def of_claude(self, launch: Launch, on: Collection[Name]) -> list[Part]:
-        server = JsonServer(self.claude_json, ("mcpServers", NAME), {"type": "stdio", **_command(launch)})
+    def of_claude(self, launch: Launch, events: Collection[Name]) -> list[Part]:
+        server = ServerEntry(self.claude_json, ("mcpServers", NAME), {"type": "stdio", **_command(launch)})
         return [
             server,
-            *hooks(self.claude / "settings.json", ["hooks"], like_claude(launch, "claude", on)),
+            *hooks(self.claude / "settings.json", ["hooks"], like_claude(launch, "claude", events)),
         ]
 
-    def of_desktop(self, launch: Launch, on: Collection[Name]) -> list[Part]:  # noqa: ARG002 - it has no hooks
-        return [JsonServer(self.desktop, ("mcpServers", NAME), _command(launch))]
+    def of_desktop(self, launch: Launch, events: Collection[Name]) -> list[Part]:  # noqa: ARG002 - it has no hooks
+        return [ServerEntry(self.desktop, ("mcpServers", NAME), _command(launch))]
 
-    def of_codex(self, launch: Launch, on: Collection[Name]) -> list[Part]:
-        server = TomlServer(self.codex / "config.toml", ("mcp_servers", NAME), _command(launch))
+    def of_codex(self, launch: Launch, events: Collection[Name]) -> list[Part]:
+        server = ServerEntry(self.codex / "config.toml", ("mcp_servers", NAME), _command(launch))
         return [
             server,
-            *hooks(self.codex / "hooks.json", ["hooks"], like_claude(launch, "codex", on)),
+            *hooks(self.codex / "hooks.json", ["hooks"], like_claude(launch, "codex", events)),
         ]
 
-    def of_cursor(self, launch: Launch, on: Collection[Name]) -> list[Part]:
-        folder = self.home / ".cursor"
+    def of_cursor(self, launch: Launch, events: Collection[Name]) -> list[Part]:
         names = {
             Name.START: "sessionStart",
             Name.PROMPT: "beforeSubmitPrompt",
@@ -118,42 +114,43 @@ class _Places:
             Name.END: "sessionEnd",
         }
         entries = {
-            names[event]: {"command": shell(launch.hook(event, "cursor"))} for event in names if event in on
+            names[event]: {"command": shell(launch.hook(event, "cursor"))}
+            for event in names
+            if event in events
         }
-        file = folder / "hooks.json"
+        file = self.cursor / "hooks.json"
         return [
-            JsonServer(folder / "mcp.json", ("mcpServers", NAME), _command(launch)),
+            ServerEntry(self.cursor / "mcp.json", ("mcpServers", NAME), _command(launch)),
             *hooks(file, ["hooks"], entries),
             *([JsonMember(file, ("version",), 1)] if entries else []),
         ]
 
-    def of_vscode(self, launch: Launch, on: Collection[Name]) -> list[Part]:
+    def of_vscode(self, launch: Launch, events: Collection[Name]) -> list[Part]:
         """Its documentation knows no context of a hook for a prompt, so that one is left out."""
         file = self.home / ".copilot" / "hooks" / "memory-server.json"
-        server = JsonServer(self.code / "mcp.json", ("servers", NAME), {"type": "stdio", **_command(launch)})
-        events = [each for each in (Name.START, Name.STOP, Name.COMPACT) if each in on]
+        server = ServerEntry(self.code / "mcp.json", ("servers", NAME), {"type": "stdio", **_command(launch)})
+        hooked = [event for event in (Name.START, Name.STOP, Name.COMPACT) if event in events]
         entries = {
             event.value: {
                 "type": "command",
                 "command": shell(launch.hook(event, "vscode")),
                 "timeout": TIMEOUT,
             }
-            for event in events
+            for event in hooked
         }
         return [server, *hooks(file, ["hooks"], entries)]
 
-    def of_opencode(self, launch: Launch, on: Collection[Name]) -> list[Part]:
-        folder = self.config / "opencode"
-        file = folder / "opencode.jsonc"
-        file = file if file.exists() else folder / "opencode.json"
+    def of_opencode(self, launch: Launch, events: Collection[Name]) -> list[Part]:
+        file = self.opencode / "opencode.jsonc"
+        file = file if file.exists() else self.opencode / "opencode.json"
         value = {"type": "local", "command": launch.server(), "enabled": True}
-        own = OwnFile(folder / "plugins" / "memory-server.js", plugin(launch, on), is_plugin)
-        return [JsonServer(file, ("mcp", NAME), value), *([own] if on else [])]
+        own = OwnFile(self.opencode / "plugins" / "memory-server.js", plugin(launch, events), is_plugin)
+        return [ServerEntry(file, ("mcp", NAME), value), *([own] if events else [])]
 
-    def of_gemini(self, launch: Launch, on: Collection[Name]) -> list[Part]:
-        file = self.home / ".gemini" / "settings.json"
+    def of_gemini(self, launch: Launch, events: Collection[Name]) -> list[Part]:
+        file = self.gemini / "settings.json"
         entries = {}
-        for event in on:
+        for event in events:
             hook = {
                 "type": "command",
                 "command": shell(launch.hook(event, "gemini")),
@@ -161,18 +158,18 @@ class _Places:
             }
             entries[GEMINI.get(event, event.value)] = {"hooks": [{"name": "memory-server", **hook}]}
         ordered = {name: entries[name] for name in sorted(entries)}
-        return [JsonServer(file, ("mcpServers", NAME), _command(launch)), *hooks(file, ["hooks"], ordered)]
+        return [ServerEntry(file, ("mcpServers", NAME), _command(launch)), *hooks(file, ["hooks"], ordered)]
 
 
-def like_claude(launch: Launch, client: str | None, on: Collection[Name]) -> dict[str, dict[str, Any]]:
+def like_claude(launch: Launch, client: str | None, events: Collection[Name]) -> dict[str, dict[str, Any]]:
     """The hooks in the form that Claude Code and Codex share."""
-    found: dict[str, dict[str, Any]] = {}
+    entries: dict[str, dict[str, Any]] = {}
     for event in Name:
-        if event in on:
+        if event in events:
             seconds = AT_THE_END if event is Name.END else TIMEOUT
             hook = {"type": "command", "command": shell(launch.hook(event, client)), "timeout": seconds}
-            found[event.value] = {**({"matcher": STARTS} if event is Name.START else {}), "hooks": [hook]}
-    return found
+            entries[event.value] = {**({"matcher": STARTS} if event is Name.START else {}), "hooks": [hook]}
+    return entries
 
 
 def _command(launch: Launch) -> dict[str, Any]:

@@ -43,7 +43,7 @@ class Change:
 
 
 def entered(parts: Iterable[Part]) -> list[Change]:
-    """What entering the parts changes in each file. Nothing is written yet.
+    """Return the change of each file by entering the parts. Nothing is written yet.
 
     Raises:
         Invalid: a file cannot be read.
@@ -56,13 +56,13 @@ def entered(parts: Iterable[Part]) -> list[Change]:
 
 
 def taken_out(parts: Iterable[Part]) -> list[Change]:
-    """What taking the parts out again changes: a file with nothing else is as it was before they were entered."""
-    found = []
+    """Return the change of each file by taking the parts out: one with nothing else is as it was before they came."""
+    changes = []
     for path, before, here in _files(parts):
         after = None if before is None else _through([part.taken for part in here], before, path)
         change = _changed(path, before, after)
-        found.append(change if change.is_none else _restored(change))
-    return found
+        changes.append(change if change.is_none else _restored(change))
+    return changes
 
 
 def keep_backup(change: Change, parts: Iterable[Part]) -> bool:
@@ -78,7 +78,7 @@ def keep_backup(change: Change, parts: Iterable[Part]) -> bool:
 
 
 def drop_backup(change: Change) -> bool:
-    """Remove the backup where the file is now what it holds; whether there is none any more."""
+    """Remove the backup where the file is now what it holds; true if there is none any more."""
     if change.backup.exists() and _read(change.backup) == change.after:
         change.backup.unlink()
     return not change.backup.exists()
@@ -111,7 +111,7 @@ def _files(parts: Iterable[Part]) -> Iterator[tuple[Path, str | None, list[Part]
 
 
 def _real(path: Path) -> Path:
-    """Where a link leads: people keep such files elsewhere and link to them."""
+    """Follow a link: people keep such files elsewhere and link to them."""
     return path.resolve()
 
 
@@ -144,14 +144,14 @@ def _restored(change: Change) -> Change:
     return _changed(change.path, change.before, text if _content(change.path, text) else None)
 
 
-def _same(change: Change, other: str) -> bool:
+def _same(change: Change, text: str) -> bool:
     with contextlib.suppress(ValueError):  # what cannot be read says nothing
-        return bool(_content(change.path, change.after or "") == _content(change.path, other))
+        return bool(_content(change.path, change.after or "") == _content(change.path, text))
     return False
 
 
 def _content(path: Path, text: str) -> Any:
-    """What a file says, without what is empty."""
+    """Return the content of a file, without what is empty."""
     if path.suffix in (".json", ".jsonc"):
         return _full(jsonc.parse(text))
     return _full(toml.get(text, ())) if path.suffix == ".toml" else text.strip()
@@ -159,5 +159,5 @@ def _content(path: Path, text: str) -> Any:
 
 def _full(value: Any) -> Any:
     if isinstance(value, dict):
-        return {name: full for name, each in value.items() if (full := _full(each)) not in ({}, [])}
-    return [_full(each) for each in value] if isinstance(value, list) else value
+        return {name: full for name, member in value.items() if (full := _full(member)) not in ({}, [])}
+    return [_full(item) for item in value] if isinstance(value, list) else value

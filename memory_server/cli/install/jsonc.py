@@ -38,10 +38,10 @@ def parse(text: str) -> Any:
 
 def get(text: str, path: Sequence[str]) -> Any:
     """The value at a path of names, None where there is none."""
-    found = parse(text)
+    value = parse(text)
     for name in path:
-        found = found.get(name) if isinstance(found, dict) else None
-    return found
+        value = value.get(name) if isinstance(value, dict) else None
+    return value
 
 
 def put(text: str, path: Sequence[str], value: Any) -> str:
@@ -62,10 +62,10 @@ def put(text: str, path: Sequence[str], value: Any) -> str:
 
 def append(text: str, path: Sequence[str], value: Any) -> str:
     """The text with one more item in the array at a path, which is made where it is missing."""
-    there = get(text, path)
-    if there is None:
+    items = get(text, path)
+    if items is None:
         return put(text, path, [value])
-    if not isinstance(there, list):
+    if not isinstance(items, list):
         raise ValueError(f"{'.'.join(path)} is no list")
     return _inserted(text, _at(text, path), "", value, len(path) + 1)
 
@@ -74,11 +74,11 @@ def remove(text: str, path: Sequence[str], item: int | None = None) -> str:
     """The text without the member at a path, or without one item of the array there; and without what is empty then."""
     node = _at(text, path)
     if item is not None and len(node.items) > 1:
-        children = [(each.start, each.end) for each in node.items]
+        children = [(child.start, child.end) for child in node.items]
         return _without(text, node, children, item)
     holder = _at(text, path[:-1])
     if len(holder.members) > 1 or len(path) == 1:
-        children = [(start, each.end) for start, each in holder.members.values()]
+        children = [(start, child.end) for start, child in holder.members.values()]
         return _without(text, holder, children, list(holder.members).index(path[-1]))
     return remove(text, path[:-1])
 
@@ -93,20 +93,20 @@ def _at(text: str, path: Sequence[str]) -> Node:
 def _inserted(text: str, holder: Node, name: str, value: Any, depth: int) -> str:
     """The text with one more member or item at the end of an object or array, in the style of the others."""
     unit, end = _unit(text), line_end(text)
-    ends = [each.end for _, each in holder.members.values()] + [each.end for each in holder.items]
+    ends = [child.end for _, child in holder.members.values()] + [child.end for child in holder.items]
     lines = "\n" in text[holder.start : holder.end] or not ends
     new = name + (_written(value, text, depth) if lines else _dump(value))
     if not ends:
         return f"{text[: holder.start + 1]}{end}{unit * depth}{new}{end}{unit * (depth - 1)}{text[holder.end - 1 :]}"
     last = max(ends)
-    rest = text[last : holder.end - 1]
-    comma = _comma_after(rest)
-    head, tail = (",", rest) if comma is None else (rest[:comma], rest[comma:])
+    gap = text[last : holder.end - 1]
+    comma = _comma_after(gap)
+    head, tail = (",", gap) if comma is None else (gap[:comma], gap[comma:])
     new += "," if comma else ""  # where the last has a comma behind it, so has the new one
-    gap = end + unit * depth if lines else " "
-    noted = _NOTE.match(tail) if lines else None  # a comment on the line of the value before stays there
-    note = noted[0] if noted else ""
-    return f"{text[:last]}{head}{note}{gap}{new}{tail[len(note) :]}{text[holder.end - 1 :]}"
+    before = end + unit * depth if lines else " "
+    comment = _NOTE.match(tail) if lines else None  # a comment on the line of the value before stays there
+    note = comment[0] if comment else ""
+    return f"{text[:last]}{head}{note}{before}{new}{tail[len(note) :]}{text[holder.end - 1 :]}"
 
 
 def _replaced(text: str, node: Node, value: Any, depth: int) -> str:
@@ -118,20 +118,20 @@ def _without(text: str, holder: Node, children: list[tuple[int, int]], number: i
     if number + 1 < len(children):
         return text[:start] + text[children[number + 1][0] :]
     comma = _comma_after(text[end : holder.end - 1])
-    rest = text[end + (comma or 0) :]
+    tail = text[end + (comma or 0) :]
     if not number:
-        return text[: holder.start + 1] + rest[: holder.end - 1 - len(text)].strip() + text[holder.end - 1 :]
+        return text[: holder.start + 1] + tail[: holder.end - 1 - len(text)].strip() + text[holder.end - 1 :]
     before = children[number - 1][1]
     between = text[before:start]
-    noted = _NOTE.match(between[_comma_after(between) or 0 :])
-    return f"{text[:before]}{',' if comma else ''}{noted[0] if noted else ''}{rest}"
+    note = _NOTE.match(between[_comma_after(between) or 0 :])
+    return f"{text[:before]}{',' if comma else ''}{note[0] if note else ''}{tail}"
 
 
-def _comma_after(rest: str) -> int | None:
-    """Up to where a comma reaches that follows a value, behind blanks and comments."""
-    found = _BLANK.match(rest)
-    place = found.end() if found else 0
-    return place + 1 if rest[place : place + 1] == "," else None
+def _comma_after(gap: str) -> int | None:
+    """Return the end of a comma that follows a value, behind blanks and comments."""
+    blank = _BLANK.match(gap)
+    place = blank.end() if blank else 0
+    return place + 1 if gap[place : place + 1] == "," else None
 
 
 def line_end(text: str) -> str:
@@ -140,8 +140,8 @@ def line_end(text: str) -> str:
 
 
 def _unit(text: str) -> str:
-    found = _INDENT.search(text)
-    return found[1] if found else "  "
+    indent = _INDENT.search(text)
+    return indent[1] if indent else "  "
 
 
 def _written(value: Any, text: str, depth: int) -> str:
@@ -169,19 +169,19 @@ class _Reader:
     place: int = 0
 
     def blank(self) -> None:
-        found = _BLANK.match(self.text, self.place)
-        self.place = found.end() if found else self.place
+        blank = _BLANK.match(self.text, self.place)
+        self.place = blank.end() if blank else self.place
 
     def wrong(self) -> ValueError:
         return ValueError(f"line {self.text.count(chr(10), 0, self.place) + 1} is no JSON")
 
     def token(self) -> str:
         self.blank()
-        found = _TOKEN.match(self.text, self.place)
-        if found is None:
+        token = _TOKEN.match(self.text, self.place)
+        if token is None:
             raise self.wrong()
-        self.place = found.end()
-        return found[0]
+        self.place = token.end()
+        return token[0]
 
     def value(self) -> Node:
         self.blank()

@@ -81,10 +81,10 @@ def shell(words: Sequence[str]) -> str:
 
 
 def is_ours(command: str) -> bool:
-    """Whether a line of a shell runs a hook of ours, wherever it is installed."""
+    """True for a line of a shell that runs a hook of ours, wherever it is installed."""
     return " hook " in command and ("memory-server" in command or "memory_server" in command)
 
 
 def is_our_server(words: Sequence[str]) -> bool:
-    """Whether a command serves this memory."""
+    """True for a command that serves this memory."""
     return any(Path(word).stem == "memory-server" or word == "memory_server" for word in words)

@@ -1,4 +1,4 @@
-"""What an installation enters in a file, and how it is taken out again: text in, text out."""
+"""The entries that an installation makes in a file, and takes out again: text in, text out."""
 
 import json
 from collections.abc import Callable, Mapping, Sequence
@@ -29,48 +29,42 @@ class Part(Protocol):
         ...
 
 
+class Format(Protocol):
+    """JSON or TOML: reads and changes one entry of a text, and no other character."""
+
+    def get(self, text: str, path: Sequence[str], /) -> Any: ...
+    def put(self, text: str, path: Sequence[str], value: Mapping[str, Any], /) -> str: ...
+    def remove(self, text: str, path: Sequence[str], /) -> str: ...
+
+
+def _format(path: Path) -> Format:
+    return toml if path.suffix == ".toml" else jsonc
+
+
 @dataclass(frozen=True, slots=True)
-class JsonServer:
-    """The server as a member of an object of a JSON file. What the user adds to it, such as `env`, stays."""
+class ServerEntry:
+    """The server as an object in JSON or a table in TOML. What the user adds to it, such as `env`, stays."""
 
     path: Path
     where: tuple[str, ...]
     value: Mapping[str, Any]
 
     def put(self, text: str) -> str:
-        present = jsonc.get(text, self.where)
-        _refuse_other(present, self.path)
-        return jsonc.put(text, self.where, {**(present or {}), **self.value})
+        form = _format(self.path)
+        present = form.get(text, self.where)
+        if present is not None and not _words(present):
+            raise Conflict(
+                f"{self.path} has another server of the name `{NAME}`: {json.dumps(present)[:200]}. Rename or remove "
+                "that entry, then try again."
+            )
+        return form.put(text, self.where, {**(present or {}), **self.value})
 
     def taken(self, text: str) -> str:
-        there = jsonc.get(text, self.where)
-        return jsonc.remove(text, self.where) if there is not None and _is_ours(there) else text
+        return _format(self.path).remove(text, self.where) if self.words(text) else text
 
     def words(self, text: str) -> list[str]:
-        """The command that stands in the text, where it is ours."""
-        return _words(jsonc.get(text, self.where))
-
-
-@dataclass(frozen=True, slots=True)
-class TomlServer:
-    """The server as a table of a TOML file. What the user adds to it, such as `env`, stays."""
-
-    path: Path
-    where: tuple[str, ...]
-    value: Mapping[str, Any]
-
-    def put(self, text: str) -> str:
-        present = toml.get(text, self.where)
-        _refuse_other(present, self.path)
-        return toml.put(text, self.where, {**(present or {}), **self.value})
-
-    def taken(self, text: str) -> str:
-        there = toml.get(text, self.where)
-        return toml.remove(text, self.where) if there is not None and _is_ours(there) else text
-
-    def words(self, text: str) -> list[str]:
-        """The command that stands in the text, where it is ours."""
-        return _words(toml.get(text, self.where))
+        """Return the command that stands in the text, where it is ours."""
+        return _words(_format(self.path).get(text, self.where))
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,17 +77,16 @@ class JsonHook:
     value: Mapping[str, Any]
 
     def put(self, text: str) -> str:
-        own = self._own(text)
-        if [item for _, item in own] == [self.value]:
+        if [item for _, item in self._ours(text)] == [self.value]:
             return text
         return jsonc.append(self.taken(text), (*self.where, self.event), self.value)
 
     def taken(self, text: str) -> str:
-        for number, _ in reversed(self._own(text)):
+        for number, _ in reversed(self._ours(text)):
             text = jsonc.remove(text, (*self.where, self.event), number)
         return text
 
-    def _own(self, text: str) -> list[tuple[int, Any]]:
+    def _ours(self, text: str) -> list[tuple[int, Any]]:
         items = jsonc.get(text, (*self.where, self.event))
         return [
             (number, item) for number, item in enumerate(items or []) if any(map(is_ours, _commands(item)))
@@ -137,35 +130,20 @@ def _commands(item: Any) -> list[str]:
     """The command lines in an entry of hooks, which some clients put into a list of their own."""
     if not isinstance(item, dict):
         return []
+    commands = [line for name, line in item.items() if name in ("command", "bash") and isinstance(line, str)]
     inner = item.get("hooks")
-    own = [each for name, each in item.items() if name in ("command", "bash") and isinstance(each, str)]
-    return (
-        own + [each for part in inner if isinstance(inner, list) for each in _commands(part)]
-        if inner
-        else own
-    )
-
-
-def _is_ours(server: Any) -> bool:
-    return bool(_words(server))
+    parts = inner if isinstance(inner, list) else []
+    return commands + [line for part in parts for line in _commands(part)]
 
 
 def _words(server: Any) -> list[str]:
-    """The command of an entry, where it serves this memory."""
+    """Return the command of an entry, where it serves this memory."""
     if not isinstance(server, dict):
         return []
     command = server.get("command")
-    words = command if isinstance(command, list) else [command, *(server.get("args") or [])]
-    found = [word for word in words if isinstance(word, str)]
-    return found if is_our_server(found) else []
-
-
-def _refuse_other(there: Any, path: Path) -> None:
-    if there is not None and not _is_ours(there):
-        raise Conflict(
-            f"{path} has another server of the name `{NAME}`: {json.dumps(there)[:200]}. Rename or remove that entry, "
-            "then try again."
-        )
+    values = command if isinstance(command, list) else [command, *(server.get("args") or [])]
+    words = [value for value in values if isinstance(value, str)]
+    return words if is_our_server(words) else []
 
 
 def hooks(path: Path, where: Sequence[str], entries: Mapping[str, Mapping[str, Any]]) -> list[JsonHook]:

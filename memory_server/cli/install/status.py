@@ -1,13 +1,14 @@
-"""Which clients of this machine are connected, and whether what they start is still there."""
+"""The clients of this machine: which are connected, and with which problems."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import compress, dropwhile
 from pathlib import Path
 
 from memory_server.cli.install import files
 from memory_server.cli.install.clients import EVERY, Client, clients
 from memory_server.cli.install.launch import lasting_program, this_program, will_be_removed
-from memory_server.cli.install.parts import JsonHook, JsonServer, OwnFile, Part, TomlServer
+from memory_server.cli.install.parts import JsonHook, OwnFile, Part, ServerEntry
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,34 +24,28 @@ class Status:
     hooks: int
     problem: str | None = None
 
-    def told(self) -> str:
+    def __str__(self) -> str:
         if not self.words:
             return f"{self.client.title}: not connected"
         return f"{self.client.title}: connected" + (f", {self.hooks} hooks" if self.hooks else "")
 
 
-def found() -> list[Status]:
-    """The clients whose folder is on this machine."""
+def statuses() -> list[Status]:
+    """Look at the clients whose folder is on this machine."""
     return [_status(client) for client in clients().values() if client.home.is_dir()]
 
 
 def mend() -> Iterator[str]:
     """Let entries whose program is gone, or will be, start this one with the same flags; tells each change."""
-    for status in found():
+    for status in statuses():
         if status.problem is None or not status.words:
             continue
-        flags = [word for number, word in enumerate(status.words) if _is_flag(status.words, number)]
+        flags = list(dropwhile(lambda word: not word.startswith("--"), status.words))
         parts = status.client.parts(lasting_program(flags), EVERY)
-        wanted = [part for part, there in zip(parts, status.present, strict=True) if there]
-        for change in files.entered(wanted):
+        for change in files.entered(compress(parts, status.present)):
             if not change.is_none:
                 change.write()
                 yield f"{change.path} starts this program now"
-
-
-def _is_flag(words: tuple[str, ...], number: int) -> bool:
-    """Whether a word belongs to the flags: it is the first `--flag` or stands behind it."""
-    return any(word.startswith("--") for word in words[: number + 1])
 
 
 def _status(client: Client) -> Status:
@@ -59,13 +54,11 @@ def _status(client: Client) -> Status:
     try:
         present = tuple(map(_is_there, parts))
         for part in parts:
-            if isinstance(part, JsonServer | TomlServer) and part.path.exists():
+            if isinstance(part, ServerEntry) and part.path.exists():
                 words = part.words(part.path.read_text(encoding="utf-8"))
     except ValueError as error:
         return Status(client, (), (), 0, f"the settings of {client.title} cannot be read: {error}")
-    hooks = sum(
-        there for part, there in zip(parts, present, strict=True) if isinstance(part, JsonHook | OwnFile)
-    )
+    hooks = sum(isinstance(part, JsonHook | OwnFile) for part in compress(parts, present))
     return Status(client, tuple(words), present, hooks, _problem(client, words))
 
 

@@ -18,10 +18,10 @@ def get(text: str, path: Sequence[str]) -> Any:
     Raises:
         ValueError: it is no TOML.
     """
-    found: Any = tomllib.loads(text)
+    value: Any = tomllib.loads(text)
     for name in path:
-        found = found.get(name) if isinstance(found, dict) else None
-    return found
+        value = value.get(name) if isinstance(value, dict) else None
+    return value
 
 
 def put(text: str, path: Sequence[str], table: Mapping[str, Any]) -> str:

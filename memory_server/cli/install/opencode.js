@@ -1,0 +1,60 @@
+import { spawn } from "node:child_process"
+
+const COMMANDS = @COMMANDS@
+
+// Runs a hook; answers what it would have the model know, "" where it fails or takes longer than @SECONDS@ seconds.
+function hook(event, input) {
+  const command = COMMANDS[event]
+  if (!command) return Promise.resolve("")
+  return new Promise((resolve) => {
+    const child = spawn(command[0], command.slice(1), { stdio: ["pipe", "pipe", "ignore"] })
+    const timer = setTimeout(() => child.kill(), @SECONDS@ * 1000)
+    let out = ""
+    child.stdout.on("data", (data) => (out += data))
+    child.on("error", () => resolve(""))
+    child.on("close", () => {
+      clearTimeout(timer)
+      try {
+        resolve(JSON.parse(out).hookSpecificOutput.additionalContext)
+      } catch {
+        resolve("")
+      }
+    })
+    child.stdin.on("error", () => {})
+    child.stdin.end(JSON.stringify(input))
+  })
+}
+
+export const MemoryServer = async ({ directory }) => {
+  const started = new Set()
+  const prompts = new Map()
+  const replies = new Map()
+  return {
+    "chat.message": async (input, output) => {
+      const session_id = input.sessionID
+      const said = output.parts.filter((part) => part.type === "text" && !part.synthetic)
+      const prompt = said.map((part) => part.text).join("\n")
+      prompts.set(session_id, prompt)
+      const contexts = []
+      if (!started.has(session_id)) {
+        started.add(session_id)
+        contexts.push(await hook("SessionStart", { session_id, cwd: directory, source: "startup" }))
+      }
+      contexts.push(await hook("UserPromptSubmit", { session_id, cwd: directory, prompt }))
+      const text = contexts.filter(Boolean).join("\n\n")
+      const last = said[said.length - 1]
+      if (text && last) output.parts.push({ ...last, id: last.id + "m", text, synthetic: true })
+    },
+    event: async ({ event }) => {
+      if (event.type === "message.part.updated" && event.properties.part.type === "text") {
+        replies.set(event.properties.part.sessionID, event.properties.part.text)
+      } else if (event.type === "session.idle") {
+        const session_id = event.properties.sessionID
+        const input = { session_id, cwd: directory, prompt: prompts.get(session_id) }
+        await hook("Stop", { ...input, last_assistant_message: replies.get(session_id) })
+      } else if (event.type === "session.compacted") {
+        await hook("SessionStart", { session_id: event.properties.sessionID, cwd: directory, source: "compact" })
+      }
+    },
+  }
+}
