@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from memory_server.errors import Problem, Unavailable
 from memory_server.storage.database import Database
-from memory_server.storage.jobs import FILE
+from memory_server.storage.tables.erasures import FILE
 
 logger = logging.getLogger(__name__)
 

@@ -221,7 +221,7 @@ class ProjectService:
             large = tx.joined_projects.is_large(row)
             if large and namesake is None:
                 tx.joined_projects.hand_on(row, tx.projects.insert(name))
-                tx.tokens.follow(row.name, name)
+                tx.tokens.rename_project(row.name, name)
             else:
                 tx.projects.rename(row.id, name)
         if large and namesake is None:

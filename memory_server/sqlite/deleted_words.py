@@ -9,9 +9,9 @@ the levels are brought into a state first in which it does.
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from memory_server.sqlite.erasures import Erasures
 from memory_server.sqlite.free_bytes import varint
 from memory_server.sqlite.tx import Tx
+from memory_server.storage.tables.erasures import FILE, WritableErasures
 
 COLUMNS = {
     "memory_words": "content",
@@ -57,7 +57,7 @@ class Removal:
 
     def go_on(self, tx: Tx) -> bool:
         """Do a little of it; whether nothing is left to do."""
-        asked = Erasures(tx).due().get(self.index)
+        asked = WritableErasures(tx).due().get(self.index)
         if asked is None:  # another process has done it
             return True
         levels = [level for level in _levels(tx, self.index) if level.segments]
@@ -98,8 +98,8 @@ class Removal:
         tx.execute(f"INSERT INTO {self.index} ({self.index}, rank) VALUES (?, ?)", (command, rank))
 
     def _done(self, tx: Tx) -> bool:
-        Erasures(tx).ask_for_file()
-        Erasures(tx).mark_done({self.index: self._asked})
+        tx.send("UPDATE erasures SET asked = asked + 1 WHERE what = ?", (FILE,))
+        WritableErasures(tx).mark_done({self.index: self._asked})
         return True
 
 

@@ -1,6 +1,7 @@
 """A transaction as table modules take it: statements in, rows out."""
 
-from collections.abc import Callable, Mapping, Sequence
+import json
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
@@ -9,6 +10,7 @@ import apsw
 from memory_server.domain import rights
 from memory_server.domain.caller import Person
 from memory_server.errors import Hint, Mend, Problem, Unavailable
+from memory_server.storage.statements import Statements
 from memory_server.storage.together import Together, in_turn
 
 Value = str | int | float | bytes | None
@@ -127,6 +129,29 @@ class Tx:
         before = self.connection.total_changes()
         self.connection.execute(sql, values)
         return self.connection.total_changes() - before
+
+    def send(self, sql: str, values: Values = ()) -> None:
+        """Run one statement that writes."""
+        self.connection.execute(sql, values)
+
+    def send_each(self, sql: str, values: Iterable[Values]) -> None:
+        """Run one statement that writes with each of these values."""
+        for value in values:
+            self.connection.execute(sql, value)
+
+    def change(self, sql: str, values: Values = ()) -> int:
+        """Run one statement that writes, and return how many rows it changed itself, without those of triggers."""
+        self.connection.execute(sql, values)
+        return self.connection.changes()
+
+    def array(self, values: Iterable[Any]) -> str:
+        """Return a list as one value, for `json_each`."""
+        return json.dumps(list(values))
+
+    @property
+    def statements(self) -> Statements:
+        """The transaction as the tables take it that both stores share."""
+        return self
 
     @property
     def together(self) -> Together:

@@ -5,7 +5,8 @@ from typing import TYPE_CHECKING, ClassVar, Generic, TypeVar
 
 from memory_server.domain.caller import Person
 from memory_server.errors import Problem
-from memory_server.storage.tables import find
+from memory_server.storage.statements import Statements
+from memory_server.storage.tables import maker
 from memory_server.storage.together import Together
 
 if TYPE_CHECKING:
@@ -38,14 +39,6 @@ if TYPE_CHECKING:
         WritableTrash,
         Written,
     )
-    from memory_server.storage.jobs import (
-        Erasures,
-        JobProblems,
-        ServerDays,
-        WritableErasures,
-        WritableJobProblems,
-        WritableServerDays,
-    )
     from memory_server.storage.learning import OpenQuestions, WritableOpenQuestions
     from memory_server.storage.long_term import LongTerm, Wakes, WritableLongTerm, WritableWakes
     from memory_server.storage.memories import (
@@ -61,7 +54,6 @@ if TYPE_CHECKING:
         WritableMemoryCounts,
         WritableMemoryUses,
     )
-    from memory_server.storage.people import CallCounts, Tokens, WritableCallCounts, WritableTokens
     from memory_server.storage.projects import (
         Completing,
         JoinedProjects,
@@ -75,6 +67,11 @@ if TYPE_CHECKING:
         WritableConversations,
         WritableShortTerm,
     )
+    from memory_server.storage.tables.call_counts import CallCounts, WritableCallCounts
+    from memory_server.storage.tables.erasures import Erasures, WritableErasures
+    from memory_server.storage.tables.job_problems import JobProblems, WritableJobProblems
+    from memory_server.storage.tables.server_days import ServerDays, WritableServerDays
+    from memory_server.storage.tables.tokens import Tokens, WritableTokens
     from memory_server.storage.turns import (
         HookCaptures,
         HookInjections,
@@ -98,7 +95,7 @@ class Table(Generic[Contract]):
         self._name = name
 
     def __get__(self, tx: "Tx", owner: type) -> Contract:
-        table: Contract = find(tx.store, self._name)(tx)
+        table: Contract = maker(tx.store, self._name)(tx)
         tx.__dict__[self._name] = table
         return table
 
@@ -133,6 +130,11 @@ class Tx:
 
     def size(self) -> int:
         """Bytes of the database."""
+        raise NotImplementedError
+
+    @property
+    def statements(self) -> Statements:
+        """The transaction as the tables take it that both stores share."""
         raise NotImplementedError
 
     call_counts: "Table[CallCounts]" = Table()
@@ -215,3 +217,8 @@ class WriteTx(Tx):
     trash: "Table[WritableTrash]" = Table()
     turns: "Table[WritableTurns]" = Table()
     wakes: "Table[WritableWakes]" = Table()
+
+
+def table_names() -> list[str]:
+    """Return the names of all tables of a transaction."""
+    return [name for name, table in vars(Tx).items() if isinstance(table, Table)]

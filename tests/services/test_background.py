@@ -12,7 +12,7 @@ import pytest
 from memory_server.errors import Conflict, Unavailable
 from memory_server.services.background import FAREWELL, SLOWEST, Background, Job
 from memory_server.sqlite.database import Database
-from memory_server.storage.jobs import FRESH
+from memory_server.storage.tables.job_problems import FRESH
 from tests.conftest import PATIENCE, Clock, problems, until
 
 NEVER = 3600.0

@@ -7,29 +7,31 @@ from pathlib import Path
 import pytest
 
 from memory_server.storage import tables
-from memory_server.storage.tx import Table, Tx
+from memory_server.storage.tx import table_names
 from tests.conftest import ROOT
 
 STORES = ("memory_server.sqlite", "memory_server.postgres")
 
 CHECKED = """
-from {store}.tx import Tx as Tx{number}
+from {store}.transaction import Transaction as Tx{number}
 from {module} import {kind} as Table{number}
 def check{number}(all_tables: WriteTx, tx: Tx{number}) -> None:
     contract = all_tables.{name}
-    contract = Table{number}(tx)
+    contract = Table{number}(tx{statements})
 """
 
 
 def test_each_table_offers_what_its_contract_says(tmp_path: Path) -> None:
-    places = [
-        (store, name) for store in STORES for name, table in vars(Tx).items() if isinstance(table, Table)
-    ]
     program = "from memory_server.storage.tx import WriteTx\n"
-    for number, (store, name) in enumerate(places):
+    for number, (store, name) in enumerate((store, name) for store in STORES for name in table_names()):
         kind = tables.find(store, name)
         program += CHECKED.format(
-            store=store, name=name, module=kind.__module__, kind=kind.__name__, number=number
+            store=store,
+            name=name,
+            module=kind.__module__,
+            kind=kind.__name__,
+            number=number,
+            statements=".statements" if tables.is_shared(kind) else "",
         )
     path = tmp_path / "checked.py"
     path.write_text(program)

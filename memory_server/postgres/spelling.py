@@ -1,0 +1,98 @@
+"""The statements of the tables that both stores share, as PostgreSQL spells them.
+
+They are written for SQLite: see `storage/statements.py`. Here stands all that differs.
+"""
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any, Final
+
+from memory_server.postgres.tx import Tx
+from memory_server.storage.statements import Row, Values
+
+_DIFFERENT: Final = re.compile(
+    r"""
+    json_extract\( (?P<json> [\w.]+ ) , \s '\$\. (?P<path> [^']+ ) ' \)
+    | (?P<text> '[^']*' )
+    | (?P<without> NOT \s )? IN \s \( SELECT \s value \s FROM \s json_each\( : (?P<array> \w+ ) \) \)
+    | (?<! [:\w] ) : (?P<name> [a-z]\w* )
+    | (?P<word> \b main\. | \b ON \s CONFLICT \s \( | \b julianday\( | \b char\( (?=31) | % )
+    """,
+    re.VERBOSE,
+)
+
+_WORDS: Final = {
+    "main.": "",  # rights are rules of its tables, not views before them
+    "ON CONFLICT (": "ON CONFLICT (tenant_id, ",
+    "julianday(": "as_moment(",
+    "char(": "chr(",
+    "%": "%%",
+}
+
+
+@lru_cache(maxsize=1_000)
+def spelled(sql: str) -> str:
+    """Return a statement of a shared table as PostgreSQL and its driver read it."""
+    return _DIFFERENT.sub(_spelled, sql)
+
+
+def _spelled(match: re.Match[str]) -> str:
+    parts = match.groupdict()
+    if parts["json"]:
+        path = parts["path"].replace("[", ".").replace("]", "").replace(".", ",")
+        return f"(readable_json({parts['json']}) #>> '{{{path}}}')"
+    if parts["text"]:
+        return str(parts["text"]).replace("%", "%%")
+    if parts["array"]:
+        return f"{'<> ALL' if parts['without'] else '= ANY'} (%({parts['array']})s)"
+    if parts["name"]:
+        return f"%({parts['name']})s"
+    return _WORDS[parts["word"]]
+
+
+@dataclass(frozen=True, slots=True)
+class Spelled:
+    """A transaction as the tables take it that both stores share."""
+
+    tx: Tx
+
+    @property
+    def now(self) -> str:
+        return self.tx.now
+
+    @property
+    def owner(self) -> str | None:
+        return self.tx.owner
+
+    def key(self, name: str) -> str:
+        return self.tx.key(name)
+
+    def name(self, key: str) -> str:
+        return self.tx.name(key)
+
+    def array(self, values: Iterable[Any]) -> list[Any]:
+        return list(values)
+
+    def rows(self, sql: str, values: Values = ()) -> list[Row]:
+        return self.tx.rows(spelled(sql), values)
+
+    def row(self, sql: str, values: Values = ()) -> Row | None:
+        return self.tx.row(spelled(sql), values)
+
+    def one(self, sql: str, values: Values = ()) -> Row:
+        return self.tx.one(spelled(sql), values)
+
+    def value(self, sql: str, values: Values = ()) -> Any:
+        return self.tx.value(spelled(sql), values)
+
+    def send(self, sql: str, values: Values = ()) -> None:
+        self.tx.send(spelled(sql), values)
+
+    def send_each(self, sql: str, values: Iterable[Values]) -> None:
+        for value in values:
+            self.tx.send(spelled(sql), value)
+
+    def change(self, sql: str, values: Values = ()) -> int:
+        return self.tx.execute(spelled(sql), values)

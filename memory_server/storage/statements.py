@@ -1,0 +1,74 @@
+"""What the tables that both stores share need of a transaction, and how their SQL is written.
+
+They are written as SQLite reads them; on a file nothing is changed. PostgreSQL spells a few things in another way, and
+`postgres/spelling.py` has the list. So a shared table
+
+- names its values: `:project`. A list is `IN (SELECT value FROM json_each(:ids))` with the value `tx.array(ids)`.
+- writes to `main.TABLE` where a view for the rights of a person hides the table: reads go through the view.
+- uses what both know: `coalesce`, `CASE`, `count(*) FILTER (WHERE …)`, `IS NOT DISTINCT FROM`, `ON CONFLICT`,
+  `RETURNING`, `true`, and `NULLS FIRST` or `NULLS LAST` where an ordered column can be NULL.
+
+What needs more than this has a class in each store.
+"""
+
+from collections.abc import Iterable, Mapping
+from typing import Any, Protocol
+
+Values = Mapping[str, Any] | tuple[()]
+"""The values of a statement by their names."""
+
+Row = tuple[Any, ...]
+
+
+class Statements(Protocol):
+    """Statements of one transaction in, rows out."""
+
+    @property
+    def now(self) -> str:
+        """The moment when the transaction began."""
+        ...
+
+    @property
+    def owner(self) -> str | None:
+        """The person who owns what is written; None for the owner of the database."""
+        ...
+
+    def key(self, name: str) -> str:
+        """Return the form in which the database keeps a name that the person gives."""
+        ...
+
+    def name(self, key: str) -> str:
+        """Return the name by which the person calls a key of the database."""
+        ...
+
+    def array(self, values: Iterable[Any]) -> Any:
+        """Return a list as one value of a statement."""
+        ...
+
+    def rows(self, sql: str, values: Values = ..., /) -> list[Row]:
+        """Return the rows that a statement gives, without those that cannot be read."""
+        ...
+
+    def row(self, sql: str, values: Values = ..., /) -> Row | None:
+        """Return the first row."""
+        ...
+
+    def one(self, sql: str, values: Values = ..., /) -> Row:
+        """Return the only row of a statement that always gives one."""
+        ...
+
+    def value(self, sql: str, values: Values = ..., /) -> Any:
+        """Return the first column of the first row; None without a row."""
+        ...
+
+    def send(self, sql: str, values: Values = ..., /) -> None:
+        """Run a statement that gives nothing. PostgreSQL is not waited for: a failure raises in a later call."""
+        ...
+
+    def send_each(self, sql: str, values: Iterable[Values], /) -> None:
+        """Run a statement that gives nothing once for each of these values, in their order."""
+        ...
+
+    def change(self, sql: str, values: Values = ..., /) -> int:
+        """Run a statement that writes, and return how many rows it changed itself, without those of triggers."""
+        ...

@@ -1,0 +1,28 @@
+"""Statements of shared tables, as PostgreSQL and its driver read them."""
+
+import pytest
+
+from memory_server.postgres.spelling import spelled
+
+SPELLED = [
+    ("WHERE project = :project AND at < :now", "WHERE project = %(project)s AND at < %(now)s"),
+    ("id IN (SELECT value FROM json_each(:ids))", "id = ANY (%(ids)s)"),
+    ("id NOT IN (SELECT value FROM json_each(:ids))", "id <> ALL (%(ids)s)"),
+    ("DELETE FROM main.facts", "DELETE FROM facts"),
+    ("ON CONFLICT (day, tool) DO UPDATE", "ON CONFLICT (tenant_id, day, tool) DO UPDATE"),
+    ("ON CONFLICT DO NOTHING", "ON CONFLICT DO NOTHING"),
+    ("julianday(at) >= julianday(:since)", "as_moment(at) >= as_moment(%(since)s)"),
+    ("person || char(31)", "person || chr(31)"),
+    ("name LIKE 'project:%'", "name LIKE 'project:%%'"),
+    ("id % 10 = 1", "id %% 10 = 1"),
+    ("name = 'main.:id ON CONFLICT ('", "name = 'main.:id ON CONFLICT ('"),
+    ("domain.name", "domain.name"),
+    (":id::bigint", "%(id)s::bigint"),
+    ("json_extract(draft, '$.content')", "(readable_json(draft) #>> '{content}')"),
+    ("json_extract(t.parts, '$.turns[0].project')", "(readable_json(t.parts) #>> '{turns,0,project}')"),
+]
+
+
+@pytest.mark.parametrize(("shared", "postgres"), SPELLED)
+def test_what_differs_is_spelled_anew(shared: str, postgres: str) -> None:
+    assert spelled(shared) == postgres
