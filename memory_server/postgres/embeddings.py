@@ -9,7 +9,7 @@ from memory_server.domain.embedding import Embedded, Space, Vector
 from memory_server.postgres.embedded import TABLES, as_text, from_bytes
 from memory_server.postgres.nearest import NearestQuery, cosine
 from memory_server.postgres.tx import Answer, Tx, Value
-from memory_server.storage.vectors import SEARCHING, Effort, KnownSpace, Waiting, Wanted
+from memory_server.storage.vectors import SEARCHING, Effort, KnownSpace, TextFilter, Waiting
 
 MOST_INDEXED_AT_ONCE = 100_000
 """A server builds the index of a table with at most so many vectors: that takes less than half a minute, in which
@@ -226,7 +226,7 @@ class Embeddings:
         kind: Embedded,
         space_id: int,
         query: Vector,
-        wanted: Wanted,
+        wanted: TextFilter,
         limit: int,
         effort: Effort = SEARCHING,
     ) -> dict[int, float]:

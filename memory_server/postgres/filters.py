@@ -5,12 +5,12 @@ from typing import Any
 from memory_server.domain.fact import FactFilter
 from memory_server.domain.memory import Filter
 from memory_server.domain.short_term import SaidFilter
-from memory_server.storage.vectors import Wanted
+from memory_server.storage.vectors import TextFilter
 
 Clauses = tuple[list[str], list[Any]]
 
 
-def conditions(wanted: Wanted, now: str) -> Clauses:
+def conditions(wanted: TextFilter, now: str) -> Clauses:
     """A filter as clauses on the table of its kind AS m, beside their values."""
     match wanted:
         case FactFilter():

@@ -10,7 +10,7 @@ from memory_server.domain.memory import Filter
 from memory_server.postgres import filters
 from memory_server.postgres.embedded import TABLES, as_text
 from memory_server.postgres.tx import Answer, Tx
-from memory_server.storage.vectors import Effort, Wanted
+from memory_server.storage.vectors import Effort, TextFilter
 
 EXACT: Final = 5_000
 """Up to so many texts every vector is compared: some 20 ms."""
@@ -60,7 +60,7 @@ class NearestQuery:
     kind: Embedded
     space_id: int
     query: Vector
-    wanted: Wanted
+    wanted: TextFilter
     limit: int
     effort: Effort
 

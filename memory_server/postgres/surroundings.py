@@ -1,4 +1,4 @@
-"""What a question proposes, and what was said before and after it: asked for in one go, and read when all is there."""
+"""Reads the proposed texts with their neighbours in one round trip: each statement leaves its ids to the next one."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -11,59 +11,61 @@ from memory_server.domain.memory import Filter
 from memory_server.postgres import filters
 from memory_server.postgres.embedded import TABLES
 from memory_server.postgres.tx import Tx
-from memory_server.storage.candidates import Held, Proposal, Said
+from memory_server.storage.candidates import Postings, Proposal, Utterances
+from memory_server.storage.candidates import lines as lines_of
 
 _PROPOSED = "current_setting('memory.proposed')"
-"""The ids that `ask_chosen` has found, in a setting of the transaction."""
+"""Setting of the transaction in which `ask_chosen` leaves the proposed ids."""
 
 AROUND = "current_setting('memory.around')"
-"""These ids, and those that `ask_lines` has found before and after them."""
+"""Setting in which `ask_lines` leaves these ids and those of the texts before and after them."""
 
 
 @dataclass(frozen=True, slots=True)
 class Surroundings:
-    """What is proposed, and what was said before and after it, with all that is told of it. `numbers` are those that
-    each list proposes."""
+    """The proposed texts with their neighbours, and all that was read of them. `numbers`: texts of each
+    proposed list.
+    """
 
     proposed: Sequence[int]
     lines: NDArray[np.int64]
     numbers: Sequence[int]
     _passing: NDArray[np.int64] | None
-    _said: Said
+    _utterances: Utterances
     _vectors: "Callable[[NDArray[np.int64]], list[NDArray[np.float32]]] | None"
-    _held: Held
+    _postings: Postings
 
     def lets_pass(self, ids: NDArray[np.int64]) -> NDArray[np.bool_]:
         return np.ones(len(ids), bool) if self._passing is None else np.isin(ids & parts.WHOLE, self._passing)
 
-    def said(self, ids: NDArray[np.int64]) -> Said:
-        these = np.isin(self._said.ids, ids)
-        asked = set(ids.tolist())
-        return Said(
-            self._said.ids[these],
-            self._said.seconds[these],
-            {id: start for id, start in self._said.starts.items() if id in asked},
-            {id: end for id, end in self._said.ends.items() if id in asked},
+    def utterances(self, ids: NDArray[np.int64]) -> Utterances:
+        every = self._utterances
+        chosen, chosen_ids = np.isin(every.ids, ids), set(ids.tolist())
+        return Utterances(
+            every.ids[chosen],
+            every.seconds[chosen],
+            {id: start for id, start in every.starts.items() if id in chosen_ids},
+            {id: end for id, end in every.ends.items() if id in chosen_ids},
         )
 
     def vectors(
-        self, ids: NDArray[np.int64], wanted: NDArray[np.bool_] | None = None
+        self, ids: NDArray[np.int64], readable: NDArray[np.bool_] | None = None
     ) -> list[NDArray[np.float32]]:
-        found = [] if self._vectors is None else self._vectors(ids)
-        if wanted is not None:
-            for each in found:
-                each[:-1][~wanted] = 0.0
-        return found
+        arrays = [] if self._vectors is None else self._vectors(ids)
+        if readable is not None:
+            for array in arrays:
+                array[:-1][~readable] = 0.0
+        return arrays
 
-    def reached(self, ids: NDArray[np.int64]) -> Held:  # noqa: ARG002 - all of them are there
-        return self._held
+    def postings_with(self, ids: NDArray[np.int64]) -> Postings:  # noqa: ARG002 - all texts around were read
+        return self._postings
 
 
 def ask_chosen(tx: Tx, proposal: Proposal) -> Callable[[], list[list[int]]]:
-    """Of each list of a proposal the first ids that pass, asked for and not waited for; all are kept in a setting."""
-    clauses, values = filters.conditions(proposal.wanted, tx.now)
+    """Send for the first ids of each list of a proposal that pass; they stay in a setting of the transaction."""
+    clauses, values = filters.conditions(proposal.filter, tx.now)
     passes = "true"
-    if proposal.wanted == Filter():
+    if proposal.filter == Filter():
         values = []
     else:
         of_row = " AND ".join([f"m.id = o.id & {parts.WHOLE}", *clauses])
@@ -81,7 +83,7 @@ def ask_chosen(tx: Tx, proposal: Proposal) -> Callable[[], list[list[int]]]:
         """
         for name in names
     ]
-    asked = tx.ask(
+    answer = tx.ask(
         f"""
         SELECT {", ".join([*names, f"set_config('memory.proposed', ({' || '.join([*names, 'also'])})::text, true)"])}
         FROM (SELECT {", ".join([*chosen, "%s::bigint[] AS also"])} OFFSET 0) AS chosen
@@ -91,12 +93,12 @@ def ask_chosen(tx: Tx, proposal: Proposal) -> Callable[[], list[list[int]]]:
             list(proposal.also),
         ),
     )
-    return lambda: list(asked.rows()[0][:-1])
+    return lambda: list(answer.rows()[0][:-1])
 
 
 def ask_lines(tx: Tx, source: str, reach: int) -> Callable[[], NDArray[np.int64]]:
-    """The lines of the chosen ids (`storage.candidates.Surroundings.lines`), asked for and not waited for."""
-    asked = tx.ask(
+    """Send for the lines of the chosen ids: see `storage.candidates.Surroundings.lines`."""
+    answer = tx.ask(
         f"""
         WITH lines AS MATERIALIZED (
             SELECT
@@ -124,14 +126,4 @@ def ask_lines(tx: Tx, source: str, reach: int) -> Callable[[], NDArray[np.int64]
         """,
         {"reach": reach},
     )
-    return lambda: _lines(sorted(row[:3] for row in asked.rows() if row[0]), reach)
-
-
-def _lines(rows: Sequence[tuple[int, list[int], list[int]]], reach: int) -> NDArray[np.int64]:
-    """A text each, with those before and after it, and 0 where there is none."""
-    found = np.zeros((len(rows), 2 * reach + 1), np.int64)
-    for line, (id, before, after) in zip(found, rows, strict=True):
-        line[reach] = id
-        line[reach - len(before) : reach] = before[::-1]
-        line[reach + 1 : reach + 1 + len(after)] = after
-    return found
+    return lambda: lines_of(sorted(row[:3] for row in answer.rows() if row[0]), reach)

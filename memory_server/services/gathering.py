@@ -14,9 +14,9 @@ from memory_server.domain.relevance import Hood, Numbers, Places, Term
 from memory_server.language import background
 from memory_server.language.query import Query
 from memory_server.services.embedding_queue import Meaning
-from memory_server.storage.candidates import Held, Proposal, Surroundings
+from memory_server.storage.candidates import Postings, Proposal, Surroundings
 from memory_server.storage.tx import Tx
-from memory_server.storage.vectors import Wanted
+from memory_server.storage.vectors import TextFilter
 
 BY_WORDS = 100
 """Texts that the words of a question propose, the best by BM25."""
@@ -66,7 +66,7 @@ class KindSearch(Generic[Thing]):
 
     kind: Embedded
     load: Callable[[Tx, Sequence[int]], Mapping[int, Item[Thing]]]
-    filter: Wanted
+    filter: TextFilter
     limit: int
     mode: str
     first_project: Callable[[], str | None]
@@ -78,14 +78,14 @@ class Words:
 
     tx: Tx
     texts: tuple[str, ...]
-    filters: Mapping[Embedded, Wanted]
+    filters: Mapping[Embedded, TextFilter]
     total: int = field(init=False)
-    _by_kind: dict[Embedded, Held] = field(init=False)
+    _by_kind: dict[Embedded, Postings] = field(init=False)
 
     def __post_init__(self) -> None:
         candidates = self.tx.candidates
         holdings = self.tx.each(
-            [partial(candidates.held, kind, self.texts, filter) for kind, filter in self.filters.items()]
+            [partial(candidates.postings, kind, self.texts, filter) for kind, filter in self.filters.items()]
         )
         self._by_kind = dict(zip(self.filters, holdings, strict=True))
         self.total = sum(holding.texts for holding in holdings)
@@ -98,11 +98,11 @@ class Words:
         rarity = ranking.fts5_idf(posting.everywhere, holding.texts)
         return Term(posting.ids, posting.scores / rarity, everywhere, background.share(text))
 
-    def held(self, kind: Embedded) -> Held:
+    def held(self, kind: Embedded) -> Postings:
         """Return the texts of a kind that hold the terms."""
         return self._by_kind[kind]
 
-    def reach(self, kind: Embedded, holding: Held) -> None:
+    def reach(self, kind: Embedded, holding: Postings) -> None:
         """Replace the texts that hold the terms: `holding` covers other texts too, of whatever project."""
         self._by_kind[kind] = holding
 
@@ -183,7 +183,7 @@ class Gathering(Generic[Thing]):
         """Return what the words or the meaning of a part propose, and what was said around it in the same talk."""
         around = self.tx.candidates.surroundings(self._proposal(), 2 * relevance.REACH)
         hood = self._hood(around)
-        self.words.reach(self.search.kind, around.reached(hood.ids))
+        self.words.reach(self.search.kind, around.postings_with(hood.ids))
         text_vectors = self._vectors(hood, around)
         scores = self._scores(hood, text_vectors) if len(hood.rows) else []
         candidate_vectors = (
@@ -269,7 +269,7 @@ class Gathering(Generic[Thing]):
         """
         every = np.unique(np.concatenate([ids, *near.values()]))
         every = every[every > 0]
-        spoken = around.said(every)
+        spoken = around.utterances(every)
         seconds, (speaks, people, asks) = np.zeros(len(every) + 1), np.zeros((3, len(every) + 1), bool)
         seconds[np.searchsorted(every, spoken.ids)] = spoken.seconds
         for place, start in zip(

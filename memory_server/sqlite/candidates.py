@@ -1,11 +1,11 @@
-"""What a search reads of the file: which texts hold its words, what stands beside them, and their vectors.
+"""The reads of a search in the file: the texts that hold its words, their neighbours in a session, and their vectors.
 
-All kinds are searched in the same way; an id is a rowid of the word index, also of a part of a long memory.
+All kinds are searched in the same way; an id is a rowid of the word index, which parts of long memories have too.
 """
 
 import json
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import chain
 
 import numpy as np
@@ -19,8 +19,8 @@ from memory_server.sqlite.embeddings import TABLES, conditions
 from memory_server.sqlite.memory_counts import MemoryCounts
 from memory_server.sqlite.tx import Tx, Value
 from memory_server.sqlite.words import quoted
-from memory_server.storage.candidates import Held, Posting, Proposal, Said
-from memory_server.storage.vectors import Wanted
+from memory_server.storage.candidates import Posting, Postings, Proposal, Utterances, first_passing, lines
+from memory_server.storage.vectors import TextFilter
 
 MOST_ROWS = 20_000
 """Rows of one term that are read, the newest: 20 ms. A word that more texts hold decides little."""
@@ -31,40 +31,44 @@ SMALL = 20_000
 
 
 def _placed(ids: NDArray[np.int64], rows: list[tuple[int, bytes]], dimensions: int) -> NDArray[np.float32]:
+    """Return the vectors of rows (id, bytes) in the order of `ids`, which ascend; shape (ids + 1, dimensions).
+
+    A row is zeros where the id has no vector or a damaged one, and so is the last row.
+    """
     rows = [row for row in rows if len(row[1]) == 4 * dimensions]
-    found = np.zeros((len(ids) + 1, dimensions), np.float32)
+    placed = np.zeros((len(ids) + 1, dimensions), np.float32)
     if rows:
         places = np.searchsorted(ids, [id for id, _ in rows])
-        found[places] = np.frombuffer(b"".join([blob for _, blob in rows]), "<f4").reshape(-1, dimensions)
-        found[~np.isfinite(found.sum(axis=1))] = 0.0
-    return found
+        placed[places] = np.frombuffer(b"".join([blob for _, blob in rows]), "<f4").reshape(-1, dimensions)
+        placed[~np.isfinite(placed.sum(axis=1))] = 0.0
+    return placed
 
 
 @dataclass(frozen=True, slots=True)
 class Candidates:
-    """What a search reads of the file: which texts hold its words, what stands beside them, and their vectors."""
+    """The table of `tx.candidates`: see `storage.candidates.Candidates`."""
 
     tx: Tx
 
     def count(self, kind: Embedded) -> int:
-        """How many texts the word index of a kind has, whoever asks: the index weighs its words by that."""
+        """Count the texts in the word index of a kind, whoever searches: the index weighs its words by that."""
         if kind is Embedded.MEMORIES and self.tx.person is None:  # to count the rows of a million takes 4 ms
             return MemoryCounts(self.tx).total() + int(self.tx.value("SELECT count(*) FROM memory_parts"))
         return int(self.tx.value(f"SELECT count(*) FROM {TABLES[kind].words}_docsize"))
 
-    def held(self, kind: Embedded, terms: Sequence[str], wanted: Wanted) -> Held:
-        texts, project = self.count(kind), self._small_project(kind, wanted)
+    def postings(self, kind: Embedded, terms: Sequence[str], filter: TextFilter) -> Postings:
+        texts, project = self.count(kind), self._small_project(kind, filter)
         if project is not None:
-            return Held(texts, self.of_project(terms, project), project)
-        return Held(texts, [self.posting(kind, term) for term in terms], None)
+            return Postings(texts, self.of_project(terms, project), project)
+        return Postings(texts, [self.posting(kind, term) for term in terms], None)
 
-    def _small_project(self, kind: Embedded, wanted: Wanted) -> str | None:
-        if kind is not Embedded.MEMORIES or not isinstance(wanted, Filter) or wanted.project is None:
+    def _small_project(self, kind: Embedded, filter: TextFilter) -> str | None:
+        if kind is not Embedded.MEMORIES or not isinstance(filter, Filter) or filter.project is None:
             return None
-        return wanted.project if MemoryCounts(self.tx).total(wanted.project) <= SMALL else None
+        return filter.project if MemoryCounts(self.tx).total(filter.project) <= SMALL else None
 
     def of_project(self, terms: Sequence[str], project: str) -> list[Posting]:
-        """For each term the rows of the memories of a project that hold it."""
+        """Return for each term the texts of a project's memories that hold it."""
         counts = self.tx.rows(
             """
             SELECT (SELECT count(*) FROM memory_words WHERE memory_words MATCH terms.value)
@@ -72,35 +76,32 @@ class Candidates:
             """,
             (json.dumps(list(map(quoted, terms))),),
         )
-        holding = [int(number) for (number,) in counts]
-        return self._within(terms, holding, "SELECT id FROM memories WHERE project IS ?", project or None)
+        everywhere = [int(number) for (number,) in counts]
+        return self._within(terms, everywhere, "SELECT id FROM memories WHERE project IS ?", project or None)
 
-    def with_others(self, terms: Sequence[str], held: Held, ids: NDArray[np.int64]) -> Held:
-        """The postings of terms in a small project, and what those of these memories have that are not of it."""
-        if held.project is None or not held.postings:
-            return held
-        whole = np.unique(ids & parts.WHOLE)
-        own = Filter(project=held.project)
-        others = whole[~self.lets_pass(Embedded.MEMORIES, whole, own)].tolist()
-        if not others:
-            return held
-        holding = [each.everywhere for each in held.postings]
-        found = self._within(terms, holding, "SELECT value FROM json_each(?)", json.dumps(others))
-        joined = []
-        for one, other in zip(held.postings, found, strict=True):
-            every, scores = np.concatenate([one.ids, other.ids]), np.concatenate([one.scores, other.scores])
-            order = np.argsort(every)
-            joined.append(Posting(every[order], scores[order], one.everywhere))
-        return replace(held, postings=joined)
+    def extended(self, terms: Sequence[str], postings: Postings, ids: NDArray[np.int64]) -> Postings:
+        """Add to the postings of a small project the texts `ids` of other projects' memories that hold a term."""
+        if postings.project is None or not postings.postings:
+            return postings
+        memory_ids = np.unique(ids & parts.WHOLE)
+        of_project = self.lets_pass(Embedded.MEMORIES, memory_ids, Filter(project=postings.project))
+        foreign_ids = memory_ids[~of_project].tolist()
+        if not foreign_ids:
+            return postings
+        everywhere = [posting.everywhere for posting in postings.postings]
+        foreign = self._within(terms, everywhere, "SELECT value FROM json_each(?)", json.dumps(foreign_ids))
+        return postings.joined(foreign)
 
     def _within(
-        self, terms: Sequence[str], holding: Sequence[int], memories: str, value: Value
+        self, terms: Sequence[str], everywhere: Sequence[int], memories: str, value: Value
     ) -> list[Posting]:
-        """For each term the rows of some memories that hold it, also parts of long memories, with their scores.
+        """Return for each term the texts of some memories that hold it, parts of long memories too.
 
-        `holding` says how many texts hold each term.
+        `everywhere` counts the texts of the index that hold each term; `memories` selects ids of memories by `value`.
         """
-        asked = json.dumps([(quoted(term), number) for term, number in zip(terms, holding, strict=True)])
+        counted_terms = json.dumps(
+            [(quoted(term), count) for term, count in zip(terms, everywhere, strict=True)]
+        )
         rows = self.tx.rows(
             f"""
             SELECT terms.key, w.rowid, bm25_of(memory_words, terms.value ->> 1)
@@ -108,49 +109,49 @@ class Candidates:
             CROSS JOIN memory_words AS w
             WHERE memory_words MATCH terms.value ->> 0 AND (w.rowid & ?) IN ({memories})
             """,
-            (asked, parts.WHOLE, value),
+            (counted_terms, parts.WHOLE, value),
         )
-        ids = np.array([(row[0], row[1]) for row in rows], np.int64).reshape(len(rows), 2)
+        places_and_ids = np.array([(row[0], row[1]) for row in rows], np.int64).reshape(len(rows), 2)
         scores = np.array([row[2] for row in rows], np.float64)
-        of_term = [ids[:, 0] == number for number in range(len(terms))]
+        of_terms = [places_and_ids[:, 0] == place for place in range(len(terms))]
         return [
-            Posting(ids[these, 1], scores[these], number)
-            for these, number in zip(of_term, holding, strict=True)
+            Posting(places_and_ids[of_term, 1], scores[of_term], count)
+            for of_term, count in zip(of_terms, everywhere, strict=True)
         ]
 
     def posting(self, kind: Embedded, term: str) -> Posting:
-        """The newest texts that hold a term, of those that the person sees."""
+        """Return the newest texts that hold a term, of those that the person sees."""
         index = TABLES[kind].words
-        seen = self.tx.seen(TABLES[kind].source, f"{index}.rowid & {parts.WHOLE}")
+        visible = self.tx.seen(TABLES[kind].source, f"{index}.rowid & {parts.WHOLE}")
         rows = self.tx.connection.execute(
             f"""
             SELECT rowid, -bm25({index})
             FROM {index}
-            WHERE {index} MATCH ? {seen}
+            WHERE {index} MATCH ? {visible}
             ORDER BY rowid DESC
             LIMIT ?
             """,
             (quoted(term), MOST_ROWS),
         )
-        # Number by number: a list of so many rows takes as long again, and 3 MB.
-        found = np.fromiter(chain.from_iterable(rows), np.float64).reshape(-1, 2)[::-1]
-        everywhere = len(found)
-        if everywhere == MOST_ROWS or seen:
+        # Number by number: a list of so many rows takes as long again, and 3 MB. Shape (texts, 2): id and score.
+        pairs = np.fromiter(chain.from_iterable(rows), np.float64).reshape(-1, 2)[::-1]
+        everywhere = len(pairs)
+        if everywhere == MOST_ROWS or visible:
             everywhere = int(
                 self.tx.value(f"SELECT count(*) FROM {index} WHERE {index} MATCH ?", (quoted(term),))
             )
-        return Posting(found[:, 0].astype(np.int64), found[:, 1], everywhere)
+        return Posting(pairs[:, 0].astype(np.int64), pairs[:, 1], everywhere)
 
     def surroundings(self, proposal: Proposal, reach: int) -> "Surroundings":
-        kind, wanted, space_id = proposal.kind, proposal.wanted, proposal.space_id
-        found: dict[int, object] = {}
+        kind, filter, space_id = proposal.kind, proposal.filter, proposal.space_id
+        proposed: dict[int, object] = {}
         for ids in proposal.lists:
-            found |= dict.fromkeys(self.first_passing(kind, ids, wanted, proposal.most, space_id))
-        found |= dict.fromkeys(proposal.also)
-        return Surroundings(self, proposal, list(found), self.around(kind, found, reach))
+            proposed |= dict.fromkeys(self.first_passing(kind, ids, filter, proposal.most, space_id))
+        proposed |= dict.fromkeys(proposal.also)
+        return Surroundings(self, proposal, list(proposed), self.around(kind, proposed, reach))
 
     def around(self, kind: Embedded, ids: Iterable[int], reach: int) -> NDArray[np.int64]:
-        """The lines of these texts: see `storage.candidates.Surroundings.lines`."""
+        """Return the lines of these texts: see `storage.candidates.Surroundings.lines`."""
         source = TABLES[kind].source
 
         def side(sign: str, direction: str) -> str:
@@ -170,19 +171,10 @@ class Candidates:
             """,
             (reach, reach, json.dumps([id for id in ids if not parts.number_of(id)])),
         )
-        found = np.zeros((len(rows), 2 * reach + 1), np.int64)
-        for line, (id, before, after) in zip(found, rows, strict=True):
-            line[reach] = id
-            if before:
-                earlier = before.split(",")[::-1]
-                line[reach - len(earlier) : reach] = earlier
-            if after:
-                later = after.split(",")
-                line[reach + 1 : reach + 1 + len(later)] = later
-        return found
+        return lines([(id, _numbers(before), _numbers(after)) for id, before, after in rows], reach)
 
-    def said(self, kind: Embedded, ids: Sequence[int]) -> Said:
-        """How these texts begin and end, and when they were said."""
+    def utterances(self, kind: Embedded, ids: Sequence[int]) -> Utterances:
+        """Return the beginnings, ends and times of these texts."""
         tables = TABLES[kind]
         rows = self.tx.rows(
             f"""
@@ -200,12 +192,7 @@ class Candidates:
             """,
             (json.dumps(ids),),
         )
-        return Said(
-            np.array([row[0] for row in rows], np.int64),
-            np.array([row[3] for row in rows], np.float64),
-            {row[0]: row[1] for row in rows if row[1]},
-            {row[0]: row[2] for row in rows if row[2]},
-        )
+        return Utterances.of_rows(rows)
 
     def containing(self, kind: Embedded, text: str, limit: int) -> list[int]:
         tables = TABLES[kind]
@@ -219,46 +206,40 @@ class Candidates:
         self,
         kind: Embedded,
         ids: NDArray[np.int64],
-        wanted: Wanted,
+        filter: TextFilter,
         space_id: int = 0,
     ) -> NDArray[np.bool_]:
-        """Of which texts a filter lets the memory (or turn, or fact) pass, in the order given.
+        """Return true for each text whose memory (or turn, or fact) a filter lets pass; shape and order of `ids`.
 
-        `space_id` is the space of the question, 0 where none answers: the sign bits of that space may tell at once.
+        `space_id` is the space of the question, 0 without meaning: the copy of its sign bits may decide without a read.
         """
-        if wanted == Filter():
+        if filter == Filter():
             return np.ones(len(ids), bool)
-        whole = ids & parts.WHOLE
-        known = None
-        held = sign_bits.held_by(self.tx) if space_id else None
-        if held is not None and isinstance(wanted, Filter) and kind is Embedded.MEMORIES:
-            known = held.passing(self.tx, space_id, whole, wanted)
-        found, unknown = (np.zeros(len(ids), bool), np.ones(len(ids), bool)) if known is None else known
-        if unknown.any():
-            rest = whole[unknown].tolist()
-            there = self.passing(kind, rest, wanted)
-            found[unknown] = [id in there for id in rest]
-        return found
+        memory_ids = ids & parts.WHOLE
+        decided = None
+        copies = sign_bits.held_by(self.tx) if space_id else None
+        if copies is not None and isinstance(filter, Filter) and kind is Embedded.MEMORIES:
+            decided = copies.passing(self.tx, space_id, memory_ids, filter)
+        passes, undecided = decided or (np.zeros(len(ids), bool), np.ones(len(ids), bool))
+        if undecided.any():
+            undecided_ids = memory_ids[undecided].tolist()
+            passing_ids = self.passing(kind, undecided_ids, filter)
+            passes[undecided] = [id in passing_ids for id in undecided_ids]
+        return passes
 
     def first_passing(
         self,
         kind: Embedded,
         ids: NDArray[np.int64],
-        wanted: Wanted,
+        filter: TextFilter,
         limit: int,
         space_id: int = 0,
     ) -> list[int]:
-        """The first texts that a filter lets pass, at most `limit`. Few are asked for at first, then ever more."""
-        found: list[int] = []
-        start, size = 0, 4 * limit
-        while start < len(ids) and len(found) < limit:
-            some = ids[start : start + size]
-            found += some[self.lets_pass(kind, some, wanted, space_id)].tolist()
-            start, size = start + size, 4 * size
-        return found[:limit]
+        """Return the first `limit` texts that a filter lets pass."""
+        return first_passing(ids, limit, lambda batch: self.lets_pass(kind, batch, filter, space_id))
 
-    def passing(self, kind: Embedded, ids: Sequence[int], wanted: Wanted) -> set[int]:
-        clauses, values = conditions(wanted, self.tx.now)
+    def passing(self, kind: Embedded, ids: Sequence[int], filter: TextFilter) -> set[int]:
+        clauses, values = conditions(filter, self.tx.now)
         rows = self.tx.rows(
             f"""
             SELECT m.id
@@ -275,10 +256,10 @@ class Candidates:
         space_id: int,
         ids: NDArray[np.int64],
         dimensions: int,
-        wanted: NDArray[np.bool_] | None = None,
+        readable: NDArray[np.bool_] | None = None,
     ) -> list[NDArray[np.float32]]:
-        """The vectors of these texts: see `storage.candidates.Surroundings.vectors`."""
-        read = ids if wanted is None else ids[wanted]
+        """Return the vectors of these texts: see `storage.candidates.Surroundings.vectors`."""
+        read = ids if readable is None else ids[readable]
         return [
             _placed(ids, self._vectors(kind, table, space_id, read), dimensions)
             for table in TABLES[kind].embedded.values()
@@ -287,27 +268,27 @@ class Candidates:
     def _vectors(
         self, kind: Embedded, table: str, space_id: int, ids: NDArray[np.int64]
     ) -> list[tuple[int, bytes]]:
-        """The ids and the bytes. Vectors of parts of long memories stand in a table of their own."""
+        """Return ids and bytes of vectors. Those of parts of long memories stand in a table of their own."""
         are_parts = ids >= 1 << parts.NUMBERED
-        found: list[tuple[int, bytes]] = []
+        vectors: list[tuple[int, bytes]] = []
         for source, id, read in (
             (table, TABLES[kind].id, ids[~are_parts]),
             ("part_embeddings", "part_id", ids[are_parts]),
         ):
             if len(read):
-                found += self.tx.rows(
+                vectors += self.tx.rows(
                     f"""
                     SELECT {id}, vector FROM {source}
                     WHERE space_id = ? AND {id} IN (SELECT value FROM json_each(?))
                     """,
                     (space_id, json.dumps(read.tolist())),
                 )
-        return found
+        return vectors
 
 
 @dataclass(frozen=True, slots=True)
 class Surroundings:
-    """What is proposed, and what was said before and after it: the rest is read when it is asked for."""
+    """The proposed texts with their neighbours; filter, utterances and vectors are read when a method is called."""
 
     candidates: Candidates
     proposal: Proposal
@@ -316,16 +297,20 @@ class Surroundings:
 
     def lets_pass(self, ids: NDArray[np.int64]) -> NDArray[np.bool_]:
         proposal = self.proposal
-        return self.candidates.lets_pass(proposal.kind, ids, proposal.wanted, proposal.space_id)
+        return self.candidates.lets_pass(proposal.kind, ids, proposal.filter, proposal.space_id)
 
-    def said(self, ids: NDArray[np.int64]) -> Said:
-        return self.candidates.said(self.proposal.kind, ids[ids < 1 << parts.NUMBERED].tolist())
+    def utterances(self, ids: NDArray[np.int64]) -> Utterances:
+        return self.candidates.utterances(self.proposal.kind, ids[ids < 1 << parts.NUMBERED].tolist())
 
     def vectors(
-        self, ids: NDArray[np.int64], wanted: NDArray[np.bool_] | None = None
+        self, ids: NDArray[np.int64], readable: NDArray[np.bool_] | None = None
     ) -> list[NDArray[np.float32]]:
         proposal = self.proposal
-        return self.candidates.vectors(proposal.kind, proposal.space_id, ids, proposal.dimensions, wanted)
+        return self.candidates.vectors(proposal.kind, proposal.space_id, ids, proposal.dimensions, readable)
 
-    def reached(self, ids: NDArray[np.int64]) -> Held:
-        return self.candidates.with_others(self.proposal.terms, self.proposal.held, ids)
+    def postings_with(self, ids: NDArray[np.int64]) -> Postings:
+        return self.candidates.extended(self.proposal.terms, self.proposal.postings, ids)
+
+
+def _numbers(listed: str | None) -> list[int]:
+    return [int(number) for number in listed.split(",")] if listed else []

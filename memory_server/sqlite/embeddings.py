@@ -15,7 +15,7 @@ from memory_server.domain.short_term import SaidFilter
 from memory_server.sqlite import facts, memories, short_term, sign_bits
 from memory_server.sqlite.memory_counts import MemoryCounts
 from memory_server.sqlite.tx import Tx, Value
-from memory_server.storage.vectors import SEARCHING, Effort, KnownSpace, Waiting, Wanted
+from memory_server.storage.vectors import SEARCHING, Effort, KnownSpace, TextFilter, Waiting
 
 _SPACE_FIELDS = [field.name for field in fields(Space)]
 _SPACE_COLUMNS = ", ".join(_SPACE_FIELDS)
@@ -71,7 +71,7 @@ TABLES = {
 }
 
 
-def conditions(wanted: Wanted, now: str) -> tuple[list[str], list[Value]]:
+def conditions(wanted: TextFilter, now: str) -> tuple[list[str], list[Value]]:
     """A filter as clauses on the table of its kind AS m, beside their values."""
     match wanted:
         case FactFilter():
@@ -316,7 +316,7 @@ class Embeddings:
         kind: Embedded,
         space_id: int,
         query: Vector,
-        wanted: Wanted,
+        wanted: TextFilter,
         limit: int,
         effort: Effort = SEARCHING,
     ) -> dict[int, float]:
@@ -335,7 +335,7 @@ class Embeddings:
         return dict(sorted(found.items(), key=lambda each: (-each[1], -each[0]))[:limit])
 
     def _nearest(
-        self, source: str, id: str, space_id: int, query: Vector, wanted: Wanted, limit: int
+        self, source: str, id: str, space_id: int, query: Vector, wanted: TextFilter, limit: int
     ) -> dict[int, float]:
         """Every vector of `source` is compared."""
         clauses, values = conditions(wanted, self.tx.now)

@@ -13,7 +13,8 @@ from memory_server.domain.short_term import SaidFilter
 
 @dataclass(frozen=True, slots=True)
 class Effort:
-    """Up to `exact` candidates every vector is compared; beyond, bits choose `chosen`, or `times` as many as wanted.
+    """The work of a search by meaning: up to `exact` candidates every vector is compared; beyond, their sign bits
+    choose `chosen` of them, or `times` the limit of the search where that is more.
 
     To read a vector takes 6 µs, or 12 in a million memories.
     """
@@ -30,8 +31,8 @@ STORING = Effort(exact=100, chosen=100, times=10)
 """Among 6,000 notes and lines of dialogues a hundred hold the nearest text for 99.8 %, and 98 % of the nearest ten."""
 
 
-Wanted: TypeAlias = Filter | FactFilter | SaidFilter
-"""Which texts of a kind a search wants: each kind has its own filter."""
+TextFilter: TypeAlias = Filter | FactFilter | SaidFilter
+"""The filter of a search: memories and turns, facts, and short-term memories each have their own."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +46,7 @@ class KnownSpace:
 
 @dataclass(frozen=True, slots=True)
 class Waiting:
-    """What has no embedding yet, with the bytes of the texts that it has now."""
+    """A row that has no embedding yet, with the bytes of the texts that it has now."""
 
     kind: Embedded
     id: int
@@ -58,9 +59,9 @@ class Waiting:
 
     @property
     def texts(self) -> list[str]:
-        """What is embedded: the parts of a memory, the summary and the message of a turn.
+        """Return the texts to embed: the parts of a memory, the summary and the message of a turn.
 
-        What is no UTF-8 is replaced by marks: the rest of the text is embedded all the same.
+        Bytes that are not UTF-8 are replaced by marks, and the text around them is embedded.
         """
         texts = [content.decode(errors="replace") for content in self.contents]
         match self.kind:
@@ -80,19 +81,19 @@ class Embeddings(Protocol):
         ...
 
     def in_use(self, space_id: int) -> bool:
-        """Whether a space is there still."""
+        """True while the space is not retired."""
         ...
 
     def waiting(self, space_id: int, kind: Embedded, limit: int) -> list[Waiting]:
-        """What waits for its embedding, oldest first."""
+        """Return the rows that wait for their embedding, oldest first."""
         ...
 
     def count_waiting(self, space_id: int, *kinds: Embedded) -> int:
-        """How many wait: of these kinds, or of all."""
+        """Count the rows that wait: of these kinds, or of all."""
         ...
 
     def count_embedded(self, space_id: int, project: str | None = None) -> int:
-        """How many memories of a project ('' is none) or of all have an embedding: those that do not wait for it."""
+        """Count the memories of a project ('' is none), or of all, that do not wait for an embedding."""
         ...
 
     def nearest(
@@ -100,42 +101,42 @@ class Embeddings(Protocol):
         kind: Embedded,
         space_id: int,
         query: Vector,
-        wanted: Wanted,
+        filter: TextFilter,
         limit: int,
         effort: Effort = SEARCHING,
     ) -> dict[int, float]:
-        """The texts nearest in meaning, best first, each with its cosine (from -1 to 1); parts of long texts among
-        them.
+        """Return the texts nearest in meaning, best first, as cosines (from -1 to 1) by id; parts of long texts too.
 
-        Of a turn its summary or its message counts, whichever is nearer.
+        `query` has the shape (dimensions,). A turn has the cosine of its summary or of its message, whichever is
+        nearer.
         """
         ...
 
     def cosines(self, space_id: int, query: Vector, ids: Sequence[int]) -> dict[int, float]:
-        """The cosine of each of these memories that has an embedding."""
+        """Return the cosine of each of these memories that has an embedding, by id."""
         ...
 
     def vector_of(self, space_id: int, id: int) -> Vector | None:
-        """The vector of a memory, of shape (dimensions,); None where it has none yet."""
+        """Return the vector of a memory, of shape (dimensions,); None where it has none yet."""
         ...
 
     def vectors_of(self, space_id: int, ids: Sequence[int]) -> dict[int, Vector]:
-        """The same of each of these memories that has one."""
+        """Return the vector of each of these memories that has one, by id."""
         ...
 
 
 class WritableEmbeddings(Embeddings, Protocol):
-    """The same in a transaction that writes."""
+    """Methods that write; available in `WriteTx`."""
 
     def open_space(self, space: Space) -> KnownSpace:
-        """The space in use with this fingerprint, opened and all memories queued for it where it is not.
+        """Return the space in use with this fingerprint; where there is none, open it and queue all memories for it.
 
         The first space is active at once; a later one is building until `activate`.
         """
         ...
 
     def activate(self, id: int) -> None:
-        """Let searches use this space from now on; the vectors of the one before it go."""
+        """Let searches use this space from now on, and delete the vectors of the one before it."""
         ...
 
     def lease(self, id: int, holder: str, until: str) -> bool:
@@ -146,19 +147,21 @@ class WritableEmbeddings(Embeddings, Protocol):
         ...
 
     def release(self, id: int, holder: str) -> None:
-        """Another process may go on at once."""
+        """End the lease, so that another process may go on at once."""
         ...
 
     def abandon(self) -> None:
-        """Retire the spaces that are building while nobody fills them: what is left of a change that was broken off."""
+        """Retire the spaces that are building and that no process fills: remains of a switch that was abandoned."""
         ...
 
     def insert(self, space_id: int, embedded: Waiting, vectors: Sequence[Vector]) -> bool:
-        """Keep the vectors of its texts; false where one was deleted or changed, or the space retired by now."""
+        """Store the vectors of a row's texts; false where a text was deleted or changed, or the space retired
+        by now.
+        """
         ...
 
     def keep(
         self, space_id: int, kind: Embedded, id: int, texts: Sequence[str], vectors: Sequence[Vector]
     ) -> None:
-        """Keep the vectors of texts that were embedded before they were stored, unless others were stored."""
+        """Store the vectors of texts that were embedded before their row was stored, unless its texts differ by now."""
         ...

@@ -12,7 +12,7 @@ from memory_server.postgres.database import Database
 from memory_server.postgres.embedded import TABLES, as_text
 from memory_server.postgres.nearest import EXACT, NearestQuery
 from memory_server.postgres.transaction import Transaction
-from memory_server.storage.vectors import SEARCHING, Wanted
+from memory_server.storage.vectors import SEARCHING, TextFilter
 from memory_server.where import Postgres
 from tests.conftest import Clock
 from tests.postgres import plans
@@ -23,7 +23,7 @@ MANY = EXACT + 2_000
 FEW = 100
 """Texts of the project that is small."""
 
-KINDS: dict[Embedded, tuple[str, Wanted, Wanted]] = {
+KINDS: dict[Embedded, tuple[str, TextFilter, TextFilter]] = {
     Embedded.TURNS: (
         f"""
         INSERT INTO turns (id, message, summary, project)
@@ -71,7 +71,7 @@ def vectors() -> list[Vector]:
     return list(np.random.default_rng(1).standard_normal((MANY, SPACE.dimensions)).astype(np.float32))
 
 
-def used(tx: Transaction, kind: Embedded, query: Vector, wanted: Wanted) -> set[str]:
+def used(tx: Transaction, kind: Embedded, query: Vector, wanted: TextFilter) -> set[str]:
     """The indexes of vectors that are looked through."""
     with plans.asked() as statements:
         NearestQuery(tx, kind, 1, query, wanted, 10, SEARCHING).nearest().found()

@@ -117,11 +117,11 @@ def test_both_stores_find_the_same_texts_with_the_same_scores(
             answers = []
             for store in both:
                 with acting.as_(person), store.read() as tx:
-                    everywhere = [tx.candidates.held(kind, TERMS, Filter()) for kind in Embedded]
+                    everywhere = [tx.candidates.postings(kind, TERMS, Filter()) for kind in Embedded]
                     answers.append(
                         (
                             [each for held in everywhere for each in held.postings],
-                            tx.candidates.held(Embedded.MEMORIES, TERMS, Filter(project="p")).postings,
+                            tx.candidates.postings(Embedded.MEMORIES, TERMS, Filter(project="p")).postings,
                             [
                                 [held.texts for held in everywhere],
                                 tx.word_hits.held(TERMS),
@@ -184,6 +184,6 @@ def test_a_text_with_more_terms_than_an_index_takes_is_found_by_its_words(clock:
         tx.turns.insert(TurnDraft(text, "many words"), Caller())
     with store.read() as tx:
         for term in ("word1", "word59999", "many words"):
-            (posting,) = tx.candidates.held(Embedded.TURNS, [term], Filter()).postings
+            (posting,) = tx.candidates.postings(Embedded.TURNS, [term], Filter()).postings
             assert posting.ids.tolist() == [1]
     store.close()

@@ -666,7 +666,7 @@ def test_a_long_text_that_is_purged_leaves_nothing(
     with database.read() as tx:
         for table in ("memories", "memory_parts", "part_embeddings", "embeddings"):
             assert tx.value(f"SELECT count(*) FROM {table}") == 0, table
-        assert tx.candidates.held(Embedded.MEMORIES, [], Filter()).texts == 0
+        assert tx.candidates.postings(Embedded.MEMORIES, [], Filter()).texts == 0
     with pytest.raises(NotFound):
         memories.restore(id)
 

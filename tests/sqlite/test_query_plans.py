@@ -18,7 +18,7 @@ from memory_server.domain.turn import TurnDraft
 from memory_server.sqlite.candidates import Candidates
 from memory_server.sqlite.database import Database
 from memory_server.sqlite.transaction import Transaction
-from memory_server.storage.candidates import Held
+from memory_server.storage.candidates import Postings
 from memory_server.storage.projects import KeyKind, Known
 from memory_server.storage.short_term import ConversationId
 from memory_server.storage.vectors import Waiting
@@ -52,14 +52,14 @@ ASKED: dict[str, Callable[[Transaction], Any]] = {
     "long deleted": lambda tx: tx.trash.older(tx.now, 10),
     "texts": lambda tx: Candidates(tx).count(Embedded.MEMORIES),
     "posting": lambda tx: Candidates(tx).posting(Embedded.MEMORIES, "text"),
-    "words of a project": lambda tx: Candidates(tx).with_others(
-        ["text"], Held(1, Candidates(tx).of_project(["text"], "p"), "p"), np.array([2])
+    "words of a project": lambda tx: Candidates(tx).extended(
+        ["text"], Postings(1, Candidates(tx).of_project(["text"], "p"), "p"), np.array([2])
     ),
     "posting of turns": lambda tx: Candidates(tx).posting(Embedded.TURNS, "text"),
     "posting of facts": lambda tx: Candidates(tx).posting(Embedded.FACTS, "text"),
     "posting of short-term memories": lambda tx: Candidates(tx).posting(Embedded.SHORT_TERM, "text"),
     "around short-term memories": lambda tx: Candidates(tx).around(Embedded.SHORT_TERM, [2, 3], 6),
-    "said in short-term memories": lambda tx: Candidates(tx).said(Embedded.SHORT_TERM, [1, 2]),
+    "said in short-term memories": lambda tx: Candidates(tx).utterances(Embedded.SHORT_TERM, [1, 2]),
     "facts of a briefing": lambda tx: tx.leading_facts.select([PLACE, HOME], Limits(20, 200, tx.now)),
     "passing facts": lambda tx: tx.candidates.passing(Embedded.FACTS, [1, 2], FactFilter((HOME,))),
     "passing short-term memories": lambda tx: tx.candidates.passing(
@@ -68,8 +68,8 @@ ASKED: dict[str, Callable[[Transaction], Any]] = {
     "vectors of facts": lambda tx: Candidates(tx).vectors(Embedded.FACTS, 1, IDS, 8),
     "around": lambda tx: Candidates(tx).around(Embedded.MEMORIES, [2, 3], 6),
     "around turns": lambda tx: Candidates(tx).around(Embedded.TURNS, [2, 3], 6),
-    "said": lambda tx: Candidates(tx).said(Embedded.MEMORIES, [1, 2]),
-    "said in turns": lambda tx: Candidates(tx).said(Embedded.TURNS, [1, 2]),
+    "said": lambda tx: Candidates(tx).utterances(Embedded.MEMORIES, [1, 2]),
+    "said in turns": lambda tx: Candidates(tx).utterances(Embedded.TURNS, [1, 2]),
     "passing": lambda tx: tx.candidates.passing(Embedded.MEMORIES, [1, LONG_PART], WANTED),
     "passing turns": lambda tx: tx.candidates.passing(Embedded.TURNS, [1, 2], Filter(project="p")),
     "vectors": lambda tx: Candidates(tx).vectors(Embedded.MEMORIES, 1, IDS, 8),

@@ -224,10 +224,10 @@ def test_in_a_small_project_words_score_as_they_do_among_all(
             )
             of[id] = name or ""
         all_of = [Candidates(tx).posting(Embedded.MEMORIES, term) for term in terms]
-        held = tx.candidates.held(Embedded.MEMORIES, terms, Filter(project=project))
+        held = tx.candidates.postings(Embedded.MEMORIES, terms, Filter(project=project))
         own = held.postings
         more = [id for id in of if of[id] != project][:others]
-        joined = Candidates(tx).with_others(terms, held, np.array(more, np.int64)).postings
+        joined = Candidates(tx).extended(terms, held, np.array(more, np.int64)).postings
         assert Candidates(tx).count(Embedded.MEMORIES) == tx.value(
             "SELECT count(*) FROM memory_words_docsize"
         )
@@ -248,11 +248,11 @@ def test_only_a_project_that_is_small_is_looked_through_alone(
         for name in ("p", "p", "p", "q", "q", None):
             tx.execute("INSERT INTO memories (content, type, project) VALUES ('x', 'error', ?)", (name,))
         found = {
-            name: tx.candidates.held(Embedded.MEMORIES, ["x"], Filter(project=name)).project
+            name: tx.candidates.postings(Embedded.MEMORIES, ["x"], Filter(project=name)).project
             for name in ("p", "q", "", None)
         }
         assert found == {"p": None, "q": "q", "": "", None: None}
-        assert tx.candidates.held(Embedded.FACTS, ["x"], Filter(project="q")).project is None
+        assert tx.candidates.postings(Embedded.FACTS, ["x"], Filter(project="q")).project is None
 
 
 @MANY
