@@ -6,7 +6,7 @@ from typing import Any
 import click
 
 from memory_server.cli import options, output
-from memory_server.cli.answers import FactLine, FactsAnswer
+from memory_server.cli.answers import FactsAnswer
 from memory_server.cli.checked import checked
 from memory_server.cli.opened import caller, rows
 from memory_server.cli.output import Column
@@ -52,7 +52,7 @@ def facts_command(
         )
     worse = output.degraded(found.degraded)
     if as_json:
-        output.as_json(FactsAnswer(tuple(map(FactLine.of, found.facts)), found.more, worse))
+        output.as_json(FactsAnswer(found.facts, found.more, worse))
         return
     output.table(COLUMNS, [_row(fact) for fact in found.facts])
     if not found.facts:
@@ -117,7 +117,7 @@ def fact_command(
     with rows(settings, makes=True) as services:
         written = services.facts.write(draft, wanted, by)
     if as_json:
-        output.as_json(FactLine.of(written.fact))
+        output.as_json(written.fact)
         return
     fact = written.fact
     output.say(
@@ -133,7 +133,7 @@ def _read(settings: Settings, key: str, scope: Scope | None, as_json: bool, by: 
     if fact is None:
         raise NotFound(f"`{key}` has no value.", Mend.LIST_FACTS)
     if as_json:
-        output.as_json(FactLine.of(fact))
+        output.as_json(fact)
     else:
         output.say_text(output.shown_value(fact.value))
 

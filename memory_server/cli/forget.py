@@ -8,19 +8,20 @@ import click
 from memory_server.call import deadline
 from memory_server.call.deadline import CALL
 from memory_server.cli import options, output
-from memory_server.cli.answers import ShownFact, ShownMemory, ShownShortTerm, ShownTrigger, ShownTurn
+from memory_server.cli.answers import Shown, ShownFact, ShownMemory, ShownTrigger
 from memory_server.cli.guard import complain
 from memory_server.cli.handles import Handle, HandleType
 from memory_server.cli.hints import WORDS
 from memory_server.cli.opened import caller, erased, opened
 from memory_server.cli.output import Column
 from memory_server.cli.program import verb
-from memory_server.cli.show import Shown, shown
+from memory_server.cli.show import shown
 from memory_server.domain.caller import Caller
 from memory_server.domain.change import Kind
 from memory_server.domain.forgetting import Forgotten
 from memory_server.domain.memory import MemoryId
-from memory_server.domain.short_term import ShortTermId
+from memory_server.domain.short_term import ShortTermId, ShortTermMemory
+from memory_server.domain.turn import Turn
 from memory_server.errors import Mend, NotFound, told
 from memory_server.settings import Settings
 
@@ -121,11 +122,11 @@ def _told(thing: Shown) -> str:
     match thing:
         case ShownMemory():
             return thing.memory.content
-        case ShownTurn():
+        case Turn():
             return thing.summary
         case ShownFact():
             return output.shown_value(thing.fact.value) if thing.fact else "(no value any more)"
         case ShownTrigger():
-            return thing.trigger.prompt
-        case ShownShortTerm():
+            return thing.trigger.memory.prompt
+        case ShortTermMemory():
             return thing.text

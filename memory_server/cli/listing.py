@@ -5,7 +5,7 @@ from typing import Any
 import click
 
 from memory_server.cli import options, output
-from memory_server.cli.answers import ListAnswer, MemoryLine
+from memory_server.cli.answers import ListAnswer
 from memory_server.cli.opened import caller, search_of
 from memory_server.cli.output import Column
 from memory_server.cli.program import verb
@@ -41,8 +41,7 @@ def list_command(settings: Settings, limit: int, offset: int, as_json: bool, **g
         )
     worse = output.degraded(found.degraded)
     if as_json:
-        memories = tuple(MemoryLine.of(hit.memory) for hit in found.hits)
-        output.as_json(ListAnswer(memories, found.note, worse))
+        output.as_json(ListAnswer([hit.memory for hit in found.hits], found.note, worse))
         return
     output.table(COLUMNS, [row(hit.memory) for hit in found.hits])
     output.note(found.note or (None if found.hits else "There is no such memory."))

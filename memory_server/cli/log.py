@@ -3,7 +3,7 @@
 import click
 
 from memory_server.cli import answers, options, output
-from memory_server.cli.answers import ChangeLine, LogAnswer
+from memory_server.cli.answers import LogAnswer
 from memory_server.cli.opened import caller, rows
 from memory_server.cli.output import Column
 from memory_server.cli.program import verb
@@ -51,7 +51,7 @@ def log_command(
         found = services.changes.select(wanted, limit, caller(settings))
     worse = output.degraded(found.degraded)
     if as_json:
-        output.as_json(LogAnswer(tuple(map(ChangeLine.of, found.changes)), found.note, worse))
+        output.as_json(LogAnswer(found.changes, found.note, worse))
         return
     output.table(COLUMNS, [row(each) for each in found.changes])
     output.note(found.note or (None if found.changes else "Nothing happened."))

@@ -3,7 +3,7 @@
 import json
 import sys
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, is_dataclass
+from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 from unicodedata import combining, east_asian_width
@@ -81,8 +81,10 @@ def confirm(question: str, agreed: bool, flag: str) -> None:
 
 def as_json(answer: object) -> None:
     """An answer as JSON, its fields in their order."""
-    given = asdict(answer) if is_dataclass(answer) and not isinstance(answer, type) else answer
-    text = json.dumps(given, ensure_ascii=False, indent=2 if on_terminal() else None)
+    from memory_server.answers.answer import plain
+    from memory_server.cli.answers import LINES
+
+    text = json.dumps(plain(answer, LINES), ensure_ascii=False, indent=2 if on_terminal() else None)
     print(text.encode(errors="replace").decode())
 
 

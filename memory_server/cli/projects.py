@@ -2,13 +2,12 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 import click
 
 from memory_server.cli import options, output
-from memory_server.cli.answers import ProjectLine, ProjectsAnswer
+from memory_server.cli.answers import ProjectsAnswer
 from memory_server.cli.opened import rows
 from memory_server.cli.program import Verbs, verb
 from memory_server.domain.project import Listed, Moved
@@ -28,8 +27,7 @@ def list_command(settings: Settings, as_json: bool) -> None:
         name = services.projects.here(here)
         found = services.projects.select()
     if as_json:
-        lines = tuple(ProjectLine(**asdict(each)) for each in found)
-        output.as_json(ProjectsAnswer(name or None, lines))
+        output.as_json(ProjectsAnswer(name or None, found))
         return
     output.say(f"This folder: {name or 'no project'}" + ("" if here.is_given else f" ({here.key})"))
     for each in found:

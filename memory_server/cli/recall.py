@@ -3,7 +3,7 @@
 import click
 
 from memory_server.cli import options, output
-from memory_server.cli.answers import RecallAnswer, RecalledItem
+from memory_server.cli.answers import RecallAnswer
 from memory_server.cli.checked import checked
 from memory_server.cli.opened import caller, recall_of
 from memory_server.cli.program import verb
@@ -59,11 +59,8 @@ def recall_command(
         found.answer,
     )
     if as_json:
-        items = tuple(
-            RecalledItem(each.ref, each.kind.value, round(each.score, 2), each.why) for each in answer.items
-        )
         output.as_json(
-            RecallAnswer(answer.text, items, answer.tokens, dict(answer.left_out), found.note, worse)
+            RecallAnswer(answer.text, answer.items, answer.tokens, answer.left_out, found.note, worse)
         )
         return
     output.say_text(answer.text)

@@ -5,7 +5,7 @@ from typing import Any
 import click
 
 from memory_server.cli import options, output
-from memory_server.cli.answers import FoundMemory, SearchAnswer
+from memory_server.cli.answers import SearchAnswer
 from memory_server.cli.opened import caller, search_of
 from memory_server.cli.output import Column
 from memory_server.cli.program import verb
@@ -58,8 +58,7 @@ def search_command(
         )
     worse = output.degraded(found.degraded)
     if as_json:
-        hits = tuple(map(FoundMemory.of, found.hits))
-        output.as_json(SearchAnswer(hits, found.embedder, found.note, worse))
+        output.as_json(SearchAnswer(found.hits, found.embedder, found.note, worse))
         return
     output.table(COLUMNS, [_row(hit) for hit in found.hits])
     output.note(found.note or (None if found.hits else "No memory was found."))

@@ -1,35 +1,32 @@
 """`memory-server show`: things whole, with what happened to them and why they woke."""
 
+from collections.abc import Iterable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import click
 
-from memory_server.cli import answers, options, output
+from memory_server.cli import options, output
 from memory_server.cli.answers import (
-    ChangeLine,
-    EdgeLine,
-    FactLine,
-    FactStep,
-    MemoryLine,
+    NamedEdge,
     ShowAnswer,
+    Shown,
     ShownFact,
     ShownMemory,
-    ShownShortTerm,
     ShownTrigger,
-    ShownTurn,
-    TriggerLine,
-    WakeLine,
+    StatedTrigger,
 )
 from memory_server.cli.handles import Handle, HandleType
 from memory_server.cli.opened import caller, opened
 from memory_server.cli.program import verb
 from memory_server.domain.caller import Caller, Person
-from memory_server.domain.change import Action, ChangeFilter, Kind
+from memory_server.domain.change import Action, Change, ChangeFilter, Kind
 from memory_server.domain.edge import Walk
+from memory_server.domain.fact import FactChange
 from memory_server.domain.memory import MemoryId
 from memory_server.domain.moment import timestamp
-from memory_server.domain.short_term import ShortTermId
+from memory_server.domain.short_term import ShortTermId, ShortTermMemory
+from memory_server.domain.turn import Turn
 from memory_server.errors import Mend, NotFound
 from memory_server.reader import clock
 from memory_server.settings import Settings
@@ -39,8 +36,6 @@ if TYPE_CHECKING:
 
 STEPS = 100
 """Steps of a history that are shown, the latest."""
-
-Shown = ShownMemory | ShownFact | ShownTurn | ShownTrigger | ShownShortTerm
 
 
 @verb(
@@ -90,71 +85,40 @@ def _found(services: "Services", handle: Handle, by: Caller) -> Shown:
         case Kind.MEMORY:
             return _memory(services, MemoryId(handle.id))
         case Kind.TURN:
-            turn = services.turns.get(handle.id)
-            return ShownTurn(
-                "turn",
-                turn.id,
-                turn.summary,
-                turn.message,
-                turn.project,
-                turn.session,
-                turn.occurred_at,
-                turn.created_by,
-            )
+            return services.turns.get(handle.id)
         case Kind.SHORT_TERM:
-            said = services.short_term.get(ShortTermId(handle.id))
-            return ShownShortTerm("short_term", said.id, said.text, said.score, said.said_at)
+            return services.short_term.get(ShortTermId(handle.id))
         case Kind.FACT:
             past = services.facts.history(handle.name, handle.scope, STEPS, by)
-            fact = services.facts.peek(handle.name, handle.scope, by)
-            line = None if fact is None else FactLine.of(fact)
-            return ShownFact("fact", line, tuple(map(FactStep.of, past.changes)))
+            return ShownFact(services.facts.peek(handle.name, handle.scope, by), past.changes)
         case Kind.LONG_TERM:
             memory, wakes = services.long_term.context(handle.name, None, by)
-            return ShownTrigger(
-                "long_term",
-                TriggerLine.of(memory, timestamp(clock())),
-                _history(services, Kind.LONG_TERM, memory.id),
-                tuple(map(WakeLine.of, wakes)),
-            )
+            trigger = StatedTrigger(memory, memory.state(timestamp(clock())))
+            return ShownTrigger(trigger, _history(services, Kind.LONG_TERM, memory.id), wakes)
 
 
 def _memory(services: "Services", id: MemoryId) -> ShownMemory:
     read = services.memories.get([id])
     if not read.found:
         raise NotFound(f"No memory {id}.", Mend.FIND_MEMORY)
-    (found,) = read.found
-    memory = found.memory
+    (detailed,) = read.found
     near = services.graph.explore(id, 1, Walk())
-    texts = {each.memory.id: each.memory.content for each in near.nodes}
-    return ShownMemory(
-        "memory",
-        MemoryLine.of(memory),
-        memory.updated_at,
-        memory.accessed_at,
-        memory.access_count,
-        memory.session,
-        dict(memory.metadata),
-        found.earlier,
-        _history(services, Kind.MEMORY, id),
-        tuple(
-            EdgeLine.of(edge, texts[edge.other_end(id)])
-            for edge in near.edges
-            if id in (edge.source, edge.target)
-        ),
-    )
+    texts = {node.memory.id: node.memory.content for node in near.nodes}
+    edges = [
+        NamedEdge(edge, texts[edge.other_end(id)]) for edge in near.edges if id in (edge.source, edge.target)
+    ]
+    return ShownMemory(detailed.memory, detailed.earlier, _history(services, Kind.MEMORY, id), edges)
 
 
-def _history(services: "Services", kind: Kind, item: int) -> tuple[ChangeLine, ...]:
-    found = services.changes.select(ChangeFilter(kind=kind, item=item), STEPS)
-    return tuple(map(ChangeLine.of, found.changes))
+def _history(services: "Services", kind: Kind, item: int) -> list[Change]:
+    return services.changes.select(ChangeFilter(kind=kind, item=item), STEPS).changes
 
 
 def _print(thing: Shown) -> None:
     match thing:
         case ShownMemory():
             _print_memory(thing)
-        case ShownTurn():
+        case Turn():
             output.say(f"t{thing.id}  {thing.summary}", "bold")
             _print_text(thing.message)
             output.fields(
@@ -164,7 +128,7 @@ def _print(thing: Shown) -> None:
                     ("by", _who(thing.created_by, thing.session)),
                 ]
             )
-        case ShownShortTerm():
+        case ShortTermMemory():
             output.say(f"s{thing.id}", "bold")
             _print_text(thing.text)
             output.fields([("said", output.moment(thing.said_at)), ("score", f"{thing.score:g}")])
@@ -179,8 +143,8 @@ def _print_memory(thing: ShownMemory) -> None:
     output.say(f"m{memory.id}  {memory.type}", "bold")
     _print_text(memory.content)
     when = None if memory.occurred_at == memory.created_at else output.moment(memory.occurred_at)
-    found = output.times(thing.access_count) + (
-        f", last {output.moment(thing.accessed_at)}" if thing.accessed_at else ""
+    found = output.times(memory.access_count) + (
+        f", last {output.moment(memory.accessed_at)}" if memory.accessed_at else ""
     )
     output.fields(
         [
@@ -188,11 +152,11 @@ def _print_memory(thing: ShownMemory) -> None:
             ("tags", ", ".join(memory.tags)),
             ("importance", memory.importance),
             ("occurred", when),
-            ("stored", f"{output.moment(memory.created_at)} by {_who(memory.created_by, thing.session)}"),
-            ("changed", None if thing.updated_at == memory.created_at else output.moment(thing.updated_at)),
-            ("found", found if thing.access_count else None),
+            ("stored", f"{output.moment(memory.created_at)} by {_who(memory.created_by, memory.session)}"),
+            ("changed", None if memory.updated_at == memory.created_at else output.moment(memory.updated_at)),
+            ("found", found if memory.access_count else None),
             ("superseded", f"by m{memory.superseded_by}" if memory.superseded_by else None),
-            ("metadata", output.shown_value(thing.metadata) if thing.metadata else None),
+            ("metadata", output.shown_value(memory.metadata) if memory.metadata else None),
         ]
     )
     _section("Earlier texts", thing.earlier)
@@ -203,7 +167,7 @@ def _print_memory(thing: ShownMemory) -> None:
 def _print_fact(thing: ShownFact) -> None:
     fact = thing.fact
     if fact is not None:
-        output.say(f"{fact.key}  {fact.scope}" + (f" {fact.owner}" if fact.owner else ""), "bold")
+        output.say(f"{fact.key}  {fact.home.scope} {fact.home.owner}".rstrip(), "bold")
         _print_text(output.shown_value(fact.value))
         output.fields(
             [
@@ -215,26 +179,20 @@ def _print_fact(thing: ShownFact) -> None:
         )
     else:
         output.say("This key has no value any more.")
-    _section(
-        "History",
-        [
-            f"{output.moment(each.at)}  {each.action} by {each.by or 'hand'}: {output.shown_value(each.value)}"
-            for each in thing.history
-        ],
-    )
+    _section("History", map(_version, thing.history))
 
 
 def _print_trigger(thing: ShownTrigger) -> None:
-    trigger = thing.trigger
-    output.say(f"w:{trigger.name}", "bold")
-    _print_text(trigger.prompt)
+    memory = thing.trigger.memory
+    output.say(f"w:{memory.name}", "bold")
+    _print_text(memory.prompt)
     output.fields(
         [
-            ("trigger", trigger.trigger),
-            ("state", trigger.state + (f": {trigger.error}" if trigger.error else "")),
-            ("woken", output.times(trigger.fired_count) if trigger.fired_count else "never"),
-            ("cooldown", f"{trigger.cooldown} minutes" if trigger.cooldown else None),
-            ("stored", output.moment(trigger.created_at)),
+            ("trigger", memory.trigger),
+            ("state", thing.trigger.state + (f": {memory.error}" if memory.error else "")),
+            ("woken", output.times(memory.fired_count) if memory.fired_count else "never"),
+            ("cooldown", f"{memory.cooldown} minutes" if memory.cooldown else None),
+            ("stored", output.moment(memory.created_at)),
         ]
     )
     _section("Wakes", [f"{output.moment(each.at)}  {each.client or '-'}: {each.why}" for each in thing.wakes])
@@ -247,7 +205,8 @@ def _print_text(text: str) -> None:
     output.say()
 
 
-def _section(title: str, lines: tuple[str, ...] | list[str]) -> None:
+def _section(title: str, lines: Iterable[str]) -> None:
+    lines = list(lines)
     if lines:
         output.say()
         output.say(title, "bold")
@@ -255,14 +214,20 @@ def _section(title: str, lines: tuple[str, ...] | list[str]) -> None:
             output.say(line, indent=2)
 
 
-def _edge(id: int, edge: answers.EdgeLine) -> str:
+def _edge(id: MemoryId, named: NamedEdge) -> str:
+    edge = named.edge
     relation = edge.relation.replace("_", " ")
-    other = f"m{edge.target if edge.source == id else edge.source}"
+    other = f"m{edge.other_end(id)}"
     told = f"{relation} {other}" if edge.source == id else f"{other} {relation} this"
-    return f"{told}: {edge.other}"
+    return f"{told}: {named.other}"
 
 
-def _step(change: ChangeLine) -> str:
+def _version(change: FactChange) -> str:
+    by = change.changed_by or "hand"
+    return f"{output.moment(change.changed_at)}  {change.action} by {by}: {output.shown_value(change.value)}"
+
+
+def _step(change: Change) -> str:
     undo = f"  (undo {change.id})" if change.id else ""
     return f"{output.moment(change.at)}  {change.action} by {change.by or 'hand'}{undo}"
 

@@ -3,7 +3,7 @@
 import click
 
 from memory_server.cli import options, output
-from memory_server.cli.answers import TokenLine, TokensAnswer
+from memory_server.cli.answers import StatedToken, TokensAnswer
 from memory_server.cli.opened import caller, rows
 from memory_server.cli.output import Column
 from memory_server.cli.program import Verbs, verb
@@ -75,7 +75,7 @@ def list_command(settings: Settings, as_json: bool) -> None:
     with rows(settings) as services:
         found = services.tokens.select()
     if as_json:
-        output.as_json(TokensAnswer(tuple(TokenLine.of(*each) for each in found)))
+        output.as_json(TokensAnswer([StatedToken(*each) for each in found]))
         return
     output.table(COLUMNS, [_row(*each) for each in found])
     output.note(None if found else "There are no tokens.")

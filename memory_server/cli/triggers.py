@@ -3,7 +3,7 @@
 import click
 
 from memory_server.cli import options, output
-from memory_server.cli.answers import TriggerLine, TriggersAnswer
+from memory_server.cli.answers import StatedTrigger, TriggersAnswer
 from memory_server.cli.opened import caller, opened
 from memory_server.cli.output import Column
 from memory_server.cli.program import verb
@@ -43,7 +43,7 @@ def triggers_command(settings: Settings, order: str, offset: int, as_json: bool)
     """
     with opened(settings) as services:
         found = services.long_term.select(None, caller(settings), Order(order), offset)
-    lines = tuple(TriggerLine.of(each, found.now) for each in found.memories)
+    lines = [StatedTrigger(memory, memory.state(found.now)) for memory in found.memories]
     worse = output.degraded(found.degraded)
     if as_json:
         output.as_json(TriggersAnswer(lines, found.more, worse))
@@ -51,15 +51,22 @@ def triggers_command(settings: Settings, order: str, offset: int, as_json: bool)
     output.table(
         COLUMNS,
         [
-            (f"w:{each.name}", each.state, each.fired_count, output.moment(each.fired_at), each.prompt)
-            for each in lines
+            (
+                f"w:{memory.name}",
+                line.state,
+                memory.fired_count,
+                output.moment(memory.fired_at),
+                memory.prompt,
+            )
+            for line in lines
+            for memory in (line.memory,)
         ],
     )
     if not lines:
         output.note("There is none.")
     if found.more:
         output.note(f"{found.more} more: --offset {offset + len(lines)}.")
-    for each in lines:
-        if each.error:
-            output.note(f"w:{each.name}: {each.error}")
+    for memory in found.memories:
+        if memory.error:
+            output.note(f"w:{memory.name}: {memory.error}")
     output.note(worse)

@@ -9,9 +9,11 @@ from typing import Any
 
 import jsonschema
 import pytest
-from pydantic import TypeAdapter
 
+from memory_server.answers.answer import whole
+from memory_server.answers.schema import schema_of as schema_of_answer
 from memory_server.cli import answers
+from memory_server.domain.fact import Fact
 from tests.cli.conftest import Terminal, fill
 from tests.conftest import Servers, call
 
@@ -29,7 +31,7 @@ ANSWERS: dict[str, tuple[Any, list[list[str]]]] = {
     "show": (answers.ShowAnswer, [["show", "1", "2", "t1", "s1", "f:current.task", "f:gone", "w:zoo"]]),
     "log": (answers.LogAnswer, [["log"], ["log", "--undoable"]]),
     "facts": (answers.FactsAnswer, [["facts"]]),
-    "fact": (answers.FactLine, [["fact", "editor"], ["fact", "new", "1"]]),
+    "fact": (Fact, [["fact", "editor"], ["fact", "new", "1"]]),
     "triggers": (answers.TriggersAnswer, [["triggers"]]),
     "projects": (answers.ProjectsAnswer, [["projects"], ["projects", "list"]]),
     "stats": (answers.StatsAnswer, [["stats"]]),
@@ -41,7 +43,7 @@ ANSWERS: dict[str, tuple[Any, list[list[str]]]] = {
 
 
 def schema_of(answer: Any) -> dict[str, Any]:
-    return TypeAdapter(answer).json_schema(mode="serialization")
+    return schema_of_answer(answers.LINES.get(answer) or whole(answer), answers.LINES)
 
 
 def written(name: str) -> Any:
