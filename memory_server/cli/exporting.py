@@ -9,8 +9,11 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TextIO
 
-from memory_server.cli import output, progress
+import click
+
+from memory_server.cli import options, output, progress
 from memory_server.cli.opened import opened
+from memory_server.cli.program import verb
 from memory_server.cli.summary import KINDS
 from memory_server.domain.caller import Caller
 from memory_server.domain.exchange import markdown
@@ -34,10 +37,27 @@ _SQLITE = (
 """How a database begins, its rollback journal, and its write-ahead log."""
 
 
-def export(
+@verb(
+    "export",
+    examples=("memory-server export memory.jsonl", "memory-server export --format markdown notes/"),
+)
+@click.argument("file", required=False, type=click.Path(path_type=Path))
+@click.option(
+    "--format",
+    "form",
+    type=options.Word(["jsonl", "markdown"]),
+    default="jsonl",
+    help="jsonl: lossless, for import. markdown: for people; FILE is a folder, with a file for each project.",
+)
+@click.option("--project", help="Only of this project.", shell_complete=options.completed("projects"))
+@click.option("--embeddings", is_flag=True, help="jsonl: with the vectors.")
+@click.option(
+    "--force", is_flag=True, help="Replace a file that is no earlier export. A SQLite file is never replaced."
+)
+def export_command(
     settings: Settings, file: Path | None, form: str, project: str | None, embeddings: bool, force: bool
 ) -> int:
-    """Write the export, and tell what is in a file. Returns 1 where rows could not be read: they are left out."""
+    """Write everything, or a project, as text: to FILE, or to standard output. It replaces an earlier export."""
     write = _write_pages if form == "markdown" else _write_lines
     with opened(settings) as services, progress.bar("export") as report:
         caller = Caller(project=settings.here)

@@ -9,7 +9,7 @@ from memory_server.cli import options, output
 from memory_server.cli.answers import FactsAnswer
 from memory_server.cli.checked import checked
 from memory_server.cli.opened import caller, rows
-from memory_server.cli.output import Column
+from memory_server.cli.output import Column, Columns
 from memory_server.cli.program import verb
 from memory_server.domain.caller import Caller
 from memory_server.domain.fact import Fact, FactDraft, Scope
@@ -17,16 +17,14 @@ from memory_server.errors import Mend, NotFound
 from memory_server.mcp.tools.fact_fields import FactTags, Key, Pattern, Ttl, Value
 from memory_server.settings import Settings
 
-COLUMNS = (
-    Column("scope", "dim"),
-    Column("key", "cyan"),
-    Column("written", "dim"),
-    Column("value", rest=True),
+COLUMNS: Columns[Fact] = (
+    Column("scope", lambda fact: _place(fact), "dim"),
+    Column("key", lambda fact: fact.key, "cyan"),
+    Column("written", lambda fact: output.moment(fact.updated_at), "dim"),
+    Column("value", lambda fact: output.shown_value(fact.value), fills=True),
 )
 
-scope_option = click.option(
-    "--scope", type=options.Word([each.value for each in Scope]), help="Only in this scope."
-)
+SCOPES = options.Word([scope.value for scope in Scope])
 
 
 @verb(
@@ -38,7 +36,7 @@ scope_option = click.option(
     ),
 )
 @click.argument("pattern", default="*", shell_complete=options.completed("keys"))
-@scope_option
+@click.option("--scope", type=SCOPES, help="Only in this scope.")
 @click.option("--tag", "tags", multiple=True, help="Only with this tag.")
 @options.limit_option(100)
 @options.json_option
@@ -47,19 +45,19 @@ def facts_command(
 ) -> None:
     """List the facts of this project and of all projects, by key. In PATTERN, * stands for any text."""
     with rows(settings) as services:
-        found = services.facts.select(
+        result = services.facts.select(
             checked(Pattern, pattern, "pattern"), _scope(scope), tags, limit, caller(settings)
         )
-    worse = output.degraded(found.degraded)
+    degraded = output.degraded(result.degraded)
     if as_json:
-        output.as_json(FactsAnswer(found.facts, found.more, worse))
+        output.as_json(FactsAnswer(result.facts, result.more, degraded))
         return
-    output.table(COLUMNS, [_row(fact) for fact in found.facts])
-    if not found.facts:
-        output.note("There is no such fact.")
-    if found.more:
-        output.note(f"{found.more} more. --limit shows them.")
-    output.note(worse)
+    output.table(COLUMNS, result.facts)
+    output.note(
+        None if result.facts else "There is no such fact.",
+        f"{result.more} more. --limit shows them." if result.more else None,
+        degraded,
+    )
 
 
 @verb(
@@ -76,7 +74,7 @@ def facts_command(
 @click.argument("value", required=False)
 @click.option(
     "--scope",
-    type=options.Word([each.value for each in Scope]),
+    type=SCOPES,
     help="To read: default the first of session, project, shared, global that has the key. To write: default project.",
 )
 @click.option("--tag", "tags", multiple=True, help="A tag of the value that is written.")
@@ -109,20 +107,18 @@ def fact_command(
         tuple(checked(FactTags, list(tags), "tag")),
         None if ttl is None else checked(Ttl, ttl, "ttl"),
     )
-    wanted = _scope(scope) or Scope.PROJECT
-    if wanted is Scope.SESSION and by.session is None:
+    place = _scope(scope) or Scope.PROJECT
+    if place is Scope.SESSION and by.session is None:
         raise click.BadParameter(
             "A terminal is no session. Name one with --session, or choose another scope."
         )
     with rows(settings, makes=True) as services:
-        written = services.facts.write(draft, wanted, by)
+        written = services.facts.write(draft, place, by)
     if as_json:
         output.as_json(written.fact)
         return
     fact = written.fact
-    output.say(
-        f"{key} written: {fact.home.scope.value} {fact.home.owner}".rstrip() + f", version {fact.version}."
-    )
+    output.say(f"{key} written: {_place(fact)}, version {fact.version}.")
     if written.hidden_by is not None:
         output.note(f"A read without a scope finds the value of the scope {written.hidden_by.value}.")
 
@@ -138,17 +134,16 @@ def _read(settings: Settings, key: str, scope: Scope | None, as_json: bool, by: 
         output.say_text(output.shown_value(fact.value))
 
 
-def _json_or_text(given: str) -> Any:
+def _json_or_text(value: str) -> Any:
     try:
-        return json.loads(given)
+        return json.loads(value)
     except (ValueError, RecursionError):
-        return given
+        return value
 
 
-def _scope(given: str | None) -> Scope | None:
-    return None if given is None else Scope(given)
+def _scope(name: str | None) -> Scope | None:
+    return None if name is None else Scope(name)
 
 
-def _row(fact: Fact) -> tuple[object, ...]:
-    place = f"{fact.home.scope.value} {fact.home.owner}".rstrip()
-    return place, fact.key, output.moment(fact.updated_at), output.shown_value(fact.value)
+def _place(fact: Fact) -> str:
+    return f"{fact.home.scope.value} {fact.home.owner}".rstrip()

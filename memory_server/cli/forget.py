@@ -1,6 +1,7 @@
 """`memory-server forget`: deletes things, so that they can be brought back for 30 days, or erases them for good."""
 
 from collections.abc import Sequence
+from operator import itemgetter
 from typing import TYPE_CHECKING
 
 import click
@@ -44,27 +45,27 @@ if TYPE_CHECKING:
 @options.yes_option
 def forget_command(settings: Settings, ids: tuple[Handle, ...], purge: bool, dry_run: bool, yes: bool) -> int:
     """Delete memories and other things; for 30 days `memory-server undo` brings them back."""
-    wanted = list(dict.fromkeys(ids))
+    handles = list(dict.fromkeys(ids))
     by = caller(settings)
     with opened(settings) as services:
         if dry_run or purge:
-            _list(services, wanted, by)
+            _list(services, handles, by)
         if dry_run:
             output.say(
-                f"{'Erased for good' if purge else 'Deleted'} would be: {len(wanted)}. Nothing was changed."
+                f"{'Erased for good' if purge else 'Deleted'} would be: {len(handles)}. Nothing was changed."
             )
             return 0
         if purge:
             output.confirm("Erase this for good? Nothing brings it back.", yes, "--yes")
         with deadline.within(CALL):  # to purge and to overwrite
-            return 0 if _forget_all(services, wanted, purge, by) else 1
+            return 0 if _forget_all(services, handles, purge, by) else 1
 
 
-def _forget_all(services: "Services", wanted: Sequence[Handle], purge: bool, by: Caller) -> bool:
+def _forget_all(services: "Services", handles: Sequence[Handle], purge: bool, by: Caller) -> bool:
     """Forget each; true if all of it is gone as was asked."""
     gone, until, elsewhere = list[Handle](), None, dict[str, None]()
     try:
-        for handle in wanted:
+        for handle in handles:
             try:
                 done = forget(services, handle, purge, by)
             except NotFound as error:
@@ -82,7 +83,7 @@ def _forget_all(services: "Services", wanted: Sequence[Handle], purge: bool, by:
         output.note(f"`memory-server undo` brings it back until {output.moment(until)}.")
     for path in elsewhere:
         output.note(f"This file may still hold it: {path}.")
-    return overwritten and len(gone) == len(wanted)
+    return overwritten and len(gone) == len(handles)
 
 
 def forget(services: "Services", handle: Handle, purge: bool, by: Caller) -> Forgotten:
@@ -108,17 +109,17 @@ def forget(services: "Services", handle: Handle, purge: bool, by: Caller) -> For
             return done
 
 
-def _list(services: "Services", wanted: Sequence[Handle], by: Caller) -> None:
-    rows = []
-    for each in wanted:
+def _list(services: "Services", handles: Sequence[Handle], by: Caller) -> None:
+    rows = list[tuple[Handle, str]]()
+    for handle in handles:
         try:
-            rows.append((str(each), _told(shown(services, each, by))))
+            rows.append((handle, _text(shown(services, handle, by))))
         except NotFound as error:
-            rows.append((str(each), f"({error})"))
-    output.table([Column("id", "cyan"), Column("text", rest=True)], rows)
+            rows.append((handle, f"({error})"))
+    output.table((Column("id", itemgetter(0), "cyan"), Column("text", itemgetter(1), fills=True)), rows)
 
 
-def _told(thing: Shown) -> str:
+def _text(thing: Shown) -> str:
     match thing:
         case ShownMemory():
             return thing.memory.content

@@ -1,57 +1,100 @@
-"""`memory-server import`: takes over what other memory programs, or another file, know."""
+"""`memory-server import` and `merge`: take over what other memory programs, or another file, know."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from memory_server import app
-from memory_server.app import Services
-from memory_server.cli import output, progress, summary
+import click
+
+from memory_server.cli import options, output, progress
 from memory_server.cli.opened import opened
+from memory_server.cli.program import verb
 from memory_server.domain.caller import Caller
 from memory_server.errors import MemoryServerError, Mend, Written, broken_off
-from memory_server.importing.formats import recognised
-from memory_server.services.importing import Imported, Source
 from memory_server.settings import Settings
 from memory_server.sqlite import temporary
 
+if TYPE_CHECKING:
+    from memory_server.app import Services
+    from memory_server.services.importing import Imported
 
-def take(
+TITLE = "a database of memory-server"
+
+
+@verb(
+    "import",
+    examples=("memory-server import ~/memory.jsonl", "memory-server import notes/ --project shop --dry-run"),
+)
+@click.argument("paths", nargs=-1, required=True, metavar="PATH...", type=click.Path(path_type=Path))
+@click.option(
+    "--from", "form", metavar="FORMAT", help="Default: recognised by the content. A wrong name lists all."
+)
+@click.option(
+    "--project",
+    help="File all of it under this project.",
+    shell_complete=options.completed("projects"),
+)
+@options.dry_run_option
+@options.json_option
+def import_command(
     settings: Settings,
-    paths: Sequence[Path],
+    paths: tuple[Path, ...],
     form: str | None,
     project: str | None,
     dry_run: bool,
     as_json: bool,
 ) -> int:
-    """Import each path and print what was done. Returns 1 where something was refused."""
-    named = [(path, *recognised(path, form)) for path in paths]
+    """Take over the memories of other programs, account exports of Claude and ChatGPT, or an export of this program.
+
+    The source is only read. A second import of it adds nothing.
+    """
+    from memory_server.cli import summary
+    from memory_server.importing.formats import recognised
+    from memory_server.services.importing import Source
+
+    sources = [(path, *recognised(path, form)) for path in paths]
+    caller = Caller(project=settings.here)
     parts: list[tuple[str, str, Imported]] = []
     with tried(settings, dry_run) as services:
-        for path, chosen, found in named:
-            source = Source(chosen.name, lambda chosen=chosen, found=found: chosen.records(found))  # type: ignore[misc]
+        for path, format_, file in sources:
+            source = Source(format_.name, lambda format_=format_, file=file: format_.records(file))  # type: ignore[misc]
             try:
-                done = run(services, source, project, path.name)
+                with progress.bar(path.name) as report:
+                    done = services.imports.take(source, project, caller, report)
             except MemoryServerError as error:
                 rows = error.problem.rows + sum(imported.written for _, _, imported in parts)
                 raise broken_off(error, rows, Mend.IMPORT_AGAIN) from error
-            parts.append((str(path), chosen.name, done))
+            parts.append((str(path), format_.name, done))
             if not as_json:
-                output.say_text(summary.told(str(path), chosen.title, done, dry_run))
+                output.say_text(summary.told(str(path), format_.title, done, dry_run))
     if as_json:
         output.as_json(summary.answer(parts, dry_run))
     return int(any(done.refused for _, _, done in parts))
 
 
-def run(services: Services, source: Source, project: str | None, what: str) -> Imported:
-    """Import one source, with progress."""
-    with progress.bar(what) as report:
-        return services.imports.take(source, project, Caller(project=services.settings.here), report)
+@verb("merge", examples=("memory-server merge laptop.db", "memory-server merge laptop.db --dry-run"))
+@click.argument("file", type=click.Path(path_type=Path))
+@options.dry_run_option
+@options.json_option
+def merge_command(settings: Settings, file: Path, dry_run: bool, as_json: bool) -> int:
+    """Take over what is new in another database of memory-server. That is only read."""
+    from memory_server.cli import summary
+
+    with tried(settings, dry_run) as services, progress.bar(file.name) as report:
+        done = services.merges.merge(file, Caller(project=settings.here), report)
+    if as_json:
+        output.as_json(summary.answer([(str(file), "memory-server", done)], dry_run))
+    else:
+        output.say_text(summary.told(str(file), TITLE, done, dry_run))
+    return int(bool(done.refused))
 
 
 @contextmanager
-def tried(settings: Settings, dry_run: bool) -> Iterator[Services]:
-    """The services; on a trial they work on a copy of the file, which is gone afterwards."""
+def tried(settings: Settings, dry_run: bool) -> Iterator["Services"]:
+    """Open the services; on a trial they work on a copy of the file, which is gone afterwards."""
+    from memory_server import app
+
     with opened(settings, makes=True) as services:
         if not dry_run:
             yield services

@@ -7,17 +7,17 @@ import click
 from memory_server.cli import options, output
 from memory_server.cli.answers import ListAnswer
 from memory_server.cli.opened import caller, search_of
-from memory_server.cli.output import Column
+from memory_server.cli.output import Column, Columns
 from memory_server.cli.program import verb
 from memory_server.domain.memory import Memory
 from memory_server.settings import Settings
 
-COLUMNS = (
-    Column("id", "cyan"),
-    Column("when", "dim"),
-    Column("type", "green"),
-    Column("project", "dim"),
-    Column("text", rest=True),
+COLUMNS: Columns[Memory] = (
+    Column("id", lambda memory: f"m{memory.id}", "cyan"),
+    Column("when", lambda memory: output.moment(memory.occurred_at), "dim"),
+    Column("type", lambda memory: memory.type.value, "green"),
+    Column("project", lambda memory: memory.project, "dim"),
+    Column("text", lambda memory: memory.content, fills=True),
 )
 
 
@@ -33,27 +33,14 @@ COLUMNS = (
 @options.limit_option(20)
 @click.option("--offset", type=options.Number(0), default=0, help="How many of the newest to leave out.")
 @options.json_option
-def list_command(settings: Settings, limit: int, offset: int, as_json: bool, **given: Any) -> None:
+def list_command(settings: Settings, limit: int, offset: int, as_json: bool, **filters: Any) -> None:
     """List memories, the newest first."""
+    filter_ = options.filter_of(filters)
     with search_of(settings) as (search, _):
-        found = search.search(
-            "", options.filter_of(given), limit, "keyword", offset=offset, caller=caller(settings)
-        )
-    worse = output.degraded(found.degraded)
+        result = search.search("", filter_, limit, "keyword", offset=offset, caller=caller(settings))
+    memories, degraded = [hit.memory for hit in result.hits], output.degraded(result.degraded)
     if as_json:
-        output.as_json(ListAnswer([hit.memory for hit in found.hits], found.note, worse))
+        output.as_json(ListAnswer(memories, result.note, degraded))
         return
-    output.table(COLUMNS, [row(hit.memory) for hit in found.hits])
-    output.note(found.note or (None if found.hits else "There is no such memory."))
-    output.note(worse)
-
-
-def row(memory: Memory) -> tuple[object, ...]:
-    """A memory as a row of a table."""
-    return (
-        f"m{memory.id}",
-        output.moment(memory.occurred_at),
-        memory.type.value,
-        memory.project,
-        memory.content,
-    )
+    output.table(COLUMNS, memories)
+    output.note(result.note or (None if memories else "There is no such memory."), degraded)

@@ -5,18 +5,18 @@ import click
 from memory_server.cli import answers, options, output
 from memory_server.cli.answers import LogAnswer
 from memory_server.cli.opened import caller, rows
-from memory_server.cli.output import Column
+from memory_server.cli.output import Column, Columns
 from memory_server.cli.program import verb
 from memory_server.domain.change import Change, ChangeFilter
 from memory_server.settings import Settings
 
-COLUMNS = (
-    Column("undo", "yellow"),
-    Column("when", "dim"),
-    Column("by", "green"),
-    Column("did"),
-    Column("id", "cyan"),
-    Column("text", rest=True),
+COLUMNS: Columns[Change] = (
+    Column("undo", lambda change: change.id or "", "yellow"),
+    Column("when", lambda change: output.moment(change.at), "dim"),
+    Column("by", lambda change: change.by or "hand", "green"),
+    Column("did", lambda change: change.action.value),
+    Column("id", answers.handle_of, "cyan"),
+    Column("text", lambda change: change.text, fills=True),
 )
 
 
@@ -46,25 +46,13 @@ def log_command(
     as_json: bool,
 ) -> None:
     """Show what was stored, changed and deleted, by whom and when, the latest first."""
-    wanted = ChangeFilter(project, by, since, until, undoable)
     with rows(settings) as services:
-        found = services.changes.select(wanted, limit, caller(settings))
-    worse = output.degraded(found.degraded)
+        result = services.changes.select(
+            ChangeFilter(project, by, since, until, undoable), limit, caller(settings)
+        )
+    degraded = output.degraded(result.degraded)
     if as_json:
-        output.as_json(LogAnswer(found.changes, found.note, worse))
+        output.as_json(LogAnswer(result.changes, result.note, degraded))
         return
-    output.table(COLUMNS, [row(each) for each in found.changes])
-    output.note(found.note or (None if found.changes else "Nothing happened."))
-    output.note(worse)
-
-
-def row(change: Change) -> tuple[object, ...]:
-    """A change as a row of a table."""
-    return (
-        change.id or "",
-        output.moment(change.at),
-        change.by or "hand",
-        change.action.value,
-        answers.handle_of(change),
-        change.text,
-    )
+    output.table(COLUMNS, result.changes)
+    output.note(result.note or (None if result.changes else "Nothing happened."), degraded)

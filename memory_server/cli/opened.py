@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
+from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar, cast
 
@@ -30,7 +31,7 @@ CLIENT = "terminal"
 
 @contextmanager
 def opened(settings: Settings, *, makes: bool = False) -> Iterator["Services"]:
-    """The services, closed at the end.
+    """Open the services; closed at the end.
 
     Raises:
         Invalid: there is no such file, and the command makes none.
@@ -50,33 +51,29 @@ def opened(settings: Settings, *, makes: bool = False) -> Iterator["Services"]:
 
 @contextmanager
 def rows(settings: Settings, *, makes: bool = False) -> Iterator["Reader"]:
-    """What needs no model, which starts in half the time; closed at the end.
+    """Open the services that need no model, which start in half the time; closed at the end.
 
     Raises:
         Invalid: there is no such file, and the command makes none.
     """
     _prepare(settings, makes)
-    found = reader.rows(settings)
+    services = reader.rows(settings)
     if not makes:
-        found.database.refuse_new()
-    with _used(found.database):
-        yield found
+        services.database.refuse_new()
+    with _used(services.database):
+        yield services
 
 
 @contextmanager
 def search_of(settings: Settings, meaning: bool = False) -> Iterator[tuple["SearchService", str]]:
-    """The search and its mode, closed at the end. It needs no model and starts in half the time: where a server of the
-    file runs, that embeds the question, else words answer. With `meaning` the model is loaded.
+    """Open the search, with its mode. It needs no model and starts in half the time: where a server of the file runs,
+    that embeds the question, else words answer. With `meaning` the model is loaded.
 
     Raises:
         Invalid: there is no such file.
     """
-    if meaning:
-        with _warm(settings) as services:
-            yield services.search, "hybrid"
-        return
-    with _light(settings, reader.build) as (search, asks):
-        yield search, "hybrid" if asks else "keyword"
+    with _asking(settings, meaning, reader.build, attrgetter("search")) as (search, knows_meaning):
+        yield search, "hybrid" if knows_meaning else "keyword"
 
 
 @contextmanager
@@ -86,42 +83,38 @@ def recall_of(settings: Settings, meaning: bool = False) -> Iterator["RecallServ
     Raises:
         Invalid: there is no such file.
     """
-    if meaning:
-        with _warm(settings) as services:
-            yield services.recall
-        return
-    with _light(settings, reader.recalling) as (recall, asks):
-        if not asks:
+    with _asking(settings, meaning, reader.recalling, attrgetter("recall")) as (recall, knows_meaning):
+        if not knows_meaning:
             recall.queue.go_without()
         yield recall
 
 
 @contextmanager
-def _warm(settings: Settings) -> Iterator["Services"]:
-    with opened(settings) as services:
-        services.queue.warm_up()
-        yield services
-
-
-@contextmanager
-def _light(settings: Settings, build: Callable[..., Asks]) -> Iterator[tuple[Asks, bool]]:
-    """What needs no model, and whether it asks a running server for the meaning of a question."""
+def _asking(
+    settings: Settings, meaning: bool, build: Callable[..., Asks], of: Callable[["Services"], Asks]
+) -> Iterator[tuple[Asks, bool]]:
+    """Open a service that answers questions; true beside it if it learns what a question means."""
+    if meaning:
+        with opened(settings) as services:
+            services.queue.warm_up()
+            yield of(services), True
+        return
     _prepare(settings)
-    asking = None
+    queue = None
     if not settings.no_socket:
         from memory_server.cli.by_server import AskingQueue, is_running
 
         if is_running(settings.db):
-            asking = partial(AskingQueue, settings.db)
-    found = build(settings, asking)
-    found.database.refuse_new()
-    with _used(found.database):
-        yield found, asking is not None
+            queue = partial(AskingQueue, settings.db)
+    service = build(settings, queue)
+    service.database.refuse_new()
+    with _used(service.database):
+        yield service, queue is not None
 
 
 @contextmanager
 def _used(database: "Database") -> Iterator[None]:
-    """Closed at the end."""
+    """Close the database at the end."""
     try:
         database.files.refuse_empty()
         yield
@@ -158,8 +151,8 @@ def file_database(settings: Settings, instead: str) -> Iterator["File"]:
         Invalid: there is no such file, or the memory is on PostgreSQL; `instead` says what does the same there.
     """
     file_of(settings, instead)
-    with rows(settings) as found:
-        yield cast("File", found.database)
+    with rows(settings) as services:
+        yield cast("File", services.database)
 
 
 def erased(erasure: "ErasureService", copied: str = "") -> bool:

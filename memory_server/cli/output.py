@@ -1,11 +1,11 @@
-"""What commands print: tables and colours on a terminal, plain lines in a pipe, JSON where it is asked for."""
+"""Prints answers: tables and colours on a terminal, plain lines in a pipe, JSON where it is asked for."""
 
 import json
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 from unicodedata import combining, east_asian_width
 
 from memory_server.cli.hints import WORDS
@@ -16,23 +16,30 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 
+Row = TypeVar("Row")
+
+
 @dataclass(frozen=True, slots=True)
-class Column:
-    """A column of a table. `rest` takes the width that is left: what does not fit ends with …"""
+class Column(Generic[Row]):
+    """A column of a table; `cell` gives its value in a row. `fills`: it takes the width that is left."""
 
     title: str
+    cell: Callable[[Row], object]
     style: str = ""
-    rest: bool = False
+    fills: bool = False
     right: bool = False
 
 
+Columns = tuple[Column[Row], ...]
+
+
 def on_terminal() -> bool:
-    """Whether a person reads what is printed."""
+    """True if a person reads what is printed."""
     return sys.stdout.isatty()
 
 
 def asks() -> bool:
-    """Whether a person is there who can answer a question."""
+    """True if a person can answer a question."""
     return sys.stdin.isatty() and sys.stderr.isatty()
 
 
@@ -52,14 +59,14 @@ def say_text(text: str) -> None:
     print("\n".join(visible(line).rstrip() for line in text.splitlines()))
 
 
-def note(text: str | None) -> None:
-    """What a reader should know besides: on standard error, so that a pipe gets the rows alone."""
-    if text:
+def note(*texts: str | None) -> None:
+    """Print remarks, a line each, unless they are empty; on standard error, so that a pipe gets the rows alone."""
+    for text in filter(None, texts):
         print(line_of(text), file=sys.stderr)
 
 
 def degraded(problems: Sequence[Problem]) -> str | None:
-    """Why an answer is less than it could be, and what mends that."""
+    """Say why an answer is less than it could be, and what mends that."""
     return told(problems, WORDS)
 
 
@@ -88,9 +95,10 @@ def as_json(answer: object) -> None:
     print(text.encode(errors="replace").decode())
 
 
-def table(columns: Sequence[Column], rows: Sequence[Sequence[object]]) -> None:
+def table(columns: Columns[Row], rows: Iterable[Row]) -> None:
     """Rows: on a terminal as wide as it is; else each on a line, its cells whole and with tabs between them."""
-    cells = [["" if cell is None else line_of(str(cell)) for cell in row] for row in rows]
+    values = ([column.cell(row) for column in columns] for row in rows)
+    cells = [["" if value is None else line_of(str(value)) for value in row] for row in values]
     if not on_terminal():
         for row in cells:
             print("\t".join(row))
@@ -100,18 +108,20 @@ def table(columns: Sequence[Column], rows: Sequence[Sequence[object]]) -> None:
     from rich.table import Table
     from rich.text import Text
 
-    shown = Table(box=None, pad_edge=False, header_style="bold", expand=any(each.rest for each in columns))
-    for each in columns:
-        shown.add_column(
-            each.title,
+    grid = Table(
+        box=None, pad_edge=False, header_style="bold", expand=any(column.fills for column in columns)
+    )
+    for column in columns:
+        grid.add_column(
+            column.title,
             no_wrap=True,
             overflow="ellipsis",
-            ratio=1 if each.rest else None,
-            justify="right" if each.right else "left",
+            ratio=1 if column.fills else None,
+            justify="right" if column.right else "left",
         )
     for row in cells:
-        shown.add_row(*(Text(cell, each.style) for cell, each in zip(row, columns, strict=True)))
-    _console().print(shown)
+        grid.add_row(*(Text(cell, column.style) for cell, column in zip(row, columns, strict=True)))
+    _console().print(grid)
 
 
 def _console() -> "Console":
@@ -123,9 +133,9 @@ def _console() -> "Console":
 
 def fields(pairs: Sequence[tuple[str, object]]) -> None:
     """Names with their values, a line each, without those that are empty."""
-    there = [(name, value) for name, value in pairs if value not in (None, "", (), [])]
-    width = max((cells(name) for name, _ in there), default=0)
-    for name, value in there:
+    shown = [(name, value) for name, value in pairs if value not in (None, "", (), [])]
+    width = max((cells(name) for name, _ in shown), default=0)
+    for name, value in shown:
         padded = name + " " * (width - cells(name))
         if on_terminal():
             from rich.text import Text
@@ -137,7 +147,7 @@ def fields(pairs: Sequence[tuple[str, object]]) -> None:
 
 
 def cells(text: str) -> int:
-    """How many columns a text takes on a terminal: a Chinese letter takes two."""
+    """Count the columns that a text takes on a terminal: a Chinese letter takes two."""
     return sum(2 if east_asian_width(letter) in "WF" else not combining(letter) for letter in text)
 
 

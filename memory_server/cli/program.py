@@ -50,9 +50,9 @@ VERBS: dict[str, dict[str, str]] = {
         "backup": "backup",
         "restore": "restore",
         "compact": "compact",
-        "import": "exchange",
-        "export": "exchange",
-        "merge": "exchange",
+        "import": "importing",
+        "export": "exporting",
+        "merge": "importing",
         "copy": "copying",
     },
     "Assistants": {

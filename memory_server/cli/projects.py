@@ -8,6 +8,7 @@ import click
 
 from memory_server.cli import options, output
 from memory_server.cli.answers import ProjectsAnswer
+from memory_server.cli.importing import tried
 from memory_server.cli.opened import rows
 from memory_server.cli.program import Verbs, verb
 from memory_server.domain.project import Listed, Moved
@@ -73,8 +74,6 @@ def join_command(settings: Settings, source: str, target: str, dry_run: bool) ->
 def _joining(settings: Settings, dry_run: bool) -> Iterator["Reader | Services"]:
     """A trial works on a copy of the file."""
     if dry_run:
-        from memory_server.cli.importing import tried
-
         with tried(settings, dry_run) as services:
             yield services
         return

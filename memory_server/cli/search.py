@@ -7,21 +7,22 @@ import click
 from memory_server.cli import options, output
 from memory_server.cli.answers import SearchAnswer
 from memory_server.cli.opened import caller, search_of
-from memory_server.cli.output import Column
+from memory_server.cli.output import Column, Columns
 from memory_server.cli.program import verb
+from memory_server.domain.memory import Memory
 from memory_server.domain.ranking import Hit
 from memory_server.settings import Settings
 
 MOST = 10
 """Memories that are shown where no number is asked for: of these only what is likely to answer."""
 
-COLUMNS = (
-    Column("id", "cyan"),
-    Column("score", right=True),
-    Column("when", "dim"),
-    Column("type", "green"),
-    Column("project", "dim"),
-    Column("text", rest=True),
+COLUMNS: Columns[Hit] = (
+    Column("id", lambda hit: f"m{hit.memory.id}", "cyan"),
+    Column("score", lambda hit: f"{hit.score:.2f}", right=True),
+    Column("when", lambda hit: output.moment(hit.memory.occurred_at), "dim"),
+    Column("type", lambda hit: hit.memory.type.value, "green"),
+    Column("project", lambda hit: hit.memory.project, "dim"),
+    Column("text", lambda hit: _mark(hit.memory) + hit.content, fills=True),
 )
 
 
@@ -44,35 +45,30 @@ COLUMNS = (
 @click.option("--meaning", is_flag=True, help=options.MEANING)
 @options.json_option
 def search_command(
-    settings: Settings, query: tuple[str, ...], limit: int | None, meaning: bool, as_json: bool, **given: Any
+    settings: Settings,
+    query: tuple[str, ...],
+    limit: int | None,
+    meaning: bool,
+    as_json: bool,
+    **filters: Any,
 ) -> None:
     """Find memories, best first: by words, and by meaning where a server of the file runs."""
     with search_of(settings, meaning) as (search, mode):
-        found = search.search(
+        result = search.search(
             " ".join(query),
-            options.filter_of(given),
+            options.filter_of(filters),
             limit or MOST,
             mode,
             likely=limit is None,
             caller=caller(settings),
         )
-    worse = output.degraded(found.degraded)
+    degraded = output.degraded(result.degraded)
     if as_json:
-        output.as_json(SearchAnswer(found.hits, found.embedder, found.note, worse))
+        output.as_json(SearchAnswer(result.hits, result.embedder, result.note, degraded))
         return
-    output.table(COLUMNS, [_row(hit) for hit in found.hits])
-    output.note(found.note or (None if found.hits else "No memory was found."))
-    output.note(worse)
+    output.table(COLUMNS, result.hits)
+    output.note(result.note or (None if result.hits else "No memory was found."), degraded)
 
 
-def _row(hit: Hit) -> tuple[object, ...]:
-    memory = hit.memory
-    replaced = f"(superseded by m{memory.superseded_by}) " if memory.superseded_by else ""
-    return (
-        f"m{memory.id}",
-        f"{hit.score:.2f}",
-        output.moment(memory.occurred_at),
-        memory.type.value,
-        memory.project,
-        replaced + hit.content,
-    )
+def _mark(memory: Memory) -> str:
+    return f"(superseded by m{memory.superseded_by}) " if memory.superseded_by else ""

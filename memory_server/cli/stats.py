@@ -5,19 +5,19 @@ import click
 from memory_server.cli import options, output
 from memory_server.cli.answers import CallLine, CallsAnswer, StatsAnswer
 from memory_server.cli.opened import caller, opened, rows
-from memory_server.cli.output import Column
+from memory_server.cli.output import Column, Columns
 from memory_server.cli.program import verb
 from memory_server.settings import Settings
 
-COLUMNS = (
-    Column("tool", "cyan"),
-    Column("calls", right=True),
-    Column("refused", right=True),
-    Column("failed", right=True),
-    Column("degraded", right=True),
-    Column("timed out", right=True),
-    Column("p50 ms", right=True),
-    Column("p95 ms", right=True),
+COLUMNS: Columns[CallLine] = (
+    Column("tool", lambda line: line.tool, "cyan"),
+    Column("calls", lambda line: f"{line.calls:,}", right=True),
+    Column("refused", lambda line: f"{line.refused:,}", right=True),
+    Column("failed", lambda line: f"{line.failed:,}", right=True),
+    Column("degraded", lambda line: f"{line.degraded:,}", right=True),
+    Column("timed out", lambda line: f"{line.timed_out:,}", right=True),
+    Column("p50 ms", lambda line: _milliseconds(line.p50), right=True),
+    Column("p95 ms", lambda line: _milliseconds(line.p95), right=True),
 )
 
 
@@ -53,19 +53,19 @@ def stats_command(settings: Settings, project: str | None, of_calls: bool, days:
         return
     with opened(settings) as services:
         services.queue.go_without()
-        found = services.memories.statistics(project, caller(settings))
+        statistics = services.memories.statistics(project, caller(settings))
         coverage = services.queue.kept()
     answer = StatsAnswer(
-        found.total,
-        dict(found.by_type),
-        dict(found.by_project),
+        statistics.total,
+        dict(statistics.by_type),
+        dict(statistics.by_project),
         coverage.embedder,
         coverage.embedded,
         coverage.waiting,
         str(settings.db),
-        found.size or 0,
-        dict(found.jobs),
-        found.note,
+        statistics.size or 0,
+        dict(statistics.jobs),
+        statistics.note,
     )
     if as_json:
         output.as_json(answer)
@@ -87,16 +87,13 @@ def stats_command(settings: Settings, project: str | None, of_calls: bool, days:
 
 def _tell_calls(settings: Settings, days: int, as_json: bool) -> None:
     with rows(settings) as services:
-        found = services.calls.select(days)
-    lines = tuple(CallLine.of(tool, calls) for tool, calls in found.items())
+        lines = tuple(CallLine.of(tool, calls) for tool, calls in services.calls.select(days).items())
     if as_json:
         output.as_json(CallsAnswer(days, lines))
         return
-    output.table(COLUMNS, [_row(each) for each in lines])
+    output.table(COLUMNS, lines)
     output.note(None if lines else f"There were no calls in the last {days} days.")
 
 
-def _row(line: CallLine) -> list[object]:
-    counts = (line.calls, line.refused, line.failed, line.degraded, line.timed_out)
-    times = ("-" if each is None else f"{each:,.0f}" for each in (line.p50, line.p95))
-    return [line.tool, *(f"{each:,}" for each in counts), *times]
+def _milliseconds(time: float | None) -> str:
+    return "-" if time is None else f"{time:,.0f}"

@@ -5,21 +5,21 @@ import click
 from memory_server.cli import options, output
 from memory_server.cli.answers import StatedToken, TokensAnswer
 from memory_server.cli.opened import caller, rows
-from memory_server.cli.output import Column
+from memory_server.cli.output import Column, Columns
 from memory_server.cli.program import Verbs, verb
 from memory_server.domain import rights
-from memory_server.domain.token import State, Token, TokenDraft
+from memory_server.domain.token import Token, TokenDraft
 from memory_server.settings import Settings
 
-COLUMNS = (
-    Column("id", "cyan"),
-    Column("name", "green"),
-    Column("token", "dim"),
-    Column("projects"),
-    Column("may"),
-    Column("state", "yellow"),
-    Column("expires", "dim"),
-    Column("last used", "dim"),
+COLUMNS: Columns[StatedToken] = (
+    Column("id", lambda line: line.token.id, "cyan"),
+    Column("name", lambda line: line.token.name, "green"),
+    Column("token", lambda line: f"{line.token.prefix}…", "dim"),
+    Column("projects", lambda line: _projects(line.token)),
+    Column("may", lambda line: _may(line.token)),
+    Column("state", lambda line: line.state.value, "yellow"),
+    Column("expires", lambda line: output.moment(line.token.expires_at) or "-", "dim"),
+    Column("last used", lambda line: line.token.last_used or "-", "dim"),
 )
 
 
@@ -61,10 +61,10 @@ def add_command(
         raise click.UsageError("Say which projects the token is for: --project PROJECT, or --all-projects.")
     draft = TokenDraft(name, projects or None, read_only, expires, shared)
     with rows(settings, makes=True) as services:
-        token, kept = services.tokens.add(draft, caller(settings))
-    output.say(token)
+        secret, token = services.tokens.add(draft, caller(settings))
+    output.say(secret)
     output.note(
-        f"Token {kept.id} is for {kept.name}: {_may(kept)}, {_projects(kept)}. Copy it now: it is shown only once."
+        f"Token {token.id} is for {token.name}: {_may(token)}, {_projects(token)}. Copy it now: it is shown only once."
     )
 
 
@@ -73,12 +73,12 @@ def add_command(
 def list_command(settings: Settings, as_json: bool) -> None:
     """List the tokens by their first characters: for whom they are and what they allow."""
     with rows(settings) as services:
-        found = services.tokens.select()
+        tokens = [StatedToken(token, state) for token, state in services.tokens.select()]
     if as_json:
-        output.as_json(TokensAnswer([StatedToken(*each) for each in found]))
+        output.as_json(TokensAnswer(tokens))
         return
-    output.table(COLUMNS, [_row(*each) for each in found])
-    output.note(None if found else "There are no tokens.")
+    output.table(COLUMNS, tokens)
+    output.note(None if tokens else "There are no tokens.")
 
 
 @verb("revoke", examples=("memory-server token revoke 2", "memory-server token revoke ada"))
@@ -86,10 +86,10 @@ def list_command(settings: Settings, as_json: bool) -> None:
 def revoke_command(settings: Settings, which: str) -> None:
     """Make tokens invalid for good. WHICH is an id, the beginning of a token, or a name: all tokens of that person."""
     with rows(settings) as services:
-        found = services.tokens.revoke(which)
-    for each in found:
+        tokens = services.tokens.revoke(which)
+    for token in tokens:
         output.say(
-            f"Token {each.id} of {each.name} ({each.prefix}…) is revoked. Servers refuse it from now on."
+            f"Token {token.id} of {token.name} ({token.prefix}…) is revoked. Servers refuse it from now on."
         )
 
 
@@ -98,14 +98,8 @@ def token_command() -> None:
     """Say who may reach the memory over HTTP."""
 
 
-for each in (add_command, list_command, revoke_command):
-    token_command.add_command(each)
-
-
-def _row(token: Token, state: State) -> list[str]:
-    expires = output.moment(token.expires_at) or "-"
-    cells = [token.name, f"{token.prefix}…", _projects(token), _may(token), state.value, expires]
-    return [str(token.id), *cells, token.last_used or "-"]
+for command in (add_command, list_command, revoke_command):
+    token_command.add_command(command)
 
 
 def _may(token: Token) -> str:

@@ -5,17 +5,17 @@ import click
 from memory_server.cli import options, output
 from memory_server.cli.answers import StatedTrigger, TriggersAnswer
 from memory_server.cli.opened import caller, opened
-from memory_server.cli.output import Column
+from memory_server.cli.output import Column, Columns
 from memory_server.cli.program import verb
 from memory_server.domain.long_term import Order
 from memory_server.settings import Settings
 
-COLUMNS = (
-    Column("name", "cyan"),
-    Column("state", "green"),
-    Column("woken", right=True),
-    Column("last", "dim"),
-    Column("prompt", rest=True),
+COLUMNS: Columns[StatedTrigger] = (
+    Column("name", lambda line: f"w:{line.memory.name}", "cyan"),
+    Column("state", lambda line: line.state, "green"),
+    Column("woken", lambda line: line.memory.fired_count, right=True),
+    Column("last", lambda line: output.moment(line.memory.fired_at), "dim"),
+    Column("prompt", lambda line: line.memory.prompt, fills=True),
 )
 
 
@@ -29,7 +29,7 @@ COLUMNS = (
 )
 @click.option(
     "--order",
-    type=options.Word([each.value for each in Order]),
+    type=options.Word([order.value for order in Order]),
     default="name",
     show_default=True,
     help="What comes first.",
@@ -42,31 +42,16 @@ def triggers_command(settings: Settings, order: str, offset: int, as_json: bool)
     `memory-server show w:NAME` shows a trigger whole, and when and why it woke.
     """
     with opened(settings) as services:
-        found = services.long_term.select(None, caller(settings), Order(order), offset)
-    lines = [StatedTrigger(memory, memory.state(found.now)) for memory in found.memories]
-    worse = output.degraded(found.degraded)
+        result = services.long_term.select(None, caller(settings), Order(order), offset)
+    lines = [StatedTrigger(memory, memory.state(result.now)) for memory in result.memories]
+    degraded = output.degraded(result.degraded)
     if as_json:
-        output.as_json(TriggersAnswer(lines, found.more, worse))
+        output.as_json(TriggersAnswer(lines, result.more, degraded))
         return
-    output.table(
-        COLUMNS,
-        [
-            (
-                f"w:{memory.name}",
-                line.state,
-                memory.fired_count,
-                output.moment(memory.fired_at),
-                memory.prompt,
-            )
-            for line in lines
-            for memory in (line.memory,)
-        ],
+    output.table(COLUMNS, lines)
+    output.note(
+        None if lines else "There is none.",
+        f"{result.more} more: --offset {offset + len(lines)}." if result.more else None,
+        *(f"w:{memory.name}: {memory.error}" for memory in result.memories if memory.error),
+        degraded,
     )
-    if not lines:
-        output.note("There is none.")
-    if found.more:
-        output.note(f"{found.more} more: --offset {offset + len(lines)}.")
-    for memory in found.memories:
-        if memory.error:
-            output.note(f"w:{memory.name}: {memory.error}")
-    output.note(worse)

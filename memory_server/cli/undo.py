@@ -31,9 +31,8 @@ class ChangeIds(click.ParamType[tuple[ChangeId, ChangeId]]):
         self, value: object, param: click.Parameter | None, ctx: click.Context | None
     ) -> tuple[ChangeId, ChangeId]:
         text = str(value)
-        found = _RANGE.fullmatch(text)
-        ends = (read_id(found[1]), read_id(found[2])) if found else (read_id(text), read_id(text))
-        first, last = ends
+        ends = _RANGE.fullmatch(text)
+        first, last = map(read_id, ends.groups() if ends else (text, text))
         if first is None or last is None or first.origin is not last.origin or first.row > last.row:
             self.fail(
                 f"{text!r} is no change. `memory-server log` shows d12, c3 or h7; a range is c3..c7.",
@@ -88,33 +87,34 @@ def undo_command(
         raise click.UsageError(
             "Name changes, or choose them by --last, --since, --until, --project and --by."
         )
-    wanted = ChangeFilter(project, by, since, until, undone=True)
     who = caller(settings)
     with rows(settings) as services:
         if changes:
-            found = services.changes.find([id for each in changes for id in _within(services, *each)])
+            ids = [id for ends in changes for id in _within(services, *ends)]
+            chosen = services.changes.find(ids)
         else:
-            found = services.changes.select(wanted, last or (MOST + 1 if chooses else 1), who).changes
-        if not found:
+            undoable = ChangeFilter(project, by, since, until, undone=True)
+            chosen = services.changes.select(undoable, last or (MOST + 1 if chooses else 1), who).changes
+        if not chosen:
             output.say("There is nothing to undo.")
             return
-        if len(found) > MOST:
+        if len(chosen) > MOST:
             raise click.UsageError(
                 f"These are more than {MOST:,} changes. Begin with the latest: --last {MOST}."
             )
         all_since = since is not None and last is None and until is None and by is None
-        _undo(services, found, dry_run, yes or bool(changes), who, all_since)
+        _undo(services, chosen, dry_run, yes or bool(changes), who, all_since)
 
 
 def _undo(
-    services: "Reader", found: Sequence[Change], dry_run: bool, agreed: bool, who: Caller, all_since: bool
+    services: "Reader", changes: Sequence[Change], dry_run: bool, agreed: bool, who: Caller, all_since: bool
 ) -> None:
-    output.table(log.COLUMNS, [log.row(each) for each in found])
+    output.table(log.COLUMNS, changes)
     if dry_run:
-        output.note(f"Undone would be: {len(found)}. Nothing was changed.")
+        output.note(f"Undone would be: {len(changes)}. Nothing was changed.")
         return
     output.confirm("Undo this?", agreed, "--yes, or name the changes")
-    done = services.changes.undo([each.id for each in found if each.id is not None], who, all_since)
+    done = services.changes.undo([change.id for change in changes if change.id is not None], who, all_since)
     output.note(f"Undone: {len(done)}.")
 
 
@@ -122,6 +122,6 @@ def _within(services: "Reader", first: ChangeId, last: ChangeId) -> list[ChangeI
     """The changes from one to another. Of a range those count that are there."""
     if first == last:
         return [first]
-    there = services.changes.select(ChangeFilter(undone=True), MOST).changes
-    found = [each.id for each in there if each.id is not None and first <= each.id <= last]
-    return found or [first]
+    changes = services.changes.select(ChangeFilter(undone=True), MOST).changes
+    ids = [change.id for change in changes if change.id is not None and first <= change.id <= last]
+    return ids or [first]
