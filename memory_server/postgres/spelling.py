@@ -9,8 +9,10 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Final
 
+from memory_server.postgres import word_rows
 from memory_server.postgres.tx import Tx
 from memory_server.storage.statements import Row, Values
+from memory_server.storage.words import Index
 
 _DIFFERENT: Final = re.compile(
     r"""
@@ -18,15 +20,18 @@ _DIFFERENT: Final = re.compile(
     | (?P<text> '[^']*' )
     | (?P<without> NOT \s )? IN \s \( SELECT \s value \s FROM \s json_each\( : (?P<array> \w+ ) \) \)
     | (?<! [:\w] ) : (?P<name> [a-z]\w* )
-    | (?P<word> \b main\. | \b ON \s CONFLICT \s \( | \b julianday\( | \b char\( (?=31) | % )
+    | (?P<word> \b main\. | \b ON \s CONFLICT \s \( | \b julianday\( | \b ifnull\( | \b char\( (?=31) | % )
     """,
     re.VERBOSE,
 )
+
+_WRITERS: Final = {Index.TURN: word_rows.write_turn, Index.FACT: word_rows.write_fact}
 
 _WORDS: Final = {
     "main.": "",  # rights are rules of its tables, not views before them
     "ON CONFLICT (": "ON CONFLICT (tenant_id, ",
     "julianday(": "as_moment(",
+    "ifnull(": "coalesce(",  # an index of SQLite knows its expression by this word
     "char(": "chr(",
     "%": "%%",
 }
@@ -96,3 +101,6 @@ class Spelled:
 
     def change(self, sql: str, values: Values = ()) -> int:
         return self.tx.execute(spelled(sql), values)
+
+    def write_words(self, index: Index, id: int, first: str, second: str) -> None:
+        _WRITERS[index](self.tx, id, first, second)

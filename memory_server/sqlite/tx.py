@@ -12,6 +12,7 @@ from memory_server.domain.caller import Person
 from memory_server.errors import Hint, Mend, Problem, Unavailable
 from memory_server.storage.statements import Statements
 from memory_server.storage.together import Together, in_turn
+from memory_server.storage.words import Index
 
 Value = str | int | float | bytes | None
 Values = Sequence[Value] | Mapping[str, Value]
@@ -147,6 +148,9 @@ class Tx:
     def array(self, values: Iterable[Any]) -> str:
         """Return a list as one value, for `json_each`."""
         return json.dumps(list(values))
+
+    def write_words(self, index: Index, id: int, first: str, second: str) -> None:
+        """Nothing: triggers of the file index a text."""
 
     @property
     def statements(self) -> Statements:

@@ -211,14 +211,6 @@ class Timeline(Protocol):
         ...
 
 
-class Written(Protocol):
-    """What was written last, over all kinds that answer questions."""
-
-    def newest(self) -> tuple[int, ...]:
-        """Numbers that change whenever a memory, a fact or a turn is stored or changes its text."""
-        ...
-
-
 class Origins(Protocol):
     """The table `origins`: from where an imported item comes, and by which ids it is known in other databases."""
 

@@ -10,13 +10,9 @@ from memory_server.domain.long_term import (
     LongTermId,
     LongTermMemory,
     Order,
-    Wake,
     Watch,
 )
 from memory_server.storage.short_term import ConversationId
-
-KEPT_WAKES = 10_000
-"""Wakes that are kept: about two megabytes. The oldest ones go first."""
 
 
 class LongTerm(Protocol):
@@ -71,23 +67,3 @@ class WritableLongTerm(LongTerm, Protocol):
     def mark_judged(
         self, id: LongTermId, error: str | None, failures: int, quarantined_until: str | None
     ) -> None: ...
-
-
-class Wakes(Protocol):
-    """The table `wakes`: the latest wakes of long-term memories."""
-
-    def select(self, memory: LongTermId, limit: int) -> list[Wake]:
-        """The latest wakes of a memory, the last one first."""
-        ...
-
-    def last(self, memories: Sequence[LongTermId], session: str | None) -> dict[LongTermId, str]:
-        """When each of these memories was woken last in a session, if it was."""
-        ...
-
-
-class WritableWakes(Wakes, Protocol):
-    """The same in a transaction that writes."""
-
-    def insert(self, woken: Sequence[tuple[LongTermId, str]], caller: Caller) -> None:
-        """Add the wakes of one search, each with its reason; a memory that was deleted meanwhile is left out."""
-        ...

@@ -9,18 +9,7 @@ from memory_server.domain.digest import Note
 from memory_server.domain.embedding import Vector
 from memory_server.domain.learning import How, Learnt, Uses
 from memory_server.domain.memory import Filter, Memory, MemoryDraft, MemoryId, MemoryType, Past
-from memory_server.domain.recall import Recallable
 from memory_server.storage.vectors import Effort
-
-
-@dataclass(frozen=True, slots=True)
-class Row:
-    """Where something is, and when it was."""
-
-    kind: Recallable
-    id: int
-    at: str
-    project: str
 
 
 class Memories(Protocol):
@@ -177,16 +166,6 @@ class Standing(Protocol):
         standing:
         first of the group that can have the highest score, and no further than one can still be among those wanted.
         """
-        ...
-
-
-class Newest(Protocol):
-    """What was written last of the kinds that are no memories, of all projects or of one."""
-
-    def select(
-        self, kind: Recallable, project: str | None, since: str | None, until: str | None, limit: int
-    ) -> list[Row]:
-        """The newest of a kind, the latest first; `project` None is all of them."""
         ...
 
 

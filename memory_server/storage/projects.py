@@ -4,7 +4,6 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Protocol
 
-from memory_server.domain.change import Kind
 from memory_server.domain.project import Listed, Moved
 from memory_server.project.address import is_path
 
@@ -103,12 +102,4 @@ class WritableJoinedProjects(JoinedProjects, Protocol):
 
     def finish(self, source: Known, target: Known, memories: int) -> Moved:
         """Move all else, and let every name and key of the source lead to the target."""
-        ...
-
-
-class Completing(Protocol):
-    """What half-written ids may become: rows of several tables by the first digits of their id."""
-
-    def numbered(self, kind: Kind, digits: str, project: str, limit: int) -> list[tuple[int, str]]:
-        """The newest rows whose id begins so, those of a project first, each with the beginning of its text."""
         ...

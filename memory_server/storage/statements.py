@@ -5,14 +5,17 @@ They are written as SQLite reads them; on a file nothing is changed. PostgreSQL 
 
 - names its values: `:project`. A list is `IN (SELECT value FROM json_each(:ids))` with the value `tx.array(ids)`.
 - writes to `main.TABLE` where a view for the rights of a person hides the table: reads go through the view.
-- uses what both know: `coalesce`, `CASE`, `count(*) FILTER (WHERE …)`, `IS NOT DISTINCT FROM`, `ON CONFLICT`,
-  `RETURNING`, `true`, and `NULLS FIRST` or `NULLS LAST` where an ordered column can be NULL.
+- uses `ifnull` and `julianday` as the indexes do, and else what both know: `coalesce`, `CASE`, `true`, `RETURNING`,
+  `count(*) FILTER (WHERE …)`, `IS NOT DISTINCT FROM`, `ON CONFLICT`, and `NULLS FIRST` or `NULLS LAST` where an ordered
+  column can be NULL.
 
 What needs more than this has a class in each store.
 """
 
 from collections.abc import Iterable, Mapping
 from typing import Any, Protocol
+
+from memory_server.storage.words import Index
 
 Values = Mapping[str, Any] | tuple[()]
 """The values of a statement by their names."""
@@ -71,4 +74,8 @@ class Statements(Protocol):
 
     def change(self, sql: str, values: Values = ..., /) -> int:
         """Run a statement that writes, and return how many rows it changed itself, without those of triggers."""
+        ...
+
+    def write_words(self, index: Index, id: int, first: str, second: str, /) -> None:
+        """Index the two texts of a row anew, for searches. On a file this does nothing: triggers do it there."""
         ...

@@ -37,16 +37,13 @@ if TYPE_CHECKING:
         WritableChanges,
         WritableOrigins,
         WritableTrash,
-        Written,
     )
-    from memory_server.storage.learning import OpenQuestions, WritableOpenQuestions
-    from memory_server.storage.long_term import LongTerm, Wakes, WritableLongTerm, WritableWakes
+    from memory_server.storage.long_term import LongTerm, WritableLongTerm
     from memory_server.storage.memories import (
         Digests,
         Memories,
         MemoryCounts,
         MemoryUses,
-        Newest,
         Peers,
         Standing,
         WritableDigests,
@@ -55,7 +52,6 @@ if TYPE_CHECKING:
         WritableMemoryUses,
     )
     from memory_server.storage.projects import (
-        Completing,
         JoinedProjects,
         Projects,
         WritableJoinedProjects,
@@ -68,18 +64,18 @@ if TYPE_CHECKING:
         WritableShortTerm,
     )
     from memory_server.storage.tables.call_counts import CallCounts, WritableCallCounts
+    from memory_server.storage.tables.completing import Completing
     from memory_server.storage.tables.erasures import Erasures, WritableErasures
+    from memory_server.storage.tables.hook_captures import HookCaptures, WritableHookCaptures
+    from memory_server.storage.tables.hook_injections import HookInjections, WritableHookInjections
     from memory_server.storage.tables.job_problems import JobProblems, WritableJobProblems
+    from memory_server.storage.tables.newest import Newest
+    from memory_server.storage.tables.open_questions import OpenQuestions, WritableOpenQuestions
     from memory_server.storage.tables.server_days import ServerDays, WritableServerDays
     from memory_server.storage.tables.tokens import Tokens, WritableTokens
-    from memory_server.storage.turns import (
-        HookCaptures,
-        HookInjections,
-        Turns,
-        WritableHookCaptures,
-        WritableHookInjections,
-        WritableTurns,
-    )
+    from memory_server.storage.tables.turns import Turns, WritableTurns
+    from memory_server.storage.tables.wakes import Wakes, WritableWakes
+    from memory_server.storage.tables.written import Written
     from memory_server.storage.vectors import Embeddings, WritableEmbeddings
     from memory_server.storage.words import WordHits, Words
 

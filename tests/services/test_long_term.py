@@ -455,7 +455,7 @@ def test_each_wake_is_kept_with_its_client_and_its_reason_but_nothing_of_what_wa
 def test_the_table_of_wakes_does_not_grow_beyond_its_limit(
     long_term: LongTermService, database: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("memory_server.storage.long_term.KEPT_WAKES", 5)
+    monkeypatch.setattr("memory_server.storage.tables.wakes.MOST", 5)
     for number in range(4):
         add(long_term, f"always {number}")
     for _ in range(3):

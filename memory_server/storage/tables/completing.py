@@ -1,9 +1,9 @@
-"""What half-written ids may become: rows of several tables by the first digits of their id."""
+"""Completions of half-written ids: rows of several tables by the first digits of their id."""
 
 from dataclasses import dataclass
 
 from memory_server.domain.change import Kind
-from memory_server.postgres.tx import Tx
+from memory_server.storage.statements import Statements
 
 SHOWN = 60
 """Characters of a text that stands beside an id."""
@@ -18,20 +18,21 @@ _TABLES = {
 
 @dataclass(frozen=True, slots=True)
 class Completing:
-    """What half-written ids may become: rows of several tables by the first digits of their id."""
+    """Completions of half-written ids: rows of several tables by the first digits of their id."""
 
-    tx: Tx
+    tx: Statements
 
     def numbered(self, kind: Kind, digits: str, project: str, limit: int) -> list[tuple[int, str]]:
+        """Return the newest rows whose id begins so, those of a project first, with the beginning of their texts."""
         table, text, place = _TABLES[kind]
         rows = self.tx.rows(
             f"""
-            SELECT id, left({text}, {SHOWN})
+            SELECT id, substr({text}, 1, {SHOWN})
             FROM {table}
-            WHERE starts_with(id::text, %s)
-            ORDER BY {place} = %s DESC, id DESC
-            LIMIT %s
+            WHERE substr(CAST(id AS text), 1, length(:digits)) = :digits
+            ORDER BY {place} = :project DESC, id DESC
+            LIMIT :limit
             """,
-            (digits, project, limit),
+            {"digits": digits, "project": project, "limit": limit},
         )
-        return [(id, text) for id, text in rows]
+        return [(id, beginning) for id, beginning in rows]

@@ -1,0 +1,103 @@
+"""The table `hook_injections`: what hooks have put into the context of which session."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from memory_server.domain.injection import Injected, Injection, Logged
+from memory_server.storage.statements import Statements
+
+_TEXT = """
+    CASE i.kind
+        WHEN 'memory' THEN (SELECT m.content FROM memories AS m WHERE m.id = i.item_id)
+        WHEN 'fact' THEN (SELECT f.key || ': ' || f.value FROM facts AS f WHERE f.id = i.item_id)
+        WHEN 'turn' THEN (SELECT t.summary FROM turns AS t WHERE t.id = i.item_id)
+        WHEN 'woken' THEN (SELECT m.name || ': ' || m.prompt FROM long_term_memories AS m WHERE m.id = i.item_id)
+        WHEN 'suggestion' THEN (SELECT m.text FROM short_term_memories AS m WHERE m.id = i.item_id)
+    END
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class HookInjections:
+    """The table `hook_injections`: what hooks have put into the context of which session."""
+
+    tx: Statements
+
+    def in_context(self, session: str) -> set[tuple[Injected, int]]:
+        """Return what a session has been told and still has in its context."""
+        rows = self.tx.rows(
+            "SELECT kind, item_id FROM hook_injections WHERE session = :session AND in_context",
+            {"session": session},
+        )
+        return {(Injected(kind), id) for kind, id in rows}
+
+    def memories(self, session: str) -> dict[int, bool]:
+        """Return the memories that a session was told; true for those that only a briefing told."""
+        rows = self.tx.rows(
+            """
+            SELECT item_id, count(*) FILTER (WHERE event <> 'SessionStart') = 0
+            FROM hook_injections
+            WHERE session = :session AND kind = 'memory'
+            GROUP BY item_id
+            """,
+            {"session": session},
+        )
+        return {id: bool(briefed) for id, briefed in rows}
+
+    def was_suggested(self, session: str, id: int) -> bool:
+        """True if a session was told, ever, that something stated in a turn is not stored."""
+        row = self.tx.row(
+            """
+            SELECT 1
+            FROM hook_injections
+            WHERE session = :session AND kind = 'suggestion' AND item_id = :id
+            LIMIT 1
+            """,
+            {"session": session, "id": id},
+        )
+        return row is not None
+
+    def newest(self, limit: int) -> list[Logged]:
+        """Return the last that were said, the latest first; not the parts of a briefing."""
+        rows = self.tx.rows(
+            f"""
+            SELECT i.injected_at, i.session, i.event, i.kind, i.tokens, {_TEXT}
+            FROM hook_injections AS i
+            WHERE i.event <> 'SessionStart' OR i.kind = 'briefing'
+            ORDER BY i.id DESC
+            LIMIT :limit
+            """,
+            {"limit": limit},
+        )
+        return [Logged(*row) for row in rows]
+
+
+@dataclass(frozen=True, slots=True)
+class WritableHookInjections(HookInjections):
+    """The same in a transaction that writes."""
+
+    def insert(self, session: str, injections: Sequence[Injection]) -> None:
+        self.tx.send_each(
+            """
+            INSERT INTO hook_injections (session, event, kind, item_id, tokens, injected_at)
+            VALUES (:session, :event, :kind, :id, :tokens, :now)
+            """,
+            (
+                {
+                    "session": session,
+                    "event": injection.event,
+                    "kind": injection.kind.value,
+                    "id": injection.id,
+                    "tokens": injection.tokens,
+                    "now": self.tx.now,
+                }
+                for injection in injections
+            ),
+        )
+
+    def forget_context(self, session: str) -> None:
+        """Record that the client has emptied or shortened the context of a session: all may be said again."""
+        self.tx.send(
+            "UPDATE hook_injections SET in_context = false WHERE session = :session AND in_context",
+            {"session": session},
+        )

@@ -1,0 +1,73 @@
+"""The table `turns`."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from memory_server.domain.caller import Caller
+from memory_server.domain.turn import Turn, TurnDraft
+from memory_server.storage.statements import Statements
+from memory_server.storage.words import Index
+
+_COLUMNS = "id, message, summary, project, created_at, created_by, ifnull(occurred_at, created_at), session"
+
+
+@dataclass(frozen=True, slots=True)
+class Turns:
+    """The table `turns`."""
+
+    tx: Statements
+
+    def select(self, ids: Sequence[int]) -> list[Turn]:
+        """Return these turns, in the order given."""
+        rows = self.tx.rows(
+            f"SELECT {_COLUMNS} FROM turns WHERE id IN (SELECT value FROM json_each(:ids))",
+            {"ids": self.tx.array(ids)},
+        )
+        turns = {row[0]: Turn(*row) for row in rows}
+        return [turns[id] for id in ids if id in turns]
+
+    def newest(self, project: str, limit: int) -> list[Turn]:
+        """Return the turns of a project for which no digest stands, the latest first."""
+        rows = self.tx.rows(
+            f"""
+            SELECT {_COLUMNS}
+            FROM turns AS t
+            WHERE project = :project AND NOT EXISTS (
+                SELECT 1
+                FROM digested AS d
+                JOIN memories AS m ON m.id = d.digest_id
+                WHERE d.kind = 'turn' AND d.item_id = t.id
+            )
+            ORDER BY ifnull(occurred_at, created_at) DESC, id DESC
+            LIMIT :limit
+            """,
+            {"project": project, "limit": limit},
+        )
+        return [Turn(*row) for row in rows]
+
+
+@dataclass(frozen=True, slots=True)
+class WritableTurns(Turns):
+    """The same in a transaction that writes."""
+
+    def insert(self, draft: TurnDraft, caller: Caller) -> int:
+        """Store a turn with its words, and return its id."""
+        (id,) = self.tx.one(
+            """
+            INSERT INTO main.turns (message, summary, project, session, created_at, created_by, occurred_at, person)
+            VALUES (:message, :summary, :project, :session, :now, :author, :occurred_at, :owner)
+            RETURNING id
+            """,
+            {
+                "message": draft.message,
+                "summary": draft.summary,
+                "project": caller.project.name,
+                "session": draft.session or caller.session,
+                "now": self.tx.now,
+                "author": caller.author,
+                "occurred_at": draft.occurred_at,
+                "owner": self.tx.owner,
+            },
+        )
+        self.tx.write_words(Index.TURN, id, draft.summary, draft.message)
+        return int(id)
