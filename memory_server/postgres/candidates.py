@@ -74,8 +74,7 @@ class Candidates:
         Where the project is small, or `always`: all texts whose memories fulfil `clause`, which has these `values`.
         """
         tables = TABLES[kind]
-        lookups = [(number, terms.lookup(self.tx.tenant, text)) for number, text in enumerate(term_texts)]
-        numbered_lookups = [(number, lookup) for number, lookup in lookups if lookup is not None]
+        numbered_lookups = terms.lookups(self.tx.tenant, [(text,) for text in term_texts])
         postings = [Posting(_NOBODY, np.zeros(0), 0) for _ in term_texts]
         visible = "true"
         if self.tx.person is not None:

@@ -1,4 +1,4 @@
-"""The spaces, their vectors, and the queue of what is still to embed."""
+"""The spaces, their vectors, and the queue of texts that wait for an embedding."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import astuple, dataclass, fields
@@ -9,11 +9,11 @@ from memory_server.domain.embedding import Embedded, Space, Vector
 from memory_server.postgres.embedded import TABLES, as_text, from_bytes
 from memory_server.postgres.nearest import NearestQuery, cosine
 from memory_server.postgres.tx import Answer, Tx, Value
-from memory_server.storage.vectors import SEARCHING, Effort, KnownSpace, TextFilter, Waiting
+from memory_server.storage.vectors import SEARCHING, Effort, KnownSpace, TextFilter, Waiting, best_cosines
 
 MOST_INDEXED_AT_ONCE = 100_000
-"""A server builds the index of a table with at most so many vectors: that takes less than half a minute, in which
-nobody can write to the table."""
+"""Vectors of a table, up to which a server builds its index: that takes less than half a minute, in which nobody can
+write to the table."""
 
 _SPACE_FIELDS = [field.name for field in fields(Space)]
 _SPACE_COLUMNS = ", ".join(_SPACE_FIELDS)
@@ -24,7 +24,7 @@ def _known(row: tuple[Any, ...]) -> KnownSpace:
 
 
 def _every_table() -> Iterator[str]:
-    """All tables of vectors, and all queues."""
+    """Name all tables of vectors, and all queues."""
     for tables in TABLES.values():
         yield from (*tables.embedded.values(), tables.queue)
     yield "part_embeddings"
@@ -32,7 +32,7 @@ def _every_table() -> Iterator[str]:
 
 @dataclass(frozen=True, slots=True)
 class Embeddings:
-    """The spaces, their vectors, and the queue of what is still to embed."""
+    """The table of `tx.embeddings`: see `storage.vectors.WritableEmbeddings`."""
 
     tx: Tx
 
@@ -48,11 +48,11 @@ class Embeddings:
         return [_known(row) for row in rows]
 
     def open_space(self, space: Space) -> KnownSpace:
-        known = self.spaces()
-        for each in known:
-            if each.space.fingerprint == space.fingerprint:
-                return each
-        state = "building" if known else "active"
+        known_spaces = self.spaces()
+        for known_space in known_spaces:
+            if known_space.space.fingerprint == space.fingerprint:
+                return known_space
+        state = "building" if known_spaces else "active"
         (id,) = self.tx.one(
             f"""
             INSERT INTO spaces (state, created_at, {_SPACE_COLUMNS})
@@ -138,7 +138,7 @@ class Embeddings:
         return int(self.tx.value(f"SELECT {' + '.join(counts)}", {"space": space_id}))
 
     def count_embedded(self, space_id: int, project: str | None = None) -> int:
-        found = self.tx.value(
+        count = self.tx.value(
             """
             SELECT
                 (
@@ -159,20 +159,20 @@ class Embeddings:
             """,
             {"space": space_id, "project": project},
         )
-        return int(found)
+        return int(count)
 
     def insert(self, space_id: int, embedded: Waiting, vectors: Sequence[Vector]) -> bool:
         return bool(self._insert(space_id, embedded, vectors).rows())
 
     def _insert(self, space_id: int, embedded: Waiting, vectors: Sequence[Vector]) -> Answer:
-        """The same, asked for and not waited for: a row where the vectors are kept."""
+        """Send the vectors; the answer has a row where they were stored, none where `insert` returns false."""
         tables = TABLES[embedded.kind]
         same = " AND ".join(f"{text} = %(text{number})s" for number, text in enumerate(tables.embedded))
         values: dict[str, Value] = {"space": space_id, "id": embedded.id, "now": self.tx.now}
         values |= {f"text{number}": text.decode() for number, text in enumerate(embedded.contents)}
-        first, *others = tables.embedded.values()
+        first, *other_tables = tables.embedded.values()
         inserted = []
-        for number, (table, vector) in enumerate(zip((first, *others), vectors, strict=False)):
+        for number, (table, vector) in enumerate(zip((first, *other_tables), vectors, strict=False)):
             values[f"vector{number}"] = as_text(vector)
             moment, now = (", created_at", ", %(now)s") if table == first else ("", "")
             inserted.append(
@@ -226,11 +226,11 @@ class Embeddings:
         kind: Embedded,
         space_id: int,
         query: Vector,
-        wanted: TextFilter,
+        filter: TextFilter,
         limit: int,
         effort: Effort = SEARCHING,
     ) -> dict[int, float]:
-        return NearestQuery(self.tx, kind, space_id, query, wanted, limit, effort).nearest().found()
+        return NearestQuery(self.tx, kind, space_id, query, filter, limit, effort).nearest().cosines()
 
     def cosines(self, space_id: int, query: Vector, ids: Sequence[int]) -> dict[int, float]:
         rows = self.tx.rows(
@@ -238,11 +238,10 @@ class Embeddings:
             SELECT e.memory_id, {cosine("e.vector")}
             FROM embeddings AS e
             WHERE e.space_id = %s AND e.memory_id = ANY (%s::bigint[])
-            ORDER BY 2 DESC NULLS LAST, 1 DESC
             """,
             (as_text(query), space_id, list(ids)),
         )
-        return {id: cosine for id, cosine in rows if cosine is not None}
+        return best_cosines(rows, len(ids))
 
     def vector_of(self, space_id: int, id: int) -> Vector | None:
         return self.vectors_of(space_id, [id]).get(id)

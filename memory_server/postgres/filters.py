@@ -1,4 +1,4 @@
-"""What a search wants, as clauses on the table of its kind."""
+"""Turns the filter of a search into SQL clauses on the table of its kind."""
 
 from typing import Any
 
@@ -10,33 +10,33 @@ from memory_server.storage.vectors import TextFilter
 Clauses = tuple[list[str], list[Any]]
 
 
-def conditions(wanted: TextFilter, now: str) -> Clauses:
-    """A filter as clauses on the table of its kind AS m, beside their values."""
-    match wanted:
+def conditions(filter: TextFilter, now: str) -> Clauses:
+    """Return the clauses of a filter on the table of its kind AS m, beside their values."""
+    match filter:
         case FactFilter():
-            return _facts(wanted, now)
+            return _facts(filter, now)
         case SaidFilter():
-            return _said(wanted)
+            return _said(filter)
         case Filter():
-            return memories(wanted)
+            return memories(filter)
 
 
-def memories(wanted: Filter) -> Clauses:
-    """The same on memories or turns."""
+def memories(filter: Filter) -> Clauses:
+    """Return the clauses of a filter on memories or turns AS m, beside their values."""
     clauses: list[str] = []
     values: list[Any] = []
-    if wanted.type is not None:
+    if filter.type is not None:
         clauses.append("m.type = %s")
-        values.append(wanted.type.value)
-    if wanted.project:
+        values.append(filter.type.value)
+    if filter.project:
         clauses.append("m.project = %s")
-        values.append(wanted.project)
-    elif wanted.project is not None:
+        values.append(filter.project)
+    elif filter.project is not None:
         clauses.append("(m.project IS NULL OR m.project = '')")
-    if wanted.min_importance is not None:
+    if filter.min_importance is not None:
         clauses.append("m.importance >= %s")
-        values.append(wanted.min_importance)
-    if wanted.tags:
+        values.append(filter.min_importance)
+    if filter.tags:
         clauses.append(
             """
             EXISTS (
@@ -46,16 +46,16 @@ def memories(wanted: Filter) -> Clauses:
             )
             """
         )
-        values.append(list(wanted.tags))
-    moments, others = _between("coalesce(m.occurred_at, m.created_at)", wanted.since, wanted.until)
-    return [*clauses, *moments], [*values, *others]
+        values.append(list(filter.tags))
+    moments, moment_values = _between("coalesce(m.occurred_at, m.created_at)", filter.since, filter.until)
+    return [*clauses, *moments], [*values, *moment_values]
 
 
-def _facts(wanted: FactFilter, now: str) -> Clauses:
-    """What has expired never passes."""
+def _facts(filter: FactFilter, now: str) -> Clauses:
+    """Return the clauses on facts AS m; an expired fact never passes."""
     clauses: list[str] = ["(m.expires_at IS NULL OR m.expires_at > %s)"]
     values: list[Any] = [now]
-    if wanted.homes is not None:
+    if filter.homes is not None:
         clauses.append(
             """
             m.id IN (
@@ -67,25 +67,25 @@ def _facts(wanted: FactFilter, now: str) -> Clauses:
             )
             """
         )
-        values += [[home.scope.value for home in wanted.homes], [home.owner for home in wanted.homes], now]
-    moments, others = _between("m.updated_at", wanted.since, wanted.until)
-    return [*clauses, *moments], [*values, *others]
+        values += [[home.scope.value for home in filter.homes], [home.owner for home in filter.homes], now]
+    moments, moment_values = _between("m.updated_at", filter.since, filter.until)
+    return [*clauses, *moments], [*values, *moment_values]
 
 
-def _said(wanted: SaidFilter) -> Clauses:
+def _said(filter: SaidFilter) -> Clauses:
     clauses: list[str] = []
     values: list[Any] = []
-    if wanted.conversations is not None:
+    if filter.conversations is not None:
         clauses.append("m.conversation_id IN (SELECT id FROM conversations WHERE name = ANY (%s))")
-        values.append(list(wanted.conversations))
-    moments, others = _between("m.said_at", wanted.since, wanted.until)
-    return [*clauses, *moments], [*values, *others]
+        values.append(list(filter.conversations))
+    moments, moment_values = _between("m.said_at", filter.since, filter.until)
+    return [*clauses, *moments], [*values, *moment_values]
 
 
 def _between(moment: str, since: str | None, until: str | None) -> Clauses:
-    found = [
-        (f"as_moment({moment}) {sign} as_moment(%s)", at)
-        for sign, at in ((">=", since), ("<", until))
-        if at is not None
+    bounds = [
+        (f"as_moment({moment}) {sign} as_moment(%s)", bound)
+        for sign, bound in ((">=", since), ("<", until))
+        if bound is not None
     ]
-    return [clause for clause, _ in found], [at for _, at in found]
+    return [clause for clause, _ in bounds], [bound for _, bound in bounds]

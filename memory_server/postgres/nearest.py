@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any, Final
 
 from memory_server.domain.embedding import Embedded, Vector
@@ -10,7 +11,7 @@ from memory_server.domain.memory import Filter
 from memory_server.postgres import filters
 from memory_server.postgres.embedded import TABLES, as_text
 from memory_server.postgres.tx import Answer, Tx
-from memory_server.storage.vectors import Effort, TextFilter
+from memory_server.storage.vectors import Effort, TextFilter, best_cosines
 
 EXACT: Final = 5_000
 """Up to so many texts every vector is compared: some 20 ms."""
@@ -21,7 +22,7 @@ To find 400 of the `rows` vectors that a filter lets pass, it looks at 400 x all
 much as a comparison. So both cost the same where rows² = 4,000 x all."""
 
 MANY: Final = 50_000
-"""The texts that a filter lets pass are counted up to so many; where there are as many, the index is used."""
+"""The texts that a filter lets pass are counted up to this number; where there are as many, the index is used."""
 
 PARTS: Final = "part_embeddings"
 
@@ -31,41 +32,36 @@ conversation has few."""
 
 
 def cosine(vector: str) -> str:
-    """The cosine of a column and a vector: rounded, as in SQLite. NULL where one of them has no length."""
+    """Return the SQL for the cosine of a column and a vector: rounded, as in SQLite; NULL where one has no length."""
     return f"round(nullif(1 - ({vector} <=> %s::vector), 'NaN')::numeric, 5)::float8"
 
 
 @dataclass(frozen=True, slots=True)
 class Nearest:
-    """The texts nearest to one vector, of several tables of vectors, asked for and not waited for."""
+    """The answers of the statements for one vector, one of each table of vectors; sent, not waited for."""
 
     answers: Sequence[Answer]
     limit: int
 
-    def found(self) -> dict[int, float]:
-        """The texts, best first, each with its cosine; where it has several vectors, with the greatest."""
-        best: dict[int, float] = {}
-        for answer in self.answers:
-            for id, cosine in answer.rows():
-                if cosine is not None:
-                    best[id] = max(cosine, best.get(id, cosine))
-        return dict(sorted(best.items(), key=lambda each: (-each[1], -each[0]))[: self.limit])
+    def cosines(self) -> dict[int, float]:
+        """Wait for the answers; return the cosines by text, best first."""
+        return best_cosines(chain.from_iterable(answer.rows() for answer in self.answers), self.limit)
 
 
 @dataclass(frozen=True, slots=True)
 class NearestQuery:
-    """What is wanted: the texts of a kind nearest to a vector, in a space."""
+    """A search for the texts of a kind that are nearest to a vector, in a space."""
 
     tx: Tx
     kind: Embedded
     space_id: int
     query: Vector
-    wanted: TextFilter
+    filter: TextFilter
     limit: int
     effort: Effort
 
     def nearest(self) -> Nearest:
-        """Send the statements; `found` of what this gives waits for their answers."""
+        """Send the statements; `Nearest.cosines` waits for their answers."""
         tables = TABLES[self.kind]
         sources = {
             table: (f"{table} AS e JOIN {tables.source} AS m ON m.id = e.{tables.id}", f"e.{tables.id}")
@@ -94,12 +90,12 @@ class NearestQuery:
 
     @property
     def _chosen(self) -> int:
-        """How many vectors the index chooses."""
+        """Number of vectors that the index chooses."""
         return max(self.effort.chosen, 2 * self.limit)
 
     def _all(self, source: str, id: str) -> Answer:
-        """Every vector of `source` is compared."""
-        clauses, values = filters.conditions(self.wanted, self.tx.now)
+        """Compare every vector of `source`."""
+        clauses, values = filters.conditions(self.filter, self.tx.now)
         return self.tx.ask(
             f"""
             SELECT {id}, {cosine("e.vector")}
@@ -112,29 +108,29 @@ class NearestQuery:
         )
 
     def _chosen_by_index(self, table: str, source: str, id: str) -> Answer:
-        """The index chooses candidates where there are many, cosine ranks them."""
+        """Let the index choose candidates where there are many; cosine ranks them."""
         text, dimensions = as_text(self.query), len(self.query)
-        clauses, values = filters.conditions(self.wanted, self.tx.now)
+        clauses, values = filters.conditions(self.filter, self.tx.now)
         where = " AND ".join(["e.space_id = %s", *clauses])
-        few, which = source, where
+        small_source, small_where = source, where
         if table != PARTS:  # to look for an array of ids takes half the time of a join
-            few, which = f"{table} AS e", "e.space_id = %s"
+            small_source, small_where = f"{table} AS e", "e.space_id = %s"
             if clauses:
                 texts = f"SELECT m.id FROM {TABLES[self.kind].source} AS m WHERE {' AND '.join(clauses)}"
-                which += f" AND {id} = ANY (ARRAY({texts}))"
-        number, number_values = self._number()
+                small_where += f" AND {id} = ANY (ARRAY({texts}))"
+        count, count_values = self._number()
         rows = "least(rows, nullif(c.reltuples, -1))" if table == PARTS else "rows"
         return self.tx.ask(
             f"""
             WITH size AS MATERIALIZED (
                 SELECT {rows} <= {EXACT} OR {rows}::float8 * {rows} < {DEARER} * greatest(c.reltuples, rows) AS is_small
-                FROM ({number}) AS wanted (rows), pg_class AS c
+                FROM ({count}) AS wanted (rows), pg_class AS c
                 WHERE c.oid = '{table}'::regclass
             ),
             chosen (id, vector) AS (
                 SELECT {id}, e.vector
-                FROM {few}
-                WHERE {which} AND (SELECT is_small FROM size)
+                FROM {small_source}
+                WHERE {small_where} AND (SELECT is_small FROM size)
                 UNION ALL
                 SELECT id, vector
                 FROM (
@@ -152,7 +148,7 @@ class NearestQuery:
             LIMIT %s
             """,
             (
-                *number_values,
+                *count_values,
                 self.space_id,
                 *values,
                 self.space_id,
@@ -165,10 +161,10 @@ class NearestQuery:
         )
 
     def _number(self) -> tuple[str, list[Any]]:
-        """A statement for about how many texts the filter lets pass, and its values; NULL where it has counted MANY."""
-        match self.wanted:
+        """Return a statement that counts the texts that the filter lets pass, and its values; NULL for MANY or more."""
+        match self.filter:
             case Filter(tags=(), since=None, until=None) if self.kind is Embedded.MEMORIES:
-                return _by_counts(self.wanted)
+                return _by_counts(self.filter)
             case FactFilter(homes=[*homes]):
                 return (
                     _counted(
@@ -177,7 +173,7 @@ class NearestQuery:
                     ),
                     [[home.scope.value for home in homes], [home.owner for home in homes]],
                 )
-        clauses, values = filters.conditions(self.wanted, self.tx.now)
+        clauses, values = filters.conditions(self.filter, self.tx.now)
         if not clauses and self.tx.person is None:
             return "SELECT texts FROM word_totals WHERE name = %s", [TABLES[self.kind].words]
         where = " AND ".join(["true", *clauses])
@@ -188,13 +184,15 @@ def _counted(source: str) -> str:
     return f"SELECT nullif(count(*), {MANY}) FROM (SELECT 1 FROM {source} LIMIT {MANY}) AS bounded"
 
 
-def _by_counts(wanted: Filter) -> tuple[str, list[Any]]:
-    """The same for a filter by project, type and importance only, of which `memory_counts` knows the numbers."""
-    asked = {
-        "project = %s": wanted.project,
-        "type = %s": wanted.type and wanted.type.value,
-        "importance >= %s": wanted.min_importance,
+def _by_counts(filter: Filter) -> tuple[str, list[Any]]:
+    """Return that statement for a filter by project, type and importance only: `memory_counts` has the numbers."""
+    values_by_clause = {
+        "project = %s": filter.project,
+        "type = %s": filter.type and filter.type.value,
+        "importance >= %s": filter.min_importance,
     }
-    clauses = " AND ".join(["true", *(clause for clause, value in asked.items() if value is not None)])
-    values = [value for value in asked.values() if value is not None]
+    clauses = " AND ".join(
+        ["true", *(clause for clause, value in values_by_clause.items() if value is not None)]
+    )
+    values = [value for value in values_by_clause.values() if value is not None]
     return f"SELECT coalesce(sum(number), 0) FROM memory_counts WHERE {clauses}", values

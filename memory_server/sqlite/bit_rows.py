@@ -1,4 +1,4 @@
-"""The rows of `embedding_bits`, and which of them have changed: what a copy of them in the process is made from."""
+"""Reads the rows of `embedding_bits` and the list of changed rows, for the copy in the process (`sign_bits`)."""
 
 import json
 from collections.abc import Sequence
@@ -11,28 +11,28 @@ Change = tuple[int, int]
 """A row of `bits_changes`: its id and its mark."""
 
 _COLUMNS = "memory_id, CAST(project AS BLOB), CAST(type AS BLOB), importance, bits"
-"""Names are read as bytes: a hand edit can have left what is no UTF-8."""
+"""Names are read as bytes: a hand edit can have left bytes that are not UTF-8."""
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
-    """What a person sees of the memories of the file: those of `projects` (None: of all) but `hidden`, and `own`."""
+class Visible:
+    """The memories that a person sees: those of `projects` (None: of all) without `hidden`, and the person's `own`."""
 
     projects: frozenset[str] | None
     own: list[int]
     hidden: list[int]
 
 
-def seen(tx: Tx) -> Seen | None:
-    """Repeats `domain.rights.sees` for the copy; None where the transaction sees all."""
+def visible(tx: Tx) -> Visible | None:
+    """Repeat `domain.rights.sees` for the copy; None where the transaction sees all."""
     if tx.person is None:
         return None
-    own = tx.rows("SELECT id FROM main.memories WHERE person = ?", (tx.owner,))
-    hidden = tx.rows(
+    own_rows = tx.rows("SELECT id FROM main.memories WHERE person = ?", (tx.owner,))
+    hidden_rows = tx.rows(
         "SELECT id FROM main.memories WHERE person IS NOT NULL AND project IS NOT NULL AND person <> ?",
         (tx.owner,),
     )
-    return Seen(tx.person.projects, [id for (id,) in own], [id for (id,) in hidden])
+    return Visible(tx.person.projects, [id for (id,) in own_rows], [id for (id,) in hidden_rows])
 
 
 def last_change(tx: Tx) -> Change:
@@ -41,7 +41,7 @@ def last_change(tx: Tx) -> Change:
 
 
 def changed_since(tx: Tx, change: Change) -> list[int] | None:
-    """The memories whose bits were changed after a change; None where the file does not know that change."""
+    """Return the memories whose bits were changed after a change; None where the file does not have that change."""
     id, mark = change
     if tx.value("SELECT mark FROM bits_changes WHERE id = ?", (id,)) != mark:
         return None
@@ -53,16 +53,16 @@ def changed_since(tx: Tx, change: Change) -> list[int] | None:
 
 
 def count(tx: Tx, space_id: int, least: int) -> int:
-    """How many rows a space has; where they are more than `least`, all are counted."""
+    """Count the rows of a space; first only up to `least`, which is fast for a small one."""
     bounded = "SELECT count(*) FROM (SELECT 1 FROM main.embedding_bits WHERE space_id = ? LIMIT ?)"
-    some = int(tx.value(bounded, (space_id, least + 1)))
-    if some <= least:
-        return some
+    counted = int(tx.value(bounded, (space_id, least + 1)))
+    if counted <= least:
+        return counted
     return int(tx.value("SELECT count(*) FROM main.embedding_bits WHERE space_id = ?", (space_id,)))
 
 
 def after(tx: Tx, space_id: int, key: tuple[bytes, int], limit: int) -> list[tuple[Any, ...]]:
-    """The rows that follow one, by project and id."""
+    """Return the rows that follow a key (project, id)."""
     return tx.rows(
         f"""
         SELECT {_COLUMNS}
@@ -76,7 +76,7 @@ def after(tx: Tx, space_id: int, key: tuple[bytes, int], limit: int) -> list[tup
 
 
 def of(tx: Tx, space_id: int, ids: Sequence[int]) -> list[tuple[Any, ...]]:
-    """The rows of these memories."""
+    """Return the rows of these memories."""
     return tx.rows(
         f"""
         SELECT {_COLUMNS}

@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 from memory_server.domain import parts
 from memory_server.domain.embedding import Embedded
 from memory_server.domain.memory import Filter
-from memory_server.sqlite import sign_bits
-from memory_server.sqlite.embeddings import TABLES, conditions
+from memory_server.sqlite import filters, sign_bits
+from memory_server.sqlite.embedded import TABLES
 from memory_server.sqlite.memory_counts import MemoryCounts
 from memory_server.sqlite.tx import Tx, Value
 from memory_server.sqlite.words import quoted
@@ -217,7 +217,7 @@ class Candidates:
             return np.ones(len(ids), bool)
         memory_ids = ids & parts.WHOLE
         decided = None
-        copies = sign_bits.held_by(self.tx) if space_id else None
+        copies = sign_bits.copy_of(self.tx) if space_id else None
         if copies is not None and isinstance(filter, Filter) and kind is Embedded.MEMORIES:
             decided = copies.passing(self.tx, space_id, memory_ids, filter)
         passes, undecided = decided or (np.zeros(len(ids), bool), np.ones(len(ids), bool))
@@ -239,7 +239,7 @@ class Candidates:
         return first_passing(ids, limit, lambda batch: self.lets_pass(kind, batch, filter, space_id))
 
     def passing(self, kind: Embedded, ids: Sequence[int], filter: TextFilter) -> set[int]:
-        clauses, values = conditions(filter, self.tx.now)
+        clauses, values = filters.conditions(filter, self.tx.now)
         rows = self.tx.rows(
             f"""
             SELECT m.id

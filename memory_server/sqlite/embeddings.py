@@ -1,7 +1,7 @@
-"""The spaces, their vectors, the bits that searches scan, and the queue of what is still to embed."""
+"""The spaces, their vectors, the sign bits that searches scan, and the queue of texts that wait for an embedding."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import astuple, dataclass, fields
 from typing import Any
 
@@ -9,77 +9,23 @@ import numpy as np
 
 from memory_server.domain import parts
 from memory_server.domain.embedding import Embedded, Space, Vector
-from memory_server.domain.fact import FactFilter
 from memory_server.domain.memory import Filter
-from memory_server.domain.short_term import SaidFilter
-from memory_server.sqlite import facts, memories, short_term, sign_bits
+from memory_server.sqlite import filters, sign_bits
+from memory_server.sqlite.embedded import TABLES, as_blob
 from memory_server.sqlite.memory_counts import MemoryCounts
 from memory_server.sqlite.tx import Tx, Value
-from memory_server.storage.vectors import SEARCHING, Effort, KnownSpace, TextFilter, Waiting
+from memory_server.storage.vectors import (
+    SEARCHING,
+    Effort,
+    KnownSpace,
+    TextFilter,
+    TextTables,
+    Waiting,
+    best_cosines,
+)
 
 _SPACE_FIELDS = [field.name for field in fields(Space)]
 _SPACE_COLUMNS = ", ".join(_SPACE_FIELDS)
-
-
-@dataclass(frozen=True, slots=True)
-class Tables:
-    """The table of the texts, and those of their words, their vectors and of what waits.
-
-    `text` and `moment`, when it was said, are expressions; `id` is a column. `embedded` are the expressions of what is
-    embedded, each with the table of its vectors.
-    """
-
-    source: str
-    words: str
-    text: str
-    id: str
-    embedded: Mapping[str, str]
-    queue: str
-    moment: str = "ifnull(occurred_at, created_at)"
-
-
-TABLES = {
-    Embedded.MEMORIES: Tables(
-        "memories", "memory_words", "content", "memory_id", {"content": "embeddings"}, "embedding_queue"
-    ),
-    Embedded.TURNS: Tables(
-        "turns",
-        "turn_words",
-        "summary || char(10) || message",
-        "turn_id",
-        {"summary": "turn_embeddings", "message": "turn_message_embeddings"},
-        "turn_embedding_queue",
-    ),
-    Embedded.FACTS: Tables(
-        "facts",
-        "fact_words",
-        "key || char(10) || value",
-        "fact_id",
-        {"key || char(10) || value": "fact_embeddings"},
-        "fact_embedding_queue",
-        "updated_at",
-    ),
-    Embedded.SHORT_TERM: Tables(
-        "short_term_memories",
-        "short_term_words",
-        "text",
-        "memory_id",
-        {"text": "short_term_embeddings"},
-        "short_term_embedding_queue",
-        "said_at",
-    ),
-}
-
-
-def conditions(wanted: TextFilter, now: str) -> tuple[list[str], list[Value]]:
-    """A filter as clauses on the table of its kind AS m, beside their values."""
-    match wanted:
-        case FactFilter():
-            return facts.conditions(wanted, now)
-        case SaidFilter():
-            return short_term.conditions(wanted)
-        case Filter():
-            return memories.conditions(wanted)
 
 
 def _known(row: tuple[Any, ...]) -> KnownSpace:
@@ -88,7 +34,7 @@ def _known(row: tuple[Any, ...]) -> KnownSpace:
     return KnownSpace(row[0], row[1], Space(**named))
 
 
-def _contents(tables: Tables) -> str:
+def _contents(tables: TextTables) -> str:
     return ", ".join(f"CAST({text} AS BLOB)" for text in tables.embedded)
 
 
@@ -97,37 +43,12 @@ _PARTS = (
 )
 
 
-_THESE = "SELECT value FROM json_each(?)"
-
-
-def _conditions(space_id: int, wanted: Filter) -> tuple[list[str], list[Value]]:
-    clauses = ["b.space_id = ?"]
-    values: list[Value] = [space_id]
-    if wanted.project is not None:
-        clauses.append("b.project = ?")
-        values.append(wanted.project)
-    if wanted.type is not None:
-        clauses.append("b.type = ?")
-        values.append(wanted.type.value)
-    if wanted.min_importance is not None:
-        clauses.append("b.importance >= ?")
-        values.append(wanted.min_importance)
-    rest = Filter(tags=wanted.tags, since=wanted.since, until=wanted.until)
-    if rest != Filter():
-        others, other_values = memories.conditions(rest)
-        clauses.append(f"b.memory_id IN (SELECT m.id FROM memories AS m WHERE {' AND '.join(others)})")
-        values += other_values
-    return clauses, values
-
-
-def as_blob(vector: Vector) -> bytes:
-    """A vector as the file keeps it and as the vector functions take it."""
-    return np.ascontiguousarray(vector, dtype="<f4").tobytes()
+_LISTED = "SELECT value FROM json_each(?)"
 
 
 @dataclass(frozen=True, slots=True)
 class Embeddings:
-    """The spaces, their vectors, the bits that searches scan, and the queue of what is still to embed."""
+    """The table of `tx.embeddings`: see `storage.vectors.WritableEmbeddings`."""
 
     tx: Tx
 
@@ -143,11 +64,11 @@ class Embeddings:
         return [_known(row) for row in rows]
 
     def open_space(self, space: Space) -> KnownSpace:
-        known = self.spaces()
-        for each in known:
-            if each.space.fingerprint == space.fingerprint:
-                return each
-        state = "building" if known else "active"
+        known_spaces = self.spaces()
+        for known_space in known_spaces:
+            if known_space.space.fingerprint == space.fingerprint:
+                return known_space
+        state = "building" if known_spaces else "active"
         self.tx.execute(
             f"""
             INSERT INTO spaces (state, created_at, {_SPACE_COLUMNS})
@@ -249,7 +170,7 @@ class Embeddings:
 
     def insert(self, space_id: int, embedded: Waiting, vectors: Sequence[Vector]) -> bool:
         tables, blob = TABLES[embedded.kind], as_blob(vectors[0])
-        wanted = self.tx.value(
+        is_current = self.tx.value(
             f"""
             SELECT 1
             FROM {tables.source} AS source, spaces
@@ -258,9 +179,9 @@ class Embeddings:
             """,
             (embedded.id, *embedded.contents, space_id),
         )
-        if wanted is None:
+        if is_current is None:
             return False
-        first, *others = tables.embedded.values()
+        first, *other_tables = tables.embedded.values()
         self.tx.execute(
             f"""
             INSERT OR REPLACE INTO main.{first} (space_id, {tables.id}, vector, created_at)
@@ -268,7 +189,7 @@ class Embeddings:
             """,
             (space_id, embedded.id, blob, self.tx.now),
         )
-        for table, vector in zip(others, vectors[1:], strict=False):
+        for table, vector in zip(other_tables, vectors[1:], strict=False):
             self.tx.execute(
                 f"INSERT OR REPLACE INTO main.{table} (space_id, {tables.id}, vector) VALUES (?, ?, ?)",
                 (space_id, embedded.id, as_blob(vector)),
@@ -296,7 +217,7 @@ class Embeddings:
         )
 
     def _insert_parts(self, space_id: int, memory_id: int, vectors: Sequence[Vector]) -> None:
-        """The vectors of the parts after the first."""
+        """Store the vectors of the parts of a long memory after the first."""
         for number, vector in enumerate(vectors, 1):
             self.tx.execute(
                 """
@@ -316,30 +237,30 @@ class Embeddings:
         kind: Embedded,
         space_id: int,
         query: Vector,
-        wanted: TextFilter,
+        filter: TextFilter,
         limit: int,
         effort: Effort = SEARCHING,
     ) -> dict[int, float]:
-        if not isinstance(wanted, Filter) or kind is not Embedded.MEMORIES:
-            tables = TABLES[kind]
-            found: dict[int, float] = {}
-            for table in tables.embedded.values():
-                source = f"{table} AS e JOIN {tables.source} AS m ON m.id = e.{tables.id}"
-                for id, cosine in self._nearest(
-                    source, f"e.{tables.id}", space_id, query, wanted, limit
-                ).items():
-                    found[id] = max(cosine, found.get(id, cosine))
+        if isinstance(filter, Filter) and kind is Embedded.MEMORIES:
+            cosines = [
+                *self._nearest_memories(space_id, query, filter, limit, effort),
+                *self._nearest(_PARTS, "e.part_id", space_id, query, filter, limit),
+            ]
         else:
-            found = self._nearest_memories(space_id, query, wanted, limit, effort)
-            found |= self._nearest(_PARTS, "e.part_id", space_id, query, wanted, limit)
-        return dict(sorted(found.items(), key=lambda each: (-each[1], -each[0]))[:limit])
+            tables = TABLES[kind]
+            id = f"e.{tables.id}"
+            cosines = []
+            for table in tables.embedded.values():
+                source = f"{table} AS e JOIN {tables.source} AS m ON m.id = {id}"
+                cosines += self._nearest(source, id, space_id, query, filter, limit)
+        return best_cosines(cosines, limit)
 
     def _nearest(
-        self, source: str, id: str, space_id: int, query: Vector, wanted: TextFilter, limit: int
-    ) -> dict[int, float]:
-        """Every vector of `source` is compared."""
-        clauses, values = conditions(wanted, self.tx.now)
-        rows = self.tx.rows(
+        self, source: str, id: str, space_id: int, query: Vector, filter: TextFilter, limit: int
+    ) -> list[tuple[int, float | None]]:
+        """Compare every vector of `source`; return pairs of id and cosine, best first."""
+        clauses, values = filters.conditions(filter, self.tx.now)
+        return self.tx.rows(
             f"""
             SELECT {id}, round(1 - vec_distance_cosine(e.vector, ?), 5)
             FROM {source}
@@ -349,18 +270,17 @@ class Embeddings:
             """,
             (as_blob(query), space_id, *values, limit),
         )
-        return {id: cosine for id, cosine in rows if cosine is not None}
 
     def _nearest_memories(
         self,
         space_id: int,
         query: Vector,
-        wanted: Filter,
+        filter: Filter,
         limit: int,
         effort: Effort,
-    ) -> dict[int, float]:
-        """Sign bits choose candidates where there are many, cosine ranks them."""
-        clauses, values = _conditions(space_id, wanted)
+    ) -> list[tuple[int, float | None]]:
+        """Let sign bits choose candidates where there are many; cosine ranks them."""
+        clauses, values = filters.bit_rows(space_id, filter)
         where = " AND ".join(clauses)
         bounded = f"SELECT 1 FROM embedding_bits AS b WHERE {where} LIMIT ?"
         many = self.tx.value(f"SELECT count(*) FROM ({bounded})", (*values, effort.exact + 1))
@@ -368,10 +288,10 @@ class Embeddings:
             chosen = f"SELECT b.memory_id FROM embedding_bits AS b WHERE {where}"
             return self._ranked(space_id, query, chosen, values, limit)
         most = max(effort.chosen, effort.times * limit)
-        bits = sign_bits.held_by(self.tx)
-        held = None if bits is None else bits.nearest(self.tx, space_id, query, wanted, most)
-        if held is not None:
-            return self._ranked(space_id, query, _THESE, [json.dumps(held.tolist())], limit)
+        copy = sign_bits.copy_of(self.tx)
+        chosen_ids = None if copy is None else copy.nearest(self.tx, space_id, query, filter, most)
+        if chosen_ids is not None:
+            return self._ranked(space_id, query, _LISTED, [json.dumps(chosen_ids.tolist())], limit)
         chosen = f"""
             SELECT b.memory_id
             FROM embedding_bits AS b
@@ -382,16 +302,18 @@ class Embeddings:
         return self._ranked(space_id, query, chosen, [*values, as_blob(query), most], limit)
 
     def cosines(self, space_id: int, query: Vector, ids: Sequence[int]) -> dict[int, float]:
-        return self._ranked(space_id, query, _THESE, [json.dumps(list(ids))], len(ids))
+        return best_cosines(
+            self._ranked(space_id, query, _LISTED, [json.dumps(list(ids))], len(ids)), len(ids)
+        )
 
     def _ranked(
         self, space_id: int, query: Vector, chosen: str, values: list[Value], limit: int
-    ) -> dict[int, float]:
-        """Rounded, so that both vector engines put equal memories in equal order. A vector that holds no numbers, as
-        in a
-        damaged row, has no cosine, and is left out.
+    ) -> list[tuple[int, float | None]]:
+        """Return pairs of id and cosine, best first; `chosen` selects the ids of the memories by `values`.
+
+        Cosines are rounded, so that both vector engines put equal memories in equal order. A damaged vector has None.
         """
-        rows = self.tx.rows(
+        return self.tx.rows(
             f"""
             SELECT e.memory_id, round(1 - vec_distance_cosine(e.vector, ?), 5)
             FROM embeddings AS e
@@ -401,7 +323,6 @@ class Embeddings:
             """,
             (as_blob(query), space_id, *values, limit),
         )
-        return {id: cosine for id, cosine in rows if cosine is not None}
 
     def vector_of(self, space_id: int, id: int) -> Vector | None:
         blob = self.tx.value(
@@ -411,7 +332,7 @@ class Embeddings:
 
     def vectors_of(self, space_id: int, ids: Sequence[int]) -> dict[int, Vector]:
         rows = self.tx.rows(
-            f"SELECT memory_id, vector FROM embeddings WHERE space_id = ? AND memory_id IN ({_THESE})",
+            f"SELECT memory_id, vector FROM embeddings WHERE space_id = ? AND memory_id IN ({_LISTED})",
             (space_id, json.dumps(list(ids))),
         )
         return {id: np.frombuffer(blob, dtype="<f4") for id, blob in rows}

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 
 def install(connection: apsw.Connection) -> None:
-    """The functions of sqlite-vec that are used. Slower, equal in result."""
+    """Give the connection the functions of sqlite-vec that are used: slower, with equal results."""
     functions: list[tuple[str, int, Any]] = [
         ("vec_version", 0, lambda: "python"),
         ("vec_bit", 1, lambda bits: bits),
@@ -22,7 +22,7 @@ def install(connection: apsw.Connection) -> None:
 
 
 def _quantize(vector: bytes) -> bytes:
-    """One bit a dimension, set where it is positive; the first dimension is the lowest bit."""
+    """Return a bit for each dimension, set where it is positive; the first dimension is the lowest bit."""
     return np.packbits(np.frombuffer(vector, dtype="<f4") > 0, bitorder="little").tobytes()
 
 
@@ -31,7 +31,7 @@ def _hamming(left: bytes, right: bytes) -> float:
 
 
 def _cosine(left: bytes, right: bytes) -> float:
-    """1 - cosine similarity, summed one by one in float32 as sqlite-vec does: equal to the last bit."""
+    """Compute 1 - cosine similarity, summed one by one in float32 as sqlite-vec does: equal to the last bit."""
     a, b = np.frombuffer(left, dtype="<f4"), np.frombuffer(right, dtype="<f4")
     return float(np.float32(1 - _dot(a, b) / (sqrt(_dot(a, a)) * sqrt(_dot(b, b)))))
 

@@ -1,8 +1,8 @@
-"""The sign bits of all memories, held in the process by columns: numpy looks through a million in 25 ms, SQL in 340.
+"""Keeps the sign bits of all memories in the process, by columns: numpy scans a million in 25 ms, SQL in 340.
 
-They are a copy of the table `embedding_bits`. The table `bits_changes` tells which of its rows have changed, whoever
-changed them, also by hand: its triggers are plain SQL. Each of its rows has a random mark, so that a file which was
-restored, or another one in its place, is never taken for the one that was read.
+They are a copy of the table `embedding_bits`. The table `bits_changes` lists the rows of it that have changed, also by
+hand: its triggers are plain SQL. Each of its rows has a random mark, so that a file which was restored, or another one
+in its place, is never taken for the one that was read.
 """
 
 from collections.abc import Iterator, Sequence
@@ -18,7 +18,7 @@ from memory_server.sqlite import bit_rows
 from memory_server.sqlite.tx import Tx
 
 HELD_FROM = 2_000
-"""Rows of a space from which on they are held: fewer are read in 1 ms."""
+"""A space with so many rows is not copied: they are read in 1 ms."""
 
 PIECE = 100_000
 """Rows that one search reads at most to fill the copy: about 0.1 s. SQL answers until all are there."""
@@ -46,78 +46,82 @@ _FAR = np.uint16(65_535)
 
 
 class SignBits:
-    """The copy for one space, for all threads of a process. Nothing is read before somebody asks for the nearest."""
+    """The copy of one space, shared by all threads of a process; the first call of `nearest` begins to read it."""
 
     def __init__(self) -> None:
         self._turn = Places(1)
-        """Who has it reads the file: that can take as long as another program keeps the file locked."""
-        self._held: _Held | None = None
+        """The thread that has it reads the file: that can take as long as another program keeps the file locked."""
+        self._copy: _Copy | None = None
         self._few: dict[int, range] = {}
-        """Of each space the changes up to which it has too few rows: each one adds a row at most."""
+        """By space the ids of changes at which it surely has too few rows: a change adds one row at most."""
 
     def nearest(
-        self, tx: Tx, space_id: int, query: Vector, wanted: Filter, limit: int
+        self, tx: Tx, space_id: int, query: Vector, filter: Filter, limit: int
     ) -> NDArray[np.int64] | None:
-        """The ids of the memories with the fewest different signs, at most `limit`: the smaller id first among equals.
+        """Return the ids of the `limit` memories with the fewest different signs, in no order; shape (memories,).
 
-        None where SQL must answer: few rows, a copy that is not whole yet, a filter by tags or time, or a
-        transaction that has changed the file itself.
+        Of memories that differ as much, those with the smaller ids. None where SQL must answer: few rows, a copy that
+        is not whole yet, a filter by tags or time, or a transaction that has changed the file itself.
         """
-        if not _is_known(wanted) or not self._turn.enter():
+        if not _is_known(filter) or not self._turn.enter():
             return None
         try:
-            held = self._filled(tx, space_id, len(query))
-            return None if held is None else held.nearest(query, wanted, limit, bit_rows.seen(tx))
+            copy = self._filled(tx, space_id, len(query))
+            return None if copy is None else copy.nearest(query, filter, limit, bit_rows.visible(tx))
         finally:
             self._turn.leave()
 
     def passing(
-        self, tx: Tx, space_id: int, ids: NDArray[np.int64], wanted: Filter
+        self, tx: Tx, space_id: int, ids: NDArray[np.int64], filter: Filter
     ) -> tuple[NDArray[np.bool_], NDArray[np.bool_]] | None:
-        """Which of these memories a filter lets pass, and which are not known here, as those that wait for a vector.
+        """Return two arrays in the shape of `ids`: true for a memory that passes, and true for one that the copy lacks.
 
-        None where SQL must answer for all.
+        It lacks those that wait for a vector. None where SQL must answer for all.
         """
-        if not _is_known(wanted) or not self._turn.enter():
+        if not _is_known(filter) or not self._turn.enter():
             return None
         try:
-            held = self._renewed(tx, space_id)
-            return None if held is None or not held.is_whole else held.passing(ids, wanted)
+            copy = self._renewed(tx, space_id)
+            return None if copy is None or not copy.is_whole else copy.passing(ids, filter)
         finally:
             self._turn.leave()
 
-    def _renewed(self, tx: Tx, space_id: int) -> "_Held | None":
-        """The copy, as this transaction sees the file, as far as it is filled."""
+    def _renewed(self, tx: Tx, space_id: int) -> "_Copy | None":
+        """Return the copy, even if it is not whole, after reading what has changed; None where there is none."""
         if not tx.sees_only_committed:
             return None
-        if self._held is not None and (
-            self._held.space_id != space_id or not self._held.renew(tx, bit_rows.last_change(tx))
+        if self._copy is not None and (
+            self._copy.space_id != space_id or not self._copy.renew(tx, bit_rows.last_change(tx))
         ):
-            self._held = None
-        return self._held
+            self._copy = None
+        return self._copy
 
-    def _filled(self, tx: Tx, space_id: int, dimensions: int) -> "_Held | None":
-        """The copy once it is whole; with each call it gets a piece more."""
+    def _filled(self, tx: Tx, space_id: int, dimensions: int) -> "_Copy | None":
+        """Return the copy once it is whole, else None; each call reads a piece more of it."""
         if not tx.sees_only_committed:
             return None
-        held, last = self._renewed(tx, space_id), bit_rows.last_change(tx)
-        if held is None:
+        copy, last = self._renewed(tx, space_id), bit_rows.last_change(tx)
+        if copy is None:
             if last[0] in self._few.get(space_id, ()):
                 return None
             rows = bit_rows.count(tx, space_id, HELD_FROM)
             if rows <= HELD_FROM:
                 self._few[space_id] = range(last[0], last[0] + HELD_FROM - rows + 1)
                 return None
-            held = self._held = _Held(space_id, dimensions, last, rows)
-        if not held.is_whole:
-            held.fill(tx)
-            if held.is_whole and not held.renew(tx, last):
-                held = self._held = None
-        return held if held and held.is_whole else None
+            copy = self._copy = _Copy(space_id, dimensions, last, rows)
+        if not copy.is_whole:
+            copy.fill(tx)
+            if copy.is_whole and not copy.renew(tx, last):
+                copy = self._copy = None
+        return copy if copy and copy.is_whole else None
 
 
-class _Held:
-    """The rows. Those of a project stand together once all are there; what was added or moved since then is a stray."""
+class _Copy:
+    """The rows of `embedding_bits`, by columns; the first `_number` places of each column are in use.
+
+    Once all rows are read, those of a project stand together. A row that was added or moved since then is a stray.
+    Projects and types are codes: their number in `_names`. Bits are packed as `_in_columns` says.
+    """
 
     def __init__(self, space_id: int, dimensions: int, last: bit_rows.Change, rows: int) -> None:
         self.space_id = space_id
@@ -130,18 +134,18 @@ class _Held:
         room = _with_spare(rows)
         self._ids = np.zeros(room, np.int64)
         self._order = np.zeros(room, np.int64)
-        """The places of the rows, by ascending id."""
+        """The places of the rows, in the order of their ids."""
         self._projects = np.zeros(room, np.int32)
         self._types = np.zeros(room, np.int32)
         self._importances = np.zeros(room, np.uint8)
         self._columns = np.zeros((-(-self._bytes // 8), room), np.uint64)
         self._together: dict[int, slice] = {}
-        """Where the rows of each project stand together, among the first `_in_order`."""
+        """By code the places of each project's rows, among the first `_in_order` places."""
         self._in_order = 0
         self._moved: set[int] = set()
-        """The places among these whose project is another one now."""
+        """Those of the first `_in_order` places whose row now belongs to another project."""
 
-    # Reading
+    # Filling
 
     def fill(self, tx: Tx) -> None:
         """Read the next rows of the table, in the order of its key."""
@@ -186,46 +190,50 @@ class _Held:
         self._columns[:, places] = _in_columns(b"".join(bits), len(rows), self._bytes)
 
     def _put(self, changed: NDArray[np.int64], rows: Sequence[tuple[Any, ...]]) -> None:
-        """Let the rows of changed memories be these."""
-        places, there = self._places(changed)
-        self._projects[places[there]] = _GONE
+        """Replace the rows of the changed memories by these; a memory without a row is gone."""
+        places, is_present = self._places(changed)
+        self._projects[places[is_present]] = _GONE
         rows = sorted(row for row in rows if len(row[4]) == self._bytes)
-        places, there = self._places(np.array([row[0] for row in rows], np.int64))
-        self._write(places[there], [row for row, known in zip(rows, there, strict=True) if known])
-        self._moved.update(filter(self._stands_apart, places[there].tolist()))
-        new = [row for row, known in zip(rows, there, strict=True) if not known]
-        if new:
-            self._add(new)
+        places, is_present = self._places(np.array([row[0] for row in rows], np.int64))
+        self._write(
+            places[is_present], [row for row, present in zip(rows, is_present, strict=True) if present]
+        )
+        self._moved.update(filter(self._stands_apart, places[is_present].tolist()))
+        new_rows = [row for row, present in zip(rows, is_present, strict=True) if not present]
+        if new_rows:
+            self._add(new_rows)
         if self._number - self._in_order + len(self._moved) > STRAYS:
             self._arrange()
 
-    def _add(self, new: Sequence[tuple[Any, ...]]) -> None:
-        """Add rows of ascending ids that are not there yet."""
+    def _add(self, new_rows: Sequence[tuple[Any, ...]]) -> None:
+        """Add rows of ascending ids that the copy lacks."""
         start = self._number
-        self._append(new)
-        known, added = self._order[:start], np.arange(start, self._number)
-        where = np.searchsorted(self._ids[:start], self._ids[added], sorter=known)
-        least = int(where[0])  # mostly the end: to move all behind it takes 2 ms at a million
-        self._order[least : self._number] = np.insert(known[least:], where - least, added)
+        self._append(new_rows)
+        known_order, added = self._order[:start], np.arange(start, self._number)
+        positions = np.searchsorted(self._ids[:start], self._ids[added], sorter=known_order)
+        first_position = int(positions[0])  # mostly the end: to move all behind it takes 2 ms at a million
+        self._order[first_position : self._number] = np.insert(
+            known_order[first_position:], positions - first_position, added
+        )
 
     def _stands_apart(self, place: int) -> bool:
         together = self._together.get(int(self._projects[place]), slice(0, 0))
         return place < self._in_order and not together.start <= place < together.stop
 
     def _places(self, ids: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
-        """Where these ids are, and which of them are there at all."""
+        """Return the places of these ids, and true for each id that has one; both in the shape of `ids`."""
         order = self._order[: self._number]
-        found = np.searchsorted(self._ids[: self._number], ids, sorter=order)
-        there = found < self._number
+        positions = np.searchsorted(self._ids[: self._number], ids, sorter=order)
+        is_present = positions < self._number
         places = np.zeros(len(ids), np.int64)
-        places[there] = order[found[there]]
-        there[there] = self._ids[places[there]] == ids[there]
-        return places, there
+        places[is_present] = order[positions[is_present]]
+        is_present[is_present] = self._ids[places[is_present]] == ids[is_present]
+        return places, is_present
 
     def _arrange(self) -> None:
-        """Let the rows of each project stand together, by ascending id, without those that have gone.
+        """Sort the rows by project, then by id, and drop those of deleted memories.
 
-        Of two with an id the later one stays: a memory that was moved while the table was read.
+        Of two rows with the same id the later one stays: the memory was moved while the table was read.
         """
         order = np.argsort(self._ids[: self._number], kind="stable")
         if not self._is_arranged(order):
@@ -243,7 +251,10 @@ class _Held:
         }
 
     def _is_arranged(self, by_id: NDArray[np.int64]) -> bool:
-        """So the table gives them, where nothing was changed while it was read: then nothing is copied."""
+        """True if the rows already stand as `_arrange` wants them, as after a reading without changes.
+
+        `by_id` has the places in the order of their ids; shape (rows,).
+        """
         ids, projects = self._ids[: self._number], self._projects[: self._number]
         if (projects == _GONE).any() or (projects[1:] < projects[:-1]).any():
             return False
@@ -253,12 +264,12 @@ class _Held:
 
     def _rearrange(self, by_id: NDArray[np.int64]) -> None:
         ids, projects = self._ids[: self._number], self._projects[: self._number]
-        last = np.append(ids[by_id[1:]] != ids[by_id[:-1]], True)[: len(ids)]
-        kept = by_id[last & (projects[by_id] != _GONE)]
-        kept = kept[np.argsort(projects[kept], kind="stable")]
+        is_last = np.append(ids[by_id[1:]] != ids[by_id[:-1]], True)[: len(ids)]
+        remaining = by_id[is_last & (projects[by_id] != _GONE)]
+        remaining = remaining[np.argsort(projects[remaining], kind="stable")]
         for column in self._all():
-            column[: len(kept)] = column[kept]
-        self._number = len(kept)
+            column[: len(remaining)] = column[remaining]
+        self._number = len(remaining)
 
     def _make_room(self, rows: int) -> None:
         more = rows - len(self._ids)
@@ -274,72 +285,72 @@ class _Held:
         yield from (self._ids, self._projects, self._types, self._importances)
         yield from self._columns
 
-    # Asking
+    # Searching
 
     def nearest(
-        self, query: Vector, wanted: Filter, limit: int, seen: bit_rows.Seen | None
+        self, query: Vector, filter: Filter, limit: int, visible: bit_rows.Visible | None
     ) -> NDArray[np.int64]:
-        asked = _in_columns(np.packbits(query > 0, bitorder="little").tobytes(), 1, self._bytes)[:, 0]
-        is_seen = None if seen is None else self._seen(seen)
+        query_bits = _in_columns(np.packbits(query > 0, bitorder="little").tobytes(), 1, self._bytes)[:, 0]
+        is_visible = None if visible is None else self._visible(visible)
         ids: list[NDArray[np.int64]] = []
         distances: list[NDArray[np.uint16]] = []
-        for rows in self._rows_of(wanted):
-            found = _distances(self._columns[:, rows], asked)
-            found[~self._passing(rows, wanted)] = _FAR
-            if is_seen is not None:
-                found[~is_seen[rows]] = _FAR
+        for rows in self._rows_of(filter):
+            distances_of_rows = _distances(self._columns[:, rows], query_bits)
+            distances_of_rows[~self._passes(rows, filter)] = _FAR
+            if is_visible is not None:
+                distances_of_rows[~is_visible[rows]] = _FAR
             of_rows = self._ids[rows]
-            best = _nearest(of_rows, found, limit)
+            best = _nearest(of_rows, distances_of_rows, limit)
             ids.append(of_rows[best])
-            distances.append(found[best])
+            distances.append(distances_of_rows[best])
         every = np.concatenate(ids)
         return every[_nearest(every, np.concatenate(distances), limit)]
 
-    def _rows_of(self, wanted: Filter) -> "list[slice | NDArray[np.int64]]":
-        """Where the rows that a filter lets pass can be, each place once."""
-        if wanted.project is None:
+    def _rows_of(self, filter: Filter) -> "list[slice | NDArray[np.int64]]":
+        """Return the places where the rows of a filter's project can be, no place twice."""
+        if filter.project is None:
             return [slice(self._number)]
-        number = self._names.get(wanted.project.encode(), _GONE)
-        together = self._together.get(number, slice(0, 0))
+        project_code = self._names.get(filter.project.encode(), _GONE)
+        together = self._together.get(project_code, slice(0, 0))
         apart = [place for place in self._moved if not together.start <= place < together.stop]
         return [together, slice(self._in_order, self._number), np.array(sorted(apart), np.int64)]
 
-    def passing(self, ids: NDArray[np.int64], wanted: Filter) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-        places, there = self._places(ids)
-        there[there] = self._projects[places[there]] != _GONE
+    def passing(self, ids: NDArray[np.int64], filter: Filter) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+        places, is_present = self._places(ids)
+        is_present[is_present] = self._projects[places[is_present]] != _GONE
         passing = np.zeros(len(ids), bool)
-        passing[there] = self._passing(places[there], wanted)
-        return passing, ~there
+        passing[is_present] = self._passes(places[is_present], filter)
+        return passing, ~is_present
 
-    def _seen(self, seen: bit_rows.Seen) -> NDArray[np.bool_]:
-        """Which rows a person sees."""
-        names = self._names if seen.projects is None else {each.encode() for each in seen.projects}
+    def _visible(self, visible: bit_rows.Visible) -> NDArray[np.bool_]:
+        """Return true for each row that a person sees; shape (rows,)."""
+        names = self._names if visible.projects is None else {name.encode() for name in visible.projects}
         codes = [code for name, code in self._names.items() if name and name in names]
-        found: NDArray[np.bool_] = np.isin(self._projects[: self._number], codes)
-        for ids, is_seen in ((seen.hidden, False), (seen.own, True)):
-            places, there = self._places(np.array(ids, np.int64))
-            found[places[there]] = is_seen
-        return found
+        is_row_visible: NDArray[np.bool_] = np.isin(self._projects[: self._number], codes)
+        for ids, is_visible in ((visible.hidden, False), (visible.own, True)):
+            places, is_present = self._places(np.array(ids, np.int64))
+            is_row_visible[places[is_present]] = is_visible
+        return is_row_visible
 
-    def _passing(self, rows: "slice | NDArray[np.int64]", wanted: Filter) -> NDArray[np.bool_]:
+    def _passes(self, rows: "slice | NDArray[np.int64]", filter: Filter) -> NDArray[np.bool_]:
         passing: NDArray[np.bool_] = self._projects[rows] != _GONE
-        if wanted.project is not None:
-            passing &= self._projects[rows] == self._names.get(wanted.project.encode(), _GONE - 1)
-        if wanted.type is not None:
-            passing &= self._types[rows] == self._names.get(wanted.type.value.encode(), _GONE - 1)
-        if wanted.min_importance is not None:
-            passing &= self._importances[rows] >= wanted.min_importance
+        if filter.project is not None:
+            passing &= self._projects[rows] == self._names.get(filter.project.encode(), _GONE - 1)
+        if filter.type is not None:
+            passing &= self._types[rows] == self._names.get(filter.type.value.encode(), _GONE - 1)
+        if filter.min_importance is not None:
+            passing &= self._importances[rows] >= filter.min_importance
         return passing
 
 
-def held_by(tx: Tx) -> SignBits | None:
-    """The sign bits that the process keeps; None where the file alone is to answer."""
+def copy_of(tx: Tx) -> SignBits | None:
+    """Return the copy that the process keeps; None where it keeps none, and SQL must answer."""
     return None if tx.copies is None else tx.copies.of(SignBits)
 
 
-def _is_known(wanted: Filter) -> bool:
-    """Whether a filter asks only for what the copy has of each memory."""
-    return not (wanted.tags or wanted.since or wanted.until)
+def _is_known(filter: Filter) -> bool:
+    """True if a filter needs only columns that the copy has."""
+    return not (filter.tags or filter.since or filter.until)
 
 
 def _with_spare(rows: int) -> int:
@@ -347,24 +358,32 @@ def _with_spare(rows: int) -> int:
 
 
 def _in_columns(bits: bytes, rows: int, length: int) -> NDArray[np.uint64]:
-    """The bits of rows of so many bytes: 64 of each row in a column, zeros behind the last."""
+    """Pack `rows` rows of `length` bytes into an array of shape (words of 64 bits, rows), zeros behind the last
+    byte.
+    """
     wide = np.zeros((rows, -(-length // 8) * 8), np.uint8)
     wide[:, :length] = np.frombuffer(bits, np.uint8).reshape(rows, length)
     return wide.view(np.uint64).T
 
 
-def _distances(columns: NDArray[np.uint64], asked: NDArray[np.uint64]) -> NDArray[np.uint16]:
-    """In how many bits each row differs (Hamming distance)."""
-    found = np.zeros(columns.shape[1], np.uint16)
-    for start in range(0, len(found), _BLOCK):
-        block = found[start : start + _BLOCK]
-        for column, bits in zip(columns, asked, strict=True):
+def _distances(columns: NDArray[np.uint64], query_bits: NDArray[np.uint64]) -> NDArray[np.uint16]:
+    """Count the bits in which each row differs from the query (Hamming distance).
+
+    `columns` has the shape (words, rows), `query_bits` (words,), the result (rows,).
+    """
+    distances = np.zeros(columns.shape[1], np.uint16)
+    for start in range(0, len(distances), _BLOCK):
+        block = distances[start : start + _BLOCK]
+        for column, bits in zip(columns, query_bits, strict=True):
             block += np.bitwise_count(column[start : start + _BLOCK] ^ bits)
-    return found
+    return distances
 
 
 def _nearest(ids: NDArray[np.int64], distances: NDArray[np.uint16], limit: int) -> NDArray[np.int64]:
-    """The places of the smallest distances, in no order; among equals of the smaller id. None that is _FAR."""
+    """Return the places of the `limit` smallest distances, in no order; among equals those of the smaller ids.
+
+    `ids` and `distances` have the shape (rows,). A row at the distance _FAR is left out.
+    """
     if len(distances) <= limit:
         return np.flatnonzero(distances != _FAR)
     most = np.partition(distances, limit - 1)[limit - 1]

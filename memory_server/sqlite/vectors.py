@@ -1,4 +1,4 @@
-"""The vector functions that SQL calls: sqlite-vec's, or the same in Python where it cannot load."""
+"""Installs the vector functions that SQL calls: sqlite-vec's, or the same in Python where it cannot load."""
 
 import logging
 from importlib.util import find_spec
@@ -24,13 +24,13 @@ def install(connection: apsw.Connection) -> None:
 
 
 def engine(connection: apsw.Connection) -> str:
-    """Which of the two is at work, for people who ask."""
+    """Name the vector functions that are installed, for people."""
     version = connection.execute("SELECT vec_version()").get
     return "Python (sqlite-vec cannot load)" if version == "python" else f"sqlite-vec {version}"
 
 
 def _library() -> str:
-    """What `sqlite_vec.loadable_path()` gives: to import that package imports numpy, which takes 50 ms."""
+    """Return `sqlite_vec.loadable_path()` without importing that package: it imports numpy, which takes 50 ms."""
     package = find_spec("sqlite_vec")
     if package is None or package.origin is None:
         raise apsw.ExtensionLoadingError("it is not installed")

@@ -186,7 +186,7 @@ class Peers(Protocol):
         self,
         terms: Sequence[str],
         least: float,
-        wanted: Filter,
+        filter: Filter,
         limit: int,
         space_id: int = 0,
         rare_only: bool = False,
@@ -203,7 +203,7 @@ class Peers(Protocol):
         ...
 
     def beside(
-        self, terms: Sequence[str], least: float, wanted: Filter, type: MemoryType, limit: int, near: Near
+        self, terms: Sequence[str], least: float, filter: Filter, type: MemoryType, limit: int, near: Near
     ) -> tuple[dict[MemoryId, float], list[MemoryId]]:
         """The memories nearest in meaning, each with its cosine; and what `find` gives for a type.
 

@@ -1,6 +1,6 @@
 """Spaces of embeddings, vectors, and the queue of what waits for them."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol, TypeAlias
 
@@ -31,8 +31,37 @@ STORING = Effort(exact=100, chosen=100, times=10)
 """Among 6,000 notes and lines of dialogues a hundred hold the nearest text for 99.8 %, and 98 % of the nearest ten."""
 
 
+def best_cosines(cosines: Iterable[tuple[int, float | None]], limit: int) -> dict[int, float]:
+    """Keep the greatest cosine of each text, best first, of equal ones the newer text first; at most `limit` texts.
+
+    A cosine is None where a vector has no length or is damaged; such a text is left out.
+    """
+    best: dict[int, float] = {}
+    for id, cosine in cosines:
+        if cosine is not None:
+            best[id] = max(cosine, best.get(id, cosine))
+    return dict(sorted(best.items(), key=lambda pair: (-pair[1], -pair[0]))[:limit])
+
+
 TextFilter: TypeAlias = Filter | FactFilter | SaidFilter
 """The filter of a search: memories and turns, facts, and short-term memories each have their own."""
+
+
+@dataclass(frozen=True, slots=True)
+class TextTables:
+    """The table of a kind of texts, and the tables of their words, their vectors and their queue.
+
+    `text` and `moment`, when the text was said, are expressions; `id` is the column of the text's id in the other
+    tables. `embedded` has the expressions that are embedded, each with the table of its vectors.
+    """
+
+    source: str
+    words: str
+    text: str
+    id: str
+    embedded: Mapping[str, str]
+    queue: str
+    moment: str
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,7 +26,7 @@ from server import Server, note, started
 
 from memory_server.embedding.hashing import HashingEmbedder
 from memory_server.services.erasure import ErasureService
-from memory_server.sqlite import embeddings
+from memory_server.sqlite import embedded
 from memory_server.sqlite.database import Database
 from memory_server.sqlite.transaction import Transaction
 
@@ -41,7 +41,7 @@ AT_ONCE = 500
 
 SPACE = HashingEmbedder().space
 
-VECTOR = embeddings.as_blob(HashingEmbedder().embed_documents(["the same for all: only its size matters"])[0])
+VECTOR = embedded.as_blob(HashingEmbedder().embed_documents(["the same for all: only its size matters"])[0])
 
 _VECTORS = f"""
     INSERT INTO embeddings (space_id, memory_id, vector, created_at)

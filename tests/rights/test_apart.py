@@ -21,8 +21,9 @@ from memory_server.services.embedding_queue import Meaning
 from memory_server.services.importing import Source
 from memory_server.services.tokens import TokenService
 from memory_server.settings import Settings
-from memory_server.sqlite import candidates, peers, sign_bits
+from memory_server.sqlite import candidates, sign_bits
 from memory_server.sqlite.embeddings import Embeddings
+from memory_server.storage import peers
 from memory_server.storage.vectors import Effort
 from tests.conftest import eventually, file_of
 from tests.rights.conftest import PEOPLE, Team

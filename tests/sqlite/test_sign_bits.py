@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from memory_server.call import deadline
 from memory_server.domain.embedding import Embedded, Vector
 from memory_server.domain.memory import Filter, MemoryType
-from memory_server.sqlite import embeddings, sign_bits
+from memory_server.sqlite import embedded, filters, sign_bits
 from memory_server.sqlite.candidates import Candidates
 from memory_server.sqlite.database import Database
 from memory_server.sqlite.sign_bits import SignBits
@@ -41,7 +41,7 @@ def _few_are_many(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def by_sql(tx: Transaction, space_id: int, query: Vector, wanted: Filter, limit: int) -> set[int]:
-    clauses, values = embeddings._conditions(space_id, wanted)
+    clauses, values = filters.bit_rows(space_id, wanted)
     rows = tx.rows(
         f"""
         SELECT b.memory_id
@@ -50,7 +50,7 @@ def by_sql(tx: Transaction, space_id: int, query: Vector, wanted: Filter, limit:
         ORDER BY vec_distance_hamming(vec_bit(b.bits), vec_bit(vec_quantize_binary(?))), b.memory_id
         LIMIT ?
         """,
-        [*values, embeddings.as_blob(query), limit],
+        [*values, embedded.as_blob(query), limit],
     )
     return {id for (id,) in rows}
 
@@ -315,7 +315,7 @@ def test_vectors_whose_bits_do_not_fill_a_word_are_compared(database: Database) 
                 INSERT INTO embedding_bits (space_id, project, memory_id, type, importance, bits)
                 VALUES (?, '', ?, 'error', 5, vec_quantize_binary(?))
                 """,
-                (space.id, id, embeddings.as_blob(vector)),
+                (space.id, id, embedded.as_blob(vector)),
             )
     bits = SignBits()
     with database.read() as tx:

@@ -25,7 +25,7 @@ from memory_server.services.facts import FactService
 from memory_server.services.long_term import LongTermService
 from memory_server.services.projects import ProjectService
 from memory_server.services.turns import TurnService
-from memory_server.sqlite import embeddings
+from memory_server.sqlite import embedded
 from memory_server.sqlite.database import Database
 from memory_server.triggers.engine import TwoTierEngine
 from memory_server.triggers.javascript.sandbox import Sandbox
@@ -628,7 +628,7 @@ def test_the_turns_of_an_earlier_file_are_embedded_anew_by_summary_and_message(
             rows = tx.rows(f"SELECT {column}, vector FROM turns JOIN {table} ON turn_id = turns.id")
             assert len(rows) == tx.value("SELECT count(*) FROM turns")
             for text, vector in rows:
-                assert vector == embeddings.as_blob(embedder.embed_documents([text])[0])
+                assert vector == embedded.as_blob(embedder.embed_documents([text])[0])
     database.close()
 
 

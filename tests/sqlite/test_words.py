@@ -15,11 +15,12 @@ from memory_server.domain.memory import Filter
 from memory_server.language.han import TO_SIMPLIFIED
 from memory_server.language.query import index_phrase, parse
 from memory_server.language.text import SPACELESS, fold
-from memory_server.sqlite import candidates, peers
+from memory_server.sqlite import candidates
 from memory_server.sqlite.candidates import Candidates
 from memory_server.sqlite.database import Database
 from memory_server.sqlite.peers import Peers
 from memory_server.sqlite.transaction import Transaction
+from memory_server.storage import peers
 from tests.conftest import ROOT, Sqlite, rounds, undone
 
 SCRIPTS = st.sampled_from([
@@ -287,7 +288,7 @@ def test_peers_are_those_that_a_filter_lets_pass(database: Database) -> None:
 def test_of_a_common_word_few_rows_are_read(database: Database) -> None:
     with undone(database) as tx:
         ids = [put(tx, f"common {number}") for number in range(peers.COUNTED + 50)]
-        held = Peers(tx)._held(["common", "7", "absent"])
+        held = Peers(tx)._holding(["common", "7", "absent"])
         assert {term: len(rows) for term, rows in held.items()} == {
             "common": peers.COUNTED,
             "7": 1,
