@@ -244,6 +244,7 @@ class History(Judged):
     def _captured(self) -> None:
         """A hook keeps a turn, and a person has all such erased."""
         item, text = self._item("short")
+        item.conversation = "project:torture"  # a hook keeps it in the conversation of the project
         said = json.dumps({
             "session_id": "s1", "cwd": str(self.place), "hook_event_name": "Stop", "prompt": text,
             "last_assistant_message": "It is done now.",
