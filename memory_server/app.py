@@ -13,7 +13,7 @@ from memory_server import embedders, stores
 from memory_server.call import acting
 from memory_server.call.deadline import CALL
 from memory_server.domain.short_term import CleanupRule
-from memory_server.errors import Unavailable
+from memory_server.errors import Mend, Unavailable, Written
 from memory_server.nlp.jieba import JiebaSegmenter
 from memory_server.nlp.keywords import JiebaKeywords
 from memory_server.reader import clock
@@ -161,7 +161,10 @@ class Services:
             return
         with temporary.folder() as folder:
             made = folder / "memory.db"
-            copying.copy(self.database, str(self.settings.db), stores.filling(made, clock), told)
+            try:
+                copying.copy(self.database, str(self.settings.db), stores.filling(made, clock), told)
+            except Unavailable as error:  # the folder goes, so this copy does not go on
+                raise Unavailable(error.problem.text, Mend.TRY_AGAIN, written=Written.NOTHING) from error
             file = File(made, clock)
             try:
                 file.backup(target)

@@ -64,7 +64,6 @@ def copy_command(settings: Settings, source: Where, target: Where) -> None:  # n
         with progress.bar("copying") as report:
             done = copying.copy(database, name, filled, report)
     finally:
-        filled.close()
         database.close()
     rows = sum(table.rows for table in done.tables)
     again = " The copy that was broken off went on." if done.resumed else ""

@@ -7,7 +7,8 @@ from contextlib import suppress
 
 import psycopg
 
-from memory_server.postgres.connections import Connection
+from memory_server.call import deadline
+from memory_server.postgres.connections import ANSWER, Connection
 
 AHEAD = 4
 """Jobs that may wait, each with its rows in memory. Who gives one more waits for the oldest."""
@@ -28,17 +29,20 @@ class SecondConnection:
         """Run a job after those that were given before. Waits while more than AHEAD jobs wait."""
         self._given.append(self._thread.submit(job, self._connection))
         if len(self._given) > AHEAD:
-            self._given.popleft().result()
+            self._given[0].result()
+            self._given.popleft()
 
     def wait(self) -> None:
         """Wait until all jobs are done."""
         while self._given:
-            self._given.popleft().result()
+            self._given[0].result()
+            self._given.popleft()
 
     def close(self) -> None:
         """Cancel all jobs, also the one that runs, and close the connection."""
         self._thread.shutdown(wait=False, cancel_futures=True)
-        with suppress(psycopg.OperationalError):
-            self._connection.cancel_safe(timeout=CANCELING)
+        if not all(job.done() for job in self._given):
+            with suppress(psycopg.OperationalError):
+                self._connection.cancel_safe(timeout=max(ANSWER, deadline.left(CANCELING)))
         self._thread.shutdown()
         self._connection.close()

@@ -2,8 +2,10 @@
 
 import hashlib
 from collections.abc import Callable
+from contextlib import ExitStack, closing
 from dataclasses import dataclass
 
+from memory_server.call import deadline
 from memory_server.errors import Conflict, Mend, NotFound, Unavailable, Written, broken_off
 from memory_server.storage.columns import TABLES, VECTOR, Table
 from memory_server.storage.copying import Copied, Key, Row, Target
@@ -11,6 +13,9 @@ from memory_server.storage.database import Database
 
 PAGE = 1000
 """Rows that are in memory at once, and of one transaction."""
+
+ENDING = 2.0
+"""Seconds for both databases together to end what they do, after one of them has failed."""
 
 Progress = Callable[[int, int], None]
 """Told how many rows of how many are done: each is copied, and then compared."""
@@ -35,20 +40,42 @@ class Copy:
 
 @dataclass(slots=True)
 class _Run:
-    source: Copied
     target: Target
     progress: Progress
-    total: int
+    total: int = 0
     done: int = 0
+    began: bool = False
+    """From now on the target is an unfinished copy."""
     target_rows: int = 0
     """Number of rows that the target has."""
 
-    def copy(self, table: Table) -> Whole:
+    def whole(self, source: Copied, name: str) -> Copy:
+        """Copy all tables, and compare them with what the target then holds."""
+        self.total = 2 * sum(source.count(table) for table in TABLES)
+        if self.total == 0:
+            raise NotFound(f"{name} holds nothing to copy.", written=Written.NOTHING)
+        resumed = self.target.begin(name)
+        self.began = True
+        copied = [self.copy(source, table) for table in TABLES]
+        self.target.prepare()
+        in_target = [self.read(table) for table in TABLES]
+        wrong = [
+            expected.table for expected, actual in zip(copied, in_target, strict=True) if expected != actual
+        ]
+        if wrong:
+            raise Conflict(
+                f"The copy is not equal to {name} in: {', '.join(wrong)}. It stays unfinished.",
+                Mend.COPY_AGAIN,
+            )
+        self.target.finish(source.highest_ids())
+        return Copy(tuple(copied), resumed)
+
+    def copy(self, source: Copied, table: Table) -> Whole:
         """Give the target's table the rows of the source's."""
         digest, number = hashlib.sha256(), 0
         after: Key | None = None
         while True:
-            rows = self.source.rows(table, after, None, PAGE)
+            rows = source.rows(table, after, None, PAGE)
             upto = table.key_of(rows[-1]) if len(rows) == PAGE else None
             if self.target.rows(table, after, upto, None) != rows:
                 self.target.put(table, after, upto, rows)
@@ -79,36 +106,29 @@ class _Run:
 def copy(
     source: Database, name: str, target: Target, progress: Progress = lambda _done, _total: None
 ) -> Copy:
-    """Copy everything of one moment of the source, which others may use meanwhile. `name` is what the target keeps of
-    where it comes from, so that a copy that is broken off goes on: what is there already and equal stays.
+    """Copy everything of one moment of the source, which others may use meanwhile, and close the target.
+
+    `name` is what the target keeps of where it comes from, so that a copy that is broken off goes on: what is there
+    already and equal stays.
 
     Raises:
         Conflict: the target is not empty; or it is not equal to the source in the end, and stays unfinished.
         Unavailable: a database cannot be reached or used any more. What was copied stays.
     """
+    run = _Run(target, progress)
     source.settle()
-    with source.snapshot() as tx:
-        total = 2 * sum(tx.copied.count(table) for table in TABLES)
-        if total == 0:
-            raise NotFound(f"{name} holds nothing to copy.", written=Written.NOTHING)
-        resumed = target.begin(name)
-        run = _Run(tx.copied, target, progress, total)
-        try:
-            copied = [run.copy(table) for table in TABLES]
-            target.prepare()
-            in_target = [run.read(table) for table in TABLES]
-        except Unavailable as error:
-            raise broken_off(error, run.target_rows, Mend.COPY_AGAIN) from error
-        wrong = [
-            expected.table for expected, actual in zip(copied, in_target, strict=True) if expected != actual
-        ]
-        if wrong:
-            raise Conflict(
-                f"The copy is not equal to {name} in: {', '.join(wrong)}. It stays unfinished.",
-                Mend.COPY_AGAIN,
-            )
-        target.finish(tx.copied.highest_ids())
-    return Copy(tuple(copied), resumed)
+    try:
+        with ExitStack() as ending, closing(target), source.snapshot() as tx:
+            try:
+                copied = run.whole(tx.copied, name)
+            except BaseException:
+                ending.enter_context(deadline.within(ENDING))
+                raise
+    except Unavailable as error:
+        if not run.began:
+            raise
+        raise broken_off(error, run.target_rows, Mend.COPY_AGAIN) from error
+    return copied
 
 
 def _add(digest: "hashlib._Hash", table: Table, rows: list[Row]) -> None:

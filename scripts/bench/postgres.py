@@ -115,7 +115,6 @@ def _copied(db: Path, place: Postgres) -> int:
     try:
         done = copying.copy(source, str(db), target)
     finally:
-        target.close()
         source.close()
     return sum(table.rows for table in done.tables)
 

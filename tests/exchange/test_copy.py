@@ -297,7 +297,6 @@ def test_a_copy_that_differs_from_its_source_in_the_end_is_refused_and_stays_unf
 
     with pytest.raises(Conflict, match=r"^The copy is not equal to .* in: projects\. It stays unfinished\.$"):
         copying.copy(source, str(copy), target, spoil)
-    target.close()
     source.close()
     assert f"is an unfinished copy of {copy}" in run(tenant.given, "list").err
     assert "went on" in run(copy, "copy", copy, tenant.given).out
@@ -324,7 +323,6 @@ def test_nobody_reads_a_copy_before_it_is_finished(large: Path, run: Run) -> Non
             seen.append(str(error))
 
     copying.copy(source, str(large), target, look)
-    target.close()
     source.close()
     assert set(seen) == {f"{place} is an unfinished copy of {large}."}
     with server.read() as tx:

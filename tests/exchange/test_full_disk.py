@@ -122,7 +122,6 @@ def test_a_copy_that_fills_the_disk_says_what_stays_and_goes_on(
     database, filled = stores.at(source, clock), stores.filling(copy, clock)
     with pytest.raises(Unavailable, match="is full") as error:
         copying.copy(database, str(source), filled)
-    filled.close()
     assert error.value.problem.written is Written.PART
     assert [hint.mend for hint in error.value.problem.hints] == [Mend.COPY_AGAIN]
     rows = error.value.problem.rows
@@ -133,5 +132,4 @@ def test_a_copy_that_fills_the_disk_says_what_stays_and_goes_on(
     filled = stores.filling(moved, clock)
     assert copying.copy(database, str(source), filled).resumed
     database.close()
-    filled.close()
     assert counted(moved) == MEMORIES

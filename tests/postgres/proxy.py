@@ -18,6 +18,8 @@ class Proxy:
         self._target = f"{folder}/.s.PGSQL.5432"
         self._listener = socket.create_server(("127.0.0.1", 0))
         self._sockets: list[socket.socket] = []
+        self.connections = 0
+        """How many connections clients have made."""
         self.silent = False
         self.silent_before = b""
         """What a client sends that is not forwarded any more, nor anything after it."""
@@ -43,6 +45,7 @@ class Proxy:
         with suppress(OSError):  # it was closed
             while True:
                 client, _ = self._listener.accept()
+                self.connections += 1
                 server = socket.socket(socket.AF_UNIX)
                 server.connect(self._target)
                 self._sockets += client, server

@@ -1,12 +1,14 @@
 """PostgreSQL that hangs, and a network that takes bytes and gives none: every wait ends, and what it says is true."""
 
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from urllib.parse import urlsplit
 
 import psycopg
 import pytest
 from torture.cluster import Cluster
 
+from memory_server import app, stores
 from memory_server.call import deadline
 from memory_server.domain.caller import Caller
 from memory_server.domain.memory import Filter, MemoryDraft, MemoryId, MemoryType
@@ -14,6 +16,8 @@ from memory_server.errors import Mend, Unavailable
 from memory_server.postgres import connections
 from memory_server.postgres.database import CONNECTIONS, Database
 from memory_server.postgres.filling import Filling
+from memory_server.services import copying
+from memory_server.settings import Settings
 from memory_server.where import Postgres
 from tests.conftest import Clock, until
 from tests.postgres.proxy import Proxy
@@ -274,11 +278,56 @@ def test_a_copy_ends_while_the_network_is_silent_and_can_be_repeated(proxy: Prox
     proxy.silent = True
     with pytest.raises(Unavailable, match=SILENT):
         filling.highest_ids()
+    before = proxy.connections
     filling.close()
+    assert proxy.connections == before  # nothing runs on its second connection, so nothing is to cancel
     proxy.speak()
     again = Filling(proxy.place, clock)
     assert again.begin("a file")
     again.close()
+
+
+@pytest.mark.usefixtures("impatient")
+def test_a_copy_that_fails_waits_no_more_for_the_end_of_its_source(
+    proxy: Proxy, database: Database, tmp_path: Path, clock: Clock
+) -> None:
+    before = 0
+
+    def fail(done: int, _total: int) -> None:
+        nonlocal before
+        if done:
+            proxy.silent, before = True, proxy.connections
+            raise Unavailable("The disk is full.")
+
+    with pytest.raises(Unavailable, match=r"^The disk is full\. 1 row was written and stays\.$"):
+        copying.copy(database, "a tenant", stores.filling(tmp_path / "copy.db", clock), fail)
+    assert proxy.connections == before  # nobody asks whether PostgreSQL still works at it
+
+
+@pytest.mark.usefixtures("impatient")
+def test_a_copy_whose_source_falls_silent_says_what_stays_in_the_target(
+    proxy: Proxy, database: Database, tmp_path: Path, clock: Clock
+) -> None:
+    def fall_silent(done: int, _total: int) -> None:
+        proxy.silent = done > 0
+
+    with pytest.raises(Unavailable, match=rf"\({SILENT}\)\. 1 row was written and stays\.$") as error:
+        copying.copy(database, "a tenant", stores.filling(tmp_path / "copy.db", clock), fall_silent)
+    assert [hint.mend for hint in error.value.problem.hints] == [Mend.COPY_AGAIN]
+
+
+@pytest.mark.usefixtures("impatient")
+def test_a_backup_whose_source_falls_silent_has_written_nothing(
+    proxy: Proxy, database: Database, tmp_path: Path
+) -> None:
+    def fall_silent(_done: int, _total: int) -> None:
+        proxy.silent = True
+
+    services = app.build(Settings(db=proxy.place, embedder="hashing"))
+    with pytest.raises(Unavailable, match=rf"\({SILENT}\)\. Nothing was written\.$") as error:
+        services.backup(tmp_path / "backup.db", fall_silent)
+    assert [hint.mend for hint in error.value.problem.hints] == [Mend.TRY_AGAIN]
+    services.close(SHORT)
 
 
 def test_a_postgresql_that_takes_no_more_connections_is_told_as_such(clock: Clock) -> None:
