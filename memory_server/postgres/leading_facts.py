@@ -1,4 +1,4 @@
-"""Which facts a briefing looks at, chosen among the keys of all facts."""
+"""Chooses the facts of a briefing among the keys of all facts."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,12 +12,12 @@ from memory_server.postgres.tx import Tx
 
 @dataclass(frozen=True, slots=True)
 class LeadingFacts:
-    """Which facts a briefing looks at."""
+    """The table of `tx.leading_facts`: see `storage.facts.LeadingFacts`."""
 
     tx: Tx
 
     def select(self, homes: Sequence[Home], limits: Limits) -> Leading:
-        there = narrowest(Facts(self.tx).headlines(homes, newest_first=True))
-        tasks = {each.home for each in there if each.key == TASK}
+        headlines = narrowest(Facts(self.tx).headlines(homes, newest_first=True))
+        tasks = {headline.home for headline in headlines if headline.key == TASK}
         changed = FactHistory(self.tx).changed_at(task_home(homes, tasks.__contains__), TASK)
-        return leading(there, changed, limits)
+        return leading(headlines, changed, limits)

@@ -1,4 +1,4 @@
-"""The rows of the word indexes: each module that writes a text writes these with it, as SQLite's triggers do there."""
+"""Writes the rows of the word indexes, together with each text; in SQLite triggers do this."""
 
 from collections.abc import Iterator
 
@@ -11,18 +11,18 @@ from memory_server.postgres.tx import Tx
 
 
 def memory(tenant: int, id: int, content: str, tags: str) -> Iterator[tuple[int, int, int, Terms]]:
-    """Each part of a memory: its id, its first character from 1, its length in characters, and its terms.
+    """Yield for each part of a memory its id, its first character from 1, its length in characters, and its terms.
 
     `tags` is JSON: its words count with the first part.
     """
     starts = parts.starts(len(content))
     for number, (start, text) in enumerate(zip(starts, parts.split(content), strict=True)):
-        found = terms.terms(tenant, text) if number else terms.terms(tenant, text, tags)
-        yield parts.id_of(id, number), start + 1, len(text), found
+        index_terms = terms.terms(tenant, text) if number else terms.terms(tenant, text, tags)
+        yield parts.id_of(id, number), start + 1, len(text), index_terms
 
 
 def fact(tenant: int, key: str, value: str) -> Terms:
-    """The terms of a fact; `value` is JSON."""
+    """Return the terms of a fact; `value` is JSON."""
     return terms.terms(tenant, key, terms.fact_text(value))
 
 
@@ -35,7 +35,7 @@ def write_memory(tx: Tx, id: int, content: str, tags: str) -> None:
 
 def insert_memory(tx: Tx, id: int, content: str, tags: str) -> None:
     """Index a new memory, and its parts where it is long. `tags` is JSON."""
-    for part, start, length, found in memory(tx.tenant, id, content, tags):
+    for part, start, length, index_terms in memory(tx.tenant, id, content, tags):
         if part != id:
             tx.send(
                 "INSERT INTO memory_parts (id, memory_id, start, length) VALUES (%s, %s, %s, %s)",
@@ -46,7 +46,14 @@ def insert_memory(tx: Tx, id: int, content: str, tags: str) -> None:
             INSERT INTO memory_words (id, memory_id, words, repeated, tokens, length)
             VALUES (%s, %s, array_to_tsvector(%s::text[]), %s, %s, %s)
             """,
-            (part, id, found.lexemes, Jsonb(found.repeated), found.tokens, found.length),
+            (
+                part,
+                id,
+                index_terms.lexemes,
+                Jsonb(index_terms.repeated),
+                index_terms.tokens,
+                index_terms.length,
+            ),
         )
 
 
@@ -65,12 +72,12 @@ def write_short_term(tx: Tx, id: int, text: str) -> None:
     _write(tx, "short_term_words", id, terms.terms(tx.tenant, text))
 
 
-def _write(tx: Tx, table: str, id: int, found: Terms) -> None:
+def _write(tx: Tx, table: str, id: int, index_terms: Terms) -> None:
     tx.send(f"DELETE FROM {table} WHERE id = %s", (id,))
     tx.send(
         f"""
         INSERT INTO {table} (id, words, repeated, tokens, length)
         VALUES (%s, array_to_tsvector(%s::text[]), %s, %s, %s)
         """,
-        (id, found.lexemes, Jsonb(found.repeated), found.tokens, found.length),
+        (id, index_terms.lexemes, Jsonb(index_terms.repeated), index_terms.tokens, index_terms.length),
     )

@@ -1,4 +1,4 @@
-"""The word indices: whether they hold Chinese."""
+"""The word indices: tells if they hold Chinese."""
 
 from dataclasses import dataclass
 
@@ -9,7 +9,7 @@ from memory_server.storage.words import COMMON_HAN
 
 @dataclass(frozen=True, slots=True)
 class Words:
-    """The word indices: whether they hold Chinese."""
+    """The table of `tx.words`: see `storage.words.Words`."""
 
     tx: Tx
 
@@ -18,7 +18,7 @@ class Words:
             f"EXISTS (SELECT 1 FROM {index}_some(%(any)s::tsquery, '{{}}', 1))"
             for index in ("memory_words", "fact_words", "turn_words")
         ]
-        found = self.tx.value(
+        holds = self.tx.value(
             f"""
             SELECT EXISTS (
                 SELECT 1
@@ -28,4 +28,4 @@ class Words:
             """,
             {"any": terms.any_of(self.tx.tenant, COMMON_HAN)},
         )
-        return bool(found)
+        return bool(holds)

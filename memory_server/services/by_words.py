@@ -103,10 +103,10 @@ def _likely(
 
 def shared_by(tx: Tx, terms: Sequence[str]) -> dict[Index, dict[int, Shared]]:
     """Return what each memory, fact and turn shares with these terms; of a long memory the part that shares most."""
-    total, held_by = tx.word_hits.held(terms)
+    total, hits = tx.word_hits.hits(terms)
     weights: dict[Index, dict[int, list[float]]] = {index: {} for index in Index}
     full = 0.0
-    for term, rows in zip(terms, held_by, strict=True):
+    for term, rows in zip(terms, hits, strict=True):
         holding = sum(map(len, rows.values()))
         rarity = background.weight(holding, total, background.share(term))
         weight = reminding.weight(rarity, is_small_talk(term))

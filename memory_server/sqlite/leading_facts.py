@@ -1,4 +1,4 @@
-"""Which facts a briefing looks at, read by the index `facts_by_topic`, so that not all facts are read."""
+"""Reads the facts of a briefing by the index `facts_by_topic`, so that few facts are read."""
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
@@ -41,7 +41,7 @@ _LATEST = "~"
 
 @dataclass(frozen=True, slots=True)
 class Topic:
-    """A value of the column `topic`: `base` is a key of `_HEADINGS`. Whether its facts are progress, and overviews."""
+    """A value of the column `topic`; `base` is a key of `_HEADINGS`."""
 
     base: str
     progress: bool
@@ -49,11 +49,11 @@ class Topic:
 
     @property
     def name(self) -> str:
-        """As the column has it."""
+        """The value of the column."""
         return f"{self.base}{'.progress' * self.progress}{'.overview' * self.overview}"
 
     def heading(self, home: Home) -> Heading:
-        """The heading of the facts of this topic in a home."""
+        """Return the heading of this topic's facts in a home."""
         heading = _HEADINGS[self.base]
         return heading_of("", home.scope) if heading is None else heading
 
@@ -67,54 +67,54 @@ TOPICS = {
 }
 
 _Row = tuple[str, int]
-"""When a fact was written, and its id."""
+"""The time at which a fact was written, and its id."""
 
 _Hidden = defaultdict[tuple[Home, str], dict[int, str]]
-"""Of each home and topic the facts whose key has another value in a narrower home: by id, when they were written."""
+"""By home and topic the facts whose key has another value in a narrower home: their time by their id."""
 
 
 @dataclass(frozen=True, slots=True)
 class LeadingFacts:
-    """Which facts a briefing looks at."""
+    """The table of `tx.leading_facts`: see `storage.facts.LeadingFacts`."""
 
     tx: Tx
 
     def select(self, homes: Sequence[Home], limits: Limits) -> Leading:
         changed = FactHistory(self.tx).changed_at(task_home(homes, self._has_task), TASK)
-        numbers = {home: number for home in homes if (number := self._number(home))}
+        numbers = {home: count for home in homes if (count := self._number(home))}
         hidden = self._hidden(numbers)
-        found: dict[tuple[Heading, bool], list[_Row]] = defaultdict(list)
+        rows: dict[tuple[Heading, bool], list[_Row]] = defaultdict(list)
         older_number = 0
-        there = [(home, topic) for home in numbers for topic in self._topics(home)]
-        for home, topic in there:
+        home_topics = [(home, topic) for home in numbers for topic in self._topics(home)]
+        for home, topic in home_topics:
             heading, before = topic.heading(home), ""
             if heading in WORK:
                 before = older_before(limits, changed, topic.progress)
                 older = self._first(home, topic, "", before, limits.older, hidden)
-                found[Heading.OLDER, topic.overview] += older
+                rows[Heading.OLDER, topic.overview] += older
                 if older:
                     older_number += self._number_before(home, topic, before, hidden)
             newer = self._first(home, topic, before, _LATEST, limits.of_heading, hidden)
-            found[heading, topic.overview] += newer
+            rows[heading, topic.overview] += newer
         return Leading(
-            [id for heading in IN_ORDER for id in _ids(found, heading, limits.of_heading)],
-            _ids(found, Heading.OLDER, limits.older),
+            [id for heading in IN_ORDER for id in _ids(rows, heading, limits.of_heading)],
+            _ids(rows, Heading.OLDER, limits.older),
             older_number,
             sum(numbers.values()) - sum(map(len, hidden.values())),
         )
 
     def _has_task(self, home: Home) -> bool:
         clause = f"{_PLACE} AND key = :key AND {_ALIVE}"
-        return bool(self.tx.value(f"SELECT 1 FROM facts WHERE {clause}", {**self._asked(home), "key": TASK}))
+        return bool(self.tx.value(f"SELECT 1 FROM facts WHERE {clause}", {**self._values(home), "key": TASK}))
 
     def _number(self, home: Home) -> int:
-        """How many facts a home has."""
+        """Count the facts of a home."""
         return int(
-            self.tx.value(f"SELECT count(*) FROM facts WHERE {_PLACE} AND {_ALIVE}", self._asked(home))
+            self.tx.value(f"SELECT count(*) FROM facts WHERE {_PLACE} AND {_ALIVE}", self._values(home))
         )
 
     def _topics(self, home: Home) -> list[Topic]:
-        """The topics of a home, found one by one."""
+        """Return the topics of a home; the index gives one after the other, without reading all facts."""
         next_one = f"(SELECT min(topic) FROM facts WHERE {_PLACE} AND topic > there.topic)"
         rows = self.tx.rows(
             f"""
@@ -125,23 +125,23 @@ class LeadingFacts:
             )
             SELECT topic FROM there WHERE topic <> ''
             """,
-            self._asked(home),
+            self._values(home),
         )
         return [TOPICS[name] for (name,) in rows]
 
     def _number_before(self, home: Home, topic: Topic, before: str, hidden: _Hidden) -> int:
-        """How many facts of a topic were written before a moment."""
+        """Count the facts of a topic that were written before a moment, without hidden ones."""
         number = self.tx.value(
             f"SELECT count(*) FROM facts WHERE {_PLACE} AND topic = :topic AND updated_at < :before AND {_ALIVE}",
-            {**self._asked(home), "topic": topic.name, "before": before},
+            {**self._values(home), "topic": topic.name, "before": before},
         )
-        return int(number) - sum(at < before for at in hidden[home, topic.name].values())
+        return int(number) - sum(written_at < before for written_at in hidden[home, topic.name].values())
 
     def _first(
         self, home: Home, topic: Topic, since: str, before: str, limit: int, hidden: _Hidden
     ) -> list[_Row]:
-        """The first facts of a topic in its order that were written between two moments."""
-        there = hidden[home, topic.name]
+        """Return the first facts of a topic, in its order, that were written between two moments; no hidden ones."""
+        hidden_facts = hidden[home, topic.name]
         direction = "ASC" if topic.overview else "DESC"
         rows = self.tx.rows(
             f"""
@@ -152,18 +152,20 @@ class LeadingFacts:
             LIMIT :limit
             """,
             {
-                **self._asked(home),
+                **self._values(home),
                 "topic": topic.name,
                 "since": since,
                 "before": before,
-                "limit": limit + len(there),
+                "limit": limit + len(hidden_facts),
             },
         )
-        return [(at, id) for at, id in rows if id not in there][:limit]
+        return [(written_at, id) for written_at, id in rows if id not in hidden_facts][:limit]
 
     def _hidden(self, numbers: Mapping[Home, int]) -> _Hidden:
-        """The facts that a narrower home hides. The keys of the smaller one of two homes are looked up in the other."""
-        found: _Hidden = defaultdict(dict)
+        """Return the facts that a narrower home hides. Of two homes the keys of the smaller are looked up in the
+        other.
+        """
+        hidden: _Hidden = defaultdict(dict)
         for narrow, wide in combinations(numbers, 2):
             tables = ["facts AS narrow", "facts AS wide"]
             if numbers[wide] < numbers[narrow]:
@@ -177,17 +179,17 @@ class LeadingFacts:
                     AND wide.scope = :scope AND wide.owner = :owner AND wide.key = narrow.key
                     AND (wide.expires_at IS NULL OR wide.expires_at > :now)
                 """,
-                {**self._asked(wide), "narrow_scope": narrow.scope.value, "narrow_owner": narrow.owner},
+                {**self._values(wide), "narrow_scope": narrow.scope.value, "narrow_owner": narrow.owner},
             )
-            for topic, id, at in rows:
-                found[wide, topic][id] = at
-        return found
+            for topic, id, written_at in rows:
+                hidden[wide, topic][id] = written_at
+        return hidden
 
-    def _asked(self, home: Home) -> dict[str, Value]:
+    def _values(self, home: Home) -> dict[str, Value]:
         return {"scope": home.scope.value, "owner": home.owner, "now": self.tx.now}
 
 
-def _ids(found: Mapping[tuple[Heading, bool], Sequence[_Row]], heading: Heading, limit: int) -> list[int]:
-    """The facts of all homes and topics under one heading, in the order of headings."""
-    overviews, others = (found.get((heading, overview), ()) for overview in (True, False))
-    return [id for _, id in (*sorted(overviews), *sorted(others, reverse=True))][:limit]
+def _ids(rows: Mapping[tuple[Heading, bool], Sequence[_Row]], heading: Heading, limit: int) -> list[int]:
+    """Return the facts of all homes and topics under one heading: overviews first, then the newest."""
+    overviews, newest_first = (rows.get((heading, overview), ()) for overview in (True, False))
+    return [id for _, id in (*sorted(overviews), *sorted(newest_first, reverse=True))][:limit]

@@ -1,4 +1,4 @@
-"""Which texts hold the words of a prompt, read from the word indices alone and without numpy: a hook has no time."""
+"""Finds the texts that hold the words of a prompt, by the word indices alone and without numpy: a hook has no time."""
 
 import json
 from collections.abc import Sequence
@@ -9,20 +9,12 @@ from memory_server.domain.fact import FactFilter, Home
 from memory_server.sqlite import facts
 from memory_server.sqlite.tx import Tx
 from memory_server.sqlite.words import quoted
-from memory_server.storage.words import MOST_ROWS, Index
-
-_WRITTEN = {
-    Index.MEMORY: ("memories", "updated_at"),
-    Index.FACT: ("facts", "updated_at"),
-    Index.TURN: ("turns", "created_at"),
-}
-"""The table of each index, and the column that says when a row was written."""
+from memory_server.storage.words import MOST_ROWS, WRITTEN_AT, Index
 
 
 @dataclass(frozen=True, slots=True)
 class WordHits:
-    """Which texts hold the words of a prompt, read from the word indices alone and without numpy: a hook has no
-    time."""
+    """The table of `tx.word_hits`: see `storage.words.WordHits`."""
 
     tx: Tx
 
@@ -34,7 +26,7 @@ class WordHits:
             f"""
             SELECT rowid
             FROM {index.value}
-            WHERE {index.value} MATCH ? {self.tx.seen(_WRITTEN[index][0], f"{index.value}.rowid & {parts.WHOLE}")}
+            WHERE {index.value} MATCH ? {self.tx.seen(WRITTEN_AT[index][0], f"{index.value}.rowid & {parts.WHOLE}")}
             ORDER BY rowid DESC
             LIMIT ?
             """,
@@ -42,12 +34,12 @@ class WordHits:
         )
         return [id for (id,) in rows]
 
-    def held(self, terms: Sequence[str]) -> tuple[int, list[dict[Index, list[int]]]]:
+    def hits(self, terms: Sequence[str]) -> tuple[int, list[dict[Index, list[int]]]]:
         total = sum(self.count(index) for index in Index)
         return total, [{index: self.holding(index, term) for index in Index} for term in terms]
 
     def newer(self, index: Index, ids: Sequence[int], moment: str) -> list[int]:
-        table, column = _WRITTEN[index]
+        table, column = WRITTEN_AT[index]
         rows = self.tx.rows(
             f"SELECT id FROM {table} WHERE id IN (SELECT value FROM json_each(?)) AND {column} > ?",
             (json.dumps(list(ids)), moment),

@@ -1,4 +1,4 @@
-"""The word indices: phrases to ask them with, and whether they hold Chinese."""
+"""The word indices: quotes the phrases of their queries, and tells if they hold Chinese."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -8,7 +8,7 @@ from memory_server.storage.words import COMMON_HAN
 
 
 def quoted(term: str) -> str:
-    """One term as an FTS5 phrase: whatever it holds, it is text and never syntax."""
+    """Quote a term as an FTS5 phrase, so that no character of it is syntax."""
     return '"' + term.replace('"', '""').replace("\0", " ") + '"'
 
 
@@ -18,7 +18,7 @@ def any_of(terms: Sequence[str]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Words:
-    """The word indices: phrases to ask them with, and whether they hold Chinese."""
+    """The table of `tx.words`: see `storage.words.Words`."""
 
     tx: Tx
 

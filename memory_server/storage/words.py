@@ -1,4 +1,4 @@
-"""What words find for those who have no time for a search."""
+"""Reads of the word indices, for hooks: they have no time for a search."""
 
 from collections.abc import Sequence
 from enum import StrEnum
@@ -15,45 +15,54 @@ COMMON_HAN = "的一是不了在人有我他这个们中来上大为和国地到
 
 
 class Index(StrEnum):
-    """The word indices that are asked."""
+    """The word indices that a hook reads."""
 
     MEMORY = "memory_words"
     FACT = "fact_words"
     TURN = "turn_words"
 
 
-class WordHits(Protocol):
-    """Which texts hold the words of a prompt, read from the word indices alone and without numpy: a hook has no
-    time."""
+WRITTEN_AT = {
+    Index.MEMORY: ("memories", "updated_at"),
+    Index.FACT: ("facts", "updated_at"),
+    Index.TURN: ("turns", "created_at"),
+}
+"""The table of each index, and the column with the time at which a row was written."""
 
-    def held(self, terms: Sequence[str]) -> tuple[int, list[dict[Index, list[int]]]]:
-        """How many texts all indices have together; and for each term, the rows of each index that hold it, the newest
-        first, at most MOST_ROWS."""
+
+class WordHits(Protocol):
+    """The texts that hold the words of a prompt, by the word indices alone and without numpy."""
+
+    def hits(self, terms: Sequence[str]) -> tuple[int, list[dict[Index, list[int]]]]:
+        """Return the number of texts in all indices, and for each term the rows of each index that hold it.
+
+        The newest row comes first; there are at most MOST_ROWS of an index.
+        """
         ...
 
     def newer(self, index: Index, ids: Sequence[int], moment: str) -> list[int]:
-        """Those of these rows that were written after a moment."""
+        """Return the rows of these that were written after a moment."""
         ...
 
     def own_memories(self, ids: Sequence[int], project: str) -> set[int]:
-        """Those of these memories that are of the project or of none, and whose time has not ended."""
+        """Return the memories of these that are of the project or of none, and have not expired."""
         ...
 
     def own_turns(self, ids: Sequence[int], project: str) -> set[int]:
-        """Those of these turns that are of the project or of none."""
+        """Return the turns of these that are of the project or of none."""
         ...
 
     def own_facts(self, ids: Sequence[int], homes: Sequence[Home]) -> set[int]:
-        """Those of these facts that are in these scopes and not hidden by one of a narrower scope."""
+        """Return the facts of these that are in these scopes and not hidden by one of a narrower scope."""
         ...
 
 
 class Words(Protocol):
-    """The word indices: phrases to ask them with, and whether they hold Chinese."""
+    """The word indices as a whole."""
 
     def holds_han(self) -> bool:
-        """Whether any memory, fact or turn has one of the commonest Chinese characters, as each Chinese sentence has.
+        """True if a memory, fact or turn has one of the commonest Chinese characters, as each Chinese sentence has.
 
-        Or any short-term memory a Chinese keyword.
+        True too if a short-term memory has a Chinese keyword.
         """
         ...

@@ -124,7 +124,7 @@ def test_both_stores_find_the_same_texts_with_the_same_scores(
                             tx.candidates.postings(Embedded.MEMORIES, TERMS, Filter(project="p")).postings,
                             [
                                 [held.texts for held in everywhere],
-                                tx.word_hits.held(TERMS),
+                                tx.word_hits.hits(TERMS),
                                 [
                                     tx.peers.find(
                                         TERMS[:-2][start : start + 6], 0.5, Filter(), 20, rare_only=rare
