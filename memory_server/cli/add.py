@@ -5,11 +5,9 @@ import sys
 import click
 
 from memory_server.cli import options, output
-from memory_server.cli.checked import checked
 from memory_server.cli.handles import Handle, HandleType
 from memory_server.cli.opened import caller, opened
 from memory_server.cli.program import verb
-from memory_server.domain.change import Kind
 from memory_server.domain.memory import MemoryDraft, MemoryId, MemoryType, Stored
 from memory_server.mcp.tools.fields import Content, Importance, Tags
 from memory_server.settings import Settings
@@ -53,24 +51,20 @@ def add_command(
     content = sys.stdin.read() if text == ("-",) else " ".join(text)
     by = caller(settings)
     draft = MemoryDraft(
-        checked(Content, content, "text"),
+        options.checked(Content, content, "text"),
         MemoryType(type_.lower()),
         by.project.key or None,
-        tuple(checked(Tags, list(tags), "tag")),
-        checked(Importance, importance, "importance"),
+        tuple(options.checked(Tags, list(tags), "tag")),
+        options.checked(Importance, importance, "importance"),
         occurred_at=occurred,
     )
     with opened(settings, makes=True) as services:
-        stored = services.memories.store(draft, _memory(related), by, supersedes=_memory(supersedes))
+        stored = services.memories.store(draft, _id(related), by, supersedes=_id(supersedes))
     _tell(stored)
 
 
-def _memory(handle: Handle | None) -> MemoryId | None:
-    if handle is None:
-        return None
-    if handle.kind is not Kind.MEMORY:
-        raise click.BadParameter(f"{handle} is no memory. Write its id, such as 12.")
-    return MemoryId(handle.id)
+def _id(handle: Handle | None) -> MemoryId | None:
+    return None if handle is None else handle.memory
 
 
 def _tell(stored: Stored) -> None:
@@ -82,11 +76,10 @@ def _tell(stored: Stored) -> None:
         )
     else:
         output.say(f"m{memory.id} stored{where}.")
-    for each in stored.similar:
-        text = output.line_of(each.memory.content)
+    for similar in stored.similar:
+        text = output.line_of(similar.memory.content)
         short = text if len(text) <= SHOWN else f"{text[: SHOWN - 1]}…"
-        output.say(
-            f"similar: m{each.memory.id} {short}" + (f" ({each.differs})" if each.differs else ""), indent=2
-        )
+        differs = f" ({similar.differs})" if similar.differs else ""
+        output.say(f"similar: m{similar.memory.id} {short}{differs}", indent=2)
     for id in stored.maybe_supersedes:
         output.say(f"It may replace m{id}. If so: memory-server forget {id}", indent=2)

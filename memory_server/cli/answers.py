@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from memory_server.answers.answer import Answer, field, made, rounded
 from memory_server.domain import recall
 from memory_server.domain.calls import Calls
-from memory_server.domain.change import Change, Kind
+from memory_server.domain.change import Change
 from memory_server.domain.edge import Edge
 from memory_server.domain.fact import Fact, FactChange
 from memory_server.domain.long_term import LongTermMemory, Wake
@@ -190,18 +190,6 @@ class CallsAnswer:
     tools: Sequence[CallLine]
 
 
-_NUMBERED = {Kind.MEMORY: "m", Kind.TURN: "t", Kind.SHORT_TERM: "s"}
-
-
-def handle_of(change: Change) -> str:
-    """Name the thing that a change is about, as `show` takes it."""
-    if change.kind is Kind.FACT:
-        return f"f:{change.scope}/{change.name}"
-    if change.kind is Kind.LONG_TERM:
-        return f"w:{change.name}"
-    return f"{_NUMBERED[change.kind]}{change.item}"
-
-
 def _reasons(hit: Hit) -> tuple[str, ...]:
     return (*hit.why.also, *([hit.why.edge] if hit.why.edge else []))
 
@@ -229,7 +217,7 @@ LINES = {
         ),
         Answer(Hit, "memory", field("score", rounded), "shown=content part", made("why", _reasons), "linked"),
         Answer(recall.Found, "ref kind", field("score", rounded), "why"),
-        Answer(Change, "at by action kind", made("handle", handle_of), "text place", field("id", str)),
+        Answer(Change, "at by action kind handle text place", field("id", str)),
         Answer(
             Fact,
             "key scope=home.scope owner=home.owner value tags version updated_at updated_by expires_at",

@@ -1,4 +1,4 @@
-"""How much memory the C library keeps for threads, and what it keeps that nobody uses."""
+"""Limits the memory that the C library keeps for threads, and gives back what nobody uses."""
 
 import ctypes
 import os

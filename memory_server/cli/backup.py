@@ -61,8 +61,8 @@ def backup_command(settings: Settings, dest: str | None, keep: int | None, dry_r
         _refuse_of_another(settings.db, target)
         old = () if keep is None else _beyond({target, *_backups(settings.db, target.parent)}, keep)
         output.say(f"{target} would be written. Nothing was changed.")
-        for each in old:
-            output.say(f"{each} would be deleted.")
+        for path in old:
+            output.say(f"{path} would be deleted.")
         return
     unit = PAGE if isinstance(settings.db, Path) else None
     with opened(settings) as services:
@@ -74,9 +74,9 @@ def backup_command(settings: Settings, dest: str | None, keep: int | None, dry_r
                 services.backup(target, report)
     output.say(f"{target}: {target.stat().st_size:,} bytes, checked")
     if keep is not None:
-        for each in _beyond(_backups(settings.db, target.parent), keep):
-            each.unlink()
-            output.say(f"{each}: deleted")
+        for path in _beyond(_backups(settings.db, target.parent), keep):
+            path.unlink()
+            output.say(f"{path}: deleted")
 
 
 def _target(source: Path, dest: str | None, makes: bool) -> Path:
@@ -85,15 +85,11 @@ def _target(source: Path, dest: str | None, makes: bool) -> Path:
     is_folder = dest is None or dest.endswith(("/", os.sep))
     if is_folder and makes:
         path.mkdir(mode=0o700, parents=True, exist_ok=True)
-    return path / _named(source) if is_folder or path.is_dir() else path
-
-
-def _named(source: Path) -> str:
-    return backups.named(source, clock())
+    return path / backups.named(source, clock()) if is_folder or path.is_dir() else path
 
 
 def _beyond(backups: Iterable[Path], keep: int) -> list[Path]:
-    """Those beyond the newest ones."""
+    """Return all but the newest ones."""
     return sorted(backups)[:-keep]
 
 
@@ -102,20 +98,20 @@ def _backups(database: Where, folder: Path) -> set[Path]:
     digit, source = "[0-9]", backups.file_like(database)
     pattern = f"{digit * 8}-{digit * 6}"
     return {
-        each
-        for each in (folder.iterdir() if folder.is_dir() else ())
-        if each.match(f"*-{pattern}{source.suffix}")
-        and each.name.startswith(f"{source.stem}-")
-        and len(each.name) == len(_named(source))
-        and each.is_file()
-        and not each.is_symlink()
-        and is_ours(each)
-        and restoring.is_backup_of(each, database)
+        path
+        for path in (folder.iterdir() if folder.is_dir() else ())
+        if path.match(f"*-{pattern}{source.suffix}")
+        and path.name.startswith(f"{source.stem}-")
+        and len(path.name) == len(backups.named(source, clock()))
+        and path.is_file()
+        and not path.is_symlink()
+        and is_ours(path)
+        and restoring.is_backup_of(path, database)
     }
 
 
 def is_ours(path: Path) -> bool:
-    """Whether a file is a database of memory-server, by its head."""
+    """True for a database of memory-server, by the head of the file."""
     with path.open("rb") as file:
         return file.read(HEADER)[-len(APPLICATION_ID) :] == APPLICATION_ID
 

@@ -14,7 +14,7 @@ _NONE = Unanswered(Problem("no running server has embedded the question in time"
 
 
 def is_running(database: Where) -> bool:
-    """Whether a server of this file may be asked."""
+    """True if a server of this file can be asked."""
     return bool(place.sockets(database))
 
 
@@ -26,12 +26,13 @@ class AskingQueue(EmbeddingQueue):
         self._path = path
 
     def meaning(self, texts: Sequence[str], anew: bool, seconds: float) -> Meaning | Unanswered:  # noqa: ARG002
-        found = asking.embed(self._path, texts)
-        if found is None:
+        embedded = asking.embed(self._path, texts)
+        if embedded is None:
             return _NONE
         with self._database.read() as tx:
-            spaces = {each.id: each.space for each in tx.embeddings.spaces()}
-        space = spaces.get(found.space_id)
+            spaces = {stored.id: stored.space for stored in tx.embeddings.spaces()}
+        space = spaces.get(embedded.space_id)
         if space is None:
             return _NONE
-        return Meaning(found.space_id, space, tuple(np.array(each, np.float32) for each in found.vectors))
+        vectors = tuple(np.array(vector, np.float32) for vector in embedded.vectors)
+        return Meaning(embedded.space_id, space, vectors)

@@ -1,4 +1,4 @@
-"""What a shell completes from the file: ids, keys, projects, changes. A file that cannot be read completes nothing."""
+"""Completes ids, keys, projects and changes from the file. A file that cannot be read completes nothing."""
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -9,7 +9,7 @@ from pydantic import ValidationError
 
 from memory_server import reader
 from memory_server.cli.opened import caller
-from memory_server.domain.change import Kind
+from memory_server.domain.change import LETTERS, Kind
 from memory_server.domain.fact import Scope
 from memory_server.errors import MemoryServerError
 from memory_server.language.text import visible
@@ -23,7 +23,7 @@ Item = CompletionItem[str]
 Complete = Callable[[click.Context, click.Parameter, str], list[Item]]
 Ask = Callable[[CompletionService, Settings, str], Iterator[tuple[str, str]]]
 
-_NUMBERED = {"m": Kind.MEMORY, "t": Kind.TURN, "s": Kind.SHORT_TERM}
+_NUMBERED = {LETTERS[kind]: kind for kind in (Kind.MEMORY, Kind.TURN, Kind.SHORT_TERM)}
 
 
 def _completes(ask: Ask) -> Complete:
@@ -32,12 +32,12 @@ def _completes(ask: Ask) -> Complete:
     def complete(context: click.Context, _: click.Parameter, written: str) -> list[Item]:
         try:
             settings = Settings(**context.find_root().ensure_object(dict))
-            found = list(ask(CompletionService(_look(settings)), settings, written))
+            values = list(ask(CompletionService(_look(settings)), settings, written))
         except (MemoryServerError, ValidationError):
             return []
         return [
             CompletionItem(value, help=" ".join(visible(text).split()) or None)
-            for value, text in found
+            for value, text in values
             if value.startswith(written) and visible(value) == value
         ]
 

@@ -26,12 +26,12 @@ class Bash(BashComplete):
         args, incomplete = super().get_completion_args()
         words: list[str] = []
         split = False
-        for each in (*args, incomplete):
-            split = bool(words and each) and (each == ":" or words[-1].endswith(":"))
+        for word in (*args, incomplete):
+            split = bool(words and word) and (word == ":" or words[-1].endswith(":"))
             if split:
-                words[-1] += each
+                words[-1] += word
             else:
-                words.append(each)
+                words.append(word)
         self.typed = "".join(words[-1].rpartition(":")[:2]) if split else ""
         return words[:-1], words[-1]
 

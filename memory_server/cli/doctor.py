@@ -37,28 +37,28 @@ def doctor_command(settings: Settings, fix: bool, as_json: bool) -> int:
     """Check the database; report what is in use and what is wrong. Exits with 1 if something is wrong."""
     named = "db" in settings.model_fields_set  # a path that somebody names may be mistyped
     if not named and isinstance(settings.db, Path) and not settings.db.exists():
-        found = DoctorAnswer(
+        answer = DoctorAnswer(
             {"database": f"{settings.db} (the first assistant makes it)", "problems": "none"}, (), ()
         )
     else:
         with opened(settings) as services:
             fixed = (*services.health.mend(), *status.mend()) if fix else ()
             services.database.open()  # else the embedder waits for a locked file first, and is said to be missing
-            found = examined(services, fixed)
+            answer = examined(services, fixed)
     if as_json:
-        output.as_json(found)
-        return 1 if found.problems else 0
-    for done in found.fixed:
+        output.as_json(answer)
+        return 1 if answer.problems else 0
+    for done in answer.fixed:
         output.say(f"fixed       {done}")
-    for name, value in found.report.items():
+    for name, value in answer.report.items():
         output.say(f"{name:<11} {value}")
-    for problem in found.problems:
+    for problem in answer.problems:
         output.say(problem, indent=2, style="red")
-    return 1 if found.problems else 0
+    return 1 if answer.problems else 0
 
 
 def examined(services: "Services", fixed: tuple[str, ...] = ()) -> DoctorAnswer:
-    """What is in use and what is wrong. Loads the embedder and reads the whole file."""
+    """Report what is in use and what is wrong. It loads the embedder and reads the whole file."""
     from memory_server.mcp import listed  # 1 s, which the help does without
 
     settings = services.settings
@@ -69,7 +69,7 @@ def examined(services: "Services", fixed: tuple[str, ...] = ()) -> DoctorAnswer:
         *(f'job "{job}": {problem}' for job, problem in health.jobs.items()),
         *([told([coverage.problem], WORDS) or ""] if coverage.problem else []),
         *(f"the last hook that failed: {line}" for line in hooks.failures[-1:]),
-        *(each.problem for each in clients if each.problem),
+        *(client.problem for client in clients if client.problem),
     )
     report = {
         "database": f"{settings.db} ({health.size:,} bytes)",

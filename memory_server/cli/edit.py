@@ -5,12 +5,10 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from memory_server.cli import options, output
-from memory_server.cli.checked import checked
 from memory_server.cli.handles import Handle, HandleType
 from memory_server.cli.opened import caller, opened
 from memory_server.cli.program import verb
-from memory_server.domain.change import Kind
-from memory_server.domain.memory import Memory, MemoryChange, MemoryId, MemoryType
+from memory_server.domain.memory import Memory, MemoryChange, MemoryId
 from memory_server.errors import Mend, NotFound
 from memory_server.mcp.tools.fields import Content, Importance, Project, Tags
 from memory_server.settings import Settings
@@ -48,37 +46,36 @@ def edit_command(
     project: str | None,
 ) -> None:
     """Change a memory in $VISUAL or $EDITOR, or with options. The old text stays in its history."""
-    if id.kind is not Kind.MEMORY:
-        raise click.BadParameter(f"{id} is no memory. Write its id, such as 12.")
-    wanted = MemoryChange(
-        None if text is None else checked(Content, text, "text"),
-        MemoryType(type_.lower()) if type_ else None,
-        None if project is None else checked(Project, project, "project"),
-        () if no_tags else tuple(checked(Tags, list(tags), "tag")) or None,
-        None if importance is None else checked(Importance, importance, "importance"),
+    memory = id.memory
+    change = MemoryChange(
+        None if text is None else options.checked(Content, text, "text"),
+        options.memory_type(type_),
+        None if project is None else options.checked(Project, project, "project"),
+        () if no_tags else tuple(options.checked(Tags, list(tags), "tag")) or None,
+        None if importance is None else options.checked(Importance, importance, "importance"),
     )
     with opened(settings) as services:
-        if wanted == MemoryChange():
-            wanted = _edited(services, MemoryId(id.id))
-        if wanted == MemoryChange():
+        if change == MemoryChange():
+            change = _edited(services, memory)
+        if change == MemoryChange():
             output.say(f"{id} stays as it is.")
             return
-        updated = services.memories.update(MemoryId(id.id), wanted, caller(settings))
+        updated = services.memories.update(memory, change, caller(settings))
     output.say(f"{id} changed. `memory-server undo` changes it back.")
     if updated.same_as is not None:
         output.note(f"m{updated.same_as} says the same. Forget one of the two.")
 
 
 def _edited(services: "Services", id: MemoryId) -> MemoryChange:
-    """What the person made of the text in the editor."""
+    """Let the person change the text in the editor."""
     read = services.memories.get([id])
     if not read.found:
         raise NotFound(f"No memory {id}.", Mend.FIND_MEMORY)
     if not output.asks():
         raise click.UsageError("There is no terminal for an editor. Give the new text with --text.")
     memory: Memory = read.found[0].memory
-    made: Any = click.edit(memory.content + "\n", extension=".md")
-    text = "" if made is None else made.strip()
+    edited: Any = click.edit(memory.content + "\n", extension=".md")
+    text = "" if edited is None else edited.strip()
     if not text or text == memory.content.strip():
         return MemoryChange()
-    return MemoryChange(content=checked(Content, text, "text"))
+    return MemoryChange(content=options.checked(Content, text, "text"))

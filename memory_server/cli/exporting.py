@@ -156,9 +156,9 @@ def _target(file: Path | None, force: bool, is_ours: Callable[[Path], bool]) -> 
     if not file.parent.is_dir():
         raise Invalid(f"The folder of {file} does not exist. Create it: mkdir -p {file.parent}")
     _refuse(file, force, is_ours)
-    with temporary.file(file) as made:
-        with made.open("w", encoding="utf-8") as out:
+    with temporary.file(file) as unfinished:
+        with unfinished.open("w", encoding="utf-8") as out:
             yield out
             out.flush()
             os.fsync(out.fileno())
-        made.replace(file)
+        unfinished.replace(file)

@@ -7,7 +7,6 @@ import click
 
 from memory_server.cli import options, output
 from memory_server.cli.answers import FactsAnswer
-from memory_server.cli.checked import checked
 from memory_server.cli.opened import caller, rows
 from memory_server.cli.output import Column, Columns
 from memory_server.cli.program import verb
@@ -46,7 +45,7 @@ def facts_command(
     """List the facts of this project and of all projects, by key. In PATTERN, * stands for any text."""
     with rows(settings) as services:
         result = services.facts.select(
-            checked(Pattern, pattern, "pattern"), _scope(scope), tags, limit, caller(settings)
+            options.checked(Pattern, pattern, "pattern"), _scope(scope), tags, limit, caller(settings)
         )
     degraded = output.degraded(result.degraded)
     if as_json:
@@ -97,15 +96,15 @@ def fact_command(
 
     `memory-server show f:KEY` shows what it was before.
     """
-    by, key = caller(settings), checked(Key, key, "key")
+    by, key = caller(settings), options.checked(Key, key, "key")
     if value is None:
         _read(settings, key, _scope(scope), as_json, by)
         return
     draft = FactDraft(
         key,
-        checked(Value, value if as_text else _json_or_text(value), "value"),
-        tuple(checked(FactTags, list(tags), "tag")),
-        None if ttl is None else checked(Ttl, ttl, "ttl"),
+        options.checked(Value, value if as_text else _json_or_text(value), "value"),
+        tuple(options.checked(FactTags, list(tags), "tag")),
+        None if ttl is None else options.checked(Ttl, ttl, "ttl"),
     )
     place = _scope(scope) or Scope.PROJECT
     if place is Scope.SESSION and by.session is None:

@@ -17,23 +17,23 @@ def flag_of(name: str) -> str:
 
 def of_server(arguments: Sequence[str]) -> dict[str, object] | None:
     """The settings that are given to the server; None where the arguments are not `serve` with settings alone."""
-    known = {flag_of(name): name for name in Settings.model_fields}
-    found: dict[str, object] = {}
+    names = {flag_of(name): name for name in Settings.model_fields}
+    values: dict[str, object] = {}
     serve = 0
-    rest = iter(arguments)
-    for each in rest:
-        flag, given, value = each.partition("=")
-        name = known.get(flag)
-        if each == SERVE:
+    words = iter(arguments)
+    for word in words:
+        flag, equals, value = word.partition("=")
+        name = names.get(flag)
+        if word == SERVE:
             serve += 1
-        elif name is None or (given and name in SWITCHES):
+        elif name is None or (equals and name in SWITCHES):
             return None
         elif name in SWITCHES:
-            found[name] = True
-        elif given:
-            found[name] = value
-        elif (following := next(rest, None)) is not None:
-            found[name] = following
+            values[name] = True
+        elif equals:
+            values[name] = value
+        elif (following := next(words, None)) is not None:
+            values[name] = following
         else:
             return None
-    return found if serve < 2 else None
+    return values if serve < 2 else None

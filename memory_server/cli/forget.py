@@ -119,15 +119,15 @@ def _list(services: "Services", handles: Sequence[Handle], by: Caller) -> None:
     output.table((Column("id", itemgetter(0), "cyan"), Column("text", itemgetter(1), fills=True)), rows)
 
 
-def _text(thing: Shown) -> str:
-    match thing:
+def _text(item: Shown) -> str:
+    match item:
         case ShownMemory():
-            return thing.memory.content
+            return item.memory.content
         case Turn():
-            return thing.summary
+            return item.summary
         case ShownFact():
-            return output.shown_value(thing.fact.value) if thing.fact else "(no value any more)"
+            return output.shown_value(item.fact.value) if item.fact else "(no value any more)"
         case ShownTrigger():
-            return thing.trigger.memory.prompt
+            return item.trigger.memory.prompt
         case ShortTermMemory():
-            return thing.text
+            return item.text

@@ -1,4 +1,4 @@
-"""What every command has around it: its settings, its messages, and how a failure is told."""
+"""Runs a command: reads its settings, sets up its messages, and tells a failure in one line."""
 
 import errno
 import logging
@@ -22,9 +22,9 @@ def guarded(action: Callable[[], int]) -> int:
     try:
         return action()
     except ValidationError as error:
-        for each in error.errors(include_url=False):
-            name, wrong = ".".join(map(str, each["loc"])), each["msg"].removeprefix("Value error, ")
-            complain(f"{name}: {wrong}, got {each['input']!r}")
+        for fault in error.errors(include_url=False):
+            name, wrong = ".".join(map(str, fault["loc"])), fault["msg"].removeprefix("Value error, ")
+            complain(f"{name}: {wrong}, got {fault['input']!r}")
         return 2
     except MemoryServerError as error:
         complain(told([error.problem], WORDS) or "")
@@ -48,17 +48,17 @@ def guarded(action: Callable[[], int]) -> int:
 
 
 def _print_no_more() -> None:
-    """What was not written yet is dropped: at the exit it would fail once more."""
+    """Drop what was not written yet: at the exit it would fail once more."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
-def configured(given: Mapping[str, object]) -> Settings:
-    """The settings, with those that are given as flags; messages go to standard error from now on.
+def configured(flags: Mapping[str, object]) -> Settings:
+    """Read the settings, with those that have flags; messages go to standard error from now on.
 
     Raises:
         ValidationError: a value is wrong.
     """
-    settings = Settings(**given)  # type: ignore[arg-type]
+    settings = Settings(**flags)  # type: ignore[arg-type]
     log = logging.StreamHandler(sys.stderr)
     log.setFormatter(_Formatter("memory-server: %(levelname)s: %(message)s"))
     logging.basicConfig(handlers=[log], level=settings.log_level)

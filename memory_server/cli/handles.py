@@ -1,4 +1,4 @@
-"""What a person types for one stored thing, as answers print it: `12`, `m12`, `t7`, `f current.task`, `w name`."""
+"""Reads what a person types for one stored thing: `12`, `m12`, `t7`, `f current.task`, `w name`."""
 
 import re
 from dataclasses import dataclass
@@ -6,11 +6,12 @@ from typing import Any
 
 import click
 
-from memory_server.domain.change import Kind
+from memory_server.domain import change
+from memory_server.domain.change import LETTERS, Kind
 from memory_server.domain.fact import Scope
+from memory_server.domain.memory import MemoryId
 
-LETTERS = {"m": Kind.MEMORY, "t": Kind.TURN, "s": Kind.SHORT_TERM, "f": Kind.FACT, "w": Kind.LONG_TERM}
-"""The letter of each kind."""
+_KINDS = {letter: kind for kind, letter in LETTERS.items()}
 
 _NUMBERED = re.compile(r"([mts]?)[ :#]?(\d{1,18})")
 _NAMED = re.compile(r"([fw])[ :](.+)", re.DOTALL)
@@ -26,9 +27,18 @@ class Handle:
     scope: Scope | None = None
 
     def __str__(self) -> str:
-        letter = next(letter for letter, kind in LETTERS.items() if kind is self.kind)
-        place = f"{self.scope.value}/" if self.scope else ""
-        return f"{letter}:{place}{self.name}" if self.name else f"{letter}{self.id}"
+        return change.handle(self.kind, self.id, self.name, self.scope)
+
+    @property
+    def memory(self) -> MemoryId:
+        """Return the id of a memory.
+
+        Raises:
+            BadParameter: it names another thing.
+        """
+        if self.kind is not Kind.MEMORY:
+            raise click.BadParameter(f"{self} is no memory. Write its id, such as 12.")
+        return MemoryId(self.id)
 
 
 class HandleType(click.ParamType[Handle]):
@@ -46,10 +56,10 @@ class HandleType(click.ParamType[Handle]):
             return value
         text = str(value).strip()
         text = text[1:-1].strip() if text.startswith("[") and text.endswith("]") else text
-        if found := _NUMBERED.fullmatch(text.lower()):
-            return Handle(LETTERS[found[1] or "m"], id=int(found[2]))
-        if found := _NAMED.fullmatch(text):
-            return _named(LETTERS[found[1]], found[2].strip())
+        if numbered := _NUMBERED.fullmatch(text.lower()):
+            return Handle(_KINDS[numbered[1] or "m"], id=int(numbered[2]))
+        if named := _NAMED.fullmatch(text):
+            return _named(_KINDS[named[1]], named[2].strip())
         return self.fail(
             f"{text!r} is no id. Write 12 or m12 for a memory, t7 for a turn, s3 for a short-term memory, "
             "f:KEY for a fact, w:NAME for a long-term memory.",

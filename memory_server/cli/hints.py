@@ -1,4 +1,4 @@
-"""What mends a failure, in words for a person at a terminal: which command to type."""
+"""Words for a person at a terminal that say how to mend a failure: which command to type."""
 
 from memory_server.errors import Mend
 

@@ -1,4 +1,4 @@
-"""Which processes have the database open: a file must not be taken from under them."""
+"""Finds the processes that have the database open: a file must not be taken from under them."""
 
 import os
 import shutil
@@ -24,20 +24,20 @@ def holders(path: Path) -> list[int] | None:
 
 
 def _by_proc(path: Path) -> list[int]:
-    wanted = path.stat()
+    file = path.stat()
     processes = (entry for entry in Path("/proc").iterdir() if entry.name.isdigit())
     return [
         int(process.name)
         for process in processes
-        if int(process.name) != os.getpid() and _has_open(process, wanted)
+        if int(process.name) != os.getpid() and _has_open(process, file)
     ]
 
 
-def _has_open(process: Path, wanted: os.stat_result) -> bool:
+def _has_open(process: Path, file: os.stat_result) -> bool:
     """True if the process has the file open. A descriptor that is closed meanwhile is another file's."""
     with suppress(OSError):  # the process has ended, or is another user's
         for descriptor in (process / "fd").iterdir():
             with suppress(FileNotFoundError):
-                if os.path.samestat(wanted, descriptor.stat()):
+                if os.path.samestat(file, descriptor.stat()):
                     return True
     return False

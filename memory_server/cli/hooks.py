@@ -26,15 +26,12 @@ ALL = "all"
 def log(settings: Settings) -> None:
     """Print what was put into which session's context, what each cost in tokens, and what failed."""
     with opened(settings) as services:
-        said = InjectionService(services.database).newest(SHOWN)
-    for each in reversed(said):
-        text = "(deleted since)" if each.text is None and each.kind != "briefing" else each.text or ""
-        _say(f"{each.at[:16]} {each.session[:8]:<8} {each.event:<16} {each.kind:<10} {each.tokens:>5} {text}")
-    print(
-        f"{len(said)} texts, {sum(each.tokens for each in said):,} tokens."
-        if said
-        else "Nothing was said yet."
-    )
+        texts = InjectionService(services.database).newest(SHOWN)
+    for row in reversed(texts):
+        text = "(deleted since)" if row.text is None and row.kind != "briefing" else row.text or ""
+        _say(f"{row.at[:16]} {row.session[:8]:<8} {row.event:<16} {row.kind:<10} {row.tokens:>5} {text}")
+    tokens = sum(row.tokens for row in texts)
+    print(f"{len(texts)} texts, {tokens:,} tokens." if texts else "Nothing was said yet.")
     for failure in journal.read(settings.db).failures[-SHOWN:]:
         _say(failure)
 
@@ -42,10 +39,10 @@ def log(settings: Settings) -> None:
 def captured(settings: Settings, session: str | None) -> None:
     """Print what was kept unasked and is still there, of a session or of all."""
     with opened(settings) as services:
-        kept = CaptureService(services.database).select(None if session == ALL else session, SHOWN)
-    for each in reversed(kept):
-        _say(f"{each.at[:16]} {each.session[:8]:<8} {each.event:<10} {each.kind.value:<10} {each.text}")
-    if not kept:
+        captures = CaptureService(services.database).select(None if session == ALL else session, SHOWN)
+    for row in reversed(captures):
+        _say(f"{row.at[:16]} {row.session[:8]:<8} {row.event:<10} {row.kind.value:<10} {row.text}")
+    if not captures:
         print("Nothing was kept without being asked.")
 
 
@@ -66,13 +63,14 @@ def learnt(settings: Settings) -> None:
     """Print which memories gain or lose by their uses, and the questions that found nothing."""
     with opened(settings) as services:
         memories, questions = services.learning.learnt(SHOWN), services.learning.all_questions()[:SHOWN]
-    for each in memories:
+    for memory in memories:
+        change = 100 * (memory.uses.factor - 1)
+        _say(f"m{memory.memory:<6} {change:+5.1f} %  {memory.uses.reason:<36} {memory.content}")
+    for question in questions:
+        state = "open" if question.sessions >= OPEN else "asked once"
         _say(
-            f"m{each.memory:<6} {100 * (each.uses.factor - 1):+5.1f} %  {each.uses.reason:<36} {each.content}"
+            f"q{question.id:<6} {question.asked_at[:10]}  {state:<10} {question.project:<16} {question.text}"
         )
-    for asked in questions:
-        state = "open" if asked.sessions >= OPEN else "asked once"
-        _say(f"q{asked.id:<6} {asked.asked_at[:10]}  {state:<10} {asked.project:<16} {asked.text}")
     if not memories and not questions:
         print("Nothing was learnt yet.")
 
@@ -117,8 +115,8 @@ def hook_command(settings: Settings, event: str, whose: str | None, client: str 
         case _:
             from memory_server.hook.main import main
 
-            given = {**click.get_current_context().find_root().obj, **({"client": client} if client else {})}
-            return main([event, *(f"{flag_of(name)}={value}" for name, value in given.items())])
+            flags = {**click.get_current_context().find_root().obj, **({"client": client} if client else {})}
+            return main([event, *(f"{flag_of(name)}={value}" for name, value in flags.items())])
     return 0
 
 

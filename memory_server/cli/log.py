@@ -2,7 +2,7 @@
 
 import click
 
-from memory_server.cli import answers, options, output
+from memory_server.cli import options, output
 from memory_server.cli.answers import LogAnswer
 from memory_server.cli.opened import caller, rows
 from memory_server.cli.output import Column, Columns
@@ -15,7 +15,7 @@ COLUMNS: Columns[Change] = (
     Column("when", lambda change: output.moment(change.at), "dim"),
     Column("by", lambda change: change.by or "hand", "green"),
     Column("did", lambda change: change.action.value),
-    Column("id", answers.handle_of, "cyan"),
+    Column("id", lambda change: change.handle, "cyan"),
     Column("text", lambda change: change.text, fills=True),
 )
 

@@ -19,9 +19,9 @@ def main(argv: Sequence[str] | None = None, early: "Early | None" = None) -> int
     library of the command line.
     """
     arguments = sys.argv[1:] if argv is None else list(argv)
-    given = None if completes() else flags.of_server(arguments)
-    if given is not None:
-        return guarded(lambda: _serve(given, early))
+    server_flags = None if completes() else flags.of_server(arguments)
+    if server_flags is not None:
+        return guarded(lambda: _serve(server_flags, early))
     if completes():
         from memory_server.cli.completion import prepare
 
@@ -33,12 +33,12 @@ def main(argv: Sequence[str] | None = None, early: "Early | None" = None) -> int
 
 
 def completes() -> bool:
-    """Whether a shell asks how its line goes on."""
+    """True if a shell asks how its line goes on."""
     return "_MEMORY_SERVER_COMPLETE" in os.environ
 
 
-def _serve(given: Mapping[str, object], early: "Early | None") -> int:
-    settings = configured(given)
+def _serve(server_flags: Mapping[str, object], early: "Early | None") -> int:
+    settings = configured(server_flags)
     from memory_server.cli.serve import serve
 
     serve(settings, early)

@@ -78,7 +78,7 @@ def search_of(settings: Settings, meaning: bool = False) -> Iterator[tuple["Sear
 
 @contextmanager
 def recall_of(settings: Settings, meaning: bool = False) -> Iterator["RecallService"]:
-    """As `search_of`, for `recall`.
+    """Open recall, as `search_of` opens the search.
 
     Raises:
         Invalid: there is no such file.

@@ -6,6 +6,7 @@ from datetime import timedelta
 from typing import Any, TypeVar
 
 import click
+from pydantic import TypeAdapter, ValidationError
 
 from memory_server.domain import moment
 from memory_server.domain.memory import Filter, MemoryType
@@ -23,6 +24,16 @@ _UNITS = {
     "y": timedelta(days=365),
 }
 
+_WRONG = {
+    "string_unicode": "it is not UTF-8.",
+    "string_too_short": "it is empty.",
+    "string_too_long": "it has more than {max_length:,} characters.",
+    "too_long": "there are more than {max_length}.",
+    "greater_than_equal": "it is less than {ge:,}.",
+    "less_than_equal": "it is more than {le:,}.",
+}
+"""By pydantic's type of an error: what is wrong, where its own words are those of a programmer."""
+
 
 class Moment(click.ParamType[str]):
     """A date or a time in the local time of the person, or how long ago: `2026-03-14`, `2026-03-14 09:26`, `7d`.
@@ -38,8 +49,8 @@ class Moment(click.ParamType[str]):
     def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> str:
         text = str(value).strip()
         try:
-            if found := _AGO.fullmatch(text):
-                return moment.timestamp(clock() + self._sign * int(found[1]) * _UNITS[found[2].lower()])
+            if span := _AGO.fullmatch(text):
+                return moment.timestamp(clock() + self._sign * int(span[1]) * _UNITS[span[2].lower()])
             if text.isdigit() and len(text) >= 10:
                 return moment.read(text)
             return moment.timestamp(moment.parse(text, None).astimezone())
@@ -88,7 +99,7 @@ class Word(click.Choice[str]):
         return f"{value!r} is unknown. {nearest(str(value), list(map(str, self.choices)))}"
 
 
-TYPE = Word([each.value for each in MemoryType], case_sensitive=False)
+TYPE = Word([type_.value for type_ in MemoryType], case_sensitive=False)
 
 MEANING = "Ask by meaning also where no server runs: this loads the model, which takes a second."
 
@@ -125,20 +136,38 @@ def limit_option(default: int) -> Callable[[Decorated], Decorated]:
 
 
 def filter_options(function: Decorated) -> Decorated:
-    """Which memories."""
+    """Add the options that choose memories."""
     for option in (until_option, since_option, tag_option, project_option, type_option):
         function = option(function)
     return function
 
 
-def filter_of(given: dict[str, Any]) -> Filter:
-    """What these options mean."""
-    kind = given["type_"]
+def filter_of(values: dict[str, Any]) -> Filter:
+    """Return the filter for the values of these options."""
     return Filter(
-        MemoryType(kind.lower()) if kind else None,
-        given["project"],
-        tuple(given["tags"]),
+        memory_type(values["type_"]),
+        values["project"],
+        tuple(values["tags"]),
         None,
-        given["since"],
-        given["until"],
+        values["since"],
+        values["until"],
     )
+
+
+def memory_type(value: str | None) -> MemoryType | None:
+    return MemoryType(value.lower()) if value else None
+
+
+def checked(kind: Any, value: object, name: str) -> Any:
+    """Check what a person types by a field type of the tools.
+
+    Raises:
+        BadParameter: it is not right.
+    """
+    try:
+        return TypeAdapter(kind).validate_python(value)
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        words, limits = _WRONG.get(first["type"]), first.get("ctx", {})
+        wrong = words.format(**limits) if words else first["msg"].removeprefix("Value error, ")
+        raise click.BadParameter(f"{name}: {wrong}", click.get_current_context(silent=True)) from error

@@ -131,7 +131,7 @@ def _console() -> "Console":
     return Console(highlight=False, color_system=None if Console().no_color else "auto")
 
 
-def fields(pairs: Sequence[tuple[str, object]]) -> None:
+def fields(*pairs: tuple[str, object]) -> None:
     """Names with their values, a line each, without those that are empty."""
     shown = [(name, value) for name, value in pairs if value not in (None, "", (), [])]
     width = max((cells(name) for name, _ in shown), default=0)

@@ -94,9 +94,9 @@ class Verb(click.Command):
     def __init__(self, *arguments: Any, examples: Sequence[str] = (), **options: Any) -> None:
         options["context_settings"] = HELP
         super().__init__(*arguments, **options)
-        own = {name for option in self.params for name in option.opts}
+        flags = {name for option in self.params for name in option.opts}
         self.examples = tuple(examples)
-        self.params += [each for each in _settings(hidden=True) if not own & set(each.opts)]
+        self.params += [option for option in _settings(hidden=True) if not flags & set(option.opts)]
 
     def format_usage(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         formatter.write_usage(ctx.command_path, " ".join(self.collect_usage_pieces(ctx)), prefix="usage: ")
@@ -146,25 +146,22 @@ class Program(Verbs):
         self.format_commands(ctx, formatter)
         click.Command.format_options(self, ctx, formatter)
 
-    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+    def format_commands(self, _: click.Context, formatter: click.HelpFormatter) -> None:
         for title, verbs in VERBS.items():
-            found = [(name, self.get_command(ctx, name)) for name in verbs]
             with formatter.section(title):
-                formatter.write_dl(
-                    [(name, each.get_short_help_str(200)) for name, each in found if each is not None]
-                )
+                formatter.write_dl([(name, _verb(name).get_short_help_str(200)) for name in verbs])
 
 
 def _verb(name: str) -> click.Command:
-    modules = {each: module for verbs in VERBS.values() for each, module in verbs.items()}
-    found: click.Command = getattr(import_module(f"memory_server.cli.{modules[name]}"), f"{name}_command")
-    return found
+    (module,) = (verbs[name] for verbs in VERBS.values() if name in verbs)
+    command: click.Command = getattr(import_module(f"memory_server.cli.{module}"), f"{name}_command")
+    return command
 
 
 def verb(name: str, *, examples: Sequence[str] = ()) -> Callable[[Function], Verb]:
     """Makes a command of a function, which gets the settings first."""
 
-    def made(function: Function) -> Verb:
+    def decorate(function: Function) -> Verb:
         def called(*arguments: Any, **options: Any) -> Any:
             context = click.get_current_context()
             return function(configured(context.find_root().ensure_object(dict)), *arguments, **options)
@@ -173,7 +170,7 @@ def verb(name: str, *, examples: Sequence[str] = ()) -> Callable[[Function], Ver
         called.__click_params__ = getattr(function, "__click_params__", [])  # type: ignore[attr-defined]
         return click.command(name, cls=Verb, examples=examples)(called)
 
-    return made
+    return decorate
 
 
 def run(arguments: Sequence[str]) -> int:
@@ -184,13 +181,13 @@ def run(arguments: Sequence[str]) -> int:
         done = program.main(list(arguments), prog_name=NAME, standalone_mode=False)
         sys.stdout.flush()  # a reader that has gone is noticed here, not at the exit
     except click.NoSuchOption as error:
-        known = [name for each in error.ctx.command.params for name in each.opts] if error.ctx else []
-        near = meant(error.option_name, known)
+        flags = [name for option in error.ctx.command.params for name in option.opts] if error.ctx else []
+        near = meant(error.option_name, flags)
         return _wrong(
             error, f"unknown flag {error.option_name}." + (f" Did you mean `{near}`?" if near else "")
         )
     except click.BadParameter as error:
-        return _wrong(error, _told(error))
+        return _wrong(error, _wrong_value(error))
     except click.UsageError as error:
         return _wrong(error, error.format_message())
     except click.ClickException as error:
@@ -231,8 +228,8 @@ def _make_printable() -> None:
             stream.reconfigure(encoding=None if stream.isatty() else "utf-8", errors="backslashreplace")
 
 
-def _told(error: click.BadParameter) -> str:
-    """What is wrong with which argument."""
+def _wrong_value(error: click.BadParameter) -> str:
+    """Say which argument is wrong, and why."""
     if error.param is None:
         return error.message
     name = (
@@ -251,17 +248,17 @@ def _wrong(error: click.UsageError, message: str) -> int:
     return 2
 
 
-def _refuse_unknown(name: str, known: Sequence[str], context: click.Context) -> NoReturn:
+def _refuse_unknown(name: str, commands: Sequence[str], context: click.Context) -> NoReturn:
     near = MEANT.get(name.lower()) if context.parent is None else None
-    near = near if near in known else meant(name, known)
-    hint = f"Did you mean `{near}`?" if near else f"There are: {', '.join(known)}."
+    near = near if near in commands else meant(name, commands)
+    hint = f"Did you mean `{near}`?" if near else f"There are: {', '.join(commands)}."
     raise click.UsageError(f"unknown command {visible(name)!r}. {hint}", context)
 
 
 def _settings(hidden: bool) -> list[click.Option]:
     """Each setting as a flag whose value goes to the settings of the call."""
 
-    def kept(context: click.Context, option: click.Parameter, value: object) -> None:
+    def keep(context: click.Context, option: click.Parameter, value: object) -> None:
         if value not in (None, False) and option.name is not None:
             context.find_root().ensure_object(dict)[option.name] = value
 
@@ -273,7 +270,7 @@ def _settings(hidden: bool) -> list[click.Option]:
             help=field.description,
             expose_value=False,
             hidden=hidden,
-            callback=kept,
+            callback=keep,
         )
         for name, field in Settings.model_fields.items()
     ]
@@ -293,5 +290,5 @@ def program(context: click.Context) -> Any:
 
 
 def help_text(width: int) -> str:
-    """What `memory-server --help` prints on a terminal so wide, of which click leaves two columns free."""
+    """Return what `memory-server --help` prints on a terminal so wide, of which click leaves two columns free."""
     return click.Context(program, info_name=NAME, terminal_width=width - 2, **HELP).get_help()

@@ -26,13 +26,13 @@ def list_command(settings: Settings, as_json: bool) -> None:
     here = settings.here
     with rows(settings) as services:
         name = services.projects.here(here)
-        found = services.projects.select()
+        projects = services.projects.select()
     if as_json:
-        output.as_json(ProjectsAnswer(name or None, found))
+        output.as_json(ProjectsAnswer(name or None, projects))
         return
     output.say(f"This folder: {name or 'no project'}" + ("" if here.is_given else f" ({here.key})"))
-    for each in found:
-        output.say(_line(each))
+    for project in projects:
+        output.say(_line(project))
 
 
 @verb("rename", examples=("memory-server projects rename old-shop shop",))
@@ -58,11 +58,11 @@ def rename_command(settings: Settings, old: str, new: str) -> None:
 def join_command(settings: Settings, source: str, target: str, dry_run: bool) -> None:
     """Move all of the project FROM into the project INTO, for good."""
     with _joining(settings, dry_run) as services:
-        one, other, moved = services.projects.join(source, target)
+        part, whole, moved = services.projects.join(source, target)
     if dry_run:
-        output.say(f"{one} would be part of {other}. Moved would be: {_counts(moved)}. Nothing was changed.")
+        output.say(f"{part} would be part of {whole}. Moved would be: {_counts(moved)}. Nothing was changed.")
     else:
-        output.say(f"{one} is part of {other} now. Its name leads to {other} too.")
+        output.say(f"{part} is part of {whole} now. Its name leads to {whole} too.")
         output.say(f"Moved: {_counts(moved)}.")
     for key in moved.both:
         output.say(
@@ -93,16 +93,16 @@ def projects_command(context: click.Context, as_json: bool) -> None:
         context.invoke(list_command, as_json=as_json)
 
 
-for each in (list_command, rename_command, join_command):
-    projects_command.add_command(each)
+for command in (list_command, rename_command, join_command):
+    projects_command.add_command(command)
 
 
 def _line(project: Listed) -> str:
-    known = [*project.keys, *(f"once {name}" for name in project.former_names)]
+    names = [*project.keys, *(f"once {name}" for name in project.former_names)]
     if project.folder is not None and project.folder not in project.keys:
-        known.append(project.folder)
-    return f"{project.name}: {_counts(project)}" + (f" ({', '.join(known)})" if known else "")
+        names.append(project.folder)
+    return f"{project.name}: {_counts(project)}" + (f" ({', '.join(names)})" if names else "")
 
 
-def _counts(of: Listed | Moved) -> str:
-    return f"memories {of.memories}, facts {of.facts}, turns {of.turns}"
+def _counts(amounts: Listed | Moved) -> str:
+    return f"memories {amounts.memories}, facts {amounts.facts}, turns {amounts.turns}"

@@ -4,7 +4,6 @@ import click
 
 from memory_server.cli import options, output
 from memory_server.cli.answers import RecallAnswer
-from memory_server.cli.checked import checked
 from memory_server.cli.opened import caller, recall_of
 from memory_server.cli.program import verb
 from memory_server.domain.recall import Recallable
@@ -13,7 +12,7 @@ from memory_server.services.embedding_queue import WITHOUT
 from memory_server.services.recall import RecallWish
 from memory_server.settings import Settings
 
-KINDS = [each.value for each in Recallable if each is not Recallable.WOKEN]
+KINDS = [kind.value for kind in Recallable if kind is not Recallable.WOKEN]
 
 
 @verb(
@@ -51,21 +50,20 @@ def recall_command(
 ) -> None:
     """Ask memories, facts, turns and short-term memories one question. The answer is in sentences, best first."""
     wish = RecallWish(frozenset(map(Recallable, kinds or KINDS)), project, since, until)
-    text = checked(QueryText, " ".join(query), "query")
+    text = options.checked(QueryText, " ".join(query), "query")
     with recall_of(settings, meaning) as recall:
-        found = recall.recall(text, (), max_tokens, wish, caller(settings))
+        result = recall.recall(text, (), max_tokens, wish, caller(settings))
     worse, answer = (
-        output.degraded([each for each in found.degraded if not each.text.endswith(WITHOUT.text)]),
-        found.answer,
+        output.degraded([problem for problem in result.degraded if not problem.text.endswith(WITHOUT.text)]),
+        result.answer,
     )
     if as_json:
         output.as_json(
-            RecallAnswer(answer.text, answer.items, answer.tokens, answer.left_out, found.note, worse)
+            RecallAnswer(answer.text, answer.items, answer.tokens, answer.left_out, result.note, worse)
         )
         return
     output.say_text(answer.text)
     if answer.left_out:
         left = ", ".join(f"{number} {kind}" for kind, number in answer.left_out.items())
         output.note(f"Left out: {left}. --max-tokens makes room.")
-    output.note(found.note)
-    output.note(worse)
+    output.note(result.note, worse)

@@ -56,14 +56,14 @@ def restore_command(settings: Settings, file: Path, force: bool, dry_run: bool, 
 
 def _refuse_held(path: Path, force: bool) -> None:
     """Raises Conflict where a program has the database open."""
-    found = holders(path)
-    if found and not force:
-        numbers = ", ".join(map(str, found))
+    processes = holders(path)
+    if processes and not force:
+        numbers = ", ".join(map(str, processes))
         raise Conflict(
             f"{path} is open in another program (process {numbers}). Nothing was restored. "
             "Close the assistants, or add --force: they go on with the backup then."
         )
-    if found is None and not force:
+    if processes is None and not force:
         output.note(
             "Whether an assistant has the file open cannot be told here. Close them before you go on."
         )

@@ -70,14 +70,14 @@ class Later:
         self._work: Work | None = None
 
     def work(self) -> "Work":
-        """What carries out the calls; made once, in whichever thread asks first."""
+        """Make what carries out the calls, once, in whichever thread asks first."""
         with self._making:
             if self._work is None:
-                self._work = self._made()
+                self._work = self._make()
             return self._work
 
     def close(self, timeout: float) -> None:
-        """What is being made just now has written nothing yet: the process may end."""
+        """Close all. What is being made just now has written nothing yet: the process may end."""
         if self._making.acquire(timeout=timeout):
             try:
                 if self._hooks is not None:
@@ -87,7 +87,7 @@ class Later:
             finally:
                 self._making.release()
 
-    def _made(self) -> "Work":
+    def _make(self) -> "Work":
         from memory_server import app
         from memory_server.cli.served import audit_of, hooks_of, work_of
 

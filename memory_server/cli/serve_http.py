@@ -49,10 +49,10 @@ def serve_http(settings: Settings) -> None:
     services = app.build(settings, several=True)
     tokens = TokenService(services.database, os.urandom)
     oauth = _oauth(settings)
-    others = settings.http_hosts if _is_loopback(host) else (host,)
-    if others and oauth is None and not tokens.are_needed():
+    public = settings.http_hosts if _is_loopback(host) else (host,)
+    if public and oauth is None and not tokens.are_needed():
         raise Invalid(
-            f"{others[0]} can be reached from other machines, and there is no token: everybody could read the memory.",
+            f"{public[0]} can be reached from other machines, and there is no token: everybody could read the memory.",
             Mend.ADD_TOKEN,
         )
     listening = listen(host, port)

@@ -1,4 +1,4 @@
-"""What each face of the server is made of: its tools, and its answers to hooks."""
+"""Makes the parts of a server that serves on standard input or over HTTP: its tools, and its answers to hooks."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
@@ -48,12 +48,12 @@ def work_of(services: Services, audit: "Audit | None") -> Work:
 
 
 def hooks_of(services: Services) -> Answering:
-    """What answers the hooks of this machine's own user."""
+    """Make what answers the hooks of this machine's own user."""
 
     def embed(texts: Sequence[str]) -> Vectors | None:
         meaning = services.queue.meaning(texts, False, PATIENCE)
         if isinstance(meaning, Unanswered):
             return None
-        return Vectors(meaning.space_id, tuple(tuple(map(float, each)) for each in meaning.vectors))
+        return Vectors(meaning.space_id, tuple(tuple(map(float, vector)) for vector in meaning.vectors))
 
     return Answering(services.settings.db, services.reminding.remind, embed)

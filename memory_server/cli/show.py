@@ -54,18 +54,18 @@ def show_command(settings: Settings, ids: tuple[Handle, ...], person: str | None
     """Show things whole: text, history, edges, who wrote them, why they woke."""
     by = replace(caller(settings), person=None if person is None else Person(person))
     with opened(settings) as services:
-        things = tuple(shown(services, each, by) for each in ids)
+        items = tuple(shown(services, handle, by) for handle in ids)
     if as_json:
-        output.as_json(ShowAnswer(things))
+        output.as_json(ShowAnswer(items))
         return
-    for place, thing in enumerate(things):
+    for place, item in enumerate(items):
         if place:
             output.say()
-        _print(thing)
+        _print(item)
 
 
 def shown(services: "Services", handle: Handle, by: Caller) -> Shown:
-    """The thing that a handle names.
+    """Read the thing that a handle names.
 
     Raises:
         NotFound: there is none; the message tells whether it is deleted.
@@ -114,89 +114,79 @@ def _history(services: "Services", kind: Kind, item: int) -> list[Change]:
     return services.changes.select(ChangeFilter(kind=kind, item=item), STEPS).changes
 
 
-def _print(thing: Shown) -> None:
-    match thing:
+def _print(item: Shown) -> None:
+    match item:
         case ShownMemory():
-            _print_memory(thing)
+            _print_memory(item)
         case Turn():
-            output.say(f"t{thing.id}  {thing.summary}", "bold")
-            _print_text(thing.message)
+            output.say(f"t{item.id}  {item.summary}", "bold")
+            _print_text(item.message)
             output.fields(
-                [
-                    ("project", thing.project),
-                    ("said", output.moment(thing.occurred_at)),
-                    ("by", _who(thing.created_by, thing.session)),
-                ]
+                ("project", item.project),
+                ("said", output.moment(item.occurred_at)),
+                ("by", _who(item.created_by, item.session)),
             )
         case ShortTermMemory():
-            output.say(f"s{thing.id}", "bold")
-            _print_text(thing.text)
-            output.fields([("said", output.moment(thing.said_at)), ("score", f"{thing.score:g}")])
+            output.say(f"s{item.id}", "bold")
+            _print_text(item.text)
+            output.fields(("said", output.moment(item.said_at)), ("score", f"{item.score:g}"))
         case ShownFact():
-            _print_fact(thing)
+            _print_fact(item)
         case ShownTrigger():
-            _print_trigger(thing)
+            _print_trigger(item)
 
 
-def _print_memory(thing: ShownMemory) -> None:
-    memory = thing.memory
+def _print_memory(item: ShownMemory) -> None:
+    memory = item.memory
     output.say(f"m{memory.id}  {memory.type}", "bold")
     _print_text(memory.content)
     when = None if memory.occurred_at == memory.created_at else output.moment(memory.occurred_at)
-    found = output.times(memory.access_count) + (
-        f", last {output.moment(memory.accessed_at)}" if memory.accessed_at else ""
-    )
+    last = f", last {output.moment(memory.accessed_at)}" if memory.accessed_at else ""
     output.fields(
-        [
-            ("project", memory.project),
-            ("tags", ", ".join(memory.tags)),
-            ("importance", memory.importance),
-            ("occurred", when),
-            ("stored", f"{output.moment(memory.created_at)} by {_who(memory.created_by, memory.session)}"),
-            ("changed", None if memory.updated_at == memory.created_at else output.moment(memory.updated_at)),
-            ("found", found if memory.access_count else None),
-            ("superseded", f"by m{memory.superseded_by}" if memory.superseded_by else None),
-            ("metadata", output.shown_value(memory.metadata) if memory.metadata else None),
-        ]
+        ("project", memory.project),
+        ("tags", ", ".join(memory.tags)),
+        ("importance", memory.importance),
+        ("occurred", when),
+        ("stored", f"{output.moment(memory.created_at)} by {_who(memory.created_by, memory.session)}"),
+        ("changed", None if memory.updated_at == memory.created_at else output.moment(memory.updated_at)),
+        ("found", output.times(memory.access_count) + last if memory.access_count else None),
+        ("superseded", f"by m{memory.superseded_by}" if memory.superseded_by else None),
+        ("metadata", output.shown_value(memory.metadata) if memory.metadata else None),
     )
-    _section("Earlier texts", thing.earlier)
-    _section("Edges", [_edge(memory.id, each) for each in thing.edges])
-    _section("History", [_step(each) for each in thing.history])
+    _section("Earlier texts", item.earlier)
+    _section("Edges", [_edge(memory.id, edge) for edge in item.edges])
+    _section("History", map(_step, item.history))
 
 
-def _print_fact(thing: ShownFact) -> None:
-    fact = thing.fact
+def _print_fact(item: ShownFact) -> None:
+    fact = item.fact
     if fact is not None:
         output.say(f"{fact.key}  {fact.home.scope} {fact.home.owner}".rstrip(), "bold")
         _print_text(output.shown_value(fact.value))
         output.fields(
-            [
-                ("tags", ", ".join(fact.tags)),
-                ("version", fact.version),
-                ("written", f"{output.moment(fact.updated_at)} by {fact.updated_by or 'hand'}"),
-                ("expires", output.moment(fact.expires_at)),
-            ]
+            ("tags", ", ".join(fact.tags)),
+            ("version", fact.version),
+            ("written", f"{output.moment(fact.updated_at)} by {fact.updated_by or 'hand'}"),
+            ("expires", output.moment(fact.expires_at)),
         )
     else:
         output.say("This key has no value any more.")
-    _section("History", map(_version, thing.history))
+    _section("History", map(_version, item.history))
 
 
-def _print_trigger(thing: ShownTrigger) -> None:
-    memory = thing.trigger.memory
+def _print_trigger(item: ShownTrigger) -> None:
+    memory = item.trigger.memory
     output.say(f"w:{memory.name}", "bold")
     _print_text(memory.prompt)
     output.fields(
-        [
-            ("trigger", memory.trigger),
-            ("state", thing.trigger.state + (f": {memory.error}" if memory.error else "")),
-            ("woken", output.times(memory.fired_count) if memory.fired_count else "never"),
-            ("cooldown", f"{memory.cooldown} minutes" if memory.cooldown else None),
-            ("stored", output.moment(memory.created_at)),
-        ]
+        ("trigger", memory.trigger),
+        ("state", item.trigger.state + (f": {memory.error}" if memory.error else "")),
+        ("woken", output.times(memory.fired_count) if memory.fired_count else "never"),
+        ("cooldown", f"{memory.cooldown} minutes" if memory.cooldown else None),
+        ("stored", output.moment(memory.created_at)),
     )
-    _section("Wakes", [f"{output.moment(each.at)}  {each.client or '-'}: {each.why}" for each in thing.wakes])
-    _section("History", [_step(each) for each in thing.history])
+    _section("Wakes", [f"{output.moment(wake.at)}  {wake.client or '-'}: {wake.why}" for wake in item.wakes])
+    _section("History", map(_step, item.history))
 
 
 def _print_text(text: str) -> None:
@@ -217,9 +207,9 @@ def _section(title: str, lines: Iterable[str]) -> None:
 def _edge(id: MemoryId, named: NamedEdge) -> str:
     edge = named.edge
     relation = edge.relation.replace("_", " ")
-    other = f"m{edge.other_end(id)}"
-    told = f"{relation} {other}" if edge.source == id else f"{other} {relation} this"
-    return f"{told}: {named.other}"
+    end = f"m{edge.other_end(id)}"
+    sentence = f"{relation} {end}" if edge.source == id else f"{end} {relation} this"
+    return f"{sentence}: {named.other}"
 
 
 def _version(change: FactChange) -> str:

@@ -71,16 +71,14 @@ def stats_command(settings: Settings, project: str | None, of_calls: bool, days:
         output.as_json(answer)
         return
     output.fields(
-        [
-            ("memories", f"{answer.memories:,}"),
-            *((f"  {name}", f"{number:,}") for name, number in answer.by_type.items()),
-            ("projects", f"{len(answer.by_project):,}"),
-            *((f"  {name or '(none)'}", f"{number:,}") for name, number in answer.by_project.items()),
-            ("embedder", answer.embedder),
-            ("embedded", f"{answer.embedded:,} ready, {answer.waiting:,} waiting"),
-            ("database", f"{answer.database} ({answer.bytes:,} bytes)"),
-            *((f"job {name}", problem) for name, problem in answer.jobs.items()),
-        ]
+        ("memories", f"{answer.memories:,}"),
+        *((f"  {name}", f"{number:,}") for name, number in answer.by_type.items()),
+        ("projects", f"{len(answer.by_project):,}"),
+        *((f"  {name or '(none)'}", f"{number:,}") for name, number in answer.by_project.items()),
+        ("embedder", answer.embedder),
+        ("embedded", f"{answer.embedded:,} ready, {answer.waiting:,} waiting"),
+        ("database", f"{answer.database} ({answer.bytes:,} bytes)"),
+        *((f"job {name}", problem) for name, problem in answer.jobs.items()),
     )
     output.note(answer.note)
 

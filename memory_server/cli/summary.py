@@ -1,4 +1,4 @@
-"""What an import or a merge did, for people and as JSON."""
+"""Sums up an import or a merge, for people and as JSON."""
 
 from memory_server.language.text import visible
 from memory_server.services.importing import Imported
@@ -50,9 +50,9 @@ def answer(parts: list[tuple[str, str, Imported]], dry_run: bool) -> dict[str, o
                     for kind, counts in done.counts.items()
                 },
                 "refused_items": [
-                    {"where": visible(each.where), "why": visible(each.why)} for each in done.refused
+                    {"where": visible(refusal.where), "why": visible(refusal.why)} for refusal in done.refused
                 ],
-                "conflicts": [visible(each) for each in done.conflicts],
+                "conflicts": [visible(conflict) for conflict in done.conflicts],
             }
             for path, form, done in parts
         ],
@@ -70,7 +70,7 @@ def told(path: str, form: str, done: Imported, dry_run: bool) -> str:
         lines.append(f"  {KINDS[kind]}: {numbers}")
     if not done.counts:
         lines.append("  nothing is in it")
-    lines += _list("not taken over", [f"{each.where}: {each.why}" for each in done.refused])
+    lines += _list("not taken over", [f"{refusal.where}: {refusal.why}" for refusal in done.refused])
     lines += _list("conflicts", list(done.conflicts))
     return "\n".join(map(visible, lines))
 
@@ -79,4 +79,4 @@ def _list(title: str, items: list[str]) -> list[str]:
     if not items:
         return []
     more = [f"    and {len(items) - SHOWN:,} more; --json lists all"] if len(items) > SHOWN else []
-    return [f"  {title}:", *(f"    {each}" for each in items[:SHOWN]), *more]
+    return [f"  {title}:", *(f"    {item}" for item in items[:SHOWN]), *more]

@@ -15,16 +15,23 @@ class Kind(StrEnum):
     FACT = "fact"
 
 
+LETTERS = {Kind.MEMORY: "m", Kind.TURN: "t", Kind.SHORT_TERM: "s", Kind.FACT: "f", Kind.LONG_TERM: "w"}
+"""The letter that stands before the id or the name of a thing of each kind."""
+
+
+def handle(kind: Kind, item: int, name: str | None, scope: str | None) -> str:
+    """Name one thing as people type it and answers print it: `m12`, `f:global/editor`, `w:before a release`."""
+    if kind not in (Kind.FACT, Kind.LONG_TERM):
+        return f"{LETTERS[kind]}{item}"
+    return f"{LETTERS[kind]}:{scope}/{name}" if scope else f"{LETTERS[kind]}:{name}"
+
+
 class Action(StrEnum):
     STORED = "stored"
     EDITED = "edited"
     MERGED = "merged"
     DELETED = "deleted"
     EXPIRED = "expired"
-
-
-UNDONE = frozenset([Action.EDITED, Action.MERGED, Action.DELETED])
-"""What can be undone."""
 
 
 class Origin(StrEnum):
@@ -73,6 +80,11 @@ class Change:
     name: str | None = None
     place: str | None = None
     scope: str | None = None
+
+    @property
+    def handle(self) -> str:
+        """Name the thing that this happened to."""
+        return handle(self.kind, self.item, self.name, self.scope)
 
 
 @dataclass(frozen=True, slots=True)

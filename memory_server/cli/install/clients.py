@@ -144,8 +144,10 @@ class _Places:
         file = self.opencode / "opencode.jsonc"
         file = file if file.exists() else self.opencode / "opencode.json"
         value = {"type": "local", "command": launch.server(), "enabled": True}
-        own = OwnFile(self.opencode / "plugins" / "memory-server.js", plugin(launch, events), is_plugin)
-        return [ServerEntry(file, ("mcp", NAME), value), *([own] if events else [])]
+        plugin_file = OwnFile(
+            self.opencode / "plugins" / "memory-server.js", plugin(launch, events), is_plugin
+        )
+        return [ServerEntry(file, ("mcp", NAME), value), *([plugin_file] if events else [])]
 
     def of_gemini(self, launch: Launch, events: Collection[Name]) -> list[Part]:
         file = self.gemini / "settings.json"
@@ -173,5 +175,5 @@ def like_claude(launch: Launch, client: str | None, events: Collection[Name]) ->
 
 
 def _command(launch: Launch) -> dict[str, Any]:
-    first, *rest = launch.server()
-    return {"command": first, "args": rest}
+    program, *arguments = launch.server()
+    return {"command": program, "args": arguments}
