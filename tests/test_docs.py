@@ -391,24 +391,24 @@ def test_both_readmes_link_to_the_same_places() -> None:
 
 
 def test_each_table_plot_and_figure_is_what_the_results_say() -> None:
-    """Nobody copies a figure by hand: `--write` of a benchmark and `python scripts/bench --render` do."""
+    """Nobody copies a figure by hand: `--write` of a benchmark and `python scripts/lab/bench --render` do."""
     stale = [
         path.as_posix()
         for path, text in pages.rendered().items()
         if not (ROOT / path).exists() or (ROOT / path).read_text(encoding="utf-8") != text
     ]
-    assert [*stale, *pages.left_over()] == [], "run: python scripts/bench --render"
+    assert [*stale, *pages.left_over()] == [], "run: python scripts/lab/bench --render"
 
 
 def test_each_benchmark_has_its_results_and_each_result_its_benchmark() -> None:
     scripts = {
         path.stem
-        for path in (ROOT / "scripts" / "bench").glob("*.py")
+        for path in (ROOT / "scripts" / "lab" / "bench").glob("*.py")
         if "Report(__file__" in path.read_text(encoding="utf-8")
     }
     assert {path.stem for path in pages.parts()} == scripts
     for path in pages.parts():
-        assert part.load(path).command == f"python scripts/bench/{path.stem}.py"
+        assert part.load(path).command == f"python scripts/lab/bench/{path.stem}.py"
     assert results.load(ROOT / pages.KEPT).command.startswith(pages.COMMAND)
 
 

@@ -1,4 +1,4 @@
-"""A short torture with fixed seeds; `scripts/torture/all.py` is the long one. What is wrong, it finds."""
+"""A short torture with fixed seeds; `scripts/lab/torture/all.py` is the long one. What is wrong, it finds."""
 
 import os
 import random

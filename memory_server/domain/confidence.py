@@ -1,6 +1,6 @@
 """The probability that a text answers a question: a logistic model over what a search knows of the text.
 
-`scripts/quality/calibrate.py` fits the coefficients on development data and writes them beside this module.
+`scripts/lab/quality/calibrate.py` fits the coefficients on development data and writes them beside this module.
 """
 
 import json

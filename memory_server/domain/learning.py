@@ -1,7 +1,8 @@
 """Learns from sessions: whether a memory that was shown is used, and which questions are the same.
 
 A use is an access with effect: what was said afterwards has the distinctive words of the memory, or a call builds on
-it. The effect on the ranking is small and bounded. `scripts/quality/learning.py` shows what it does over many sessions.
+it. The effect on the ranking is small and bounded. `scripts/lab/quality/learning.py` shows what it does over many
+sessions.
 """
 
 from collections.abc import Sequence

@@ -1,6 +1,6 @@
 """Ranks the hits of a search: the weights of words and meaning, decay, what supersedes what, and edges.
 
-The constants were chosen on development sets in both languages: `scripts/quality/evaluate.py` prints the figures.
+The constants were chosen on development sets in both languages: `scripts/lab/quality/evaluate.py` prints the figures.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -48,7 +48,7 @@ line of several, where both were lowered."""
 
 NEIGHBOUR_WEIGHT = 0.6
 """Share of the best hit's score that its neighbour gets, times the strength of the edge: questions whose answer is one
-edge away are answered more often, and others no less often (`scripts/quality/edges.py`). Neighbours of further hits
+edge away are answered more often, and others no less often (`scripts/lab/quality/edges.py`). Neighbours of further hits
 only made answers longer."""
 
 NEIGHBOURS = 3

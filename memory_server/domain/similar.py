@@ -1,6 +1,6 @@
 """Compares a text with memories: those that say the same, are close to it, or may be replaced by it.
 
-The constants were chosen on labelled pairs in both languages: `scripts/quality/restated.py` prints the figures.
+The constants were chosen on labelled pairs in both languages: `scripts/lab/quality/restated.py` prints the figures.
 """
 
 from collections.abc import Sequence

@@ -1,6 +1,6 @@
 """The probability that a text is an update of an older one: a logistic model over what the two say.
 
-`scripts/quality/restated.py --fit` fits the coefficients on labelled pairs and writes them beside this module.
+`scripts/lab/quality/restated.py --fit` fits the coefficients on labelled pairs and writes them beside this module.
 """
 
 import json

@@ -1,6 +1,6 @@
 """The share of ordinary texts that hold a word: a small store cannot tell by itself.
 
-`scripts/quality/background.py` counts them in public sets of dialogues, notes and passages, in both languages.
+`scripts/lab/quality/background.py` counts them in public sets of dialogues, notes and passages, in both languages.
 """
 
 import json

@@ -10,14 +10,14 @@ from tests.conftest import ROOT
 
 @pytest.fixture
 def bench(monkeypatch: pytest.MonkeyPatch) -> pytest.MonkeyPatch:
-    """`python scripts/bench` in this process, from the root of the repository."""
+    """`python scripts/lab/bench` in this process, from the root of the repository."""
     monkeypatch.chdir(ROOT)
     return monkeypatch
 
 
 def _run(bench: pytest.MonkeyPatch, *arguments: str) -> None:
-    bench.setattr("sys.argv", ["scripts/bench", *arguments])
-    runpy.run_path("scripts/bench", run_name="__main__")
+    bench.setattr("sys.argv", ["scripts/lab/bench", *arguments])
+    runpy.run_path("scripts/lab/bench", run_name="__main__")
 
 
 def test_a_run_compared_with_itself_has_changed_nothing(

@@ -35,7 +35,7 @@ def test_one_new_figure_is_in_both_readmes_and_on_the_page(copy: Path) -> None:
     _save_with_store_of(77.7, copy)
     assert set(pages.write(copy)) >= {pages.PAGE, Path("README.md"), Path("README.zh-CN.md")}
     for name in ("README.md", "README.zh-CN.md"):
-        assert (copy / name).read_text(encoding="utf-8").count("| 77.7 ms | `python scripts/bench") == 1
+        assert (copy / name).read_text(encoding="utf-8").count("| 77.7 ms | `python scripts/lab/bench") == 1
     assert "77.7 / " in (copy / pages.PAGE).read_text(encoding="utf-8")
 
 

@@ -24,7 +24,7 @@ async def _run(others: Path) -> list[Measured]:
 def test_a_run_measures_all_and_says_who_is_left_out(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    found = Results("python scripts/bench", "here", 0.0, "", asyncio.run(_run(tmp_path)))
+    found = Results("python scripts/lab/bench", "here", 0.0, "", asyncio.run(_run(tmp_path)))
     calls = {what.partition(",")[0] for what in found.whats(INSIDE, CPU)}
     assert calls == {
         "memory_search", "recall", "memory_get", "read_memory", "memory_stats", "smart_resume", "memory_store",

@@ -22,7 +22,7 @@ def _sized(who: str, what: str) -> list[Measured]:
 
 
 FOUND = Results(
-    "python scripts/bench",
+    "python scripts/lab/bench",
     "2 cores",
     0.5,
     "0123",
@@ -57,7 +57,7 @@ def test_times_are_medians_and_95th_percentiles_in_milliseconds() -> None:
 
 def test_tables_say_values_growth_and_floors() -> None:
     text = tables.text(FOUND)
-    assert text.startswith("`python scripts/bench` on 2 cores:\n\n")
+    assert text.startswith("`python scripts/lab/bench` on 2 cores:\n\n")
     for row in (
         "| start to `tools/list` | CPU | wall | CPU, times the first |",
         "| memory-server | 15 / 25 ms | 12 / 30 ms | 1.50 |",
@@ -73,7 +73,7 @@ def test_tables_say_values_growth_and_floors() -> None:
 
 def test_figures_of_a_busy_machine_say_so() -> None:
     assert tables.text(replace(FOUND, load=3.2)).startswith(
-        "`python scripts/bench` on 2 cores (busy, load 3.2):\n"
+        "`python scripts/lab/bench` on 2 cores (busy, load 3.2):\n"
     )
 
 
@@ -133,14 +133,14 @@ def test_runs_on_other_memories_are_not_compared() -> None:
 
 
 def test_a_part_keeps_its_cells(tmp_path: Path) -> None:
-    kept = Part("python scripts/bench/x.py", "2 cores", ["a", "b"], [["1", "2"], ["3", "4"]])
+    kept = Part("python scripts/lab/bench/x.py", "2 cores", ["a", "b"], [["1", "2"], ["3", "4"]])
     part.save(kept, tmp_path / "x.json")
     again = part.load(tmp_path / "x.json")
     assert again == kept
     assert again.cell(["3"], "b") == "4"
     assert (
         again.text
-        == "`python scripts/bench/x.py` on 2 cores:\n\n| a | b |\n| --- | --- |\n| 1 | 2 |\n| 3 | 4 |\n"
+        == "`python scripts/lab/bench/x.py` on 2 cores:\n\n| a | b |\n| --- | --- |\n| 1 | 2 |\n| 3 | 4 |\n"
     )
     with pytest.raises(KeyError, match="no 'c' of '3'"):
         again.cell(["3"], "c")

@@ -21,7 +21,7 @@ SHA256 = {
     "model.onnx": "805040c4a0a5035941d4b28986d03c2730186f4f4b1697758fac2a4bb951d4df",
     "tokenizer.json": "a96837920b0964eb924c0dbc5fde7802c0bf30a08fcbcae1afd07badcc776348",
 }
-"""What `scripts/model/build.py` builds; a new build changes the space, and every stored vector with it."""
+"""What `scripts/lab/model/build.py` builds; a new build changes the space, and every stored vector with it."""
 
 FINGERPRINT = "80f7e77c02a843b534daeca2f268a98f663205c9106d46824933768d019a6605"
 MIXED_STORE = Path(__file__).with_name("mixed_store.json")

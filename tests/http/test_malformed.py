@@ -1,4 +1,4 @@
-"""What no client should send. `python scripts/malformed_http.py` sends 10,000 of these."""
+"""What no client should send. `python scripts/lab/malformed_http.py` sends 10,000 of these."""
 
 import asyncio
 import socket

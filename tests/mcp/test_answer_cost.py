@@ -25,7 +25,7 @@ HALF = "；".join(
 
 def own_texts() -> list[dict[str, Any]]:
     """Texts of our own set, in both languages, with their type."""
-    lines = (ROOT / "scripts/quality/own.jsonl").read_text(encoding="utf-8").splitlines()
+    lines = (ROOT / "scripts/lab/quality/own.jsonl").read_text(encoding="utf-8").splitlines()
     found = [json.loads(line) for line in lines]
     return [each for each in found if isinstance(each.get("text"), str)]
 

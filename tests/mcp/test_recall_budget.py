@@ -11,7 +11,7 @@ from tests.conftest import Servers
 pytestmark = pytest.mark.anyio
 
 QUESTIONS = 100
-"""`scripts/quality/budget.py` asks 1,000, of more texts, with the bundled model."""
+"""`scripts/lab/quality/budget.py` asks 1,000, of more texts, with the bundled model."""
 
 
 async def test_random_questions_keep_the_limit_and_no_item_is_there_twice(server: Servers) -> None:

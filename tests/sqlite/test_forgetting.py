@@ -190,7 +190,7 @@ def test_a_reader_that_stays_makes_it_wait_for_the_next_look(
 @pytest.mark.parametrize("part", ["power cuts", "kills", "windows", "full disks"])
 def test_erasing_does_no_harm(part: str) -> None:
     """A short run of the torture; by hand it runs for a thousand rounds."""
-    script = ROOT / "scripts" / "torture" / "erase.py"
+    script = ROOT / "scripts" / "lab" / "torture" / "erase.py"
     run = subprocess.run(
         [sys.executable, str(script), "1", "--seed", "7", "--part", part],
         capture_output=True, text=True, check=False,

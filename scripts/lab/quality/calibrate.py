@@ -1,0 +1,168 @@
+"""Fits what a score means: `python scripts/lab/quality/calibrate.py DATA ... [--write]`.
+
+The model of memory_server/domain/confidence.py is fitted on the hits of every question, and, at a fraction of the
+weight, on what is found where its evidence is not in the store, and in stores that it is not about. Each set has the
+same weight. With `--left-out` it is fitted without each store, and prints how well its scores are calibrated there; so
+it does with `--sets` for each set that is left out whole.
+"""
+
+import argparse
+import json
+import sys
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+sys.path[:0] = [str(Path(__file__).resolve().parents[up]) for up in (1, 3)]
+
+from memory_server.domain import confidence  # noqa: E402
+from memory_server.domain.confidence import Signals  # noqa: E402
+from memory_server.domain.relevance import Numbers  # noqa: E402
+from memory_server.embedding.bundled import BundledEmbedder  # noqa: E402
+from quality import data, own, repeating  # noqa: E402
+from quality.data import Question, Store  # noqa: E402
+from quality.doors import ServicesDoor, names_of, through_services  # noqa: E402
+from quality.measures import Hit, brier, calibration_error  # noqa: E402
+from quality.vectors import RememberedEmbedder  # noqa: E402
+
+COEFFICIENTS = Path(__file__).resolve().parents[3] / "memory_server/domain/confidence.json"
+
+MOST = 250
+"""Questions of a store that are asked: each set has the same weight, however many it has."""
+
+FOREIGN = 0.1
+"""The same of a question about another store."""
+
+ASKED_ELSEWHERE = 4
+"""One of so many questions is asked in stores that it is not about."""
+
+SHOWN = 10
+"""Hits of a question that the model learns from."""
+
+ABSENT = 0.05
+"""Weight of a question whose evidence is not there."""
+
+RIDGE = 1e-3
+"""Of the squared coefficients, so that inputs that say the same share their weight."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """The inputs of the first hits of a question, a row each, and which of them are evidence.
+
+    Of a question whose evidence was taken out, none is; its weight is ABSENT.
+    """
+
+    set: str
+    store: str
+    rows: Numbers
+    right: Numbers
+    weight: float
+
+
+MODES = {"hybrid": "hybrid", "meaning": "semantic", "words": "keyword"}
+"""The names of the models and the modes of search."""
+
+
+def samples(store: Store, embedder: RememberedEmbedder, mode: str) -> Iterator[Sample]:
+    meaning = mode != "keyword"
+    with through_services(embedder) as door:
+        assert isinstance(door, ServicesDoor)
+        names = names_of(store, door.store(store.memories))
+        for question in store.questions[:: -(-len(store.questions) // MOST)]:
+            if not question.counts or not question.gold:
+                continue
+            ranked = door.signals(question, mode)
+            found = [(signals, not question.wanted.isdisjoint(names[id])) for id, signals in ranked]
+            yield _sample(store, found, meaning, 1.0)
+            yield _sample(store, [each for each in found if not each[1]], meaning, ABSENT)
+        for question in foreign(store):
+            ranked = door.signals(question, mode)
+            yield _sample(store, [(signals, False) for _, signals in ranked], meaning, FOREIGN)
+
+
+def foreign(store: Store) -> list[Question]:
+    """Questions of the own set about other stores: nothing here answers them."""
+    texts = {memory.text for memory in store.memories}
+    others = [each for each in own.stores(held=False) if each.memories[0].text not in texts]
+    return [question for each in others for question in each.questions][::ASKED_ELSEWHERE]
+
+
+def _sample(store: Store, found: Sequence[tuple[Signals, bool]], meaning: bool, weight: float) -> Sample:
+    if not found:
+        return Sample(store.set, store.name, np.zeros((0, 0)), np.zeros(0), weight)
+    rows = confidence.inputs([signals for signals, _ in found], meaning)[:SHOWN]
+    right = np.array([float(right) for _, right in found[:SHOWN]])
+    return Sample(store.set, store.name, rows, right, weight)
+
+
+def fit(given: Sequence[Sample]) -> Numbers:
+    """The coefficients of a logistic model, the intercept first: Newton's method."""
+    used = [each for each in given if len(each.right)]
+    sizes: dict[str, float] = defaultdict(float)
+    for each in used:
+        sizes[each.set] += each.weight * len(each.right)
+    rows = np.vstack([each.rows for each in used])
+    rows = np.hstack([np.ones((len(rows), 1)), rows])
+    right = np.concatenate([each.right for each in used])
+    weights = np.concatenate([np.full(len(each.right), each.weight / sizes[each.set]) for each in used])
+    found = np.zeros(rows.shape[1])
+    for _ in range(50):
+        chance = 1 / (1 + np.exp(-rows @ found))
+        slope = rows.T @ (weights * (right - chance)) - RIDGE * found
+        curve = (rows * (weights * chance * (1 - chance))[:, None]).T @ rows + RIDGE * np.eye(len(found))
+        found = found + np.linalg.solve(curve, slope)
+    return found
+
+
+def left_out(given: Sequence[Sample], part: Callable[[Sample], object]) -> Iterator[str]:
+    """A line for each set: how well its scores are calibrated by a model that has not seen the part of each sample."""
+    yield "| set | hits | right | calibration error | Brier |"
+    yield "|" + " --- |" * 5
+    hits: dict[str, list[Hit]] = defaultdict(list)
+    for left in dict.fromkeys(map(part, given)):
+        model = fit([each for each in given if part(each) != left])
+        for each in given:
+            if part(each) == left and each.weight == 1 and len(each.right):
+                chances = 1 / (1 + np.exp(-each.rows @ model[1:] - model[0]))
+                pairs = zip(chances.tolist(), each.right.tolist(), strict=True)
+                hits[each.set] += [Hit((), chance, bool(right)) for chance, right in pairs]
+    for name, found in hits.items():
+        share = np.mean([hit.right for hit in found])
+        yield f"| {name} | {len(found)} | {share:.2f} | {calibration_error(found):.3f} | {brier(found):.3f} |"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("data", nargs="*", type=Path)
+    parser.add_argument("--vectors", type=Path)
+    parser.add_argument("--left-out", action="store_true")
+    parser.add_argument("--sets", action="store_true")
+    parser.add_argument("--write", action="store_true")
+    given = parser.parse_args()
+    every = [store for path in given.data for store in data.read(path)]
+    every += [*own.stores(held=False), *repeating.stores()]
+    embedder = RememberedEmbedder(BundledEmbedder(), given.vectors)
+    coefficients = {}
+    for name, mode in MODES.items():
+        # By words alone it cannot be seen that texts say the same.
+        asked = [store for store in every if mode != "keyword" or store.set != repeating.SET]
+        found = [sample for store in asked for sample in samples(store, embedder, mode)]
+        coefficients[name] = [round(value, 4) for value in fit(found).tolist()]
+        print(name, coefficients[name], flush=True)
+        if given.left_out:
+            print(*left_out(found, lambda each: (each.set, each.store)), sep="\n", flush=True)
+        if given.sets:
+            print(*left_out(found, lambda each: each.set.removesuffix("_zh")), sep="\n", flush=True)
+    embedder.save()
+    if given.write:
+        COEFFICIENTS.write_text(json.dumps(coefficients, indent=1) + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

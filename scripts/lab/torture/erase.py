@@ -1,0 +1,412 @@
+"""Proves that what is forgotten leaves the file, and that erasing never harms it.
+
+    scripts/lab/torture/erase.py [rounds] [--seed N]
+
+Random histories are erased and the bytes of the file searched; the process is killed amid the erasing, power is cut
+(some of the writes since the last flush reach the disk, in part or not at all), other processes write with warm
+caches, and the disk is full. It prints what it found and ends with 1 where that is not nothing.
+"""
+
+import argparse
+import json
+import random
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from functools import partial
+from pathlib import Path
+
+sys.path[:0] = [str(Path(__file__).resolve().parents[up]) for up in (1, 3)]
+
+import apsw  # noqa: E402
+
+from memory_server.errors import Unavailable  # noqa: E402
+from memory_server.services.erasure import ErasureService  # noqa: E402
+from memory_server.sqlite import deleted_words, erasing  # noqa: E402
+from memory_server.sqlite.database import Database  # noqa: E402
+from memory_server.sqlite.deleted_words import COLUMNS, Removal  # noqa: E402
+from torture.histories import History  # noqa: E402
+
+SECTOR = 512
+"""Bytes that a disk writes whole or not at all."""
+
+MOMENTS = {
+    "memories": "created_at",
+    "facts": "created_at",
+    "turns": "created_at",
+    "memory_history": "replaced_at",
+}
+"""A column of each table that can be written again in place."""
+
+tried: Counter[str] = Counter()
+"""How many kills and power cuts there were."""
+
+Write = tuple[int, bytes]
+Found = list[str]
+
+
+def no_rest(_: float) -> None:
+    """A thousand histories would take hours."""
+
+
+def clock() -> datetime:
+    return datetime.now(UTC)
+
+
+def history(folder: Path, seed: int, steps: tuple[int, int] = (5, 60)) -> History:
+    """A database with a random past, whose last step was a deletion."""
+    made = History(Database(folder / "memory.db", clock), random.Random(seed))
+    for _ in range(made.chance.randrange(*steps)):
+        made.step()
+    made.forget(made.chance.choice([0, 0.1, 0.5]))
+    return made
+
+
+def erase(made: History) -> None:
+    """Half the time as small files are erased, half the time in the many short steps of large ones."""
+    erasing.LOOKS = made.chance.choice([0, 2])  # 0: as where others write all the time
+    small, pages = made.chance.choice([(1000, 128), (0, made.chance.choice([1, 3, 20]))])
+    deleted_words.Removal = partial(Removal, small=small, pages=pages)  # type: ignore[assignment,misc]
+    ErasureService(made.database, no_rest).erase()
+
+
+def judge(made: History, path: Path, what: str) -> Found:
+    """What is wrong after an erasing: traces, lost rows, damage, work that is still due."""
+    found = [
+        f"{what}: {len(traces)} traces such as {min(traces)!r}" for traces in [made.traces(path)] if traces
+    ]
+    found += [f"{what}: {row} is lost" for row in made.lost()]
+    with made.database.write() as tx:
+        found += [f"{what}: {row[0]}" for row in tx.rows("PRAGMA integrity_check") if row[0] != "ok"]
+        for index in COLUMNS:
+            tx.execute(f"INSERT INTO {index} ({index}) VALUES ('integrity-check')")
+        found += [f"{what}: {name} is still due" for name in tx.erasures.due()]
+    return found
+
+
+def whole(made: History, image: Path, what: str) -> Found:
+    """What is wrong with a main file alone, as a kill or a power cut left it."""
+    connection = apsw.Connection(str(image), flags=apsw.SQLITE_OPEN_READWRITE)
+    try:
+        found = [
+            f"{what}: {row[0]}" for row in connection.execute("PRAGMA integrity_check") if row[0] != "ok"
+        ]
+    finally:
+        connection.close()
+    copy = History(Database(image, clock), made.chance, made.rows, made.gone)
+    found += [f"{what}: {row} is lost" for row in copy.lost()]
+    copy.database.close()
+    return found
+
+
+# Histories
+
+
+def histories(folder: Path, seed: int) -> Found:
+    made = history(folder, seed)
+    erase(made)
+    found = judge(made, folder / "memory.db", f"history {seed}")
+    made.database.close()
+    return found
+
+
+# Kills
+
+
+def child_erases(path: Path) -> None:
+    database = Database(path, clock)
+    database.open()
+    print("ready", flush=True)
+    sys.stdin.readline()
+    with recorded(pause=0.001):  # else it is done before a kill comes
+        deleted_words.Removal = partial(Removal, small=0, pages=5)  # type: ignore[assignment,misc]
+        ErasureService(database, no_rest).erase()
+    print("done", flush=True)
+
+
+def kills(folder: Path, seed: int) -> Found:
+    """Each time a little later, until the erasing ends before the kill; then nothing may be left to erase."""
+    path, alone = folder / "memory.db", folder / "alone.db"
+    made = history(folder, seed, (30, 60))
+    made.database.close()
+    found: Found = []
+    delay, done, kills = 0.0, False, 0
+    while not done and not found:
+        with child("erases", path) as process:
+            assert process.stdin is not None
+            assert process.stdout is not None
+            process.stdin.write("\n")
+            process.stdin.flush()
+            time.sleep(delay)
+            process.send_signal(signal.SIGKILL)
+            done = "done" in process.stdout.read()
+        hot = path.with_name("memory.db-journal").exists()
+        if (
+            not hot
+        ):  # SQLite's own commits may be under way; what the erasing itself leaves is whole without a journal
+            shutil.copy(path, alone)
+            found += whole(made, alone, f"kill {seed} after {delay:.3f} s")
+        delay += made.chance.uniform(0.005, 0.06)
+        kills += 1
+        tried["kills"] += 1
+    made.database = Database(path, clock)
+    erase(made)
+    found += judge(made, path, f"after {kills} kills of {seed}")
+    made.database.close()
+    return found
+
+
+@contextmanager
+def child(role: str, *arguments: object) -> Iterator["subprocess.Popen[str]"]:
+    process = subprocess.Popen(
+        [sys.executable, __file__, "--child", role, *map(str, arguments)],
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    try:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "ready\n"
+        yield process
+    finally:
+        process.kill()
+        process.communicate()
+
+
+# Power cuts
+
+
+class RecordingFile(apsw.VFSFile):
+    """Notes what is written, takes its time, and fails at one of the writes where it is told to."""
+
+    writes: list[Write | None]
+    fail_at: int | None = None
+    pause: float = 0.0
+
+    def xWrite(self, data: bytes, offset: int) -> None:
+        if self.fail_at == len(self.writes):
+            raise apsw.FullError("no space left")
+        time.sleep(self.pause)
+        self.writes.append((offset, bytes(data)))
+        super().xWrite(data, offset)
+
+    def xSync(self, flags: int) -> None:
+        self.writes.append(None)
+        super().xSync(flags)
+
+
+@contextmanager
+def recorded(fail_at: int | None = None, pause: float = 0.0) -> Iterator[list[Write | None]]:
+    """What erasing writes to the main file, in order; None where it is flushed."""
+    writes: list[Write | None] = []
+
+    class Recording(erasing.Files):
+        def xOpen(self, name: str | apsw.URIFilename | None, flags: list[int]) -> apsw.VFSFile:
+            if not flags[0] & apsw.SQLITE_OPEN_MAIN_DB:
+                return super().xOpen(name, flags)
+            file = RecordingFile("", name, flags)
+            file.writes, file.fail_at, file.pause = writes, fail_at, pause
+            self.database = file
+            return file
+
+    usual = erasing.Files
+    erasing.Files = Recording  # type: ignore[misc]
+    try:
+        yield writes
+    finally:
+        erasing.Files = usual  # type: ignore[misc]
+
+
+def power_cuts(folder: Path, seed: int) -> Found:
+    """Twenty disks as a power cut at a random moment of the erasing may leave them."""
+    path, alone = folder / "memory.db", folder / "alone.db"
+    made = history(folder, seed)
+    made.database.close()
+    before = path.read_bytes()
+    made.database = Database(path, clock)
+    with recorded() as writes:
+        made.database.erase()
+    made.database.close()
+    flushes = [place for place, write in enumerate(writes) if write is None]
+    found: Found = []
+    if writes and flushes != [len(writes) - 1]:
+        found.append(f"cut {seed}: flushed at {flushes} of {len(writes)} writes")
+    for number in range(20):
+        image = bytearray(before)
+        last = made.chance.randrange(len(writes) + 1)
+        reach = made.chance.choice([1.0, 0.9, 0.5, 0.1])
+        for write in writes[:last]:
+            if write is not None and made.chance.random() < reach:
+                put(image, write, made.chance)
+        alone.write_bytes(image)
+        tried["power cuts"] += 1
+        found += whole(made, alone, f"cut {seed}.{number} after {last} writes")
+    return found
+
+
+def put(image: bytearray, write: Write, chance: random.Random) -> None:
+    """Write it, or only some of its sectors."""
+    offset, data = write
+    torn = chance.random() < 0.3
+    place = 0
+    while place < len(data):
+        end = min(len(data), (offset + place) // SECTOR * SECTOR + SECTOR - offset)
+        if not torn or chance.random() < 0.5:
+            image[offset + place : offset + end] = data[place:end]
+        place = end
+
+
+# Other windows
+
+
+def child_writes(path: Path, seed: int, steps: int) -> None:
+    made = History(Database(path, clock), random.Random(seed))
+    made.database.open()
+    print("ready", flush=True)
+    for _ in range(steps):
+        made.step()
+    rows = [(*row, sorted(marks)) for row, marks in made.rows.items()]
+    print(json.dumps({"rows": rows, "gone": sorted(made.gone)}), flush=True)
+    made.database.close()
+
+
+def child_keeps_warm(path: Path) -> None:
+    """Reads the whole file, waits, and then writes pages that it has in its cache."""
+    database = Database(path, clock)
+    for writing in (False, True):
+        with database.write() as tx:
+            tx.connection.pragma("cache_size", 100_000)
+            for table, column in MOMENTS.items():
+                tx.rows(f"SELECT * FROM {table}")
+                if writing:
+                    tx.execute(f"UPDATE {table} SET {column} = '2020' || substr({column}, 5)")
+        print("ready", flush=True)
+        sys.stdin.readline()
+    database.close()
+
+
+def leave_traces(made: History, path: Path) -> None:
+    """Write and delete until the file holds traces outside of the word indexes and the names of projects; most
+    deletions leave none there."""
+    for _ in range(30):
+        for _ in range(10):
+            made.step()
+        made.forget(0.5)
+        with made.database.write() as tx:
+            tx.projects.delete_empty()
+        for index in COLUMNS:
+            ErasureService(made.database, pause=no_rest).remove_words(index)
+        if made.traces(path):
+            return
+
+
+def windows(folder: Path, seed: int) -> Found:
+    """Another process writes while this one erases; then one with a warm cache writes after it."""
+    path = folder / "memory.db"
+    made = history(folder, seed, (10, 30))
+    with child("writes", path, seed + 1_000_000, 30) as process:
+        for _ in range(10):
+            made.step()
+            erase(made)
+        assert process.stdout is not None
+        told = json.loads(process.stdout.readline())
+    made.rows |= {(table, id): set(marks) for table, id, marks in told["rows"]}
+    made.gone |= set(told["gone"])
+    leave_traces(made, path)
+    with child("keeps_warm", path) as process:
+        made.database.erase()  # and no other write: the erasing alone must let the other process drop its pages
+        assert process.stdin is not None
+        assert process.stdout is not None
+        process.stdin.write("\n")
+        process.stdin.flush()
+        process.stdout.readline()
+    found = [f"windows {seed}: {len(made.traces(path))} traces come back"] if made.traces(path) else []
+    erase(made)
+    found += judge(made, path, f"windows {seed}")
+    made.database.close()
+    return found
+
+
+# Full disks
+
+
+def full_disks(folder: Path, seed: int) -> Found:
+    """Whatever fails is done later."""
+    path, alone = folder / "memory.db", folder / "alone.db"
+    made = history(folder, seed)
+    found: Found = []
+    with made.database.write() as tx:
+        tx.connection.pragma("max_page_count", int(tx.value("PRAGMA page_count")))
+    for fail_at in (0, 1, made.chance.randrange(2, 30)):
+        with recorded(fail_at):
+            try:
+                erase(made)
+            except Unavailable:
+                shutil.copy(path, alone)
+                found += whole(made, alone, f"disk {seed} full at {fail_at}")
+                with made.database.read() as reading:
+                    if not reading.erasures.due():
+                        found.append(f"disk {seed} full at {fail_at}: nothing is due any more")
+    with made.database.write() as tx:
+        tx.connection.pragma("max_page_count", 1_000_000)
+    erase(made)
+    found += judge(made, path, f"disk {seed}")
+    made.database.close()
+    return found
+
+
+PARTS: dict[str, tuple[Callable[[Path, int], Found], float]] = {
+    "histories": (histories, 1.0),
+    "power cuts": (power_cuts, 0.1),
+    "kills": (kills, 0.01),
+    "windows": (windows, 0.05),
+    "full disks": (full_disks, 0.05),
+}
+"""What is tried, and how often in each round."""
+
+
+CHILDREN: dict[str, Callable[..., None]] = {
+    "erases": child_erases,
+    "writes": child_writes,
+    "keeps_warm": child_keeps_warm,
+}
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("rounds", nargs="?", type=int, default=1000)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--part", choices=list(PARTS), action="append")
+    chosen = parser.parse_args()
+    failed = False
+    for name in chosen.part or PARTS:
+        run, share = PARTS[name]
+        times = max(1, round(chosen.rounds * share))
+        began = time.monotonic()
+        found: Found = []
+        for seed in range(chosen.seed, chosen.seed + times):
+            with tempfile.TemporaryDirectory() as folder:
+                found += run(Path(folder), seed)
+        seconds = time.monotonic() - began
+        print(
+            f"{name}: {tried[name] or times} in {times} databases, {len(found)} wrong, {seconds:.0f} s",
+            flush=True,
+        )
+        print("".join(f"    {line}\n" for line in found[:20]), end="", flush=True)
+        failed = failed or bool(found)
+    return int(failed)
+
+
+if __name__ == "__main__":
+    if sys.argv[1:2] == ["--child"]:
+        role, path, *numbers = sys.argv[2:]
+        CHILDREN[role](Path(path), *map(int, numbers))
+    else:
+        sys.exit(main())
