@@ -16,11 +16,13 @@ _COLUMNS = "memory_id, CAST(project AS BLOB), CAST(type AS BLOB), importance, bi
 
 @dataclass(frozen=True, slots=True)
 class Visible:
-    """The memories that a person sees: those of `projects` (None: of all) without `hidden`, and the person's `own`."""
+    """The memories that a person sees: those of `projects` (None: of all) without `hidden_ids`, and the person's
+    `own_ids`.
+    """
 
     projects: frozenset[str] | None
-    own: list[int]
-    hidden: list[int]
+    own_ids: list[int]
+    hidden_ids: list[int]
 
 
 def visible(tx: Tx) -> Visible | None:

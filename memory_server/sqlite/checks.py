@@ -11,14 +11,14 @@ _INDEXES = ("memory_words", "fact_words", "turn_words", "short_term_words")
 
 
 def damage(connection: apsw.Connection, *, quick: bool = False) -> list[str]:
-    """What SQLite finds wrong with the file, a line each. Reads the whole file. `quick` does not check the indexes."""
+    """Run SQLite's check of the whole file; return a line for each problem. `quick` does not check the indexes."""
     _renew_indexes(connection)
     check = "quick_check" if quick else "integrity_check"
     return [str(line) for (line,) in connection.execute(f"PRAGMA {check}") if line != "ok"]
 
 
 def unwritable(connection: apsw.Connection) -> list[str]:
-    """A line where nothing can be written: SQLite needs the file and its folder for that."""
+    """Return a line if nothing can be written: SQLite needs to write to the file and its folder."""
     if connection.filename and not os.access(Path(connection.filename).parent, os.W_OK):
         return ["nothing can be written: the disk or the folder of the file is read-only"]
     return ["nothing can be written: the file is read-only"] if connection.readonly("main") else []
@@ -26,18 +26,18 @@ def unwritable(connection: apsw.Connection) -> list[str]:
 
 def refuse_damaged(connection: apsw.Connection, path: Path | None) -> None:
     """Raises Unavailable where SQLite finds the file damaged."""
-    found = damage(connection, quick=True)
-    if found:
-        raise Unavailable(f"The database {path} is damaged ({found[0]}).", Mend.RESTORE)
+    problems = damage(connection, quick=True)
+    if problems:
+        raise Unavailable(f"The database {path} is damaged ({problems[0]}).", Mend.RESTORE)
 
 
 def _renew_indexes(connection: apsw.Connection) -> None:
-    """Let the connection look again at the word indexes: each query does so first, but the checks do not.
+    """Make the connection read the word indexes again: a query does so first, but the checks do not.
 
     FTS5 keeps the list of an index's segments with each connection. Where another connection has written since, the
     checks would compare that old list with the new segments, and call a sound index damaged.
     """
-    there = {name for (name,) in connection.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")}
+    tables = {name for (name,) in connection.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")}
     for index in _INDEXES:
-        if index in there:
+        if index in tables:
             connection.execute(f"SELECT rowid FROM {index} WHERE {index} MATCH 'a' LIMIT 1").fetchall()

@@ -29,23 +29,23 @@ from memory_server.storage.tx import WriteTx
 logger = logging.getLogger(__name__)
 
 READERS = 4
-"""Connections that read at the same time in a process: a search, a list, a look of the background work and a hook."""
+"""Connections that read at the same time in a process: for a search, a list, a background job and a hook."""
 
 
 @dataclass(slots=True)
 class _Handles:
-    """The connections to one file: one that writes, and those that read and are not in use.
+    """The connections to one file: one that writes, and the idle ones that read.
 
-    `identity` is None where the database is in memory: then the one connection does both. `theirs` and `their_writer`
-    are the same for persons.
+    `identity` is None where the database is in memory: then the one connection does both. `person_writer` and
+    `person_idle` are connections that show what one person sees.
     """
 
     writer: apsw.Connection
     idle: list[apsw.Connection]
     identity: files.Identity | None
     read_only: bool
-    theirs: list[apsw.Connection] = field(default_factory=list)
-    their_writer: apsw.Connection | None = None
+    person_idle: list[apsw.Connection] = field(default_factory=list)
+    person_writer: apsw.Connection | None = None
 
     def close(self) -> None:
         self.close_writers()
@@ -53,11 +53,11 @@ class _Handles:
 
     def close_writers(self) -> None:
         self.writer.close()
-        if self.their_writer is not None:
-            self.their_writer.close()
+        if self.person_writer is not None:
+            self.person_writer.close()
 
     def close_idle(self) -> None:
-        for connections in (self.idle, self.theirs):
+        for connections in (self.idle, self.person_idle):
             while connections:
                 connections.pop().close()
 
@@ -65,10 +65,10 @@ class _Handles:
 class Database:
     """One connection that writes and a few that read, each used by one thread at a time: the driver demands that.
 
-    Threads wait for a connection in the order in which they came, and no longer than their call may take. The
-    file is opened at the first use, and a failure to open is tried again at the next, so that a client hears in
-    each answer what is wrong until it is mended. Once it was open, no new file is made in its place: where it
-    goes away, what it held is rescued. `path` None is a database in memory.
+    Threads wait for a connection in the order in which they came, and no longer than their call may take. The file is
+    opened at the first use; after a failure the next use tries again, so that each answer names the problem until it
+    is mended. Once it was open, no new file is made in its place: if it goes away, its content is rescued. `path` None
+    is a database in memory.
     """
 
     def __init__(
@@ -79,10 +79,9 @@ class Database:
         make_folders: bool = False,
         several: bool = False,
     ) -> None:
-        """`make_folders`: every missing folder above the file is made, not only the last.
+        """`make_folders`: make every missing folder above the file, not only the last one.
 
-        `several`: it serves several people, so no transaction begins before somebody says for whom: see
-        `call.acting`.
+        `several`: the server has several people, so each transaction needs a person: see `call.acting`.
         """
         self._several = several
         self._makes = True
@@ -98,7 +97,7 @@ class Database:
         self._handles: _Handles | None = None
         self._was_open = False
         self._loss: str | None = None
-        self._untold: str | None = None
+        self._untold_news: str | None = None
         """What happened to the file, while only background work has noticed it: the next call is told."""
         self._news = ""
         """What happened to the file last, for all threads that notice it at the same time."""
@@ -119,12 +118,12 @@ class Database:
             self._open_handles()
 
     def refuse_new(self) -> None:
-        """Make no new file where none is: from now on it is Unavailable then. Before the first use."""
+        """Never create the file: where it is missing, the database is Unavailable. Call this before the first use."""
         self._makes = False
 
     @contextmanager
     def read(self) -> Iterator[Transaction]:
-        """One consistent view of the file, as the person sees it for whom something is done."""
+        """Yield a consistent view of the file, with what the acting person may see."""
         person = self._acting()
         with self._translated(), until_the_end(CALL), self._reader(person) as connection:
             connection.execute("BEGIN")
@@ -136,10 +135,10 @@ class Database:
 
     @contextmanager
     def write(self, patience: float = CALL) -> Iterator[Transaction]:
-        """One write: committed and on disk when the block ends, undone when it raises.
+        """Yield a write: committed and on disk when the block ends, undone when it raises.
 
         `patience` is how many seconds to wait for other threads and processes, where the call may take longer. It sees
-        what `later` has kept for the same person, and writes that too.
+        the marks that `later` keeps for the same person, and writes them too.
 
         Raises:
             Invalid: the person may only read.
@@ -168,28 +167,28 @@ class Database:
                 _roll_back(connection)
 
     def later(self, mark: Callable[[WriteTx], object]) -> None:
-        """Let a read record its access with the next write of this process, and without one in the next `settle`.
+        """Keep a mark, such as an access, for the next write of this process, or else for the next `settle`.
 
-        So it waits for nobody. A process that is killed loses it, and so does one whose file goes away.
+        So a read waits for nobody. The mark is lost if the process is killed or the file goes away.
         """
         handles, person = self._handles, self._acting()
         if handles is not None and not handles.read_only and not (person and person.reads_only):
             self._later.add(Mark(mark, self._now(), person))
 
     def settle(self, patience: float = COUNTING_PATIENCE) -> Problem | None:
-        """Write what `later` has kept for the person, or for all; why that could not be done. Then it is kept still.
+        """Write the marks that `later` keeps for the person, or for all; return why that failed: then they are kept.
 
-        Before a read that shows what this process has counted; and once a second, in the background.
+        Called before a read that shows counts of this process, and once a second in the background.
 
         Raises:
             Unavailable: the file went away.
         """
         handles, person = self._handles, self._acting()
-        for each in self._later.persons() if person is None else [person]:
-            if not self._later.has(each):
+        for other in self._later.persons() if person is None else [person]:
+            if not self._later.has(other):
                 continue
             try:
-                with acting.as_(each), self.write(patience):
+                with acting.as_(other), self.write(patience):
                     pass
             except Unavailable as error:
                 if self._handles is not handles:
@@ -198,7 +197,7 @@ class Database:
         return None
 
     def record(self, mark: Callable[[WriteTx], object]) -> Problem | None:
-        """Let a read record its access, unless nothing can be written; why it could not. Then only that is lost."""
+        """Write a mark of a read now, unless nothing can be written; return why it failed: then the mark is lost."""
         return record(self, mark)
 
     @property
@@ -209,16 +208,16 @@ class Database:
 
     @property
     def migrations(self) -> list[packaged.Migration]:
-        """What makes up the schema that this program knows."""
+        """The migrations that this program knows."""
         return self._migrations
 
-    def backup(self, target: Path, told: Callable[[int, int], None] | None = None) -> None:
-        """Write a checked copy of the whole database to `target`. `told` hears how many pages of how many are."""
+    def backup(self, target: Path, progress: Callable[[int, int], None] | None = None) -> None:
+        """Write a checked copy of the whole database to `target`. `progress` gets the pages done and all pages."""
         with self._translated(), until_the_end(CALL), self._reader() as connection:
-            migrate.backup(connection, target, told)
+            migrate.backup(connection, target, progress)
 
     def compact(self) -> tuple[int, int]:
-        """Write the file anew without its free pages; how many bytes it had before and has now."""
+        """Write the file anew without its free pages; return its bytes before and after."""
         with self._translated(), until_the_end(CALL), self._writer() as writer:
             before = Transaction(writer, self._now()).size()
             writer.execute("VACUUM")
@@ -226,7 +225,9 @@ class Database:
 
     @contextmanager
     def snapshot(self) -> Iterator[Transaction]:
-        """A view that stays the same however long it is read, and makes nobody wait who writes: a copy of the file."""
+        """Yield a view that stays the same however long it is read and blocks no writer: it is of a copy of the
+        file.
+        """
         from memory_server.sqlite import temporary  # 5 ms, which a process that exports nothing does without
 
         with temporary.folder() as folder:
@@ -240,13 +241,14 @@ class Database:
                 copy.close()
 
     def problems(self) -> list[str]:
-        """What is wrong with what is stored, a line each. Reads everything."""
+        """Check all that is stored; return a line for each problem. Reads everything."""
         with self.read() as tx:
             return tx.health.problems()
 
     def removal(self, index: str) -> Callable[[], bool]:
-        """A function that removes some of the deleted words of an index with each call, and answers whether all are
-        gone."""
+        """Return a function that removes some deleted words of an index with each call, and returns true when all are
+        gone.
+        """
         from memory_server.sqlite import deleted_words  # 5 ms, which a hook that never erases does without
 
         removal = deleted_words.Removal(index)
@@ -258,30 +260,30 @@ class Database:
         return go_on
 
     def leads(self) -> bool:
-        """Every process does the background work of a file: what one has done, the next finds done."""
+        """True: every process does the background work of a file, and skips what another one has done."""
         return True
 
     def stamp(self) -> str:
-        """A text that is another one after each write, of this process or another; reads no byte of the file."""
+        """Return a text that changes with each write, of this process or another; reads no byte of the file."""
         if self.path is None:
             return ""
         try:
-            found = self.path.stat()
+            status = self.path.stat()
         except FileNotFoundError:
             return "gone"
-        return f"{found.st_mtime_ns}-{found.st_size}"
+        return f"{status.st_mtime_ns}-{status.st_size}"
 
     def free(self) -> int:
-        """Bytes of the file in which nothing is kept: at least so many a compaction gives back."""
+        """Count the bytes of the free pages: a compaction gives back at least these."""
         with self.read() as tx:
             return int(
                 tx.value("SELECT freelist_count * page_size FROM pragma_freelist_count, pragma_page_size")
             )
 
     def erase(self) -> int:
-        """Overwrite the bytes of the file that belong to nothing: all that was deleted. How many bytes were written.
+        """Overwrite the free bytes of the file, which held what was deleted; return how many bytes were written.
 
-        Where the file is laid out in an unexpected way, it is written anew as a whole.
+        A file that is laid out in an unexpected way is written anew as a whole.
         """
         from memory_server.sqlite import erasing  # 5 ms, which a hook that never erases does without
         from memory_server.sqlite.free_bytes import Unexpected
@@ -301,7 +303,7 @@ class Database:
                 return Transaction(writer, self._now()).size()
 
     def close(self, timeout: float = CALL) -> bool:
-        """Write what is kept, and close the file for good; false when another thread wrote for `timeout` seconds."""
+        """Write the kept marks and close the file for good; false when another thread wrote for `timeout` seconds."""
         try:
             with acting.as_(None):
                 problem = self.settle()
@@ -321,14 +323,14 @@ class Database:
     # Connections
 
     def _acting(self) -> Person | None:
-        """For whom a transaction is; it shows no more than that person sees."""
+        """Return the person for whom the transaction is; it shows no more than that person sees."""
         if self._several and not acting.is_named():
             raise RuntimeError("this server has several people, and nobody has said for whom this is")
         return acting.person()
 
     @contextmanager
     def _place_in(self, places: Places) -> Iterator[None]:
-        """A place for this thread; raises Unavailable where others have them until the call's time is over."""
+        """Take a place for this thread; raises Unavailable where others have them until the call's time is over."""
         seconds = left()
         if not places.enter(seconds):
             raise failures.busy(self.path, seconds)
@@ -346,10 +348,10 @@ class Database:
                 if person is None:
                     yield handles.writer
                 else:
-                    if handles.their_writer is None:
-                        handles.their_writer = self._connect_for_persons()
-                    rights.act(handles.their_writer, person)
-                    yield handles.their_writer
+                    if handles.person_writer is None:
+                        handles.person_writer = self._connect_for_persons()
+                    rights.act(handles.person_writer, person)
+                    yield handles.person_writer
             finally:
                 if handles is not self._handles:
                     handles.close_writers()
@@ -372,7 +374,7 @@ class Database:
             if handles.identity is None and person is None:
                 yield handles.writer
                 return
-            idle = handles.idle if person is None else handles.theirs
+            idle = handles.idle if person is None else handles.person_idle
             connection = idle.pop() if idle else None
             try:
                 self._check_place(handles, connection)
@@ -389,11 +391,12 @@ class Database:
                         connection.close()
 
     def _open_handles(self) -> _Handles:
-        """The connections; opens the file where it is not open. One thread does that, and the others wait for it.
+        """Return the connections; opens the file where it is not open. One thread does that, and the others wait for
+        it.
 
-        A background job that waited for an attempt in vain makes none of its own: calls may wait behind it.
+        A background job whose awaited attempt failed makes no attempt of its own: calls may wait behind it.
         """
-        if self._handles is not None and self._untold is None:
+        if self._handles is not None and self._untold_news is None:
             return self._handles
         failure = self._failure
         with self._place_in(self._opening):
@@ -402,13 +405,13 @@ class Database:
                 if self._failure is not None and self._failure is not failure and not deadline.is_set():
                     raise self._failure
                 self._handles = self._attempted()
-            if self._untold is not None and deadline.is_set():
-                told, self._untold = self._untold, None
-                raise Unavailable(told, Mend.TRY_AGAIN, written=Written.NOTHING)
+            if self._untold_news is not None and deadline.is_set():
+                happened, self._untold_news = self._untold_news, None
+                raise Unavailable(happened, Mend.TRY_AGAIN, written=Written.NOTHING)
             return self._handles
 
     def _attempted(self) -> _Handles:
-        """Open the file, and remember why that failed for those who wait."""
+        """Open the file; a failure is remembered for the threads that wait."""
         try:
             with self._translated():
                 handles = self._opened() if self._loss is None else self._opened_anew(self._loss)
@@ -417,7 +420,7 @@ class Database:
             raise
         if self._loss is not None:
             self._news = _used_from_now_on(self._loss)
-            self._untold = self._untold and self._news
+            self._untold_news = self._untold_news and self._news
         self._was_open, self._loss, self._failure = True, None, None
         return handles
 
@@ -426,7 +429,9 @@ class Database:
             raise Unavailable("The server is stopping: nothing was done.")
 
     def _opened_anew(self, loss: str) -> _Handles:
-        """Open what stands at the path now; where that fails, say also what was lost there and where it is."""
+        """Open the file that stands at the path now; if that fails, the error also says what was lost and where it is
+        saved.
+        """
         if self.path is None or not self.path.exists():
             self._mark_told()
             raise Unavailable(loss, Hint(Mend.PUT_FILE_BACK, {"path": self.path}), written=Written.NOTHING)
@@ -442,7 +447,7 @@ class Database:
             ) from error
 
     def _opened(self) -> _Handles:
-        """Open the file. One that has taken the place of an open one is checked first, and never filled anew."""
+        """Open the file. One that has replaced an open one is checked first, and gets no tables."""
         if self.path is not None:
             if self._was_open:
                 files.refuse_empty(self.path)
@@ -471,7 +476,10 @@ class Database:
 
     def _look_at_schema(self, connection: apsw.Connection) -> None:
         """In a transaction, before its first read: refuse a file that was upgraded or got foreign SQL since the last
-        look. SQLite counts each change of the schema, and to look at both numbers takes 2 µs."""
+        look.
+
+        SQLite counts each change of the schema, and to read both numbers takes 2 µs.
+        """
         version, number = connection.execute(
             "SELECT user_version, schema_version FROM pragma_user_version, pragma_schema_version"
         ).get
@@ -481,7 +489,9 @@ class Database:
             self._schema_version = number
 
     def _connect(self, vfs: str | None = None) -> apsw.Connection:
-        """A connection set up as ours are, through the VFS of that name. It makes no file: the file must be there."""
+        """Return a connection with our settings, through the VFS of that name. It makes no file: the file must
+        exist.
+        """
         if self.path is None:
             connection = pragmas.connected(":memory:")
         else:
@@ -498,33 +508,33 @@ class Database:
     # A file that goes away
 
     def _check_place(self, handles: _Handles, connection: apsw.Connection | None) -> None:
-        """Raises Unavailable where the file that is open no longer stands at its path.
+        """Raises Unavailable where the open file no longer stands at its path.
 
-        `connection` is one to it that the caller has, if any: it still reaches what the path no longer does.
+        `connection` is the caller's connection to it, if any: it still reaches the file that the path no longer does.
         """
         if self.path is None or files.identify(self.path) == handles.identity:
             return
         with self._place_in(self._opening):
             if self._handles is handles:
                 self._later.clear()
-                self._loss = self._untold = self._told_of_loss(self.path, handles, connection)
+                self._loss = self._untold_news = self._describe_loss(self.path, handles, connection)
                 self._handles = None
                 handles.close_idle()
             if self._handles is None and self._loss is not None:
                 self._handles = self._opened_anew(self._loss)
-                self._news = self._untold = _used_from_now_on(self._loss)
+                self._news = self._untold_news = _used_from_now_on(self._loss)
                 self._loss = None
             self._refuse_closed()
             self._mark_told()
             raise Unavailable(self._news, Mend.TRY_AGAIN, written=Written.NOTHING)
 
     def _mark_told(self) -> None:
-        """A call hears it now."""
+        """Drop the news: a call reports it now."""
         if deadline.is_set():
-            self._untold = None
+            self._untold_news = None
 
-    def _told_of_loss(self, path: Path, handles: _Handles, connection: apsw.Connection | None) -> str:
-        """Rescue what the open connections still reach; what happened, and where that lies."""
+    def _describe_loss(self, path: Path, handles: _Handles, connection: apsw.Connection | None) -> str:
+        """Rescue the content that the open connections still reach; say what happened, and where the content is."""
         files.await_other(path, handles.identity)
         if not path.exists():
             happened = f"The database {path} was moved or deleted while it was open."
@@ -540,7 +550,7 @@ class Database:
             return f"{happened} {self._rescued(path, partial(migrate.backup, handles.writer))}"
 
     def _rescued(self, path: Path, copy: Callable[[Path], None]) -> str:
-        """Where the content lies now, as a sentence."""
+        """Copy the content to a file beside the database; return a sentence that says where it is."""
         try:
             target = files.rescue_target(path, self._now())
             copy(target)
@@ -555,7 +565,7 @@ class Database:
 
     @contextmanager
     def _translated(self) -> Iterator[None]:
-        """The driver's exceptions, by type, as ours. Nothing else in the package knows them."""
+        """Translate the driver's exceptions, by type, into ours. Nothing else in the package knows them."""
         try:
             yield
         except apsw.Error as error:

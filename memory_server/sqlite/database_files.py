@@ -17,7 +17,7 @@ from memory_server.storage import packaged
 
 
 class DatabaseFiles:
-    """Implements `Files`. `path` is None where the database is in memory; `read` is its view of what it holds."""
+    """Implements `Files`. `path` is None where the database is in memory; `read` opens a view of the database."""
 
     def __init__(
         self,
@@ -28,7 +28,7 @@ class DatabaseFiles:
         self._path, self._clock, self._read = path, clock, read
 
     def refuse_empty(self) -> None:
-        """Raises Unavailable where the file is there and has 0 bytes: a program emptied it. Backups may be left.
+        """Raises Unavailable where the file has 0 bytes: a program emptied it. Backups may be left.
 
         A file that another window is creating gets its tables first.
         """
@@ -37,19 +37,19 @@ class DatabaseFiles:
             files.refuse_empty(self._path, f"The database {self._path}")
 
     def exposed(self) -> list[str]:
-        """Which of the files others than their owner can read, a line each."""
+        """Return a line for each of the files that other users than its owner can read."""
         return [f"{path} can be read by others than its owner" for path in self._all() if files.exposed(path)]
 
     def copies(self) -> list[str]:
-        """The files beside the database that hold its content too, a line each with its age; rescues are told apart."""
+        """Return a line, with its age, for each file beside the database that holds its content too, rescues aside."""
         return [self._with_age(path) for path in self._left_over() if files.RESCUED not in path.name]
 
     def rescues(self) -> list[str]:
-        """The files in which content was saved when the database went away, a line each with its age."""
+        """Return a line, with its age, for each file in which content was saved when the database went away."""
         return [self._with_age(path) for path in self._left_over() if files.RESCUED in path.name]
 
     def tidy(self) -> list[str]:
-        """Let only their owner read the files, and remove copies that were broken off; what was done, a line each."""
+        """Make the files readable by their owner alone and remove unfinished copies; return a line for each change."""
         done = []
         for path in self._all():
             if files.is_broken_off(path, self._clock()):
@@ -61,7 +61,7 @@ class DatabaseFiles:
         return [*done, *self._mended_schema()]
 
     def _mended_schema(self) -> list[str]:
-        """Remove the SQL in the file that is not ours and make what is missing; what was done, a line each."""
+        """Remove the SQL in the file that is not ours and make what is missing; return a line for each change."""
         if self._path is None or not self._path.exists():
             return []
         try:
@@ -77,7 +77,7 @@ class DatabaseFiles:
             raise failures.meaning(error, self._path) from error
 
     def last_copies(self) -> list[str]:
-        """The copies that may be all that is left of what they hold, a line each."""
+        """Return a line for each copy that may hold the only rest of its content."""
         return [
             f"{copy} may be all that is left of what it holds, so nothing removes it: take over what you need of it, "
             "then delete it"
@@ -85,13 +85,13 @@ class DatabaseFiles:
         ]
 
     def drop_copies(self, older_than: str | None = None) -> tuple[str, ...]:
-        """Remove the copies that migrations and restores made: what is erased must not live on in them.
+        """Remove the copies that migrations and restores made: erased text must not live on in them.
 
-        With a moment only those that are older, once the file itself has been found sound. A copy stays that may be
-        all that is left of what it holds, and so do all where the file is damaged. The paths of the files that stay
-        and may hold what is erased: what was rescued is the user's, and another process may write an unfinished copy.
-        The copies hold what is others' too: for a person nothing is removed and no path told, and they go when they
-        are old.
+        With a moment only those that are older, after a check that the file itself is sound. A copy stays if it may
+        hold the only rest of its content, and all stay if the file is damaged. Returns the paths of the files that
+        stay and may hold erased text: rescues are the user's, and another process may be writing an unfinished copy.
+        Copies hold the memories of all people: for a person nothing is removed and no path returned; the copies go
+        when they are old.
         """
         if acting.person() is not None:
             return ()
@@ -110,7 +110,7 @@ class DatabaseFiles:
         )
 
     def _last(self, copies: list[Path]) -> list[Path]:
-        """Of some copies those that may be all that is left of what they hold: all, where the file cannot be read."""
+        """Return the copies that may hold the only rest of their content: all, where the file cannot be read."""
         if not copies:
             return []
         from memory_server.sqlite import last_copies  # 2 ms, which a process without copies does without

@@ -1,4 +1,4 @@
-"""Takes deleted words out of a word index of FTS5.
+"""Removes deleted words from a word index of FTS5.
 
 FTS5 writes segments and never changes one: a deleted row stays in the old segments, and a new one says that it is
 deleted. When segments are merged into the oldest of all, both are left out. FTS5's `optimize` is not enough, because
@@ -28,7 +28,7 @@ PAGES = 128
 """Pages of the index (4 kB each) that one transaction merges: about 10 ms, so that others wait little."""
 
 TOUCHES = 8
-"""So many new segments are enough for two levels, unless the index is tiny: then it is written anew."""
+"""Touched rows, each a new segment, that make two levels, unless the index is tiny: then it is written anew."""
 
 _STRUCTURE = 10
 """The id of the record that lists the segments, in the table NAME_data."""
@@ -46,19 +46,19 @@ class Level:
 
 @dataclass(slots=True)
 class Removal:
-    """The removal of deleted words from one index: a short transaction after another."""
+    """The removal of deleted words from one index, as a series of short transactions."""
 
     index: str
     small: int = SMALL
     pages: int = PAGES
-    _asked: int = 0
+    _due: int = 0
     _merging_all: bool = False
     _touches: int = 0
 
     def go_on(self, tx: Tx) -> bool:
-        """Do a little of it; whether nothing is left to do."""
-        asked = WritableErasures(tx).due().get(self.index)
-        if asked is None:  # another process has done it
+        """Do the next step; return true when nothing is left to do."""
+        due = WritableErasures(tx).due().get(self.index)
+        if due is None:  # another process has done it
             return True
         levels = [level for level in _levels(tx, self.index) if level.segments]
         merging = any(level.merging for level in levels)
@@ -67,13 +67,13 @@ class Removal:
         if self._merging_all or merging:  # a merge that is not ours may not be of all segments
             self._command(tx, "merge", self.pages)
         elif self._is_small(tx) or self._touches == TOUCHES:
-            self._asked = asked
+            self._due = due
             self._command(tx, "rebuild")
             return self._done(tx)
         elif len(levels) < 2:
             self._touch(tx)
         else:
-            self._asked = asked
+            self._due = due
             self._merging_all = True
             self._command(tx, "merge", -self.pages)  # negative: all segments into one
         return False
@@ -99,7 +99,7 @@ class Removal:
 
     def _done(self, tx: Tx) -> bool:
         tx.send("UPDATE erasures SET asked = asked + 1 WHERE what = ?", (FILE,))
-        WritableErasures(tx).mark_done({self.index: self._asked})
+        WritableErasures(tx).mark_done({self.index: self._due})
         return True
 
 

@@ -1,9 +1,9 @@
-"""Overwrites the free bytes of a database file where they are: what was deleted is then not in the file any more.
+"""Overwrites the free bytes of a database file in place: deleted text is then no longer in the file.
 
 SQLite's `secure_delete` overwrites deleted rows, but pages whose rows have moved keep copies of them in their unused
 middle. Here only bytes that belong to no row are written, so each state between is a whole file, also without its
-journal: a kill or a power cut at any moment does no harm. The file is reached through SQLite's own handle, because
-to open and close it by other means drops the locks of the whole process.
+journal: a kill or a power cut at any moment does no harm. The file is reached through SQLite's own handle, because to
+open and close it by other means drops the locks of the whole process.
 """
 
 import uuid
@@ -13,14 +13,14 @@ from dataclasses import dataclass
 
 import apsw
 
-from memory_server.sqlite.free_bytes import HEADER, Layout, Look, Range, Unexpected, leaves
+from memory_server.sqlite.free_bytes import HEADER, Layout, Range, Scan, Unexpected, leaves
 from memory_server.sqlite.waiting import nap
 
 CHUNK = 256
 """Pages that are looked at while no other process can commit: a few milliseconds."""
 
 LOOKS = 2
-"""How often the file is looked at while others may write in between; then their writes wait until it is done."""
+"""Scans of the file while others may write in between; after these, writers wait until the erasing is done."""
 
 _FULL_SYNC = 3
 """`SQLITE_SYNC_FULL`: on macOS it also empties the cache of the disk."""
@@ -32,8 +32,8 @@ class _Changed(Exception):
     """Another process has written meanwhile."""
 
 
-class Files(apsw.VFS):
-    """The system's own files; it keeps hold of the handle of the database that is opened through it."""
+class FileSystem(apsw.VFS):
+    """The system's own files; keeps the handle of the database that is opened through it."""
 
     database: apsw.VFSFile
 
@@ -51,8 +51,10 @@ class Files(apsw.VFS):
 
 @contextmanager
 def opened(connect: Callable[[str], apsw.Connection]) -> Iterator["Eraser"]:
-    """An eraser of the database to which `connect` opens a connection, through the file system of the name given."""
-    through = Files()
+    """Yield an eraser of the database to which `connect` opens a connection, through the file system of the name it
+    gets.
+    """
+    through = FileSystem()
     try:
         connection = connect(through.name)
         try:
@@ -65,95 +67,95 @@ def opened(connect: Callable[[str], apsw.Connection]) -> Iterator["Eraser"]:
 
 @dataclass(frozen=True, slots=True)
 class Eraser:
-    """A connection that does nothing else, and the handle below it."""
+    """A connection that serves erasing alone, and the file handle below it."""
 
     connection: apsw.Connection
     file: apsw.VFSFile
 
     def erase(self) -> int:
-        """Overwrite every free byte; how many bytes were written.
+        """Overwrite every free byte; return how many bytes were written.
 
         Raises:
             Unexpected: the file is laid out in another way than ours are. Nothing was written.
         """
         for _ in range(LOOKS):
             try:
-                return self._erase_seen()
+                return self._erase_if_unchanged()
             except _Changed:
                 pass
         with self._transaction("BEGIN IMMEDIATE"):  # others can still read
             header = self._header()
-            found = self._look(header, nullcontext)
+            free_ranges = self._look(header, nullcontext)
             self._shut_out_readers()
-            return self._write(header, found)
+            return self._write(header, free_ranges)
 
-    def _erase_seen(self) -> int:
-        """Look while others may read and write, and overwrite what was seen if nobody has written since."""
+    def _erase_if_unchanged(self) -> int:
+        """Scan while others may read and write, and overwrite the free bytes if nobody has written since."""
         with self._transaction("BEGIN"):
             header = self._header()
-        found = self._look(header, lambda: self._unchanged(header))
-        if not found:
+        free_ranges = self._look(header, lambda: self._unchanged(header))
+        if not free_ranges:
             return 0
         with self._transaction("BEGIN EXCLUSIVE"):
             if self._header() != header:
                 raise _Changed
-            return self._write(header, found)
+            return self._write(header, free_ranges)
 
     def _look(self, header: bytes, locked: Locked) -> list[Range]:
-        """The free bytes that are not zero, by what each page says of itself."""
+        """Return the ranges of free bytes that are not zero, as the header of each page shows them."""
         with locked():
             layout = Layout.read(header, self.file.xFileSize())
-            free, found = self._free_pages(layout)
-        look = Look(layout, free, found)
+            free, trunk_ranges = self._free_pages(layout)
+        scan = Scan(layout, free, trunk_ranges)
         size = layout.page_size
         try:
             for first in range(0, layout.pages, CHUNK):
                 with locked():
                     pages = self.file.xRead(min(CHUNK, layout.pages - first) * size, first * size)
                 for place in range(0, len(pages), size):
-                    look.at(first + place // size + 1, pages[place : place + size])
-            tails = list(look.tails())
+                    scan.at(first + place // size + 1, pages[place : place + size])
+            tails = list(scan.tails())
             for first in range(0, len(tails), CHUNK):
                 with locked():
                     for start, end in tails[first : first + CHUNK]:
                         if self.file.xRead(end - start, start).strip(b"\0"):
-                            look.found.append((start, end))
+                            scan.free_ranges.append((start, end))
         except IndexError as error:
             raise Unexpected("a cell lies outside of its page") from error
-        return look.found
+        return scan.free_ranges
 
     def _free_pages(self, layout: Layout) -> tuple[set[int], list[Range]]:
-        """The leaves of the list of free pages, and the unused bytes of its trunks."""
+        """Return the leaves of the list of free pages, and the unused bytes of its trunks that are not zero."""
         free: set[int] = set()
-        found: list[Range] = []
-        trunk, seen = layout.first_trunk, 0
+        free_ranges: list[Range] = []
+        trunk, trunks = layout.first_trunk, 0
         while trunk:
-            seen += 1
-            if seen > layout.pages or trunk > layout.pages:
+            trunks += 1
+            if trunks > layout.pages or trunk > layout.pages:
                 raise Unexpected("the list of free pages is damaged")
             start = (trunk - 1) * layout.page_size
             page = self.file.xRead(layout.page_size, start)
             trunk, pages, (first, last) = leaves(page, layout)
             free.update(pages)
             if page[first:last].strip(b"\0"):
-                found.append((start + first, start + last))
-        return free, found
+                free_ranges.append((start + first, start + last))
+        return free, free_ranges
 
-    def _write(self, header: bytes, found: list[Range]) -> int:
+    def _write(self, header: bytes, free_ranges: list[Range]) -> int:
         """Under an exclusive lock: first the file change counter, which lets every other connection drop its pages.
 
         They hold the old free bytes, and a page that is written again would bring them back. Counter first: a kill
         after it costs the others a read, a kill before it would leave them their pages.
         """
-        if not found:
+        if not free_ranges:
             return 0
         counter = ((int.from_bytes(header[24:28]) + 1) & 0xFFFFFFFF).to_bytes(4)
         # The counter, and at 92 the one for which the size in the header is valid (sections 1.3.6 and 1.3.16), at once.
         self.file.xWrite(counter + header[28:92] + counter, 24)
-        for start, end in found:
+        for start, end in free_ranges:
             self.file.xWrite(bytes(end - start), start)
         self.file.xSync(_FULL_SYNC)
-        return sum(end - start for start, end in found)
+        return sum(end - start for start, end in free_ranges)
 
     def _shut_out_readers(self) -> None:
         """Make the lock of a write transaction an exclusive one; its end takes away both."""
@@ -173,7 +175,7 @@ class Eraser:
 
     @contextmanager
     def _unchanged(self, header: bytes) -> Iterator[None]:
-        """Nobody can commit in the block, and nobody has since the header was read."""
+        """Let nobody commit in the block; raises _Changed if somebody has since the header was read."""
         with self._transaction("BEGIN"):
             if self._header() != header:
                 raise _Changed
@@ -181,7 +183,7 @@ class Eraser:
 
     @contextmanager
     def _transaction(self, begin: str) -> Iterator[None]:
-        """The lock of a transaction that writes nothing."""
+        """Hold the lock of a transaction that writes nothing."""
         self.connection.execute(begin)
         try:
             self.connection.execute(

@@ -1,4 +1,4 @@
-"""What the driver's exceptions mean, by type and code, and what mends each."""
+"""Translates the driver's exceptions, by type and code, into errors that say what mends them."""
 
 from contextlib import closing
 from pathlib import Path
@@ -9,7 +9,7 @@ from memory_server.errors import Conflict, Hint, MemoryServerError, Mend, Unavai
 from memory_server.sqlite import files, pragmas
 
 LARGEST = 2**63 - 1
-"""The largest id that a row can have. A table that has it takes no more rows: SQLite gives each a larger one."""
+"""The largest id that a row can have. A table that has it takes no more rows: SQLite gives each new one a larger id."""
 
 _LOCKING = {
     apsw.SQLITE_IOERR_LOCK,
@@ -17,11 +17,11 @@ _LOCKING = {
     apsw.SQLITE_IOERR_UNLOCK,
     apsw.SQLITE_IOERR_CHECKRESERVEDLOCK,
 }
-"""What SQLite says where the file system answers that it has no locks."""
+"""SQLite's codes for a file system that answers that it has no locks."""
 
 
 def meaning(error: apsw.Error, path: Path | None) -> MemoryServerError:
-    """The failure that a caller can understand."""
+    """Translate an error of the driver into one that says what mends it."""
     match error:
         case apsw.IOError() | apsw.BusyError() if _has_no_locks(error, path):
             return Unavailable(
@@ -97,7 +97,7 @@ def _has_no_locks(error: apsw.Error, path: Path | None) -> bool:
 
 
 def _used_up(path: Path | None) -> list[str]:
-    """The tables of which the largest id is taken. SQLite calls that full, as it calls a disk."""
+    """Return the tables whose largest id is taken. SQLite calls that full, as it calls a disk."""
     if path is None:
         return []
     try:
@@ -111,17 +111,17 @@ def _used_up(path: Path | None) -> list[str]:
 
 
 def _code(error: apsw.Error) -> str:
-    """The name of the code, such as SQLITE_IOERR_READ."""
+    """Return the name of the code, such as SQLITE_IOERR_READ."""
     return str(apsw.mapping_extended_result_codes.get(getattr(error, "extendedresult", 0), "SQLITE_IOERR"))
 
 
 def moved(error: apsw.Error) -> bool:
-    """Whether another file, or none, stands where the database was: SQLite then refuses to write."""
+    """True if another file, or none, stands where the database was: SQLite then refuses to write."""
     return getattr(error, "extendedresult", 0) == apsw.SQLITE_READONLY_DBMOVED
 
 
 def busy(path: Path | None, seconds: float) -> Unavailable:
-    """Other calls of this process had every connection until the call's time was over."""
+    """Make the error for a call that waited in vain: other calls of this process used every connection."""
     waited = f"{seconds:.0f}" if seconds >= 0.5 else f"{seconds:.1f}"
     return Unavailable(
         f"Other calls have kept {path} busy for {waited} s. "

@@ -42,19 +42,19 @@ _NO_LOCKS = {errno.ENOLCK, errno.ENOSYS, errno.EINVAL, errno.ENOTSUP, errno.EOPN
 
 @dataclass(frozen=True, slots=True)
 class Identity:
-    """Which file stands at a path: another one there has another identity."""
+    """The identity of a file: another file at the same path has another one."""
 
     device: int
     inode: int
 
 
 def identify(path: Path) -> Identity | None:
-    """The file that stands at a path now; none where nothing is there, or an empty file."""
+    """Return the identity of the file that stands at a path now; None for no file, or an empty one."""
     try:
-        found = path.stat()
+        status = path.stat()
     except (FileNotFoundError, NotADirectoryError):
         return None
-    return Identity(found.st_dev, found.st_ino) if found.st_size else None
+    return Identity(status.st_dev, status.st_ino) if status.st_size else None
 
 
 def await_filled(path: Path) -> None:
@@ -65,28 +65,28 @@ def await_filled(path: Path) -> None:
 
 
 def await_other(path: Path, before: Identity | None) -> None:
-    """Wait while an empty file that is not the one of `before` stands at a path: another window creates it."""
+    """Wait while an empty file other than `before` stands at a path: another window is creating it."""
     try:
-        found = path.stat()
-        if Identity(found.st_dev, found.st_ino) != before:
+        status = path.stat()
+        if Identity(status.st_dev, status.st_ino) != before:
             await_filled(path)
     except (FileNotFoundError, NotADirectoryError):
         return
 
 
 def refuse_empty(path: Path, name: str = "it") -> None:
-    """Raises Unavailable where the file has been emptied: a program that had it open does not fill it anew."""
+    """Raises Unavailable where the file was emptied: a program that had it open must not fill it anew."""
     if path.stat().st_size == 0:
-        copies = sorted(each.name for each in _beside(path, ".*") if each.is_file())
-        beside = f" Beside it lie: {', '.join(copies)}." if copies else ""
-        raise Unavailable(f"{name} has 0 bytes.{beside}", Mend.RESTORE)
+        copies = sorted(copy.name for copy in _beside(path, ".*") if copy.is_file())
+        listed = f" Beside it lie: {', '.join(copies)}." if copies else ""
+        raise Unavailable(f"{name} has 0 bytes.{listed}", Mend.RESTORE)
 
 
 def prepare(path: Path, make_folders: bool) -> None:
-    """A new file is for its owner alone, and so is a folder that is made for it.
+    """Create a missing file, and its folder, readable by their owner alone.
 
-    The file is created and closed before the driver opens it: closing any handle of an open database
-    drops this process's locks on it.
+    The file is created and closed before the driver opens it: closing any handle of an open database drops this
+    process's locks on it.
     """
     if path.is_dir():
         raise Unavailable(f"{path} is a folder, not a file.", Mend.USE_ANOTHER_FILE)
@@ -103,7 +103,7 @@ def prepare(path: Path, make_folders: bool) -> None:
 
 
 def exposed(path: Path) -> bool:
-    """Whether other users of the machine can read the file."""
+    """True if other users of the machine can read the file."""
     return os.name != "nt" and bool(path.stat().st_mode & (stat.S_IRWXG | stat.S_IRWXO))
 
 
@@ -113,13 +113,19 @@ def tighten(path: Path) -> None:
 
 
 def left_over(path: Path) -> list[Path]:
-    """What lies beside a database and holds its content: copies from before migrations, rescues, broken-off backups.
+    """Return the files beside a database that hold its content: copies from before migrations, rescues, unfinished
+    backups.
 
-    Links do not count: they lead to what may be somebody else's.
+    Links do not count: their target may be another user's.
     """
     patterns = (f"{BEFORE}*", f"{RESCUED}*", f".*{TEMPORARY}", f".*{TEMPORARY}-journal")
     return sorted(
-        {found for pattern in patterns for found in _beside(path, pattern) if not found.is_symlink()}
+        {
+            candidate
+            for pattern in patterns
+            for candidate in _beside(path, pattern)
+            if not candidate.is_symlink()
+        }
     )
 
 
@@ -129,12 +135,12 @@ def is_temporary(path: Path) -> bool:
 
 
 def is_broken_off(path: Path, now: datetime) -> bool:
-    """True for a temporary file that nobody writes any more: a younger one may be of a backup that runs now."""
+    """True for a temporary file that no process writes any more: a younger one may be of a backup that runs now."""
     return is_temporary(path) and now.timestamp() - path.lstat().st_mtime > UNFINISHED
 
 
 def age(path: Path, now: datetime) -> str:
-    """How long ago a file was written, for people."""
+    """Say how long ago a file was written, for people."""
     seconds = max(0, now.timestamp() - path.lstat().st_mtime)
     for unit, length in (("day", 86_400), ("hour", 3600), ("minute", 60)):
         number = int(seconds // length)
@@ -144,16 +150,16 @@ def age(path: Path, now: datetime) -> str:
 
 
 def copies(path: Path, older_than: str | None = None) -> list[Path]:
-    """The copies that were made of a file before its migrations; with a moment only those that are older."""
-    found = sorted(_beside(path, f"{BEFORE}*"))
+    """Return the copies that were made of a file before its migrations; with a moment only those that are older."""
+    before_migrations = sorted(_beside(path, f"{BEFORE}*"))
     if older_than is not None:
         then = datetime.fromisoformat(older_than).timestamp()
-        found = [copy for copy in found if copy.lstat().st_mtime < then]
-    return found
+        before_migrations = [copy for copy in before_migrations if copy.lstat().st_mtime < then]
+    return before_migrations
 
 
 def _beside(path: Path, pattern: str) -> Iterator[Path]:
-    """The files whose names begin with that of a database, which may itself hold what patterns are made of."""
+    """Yield the files whose names begin with that of a database, which is escaped: it may hold `*` or `[`."""
     return path.parent.glob(glob.escape(path.name) + pattern)
 
 
@@ -161,18 +167,18 @@ def copy_open(identity: Identity, target: Path) -> None:
     """Write the bytes of a file that this process has open to `target`, wherever the file is now.
 
     It is read through a descriptor that is open: to open another one and close it would drop the locks of the process.
-    It is read until two readings are the same: somebody may have been writing when it went away.
+    It is read until two readings are the same: another process may have been writing when the file went away.
 
     Raises:
         OSError: this process does not have it open, or it changes all the time.
     """
-    for each in Path("/dev/fd").iterdir():
-        descriptor = int(each.name)
+    for entry in Path("/dev/fd").iterdir():
+        descriptor = int(entry.name)
         try:
-            found = os.fstat(descriptor)
+            status = os.fstat(descriptor)
         except OSError:  # it was of the listing
             continue
-        if Identity(found.st_dev, found.st_ino) == identity:
+        if Identity(status.st_dev, status.st_ino) == identity:
             break
     else:
         raise OSError("no connection has it open")
@@ -190,16 +196,16 @@ def copy_open(identity: Identity, target: Path) -> None:
 
 
 def rescue_target(path: Path, now: str) -> Path:
-    """Where the content goes of a database that is no longer at its path: beside it, also where its folder is gone.
+    """Return a path for the content of a database that went away: beside its path, whose folder is made if it is gone.
 
-    `now` is the moment as timestamps are written.
+    `now` is a moment in the form of timestamps.
     """
     path.parent.mkdir(mode=stat.S_IRWXU, parents=True, exist_ok=True)
     return dated(path, RESCUED, now)
 
 
 def dated(path: Path, kind: str, now: str) -> Path:
-    """A new file beside the database, named by what it is and by a moment, which is written as timestamps are."""
+    """Return the path of a new file beside the database, with its kind and a moment in its name."""
     moment = now.replace("-", "").replace(":", "").partition(".")[0]
     name = f"{path.name}{kind}{moment}Z"
     target, number = path.with_name(name), 2

@@ -124,10 +124,10 @@ class Filling:
                     "INSERT INTO sqlite_sequence (name, seq) VALUES (?, ?)", list(highest_ids.items())
                 )
                 self._tx.execute("UPDATE erasures SET asked = 0, done = 0")
-            wrong = [each for each in Health(self._tx).problems() if not each.startswith("row ")]
-            if wrong:
+            problems = [problem for problem in Health(self._tx).problems() if not problem.startswith("row ")]
+            if problems:
                 raise Unavailable(
-                    f"The copy in {self._unfinished} is not sound: {wrong[0]}.", Mend.COPY_AGAIN
+                    f"The copy in {self._unfinished} is not sound: {problems[0]}.", Mend.COPY_AGAIN
                 )
             with self._writing():
                 self._tx.execute("DROP TABLE unfinished_copy")
@@ -146,12 +146,12 @@ class Filling:
             self._connection.close()
 
     def _source(self) -> str | None:
-        """Of what the file is an unfinished copy."""
-        there = self._tx.value("SELECT 1 FROM sqlite_schema WHERE name = 'unfinished_copy'")
-        return None if there is None else str(self._tx.value("SELECT source FROM unfinished_copy"))
+        """Name the database of which the file is an unfinished copy; None where it is none."""
+        is_copy = self._tx.value("SELECT 1 FROM sqlite_schema WHERE name = 'unfinished_copy'")
+        return None if is_copy is None else str(self._tx.value("SELECT source FROM unfinished_copy"))
 
     def _derive(self) -> None:
-        """Make anew what triggers have not made, or not for the last time."""
+        """Rebuild derived rows that triggers have not made, or made too early."""
         self._tx.execute("DELETE FROM fact_words WHERE rowid NOT IN (SELECT id FROM facts)")
         self._tx.execute("DELETE FROM embedding_bits")
         self._tx.execute(

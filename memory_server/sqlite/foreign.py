@@ -1,4 +1,4 @@
-"""SQLite files of other programs: a copy is read, so that nothing is written beside the file, and no lock is taken."""
+"""Reads SQLite files of other programs, from a copy: nothing is written beside the file, and no lock is taken."""
 
 import shutil
 from collections.abc import Iterator
@@ -13,20 +13,20 @@ from memory_server.sqlite import migrate, pragmas, temporary
 from memory_server.storage.packaged import Migration
 
 BESIDE = ("-wal", "-journal")
-"""Endings of the files beside a SQLite file that hold what is not in the file itself yet."""
+"""Endings of the files beside a SQLite file whose rows are not yet in the file itself."""
 
 UNREADABLE = "unreadable"
 
 TRIES = 3
-"""Copies that are made at most: another program may write while one is made."""
+"""Copies that are made at most: another program may write during one."""
 
 
 @contextmanager
 def opened(path: Path) -> Iterator[apsw.Connection]:
-    """A connection to a copy of a file, with what its program has not moved into it yet.
+    """Yield a connection to a copy of a file, with the rows that its program has not moved into it yet.
 
-    Raises:
-        Unavailable: it is damaged, it needs what this SQLite has not, or another program writes into it all the time.
+    Raises: Unavailable: the file is damaged, needs what this SQLite has not, or another program writes into it all the
+    time.
     """
     with temporary.folder() as folder:
         copy = copied(path, folder)
@@ -39,7 +39,7 @@ def opened(path: Path) -> Iterator[apsw.Connection]:
 
 
 def tables(path: Path) -> dict[str, list[str]]:
-    """The ordinary tables of a file, each with its columns; SQLite reads a virtual table only with its module."""
+    """Return the columns of each ordinary table of a file; SQLite reads a virtual table only with its module."""
     with opened(path) as connection:
         names = [
             name
@@ -56,7 +56,7 @@ def tables(path: Path) -> dict[str, list[str]]:
 
 
 def rows(path: Path, sql: str) -> Iterator[dict[str, Any]]:
-    """The rows that a statement gives, by the names of their columns; one that is no UTF-8 has UNREADABLE alone."""
+    """Yield the rows of a statement, by the names of their columns; one that is not UTF-8 has UNREADABLE alone."""
     with opened(path) as connection:
         cursor = connection.execute(sql)
         try:
@@ -75,7 +75,7 @@ def rows(path: Path, sql: str) -> Iterator[dict[str, Any]]:
 
 
 def copied(path: Path, folder: Path) -> Path:
-    """A copy of a file in a folder, with what its program has not moved into it yet.
+    """Copy a file into a folder, with the rows that its program has not moved into it yet; return the path.
 
     Raises:
         Unavailable: another program writes into it all the time.
@@ -85,18 +85,18 @@ def copied(path: Path, folder: Path) -> Path:
         before = _state(path)
         shutil.copyfile(path, target)
         for ending in BESIDE:
-            beside = path.with_name(path.name + ending)
+            companion = path.with_name(path.name + ending)
             copy = folder / f"copy.db{ending}"
             copy.unlink(missing_ok=True)
-            if beside.exists():
-                shutil.copyfile(beside, copy)
+            if companion.exists():
+                shutil.copyfile(companion, copy)
         if _state(path) == before:
             return target
     raise Unavailable(f"{path} is being written all the time. Stop its program, then import it again.")
 
 
 def make_ours(copy: Path, path: Path, migrations: list[Migration]) -> list[str]:
-    """Remove the SQL that is not ours from the copy of a database of this program; what was done, a line each.
+    """Remove the SQL that is not ours from the copy of a database of this program; return a line for each change.
 
     Raises:
         Unavailable: the file is damaged, newer than this program, or no database of it, or its tables were changed.
@@ -104,8 +104,8 @@ def make_ours(copy: Path, path: Path, migrations: list[Migration]) -> list[str]:
     try:
         with closing(pragmas.connected(copy)) as connection:
             _refuse_damaged(connection, path)
-            known = "SELECT count(*) FROM sqlite_schema WHERE name IN ('memories', 'migrations')"
-            if connection.execute(known).get != 2:
+            our_tables = "SELECT count(*) FROM sqlite_schema WHERE name IN ('memories', 'migrations')"
+            if connection.execute(our_tables).get != 2:
                 raise Unavailable(
                     f"{path} is a database of another program. Nothing was merged.", Mend.IMPORT_FILE
                 )
@@ -115,11 +115,11 @@ def make_ours(copy: Path, path: Path, migrations: list[Migration]) -> list[str]:
 
 
 def _state(path: Path) -> list[tuple[int, int] | None]:
-    found: list[tuple[int, int] | None] = []
-    for each in (path, *(path.with_name(path.name + ending) for ending in BESIDE)):
-        there = each.stat() if each.exists() else None
-        found.append(None if there is None else (there.st_mtime_ns, there.st_size))
-    return found
+    states: list[tuple[int, int] | None] = []
+    for file in (path, *(path.with_name(path.name + ending) for ending in BESIDE)):
+        status = file.stat() if file.exists() else None
+        states.append(None if status is None else (status.st_mtime_ns, status.st_size))
+    return states
 
 
 def _refuse_damaged(connection: apsw.Connection, path: Path) -> None:

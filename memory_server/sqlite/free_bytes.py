@@ -1,4 +1,4 @@
-"""Which bytes of a database file belong to nothing: https://sqlite.org/fileformat2.html says what each page holds.
+"""Finds the bytes of a database file that belong to nothing; https://sqlite.org/fileformat2.html describes its pages.
 
 The letters (B-tree 1.6 and so on) are the sections of that document.
 """
@@ -21,7 +21,7 @@ _FREEBLOCK = Struct(">HH")
 _TWO = Struct(">II")
 
 Range = tuple[int, int]
-"""Where it starts and where it ends."""
+"""The first byte, and the first byte behind the last one."""
 
 
 class Unexpected(Exception):
@@ -30,7 +30,7 @@ class Unexpected(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """What the header of a file says (section 1.3)."""
+    """The layout of a file, as its header states it (section 1.3)."""
 
     page_size: int
     usable: int
@@ -41,7 +41,9 @@ class Layout:
 
     @classmethod
     def read(cls, header: bytes, size: int) -> "Layout":
-        """Raises Unexpected for a file with a write-ahead log, pointer maps, or another size than its header says."""
+        """Read the header; raises Unexpected for a write-ahead log, pointer maps, or another size than the header
+        states.
+        """
         page_size, write_version, read_version, reserved, *fractions = _LAYOUT.unpack_from(header, 16)
         page_size = 65536 if page_size == 1 else page_size
         pages = int.from_bytes(header[28:32])
@@ -57,13 +59,13 @@ class Layout:
 
 
 @dataclass(slots=True)
-class Look:
-    """A look at each page of a file, in order. What it finds is true as long as no page changes."""
+class Scan:
+    """A scan of all pages of a file, in order. Its result is true as long as no page changes."""
 
     layout: Layout
     free: set[int]
     """The pages of the list of free pages, without its trunks."""
-    found: list[Range] = field(default_factory=list)
+    free_ranges: list[Range] = field(default_factory=list)
     """Free bytes that are not zero, as places in the file."""
     _chains: list[Range] = field(default_factory=list)
     """The first page of each overflow chain, and how many bytes of a row the chain holds."""
@@ -87,23 +89,23 @@ class Look:
             return
         for first, last in ranges:
             if page[first:last].strip(b"\0"):
-                self.found.append((start + first, start + last))
+                self.free_ranges.append((start + first, start + last))
 
     def tails(self) -> Iterator[Range]:
-        """What lies behind the last byte of a row in the last page of each overflow chain (section 1.6.2)."""
-        each = self.layout.usable - 4
+        """Yield the bytes behind the last byte of a row in the last page of each overflow chain (section 1.6.2)."""
+        capacity = self.layout.usable - 4
         for first, length in self._chains:
             number = first
-            while length > each:
-                number, length = self._next.get(number, 0), length - each
+            while length > capacity:
+                number, length = self._next.get(number, 0), length - capacity
             if self._next.get(number) != 0:
                 raise Unexpected(f"the overflow chain of page {first} ends too early or too late")
-            if length < each:
+            if length < capacity:
                 start = (number - 1) * self.layout.page_size
                 yield start + 4 + length, start + self.layout.usable
 
     def _of_tree(self, number: int, page: bytes) -> Iterator[Range]:
-        """The gap between the cell pointers and the cells, and the inside of each freeblock (section 1.6).
+        """Yield the gap between the cell pointers and the cells, and the inside of each freeblock (section 1.6).
 
         Fragments are not looked for: one has at most three bytes, too few for a word.
         """
@@ -129,7 +131,7 @@ class Look:
             self._note_chains(page, kind, memoryview(page)[pointers:gap])
 
     def _note_chains(self, page: bytes, kind: int, pointers: memoryview) -> None:
-        """Which rows of a page go on in overflow pages: those with more bytes than section 1.6 allows in a page."""
+        """Note the overflow chains of a page's rows: of those with more bytes than section 1.6 allows in a page."""
         usable = self.layout.usable
         most = usable - 35 if kind == _LEAF_TABLE else (usable - 12) * 64 // 255 - 23
         least = (usable - 12) * 32 // 255 - 23
@@ -150,7 +152,7 @@ class Look:
 
 
 def leaves(trunk: bytes, layout: Layout) -> tuple[int, list[int], Range]:
-    """Of a trunk page of the list of free pages (section 1.5): the next one, its leaves, and its unused bytes."""
+    """Read a trunk page of the list of free pages (section 1.5): the next trunk, the leaves, and the unused bytes."""
     after, count = _TWO.unpack_from(trunk)
     if 4 * count + 8 > layout.usable:
         raise Unexpected("the list of free pages is damaged")
@@ -159,7 +161,7 @@ def leaves(trunk: bytes, layout: Layout) -> tuple[int, list[int], Range]:
 
 
 def varint(page: bytes, place: int) -> tuple[int, int]:
-    """A number of variable length (section 1.6), and where it ends."""
+    """Read a number of variable length (section 1.6); return it and the place behind it."""
     value = 0
     for end in range(place, place + 8):
         value = value << 7 | page[end] & 0x7F

@@ -1,4 +1,4 @@
-"""What is wrong with the file: SQLite's own checks, missing triggers and tables, and the rows of every table."""
+"""Checks the file: SQLite's own checks, missing triggers and tables, and the rows of every table."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -25,17 +25,19 @@ TABLES: tuple[Table, ...] = (
     table("migrations", "version name applied_at", "version", numbers="version"),
     table("server_days", "day", "day", numbers="day"),
 )
-"""All tables of a file: those that a copy takes along, and those that a file makes itself, with their texts. A test
+"""All tables of a file with their texts: those that a copy takes along, and those that a file makes itself. A test
 compares them with the schema."""
 
 
 def _shown(id: bytes | None) -> str:
-    """A damaged file has rows without an id."""
+    """Return the id of a row as text; a damaged file has rows without one."""
     return "?" if id is None else id.decode(errors="replace")
 
 
 def _is_readable_json(text: bytes | None) -> bool:
-    """Bytes that are no UTF-8 are told elsewhere. A damaged file has rows without any."""
+    """True if clients can read the JSON. Bytes that are not UTF-8 are reported elsewhere; a damaged file has rows
+    without any.
+    """
     return text is not None and is_readable_json(text.decode(errors="replace"))
 
 
@@ -49,27 +51,27 @@ def _is_utf8(text: bytes) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Health:
-    """What is wrong with the file: SQLite's own checks, missing triggers and tables, and the rows of every table."""
+    """The table of `tx.health`: see `storage.health.Health`."""
 
     tx: Tx
 
     def problems(self) -> list[str]:
-        found = [*checks.unwritable(self.tx.connection), *checks.damage(self.tx.connection)]
-        found += [f"foreign key: {row}" for row in self.tx.rows("PRAGMA foreign_key_check")]
+        problems = [*checks.unwritable(self.tx.connection), *checks.damage(self.tx.connection)]
+        problems += [f"foreign key: {row}" for row in self.tx.rows("PRAGMA foreign_key_check")]
         applied = packaged.load(packaged.folder())[: migrate.version_of(self.tx.connection)]
-        found += [f"{row} is missing" for row in schema.difference(self.tx.connection, applied).missing]
+        problems += [f"{row} is missing" for row in schema.difference(self.tx.connection, applied).missing]
         unindexed = self.tx.value(
             "SELECT count(*) FROM memories WHERE id NOT IN (SELECT rowid FROM memory_words)"
         )
         if unindexed:
-            found.append(f"{unindexed} memories are not in the word index")
-        found += MemoryCounts(self.tx).wrong()
+            problems.append(f"{unindexed} memories are not in the word index")
+        problems += MemoryCounts(self.tx).wrong()
         for declared in TABLES:
             bad = list(self._bad(declared))
-            found += bad[:NAMED]
+            problems += bad[:NAMED]
             if len(bad) > NAMED:
-                found.append(f"{len(bad) - NAMED} more rows of {declared.name} are as bad")
-        return found
+                problems.append(f"{len(bad) - NAMED} more rows of {declared.name} are as bad")
+        return problems
 
     def libraries(self) -> dict[str, str]:
         connection = self.tx.connection
@@ -81,15 +83,17 @@ class Health:
         }
 
     def _bad(self, table: Table) -> Iterator[str]:
-        """The rows of a table that somebody should mend, each with the column. What names a row may be the bad text."""
+        """Yield a line for each row and column of a table that a person should mend. The id of a row may itself be
+        unreadable.
+        """
         named = f"CAST({table.id} AS BLOB)"
         for column in table.texts:
             texts = f'SELECT {named}, CAST("{column}" AS BLOB) FROM {table.name}'
-            found = self.tx.rows(texts)
+            rows = self.tx.rows(texts)
             if not _is_utf8(
-                b"\0".join(text for _, text in found if text is not None)
+                b"\0".join(text for _, text in rows if text is not None)
             ):  # all at once, since nearly all files are sound
-                bad = (id for id, text in found if text is not None and not _is_utf8(text))
+                bad = (id for id, text in rows if text is not None and not _is_utf8(text))
                 yield from (f"row {_shown(id)} of {table.name}: {column} is not UTF-8" for id in bad)
         for column in table.moments:
             wrong = f"{column} IS NOT NULL AND julianday({column}) IS NULL"
@@ -99,9 +103,9 @@ class Health:
             is_needed = (
                 f"""(SELECT "notnull" FROM pragma_table_info('{table.name}') WHERE name = '{column}')"""
             )
-            there = f"({column} IS NOT NULL OR {is_needed})"
+            has_json = f"({column} IS NOT NULL OR {is_needed})"
             for id, text in self.tx.rows(
-                f"SELECT {named}, CAST({column} AS BLOB) FROM {table.name} WHERE {there}"
+                f"SELECT {named}, CAST({column} AS BLOB) FROM {table.name} WHERE {has_json}"
             ):
                 if not _is_readable_json(text):
                     yield f"row {_shown(id)} of {table.name}: {column} is JSON that clients cannot read"

@@ -30,25 +30,25 @@ LASTING = """
 """What has not ended: `expires_at` in its metadata."""
 
 
-def conditions(wanted: Filter) -> tuple[list[str], list[Value]]:
+def conditions(filter: Filter) -> tuple[list[str], list[Value]]:
     """The filter as clauses on `memories AS m`, beside their values."""
     clauses: list[str] = []
     values: list[Value] = []
-    if wanted.type is not None:
+    if filter.type is not None:
         clauses.append("m.type = ?")
-        values.append(wanted.type.value)
-    if wanted.project is not None:
+        values.append(filter.type.value)
+    if filter.project is not None:
         clauses.append("ifnull(m.project, '') = ?")
-        values.append(wanted.project)
-    if wanted.min_importance is not None:
+        values.append(filter.project)
+    if filter.min_importance is not None:
         clauses.append("m.importance >= ?")
-        values.append(wanted.min_importance)
-    if wanted.tags:
+        values.append(filter.min_importance)
+    if filter.tags:
         clauses.append(
             "EXISTS (SELECT 1 FROM json_each(m.tags) AS t JOIN json_each(?) AS w ON lower(t.value) = lower(w.value))"
         )
-        values.append(as_json(wanted.tags))
-    for sign, moment in ((">=", wanted.since), ("<", wanted.until)):
+        values.append(as_json(filter.tags))
+    for sign, moment in ((">=", filter.since), ("<", filter.until)):
         if moment is not None:
             clauses.append(f"julianday(ifnull(m.occurred_at, m.created_at)) {sign} julianday(?)")
             values.append(moment)
@@ -106,8 +106,8 @@ class Memories:
             """,
             (json.dumps(list(ids)),),
         )
-        found = {memory.id: memory for memory in map(memory_rows.memory, rows)}
-        return [found[id] for id in ids if id in found]
+        memories_by_id = {memory.id: memory for memory in map(memory_rows.memory, rows)}
+        return [memories_by_id[id] for id in ids if id in memories_by_id]
 
     def select_if(self, ids: Sequence[MemoryId], passes: Callable[[str], bool]) -> list[Memory]:
         rows = self.tx.rows(
@@ -157,8 +157,8 @@ class Memories:
         )
         return memory_rows.memory(row)
 
-    def newest(self, wanted: Filter, limit: int, offset: int) -> list[Memory]:
-        clauses, values = conditions(wanted)
+    def newest(self, filter: Filter, limit: int, offset: int) -> list[Memory]:
+        clauses, values = conditions(filter)
         rows = self.tx.rows(
             f"""
             SELECT m.id
@@ -203,10 +203,10 @@ class Memories:
             """,
             (json.dumps(list(ids)),),
         )
-        found: dict[MemoryId, list[str]] = {}
+        contents_by_id: dict[MemoryId, list[str]] = {}
         for id, content, _ in rows:
-            found.setdefault(MemoryId(id), []).append(content)
-        return found
+            contents_by_id.setdefault(MemoryId(id), []).append(content)
+        return contents_by_id
 
     def past(self, id: MemoryId) -> list[Past]:
         rows = self.tx.rows(

@@ -25,11 +25,7 @@ def version_of(connection: apsw.Connection) -> int:
 
 
 def refuse(connection: apsw.Connection, newest: int) -> None:
-    """Asked before anything is changed, even the journal mode.
-
-    Raises:
-        Unavailable: the file belongs to another program or is newer than this server.
-    """
+    """Refuse a file of another program or of a newer version, before anything is changed, even the journal mode."""
     connection.execute("BEGIN")
     try:
         _refuse_foreign(connection)
@@ -39,14 +35,14 @@ def refuse(connection: apsw.Connection, newest: int) -> None:
 
 
 def applied(connection: apsw.Connection, migrations: list[Migration]) -> list[Migration]:
-    """The migrations that have made the file."""
+    """Return the migrations that were applied to the file."""
     if _is_dump(connection):
         return migrations[: connection.execute("SELECT max(version) FROM migrations").get]
     return migrations[: version_of(connection)]
 
 
 def mend_schema(connection: apsw.Connection, migrations: list[Migration]) -> list[str]:
-    """Remove the SQL that is not ours, and make what is missing; what was done, a line each.
+    """Remove the SQL that is not ours, and make what is missing; return a line for each change.
 
     Raises:
         Unavailable: the file belongs to another program, is newer than this server, or tables of ours were changed.
@@ -56,7 +52,7 @@ def mend_schema(connection: apsw.Connection, migrations: list[Migration]) -> lis
 
 
 def refuse_newer(version: int, newest: int) -> None:
-    """Called in each transaction too: another window may have upgraded the file since it was opened.
+    """Refuse a newer file; each transaction checks this, since another window may have upgraded the file.
 
     Raises:
         Unavailable: the file is newer than this server.
@@ -122,15 +118,17 @@ def _refuse_foreign(connection: apsw.Connection) -> None:
 
 
 def _is_dump(connection: apsw.Connection) -> bool:
-    """Restored from `.dump` of the stock program, which writes every row but neither of the two header numbers."""
-    known = """
+    """True for a file restored from `.dump` of the stock program, which writes all rows but neither of the header
+    numbers.
+    """
+    dump_query = """
         SELECT count(*) FROM sqlite_schema
         WHERE type = 'table' AND name IN ('memories', 'migrations', 'memory_words', 'spaces')
     """
     return (
         int(connection.pragma("application_id")) == 0
         and version_of(connection) == 0
-        and connection.execute(known).get == 4
+        and connection.execute(dump_query).get == 4
     )
 
 
@@ -141,12 +139,12 @@ def _adopt_dump(connection: apsw.Connection) -> None:
 
 
 def made_at(connection: apsw.Connection) -> str:
-    """The moment at which a database was made: its copies and backups have the same, and no other database."""
+    """Return the moment at which a database was made: its copies and backups have the same, and no other database."""
     return str(connection.execute("SELECT applied_at FROM migrations WHERE version = 1").get)
 
 
 def _back_up_before(path: Path, newest: int) -> None:
-    """Under the write lock, through a connection of its own: no other process can migrate before the copy is made."""
+    """Copy the file before its migration, under the write lock, so that no other process migrates it first."""
     reader = pragmas.connected(path, flags=apsw.SQLITE_OPEN_READONLY)
     try:
         backup(reader, path.with_name(f"{path.name}{files.BEFORE}{newest:04d}"))
@@ -157,13 +155,13 @@ def _back_up_before(path: Path, newest: int) -> None:
 def backup(
     connection: apsw.Connection,
     target: Path,
-    told: Callable[[int, int], None] | None = None,
+    progress: Callable[[int, int], None] | None = None,
     before: Callable[[], None] | None = None,
     mend: Callable[[apsw.Connection], object] = lambda _copy: None,
 ) -> None:
     """Copy the whole database, as it is at one moment, to `target`: checked, flushed, then renamed into place.
 
-    `told` hears how many pages of how many are copied. `mend` may change the copy before it is checked. `before` is
+    `progress` hears how many pages of how many are copied. `mend` may change the copy before it is checked. `before` is
     called when the copy is whole, before it is renamed.
 
     Raises:
@@ -172,7 +170,7 @@ def backup(
     with _placed(target, before) as temporary:
         copy = pragmas.connected(temporary)
         try:
-            _copy(connection, copy, told)
+            _copy(connection, copy, progress)
             mend(copy)
         finally:
             copy.close()
@@ -193,7 +191,7 @@ def rescue(identity: files.Identity, target: Path) -> None:
 
 @contextmanager
 def _placed(target: Path, before: Callable[[], None] | None = None) -> Iterator[Path]:
-    """A new file to be filled: then it is checked, flushed and renamed to `target`."""
+    """Yield the path of a new file to fill; then it is checked, flushed and renamed to `target`."""
     import tempfile  # 4 ms, which a process that copies nothing does without
 
     # Made anew under a name that nobody can foresee: a link that somebody has put there would be followed.
@@ -218,10 +216,14 @@ def _placed(target: Path, before: Callable[[], None] | None = None) -> Iterator[
         temporary.unlink(missing_ok=True)
 
 
-def _copy(source: apsw.Connection, target: apsw.Connection, told: Callable[[int, int], None] | None) -> None:
-    """In one step; where somebody hears of it in several, in one transaction, so that nothing is written meanwhile."""
+def _copy(
+    source: apsw.Connection, target: apsw.Connection, progress: Callable[[int, int], None] | None
+) -> None:
+    """Copy in one step; if progress is reported, in several inside one transaction, so that nothing is written
+    meanwhile.
+    """
     with target.backup("main", source, "main") as job:
-        if told is None:
+        if progress is None:
             job.step()
             return
         begun = not source.in_transaction
@@ -231,7 +233,7 @@ def _copy(source: apsw.Connection, target: apsw.Connection, told: Callable[[int,
             source.execute("SELECT count(*) FROM sqlite_schema").fetchall()
             while not job.done:
                 job.step(PAGES_AT_ONCE)
-                told(job.page_count - job.remaining, job.page_count)
+                progress(job.page_count - job.remaining, job.page_count)
         finally:
             if begun:
                 source.execute("ROLLBACK")

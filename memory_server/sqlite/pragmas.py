@@ -1,4 +1,4 @@
-"""How a connection is set up: a function for each choice, with its reason."""
+"""Sets up a connection: a function for each choice, with its reason."""
 
 from pathlib import Path
 

@@ -17,7 +17,7 @@ from memory_server.sqlite.waiting import nap, until_the_end
 from memory_server.storage.packaged import Migration
 
 KEPT = ".before-restore-"
-"""What stands in the name of the file that a backup has replaced: it is one of the copies, which go after 30 days."""
+"""The middle of the name of a file that a backup has replaced: it is one of the copies, which go after 30 days."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,23 +46,23 @@ def check(source: Path, migrations: list[Migration]) -> Backup:
                 raise Unavailable(
                     f"{source} is no backup of this program. Nothing was restored.", Mend.NAME_BACKUP
                 )
-            found = checks.damage(connection)
+            damage = checks.damage(connection)
     except (apsw.NotADBError, apsw.CorruptError) as error:
         raise Unavailable(
             f"{source} is no sound database ({error}). Nothing was restored.", Mend.NAME_BACKUP
         ) from error
     except apsw.Error as error:
         raise failures.meaning(error, source) from error
-    if found:
-        raise Unavailable(f"{source} is damaged ({found[0]}). Nothing was restored.", Mend.NAME_BACKUP)
+    if damage:
+        raise Unavailable(f"{source} is damaged ({damage[0]}). Nothing was restored.", Mend.NAME_BACKUP)
     return Backup(version, schema.listed(different.foreign))
 
 
 def made_at(path: Path) -> str:
-    """The moment at which the database was made that is in a file, or of which it is a backup.
+    """Return the moment at which a database was made; its backups have the same.
 
     Raises:
-        Unavailable: it cannot be read.
+        Unavailable: the file cannot be read.
     """
     try:
         with until_the_end(CALL), closing(_reader(path)) as connection:
@@ -77,56 +77,56 @@ def replace(
     target: Path,
     migrations: list[Migration],
     now: str,
-    told: Callable[[int, int], None] | None = None,
+    progress: Callable[[int, int], None] | None = None,
 ) -> Path | None:
-    """Put a copy of a checked backup in the place of a database; where the old file is now, if there was one. The copy
-    holds no SQL that is not ours.
+    """Put a copy of a checked backup in the place of a database; return the path of the old file, if there was one.
 
-    The copy is made whole beside the old file. Then that gets its second name, and the copy is renamed over it: a whole
-    file stands at the path at every moment.
+    The copy holds no SQL that is not ours. It is made whole beside the old file. Then the old file gets a second name,
+    and the copy is renamed over it: a whole file stands at the path at every moment.
 
     Raises:
         Unavailable: the disk is full, or a program has the old file locked. It is as it was.
     """
-    kept: Path | None = None
+    old_file: Path | None = None
 
     def keep() -> None:
-        nonlocal kept
+        nonlocal old_file
         if target.exists():
-            kept = _keep(target, files.dated(target, KEPT, now), until_renamed)
+            old_file = _keep(target, files.dated(target, KEPT, now), until_renamed)
 
     try:
         with until_the_end(CALL), ExitStack() as until_renamed:
             reader = until_renamed.enter_context(closing(_reader(source)))
-            migrate.backup(reader, target, told, keep, lambda copy: migrate.mend_schema(copy, migrations))
+            migrate.backup(reader, target, progress, keep, lambda copy: migrate.mend_schema(copy, migrations))
     except apsw.Error as error:
         raise failures.meaning(error, target) from error
-    return kept
+    return old_file
 
 
-def _keep(target: Path, kept: Path, until_renamed: ExitStack) -> Path:
-    """Give the old file its second name, undamaged with what a killed program left in its journal, damaged as it is.
+def _keep(target: Path, old_file: Path, until_renamed: ExitStack) -> Path:
+    """Give the old file its second name: a sound one without the rest of a killed program's journal, a damaged one as
+    it is.
 
     No program can write into it from then on: SQLite refuses to where another file stands at the path.
     """
     connection = until_renamed.enter_context(closing(_locked(target)))
     try:
-        os.link(target, kept)
+        os.link(target, old_file)
     except OSError:  # this file system has no links
-        _copy(target, kept)
-    files.tighten(kept)
+        _copy(target, old_file)
+    files.tighten(old_file)
     for ending in ("-journal", "-wal"):  # of the old file: the new one would be changed by it
-        beside = target.with_name(target.name + ending)
-        if beside.exists():
-            beside.replace(kept.with_name(kept.name + ending))
+        companion = target.with_name(target.name + ending)
+        if companion.exists():
+            companion.replace(old_file.with_name(old_file.name + ending))
     migrate.flush(target.parent)
     if sys.platform == "win32":  # what is open cannot be replaced there
         connection.close()
-    return kept
+    return old_file
 
 
 def _locked(path: Path) -> apsw.Connection:
-    """A connection that lets no other program write; a damaged file cannot be locked.
+    """Return a connection that lets no other program write; a damaged file cannot be locked.
 
     Raises:
         BusyError: another program has the file locked.
@@ -145,17 +145,17 @@ def _locked(path: Path) -> apsw.Connection:
 
 
 def _copy(path: Path, target: Path) -> None:
-    """Copy a file; one that is damaged byte by byte."""
+    """Copy a database; a damaged file is copied byte by byte."""
     try:
         with closing(_reader(path)) as connection:
             migrate.backup(connection, target)
     except (apsw.NotADBError, apsw.CorruptError, Unavailable):
-        with temporary.file(target) as made:
-            shutil.copyfile(path, made)
-            migrate.flush(made)
-            made.replace(target)
+        with temporary.file(target) as copy:
+            shutil.copyfile(path, copy)
+            migrate.flush(copy)
+            copy.replace(target)
 
 
 def _reader(path: Path) -> apsw.Connection:
-    """Opened for writing, because what a killed program left in the journal must be undone first."""
+    """Open for writing, because a transaction that a killed program left in the journal must be undone first."""
     return pragmas.connected(path, flags=apsw.SQLITE_OPEN_READWRITE)

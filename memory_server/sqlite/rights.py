@@ -1,14 +1,14 @@
-"""What a person sees and changes in the file: row-level security, in one place, for every statement of every module.
+"""Row-level security in the file: decides for every statement of every module what a person sees and changes.
 
 The connection of a transaction for a person has a TEMP VIEW of the name of each table: SQLite looks for a name in
 `temp` first. So each statement that reads a table by its bare name reads what the person sees, and each that would
-write by the bare name fails. What writes says `main.` and its table: there TEMP TRIGGERS stand guard. A row that the
-person does not see is passed over, as one that is not there, and no row can become one that the person does not see.
-Only those who have the right to it change a shared fact, and only the person who alone has written a row erases it:
-see `Right.changes` and `Right.erases`. The triggers of the file itself see its own tables, whoever acts. A table that
-is not named here shows nothing to a person.
+write by the bare name fails. Statements that write name `main.` and the table: there TEMP TRIGGERS stand guard. A row
+that the person does not see is passed over, as if it did not exist, and no row can become one that the person does not
+see. Only those who have the right to it change a shared fact, and only the person who alone has written a row erases
+it: see `Right.changes` and `Right.erases`. The triggers of the file itself see its own tables, whoever acts. A table
+that is not named here shows nothing to a person.
 
-Connections for the owner of the file have nothing of this.
+Connections for the owner of the file have none of this.
 """
 
 import re
@@ -27,7 +27,7 @@ PUBLIC: Final = frozenset(
 """Tables that hold nothing of anybody."""
 
 INDEXES: Final = frozenset({"memory_words", "turn_words", "fact_words", "short_term_words"})
-"""Word indexes. MATCH works on no view: a statement that asks them demands `Tx.seen` of each row."""
+"""Word indexes. MATCH works on no view: a statement that queries them must append `Tx.seen` for each row."""
 
 _INSIDE: Final = re.compile(f"({'|'.join(INDEXES)})(_\\w+)?")
 
@@ -64,10 +64,11 @@ def _of(table: str, column: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Right:
-    """Which rows `r` of a table a person sees, which of these the person changes and deletes, and with which writer.
+    """The rows `r` of a table that a person sees, those of them that the person changes and deletes, and with which
+    writer.
 
-    `parents`: the tables to which the row belongs, by the column that has the id there: with one of those it goes away.
-    `guarded`: statements of a person may write it. `derived` are columns that triggers alone write.
+    `parents`: the tables to which the row belongs, by the column that has the id there: with one of those it goes
+    away. `guarded`: statements of a person may write it. `derived` are columns that triggers alone write.
     """
 
     sees: str
@@ -214,7 +215,7 @@ def install(connection: apsw.Connection) -> None:
 
 
 def act(connection: apsw.Connection, person: Person) -> None:
-    """Let what follows be for this person."""
+    """Show the connection from now on what this person sees."""
     everywhere = person.projects is None
     connection.execute("DELETE FROM temp.acting; DELETE FROM temp.acting_projects")
     connection.execute(
@@ -231,7 +232,7 @@ def is_ours(table: str) -> bool:
 
 
 def _shadowed(connection: apsw.Connection) -> Iterator[tuple[str, Right]]:
-    """Every table and view of the file but the public ones, with who sees it."""
+    """Yield every table and view of the file but the public ones, with its right."""
     rows = connection.execute(
         "SELECT name FROM main.sqlite_schema WHERE type IN ('table', 'view') AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\'"
     ).fetchall()
@@ -241,7 +242,7 @@ def _shadowed(connection: apsw.Connection) -> Iterator[tuple[str, Right]]:
 
 
 def _guards(connection: apsw.Connection, table: str, right: Right) -> Iterator[str]:
-    """The triggers that stand before the rows of a table."""
+    """Yield the triggers that protect the rows of a table."""
     hidden = f"NOT EXISTS (SELECT 1 FROM {table} WHERE id = OLD.id)"
     wrong = f"NOT EXISTS (SELECT 1 FROM {table} WHERE id = NEW.id)"
     refuse = "BEGIN SELECT RAISE (ABORT, 'it would be somebody else''s'); END"
@@ -259,18 +260,18 @@ def _guards(connection: apsw.Connection, table: str, right: Right) -> Iterator[s
             " BEGIN SELECT RAISE (IGNORE); END"
         )
     elif right.parents:  # a row goes with its parent, whoever sees it
-        there = " OR ".join(
+        has_parent = " OR ".join(
             f"EXISTS (SELECT 1 FROM main.{parent} WHERE id = OLD.{column})"
             for column, parent in right.parents.items()
         )
         yield (
-            f"CREATE TEMP TRIGGER {table}_keep BEFORE DELETE ON main.{table} WHEN {hidden} AND ({there})"
+            f"CREATE TEMP TRIGGER {table}_keep BEFORE DELETE ON main.{table} WHEN {hidden} AND ({has_parent})"
             " BEGIN SELECT RAISE (IGNORE); END"
         )
 
 
 def _refusals(connection: apsw.Connection, table: str, right: Right) -> Iterator[str]:
-    """The triggers that let nobody change, erase or sign what is somebody else's."""
+    """Yield the triggers that refuse to change, erase or sign rows of other people."""
     if right.changes:
         columns = _columns(connection, table, right.derived | _COUNTED)
         why = "this person may not change shared facts"

@@ -1,8 +1,4 @@
-"""The SQL that a file carries: what of it is ours, and what somebody else has put there.
-
-A trigger acts upon each row that is written, and a view can stand in the place of a table. So both are compared with
-those that our migrations make, before anything else is read. A plain table of the user is harmless: nothing asks it.
-"""
+"""Compares the SQL in a file with ours: what is missing, changed, or foreign."""
 
 import hashlib
 import re
@@ -55,7 +51,7 @@ Ours = dict[tuple[str, str], Object]
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """The objects of a file that are not ours, the tables of ours that were changed, and what of ours is missing."""
+    """The foreign objects of a file, the tables of ours that were changed, and the objects of ours that are missing."""
 
     foreign: tuple[Object, ...] = ()
     changed: tuple[Object, ...] = ()
@@ -69,7 +65,7 @@ def digest(connection: apsw.Connection) -> str:
 
 
 def difference(connection: apsw.Connection, migrations: Sequence[Migration]) -> Difference:
-    """Compare the SQL of a file with that which the migrations make that were applied to it."""
+    """Compare the SQL of a file with that of the migrations that were applied to it."""
     if (len(migrations), digest(connection)) == NEWEST:
         return Difference()
     ours, rows = _ours(tuple(migrations)), list(_objects(connection))
@@ -85,21 +81,21 @@ def difference(connection: apsw.Connection, migrations: Sequence[Migration]) -> 
 
 def refuse_foreign(connection: apsw.Connection, migrations: Sequence[Migration]) -> None:
     """Raises Unavailable where a file has triggers, views or indexes that are not ours, or changed tables of ours."""
-    found = difference(connection, migrations)
-    refuse_changed(found)
-    if found.foreign:
+    changes = difference(connection, migrations)
+    refuse_changed(changes)
+    if changes.foreign:
         raise Unavailable(
-            f"The database holds SQL that is not of this program: {listed(found.foreign)}. Nothing was read.",
+            f"The database holds SQL that is not of this program: {listed(changes.foreign)}. Nothing was read.",
             Mend.REMOVE_FOREIGN_SQL,
         )
 
 
-def refuse_changed(found: Difference) -> None:
-    """Raises Unavailable where tables of ours were changed: they hold rows, so they cannot be made anew."""
-    if found.changed:
+def refuse_changed(changes: Difference) -> None:
+    """Raises Unavailable where tables of ours were changed: they hold rows, so they cannot be rebuilt."""
+    if changes.changed:
         raise Unavailable(
-            f"Another program has changed the definition of {listed(found.changed)} in the database. Nothing was read. "
-            "A column that was added can be dropped again: ALTER TABLE … DROP COLUMN.",
+            f"Another program has changed the definition of {listed(changes.changed)} in the database. "
+            "Nothing was read. A column that was added can be dropped again: ALTER TABLE … DROP COLUMN.",
             Mend.RESTORE,
         )
 
@@ -132,7 +128,7 @@ def mend(connection: apsw.Connection, migrations: Sequence[Migration]) -> list[s
 
 
 def listed(rows: Sequence[Object]) -> str:
-    """The names of some objects, and how many others there are."""
+    """Name some objects, and count the others."""
     more = f" and {len(rows) - _NAMED} more" if len(rows) > _NAMED else ""
     return ", ".join(map(str, rows[:_NAMED])) + more
 

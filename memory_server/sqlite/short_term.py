@@ -63,21 +63,21 @@ def _recollection(row: tuple[Any, ...]) -> Recollection:
     return Recollection(*row)
 
 
-def _asked(asking: Asking) -> str:
-    found = zip(asking.keywords, containing(asking.keywords), strict=True)
-    return json.dumps([(each.word, each.weight, longer) for each, longer in found])
+def _values(asking: Asking) -> str:
+    keywords = zip(asking.keywords, containing(asking.keywords), strict=True)
+    return json.dumps([(keyword.word, keyword.weight, longer) for keyword, longer in keywords])
 
 
-def conditions(wanted: SaidFilter) -> tuple[list[str], list[Value]]:
+def conditions(filter: SaidFilter) -> tuple[list[str], list[Value]]:
     """The filter as clauses on `short_term_memories AS m`, beside their values."""
     clauses: list[str] = []
     values: list[Value] = []
-    if wanted.conversations is not None:
+    if filter.conversations is not None:
         clauses.append(
             "m.conversation_id IN (SELECT id FROM conversations WHERE name IN (SELECT value FROM json_each(?)))"
         )
-        values.append(json.dumps(wanted.conversations))
-    for sign, moment in ((">=", wanted.since), ("<", wanted.until)):
+        values.append(json.dumps(filter.conversations))
+    for sign, moment in ((">=", filter.since), ("<", filter.until)):
         if moment is not None:
             clauses.append(f"julianday(m.said_at) {sign} julianday(?)")
             values.append(moment)
@@ -110,7 +110,7 @@ class ShortTerm:
         id = ShortTermId(row[0])
         if keywords is not None:
             self.tx.execute("UPDATE main.short_term_memories SET keyed = 1 WHERE id = ?", (id,))
-            self.insert_keywords(id, [(each.word, each.weight) for each in keywords])
+            self.insert_keywords(id, [(keyword.word, keyword.weight) for keyword in keywords])
         return id
 
     def unkeyed(self, limit: int) -> list[ShortTermMemory]:
@@ -124,7 +124,7 @@ class ShortTerm:
             """,
             (limit,),
         )
-        return [_memory((id, text.decode(errors="surrogateescape"), *rest)) for id, text, *rest in rows]
+        return [_memory((id, text.decode(errors="surrogateescape"), *columns)) for id, text, *columns in rows]
 
     def replace_keywords(self, memory: ShortTermMemory, keywords: Sequence[Keyword]) -> None:
         keyed = self.tx.execute(
@@ -133,7 +133,7 @@ class ShortTerm:
         )
         if keyed:
             self.tx.execute("DELETE FROM main.short_term_keywords WHERE memory_id = ?", (memory.id,))
-            self.insert_keywords(memory.id, [(each.word, each.weight) for each in keywords])
+            self.insert_keywords(memory.id, [(keyword.word, keyword.weight) for keyword in keywords])
 
     def insert_keywords(self, id: int, weights: Sequence[tuple[str, float]]) -> None:
         """Each word with its weight."""
@@ -174,7 +174,7 @@ class ShortTerm:
             LIMIT :limit
             """,
             {
-                "asked": _asked(asking),
+                "asked": _values(asking),
                 "share": asking.score_share,
                 "conversation": conversation,
                 "now": self.tx.now,
@@ -203,7 +203,7 @@ class ShortTerm:
             ORDER BY place
             """,
             {
-                "asked": _asked(asking),
+                "asked": _values(asking),
                 "share": asking.score_share,
                 "now": self.tx.now,
                 "ids": json.dumps(ids),
@@ -212,10 +212,10 @@ class ShortTerm:
         return [_recollection(row) for row in rows]
 
     def shared_words(self, ids: Sequence[ShortTermId], asking: Asking) -> dict[ShortTermId, list[str]]:
-        asked = _asked(asking)
-        return {id: self._shared_words(id, asked) for id in ids}
+        values = _values(asking)
+        return {id: self._shared_words(id, values) for id in ids}
 
-    def _shared_words(self, id: ShortTermId, asked: str) -> list[str]:
+    def _shared_words(self, id: ShortTermId, values: str) -> list[str]:
         rows = self.tx.rows(
             f"""
             WITH {_ASKED}
@@ -225,7 +225,7 @@ class ShortTerm:
             WHERE k.memory_id = :id AND {_COUNTS}
             ORDER BY k.weight DESC, k.word
             """,
-            {"id": id, "asked": asked},
+            {"id": id, "asked": values},
         )
         return [word for (word,) in rows]
 

@@ -327,7 +327,7 @@ class _Copy:
         names = self._names if visible.projects is None else {name.encode() for name in visible.projects}
         codes = [code for name, code in self._names.items() if name and name in names]
         is_row_visible: NDArray[np.bool_] = np.isin(self._projects[: self._number], codes)
-        for ids, is_visible in ((visible.hidden, False), (visible.own, True)):
+        for ids, is_visible in ((visible.hidden_ids, False), (visible.own_ids, True)):
             places, is_present = self._places(np.array(ids, np.int64))
             is_row_visible[places[is_present]] = is_visible
         return is_row_visible

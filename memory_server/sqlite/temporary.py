@@ -1,7 +1,7 @@
-"""Copies that hold what a file holds, for as long as one command runs.
+"""Copies of a file's content, for as long as one command runs.
 
-A process that is killed cannot remove its copy. So each copy is locked by its process, and whoever comes next removes
-those that nobody locks any more. Windows has no such lock: there a copy that is left stays in the user's own folder.
+A process that is killed cannot remove its copy. So each process locks its copies, and the next one removes those
+without a lock. Windows has no such lock: there a copy that is left stays in the user's own folder.
 """
 
 import os
@@ -14,42 +14,42 @@ from contextlib import contextmanager
 from pathlib import Path
 
 PREFIX = "memory-server-copy-"
-"""How the name of a copy begins; that of a file has a dot before it."""
+"""The first part of the name of a copy's folder; that of a file has a dot before it."""
 
 
 @contextmanager
 def folder() -> Iterator[Path]:
-    """A folder for copies that only its owner may enter; it is gone at the end."""
+    """Yield a folder for copies that only its owner may enter; it is removed at the end."""
     remove_stale()
     while True:
-        made = Path(tempfile.mkdtemp(prefix=PREFIX))
-        lock = _opened(made)
-        if lock is not None and _lock(lock, made, wait=True):
+        path = Path(tempfile.mkdtemp(prefix=PREFIX))
+        lock = _opened(path)
+        if lock is not None and _lock(lock, path, wait=True):
             break
     try:
-        yield made
+        yield path
     finally:
-        shutil.rmtree(made, ignore_errors=True)
+        shutil.rmtree(path, ignore_errors=True)
         os.close(lock)
 
 
 @contextmanager
-def file(beside: Path) -> Iterator[Path]:
-    """An empty file that only its owner may read, in the folder of another one; gone at the end, or renamed."""
-    remove_stale(beside.parent, f".{PREFIX}")
+def file(target: Path) -> Iterator[Path]:
+    """Yield an empty file that only its owner may read, beside `target`; it is removed at the end, unless renamed."""
+    remove_stale(target.parent, f".{PREFIX}")
     while True:
-        lock, name = tempfile.mkstemp(dir=beside.parent, prefix=f".{PREFIX}")
-        made = Path(name)
+        lock, name = tempfile.mkstemp(dir=target.parent, prefix=f".{PREFIX}")
+        path = Path(name)
         if sys.platform == "win32":
             os.close(lock)  # what is open cannot be renamed there
             break
-        if _lock(lock, made, wait=True):
+        if _lock(lock, path, wait=True):
             break
         os.close(lock)
     try:
-        yield made
+        yield path
     finally:
-        made.unlink(missing_ok=True)
+        path.unlink(missing_ok=True)
         if sys.platform != "win32":
             os.close(lock)
 
@@ -71,13 +71,13 @@ def remove_stale(where: Path | None = None, prefix: str = PREFIX) -> None:
 
 
 def _opened(path: Path) -> int | None:
-    """A handle of what this user has made; None where it is gone, a link, or somebody else's."""
+    """Return a handle of a file or folder of this user; None where it is gone, a link, or another user's."""
     if sys.platform == "win32":
         return os.open(os.devnull, os.O_RDONLY)  # a folder cannot be opened there
     try:
-        found = path.lstat()
-        kind = stat.S_IFMT(found.st_mode)
-        if kind not in (stat.S_IFDIR, stat.S_IFREG) or found.st_uid != os.getuid():
+        status = path.lstat()
+        kind = stat.S_IFMT(status.st_mode)
+        if kind not in (stat.S_IFDIR, stat.S_IFREG) or status.st_uid != os.getuid():
             return None
         return os.open(path, os.O_RDONLY | os.O_NOFOLLOW)
     except OSError:
@@ -85,7 +85,7 @@ def _opened(path: Path) -> int | None:
 
 
 def _lock(handle: int, path: Path, wait: bool) -> bool:
-    """Whether this process has it alone now, and it is still there: another one may have removed it just before."""
+    """Lock a copy; false where another process has it, or removed it just before."""
     if sys.platform == "win32":
         return True
     import fcntl

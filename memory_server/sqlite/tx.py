@@ -29,59 +29,61 @@ def no_more_than(limit: int | None) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Copies:
-    """What a process keeps in memory of a file: one copy of each kind, such as the sign bits."""
+    """Copies in memory of parts of a file, kept by the process: one of each class, such as the sign bits."""
 
-    made: dict[type, Any] = field(default_factory=dict)
+    by_kind: dict[type, Any] = field(default_factory=dict)
 
     def of(self, kind: type[Copy]) -> Copy:
-        """The copy of a kind. The first call makes it, empty."""
-        if kind not in self.made:
-            self.made.setdefault(kind, kind())  # another thread may have been first
-        copy: Copy = self.made[kind]
+        """Return the copy of a class. The first call makes it, empty."""
+        if kind not in self.by_kind:
+            self.by_kind.setdefault(kind, kind())  # another thread may have been first
+        copy: Copy = self.by_kind[kind]
         return copy
 
 
 @dataclass(frozen=True, slots=True)
 class Tx:
-    """A transaction, as the classes of tables use it. `now` is when it began."""
+    """A transaction, as the classes of tables use it. `now` is the time at which it began."""
 
     connection: apsw.Connection
     now: str
     skipped: list[Problem] = field(default_factory=list)
     """The rows that were left out because their text is not UTF-8, as a hand edit or an import can leave it."""
     person: Person | None = field(default=None, kw_only=True)
-    """The person for whom it is; None for the owner of the file."""
+    """The person for whom the transaction is; None for the owner of the file."""
     before: int = field(default=-1, kw_only=True)
-    """How many rows the connection had changed when it began to write; -1 where it only reads."""
+    """Number of rows that the connection had changed when it began to write; -1 in a transaction that only reads."""
     copies: Copies | None = field(default=None, kw_only=True)
-    """None where the file alone is to answer."""
+    """None where SQL alone must answer."""
 
     @property
     def owner(self) -> str | None:
-        """The name of the person whose own is what is written for nobody else."""
+        """The name to write into `person` of a private row; None for the owner of the file."""
         return None if self.person is None else self.person.name
 
     def key(self, name: str) -> str:
-        """What a name that the person gives is in the file."""
+        """Return the name in the file for a name that the person gives."""
         return rights.key(self.person, name)
 
     def name(self, key: str) -> str:
-        """What a key of the file is called by the person."""
+        """Return the name that the person knows for a name in the file."""
         return rights.name(self.person, key)
 
     def seen(self, table: str, id: str) -> str:
-        """A clause behind others: the person sees the row of a table that has this id. Nothing where all is seen."""
+        """Return a clause to append: the person sees the row of `table` with this id. Empty where all rows are
+        visible.
+        """
         return (
             "" if self.person is None else f"AND EXISTS (SELECT 1 FROM {table} AS seen WHERE seen.id = {id})"
         )
 
     @property
     def sees_only_committed(self) -> bool:
-        """Whether all that it reads, accesses aside, is the same for every other transaction that begins now."""
+        """True if this transaction has changed nothing but access counts."""
         return self.before < 0 or self.connection.total_changes() == self.before
 
     def rows(self, sql: str, values: Values = ()) -> list[tuple[Any, ...]]:
-        """The rows that a statement gives, without those that cannot be read: they are noted in `skipped`."""
+        """Run a statement; return its rows without unreadable ones, which are noted in `skipped`."""
         cursor = self.connection.execute(sql, values)
         try:
             return cursor.fetchall()
@@ -93,10 +95,10 @@ class Tx:
         return self._readable_rows(sql, values)
 
     def row(self, sql: str, values: Values = ()) -> tuple[Any, ...] | None:
-        """The first row.
+        """Return the first row of a statement, or None.
 
         Raises:
-            Unavailable: it cannot be read.
+            Unavailable: the row cannot be read.
         """
         cursor = self.connection.execute(sql, values)
         try:
@@ -110,15 +112,15 @@ class Tx:
             raise Unavailable(problem.text, *problem.hints) from error
 
     def one(self, sql: str, values: Values = ()) -> tuple[Any, ...]:
-        """The only row of a statement that always gives one.
+        """Return the only row of a statement that always gives one.
 
         Raises:
-            Unavailable: it cannot be read.
+            Unavailable: the row cannot be read.
         """
-        found = self.rows(sql, values)
-        if not found:
+        rows = self.rows(sql, values)
+        if not rows:
             self.row(sql, values)  # raises
-        (row,) = found
+        (row,) = rows
         return row
 
     def value(self, sql: str, values: Values = ()) -> Any:
@@ -126,7 +128,7 @@ class Tx:
         return None if row is None else row[0]
 
     def execute(self, sql: str, values: Values = ()) -> int:
-        """Run one statement that writes; how many rows it changed."""
+        """Run one statement that writes; return how many rows it changed, those of triggers included."""
         before = self.connection.total_changes()
         self.connection.execute(sql, values)
         return self.connection.total_changes() - before
@@ -171,13 +173,13 @@ class Tx:
     def _readable_rows(self, sql: str, values: Values) -> list[tuple[Any, ...]]:
         cursor = self.connection.execute(sql, values)
         columns = cursor.description_full
-        found: list[tuple[Any, ...]] = []
+        rows: list[tuple[Any, ...]] = []
         place = 0
         while True:
             try:
-                found.append(next(cursor))
+                rows.append(next(cursor))
             except StopIteration:
-                return found
+                return rows
             except UnicodeDecodeError:
                 problem = self._unreadable(sql, values, columns, place)
                 if problem not in self.skipped:
@@ -185,7 +187,7 @@ class Tx:
             place += 1
 
     def _unreadable(self, sql: str, values: Values, columns: Sequence[Sequence[Any]], place: int) -> Problem:
-        """Which row of which table a statement gives at a place. Its id is read alone, without the text."""
+        """Name the row that a statement gives at a place, and its table. Its id is read alone, without the text."""
         ids = [(name, table) for name, _, _, table, origin in columns if origin == "id"]
         if not ids:
             which = f"a row of {columns[0][3] or 'the database'}"
@@ -196,12 +198,12 @@ class Tx:
         return Problem(f"{which} cannot be read: it holds text that is not UTF-8", (Hint(Mend.CHECK_FILE),))
 
     def tokenize(self, text: str) -> list[str]:
-        """The tokens that the word index makes of a text: folded, without accents, stemmed."""
+        """Return the tokens that the word index makes of a text: folded, without accents, stemmed."""
         tokenizer = self.connection.fts5_tokenizer("porter", ["unicode61", "remove_diacritics", "2"])
         groups = tokenizer(text.encode(), apsw.FTS5_TOKENIZE_DOCUMENT, None, include_offsets=False)
         return [str(token) for group in groups for token in group]
 
 
 def _abandon(cursor: apsw.Cursor) -> None:
-    """End a statement that failed half way: an error that somebody keeps would keep it running."""
+    """End a statement that failed half way: an error that is kept somewhere would keep it running."""
     cursor.close(True)

@@ -1,4 +1,4 @@
-"""How connections wait for another process: until the call's end."""
+"""Bounds the time for which connections wait for another process: until the end of the call."""
 
 import random
 import threading
@@ -13,7 +13,7 @@ _local = threading.local()
 
 @contextmanager
 def until_the_end(most: float) -> Iterator[None]:
-    """Transactions inside wait for other threads and processes so many seconds in all, or what the call has left."""
+    """Let transactions in the block wait for others so many seconds in all, or as long as the call has left."""
     before = getattr(_local, "end", None)
     _local.end = time.monotonic() + deadline.left(most)
     try:
@@ -23,7 +23,7 @@ def until_the_end(most: float) -> Iterator[None]:
 
 
 def left() -> float:
-    """Seconds that the transaction may still wait; 0 outside `until_the_end`."""
+    """Return the seconds that the transaction may still wait; 0 outside `until_the_end`."""
     return max(0.0, getattr(_local, "end", 0.0) - time.monotonic())
 
 

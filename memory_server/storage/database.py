@@ -1,4 +1,4 @@
-"""A database as services see it: transactions, and what is done with it as a whole."""
+"""A database as services use it: its transactions, and the operations on the whole of it."""
 
 from collections.abc import Callable
 from contextlib import AbstractContextManager
@@ -11,7 +11,7 @@ from memory_server.storage.files import Files
 from memory_server.storage.tx import Tx, WriteTx
 
 COUNTING_PATIENCE = 0.2
-"""Seconds that a read waits for others who write to be able to count itself: then only the count is lost."""
+"""Seconds that a read waits for other writers to write its marks: after them only the marks are lost."""
 
 
 class Database(Protocol):
@@ -36,23 +36,23 @@ class Database(Protocol):
         ...
 
     def refuse_new(self) -> None:
-        """Make no new database where none is: from now on it is Unavailable then. Before the first use."""
+        """Never create the database: where it is missing, it is Unavailable. Call this before the first use."""
         ...
 
     @property
     def read_only(self) -> bool:
-        """Whether nothing can be written, or not by the person for whom something is done."""
+        """True if nothing can be written, or not by the acting person."""
         ...
 
     def read(self) -> AbstractContextManager[Tx]:
-        """One consistent view of all that is stored, as the person sees it for whom something is done."""
+        """Return a consistent view of all that is stored, with what the acting person may see."""
         ...
 
     def write(self, patience: float = CALL) -> AbstractContextManager[WriteTx]:
-        """One write: committed and durable when the block ends, undone when it raises.
+        """Return a write: committed and durable when the block ends, undone when it raises.
 
-        `patience` is how many seconds to wait for others who write, where the call may take longer. It sees what
-        `later` has kept for the same person, and writes that too.
+        `patience` is how many seconds to wait for others who write, where the call may take longer. It sees the marks
+        that `later` keeps for the same person, and writes them too.
 
         Raises:
             Invalid: the person may only read.
@@ -60,20 +60,20 @@ class Database(Protocol):
         ...
 
     def snapshot(self) -> AbstractContextManager[Tx]:
-        """A view that stays the same however long it is read, and makes nobody wait who writes."""
+        """Return a view that stays the same however long it is read, and blocks no writer."""
         ...
 
     def later(self, mark: Callable[[WriteTx], object]) -> None:
-        """Let a read record its access with the next write of this process, and without one in the next `settle`.
+        """Keep a mark, such as an access, for the next write of this process, or else for the next `settle`.
 
-        So it waits for nobody. A process that is killed loses it.
+        So a read waits for nobody. The mark is lost if the process is killed.
         """
         ...
 
     def settle(self, patience: float = COUNTING_PATIENCE) -> Problem | None:
-        """Write what `later` has kept for the person, or for all; why that could not be done. Then it is kept still.
+        """Write the marks that `later` keeps for the person, or for all; return why that failed: then they are kept.
 
-        Before a read that shows what this process has counted; and once a second, in the background. `patience` is how
+        Called before a read that shows counts of this process, and once a second in the background. `patience` is how
         many seconds to wait for others who write.
 
         Raises:
@@ -82,41 +82,46 @@ class Database(Protocol):
         ...
 
     def record(self, mark: Callable[[WriteTx], object]) -> Problem | None:
-        """Let a read record its access, unless nothing can be written; why it could not. Then only that is lost."""
+        """Write a mark of a read now, unless nothing can be written; return why it failed: then the mark is lost."""
         ...
 
     def leads(self) -> bool:
-        """Whether this process does the background work of all: of servers of one database one does, of a file each."""
+        """True if this process does the background work: of the servers of one database one does, of a file every
+        process.
+        """
         ...
 
     def stamp(self) -> str:
-        """A text that is another one after each write, of this process or another."""
+        """Return a text that changes with each write, of this process or another."""
         ...
 
     def problems(self) -> list[str]:
-        """What is wrong with what is stored, a line each. Reads everything."""
+        """Check all that is stored; return a line for each problem. Reads everything."""
         ...
 
     def removal(self, index: str) -> Callable[[], bool]:
-        """A function that removes some of the deleted words of an index with each call, and answers whether all are
-        gone."""
+        """Return a function that removes some deleted words of an index with each call, and returns true when all are
+        gone.
+        """
         ...
 
     def free(self) -> int | None:
-        """Bytes of the file in which nothing is kept; None where there is no file."""
+        """Count the free bytes of the file; None where there is no file."""
         ...
 
     def erase(self) -> int:
-        """Overwrite what was deleted. How many bytes were written."""
+        """Overwrite what was deleted; return how many bytes were written."""
         ...
 
     def close(self, timeout: float = CALL) -> bool:
-        """Write what is kept, and close it for good; false when another thread writes for `timeout` seconds."""
+        """Write the kept marks and close the database for good; false when another thread writes for `timeout`
+        seconds.
+        """
         ...
 
 
 def record(database: Database, mark: Callable[[WriteTx], object]) -> Problem | None:
-    """`Database.record` of each store."""
+    """Implement `Database.record` for both stores."""
     try:
         if database.read_only:
             return None

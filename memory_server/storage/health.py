@@ -1,4 +1,4 @@
-"""Whether the data is sound."""
+"""Checks that the data is sound."""
 
 import json
 from typing import Protocol
@@ -10,19 +10,19 @@ NAMED = 20
 
 
 class Health(Protocol):
-    """What the database is made of, and what is wrong with it."""
+    """Checks the database, and describes its libraries."""
 
     def problems(self) -> list[str]:
-        """What is wrong with what is stored, a line each. Reads everything."""
+        """Check all that is stored; return a line for each problem. Reads everything."""
         ...
 
     def libraries(self) -> dict[str, str]:
-        """What a person may ask about the database and the libraries that read it."""
+        """Return facts about the database and the libraries that read it, for people."""
         ...
 
 
 def is_readable_json(text: str) -> bool:
-    """Whether clients can read it: finite numbers, at most 100 levels."""
+    """True if clients can read the JSON: finite numbers, at most 100 levels."""
     try:
         return is_plain(json.loads(text))
     except (ValueError, RecursionError):

@@ -1,4 +1,4 @@
-"""What reads have to write, kept until somebody writes anyway: so no read waits for a lock."""
+"""Keeps the writes of reads, such as access counts, until the next write: so no read waits for a lock."""
 
 import threading
 from collections import deque
@@ -9,12 +9,12 @@ from memory_server.domain.caller import Person
 from memory_server.storage.tx import WriteTx
 
 MOST = 10_000
-"""Marks that are kept while the database cannot be written, the latest: some 10 MB."""
+"""Marks that are kept while the database cannot be written, the latest ones: some 10 MB."""
 
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """Something to write, the moment that it is about, and for whom it is written."""
+    """A deferred write, the moment that it concerns, and the person for whom it is written."""
 
     write: Callable[[WriteTx], object]
     at: str
@@ -23,7 +23,7 @@ class Mark:
 
 @dataclass(slots=True)
 class Later:
-    """The marks of this process that are in no database yet, the oldest first."""
+    """The marks of this process that are not in the database yet, the oldest first."""
 
     _marks: deque[Mark] = field(default_factory=lambda: deque(maxlen=MOST))
     _lock: threading.Lock = field(default_factory=threading.Lock)
@@ -36,7 +36,7 @@ class Later:
             self._marks.append(mark)
 
     def persons(self) -> list[Person | None]:
-        """For whom there is something to write."""
+        """Return the persons that have marks."""
         with self._lock:
             return list(dict.fromkeys(mark.person for mark in self._marks))
 
@@ -44,18 +44,18 @@ class Later:
         return person in self.persons()
 
     def take(self, person: Person | None = None) -> list[Mark]:
-        """All that is written for a person: they are the caller's now."""
+        """Remove the marks of a person and return them: the caller must write them or put them back."""
         with self._lock:
             marks = [mark for mark in self._marks if mark.person == person]
             self._marks = deque((mark for mark in self._marks if mark.person != person), MOST)
         return marks
 
     def put_back(self, marks: Sequence[Mark]) -> None:
-        """They were not written after all. Where there is not room for all, the latest stay."""
+        """Put back marks that could not be written. Where there is not room for all, the latest stay."""
         with self._lock:
             self._marks = deque([*marks, *self._marks], MOST)
 
     def clear(self) -> None:
-        """What they are about has gone away."""
+        """Drop all pending marks: their database is gone."""
         with self._lock:
             self._marks.clear()

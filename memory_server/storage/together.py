@@ -1,4 +1,4 @@
-"""Reads that do not need each other's answers, so that a database that is far away is waited for once."""
+"""Runs reads that do not need each other's answers, so that a distant database is waited for once."""
 
 from collections.abc import Callable
 from typing import Any, Protocol, TypeVar, overload
@@ -11,7 +11,7 @@ E = TypeVar("E")
 
 
 class Together(Protocol):
-    """Takes two to five reads, and gives what each of them gives."""
+    """Takes two to five reads, and returns their results in the same order."""
 
     @overload
     def __call__(self, a: Callable[[], A], b: Callable[[], B], /) -> tuple[A, B]: ...
@@ -37,5 +37,5 @@ class Together(Protocol):
 
 
 def in_turn(*calls: Callable[[], Any]) -> Any:
-    """The results of the calls, one after the other: for a database that answers at once."""
+    """Run the calls one after the other and return their results: for a database that answers at once."""
     return tuple(call() for call in calls)

@@ -205,7 +205,7 @@ def recorded(fail_at: int | None = None, pause: float = 0.0) -> Iterator[list[Wr
     """What erasing writes to the main file, in order; None where it is flushed."""
     writes: list[Write | None] = []
 
-    class Recording(erasing.Files):
+    class Recording(erasing.FileSystem):
         def xOpen(self, name: str | apsw.URIFilename | None, flags: list[int]) -> apsw.VFSFile:
             if not flags[0] & apsw.SQLITE_OPEN_MAIN_DB:
                 return super().xOpen(name, flags)
@@ -214,12 +214,12 @@ def recorded(fail_at: int | None = None, pause: float = 0.0) -> Iterator[list[Wr
             self.database = file
             return file
 
-    usual = erasing.Files
-    erasing.Files = Recording  # type: ignore[misc]
+    usual = erasing.FileSystem
+    erasing.FileSystem = Recording  # type: ignore[misc]
     try:
         yield writes
     finally:
-        erasing.Files = usual  # type: ignore[misc]
+        erasing.FileSystem = usual  # type: ignore[misc]
 
 
 def power_cuts(folder: Path, seed: int) -> Found:
