@@ -182,6 +182,7 @@ UNBOUNDED = {
     "sqlite/temporary.py": {"flock"},  # waits for what this process has just made
     "sqlite/waiting.py": {"sleep"},  # until the call's end
     "triggers/javascript/child.py": {
+        "sleep",  # for half a millisecond
         "Condition",  # of the thread that kills the worker at the deadline
         "self._changed.wait()",
         "self._process.wait()",  # it has been killed

@@ -97,6 +97,11 @@ def _hint(message: str, source: str) -> str:
 
 
 def _of_type(message: str) -> str:
+    if re.search("read-only|not extensible|no setter|could not (?:delete|set)", message):
+        return (
+            "A trigger cannot change what it sees: compare with ===, and write messages.slice().reverse(), "
+            "messages.toSorted(…) or messages.at(-1)."
+        )
     if "of match_keys" in message or "scope must be" in message:
         return "It is called as match_keys(messages, ['tea', /茶+/], 'user', 4)."
     return (

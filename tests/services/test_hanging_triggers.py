@@ -1,12 +1,8 @@
 """Endless triggers beside innocent ones: whatever hangs, every innocent is evaluated in each search."""
 
-import json
 import random
-import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
 from math import ceil, inf
-from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -20,58 +16,17 @@ from memory_server.sqlite.database import Database
 from memory_server.triggers import engine as engine_module
 from memory_server.triggers.engine import BUDGET, TwoTierEngine
 from memory_server.triggers.javascript import sandbox as sandbox_module
-from memory_server.triggers.javascript.sandbox import SECONDS, SKIPPED, SLICE, TIMEOUT, Answer, Sandbox
+from memory_server.triggers.javascript.sandbox import SLICE, Sandbox
 from tests.conftest import Clock, InMemory
+from tests.triggers.pretended import RESTART, Pretended
 
 CLAUDE = Caller("Claude", "s1")
-RESTART = 0.03
-"""Seconds that the pretended worker takes to start again after it was killed."""
-
 PLAIN = settings(
     suppress_health_check=[HealthCheck.function_scoped_fixture],
     deadline=None,
     derandomize=True,
     max_examples=25,
 )
-
-
-@dataclass
-class Pretended(Sandbox):
-    """The sandbox with its real order and budget; what a trigger costs stands in it, and the time is pretended too."""
-
-    now: float = 0.0
-    late: float = 0.0
-    """Seconds that the second round took in the search that ran last."""
-
-    asked: list[str] = field(default_factory=list)
-    """The sources in the order in which they were evaluated."""
-
-    def __post_init__(self) -> None:
-        super().__init__()
-
-    def monotonic(self) -> float:
-        return self.now
-
-    def check(self, source: str) -> tuple[bool, tuple[str, ...]]:
-        return True, ()
-
-    def _evaluate(
-        self, request: bytes, situation: bytes, seconds: float, ends: float, *, first: bool
-    ) -> Answer:
-        source = json.loads(request)["source"]
-        self.asked.append(source)
-        found = re.search(r"cost (\S+)", source)
-        cost = float(found[1]) if found else 0.0
-        began, until = self.now, min(self.now + seconds, ends)
-        if began + cost <= until:
-            self.now = began + cost
-            told: dict[str, Any] = {"kind": "value", "holds": True, "why": "so"}
-        else:
-            self.now = until + RESTART
-            told = SKIPPED if until < began + seconds and not first else TIMEOUT
-        if seconds == SECONDS:
-            self.late += self.now - began
-        return Answer(told, 1000 * (self.now - began))
 
 
 @pytest.fixture

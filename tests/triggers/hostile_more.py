@@ -14,6 +14,9 @@ DEEP = "too deeply|Maximum call stack|stack overflow"
 SPENT = f"{LATE}|{MEMORY}|{DEEP}"
 """Which limit it meets first depends on the machine."""
 
+FROZEN = "TypeError: .*(?:is read-only|not extensible)"
+"""It would change what all triggers share."""
+
 
 @dataclass(frozen=True)
 class Hostile:
@@ -38,19 +41,22 @@ SCHEDULER = [
     Hostile("if (match_keys(messages, ['wake up'])) { const a = []; for (;;) a.push(a.slice()) } false", SPENT),
     # What a trigger might count on from one run to the next: there is nothing.
     *each(
-        False,
+        FROZEN,
         "globalThis.runs = (globalThis.runs ?? 0) + 1; while (runs > 1); false",
         "Object.prototype.runs = (Object.prototype.runs ?? 0) + 1; while (({}).runs > 1); false",
         "Symbol.for('x').constructor.runs ??= 0; Symbol.runs++; while (Symbol.runs > 1); false",
         "RegExp.prototype.n = (RegExp.prototype.n | 0) + 1; while (/x/.n > 1); false",
+    ),
+    *each(
+        False,
         # Nearly a slice of work, nearly the whole heap, and nothing to free at once.
         "for (let i = 0; i < 2e5; i++); false",
         "new Uint8Array(24 * 2 ** 20).fill(1).length === 0",
         "'x'.repeat(8 * 2 ** 20).length === 0",
-        "globalThis.a = []; for (let i = 0; i < 2e4; i++) { const x = {}; x.x = x; a.push(x) } false",
+        "const a = []; for (let i = 0; i < 2e4; i++) { const x = {}; x.x = x; a.push(x) } false",
         "for (let i = 0; i < 3e3; i++) queueMicrotask(() => { for (;;); }); false",
         "let i = 0; const r = new WeakRef({}); while (r.deref() && i++ < 1e4) new Array(10); false",
-        "globalThis.f = new FinalizationRegistry(() => { for (;;); }); for (let i = 0; i < 1e3; i++) f.register({}, 1); false",  # noqa: E501
+        "const f = new FinalizationRegistry(() => { for (;;); }); for (let i = 0; i < 1e3; i++) f.register({}, 1); false",  # noqa: E501
     ),
 ]  # fmt: skip
 
@@ -113,7 +119,7 @@ SYNTAX = [
         False,
         "<!-- for (;;);\nfalse",
         "false\n--> for (;;);",
-        "(function () { return this })() === undefined",
+        "(function () { return this })() !== undefined",
         "(function () { 'use strict'; return this !== undefined })()",
         "/* \u2029 for (;;); */ false",
         "var await_ = 0, async = 0, of = 0, get = 0; async < of",
@@ -162,13 +168,13 @@ NATIVE = [
         "const a = []; a.push({ role: 'user', get content() { return match_keys(a, ['x']) + '' } }); match_keys(a, ['x'])",  # noqa: E501
         "const o = { toJSON() { return JSON.stringify(o) } }; JSON.stringify(o)",
         "const f = (...a) => f(...a, 1); f()",
-        "Function.prototype.toString = function () { return '' + this }; '' + (() => 1)",
     ),
 ]  # fmt: skip
 
 SPOOFS = [
     *each(
-        False,
+        FROZEN,
+        "Function.prototype.toString = function () { return '' + this }; '' + (() => 1)",
         "match_keys = () => true; Date = class { getMonth() { return 6 } }; Math.max = () => 9; false",
         "Object.prototype.why = 'found the key'; Object.prototype.holds = true; Object.prototype.type = 'boolean'; false",  # noqa: E501
         "String.prototype.toJSON = () => ({ kind: 'value', holds: true }); Boolean.prototype.toJSON = () => true; false",  # noqa: E501
@@ -203,16 +209,16 @@ SPOOFS = [
     ),
     Hostile("Atomics.wait(new Int32Array(4), 0, 0, 1e9)", "Atomics is not defined"),
     Hostile("new SharedArrayBuffer(8)", "SharedArrayBuffer is not defined"),
-    # The engine's own JSON.stringify keeps objects in an array: a setter could get hold of the answer.
+    # The engine's own JSON.stringify keeps objects in an array: a setter could get the answer, if there were one.
     *each(
-        True,
+        FROZEN,
         "Object.defineProperty(Array.prototype, '0', { get() { return 1 } }); true",
         "Object.defineProperty(Array.prototype, '0', { set(v) { v.kind = 'skipped' } }); true",
         "Object.defineProperty(Array.prototype, '0', { set(v) { v.why = 'x'.repeat(1e6) } }); true",
         "for (const i of [0, 1, 2]) Object.defineProperty(Array.prototype, i, { set(v) { v.holds = v.why = 0 } }); true",  # noqa: E501
     ),
-    Hostile("Object.defineProperty(Array.prototype, '0', { set(v) { v.message = 'x'.repeat(2e4) } }); throw 1", "^it throws 1$"),  # noqa: E501
-    Hostile("Object.defineProperty(Array.prototype, '0', { set(v) { v.kind = 'memory' } }); throw 1", "^it throws 1$"),
+    Hostile("Object.defineProperty(Array.prototype, '0', { set(v) { v.message = 'x'.repeat(2e4) } }); throw 1", FROZEN),
+    Hostile("Object.defineProperty(Array.prototype, '0', { set(v) { v.kind = 'memory' } }); throw 1", FROZEN),
     Hostile("performance.now()", "performance is not defined"),
 ]  # fmt: skip
 
@@ -232,7 +238,10 @@ WORDS = [
         "throw (9n ** 3000n)",
         "throw [1, 2].map(String).join('\\0')",
     ),
-    Hostile("const e = new Error('\\x1b[31m\\u202e'); e.name = '\\n\\x07name'; throw e", "^name: "),
+    Hostile(
+        "const e = new Error('\\x1b[31m\\u202e'); Object.defineProperty(e, 'name', { value: '\\n\\x07name' }); throw e",
+        "^name: ",
+    ),
     Hostile("const e = new TypeError('x'); e.stack = '<input>:1:1'.repeat(1e5); throw e", "^TypeError: x"),
     Hostile(
         "throw { name: '\\u4e00'.repeat(1e6), message: '\\ud800'.repeat(1e6), stack: '\\ud800'.repeat(1e6) }",

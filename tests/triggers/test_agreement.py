@@ -31,7 +31,7 @@ COMPARE = """
 const differing = [];
 for (const [index, [source, kind, value]] of CASES.entries()) {
   let got;
-  try { got = (0, eval)(source); } catch (error) { differing.push([index, String(error)]); continue; }
+  try { got = eval(source); } catch (error) { differing.push([index, String(error)]); continue; }
   const wanted = kind === 'undefined' ? undefined : kind === 'number' ? Number(value) : value;
   const same = kind === 'object' ? typeof got === 'object' && got !== null : Object.is(got, wanted);
   if (!same) differing.push([index, typeof got, String(got)]);

@@ -1,9 +1,6 @@
 """Endless triggers beside innocent ones that may be slow: who is evaluated in each search of the service."""
 
-import json
 import random
-import re
-from dataclasses import dataclass
 from math import inf
 
 import pytest
@@ -18,40 +15,9 @@ from memory_server.sqlite.database import Database
 from memory_server.triggers import engine as engine_module
 from memory_server.triggers.engine import BUDGET, TwoTierEngine
 from memory_server.triggers.javascript import sandbox as sandbox_module
-from memory_server.triggers.javascript.sandbox import SKIPPED, SLICE, TIMEOUT, Answer, Sandbox
+from memory_server.triggers.javascript.sandbox import SLICE, Sandbox
 from tests.conftest import Clock, InMemory
-
-RESTART = 0.03
-"""Seconds that the pretended worker takes to start again after it was killed."""
-
-
-@dataclass
-class Pretended(Sandbox):
-    """The sandbox with its real order and budget; what a trigger costs stands in it, and the time is pretended."""
-
-    now: float = 0.0
-
-    def __post_init__(self) -> None:
-        super().__init__()
-
-    def monotonic(self) -> float:
-        return self.now
-
-    def check(self, source: str) -> tuple[bool, tuple[str, ...]]:
-        return True, ()
-
-    def _evaluate(
-        self, request: bytes, situation: bytes, seconds: float, ends: float, *, first: bool
-    ) -> Answer:
-        found = re.search(r"cost (\S+)", json.loads(request)["source"])
-        cost = float(found[1]) if found else 0.0
-        began, until = self.now, min(self.now + seconds, ends)
-        if began + cost <= until:
-            self.now += cost
-            return Answer({"kind": "value", "holds": True, "why": "so"}, 1000 * cost)
-        self.now = until + RESTART
-        told = SKIPPED if until < began + seconds and not first else TIMEOUT
-        return Answer(told, 1000 * (self.now - began))
+from tests.triggers.pretended import RESTART, Pretended
 
 
 @pytest.fixture

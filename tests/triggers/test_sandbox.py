@@ -171,10 +171,21 @@ def test_what_was_found_stays_short(shared: Sandbox) -> None:
     assert len(outcome.why) < 1000
 
 
-def test_a_trigger_may_change_what_it_sees_and_no_other_sees_it(shared: Sandbox) -> None:
-    change = "messages.length = 0; context.x = 1; match_keys = Date = null; Array.prototype.some = null; true"
+def test_a_trigger_can_change_nothing_that_another_sees(shared: Sandbox) -> None:
+    changes = [
+        "messages.length = 0",
+        "context.x = 1",
+        "match_keys = null",
+        "Array.prototype.some = null",
+        "x = 1",
+    ]
     look = "messages.length === 2 && !context.x && messages.some(m => match_keys([m], ['advance']))"
-    assert holds(shared.run([change, look, change, look], SITUATION, 5)) == [True, True, True, True]
+    sources = [
+        source
+        for change in changes
+        for source in (f"{change}; true", f"try {{ {change} }} catch {{}} {look}")
+    ]
+    assert holds(shared.run([*sources, look], SITUATION, 5)) == [*["error", True] * len(changes), True]
 
 
 # ---------------------------------------------------------------- what a trigger sees
@@ -226,7 +237,6 @@ def test_numbers_that_json_cannot_hold_are_null(shared: Sandbox) -> None:
         ("if (messages.length) { true } else { false }", True),
         ("var messages = []; messages.length", False),
         ("function f() { return messages.length } f()", True),
-        ("undeclared = 1; undeclared", True),
         ("context.messages.some(m => m.content.includes('birthday'))", True),
         ("context.participants.user === 'Ann'", True),
         ("'use strict'; this === globalThis", True),
@@ -248,6 +258,7 @@ def test_a_trigger_gives_its_completion_value(shared: Sandbox, source: str, held
         ("\n let a = ;", "SyntaxError: unexpected token in expression: ';' (line 2, column 10)"),
         ("true;\nnobody", "ReferenceError: nobody is not defined (line 2, column 1)"),
         ("[1].map(x => x.y.z)", "TypeError: cannot read property 'z' of undefined (line 1, column 14)"),
+        ("undeclared = 1; undeclared", "ReferenceError: undeclared is not defined (line 1, column 1)"),
         ("throw 'it'", "it throws it"),
         ("async () => 1", "it returns a function instead of a value: call the function"),
         ("Promise.resolve(1)", "it returns a promise, which is never awaited here: do not use async"),
@@ -319,7 +330,7 @@ def test_no_other_clock_can_be_reached(shared: Sandbox) -> None:
     assert value(shared, f"{names}.map(name => typeof globalThis[name])") == ["undefined"] * 5
     stolen = """(() => {
         let stolen = [];
-        Error.prepareStackTrace = (error, frames) => stolen = frames.map(frame => frame.getFunction());
+        try { Error.prepareStackTrace = (error, frames) => stolen = frames.map(frame => frame.getFunction()); } catch {}
         new Date({ valueOf() { new Error().stack } });
         return stolen.length
     })()"""
@@ -854,7 +865,7 @@ def test_an_honest_trigger_passes_without_warnings(shared: Sandbox, source: str,
         ("match_keys(messages, ['x'],", "does not compile at line 1, column 28"),
         ("const x = 1;\nconst x = 2;", "does not compile at line 2, column 9"),
         ("'use strict'; with (context) messages", "with"),
-        ("true &&\n  /(/.test('')", "does not compile at line 2, column 3, in /\\(/: expecting"),
+        ("true &&\n  /(/.test('')", "does not compile at line 2, column 3: expecting"),
         ("match_key(messages, ['x'])", "match_key is not defined"),
         ("match_keys(messages, ['x']) && nobody", "nobody is not defined"),
         ("match_keys(messages, ['x']) || nobody", "nobody is not defined"),

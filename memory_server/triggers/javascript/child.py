@@ -6,6 +6,7 @@ import subprocess
 import sys
 import threading
 import time
+from dataclasses import dataclass
 from math import inf
 from pathlib import Path
 from typing import IO, Any, cast
@@ -18,6 +19,9 @@ FRAME = struct.Struct(">cI")
 LONGEST_ANSWER = 65_536
 """Bytes; a longer answer counts as malformed. The texts in an answer are cut to a few thousand characters each, so
 honest answers are much shorter."""
+
+LULL = 0.0005
+"""Seconds to wait after answers before the next are read: to wake up for each would take a third of the time."""
 
 PROGRAM = Path(__file__).with_name("worker.py")
 """The program that the process runs."""
@@ -32,6 +36,18 @@ class Died(Exception):
     def __init__(self, reason: str, late: bool) -> None:
         super().__init__(reason)
         self.late = late
+
+
+@dataclass(slots=True)
+class Answers:
+    """The answers to triggers in their order, and how the worker died at the one after these, if it did.
+
+    `since` is when the last one came, so that the next began.
+    """
+
+    received: list[dict[str, Any]]
+    died: Died | None
+    since: float
 
 
 class Child:
@@ -53,6 +69,7 @@ class Child:
         self._late = False
         self._closed = False
         self._wakes = inf
+        self._received = bytearray()
         self._changed = threading.Condition()
         self._process = subprocess.Popen(  # noqa: S603 - our own program
             [sys.executable, "-I", "-S", "-B", str(PROGRAM), engine_folder()],
@@ -109,17 +126,37 @@ class Child:
         self._until(deadline)
         try:
             self._send(tag, body)
-            _, length = FRAME.unpack(self._receive(FRAME.size))
-            if length > LONGEST_ANSWER:
-                raise Died(MALFORMED, late=False)
-            answer = json.loads(self._receive(length))
-        except (ValueError, RecursionError) as error:
-            raise Died(MALFORMED, late=False) from error
+            while (frame := self._frame()) is None:
+                self._receive()
+            return _read(frame[1])
         finally:
             self._until(None)
-        if not isinstance(answer, dict):
-            raise Died(MALFORMED, late=False)
-        return answer
+
+    def judge(self, body: bytes, seconds: float, ends: float) -> "Answers":
+        """Send triggers and return the answers of those that were judged: each has `seconds`, and all end at `ends`.
+
+        It never raises Died: the answers say how the worker died at the next one.
+        """
+        answers = Answers([], None, time.monotonic())
+        self._until(min(answers.since + seconds, ends))
+        try:
+            self._send(b"T", body)
+            while True:
+                before = len(answers.received)
+                while (frame := self._frame()) is not None:
+                    if frame[0] == b"D":
+                        return answers
+                    answers.received.append(_read(frame[1]))
+                if len(answers.received) > before:
+                    answers.since = time.monotonic()
+                    self._until(min(answers.since + seconds, ends))
+                    time.sleep(LULL)
+                self._receive()
+        except Died as died:
+            answers.died = died
+            return answers
+        finally:
+            self._until(None)
 
     def kill(self) -> None:
         """Kill the process; a thread that waits for an answer gets Died."""
@@ -144,15 +181,25 @@ class Child:
         except OSError as error:
             raise Died(self._end(), self._late) from error
 
-    def _receive(self, length: int) -> bytes:
-        parts = []
-        while length:
-            part = self._from.read(length)
-            if not part:
-                raise Died(self._end(), self._late)
-            parts.append(part)
-            length -= len(part)
-        return b"".join(parts)
+    def _frame(self) -> tuple[bytes, bytes] | None:
+        """Take the next frame of what was received; None where it is not there as a whole."""
+        if len(self._received) < FRAME.size:
+            return None
+        tag, length = FRAME.unpack_from(self._received)
+        if length > LONGEST_ANSWER:
+            raise Died(MALFORMED, late=False)
+        end = FRAME.size + length
+        if len(self._received) < end:
+            return None
+        body = bytes(self._received[FRAME.size : end])
+        del self._received[:end]
+        return tag, body
+
+    def _receive(self) -> None:
+        part = self._from.read(LONGEST_ANSWER)
+        if not part:
+            raise Died(self._end(), self._late)
+        self._received += part
 
     def _end(self) -> str:
         """Its exit status in words. Called when a pipe is closed: the process has ended or is about to."""
@@ -181,6 +228,16 @@ class Child:
                     self._late = True
                     self._deadline = None
                     self._process.kill()
+
+
+def _read(body: bytes) -> dict[str, Any]:
+    try:
+        answer = json.loads(body)
+    except (ValueError, RecursionError) as error:
+        raise Died(MALFORMED, late=False) from error
+    if not isinstance(answer, dict):
+        raise Died(MALFORMED, late=False)
+    return answer
 
 
 def _environment(time_zone: str | None) -> dict[str, str]:

@@ -14,8 +14,8 @@ ENGINE = "_quickjs"
 _STACK_FRAME = re.compile(r" *at (?:(?P<function>.*) \()?<input>:(?P<line>\d{1,9}):(?P<column>\d{1,9})\)?")
 """A line of an error's `stack`; `<input>` is the name that the engine gives evaluated code."""
 
-_EVAL_FRAME = "at eval (native)"
-"""The line of the stack that stands for the prelude's `eval`: the lines above it belong to the trigger."""
+_EVAL_FRAME = "at runTrigger "
+"""The line of the stack that stands for the prelude's function around a trigger: those above it are the trigger's."""
 
 _PRELUDE_FUNCTIONS = frozenset(
     {"match_keys", "match_keys_all", "similar", "FrozenDate", "Date", "makeIntl"}

@@ -1,11 +1,10 @@
-// What a trial watches a trigger for, and the values of its parts. The prelude compiles it only for these, before the
-// trigger runs; it captures the built-ins as the prelude does, for the same reason.
-(function (touch, isReading) {
+// What a trial watches a trigger for, and the values of its parts. The prelude compiles it only for these; it uses captured
+// built-ins as the prelude does, for the same reason.
+(function (touch, isReading, run) {
   'use strict';
 
   const { stringify } = JSON;
   const { apply } = Reflect;
-  const evaluate = eval;
   const NativeProxy = Proxy;
   const { toPrimitive } = Symbol;
   const { isArray } = Array;
@@ -31,6 +30,11 @@
         if (what === 'messages' && typeof name === 'string' && !isIndex(name)) notice('messages as a text');
         return name in target;
       },
+      set: () => false,
+      defineProperty: () => false,
+      deleteProperty: () => false,
+      setPrototypeOf: () => false,
+      preventExtensions: () => false,
     });
   }
 
@@ -62,7 +66,7 @@
     for (let i = 0; i < parts.length; i++) {
       let text;
       try {
-        text = shown(evaluate(parts[i]));
+        text = shown(run(parts[i]));
       } catch {
         text = 'fails';
       }

@@ -1,20 +1,24 @@
-// What a trigger can call. It runs in each fresh context before the trigger, and returns the function that evaluates it.
+// The realm in which all triggers run: what they can call, and the function that evaluates one.
 //
-// First it captures every built-in that it needs later. A trigger may replace built-ins, and then sees its own
-// replacements, but the report about it uses the captured ones. For the same reason the code below uses no iteration and
-// no array methods, and of regular expressions only `exec`, and `replace` where both properties that it reads are `fixed`.
+// Nothing that one trigger does can be seen by the next: everything that can be reached from the global object is frozen,
+// the global object takes no new members, and what this file itself remembers of a trigger is reset before the next one.
+// The model is `lockdown` of Hardened JavaScript (Endo, SES). What a trigger changes of its own objects could still lie to
+// the report about it, so the code below uses captured built-ins, no iteration and no array methods, and of regular
+// expressions only `exec`, and `replace` where both properties that it reads are `fixed`.
 (function (table, locale, inspection) {
   'use strict';
 
   const { parse, stringify } = JSON;
-  const { apply, construct, defineProperty, ownKeys } = Reflect;
+  const { apply, construct, defineProperty, getOwnPropertyDescriptor, getPrototypeOf, ownKeys } = Reflect;
   const evaluate = eval;
   const NativeDate = Date;
   const NativeRegExp = RegExp;
   const NativePromise = Promise;
   const NativeError = Error;
+  const NativeMap = Map;
+  const NativeSet = Set;
   const NativeRangeError = RangeError;
-  const { create } = Object;
+  const { create, freeze, preventExtensions } = Object;
   const { isArray } = Array;
   const { floor, imul, max } = Math;
   const { exec } = RegExp.prototype;
@@ -22,7 +26,7 @@
   const { normalize, toLowerCase, indexOf, slice, trim, codePointAt } = String.prototype;
   const { get: mapGet, set: mapSet, has: mapHas } = Map.prototype;
   const hasInstance = Function.prototype[Symbol.hasInstance];
-  const sourceOf = Object.getOwnPropertyDescriptor(RegExp.prototype, 'source').get;
+  const sourceOf = getOwnPropertyDescriptor(RegExp.prototype, 'source').get;
   const dateText = Date.prototype.toString;
 
   const hidden = (target, name, value) =>
@@ -46,7 +50,10 @@
   const PLAIN_WORD = fixed(/[a-z0-9_]+/g, 'g');
   let foreignWord = null;
   const simple = new Map();
-  const ready = new Map();
+  // Texts that are ready to be searched, which are the same for all triggers of a search.
+  const MOST_READY = 4e6;
+  let ready = new Map();
+  let readyLength = 0;
 
   // `replace` reads these two properties from the expression itself, so a trigger cannot replace them.
   function fixed(expression, flags) {
@@ -96,8 +103,18 @@
 
   function searchable(text) {
     let result = apply(mapGet, ready, [text]);
-    if (result === undefined) apply(mapSet, ready, [text, (result = edged(fold(text)))]);
+    if (result === undefined) {
+      result = edged(fold(text));
+      readyLength += result.length;
+      if (readyLength > MOST_READY) forgetTexts();
+      apply(mapSet, ready, [text, result]);
+    }
     return result;
+  }
+
+  function forgetTexts() {
+    ready = new NativeMap();
+    readyLength = 0;
   }
 
   // ------------------------------------------------------------------ keys
@@ -195,7 +212,7 @@
   let touched = '';
   let why = '';
   let counts = '';
-  const told = new Map();
+  let told = new Map();
   let keysCount = 0;
   let keysTexts = '';
 
@@ -313,7 +330,7 @@
     const refuse = (message) => {
       throw new NativeRangeError(message);
     };
-    return (words ??= evaluate(locale)(refuse));
+    return (words ??= frozen(evaluate(locale)(refuse)));
   }
 
   hidden(NativeDate.prototype, 'toLocaleDateString', function toLocaleDateString(locales, options) {
@@ -332,7 +349,9 @@
   delete globalThis.performance;
   delete globalThis.Atomics;
   delete globalThis.SharedArrayBuffer;
+  // These two are accessors, whose setters would change the engine for all triggers.
   defineProperty(NativeError, 'prepareStackTrace', { value: undefined, writable: false, configurable: false });
+  defineProperty(NativeError, 'stackTraceLimit', { value: 10, writable: false, configurable: false });
 
   let chance = 0;
 
@@ -352,22 +371,48 @@
 
   // ------------------------------------------------------------------ evaluation
 
-  function install(data) {
+  let data = null;
+  let shared = null;
+  let current = null;
+
+  // Parses the situation of the following triggers, for all of them once.
+  function learn(text, moment) {
+    data = text;
+    now = moment;
+    forgetTexts();
+    shared = null;
+    const context = parse(text);
+    const { messages } = context;
+    for (let i = 0; i < messages.length; i++) freeze(messages[i]);
+    freeze(messages);
+    frozen(context.participants);
+    shared = freeze(context);
+  }
+
+  // A trial watches a situation of its own.
+  function watched() {
     const context = parse(data);
+    context.messages = inspector.watched(context.messages, 'messages');
+    context.participants = inspector.watched(context.participants, '');
     const { conversation_id } = context;
-    if (trial !== null) {
-      context.messages = inspector.watched(context.messages, 'messages');
-      context.participants = inspector.watched(context.participants, '');
-    }
-    hidden(globalThis, 'context', context);
-    hidden(globalThis, 'messages', context.messages);
-    hidden(globalThis, 'participants', context.participants);
-    hidden(globalThis, 'conversation_id', conversation_id);
-    if (trial === null) return;
     const get = () => (touch('text'), conversation_id);
     defineProperty(context, 'conversation_id', { __proto__: null, get, configurable: true });
-    const set = (value) => hidden(globalThis, 'conversation_id', value);
-    defineProperty(globalThis, 'conversation_id', { __proto__: null, get, set, configurable: true });
+    return freeze(context);
+  }
+
+  function seen() {
+    if (current === null) throw new NativeError('the conversation is too long');
+    return current;
+  }
+
+  // Forgets the trigger before.
+  function begin(seed, index) {
+    chance = imul(seed ^ imul(index + 1, 0x85ebca6b), 0xc2b2ae35);
+    reading = calls = keysCount = 0;
+    touched = why = counts = keysTexts = '';
+    told = new NativeMap();
+    trial = inspector = null;
+    current = shared;
   }
 
   // Why a value cannot be used as an answer, or ''.
@@ -414,28 +459,89 @@
     return failed(answer.kind, answer.name, answer.message, answer.stack);
   }
 
-  return function evaluateTrigger(request, data) {
+  // A trigger runs strict, and where only globals are seen. The name stands in the stack of an error.
+  const { runTrigger } = evaluate("({ runTrigger: function () { 'use strict'; return eval(arguments[0]); } })");
+
+  function judged(source, seed, index, more) {
     try {
-      const { source, now: moment, seed, trial: plan, parts } = parse(request);
-      now = moment;
-      chance = seed;
-      trial = plan;
-      if (trial !== null || parts !== undefined) inspector = evaluate(inspection)(touch, () => reading > 0);
-      install(data);
-      if (parts !== undefined) {
-        const values = inspector.values(parts);
-        return whole('{"kind":"parts","values":' + values + ',"counts":' + stringify(counts) + ',"why":' + stringify(why) + '}');
+      begin(seed, index);
+      if (more !== '') {
+        const { trial: plan, parts } = parse(more);
+        trial = plan ?? null;
+        inspector = evaluate(inspection)(touch, () => reading > 0, (part) => apply(runTrigger, globalThis, [part]));
+        if (trial !== null) current = watched();
+        if (parts !== undefined) {
+          const values = inspector.values(parts);
+          return whole('{"kind":"parts","values":' + values + ',"counts":' + stringify(counts) + ',"why":' + stringify(why) + '}');
+        }
       }
-      const value = evaluate(source);
+      const value = apply(runTrigger, globalThis, [source]);
       const message = refusal(value);
       if (message !== '') return failed('error', '', message, '');
       const holds = value ? true : false;
+      const answer = '{"kind":"value","holds":' + holds + ',"why":' + stringify(why);
+      if (inspector === null) return whole(answer + '}');
       return whole(
-        '{"kind":"value","holds":' + holds + ',"why":' + stringify(why) + ',"type":"' + typeof value +
-        '","calls":' + calls + ',"touched":' + stringify(touched) + ',"noticed":' + (inspector?.noticed() ?? '[]') + ',"keys":[' + keysTexts + ']}'
+        answer + ',"type":"' + typeof value + '","calls":' + calls + ',"touched":' + stringify(touched) +
+        ',"noticed":' + inspector.noticed() + ',"keys":[' + keysTexts + ']}'
       );
     } catch (error) {
       return failure(error);
     }
-  };
+  }
+
+  // ------------------------------------------------------------------ the lock
+
+  const done = new NativeSet();
+  const { add: setAdd, has: setHas } = NativeSet.prototype;
+
+  // Freezes a value and all that can be reached from it.
+  function frozen(value) {
+    const waiting = create(null);
+    waiting[0] = value;
+    for (let count = 1; count > 0; ) {
+      const item = waiting[--count];
+      if ((typeof item !== 'object' && typeof item !== 'function') || item === null) continue;
+      if (item === globalThis || apply(setHas, done, [item])) continue;
+      apply(setAdd, done, [item]);
+      freeze(item);
+      waiting[count++] = getPrototypeOf(item);
+      const names = ownKeys(item);
+      for (let i = 0; i < names.length; i++) {
+        const property = getOwnPropertyDescriptor(item, names[i]);
+        waiting[count++] = property.value;
+        waiting[count++] = property.get;
+        waiting[count++] = property.set;
+      }
+    }
+    return value;
+  }
+
+  // What no name leads to: the prototypes of iterators, generators and asynchronous functions.
+  const UNNAMED =
+    "[[][Symbol.iterator](), ''[Symbol.iterator](), /a/[Symbol.matchAll](''), new Map().entries(), new Set().values()," +
+    'Iterator.from({ next() {} }), [].values().map(String), (function* () {})(), (async function* () {})(), async () => {},' +
+    "(function () { 'use strict'; return arguments; })(), [].values().take(1)]";
+
+  function lock() {
+    const accessor = (name, get) =>
+      defineProperty(globalThis, name, { __proto__: null, get, set: undefined, enumerable: false, configurable: false });
+    accessor('context', seen);
+    accessor('messages', () => seen().messages);
+    accessor('participants', () => seen().participants);
+    accessor('conversation_id', () => seen().conversation_id);
+    frozen(evaluate(UNNAMED));
+    frozen(runTrigger);
+    const names = ownKeys(globalThis);
+    for (let i = 0; i < names.length; i++) {
+      const property = getOwnPropertyDescriptor(globalThis, names[i]);
+      frozen([property.value, property.get, property.set, getPrototypeOf(globalThis)]);
+      const fixed = 'value' in property ? { writable: false, configurable: false } : { configurable: false };
+      defineProperty(globalThis, names[i], fixed);
+    }
+    preventExtensions(globalThis);
+  }
+
+  lock();
+  return (source, seed, index, more) => (source === null ? learn(more, seed) : judged(source, seed, index, more));
 });

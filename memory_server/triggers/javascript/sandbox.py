@@ -2,11 +2,11 @@
 
 import json
 import time
-import zlib
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime, timedelta
 from functools import cache
+from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +19,7 @@ from memory_server.language.keys import UNSPACED
 from memory_server.language.text import visible
 from memory_server.triggers import MOST_BYTES, Failure, FailureKind, Outcome, Skipped, Value, size
 from memory_server.triggers.javascript import trial
-from memory_server.triggers.javascript.child import MALFORMED, Child, Died
+from memory_server.triggers.javascript.child import MALFORMED, Answers, Child, Died
 from memory_server.triggers.javascript.compat import position
 from memory_server.triggers.javascript.parts import parts_of
 from memory_server.triggers.javascript.turns import Turn, Turns
@@ -33,6 +33,12 @@ CPU_SHARE = 0.8
 SLICE = 0.05
 """Seconds that each trigger gets before any gets more: an ordinary one takes 0.001. So a dozen endless ones, each with
 a new worker after it, take half of a search's budget, and leave the other half to those not known to be slow."""
+
+TOGETHER = 500
+"""Triggers that are sent to the worker together."""
+
+STINT = 0.05
+"""Seconds after which the worker begins no other one of these, so that other people get their turn."""
 
 START_SECONDS = 5.0
 """Seconds within which a new worker must be ready; then it is given up. A choice: far above what a start takes."""
@@ -57,6 +63,10 @@ TIMEOUT = {"kind": "timeout", "message": "it takes too long"}
 
 SKIPPED = {"kind": "skipped"}
 """The answer in the place of a worker whose time was cut by the budget."""
+
+
+Trigger = tuple[int, str, dict[str, Any] | None]
+"""What the worker is sent of a trigger: its place in the search, its source, and what a trial or its parts need."""
 
 
 class Unstartable(Exception):
@@ -94,7 +104,6 @@ class Answer:
 class _Run:
     """What the triggers of one round see, how long each may take and until when, and who is to blame at the end."""
 
-    situation: Situation
     frame: bytes
     ends: float
     turn: Turn
@@ -118,7 +127,7 @@ class Sandbox:
     def run(
         self, sources: Sequence[str], situation: Situation, budget: float, doubtful: int = 0
     ) -> list[Outcome]:
-        """Evaluate each source in its own fresh context, all within `budget` seconds; the rest is skipped.
+        """Evaluate each source, all within `budget` seconds; the rest is skipped.
 
         Each first gets a SLICE, in the order given. What needs more waits until all others have had theirs; with the
         last `doubtful` ones, which wait from the start, it then shares half of the budget, at most SECONDS each. While
@@ -132,8 +141,8 @@ class Sandbox:
             ends = started + budget
             frame = _situation_frame(situation)
             certain = len(sources) - doubtful
-            run = _Run(situation, frame, ends, turn, SLICE, blamed=not turn.waited)
-            outcomes = dict(enumerate(self._run(sources[:certain], run)))
+            run = _Run(frame, ends, turn, SLICE, blamed=not turn.waited)
+            outcomes = dict(enumerate(self._run(list(enumerate(sources[:certain])), run)))
             late = [index for index, outcome in outcomes.items() if _is_late(outcome)]
             late += range(certain, len(sources))
             if late:
@@ -142,8 +151,8 @@ class Sandbox:
             ends = min(ends, now + budget / 2)
             # Who gets less than a check allows is not to blame for being cut short.
             blamed = ends - now >= budget / 4
-            run = _Run(situation, frame, ends, turn, SECONDS, blamed, behind_others=bool(outcomes))
-            again = self._run([sources[index] for index in late], run)
+            run = _Run(frame, ends, turn, SECONDS, blamed, behind_others=bool(outcomes))
+            again = self._run([(index, sources[index]) for index in late], run)
             for index, outcome in zip(late, again, strict=True):
                 outcomes[index] = Skipped(late=True) if isinstance(outcome, Skipped) else outcome
             return [outcomes[index] for index in range(len(sources))]
@@ -155,22 +164,26 @@ class Sandbox:
         turn = self._turns.take(_who(), 0)
         if turn is None:
             return ["" for _ in sources]
+        texts: list[str] = []
+        parts = [parts_of(source) for _, source in sources]
+        triggers = [
+            (index, source, {"parts": part.scripts()})
+            for (index, source), part in zip(sources, parts, strict=True)
+        ]
         try:
-            frame, ends = _situation_frame(situation), time.monotonic() + budget
-            run = _Run(situation, frame, ends, turn, SLICE, blamed=False)
-            return [self._explained(index, source, run) for index, source in sources]
+            run = _Run(_situation_frame(situation), time.monotonic() + budget, turn, SLICE, blamed=False)
+            while len(texts) < len(sources) and time.monotonic() < run.ends:
+                if self._turns.are_awaited(turn):
+                    break
+                answers = self._judged(triggers[len(texts) :], run)
+                texts += [
+                    part.told(answer.told) for part, answer in zip(parts[len(texts) :], answers, strict=False)
+                ]
+        except Unstartable:
+            pass
         finally:
             self._turns.give_back(turn)
-
-    def _explained(self, index: int, source: str, run: "_Run") -> str:
-        if time.monotonic() >= run.ends or self._turns.are_awaited(run.turn):
-            return ""
-        parts = parts_of(source)
-        request = _request(source, run.situation, index, SLICE, parts=parts.scripts())
-        try:
-            return parts.told(self._evaluate(request, run.frame, SLICE, run.ends, first=False).told)
-        except Unstartable:
-            return ""
+        return [*texts, *("" for _ in sources[len(texts) :])]
 
     def check(self, source: str) -> tuple[bool, tuple[str, ...]]:
         """Compile and evaluate a trigger on trial: its value on the sample conversation, and warnings for its author.
@@ -198,53 +211,50 @@ class Sandbox:
         if turn is not None:
             self._turns.give_back(turn)
 
-    def _run(self, sources: Sequence[str], run: "_Run") -> list[Outcome]:
-        """The outcome of each source. The first that the end cuts short has timed out, if it is blamed; any other is
-        skipped."""
-        slow = run.seconds > SLICE
+    def _run(self, sources: Sequence[tuple[int, str]], run: "_Run") -> list[Outcome]:
+        """The outcome of each source, given with its place. The first that the end cuts short has timed out, if it is
+        blamed; any other is skipped."""
         outcomes: list[Outcome] = []
-        missing: str | None = None
-        for index, source in enumerate(sources):
-            if missing is not None:
-                outcomes.append(Failure(FailureKind.UNAVAILABLE, missing, TIER, 0.0))
-            elif size(source) > MOST_BYTES:
+        while len(outcomes) < len(sources):
+            rest = sources[len(outcomes) : len(outcomes) + (1 if run.seconds > SLICE else TOGETHER)]
+            fitting = list(takewhile(lambda source: size(source[1]) <= MOST_BYTES, rest))
+            if not fitting:
                 outcomes.append(Failure(FailureKind.ERROR, TOO_LONG, TIER, 0.0))
-            elif time.monotonic() >= run.ends or not self._has_turn(run, slow=slow, first=not outcomes):
+            elif time.monotonic() >= run.ends or not self._has_turn(run, first=not outcomes):
                 outcomes.append(Skipped())
             else:
-                request = _request(source, run.situation, index, run.seconds)
-                first = run.blamed and not outcomes
+                triggers = [(index, source, None) for index, source in fitting]
                 try:
-                    answer = self._evaluate(request, run.frame, run.seconds, run.ends, first=first)
-                    outcomes.append(answer.outcome())
+                    answers = self._judged(triggers, run, blamed=run.blamed and not outcomes)
+                    outcomes += [answer.outcome() for answer in answers]
                 except Unstartable as error:
                     # Other triggers used up the time that the worker needed to start again.
                     others = outcomes or run.behind_others or run.turn.waited
                     if others and time.monotonic() >= run.ends:
                         outcomes.append(Skipped())
                         continue
-                    missing = str(error)
-                    outcomes.append(Failure(FailureKind.UNAVAILABLE, missing, TIER, 0.0))
+                    missing = Failure(FailureKind.UNAVAILABLE, str(error), TIER, 0.0)
+                    outcomes += [missing for _ in sources[len(outcomes) :]]
         return outcomes
 
-    def _has_turn(self, run: "_Run", *, slow: bool, first: bool) -> bool:
+    def _has_turn(self, run: "_Run", *, first: bool) -> bool:
         """Before all but the first trigger the worker is passed on to other people who wait: so nobody else has used up
         what the first one got."""
         if first:
             return run.turn.holds
-        return self._turns.pass_on(run.turn, run.ends - time.monotonic(), slow=slow)
+        return self._turns.pass_on(run.turn, run.ends - time.monotonic(), slow=run.seconds > SLICE)
 
-    def _try(self, run: trial.Run, ends: float) -> trial.Report:
+    def _try(self, trial_run: trial.Run, ends: float) -> trial.Report:
         """One run of a check. The worker is given back between two runs, so that a search can use it."""
-        seconds = min(SECONDS, trial.SECONDS)
-        request = _request(run.source, run.situation, 0, seconds, run.forced)
+        forced = None if trial_run.forced is None else asdict(trial_run.forced)
         turn = self._turns.take(_who(), ends - time.monotonic())
         if turn is None:
             raise Unstartable("the JavaScript worker is busy with other calls")
+        seconds = min(SECONDS, trial.SECONDS)
+        run = _Run(_situation_frame(trial_run.situation), ends, turn, seconds, blamed=True)
         try:
-            answer = self._evaluate(
-                request, _situation_frame(run.situation), PATIENT * seconds, ends, first=True
-            )
+            trigger = (0, trial_run.source, {"trial": forced})
+            (answer,) = self._judged([trigger], run, blamed=True, patience=PATIENT)
         finally:
             self._turns.give_back(turn)
         if answer.told is TIMEOUT and time.monotonic() >= ends:
@@ -253,26 +263,39 @@ class Sandbox:
             answer.outcome(), answer.told, position(str(answer.told.get("stack", ""))), answer.milliseconds
         )
 
-    def _evaluate(
-        self, request: bytes, situation: bytes, seconds: float, ends: float, *, first: bool
-    ) -> Answer:
-        """Ask the worker; ask again once if it died before its deadline, since another process may have killed it."""
+    def _judged(
+        self, triggers: Sequence[Trigger], run: "_Run", *, blamed: bool = False, patience: float = 1.0
+    ) -> list[Answer]:
+        """The answers to the first of these triggers, to one at least: the worker ends its stint, or dies.
+
+        It is asked again once if it died before its deadline, since another process may have killed it.
+        """
         reason = ""
-        started = time.monotonic()
         for _ in range(2):
-            child = self._ready(situation, ends)
-            started = time.monotonic()
-            try:
-                told = _visible(child.ask(b"T", request, min(started + seconds, ends)))
-                return Answer(told, _milliseconds(told, started))
-            except Died as died:
-                self._drop()
-                reason = str(died)
-                if died.late:
-                    cut_short = time.monotonic() < started + seconds and not first
-                    return Answer(SKIPPED if cut_short else TIMEOUT, 1000 * (time.monotonic() - started))
-        told = {"kind": "error", "message": reason}
-        return Answer(told, 1000 * (time.monotonic() - started))
+            began = time.monotonic()
+            answers = self._ask(triggers, run, patience * run.seconds)
+            received = [_answer(told, began) for told in answers.received[: len(triggers)]]
+            died = answers.died
+            if died is None:
+                return received or [_answer({"kind": "error", "message": MALFORMED}, began)]
+            all_of_it = time.monotonic() >= answers.since + patience * run.seconds
+            self._drop()
+            if len(received) == len(triggers):
+                return received
+            if died.late:
+                charged = all_of_it or (blamed and not received)
+                return [*received, _answer(TIMEOUT if charged else SKIPPED, answers.since)]
+            if received:
+                return received
+            reason = str(died)
+        return [_answer({"kind": "error", "message": reason}, began)]
+
+    def _ask(self, triggers: Sequence[Trigger], run: "_Run", patience: float) -> Answers:
+        """Ask a worker that is ready."""
+        child = self._ready(run.frame, run.ends)
+        stint = min(STINT, run.ends - time.monotonic())
+        request = {"seconds": run.seconds * CPU_SHARE, "stint": stint, "triggers": triggers}
+        return child.judge(json.dumps(request).encode(), patience, run.ends)
 
     def _ready(self, situation: bytes, ends: float) -> Child:
         """A worker that runs, answers and has the situation."""
@@ -280,7 +303,7 @@ class Sandbox:
             raise Unstartable("the server is closing")
         child = self._child
         if child is not None and child.alive:
-            if child.situation is situation:
+            if child.situation == situation:
                 return child
             try:
                 child.learn(situation, min(time.monotonic() + SECONDS / 2, ends))
@@ -321,10 +344,13 @@ def _who() -> str:
     return "" if person is None else person.name
 
 
-def _milliseconds(told: dict[str, Any], started: float) -> float:
-    """The processor time that the worker tells: a busy machine makes no trigger slow. Else the time that passed."""
+def _answer(told: dict[str, Any], began: float) -> Answer:
+    """With the processor time that the worker tells, since a busy machine makes no trigger slow; else what passed."""
     cpu = told.get("cpu")
-    return cpu if isinstance(cpu, float) else 1000 * (time.monotonic() - started)
+    return Answer(
+        told if told is TIMEOUT else _visible(told),
+        cpu if isinstance(cpu, float) else 1000 * (time.monotonic() - began),
+    )
 
 
 def _is_late(outcome: Outcome) -> bool:
@@ -336,34 +362,14 @@ def _visible(told: dict[str, Any]) -> dict[str, Any]:
     return {name: visible(value) if isinstance(value, str) else value for name, value in told.items()}
 
 
-def _request(
-    source: str,
-    situation: Situation,
-    index: int,
-    seconds: float,
-    forced: trial.Forced | None = None,
-    parts: list[str] | None = None,
-) -> bytes:
-    chance = zlib.crc32(f"{situation.seed} {index}".encode())
-    return json.dumps(
-        {
-            "source": source,
-            "now": (situation.now - EPOCH) // timedelta(milliseconds=1),
-            "seed": chance,
-            "seconds": seconds * CPU_SHARE,
-            "trial": None if forced is None else asdict(forced),
-            **({} if parts is None else {"parts": parts}),
-        }
-    ).encode()
-
-
 def _situation_frame(situation: Situation) -> bytes:
     """Two lines of JSON: the clock of the situation, and the data that a trigger sees, which the worker parses."""
     offset = situation.now.utcoffset() or timedelta()
     clock = {
-        "now": situation.now.timestamp(),
+        "now": (situation.now - EPOCH) // timedelta(milliseconds=1),
         "offset": int(offset.total_seconds()),
         "zone": situation.zone,
+        "seed": situation.seed % 2**32,
     }
     seen = {
         "messages": [_present(message) for message in situation.messages],

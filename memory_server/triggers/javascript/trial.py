@@ -150,21 +150,8 @@ def _compile(source: str, ask: Ask) -> None:
         return
     if report.told.get("name") != "SyntaxError":
         _value(report)
-    where = (
-        f"line {report.position[0] - 1}, column {report.position[1]}"
-        if report.position
-        else _bad_regex(source, ask)
-    )
-    at = f" at {where}" if where else ""
-    raise TriggerRejected(f"The trigger does not compile{at}: {report.told.get('message')}.")
-
-
-def _bad_regex(source: str, ask: Ask) -> str:
-    """Where the regular expression is that does not compile; the engine does not report it."""
-    for regex, at in names.regexes(source)[:MOST_REGEXES]:
-        if ask(Run(regex, EMPTY)).told.get("name") == "SyntaxError":
-            return f"{names.position(source, at)}, in {regex[:100]}"
-    return ""
+    where = f" at line {report.position[0] - 1}, column {report.position[1]}" if report.position else ""
+    raise TriggerRejected(f"The trigger does not compile{where}: {report.told.get('message')}.")
 
 
 def _unknown(source: str, ask: Ask) -> Iterator[str]:

@@ -1,12 +1,12 @@
-"""The program of the worker process: it runs JavaScript triggers one after the other, each in a fresh context.
+"""The program of the worker process: it runs JavaScript triggers one after the other, all in one frozen realm.
 
 It must be self-contained: it is started by its path, in an interpreter that has only the standard library (no
 `memory_server`, no site-packages), and it imports little, so that it starts fast. So it repeats the frame's head
 (`child.FRAME`) and the engine's name (`compat.ENGINE`).
 
 A frame is a tag, the length of its body, and the body in UTF-8. The server sends `C` (the table of characters), `L`
-(dates in words), `I` (the inspection), `P` (the prelude), `S` (the situation) and `T` (a trigger); the worker answers
-`P`, `S` and `T` with one frame of JSON each.
+(dates in words), `I` (the inspection), `P` (the prelude), `S` (the situation) and `T` (triggers). The worker
+answers `P` and `S` with one frame `A` of JSON; `T` with one for each trigger when it is judged, and then with `D`.
 """
 
 import json
@@ -15,13 +15,14 @@ import signal
 import struct
 import sys
 import time
+from contextlib import suppress
 from typing import Any
 
 FRAME = struct.Struct(">cI")
 """The head of a frame: a tag of one byte, and the length of the body in bytes."""
 
 HEAP = 32 * 1024 * 1024
-"""Bytes of the engine's heap for one trigger; more is an "out of memory" error. A choice: many times a long chat."""
+"""Bytes of the engine's heap; more is an "out of memory" error. A choice: many times a long chat."""
 
 ADDRESS_SPACE = 320 * 1024 * 1024
 """Bytes of address space of the whole process, if the system has such a limit: it stops what HEAP does not count."""
@@ -29,8 +30,13 @@ ADDRESS_SPACE = 320 * 1024 * 1024
 FILES = 8
 """Files that the process may have open: its three pipes, and a few while modules are imported."""
 
+READY = '{"kind":"ready"}'
+
+LATE, MEMORY = '{"kind":"timeout"', '{"kind":"memory"'
+"""How the answers begin of a trigger that takes too long, and of one that takes too much memory."""
+
 CPU_SECONDS = 3
-"""Seconds of processor time of one trigger, after which the system ends the process. Normally the server ends it
+"""Seconds of processor time of one request, after which the system ends the process. Normally the server ends it
 earlier; this limit works when the server is gone."""
 
 
@@ -39,32 +45,39 @@ def main() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     engine: Any = _engine(sys.argv[1])
     _fence()
-    given = {b"C": "", b"L": "", b"I": ""}
-    prelude = data = ""
-    fresh: Any = None
+    scripts = {b"C": "", b"L": "", b"I": "", b"P": ""}
+    realm: Realm | None = None
     zone = Zone()
     while (frame := _read()) is not None:
         tag, text = frame
-        if tag in given:
-            given[tag] = text
-        elif tag == b"P":
-            prelude = text
-            fresh = _fresh(engine, prelude, *given.values())
-            _write({"kind": "ready"})
-        elif tag == b"S":
-            moment, _, data = text.partition("\n")
-            zone.fit(**json.loads(moment))
-            _write({"kind": "ready"})
-        else:
-            _allow_cpu()
-            _end_with_parent(True)
-            began = time.process_time()
-            answer = _evaluate(engine, fresh, text, data)
-            answer["cpu"] = 1000 * (time.process_time() - began)
-            _end_with_parent(False)
-            _write(answer)
-            fresh = None
-            fresh = _fresh(engine, prelude, *given.values())  # while the server prepares its next request
+        if tag in scripts:
+            scripts[tag] = text
+        if tag == b"P":
+            realm = Realm(engine, scripts)
+            _write(b"A", READY)
+        elif tag == b"S" and realm is not None:
+            clock, _, data = text.partition("\n")
+            moment = json.loads(clock)
+            zone.fit(moment["now"] / 1000, moment["offset"], moment["zone"])
+            realm.learn(data, float(moment["now"]), moment["seed"])
+            _write(b"A", READY)
+        elif tag == b"T" and realm is not None:
+            _judge(realm, json.loads(text))
+
+
+def _judge(realm: "Realm", request: Any) -> None:
+    """Answer each trigger of a request, until `stint` seconds are over: the server asks for the others again."""
+    _allow_cpu()
+    _end_with_parent(True)
+    seconds, ends = request["seconds"], time.monotonic() + request["stint"]
+    for index, source, more in request["triggers"]:
+        answer = realm.judge(source, index, "" if more is None else json.dumps(more), seconds)
+        _write(b"A", answer)
+        realm.renew()  # while the server reads the answer
+        if time.monotonic() >= ends:
+            break
+    _end_with_parent(False)
+    _write(b"D", "")
 
 
 def _engine(folder: str) -> Any:
@@ -136,34 +149,87 @@ class Zone:
         self._zone = zone
 
 
-def _fresh(engine: Any, prelude: str, table: str, locale: str, inspection: str) -> tuple[Any, Any]:
-    """A fresh context, and its function that evaluates a trigger."""
-    context = engine.Context()
-    context.set_memory_limit(HEAP)
-    return context, context.eval(prelude)(table, locale, inspection)
+class Realm:
+    """The context in which all triggers run, made anew when one has ended it or filled its memory."""
+
+    def __init__(self, engine: Any, scripts: dict[bytes, str]) -> None:
+        self._engine = engine
+        self._scripts = scripts
+        self._situation: tuple[str, float] | None = None
+        self._seed = 0
+        self._used = self._spent = False
+        self._make()
+
+    def learn(self, data: str, now: float, seed: int) -> None:
+        """Take the situation of the following triggers."""
+        self._situation, self._seed = (data, now), seed
+        self._tell()
+
+    def judge(self, source: str, index: int, more: str, seconds: float) -> str:
+        """The prelude's answer with its processor time, or a failure if it could not answer.
+
+        A failure that what others have left in the context may have caused counts only in a context of its own.
+        """
+        for attempt in range(2):
+            others, self._used = self._used, True
+            self._context.set_time_limit(seconds)
+            began = time.process_time()
+            answer = self._answer(source, index, more)
+            cpu = 1000 * (time.process_time() - began)
+            if not (self._spent and others and attempt == 0) or answer.startswith(LATE):
+                break
+            self._make()
+        return f'{answer[:-1]},"cpu":{cpu:.4f}}}'
+
+    def renew(self) -> None:
+        """Make the context anew, if it has ended or its memory was full."""
+        if self._spent:
+            self._make()
+
+    def _make(self) -> None:
+        self._context = self._engine.Context()
+        self._context.set_memory_limit(HEAP)
+        table, locale, inspection, prelude = (self._scripts[tag] for tag in (b"C", b"L", b"I", b"P"))
+        self._evaluate = self._context.eval(prelude)(table, locale, inspection)
+        self._used = self._spent = False
+        self._tell()
+
+    def _tell(self) -> None:
+        if self._situation is not None:
+            data, now = self._situation
+            self._context.set_time_limit(-1)
+            with suppress(
+                MemoryError, self._engine.JSException
+            ):  # then each trigger says that it is too long
+                self._evaluate(None, now, 0, data)
+
+    def _answer(self, source: str, index: int, more: str) -> str:
+        try:
+            answer: str = self._evaluate(source, self._seed, index, more)
+        except self._engine.StackOverflow:
+            answer = _failure("error", "it recurses too deeply")
+        except MemoryError:
+            answer = _failure("memory", "it takes too much memory")
+        except (self._engine.JSException, ValueError) as error:
+            answer = _ended(str(error))
+        else:
+            self._spent = answer.startswith(MEMORY)
+            return answer
+        self._spent = True
+        return answer
 
 
-def _evaluate(engine: Any, fresh: tuple[Any, Any], request: str, data: str) -> Any:
-    """The prelude's answer, or a failure if it could not answer."""
-    try:
-        context, evaluate = fresh
-        context.set_time_limit(json.loads(request)["seconds"])
-        return json.loads(evaluate(request, data))
-    except engine.StackOverflow:
-        return _failure("error", "it recurses too deeply")
-    except MemoryError:
+def _ended(text: str) -> str:
+    """The failure that an error of the engine stands for."""
+    if text.startswith("InternalError: interrupted"):
+        return _failure("timeout", "it takes too long")
+    if text.startswith(("null", "InternalError: out of memory")):
         return _failure("memory", "it takes too much memory")
-    except (engine.JSException, ValueError) as error:
-        text = str(error)
-        if text.startswith("InternalError: interrupted"):
-            return _failure("timeout", "it takes too long")
-        if text.startswith(("null", "InternalError: out of memory")):
-            return _failure("memory", "it takes too much memory")
-        return _failure("error", text.partition("\n")[0][:400])  # without the stack, which is the prelude's
+    return _failure("error", text.partition("\n")[0][:400])  # without the stack, which is the prelude's
 
 
-def _failure(kind: str, message: str) -> dict[str, str]:
-    return {"kind": kind, "message": message}
+def _failure(kind: str, message: str) -> str:
+    return json.dumps({"kind": kind, "message": message}, separators=(",", ":"))
 
 
 def _read() -> tuple[bytes, str] | None:
@@ -176,10 +242,9 @@ def _read() -> tuple[bytes, str] | None:
     return (tag, body.decode()) if len(body) == length else None
 
 
-def _write(answer: Any) -> None:
-    body = json.dumps(answer).encode()
-    sys.stdout.buffer.write(FRAME.pack(b"A", len(body)) + body)
-    sys.stdout.buffer.flush()
+def _write(tag: bytes, answer: str) -> None:
+    body = answer.encode(errors="backslashreplace")
+    os.write(1, FRAME.pack(tag, len(body)) + body)
 
 
 if __name__ == "__main__":
