@@ -4,7 +4,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
 from enum import Enum
 from functools import cache
-from operator import attrgetter
 from typing import Any
 
 Lines = Mapping[type, "Answer"]
@@ -39,14 +38,21 @@ def field(
     usual: object = None,
     description: str = "",
 ) -> Field:
-    """A field that is read from the object: `memory.id`; `at=changed_at` gives it another name, `?` makes it optional.
+    """A field that is read from the object: `memory.id`; `at=changed_at` gives it another name.
 
-    `usual` is left out too.
+    With `?` behind its name it is left out where it is empty, with `usual` where it has this value. A path through
+    None leads to None.
     """
-    optional = text.endswith("?")
-    name, _, path = text.rstrip("?").rpartition("=")
-    left_out = EMPTY if optional else () if usual is None else (usual,)
-    return Field(name or path.rpartition(".")[2], path, attrgetter(path), tell, left_out, description)
+    name, _, path = text.replace("?", "").rpartition("=")
+    steps = path.split(".")
+
+    def read(value: Any) -> Any:
+        for step in steps:
+            value = None if value is None else getattr(value, step)
+        return value
+
+    left_out = (*(EMPTY if "?" in text else ()), *(() if usual is None else (usual,)))
+    return Field(name or steps[-1], path, read, tell, left_out, description)
 
 
 def made(text: str, make: Callable[[Any], Any]) -> Field:
@@ -80,8 +86,10 @@ class Answer:
 
 @cache
 def whole(source: type) -> Answer:
-    """All fields of a dataclass."""
-    return Answer(source, *(each.name for each in fields(source)))
+    """All fields of a dataclass. Those that are None by default are optional."""
+    return Answer(
+        source, *(f"{each.name}?" if each.default is None else each.name for each in fields(source))
+    )
 
 
 def plain(value: object, lines: Lines = {}) -> Any:  # noqa: B006 - never changed

@@ -31,19 +31,23 @@ def _of_field(source: type, field: Field, lines: Lines) -> Schema:
     elif tell is None:
         schema = _of_type(hint, lines)
     elif isclass(tell):
-        schema = {"type": "string", **({"enum": [*map(str, tell)]} if issubclass(tell, Enum) else {})}
+        schema = {**({"enum": [*map(str, tell)]} if issubclass(tell, Enum) else {}), "type": "string"}
         schema = _or_null(schema) if _allows_none(hint) else schema
     else:
         schema = _of_type(get_type_hints(tell)["return"], lines)
         schema = _or_null(schema) if field.path and _allows_none(hint) else schema
+    if None in field.left_out and schema["type"] not in ("array", "object"):
+        schema = _or_null(schema)
     return {**schema, **({"description": field.description} if field.description else {})}
 
 
 def _hint(source: Any, path: str) -> Any:
-    """The type at the end of a path of attributes."""
+    """The type at the end of a path of attributes; or None, where the path may lead through None."""
+    may_end = False
     for name in filter(None, path.split(".")):
-        source = _hints(source)[name]
-    return source
+        may_end |= _allows_none(source)
+        source = _hints(_innermost(source))[name]
+    return source | None if may_end else source
 
 
 @cache

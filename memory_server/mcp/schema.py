@@ -54,26 +54,6 @@ def with_note(answer: dict[str, Any]) -> dict[str, Any]:
     return {**answer, "properties": {**answer.get("properties", {}), **note}}
 
 
-def compact_answer(schema: dict[str, Any]) -> dict[str, Any]:
-    """The same for an answer, but null stays allowed: clients refuse a null that the schema does not allow."""
-    answer: dict[str, Any] = _with_nulls(schema, schema.get("$defs", {}))
-    return compact(answer)
-
-
-def _with_nulls(schema: Any, definitions: dict[str, Any]) -> Any:
-    """Writes `anyOf` a type or null as a list of two types."""
-    if isinstance(schema, list):
-        return [_with_nulls(each, definitions) for each in schema]
-    if not isinstance(schema, dict):
-        return schema
-    match schema.get("anyOf"):
-        case [dict(one), {"type": "null"}] if "$ref" in one or isinstance(one.get("type"), str):
-            named = _with_nulls(_resolved(one, definitions), definitions)
-            outer = {key: value for key, value in schema.items() if key != "anyOf"}
-            return {**named, **outer, "type": [named["type"], "null"]}
-    return {key: _with_nulls(value, definitions) for key, value in schema.items()}
-
-
 def _compact(schema: dict[str, Any], definitions: dict[str, Any]) -> dict[str, Any]:
     schema = _resolved(schema, definitions)
     short = {key: value for key, value in schema.items() if key not in _NOISE}

@@ -4,7 +4,7 @@ import inspect
 import json
 from collections.abc import Callable, Sequence
 from functools import cache, cached_property, partial
-from typing import Any
+from typing import Any, get_args
 
 import anyio.to_thread
 from mcp_types import CallToolResult, TextContent, ToolAnnotations
@@ -12,13 +12,15 @@ from mcp_types import Tool as ListedTool
 from pydantic import BaseModel, ConfigDict, ValidationError, create_model
 from pydantic_core import ErrorDetails
 
+from memory_server.answers.answer import Answer, whole
+from memory_server.answers.schema import schema_of
 from memory_server.call import again
 from memory_server.domain.caller import Caller
 from memory_server.language.text import visible
 from memory_server.language.tokens import weigh_json
 from memory_server.mcp import refusals
 from memory_server.mcp.forgiving.calls import Call, understand
-from memory_server.mcp.schema import compact, compact_answer, public, with_note
+from memory_server.mcp.schema import compact, public, with_note
 from memory_server.mcp.titles import TITLES
 
 READS = ToolAnnotations(
@@ -64,7 +66,7 @@ class Tool:
 
     def __init__(
         self,
-        method: Callable[..., BaseModel],
+        method: Callable[..., object],
         effect: ToolAnnotations,
         *,
         evaluates: bool = False,
@@ -93,7 +95,7 @@ class Tool:
 
     @property
     def output_schema(self) -> dict[str, Any]:
-        return self._declared.answer
+        return self._declared.answer_schema
 
     @property
     def listed(self) -> ListedTool:
@@ -128,14 +130,17 @@ class Tool:
             given[_CALLER] = caller
         if call.notes and _LIMIT in given:
             given[_LIMIT] -= round(NOTE_HEADROOM * weigh_json(_note(call)))
-        answer: BaseModel = await anyio.to_thread.run_sync(again.whole, partial(self.fn, **given))
-        content = answer.model_dump(mode="json", by_alias=True)
+        content = self.said(await anyio.to_thread.run_sync(again.whole, partial(self.fn, **given)))
         if call.notes:
             note = " ".join(filter(None, (_note(call), content.pop("note", None))))
             content = {"note": note, **content}
         text = json.dumps(content, ensure_ascii=False, separators=(",", ":"))
         text.encode()  # text that cannot be sent fails here; in the SDK's writer it would end the server
         return CallToolResult(content=[TextContent(type="text", text=text)], structured_content=content)
+
+    def said(self, result: object) -> dict[str, Any]:
+        """The answer as JSON: the fields of the result that its annotation names, or a result that is JSON already."""
+        return result if isinstance(result, dict) else self._declared.answer.of(result)
 
     def working(self, arguments: dict[str, Any]) -> str | None:
         """A call that works: what is right in these arguments, and examples of what is needed besides.
@@ -189,11 +194,11 @@ def _note(call: Call) -> str:
 class _Declared:
     """What the signature of a function says of the tool that it becomes."""
 
-    def __init__(self, function: Callable[..., BaseModel]) -> None:
+    def __init__(self, function: Callable[..., object]) -> None:
         signature = inspect.signature(function)
         self.wants_caller = _CALLER in signature.parameters
         self.arguments = _arguments(function.__name__, signature)
-        self._answer: type[BaseModel] = signature.return_annotation
+        self._returned = signature.return_annotation
 
     @cached_property
     def schema(self) -> dict[str, Any]:
@@ -201,13 +206,18 @@ class _Declared:
         return compact(self.arguments.model_json_schema(by_alias=True))
 
     @cached_property
-    def answer(self) -> dict[str, Any]:
-        """The schema of the answer."""
-        return with_note(compact_answer(self._answer.model_json_schema(mode="serialization")))
+    def answer(self) -> Answer:
+        """The answer that the annotation of the result names, else all fields of its type."""
+        answers = [part for part in get_args(self._returned) if isinstance(part, Answer)]
+        return answers[0] if answers else whole(self._returned)
+
+    @cached_property
+    def answer_schema(self) -> dict[str, Any]:
+        return with_note(compact(schema_of(self.answer)))
 
 
 @cache
-def _declared(function: Callable[..., BaseModel]) -> _Declared:
+def _declared(function: Callable[..., object]) -> _Declared:
     """Made once for all servers of a process: all tools together take .1 s."""
     return _Declared(function)
 

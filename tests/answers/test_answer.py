@@ -58,9 +58,10 @@ def test_an_optional_field_is_left_out_where_it_is_empty_and_a_usual_one_where_i
     assert schema_of(answer).get("required") is None
 
 
-def test_an_object_without_a_named_answer_is_said_by_its_line_or_whole() -> None:
+def test_an_object_is_told_by_its_line_or_whole_without_what_is_none_by_default() -> None:
     assert plain([RED], {Leaf: WIDE}) == [{"is_wide": True, "cm": 1.23}]
-    assert plain(RED) == {"colour": "red", "width": 1.2345, "note": None}
+    assert plain(RED) == {"colour": "red", "width": 1.2345}
+    assert plain(Tree(RED, ()))["leaf"] == plain(RED)
 
 
 def test_a_schema_has_the_types_of_the_object() -> None:

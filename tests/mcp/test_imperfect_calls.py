@@ -21,7 +21,6 @@ import anyio
 import pytest
 from mcp.server.mcpserver.exceptions import ToolError
 from mcp_types import CallToolResult
-from pydantic import BaseModel
 
 from memory_server import app
 from memory_server.domain.caller import Caller
@@ -43,10 +42,6 @@ _WORKS = re.compile(r"^This call .*: (\w+) (\{.*\})$", re.MULTILINE)
 """The last line of a refusal."""
 
 
-class Nothing(BaseModel):
-    """What the tools answer here."""
-
-
 class Edge:
     """Every tool of the server, but instead of doing something it keeps what its method was given."""
 
@@ -61,9 +56,9 @@ class Edge:
         work = Work.of(self.tools.values(), offers(self.services))
         self.server = MemoryServer(work.listed, lambda: work, lambda name, _: Caller(name, "s"), "ERROR")
 
-    def _keep(self, **given: Any) -> Nothing:
+    def _keep(self, **given: Any) -> dict[str, Any]:
         self.given = {name: value for name, value in given.items() if name != "caller"}
-        return Nothing()
+        return {}
 
     def call(self, tool: str, arguments: dict[str, Any]) -> tuple[dict[str, Any], str | None]:
         """What the method was given, and the note of the answer.

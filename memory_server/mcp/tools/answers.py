@@ -1,107 +1,64 @@
-"""What every answer has in common."""
+"""Parts that the answers of several tools share."""
 
+import json
 from collections.abc import Sequence
-from typing import Annotated, Any, Self
+from dataclasses import dataclass
+from typing import Any
 
-from pydantic import AliasPath, BaseModel, BeforeValidator, ConfigDict, Field
-
+from memory_server.answers.answer import field, made
 from memory_server.domain.forgetting import Forgotten
 from memory_server.errors import Invalid, Problem, told
+from memory_server.language.tokens import weigh
 from memory_server.mcp.hints import WORDS
 
 
-class Answer(BaseModel):
-    """An answer of a tool: its fields are the structured content and, as compact JSON, the text.
-
-    `of` reads the fields from the object that a service returned: by their names, or from the part that `part` names.
-    """
-
-    model_config = ConfigDict(serialize_by_alias=True, from_attributes=True, populate_by_name=True)
-
-    @classmethod
-    def of(cls, found: Any) -> Self:
-        return cls.model_validate(found)
-
-
-def absent(value: object) -> bool:
-    """Whether an optional field is left out. Sent as null it would cost tokens."""
-    return value is None or value == []
-
-
-OPTIONAL = Field(exclude_if=absent)
-"""A field of an answer that is left out where it is empty."""
-
-OptionalText = Annotated[str | None, OPTIONAL]
-OptionalNumber = Annotated[int | None, OPTIONAL]
-
-
-def to_minutes(moment: object) -> object:
+def to_minutes(moment: str) -> str:
     """A stored moment, `2026-03-14T09:26:53.589Z`, as `2026-03-14 09:26`: still UTC, in fewer tokens."""
-    return moment[:16].replace("T", " ") if isinstance(moment, str) else moment
+    return moment[:16].replace("T", " ")
 
 
-Minutes = BeforeValidator(to_minutes)
+MEMORY = "memory.id content=memory.excerpt memory.type"
+"""What every answer says of a memory that it shows."""
 
-
-def part(of: str, name: str) -> Any:
-    """A field that is read from one part of the object that a service returned: `memory`, `fact`."""
-    return Field(validation_alias=AliasPath(of, name))
-
-
-SupersededBy = Annotated[OptionalNumber, part("memory", "superseded_by")]
+SUPERSEDED_BY = "memory.superseded_by?"
 """In every answer that shows a memory: the id of the memory that superseded it."""
 
 
-class MemoryAnswer(Answer):
-    """What every answer says of a memory that it shows."""
-
-    id: Annotated[int, part("memory", "id")]
-    content: Annotated[str, part("memory", "excerpt")]
-    type: Annotated[str, part("memory", "type")]
-
-
-def degraded(problems: Sequence[Problem]) -> str | None:
+def degraded(problems: Problem | Sequence[Problem]) -> str | None:
     """Why an answer is not complete, in words; None where it is."""
-    return told(problems, WORDS)
+    return told([problems] if isinstance(problems, Problem) else problems, WORDS)
 
 
-def _worded(found: object) -> object:
-    match found:
-        case Problem():
-            return degraded([found])
-        case tuple():
-            return degraded(found)
-        case _:
-            return found
+DEGRADED = field("degraded?", degraded)
 
 
-Degraded = Annotated[str | None, BeforeValidator(_worded), OPTIONAL]
-"""The same as a field, read from the problems that a service returned."""
+@dataclass(frozen=True, slots=True)
+class Deletion:
+    """The result of a call that deletes or restores. Each tool adds what it restores."""
+
+    forgotten: Forgotten = Forgotten(0, None)  # noqa: RUF009 - it is frozen
 
 
-def rounded(digits: int) -> BeforeValidator:
-    """Rounds a number to so many decimals."""
-    return BeforeValidator(lambda value: None if value is None else round(value, digits))
+def _is_deleted(deletion: Deletion) -> bool:
+    return bool(deletion.forgotten.number)
 
 
-class Deletion(Answer):
-    """`undo_until`: it can be restored until then; `purged`: it was erased for good; `note`: why not, or not everywhere."""
+def _is_purged(deletion: Deletion) -> bool | None:
+    forgotten = deletion.forgotten
+    return True if forgotten.number and forgotten.undo_until is None else None
 
-    deleted: bool
-    undo_until: OptionalText = None
-    purged: Annotated[bool | None, OPTIONAL] = None
-    note: OptionalText = None
 
-    @classmethod
-    def told(cls, forgotten: Forgotten, purge: bool) -> dict[str, Any]:
-        """The fields, for answers that have more of them."""
-        return {
-            "deleted": bool(forgotten.number),
-            "undo_until": forgotten.undo_until,
-            "purged": True if purge and forgotten.number and not forgotten.refused else None,
-            "note": NOT_ERASED if forgotten.refused else also_in(forgotten),
-        }
+def _note(deletion: Deletion) -> str | None:
+    return NOT_ERASED if deletion.forgotten.refused else also_in(deletion.forgotten)
 
+
+DELETION = (
+    made("deleted", _is_deleted),
+    field("forgotten.undo_until?"),
+    made("purged?", _is_purged),
+    made("note?", _note),
+)
+"""`undo_until`: it can be restored until then; `purged`: it was erased for good; `note`: why not, or not everywhere."""
 
 NOT_ERASED = (
     "Not erased, only deleted: somebody else has written it, or a part of it. Who alone has written it can erase it, and "
@@ -117,11 +74,16 @@ def also_in(forgotten: Forgotten) -> str | None:
     return f"These files may still hold it: {', '.join(forgotten.elsewhere)}. Tell the user, who can delete them."
 
 
-def refuse_both(**wishes: bool) -> None:
-    """Raises Invalid where two wishes are given that exclude each other."""
-    wanted = [name for name, given in wishes.items() if given]
-    if len(wanted) > 1:
-        raise Invalid(f"Give either `{'` or `'.join(wanted)}`, not both. Nothing was changed.")
+def cost(answer: dict[str, Any]) -> float:
+    """The estimated tokens of an answer as JSON."""
+    return weigh(json.dumps(answer, ensure_ascii=False, separators=(",", ":")))
+
+
+def refuse_both(**flags: bool) -> None:
+    """Raises Invalid where two flags are set that exclude each other."""
+    names = [name for name, is_set in flags.items() if is_set]
+    if len(names) > 1:
+        raise Invalid(f"Give either `{'` or `'.join(names)}`, not both. Nothing was changed.")
 
 
 def shortened(text: str, limit: int) -> str:

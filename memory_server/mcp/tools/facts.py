@@ -1,7 +1,7 @@
 """The toolset `facts`."""
 
 from dataclasses import dataclass, replace
-from typing import Annotated
+from typing import Annotated, Any
 
 from pydantic import Field
 
@@ -9,26 +9,30 @@ from memory_server.domain.caller import Caller
 from memory_server.domain.fact import WILDCARD, FactDraft, Scope
 from memory_server.errors import Invalid, Mend
 from memory_server.mcp.tool import DESTROYS, READS, WRITES, Tool
-from memory_server.mcp.tools.answers import Deletion, degraded, refuse_both
+from memory_server.mcp.tools.answers import refuse_both
 from memory_server.mcp.tools.fact_answers import (
-    Change,
-    FactDeleted,
-    FactRead,
-    FactsListed,
-    FactsRead,
-    FactWritten,
-    Resume,
+    DELETED_FACT,
+    FACT,
+    FACTS,
+    FACTS_READ,
+    HISTORY,
+    PAST_FACT,
+    RESUMED,
+    WRITTEN,
+    DeletedFact,
+    listed,
+    overhead,
 )
 from memory_server.mcp.tools.fact_fields import FactTags, Key, Parts, PathOrId, Pattern, Ttl, Value, Version
 from memory_server.mcp.tools.fields import Moment, Purge, Undo
 from memory_server.services import projects
-from memory_server.services.facts import FactService
-from memory_server.services.resume import ResumeService, Wording
+from memory_server.services.facts import FactService, FactsFound, Written
+from memory_server.services.resume import Resumed, ResumeService, Wording
 
 LISTED = 100
 """Most facts or versions that a read returns: more would fill a model's context."""
 
-WORDING = Wording("`list_memories`, `memory_search`", Resume.overhead)
+WORDING = Wording("`list_memories`, `memory_search`", overhead)
 """How a briefing says where to read more, and what its answer costs besides."""
 
 
@@ -64,10 +68,10 @@ class FactTools:
         ] = None,
         *,
         caller: Caller,
-    ) -> FactWritten:
+    ) -> Annotated[Written, WRITTEN]:
         """Write an exact JSON value under a key; replaces the value, tags and ttl it had. smart_resume reports keys that start with current. (task, blockers), project. (decisions), discovered., shared., ai.NAME."""
         draft = FactDraft(key, value, tuple(tags), ttl, expected_version)
-        return FactWritten.of(self.facts.write(draft, scope, caller))
+        return self.facts.write(draft, scope, caller)
 
     def read_memory(
         self,
@@ -79,7 +83,7 @@ class FactTools:
         at: Annotated[Moment | None, Field(description="ISO time: the value at this time")] = None,
         *,
         caller: Caller,
-    ) -> FactsRead:
+    ) -> Annotated[dict[str, Any], FACTS_READ]:
         """Read the value of a key, or list those of a pattern, scope or tags. Without scope: the first of session, project, shared, global that has the key."""
         if key is not None and pattern is None and (WILDCARD not in key or history or at is not None):
             return self._read_key(key, scope, tuple(tags), history, at, caller)
@@ -87,9 +91,8 @@ class FactTools:
             raise Invalid("Give either `key`, or `pattern`, `scope` or `tags`.", Mend.LIST_FACTS)
         if history or at is not None:
             raise Invalid("`history` and `at` need a `key`.")
-        found = self.facts.read_matching(pattern or key or WILDCARD, scope, tuple(tags), LISTED, caller)
-        listed = FactsListed.of(found)
-        return FactsRead(memories=listed.memories, more=listed.more, degraded=listed.degraded)
+        pattern = pattern or key or WILDCARD
+        return FACTS.of(listed(self.facts.read_matching(pattern, scope, tuple(tags), LISTED, caller)))
 
     def _read_key(
         self,
@@ -99,18 +102,16 @@ class FactTools:
         history: bool,
         at: Moment | None,
         caller: Caller,
-    ) -> FactsRead:
+    ) -> dict[str, Any]:
         if history and at is not None:
             raise Invalid("Give either `history` or `at`.")
         if history:
-            past = self.facts.history(key, scope, LISTED, caller)
-            return FactsRead(
-                history=[Change.of(change) for change in past.changes], degraded=degraded(past.degraded)
-            )
+            return HISTORY.of(self.facts.history(key, scope, LISTED, caller))
         if at is not None:
-            return FactsRead(memory=FactRead.of_past(self.facts.value_at(key, scope, at, caller)))
+            past = self.facts.value_at(key, scope, at, caller)
+            return {"memory": PAST_FACT.of(past) if past else None}
         fact = self.facts.read(key, scope, tags, caller)
-        return FactsRead(memory=FactRead.of(fact) if fact else None)
+        return {"memory": FACT.of(fact) if fact else None}
 
     def list_memories(
         self,
@@ -120,9 +121,9 @@ class FactTools:
         limit: Annotated[int, Field(ge=1, le=500, strict=True)] = 50,
         *,
         caller: Caller,
-    ) -> FactsListed:
+    ) -> Annotated[FactsFound, FACTS]:
         """List facts by key. `more` counts those that are left out."""
-        return FactsListed.of(self.facts.select(pattern, scope, tuple(tags), limit, caller))
+        return listed(self.facts.select(pattern, scope, tuple(tags), limit, caller))
 
     def delete_memory(
         self,
@@ -132,17 +133,17 @@ class FactTools:
         purge: Purge = False,
         *,
         caller: Caller,
-    ) -> FactDeleted:
+    ) -> Annotated[DeletedFact, DELETED_FACT]:
         """Delete the value that read_memory returns for this key. It can be restored for 30 days; purge erases its history too."""
         refuse_both(undo=undo, purge=purge)
         if undo:
             restored = self.facts.undelete(key, scope, caller)
-            return FactDeleted(deleted=False, scope=restored.home.scope, restored=FactRead.of(restored))
+            return DeletedFact(scope=restored.home.scope, restored=restored)
         if purge:
-            where, forgotten = self.facts.purge(key, scope, caller)
-            return FactDeleted(**Deletion.told(forgotten, purge), scope=where)
-        gone, forgotten = self.facts.delete(key, scope, caller)
-        return FactDeleted(**Deletion.told(forgotten, purge), scope=gone.home.scope if gone else None)
+            purged_in, forgotten = self.facts.purge(key, scope, caller)
+            return DeletedFact(forgotten, purged_in)
+        deleted, forgotten = self.facts.delete(key, scope, caller)
+        return DeletedFact(forgotten, deleted.home.scope if deleted else None)
 
     def smart_resume(
         self,
@@ -152,8 +153,8 @@ class FactTools:
         include_context: Parts = [],  # noqa: B006 - never changed
         *,
         caller: Caller,
-    ) -> Resume:
+    ) -> Annotated[Resumed, RESUMED]:
         """Call this first in a session: blockers, current work, last session, decisions, discoveries, conventions."""
         project = projects.asked(project_path, caller) if project_path else caller.project
-        asked = replace(caller, project=project, session=session_id or caller.session)
-        return Resume.of(self.resume.resume(max_tokens, frozenset(include_context), WORDING, asked))
+        caller = replace(caller, project=project, session=session_id or caller.session)
+        return self.resume.resume(max_tokens, frozenset(include_context), WORDING, caller)

@@ -1,29 +1,18 @@
 """The toolset `graph`."""
 
-from dataclasses import dataclass
-from typing import Annotated, Self
+from dataclasses import dataclass, replace
+from typing import Annotated
 
 from pydantic import Field, WithJsonSchema
 
+from memory_server.answers.answer import Answer, field
 from memory_server.domain.caller import Caller
-from memory_server.domain.edge import Direction, Edge, Relation, Walk
+from memory_server.domain.edge import Direction, Edge, Explored, Reached, Relation, Walk
 from memory_server.domain.memory import MemoryId
-from memory_server.language.tokens import weigh
 from memory_server.mcp.tool import READS, WRITES, Tool
-from memory_server.mcp.tools.answers import (
-    OPTIONAL,
-    Answer,
-    Degraded,
-    MemoryAnswer,
-    OptionalNumber,
-    OptionalText,
-    SupersededBy,
-    absent,
-    rounded,
-    shortened,
-)
+from memory_server.mcp.tools.answers import DEGRADED, MEMORY, SUPERSEDED_BY, cost, shortened
 from memory_server.mcp.tools.fields import AsOf, Id, Limit
-from memory_server.services.graph import GraphService
+from memory_server.services.graph import GraphService, Neighbour, Related
 
 SHOWN = 200
 """Characters of each memory that a walk shows: enough to choose which to read."""
@@ -40,58 +29,52 @@ Flag = Annotated[bool | None, Field(strict=True)]
 """None means the default, which the tool's description implies, so that the schema need not say it."""
 
 
-class ConnectedEdge(Answer):
-    source: int
-    relation: str
-    target: int
-    strength: float
-    valid_from: str
-    valid_to: OptionalText = None
+def _short(text: str) -> str:
+    return shortened(text, SHOWN)
 
 
-class ReachedMemory(MemoryAnswer):
-    distance: int
-    path: list[int]
-    superseded_by: SupersededBy = None
+def _rounded(number: float) -> float:
+    return round(number, 3)
 
 
-class Exploration(Answer):
-    nodes: list[ReachedMemory]
-    edges: list[ConnectedEdge]
-    left_out: int
-    stopped_at: OptionalNumber = None
-    degraded: Degraded = None
-
-    def within(self, tokens: int) -> Self:
-        """As much as fits: the nearest memories, and the edges between them. The others are counted as left out."""
-        place = {node.id: number for number, node in enumerate(self.nodes)}
-        room = float(tokens - FRAME)
-        for number, node in enumerate(self.nodes):
-            node.content = shortened(node.content, SHOWN)
-            joined = [edge for edge in self.edges if max(place[edge.source], place[edge.target]) == number]
-            room -= sum(weigh(each.model_dump_json()) for each in (node, *joined))
-            if room < 0:
-                return self._first(number)
-        return self
-
-    def _first(self, number: int) -> Self:
-        nodes, rest = self.nodes[:number], self.nodes[number:]
-        shown = {node.id for node in nodes}
-        edges = [edge for edge in self.edges if {edge.source, edge.target} <= shown]
-        update = {"left_out": self.left_out + len(rest), "stopped_at": rest[0].distance}
-        return self.model_copy(update={"nodes": nodes, "edges": edges, **update})
+EDGE = Answer(Edge, "source relation target strength valid_from valid_to?")
+REACHED = Answer(
+    Reached,
+    "memory.id",
+    field("content=memory.excerpt", _short),
+    "memory.type distance path",
+    SUPERSEDED_BY,
+)
+EXPLORED = Answer(Explored, field("nodes", REACHED), field("edges", EDGE), "left_out stopped_at?", DEGRADED)
+NEIGHBOUR = Answer(
+    Neighbour,
+    MEMORY,
+    field("nearness", _rounded),
+    field("edges?", EDGE),
+    field("meaning?=cosine", _rounded),
+    SUPERSEDED_BY,
+)
+RELATED = Answer(Related, field("related=near", NEIGHBOUR), DEGRADED)
 
 
-class NearMemory(MemoryAnswer):
-    nearness: Annotated[float, rounded(3)]
-    edges: Annotated[list[ConnectedEdge], Field(default_factory=list, exclude_if=absent)]
-    meaning: Annotated[float | None, rounded(3), OPTIONAL, Field(validation_alias="cosine")] = None
-    superseded_by: SupersededBy = None
+def _within(explored: Explored, tokens: int) -> Explored:
+    """As much as fits: the nearest memories, and the edges between them. The others are counted as left out."""
+    place = {node.memory.id: number for number, node in enumerate(explored.nodes)}
+    room = float(tokens - FRAME)
+    for number, node in enumerate(explored.nodes):
+        edges = [edge for edge in explored.edges if max(place[edge.source], place[edge.target]) == number]
+        room -= cost(REACHED.of(node)) + sum(cost(EDGE.of(edge)) for edge in edges)
+        if room < 0:
+            return _first(explored, number)
+    return explored
 
 
-class Related(Answer):
-    related: Annotated[list[NearMemory], Field(validation_alias="near")]
-    degraded: Degraded = None
+def _first(explored: Explored, number: int) -> Explored:
+    nodes, rest = explored.nodes[:number], explored.nodes[number:]
+    shown = {node.memory.id for node in nodes}
+    edges = tuple(edge for edge in explored.edges if {edge.source, edge.target} <= shown)
+    left_out = explored.left_out + len(rest)
+    return replace(explored, nodes=nodes, edges=edges, left_out=left_out, stopped_at=rest[0].distance)
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,10 +99,10 @@ class GraphTools:
         end: Annotated[Flag, Field(description="true ends the edge: it is no longer valid")] = None,
         *,
         caller: Caller,
-    ) -> ConnectedEdge:
+    ) -> Annotated[Edge, EDGE]:
         """Connect two memories with an edge: source, relation, target. Repeating it updates the strength. supersedes: the source replaces the target, which is outdated."""
         edge = Edge(MemoryId(source), MemoryId(target), relation, strength)
-        return ConnectedEdge.of(self.graph.end(edge) if end else self.graph.connect(edge, caller))
+        return self.graph.end(edge) if end else self.graph.connect(edge, caller)
 
     def graph_explore(
         self,
@@ -129,10 +112,10 @@ class GraphTools:
         direction: Direction | None = None,
         at: AsOf | None = None,
         max_tokens: Annotated[int, Field(ge=300, le=8000, strict=True)] = 1500,
-    ) -> Exploration:
+    ) -> Annotated[Explored, EXPLORED]:
         """List the memories that edges connect to one, nearest first. Without direction: follows edges both ways."""
         walk = Walk(relation, direction or Direction.BOTH, at)
-        return Exploration.of(self.graph.explore(MemoryId(memory), depth, walk)).within(max_tokens)
+        return _within(self.graph.explore(MemoryId(memory), depth, walk), max_tokens)
 
     def memory_related(
         self,
@@ -140,7 +123,7 @@ class GraphTools:
         limit: Limit = 10,
         include_graph: Annotated[Flag, Field(alias="includeGraph")] = None,
         include_semantic: Annotated[Flag, Field(alias="includeSemantic")] = None,
-    ) -> Related:
+    ) -> Annotated[Related, RELATED]:
         """Find memories related to one, by graph edges and by semantic similarity."""
         graph, semantic = include_graph is not False, include_semantic is not False
-        return Related.of(self.graph.related(MemoryId(memory), limit, graph, semantic))
+        return self.graph.related(MemoryId(memory), limit, graph, semantic)

@@ -3,31 +3,21 @@
 import json
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Annotated, Self
+from typing import Annotated
 
 from pydantic import AfterValidator, BeforeValidator, Field, JsonValue, WithJsonSchema
 
+from memory_server.answers.answer import Answer, field, rounded
 from memory_server.domain.caller import Caller
 from memory_server.domain.long_term import LongTermChange, LongTermDraft, LongTermMemory, Order, Wake
 from memory_server.domain.moment import parse
 from memory_server.domain.short_term import snapshot
 from memory_server.language.text import visible
 from memory_server.mcp.tool import DESTROYS, READS, WRITES, Tool
-from memory_server.mcp.tools.answers import (
-    OPTIONAL,
-    Answer,
-    Degraded,
-    Deletion,
-    OptionalNumber,
-    OptionalText,
-    degraded,
-    elsewhere,
-    refuse_both,
-    shortened,
-)
+from memory_server.mcp.tools.answers import DELETION, Deletion, degraded, elsewhere, refuse_both, shortened
 from memory_server.mcp.tools.fields import INTEGER, OBJECT, TEXT, Purge, Undo, not_blank, small
 from memory_server.mcp.tools.message_fields import Conversation, GivenMessage, Messages, as_messages
-from memory_server.services.long_term import Awakening, Example, LongTermService
+from memory_server.services.long_term import Awakening, Example, LongTermService, Woken
 from memory_server.triggers import MOST_BYTES, Failure, Value
 from memory_server.triggers.wrapping import unwrapped
 
@@ -90,138 +80,113 @@ At = Annotated[
 ]
 
 
-class AddedLongTerm(Answer):
+@dataclass(frozen=True, slots=True)
+class AddedLongTerm:
     name: str
     dry_run: bool
-    warnings: list[str]
+    warnings: tuple[str, ...]
 
 
-class UpdatedLongTerm(Answer):
+@dataclass(frozen=True, slots=True)
+class UpdatedLongTerm:
     name: str
-    dry_run: Annotated[bool | None, OPTIONAL] = None
-    warnings: list[str]
+    dry_run: bool | None
+    warnings: tuple[str, ...]
 
 
+@dataclass(frozen=True, slots=True)
 class DeletedLongTerm(Deletion):
-    restored: OptionalText = None
+    restored: str | None = None
 
 
-class ListedLongTerm(Answer):
-    name: str
-    prompt: str
-    trigger: str
+@dataclass(frozen=True, slots=True)
+class ListedLongTerm:
+    memory: LongTermMemory
     state: str
-    fired: int
-    fired_at: OptionalText = None
-
-    @classmethod
-    def as_of(cls, now: str, memory: LongTermMemory) -> Self:
-        return cls(
-            name=memory.name,
-            prompt=shortened(memory.prompt, SHOWN_PROMPT),
-            trigger=shortened(memory.trigger, SHOWN),
-            state=_state(memory, now),
-            fired=memory.fired_count,
-            fired_at=memory.fired_at,
-        )
 
 
-class ListedLongTerms(Answer):
+@dataclass(frozen=True, slots=True)
+class ListedLongTerms:
     memories: list[ListedLongTerm]
-    more: OptionalNumber = None
-    degraded: Degraded = None
+    more: int
+    degraded: str | None
 
 
-class ReturnedLongTerm(Answer):
-    name: str
-    prompt: str
-    why: OptionalText = None
-
-
-class NamedReason(Answer):
+@dataclass(frozen=True, slots=True)
+class NamedReason:
     name: str
     reason: str
 
 
-class ReturnedLongTerms(Answer):
-    activated: list[ReturnedLongTerm]
-    random: list[ReturnedLongTerm]
-    errors: list[NamedReason]
-    skipped: list[NamedReason]
-    note: OptionalText = None
-    degraded: Degraded = None
+@dataclass(frozen=True, slots=True)
+class WholeLongTerm:
+    """A long-term memory and its latest wakes, the last one first."""
 
-    @classmethod
-    def of(cls, found: Awakening) -> Self:
-        return cls(
-            activated=[ReturnedLongTerm.of(each) for each in found.activated],
-            random=[ReturnedLongTerm.of(each) for each in found.random],
-            errors=[NamedReason(name=name, reason=reason) for name, reason in found.errors],
-            skipped=[NamedReason(name=name, reason=reason) for name, reason in found.skipped],
-            note=elsewhere(found.elsewhere),
-            degraded=degraded(found.degraded),
-        )
+    memory: LongTermMemory
+    woken: list[Wake] | None
 
 
-class ShownWake(Answer):
-    at: str
-    client: OptionalText = None
-    why: str
-
-
-class MemoryContext(Answer):
-    name: str
-    prompt: str
-    trigger: str
-    created_at: str
-    created_context: OptionalText = None
-    updated_at: OptionalText = None
-    updated_context: OptionalText = None
-    cooldown: OptionalNumber = None
-    fired: int
-    woken: Annotated[list[ShownWake] | None, OPTIONAL] = None
-
-    @classmethod
-    def told(cls, memory: LongTermMemory, woken: list[Wake]) -> Self:
-        return cls(
-            name=memory.name,
-            prompt=memory.prompt,
-            trigger=memory.trigger,
-            created_at=memory.created_at,
-            created_context=memory.created_context,
-            updated_at=memory.updated_at,
-            updated_context=memory.updated_context,
-            cooldown=memory.cooldown or None,
-            fired=memory.fired_count,
-            woken=[ShownWake.of(each) for each in woken],
-        )
-
-
-class TriedExample(Answer):
-    text: str
-    expected: bool
-    value: bool | None
-    score: Annotated[float | None, OPTIONAL] = None
-
-    @classmethod
-    def told(cls, example: Example) -> Self:
-        score = None if example.score is None else round(example.score, 2)
-        return cls(
-            text=shortened(example.text, SHOWN_PROMPT),
-            expected=example.expected,
-            value=example.value,
-            score=score,
-        )
-
-
-class TriggerTest(Answer):
+@dataclass(frozen=True, slots=True)
+class TriggerTest:
     value: bool | None
     why: str
     tier: int
     milliseconds: float
-    warnings: list[str]
-    examples: Annotated[list[TriedExample] | None, OPTIONAL] = None
-    threshold: Annotated[float | None, OPTIONAL] = None
+    warnings: tuple[str, ...]
+    examples: list[Example] | None
+    threshold: float | None
+
+
+def _short(text: str) -> str:
+    return shortened(text, SHOWN)
+
+
+def _shortest(text: str) -> str:
+    return shortened(text, SHOWN_PROMPT)
+
+
+def _reasons(reasons: list[tuple[str, str]]) -> list[NamedReason]:
+    return [NamedReason(*reason) for reason in reasons]
+
+
+UPDATED = Answer(UpdatedLongTerm, "name dry_run? warnings")
+DELETED = Answer(DeletedLongTerm, *DELETION, "restored?")
+LISTED = Answer(
+    ListedLongTerm,
+    "memory.name",
+    field("memory.prompt", _shortest),
+    field("memory.trigger", _short),
+    "state fired=memory.fired_count memory.fired_at?",
+)
+LISTED_ALL = Answer(ListedLongTerms, field("memories", LISTED), field("more?", usual=0), "degraded?")
+WOKEN = Answer(Woken, "name prompt why?")
+AWAKENING = Answer(
+    Awakening,
+    field("activated", WOKEN),
+    field("random", WOKEN),
+    field("errors", _reasons),
+    field("skipped", _reasons),
+    field("note?=elsewhere", elsewhere),
+    field("degraded?", degraded),
+)
+WAKE = Answer(Wake, "at client? why")
+WHOLE = Answer(
+    WholeLongTerm,
+    "memory.name memory.prompt memory.trigger memory.created_at memory.created_context?",
+    "memory.updated_at? memory.updated_context?",
+    field("memory.cooldown?", usual=0),
+    "fired=memory.fired_count",
+    field("woken?", WAKE),
+)
+EXAMPLE = Answer(Example, field("text", _shortest), "expected value", field("score?", rounded))
+TRIGGER_TEST = Answer(
+    TriggerTest,
+    "value why tier",
+    field("milliseconds", rounded),
+    "warnings",
+    field("examples?", EXAMPLE),
+    "threshold?",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -259,7 +224,7 @@ class LongTermTools:
         context = _context(created_context, recent_messages)
         draft = LongTermDraft(name, prompt, trigger, context, cooldown or 0)
         checked = self.long_term.add(draft, conversation_id, caller, as_messages(recent_messages or []))
-        return AddedLongTerm(name=name, dry_run=checked.dry_run, warnings=list(checked.warnings))
+        return AddedLongTerm(name, checked.dry_run, checked.warnings)
 
     def update_long_term_memory(
         self,
@@ -272,17 +237,15 @@ class LongTermTools:
         cooldown: Cooldown | None = None,
         *,
         caller: Caller,
-    ) -> UpdatedLongTerm:
+    ) -> Annotated[UpdatedLongTerm, UPDATED]:
         """Replace the given fields of a long-term memory."""
-        wanted = LongTermChange(prompt, trigger, _context(updated_context, recent_messages), cooldown)
+        change = LongTermChange(prompt, trigger, _context(updated_context, recent_messages), cooldown)
         checked = self.long_term.update(
-            name, wanted, conversation_id, as_messages(recent_messages or []), caller
+            name, change, conversation_id, as_messages(recent_messages or []), caller
         )
-        return UpdatedLongTerm(
-            name=name,
-            dry_run=checked.dry_run if checked else None,
-            warnings=list(checked.warnings) if checked else [],
-        )
+        if checked is None:
+            return UpdatedLongTerm(name, None, ())
+        return UpdatedLongTerm(name, checked.dry_run, checked.warnings)
 
     def delete_long_term_memory(
         self,
@@ -292,15 +255,12 @@ class LongTermTools:
         purge: Purge = False,
         *,
         caller: Caller,
-    ) -> DeletedLongTerm:
+    ) -> Annotated[DeletedLongTerm, DELETED]:
         """Delete a long-term memory. It can be restored for 30 days; purge erases it."""
         refuse_both(undo=undo, purge=purge)
         if undo:
-            restored = self.long_term.restore(name, conversation_id, caller)
-            return DeletedLongTerm(deleted=False, restored=restored.name)
-        return DeletedLongTerm(
-            **Deletion.told(self.long_term.delete(name, conversation_id, purge, caller), purge)
-        )
+            return DeletedLongTerm(restored=self.long_term.restore(name, conversation_id, caller).name)
+        return DeletedLongTerm(self.long_term.delete(name, conversation_id, purge, caller))
 
     def list_long_term_memories(
         self,
@@ -309,14 +269,11 @@ class LongTermTools:
         offset: Offset | None = None,
         *,
         caller: Caller,
-    ) -> ListedLongTerms:
+    ) -> Annotated[ListedLongTerms, LISTED_ALL]:
         """List long-term memories: name, prompt, trigger, state."""
         listed = self.long_term.select(conversation_id, caller, order or Order.NAME, offset or 0)
-        return ListedLongTerms(
-            memories=[ListedLongTerm.as_of(listed.now, each) for each in listed.memories],
-            more=listed.more or None,
-            degraded=degraded(listed.degraded),
-        )
+        memories = [ListedLongTerm(memory, _state(memory, listed.now)) for memory in listed.memories]
+        return ListedLongTerms(memories, listed.more, degraded(listed.degraded))
 
     def search_long_term_memories(
         self,
@@ -325,16 +282,15 @@ class LongTermTools:
         participants: Participants | None = None,
         *,
         caller: Caller,
-    ) -> ReturnedLongTerms:
+    ) -> Annotated[Awakening, AWAKENING]:
         """Evaluate all triggers and return the memories whose trigger is true, plus two random others."""
-        found = self.long_term.search(as_messages(messages), conversation_id, participants or {}, caller)
-        return ReturnedLongTerms.of(found)
+        return self.long_term.search(as_messages(messages), conversation_id, participants or {}, caller)
 
     def get_memory_context(
         self, name: MemoryName, conversation_id: Conversation | None = None, *, caller: Caller
-    ) -> MemoryContext:
+    ) -> Annotated[WholeLongTerm, WHOLE]:
         """Read a whole long-term memory and when it woke last."""
-        return MemoryContext.told(*self.long_term.context(name, conversation_id, caller))
+        return WholeLongTerm(*self.long_term.context(name, conversation_id, caller))
 
     def test_trigger(
         self,
@@ -343,7 +299,7 @@ class LongTermTools:
         at: At | None = None,
         wakes: Examples | None = None,
         sleeps: Examples | None = None,
-    ) -> TriggerTest:
+    ) -> Annotated[TriggerTest, TRIGGER_TEST]:
         """Evaluate a trigger without storing it, on messages, and on texts for which it should wake or sleep."""
         checked, outcome = self.long_term.try_out(trigger, as_messages(messages or []), at)
         examples, threshold = self.long_term.try_examples(trigger, wakes or [], sleeps or [], at)
@@ -354,15 +310,8 @@ class LongTermTools:
                 value = None
             case _:
                 value, why, tier, milliseconds = None, "no time was left", checked.tier, 0.0
-        return TriggerTest(
-            value=value,
-            why=why if messages else f"{why} (no messages given)",
-            tier=tier,
-            milliseconds=round(milliseconds, 2),
-            warnings=list(checked.warnings),
-            examples=[TriedExample.told(each) for each in examples],
-            threshold=threshold,
-        )
+        why = why if messages else f"{why} (no messages given)"
+        return TriggerTest(value, why, tier, milliseconds, checked.warnings, examples, threshold)
 
 
 def _context(given: str | None, recent: list[GivenMessage] | None) -> str | None:

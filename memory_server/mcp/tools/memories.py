@@ -1,28 +1,24 @@
 """The toolset `memories`."""
 
 from dataclasses import dataclass
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Literal
 
-from pydantic import AfterValidator, BeforeValidator, Field
+from pydantic import Field
 
+from memory_server.answers.answer import Answer, field, rounded
 from memory_server.domain.caller import Caller
-from memory_server.domain.memory import Filter, MemoryChange, MemoryDraft, MemoryId
+from memory_server.domain.memory import Filter, MemoryChange, MemoryDraft, MemoryId, Similar, Stored
+from memory_server.domain.ranking import Hit
 from memory_server.mcp.tool import DESTROYS, READS, WRITES, Tool
 from memory_server.mcp.tools.answers import (
-    OPTIONAL,
-    Answer,
-    Degraded,
+    DEGRADED,
+    DELETION,
+    SUPERSEDED_BY,
     Deletion,
-    MemoryAnswer,
-    Minutes,
-    OptionalNumber,
-    OptionalText,
-    SupersededBy,
-    absent,
     cut,
-    part,
+    degraded,
     refuse_both,
-    rounded,
+    to_minutes,
 )
 from memory_server.mcp.tools.fields import (
     Content,
@@ -43,138 +39,9 @@ from memory_server.mcp.tools.fields import (
     Type,
     Undo,
 )
-from memory_server.services.memories import MemoryService
+from memory_server.services.embedding_queue import Coverage
+from memory_server.services.memories import Detailed, MemoryService, Read, Statistics, Updated
 from memory_server.services.search import Found, SearchService
-
-
-def _of_memory(name: str) -> Any:
-    """A field of the memory in the object that a service returned."""
-    return part("memory", name)
-
-
-class SimilarMemory(Answer):
-    id: Annotated[int, _of_memory("id")]
-    content: Annotated[str, _of_memory("content"), AfterValidator(lambda text: cut(text, SHOWN))]
-    differs: Annotated[str, Field(exclude_if=lambda value: not value)]
-    superseded_by: SupersededBy = None
-
-
-class StoredMemory(Answer):
-    id: Annotated[int, _of_memory("id")]
-    type: Annotated[str, _of_memory("type")]
-    importance: Annotated[int, _of_memory("importance")]
-    project: Annotated[str | None, _of_memory("project")]
-    consolidated: bool
-    embedding_queued: Annotated[bool, Field(serialization_alias="embeddingQueued")]
-    similar: list[SimilarMemory]
-    maybe_supersedes: Annotated[list[int], Field(default_factory=list, exclude_if=absent)]
-
-
-class WhyFound(Answer):
-    words: Annotated[float | None, rounded(2), OPTIONAL] = None
-    meaning: Annotated[float | None, rounded(2), OPTIONAL] = None
-    decay: Annotated[float | None, rounded(2), OPTIONAL] = None
-    also: Annotated[list[str], Field(default_factory=list, exclude_if=absent)]
-    edge: OptionalText = None
-
-
-class LinkedMemory(Answer):
-    id: int
-    relation: str
-    content: str
-
-
-class ShownMemory(MemoryAnswer):
-    tags: Annotated[list[str], _of_memory("tags")]
-    project: Annotated[str | None, _of_memory("project")]
-    importance: Annotated[int, _of_memory("importance")]
-    created_at: Annotated[str, _of_memory("created_at")]
-    occurred_at: Annotated[OptionalText, _of_memory("occurred_before")] = None
-
-
-class FoundMemory(ShownMemory):
-    """A hit, in few tokens: without what is empty, usual, or the caller's own."""
-
-    content: str
-    tags: Annotated[list[str], OPTIONAL, _of_memory("tags")]
-    project: Annotated[OptionalText, _of_memory("project")] = None
-    importance: Annotated[int, Field(exclude_if=lambda value: value == USUAL), _of_memory("importance")]
-    created_at: Annotated[str, Minutes, _of_memory("created_at")]
-    occurred_at: Annotated[OptionalText, Minutes, _of_memory("occurred_before")] = None
-    part: OptionalText = None
-    score: Annotated[float, rounded(2)]
-    why: Annotated[WhyFound | None, OPTIONAL] = None
-    superseded_by: SupersededBy = None
-    linked: Annotated[list[LinkedMemory], Field(default_factory=list, exclude_if=absent)]
-
-
-class SearchResults(Answer):
-    results: Annotated[list[FoundMemory], Field(validation_alias="hits")]
-    embedder: str
-    note: OptionalText = None
-    degraded: Degraded = None
-
-    @classmethod
-    def shown(cls, found: Found, explain: bool) -> Self:
-        """Hits need not name the caller's own project; `explain` shows why each was found."""
-        answer = cls.of(found)
-        for hit in answer.results:
-            if hit.project == found.own_project:
-                hit.project = None
-            if not explain and not found.degraded:
-                hit.why = WhyFound(also=[], edge=hit.why.edge) if hit.why and hit.why.edge else None
-        return answer
-
-
-class WholeMemory(ShownMemory):
-    content: Annotated[str, _of_memory("content")]
-    metadata: Annotated[dict[str, Any], _of_memory("metadata")]
-    access_count: Annotated[int, _of_memory("access_count")]
-    updated_at: Annotated[str, _of_memory("updated_at")]
-    accessed_at: Annotated[str | None, _of_memory("accessed_at")]
-    created_by: Annotated[str | None, _of_memory("created_by")]
-    superseded_by: SupersededBy = None
-    earlier: Annotated[list[str], Field(default_factory=list, exclude_if=absent)]
-
-
-def _same(id: object) -> object:
-    return id and f"Memory {id} says the same. Delete one of the two."
-
-
-class UpdatedMemory(WholeMemory):
-    similar: Annotated[list[SimilarMemory], Field(default_factory=list, exclude_if=absent)]
-    note: Annotated[OptionalText, Field(validation_alias="same_as"), BeforeValidator(_same)] = None
-
-
-class MemoriesRead(Answer):
-    memories: Annotated[list[WholeMemory], Field(validation_alias="found")]
-    missing: list[int]
-    degraded: Degraded = None
-
-
-class DeletedMemory(Deletion):
-    restored: Annotated[WholeMemory | None, OPTIONAL] = None
-
-
-class EmbeddingStats(Answer):
-    embedder: str
-    embedded: int
-    waiting: int
-    problem: Degraded = None
-
-
-class MemoryStats(Answer):
-    total: int
-    by_type: dict[str, int]
-    by_project: dict[str, int]
-    embeddings: Annotated[EmbeddingStats, Field(validation_alias="coverage")]
-    database_bytes: Annotated[OptionalNumber, Field(validation_alias="size")] = None
-    problems: Annotated[
-        dict[str, str],
-        Field(default_factory=dict, exclude_if=lambda value: not value, validation_alias="jobs"),
-    ]
-    note: OptionalText = None
-
 
 DEFAULT_LIMIT = 10
 
@@ -183,6 +50,119 @@ USUAL = 5
 
 SHOWN = 120
 """Characters of a similar memory that are shown."""
+
+
+def _cut(text: str) -> str:
+    return cut(text, SHOWN)
+
+
+def _same(id: MemoryId) -> str:
+    return f"Memory {id} says the same. Delete one of the two."
+
+
+@dataclass(frozen=True, slots=True)
+class Reasons:
+    """Why a hit was found. The numbers are shown only on request, and where the answer is degraded."""
+
+    also: tuple[str, ...]
+    edge: str | None
+    words: float | None = None
+    meaning: float | None = None
+    decay: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """A hit; `project` is None where it is the caller's own."""
+
+    hit: Hit
+    project: str | None
+    why: Reasons | None
+
+
+@dataclass(frozen=True, slots=True)
+class Results:
+    """The results of a search, with what a reader should know of it."""
+
+    results: list[Result]
+    found: Found
+
+
+def results_of(found: Found, explain: bool) -> Results:
+    """Hits need not name the caller's own project; `explain` shows why each was found."""
+    explain |= bool(found.degraded)
+    results = []
+    for hit in found.hits:
+        why = hit.why
+        reasons = (
+            Reasons(why.also, why.edge, why.words, why.meaning, why.decay)
+            if explain
+            else Reasons((), why.edge)
+            if why.edge
+            else None
+        )
+        project = None if hit.memory.project == found.own_project else hit.memory.project
+        results.append(Result(hit, project, reasons))
+    return Results(results, found)
+
+
+SIMILAR = Answer(
+    Similar, "memory.id", field("memory.content", _cut), field("differs", usual=""), SUPERSEDED_BY
+)
+STORED = Answer(
+    Stored,
+    "memory.id memory.type memory.importance memory.project consolidated embeddingQueued=embedding_queued",
+    field("similar", SIMILAR),
+    "maybe_supersedes?",
+)
+REASONS = Answer(
+    Reasons,
+    *(field(f"{name}?", rounded) for name in ("words", "meaning", "decay")),
+    "also? edge?",
+)
+RESULT = Answer(
+    Result,
+    "hit.memory.id hit.content hit.memory.type hit.memory.tags? project?",
+    field("hit.memory.importance", usual=USUAL),
+    field("hit.memory.created_at", to_minutes),
+    field("occurred_at?=hit.memory.occurred_before", to_minutes),
+    "hit.part?",
+    field("hit.score", rounded),
+    field("why?", REASONS),
+    "hit.memory.superseded_by? hit.linked?",
+)
+"""A hit, in few tokens: without what is empty, usual, or the caller's own."""
+RESULTS = Answer(
+    Results,
+    field("results", RESULT),
+    "found.embedder found.note?",
+    field("found.degraded?", degraded),
+)
+WHOLE = (
+    "memory.id memory.content memory.type memory.tags memory.project memory.importance memory.created_at",
+    "occurred_at?=memory.occurred_before memory.metadata memory.access_count memory.updated_at",
+    "memory.accessed_at memory.created_by memory.superseded_by? earlier?",
+)
+DETAILED = Answer(Detailed, *WHOLE)
+UPDATED = Answer(Updated, *WHOLE, field("similar?", SIMILAR), field("note?=same_as", _same))
+READ = Answer(Read, field("memories=found", DETAILED), "missing", DEGRADED)
+COVERAGE = Answer(Coverage, "embedder embedded waiting", field("problem?", degraded))
+STATISTICS = Answer(
+    Statistics,
+    "total by_type by_project",
+    field("embeddings=coverage", COVERAGE),
+    "database_bytes?=size",
+    field("problems=jobs", usual={}),
+    "note?",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class DeletedMemory(Deletion):
+    restored: Detailed | None = None
+
+
+DELETED_MEMORY = Answer(DeletedMemory, *DELETION, field("restored?", DETAILED))
 
 
 @dataclass(frozen=True, slots=True)
@@ -221,7 +201,7 @@ class MemoryTools:
         ] = [],  # noqa: B006 - never changed
         *,
         caller: Caller,
-    ) -> StoredMemory:
+    ) -> Annotated[Stored, STORED]:
         """Store one piece of knowledge. If a memory of the same project and type says the same, both are merged (consolidated). `similar`: close memories and what differs (theirs → yours). `maybe_supersedes`: it may replace these; confirm with graph_connect."""
         where = caller.project.key if project is None else project
         draft = MemoryDraft(
@@ -229,7 +209,7 @@ class MemoryTools:
         )
         related, replaced = (None if id is None else MemoryId(id) for id in (related_to, supersedes))
         summarized = list(map(MemoryId, summarizes))
-        return StoredMemory.of(self.memories.store(draft, related, caller, summarized, replaced))
+        return self.memories.store(draft, related, caller, summarized, replaced)
 
     def memory_search(
         self,
@@ -249,7 +229,7 @@ class MemoryTools:
         explain: Annotated[bool, Field(description="say why")] = False,
         *,
         caller: Caller,
-    ) -> SearchResults:
+    ) -> Annotated[Results, RESULTS]:
         """Find memories by words and meaning, best first. Ask in your own words, in English or Chinese; several questions in one are answered together. score: the probability that the memory answers."""
         wanted = Filter(type, project, tuple(tags), min_importance, since, until)
         found = self.search.search(
@@ -261,11 +241,11 @@ class MemoryTools:
             likely=limit is None,
             caller=caller,
         )
-        return SearchResults.shown(found, explain)
+        return results_of(found, explain)
 
-    def memory_get(self, ids: Ids) -> MemoriesRead:
+    def memory_get(self, ids: Ids) -> Annotated[Read, READ]:
         """Read whole memories by id, with the earlier texts of those that were merged or rewritten."""
-        return MemoriesRead.of(self.memories.get([MemoryId(id) for id in ids]))
+        return self.memories.get([MemoryId(id) for id in ids])
 
     def memory_update(
         self,
@@ -278,24 +258,24 @@ class MemoryTools:
         metadata: Metadata | None = None,
         *,
         caller: Caller,
-    ) -> UpdatedMemory:
+    ) -> Annotated[Updated, UPDATED]:
         """Change the given fields of a memory. The old text is kept as history."""
-        wanted = MemoryChange(
+        change = MemoryChange(
             content, type, project, None if tags is None else tuple(tags), importance, metadata
         )
-        return UpdatedMemory.of(self.memories.update(MemoryId(id), wanted, caller))
+        return self.memories.update(MemoryId(id), change, caller)
 
     def memory_delete(
         self, id: Id, undo: Undo = False, purge: Purge = False, *, caller: Caller
-    ) -> DeletedMemory:
+    ) -> Annotated[DeletedMemory, DELETED_MEMORY]:
         """Delete a memory with its history and edges. It can be restored for 30 days; purge when the user wants it gone."""
         refuse_both(undo=undo, purge=purge)
         if undo:
-            return DeletedMemory(deleted=False, restored=WholeMemory.of(self.memories.restore(MemoryId(id))))
-        return DeletedMemory(**Deletion.told(self.memories.forget(MemoryId(id), purge, caller), purge))
+            return DeletedMemory(restored=self.memories.restore(MemoryId(id)))
+        return DeletedMemory(self.memories.forget(MemoryId(id), purge, caller))
 
     def memory_stats(
         self, project: Annotated[Project | None, Field(description="default: all")] = None, *, caller: Caller
-    ) -> MemoryStats:
+    ) -> Annotated[Statistics, STATISTICS]:
         """Count memories by type and project; report embedding coverage, database size and problems."""
-        return MemoryStats.of(self.memories.statistics(project, caller))
+        return self.memories.statistics(project, caller)

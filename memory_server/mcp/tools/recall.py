@@ -5,31 +5,26 @@ from typing import Annotated
 
 from pydantic import Field
 
+from memory_server.answers.answer import Answer, field, rounded
 from memory_server.domain.caller import Caller
-from memory_server.domain.recall import Recallable
+from memory_server.domain.recall import Found, Recallable
 from memory_server.mcp.tool import READS, Tool
-from memory_server.mcp.tools.answers import Answer, Degraded, OptionalText, part, rounded
+from memory_server.mcp.tools.answers import DEGRADED
 from memory_server.mcp.tools.fields import Project, QueryText, Since
 from memory_server.mcp.tools.message_fields import Messages, as_messages
-from memory_server.services.recall import RecallService, RecallWish
+from memory_server.services.recall import Recalled, RecallService, RecallWish
 
 MaxTokens = Annotated[int, Field(ge=100, le=8_000, strict=True)]
 
 
-class RecalledItem(Answer):
-    ref: str
-    kind: str
-    score: Annotated[float, rounded(2)]
-    why: OptionalText = None
-
-
-class Recollection(Answer):
-    answer: Annotated[str, part("answer", "text")]
-    items: Annotated[list[RecalledItem], part("answer", "items")]
-    tokens: Annotated[int, part("answer", "tokens")]
-    left_out: Annotated[dict[str, int], part("answer", "left_out")]
-    note: OptionalText = None
-    degraded: Degraded = None
+ITEM = Answer(Found, "ref kind", field("score", rounded), "why?")
+RECALLED = Answer(
+    Recalled,
+    "answer=answer.text",
+    field("answer.items", ITEM),
+    "answer.tokens answer.left_out note?",
+    DEGRADED,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,8 +49,7 @@ class RecallTools:
         until: Since | None = None,
         *,
         caller: Caller,
-    ) -> Recollection:
+    ) -> Annotated[Recalled, RECALLED]:
         """Ask everything that is stored one question. Answers in sentences, best first, each with date and handle: [m42] memory, [f key] fact, [t7] turn, [s3] short-term memory, [w name] prompt whose trigger holds for `messages`."""
         wish = RecallWish(frozenset(kinds or Recallable), project, since, until)
-        found = self.recalls.recall(query, as_messages(messages or []), max_tokens, wish, caller)
-        return Recollection.of(found)
+        return self.recalls.recall(query, as_messages(messages or []), max_tokens, wish, caller)

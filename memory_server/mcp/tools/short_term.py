@@ -1,26 +1,16 @@
 """The toolset `short_term`."""
 
 from dataclasses import dataclass
-from typing import Annotated, Self
+from typing import Annotated
 
 from pydantic import BeforeValidator, Field, WithJsonSchema
 
+from memory_server.answers.answer import Answer, field, made, rounded
 from memory_server.domain.caller import Caller
-from memory_server.domain.short_term import Tier
+from memory_server.domain.short_term import Recollection, ShortTermId, Tier
 from memory_server.language.pattern import Pattern, parse
 from memory_server.mcp.tool import DESTROYS, READS, WRITES, Tool
-from memory_server.mcp.tools.answers import (
-    OPTIONAL,
-    Answer,
-    Degraded,
-    OptionalNumber,
-    OptionalText,
-    also_in,
-    degraded,
-    elsewhere,
-    refuse_both,
-    shortened,
-)
+from memory_server.mcp.tools.answers import also_in, degraded, elsewhere, refuse_both, shortened
 from memory_server.mcp.tools.fields import Purge, Undo
 from memory_server.mcp.tools.message_fields import (
     Conversation,
@@ -29,7 +19,15 @@ from memory_server.mcp.tools.message_fields import (
     RoleWeights,
     as_messages,
 )
-from memory_server.services.short_term import Matching, Recalled, ShortTermService
+from memory_server.services.short_term import (
+    Added,
+    Cleaned,
+    Matching,
+    Recalled,
+    ShortTermService,
+    Statistics,
+)
+from memory_server.storage.short_term import Totals
 
 SHOWN = 1_500
 """Characters of a memory that an answer shows: a memory may have a hundred times as many."""
@@ -62,92 +60,99 @@ GivenPattern = Annotated[
 ]
 
 
-class AddedMemory(Answer):
-    id: int
-    keywords: list[str]
+def _keywords(added: Added) -> list[str]:
+    return [keyword.form for keyword in added.keywords[:LISTED]]
 
 
-class Parts(Answer):
-    """relevance = words - age + score."""
-
-    words: float
-    age: float
-    score: float
+def _short(text: str) -> str:
+    return shortened(text, SHOWN)
 
 
-class RecalledMemory(Answer):
-    id: int
+def _minus(number: float) -> float:
+    return round(-number, 2)
+
+
+def _shared(words: list[str]) -> list[str] | None:
+    return words or None
+
+
+ADDED = Answer(Added, "id", made("keywords", _keywords))
+PARTS = Answer(Recollection, field("words", rounded), field("age=penalty", _minus), field("score", rounded))
+"""relevance = words - age + score."""
+RECALLED = Answer(
+    Recalled,
+    "memory.id",
+    field("memory.text", _short),
+    "memory.said_at",
+    field("tier", Tier),
+    field("parts.relevance", rounded),
+    field("parts", PARTS),
+    field("shared?=words", _shared),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class RecalledMemories:
+    top: list[Recalled]
+    next: list[Recalled]
+    flashback: list[Recalled]
+    too_recent: int
+    note: str | None
+    degraded: str | None
+
+
+RECALLED_MEMORIES = Answer(
+    RecalledMemories,
+    *(field(tier.value, RECALLED) for tier in Tier),
+    field("too_recent?", usual=0),
+    "note? degraded?",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class MatchingMemory:
+    id: ShortTermId
     text: str
-    said_at: str
-    tier: Tier
-    relevance: float
-    parts: Parts
-    shared: Annotated[list[str] | None, OPTIONAL] = None
-
-    @classmethod
-    def of(cls, recalled: Recalled) -> Self:
-        parts = recalled.parts
-        return cls(
-            id=recalled.memory.id,
-            text=shortened(recalled.memory.text, SHOWN),
-            said_at=recalled.memory.said_at,
-            tier=recalled.tier,
-            relevance=round(parts.relevance, 2),
-            parts=Parts(
-                words=round(parts.words, 2), age=round(-parts.penalty, 2), score=round(parts.score, 2)
-            ),
-            shared=recalled.words,
-        )
 
 
-class RecalledMemories(Answer):
-    top: list[RecalledMemory]
-    next: list[RecalledMemory]
-    flashback: list[RecalledMemory]
-    too_recent: OptionalNumber = None
-    note: OptionalText = None
-    degraded: Degraded = None
+@dataclass(frozen=True, slots=True)
+class DeletedShortTerm:
+    deleted: int = 0
+    undo_until: str | None = None
+    purged: int | None = None
+    restored: int | None = None
+    note: str | None = None
+    would_delete: int | None = None
+    matching: list[MatchingMemory] | None = None
+    degraded: str | None = None
 
 
-class MatchingMemory(Answer):
-    id: int
-    text: str
+SCORES = Answer(Totals, field("average=average_score", rounded), "lowest=lowest_score highest=highest_score")
 
 
-class DeletedShortTerm(Answer):
-    deleted: int
-    undo_until: OptionalText = None
-    purged: OptionalNumber = None
-    restored: OptionalNumber = None
-    note: OptionalText = None
-    would_delete: OptionalNumber = None
-    matching: Annotated[list[MatchingMemory] | None, OPTIONAL] = None
-    degraded: Degraded = None
+def _removed(shown: "ShownStatistics") -> int:
+    return shown.statistics.cleanups.removed if shown.statistics.cleanups else 0
 
 
-class Scores(Answer):
-    average: float
-    lowest: float
-    highest: float
+@dataclass(frozen=True, slots=True)
+class ShownStatistics:
+    """`by_conversation` is None where one conversation is asked for."""
+
+    statistics: Statistics
+    by_conversation: dict[str, int] | None
 
 
-class ShortTermStats(Answer):
-    memories: int
-    conversations: int
-    oldest: str | None
-    newest: str | None
-    scores: Scores
-    removed_by_cleanups: int
-    last_cleanup: str | None
-    by_conversation: Annotated[dict[str, int] | None, OPTIONAL] = None
+STATISTICS = Answer(
+    ShownStatistics,
+    *(f"statistics.totals.{name}" for name in ("memories", "conversations", "oldest", "newest")),
+    field("scores=statistics.totals", SCORES),
+    made("removed_by_cleanups", _removed),
+    "last_cleanup=statistics.cleanups.last by_conversation?",
+)
 
 
-class Cleanup(Answer):
-    removed: int
-    kept: int
-
-
-class Frequent(Answer):
+@dataclass(frozen=True, slots=True)
+class Frequent:
     conversation_id: str | None
     memories: int
 
@@ -175,10 +180,9 @@ class ShortTermTools:
         role_weights: RoleWeights = None,
         *,
         caller: Caller,
-    ) -> AddedMemory:
+    ) -> Annotated[Added, ADDED]:
         """Store the latest messages of a conversation. They are found again by their keywords and lose relevance with time."""
-        added = self.short_term.add(as_messages(messages), conversation_id, role_weights or {}, caller)
-        return AddedMemory(id=added.id, keywords=[keyword.form for keyword in added.keywords[:LISTED]])
+        return self.short_term.add(as_messages(messages), conversation_id, role_weights or {}, caller)
 
     def search_short_term_memories(
         self,
@@ -187,17 +191,16 @@ class ShortTermTools:
         role_weights: RoleWeights = None,
         *,
         caller: Caller,
-    ) -> RecalledMemories:
+    ) -> Annotated[RecalledMemories, RECALLED_MEMORIES]:
         """Find earlier messages of this conversation that share keywords with the latest ones (top, next), plus random older ones (flashback). Excludes the last 20 minutes."""
-        found = self.short_term.search(
+        recall = self.short_term.search(
             as_messages(recent_messages), conversation_id, role_weights or {}, caller
         )
-        answers = [RecalledMemory.of(each) for each in found.memories]
         return RecalledMemories(
-            **{tier.value: [each for each in answers if each.tier is tier] for tier in Tier},
-            too_recent=found.too_recent or None,
-            note=elsewhere(found.elsewhere),
-            degraded=degraded(found.degraded),
+            **{tier.value: [memory for memory in recall.memories if memory.tier is tier] for tier in Tier},
+            too_recent=recall.too_recent,
+            note=elsewhere(recall.elsewhere),
+            degraded=degraded(recall.degraded),
         )
 
     def delete_short_term_memories(
@@ -214,58 +217,42 @@ class ShortTermTools:
         refuse_both(undo=undo, purge=purge)
         refuse_both(undo=undo, dry_run=dry_run)
         if undo:
-            return DeletedShortTerm(
-                deleted=0, restored=self.short_term.restore(pattern, conversation_id, caller)
-            )
+            return DeletedShortTerm(restored=self.short_term.restore(pattern, conversation_id, caller))
         if dry_run:
-            found = self.short_term.matching(pattern, conversation_id, caller)
-            excerpts = [
-                MatchingMemory(id=id, text=shortened(text, EXCERPT)) for id, text in found.memories[:LISTED]
-            ]
+            matching = self.short_term.matching(pattern, conversation_id, caller)
             return DeletedShortTerm(
-                deleted=0,
-                note=_why_none(found),
-                would_delete=len(found.memories),
-                matching=excerpts,
-                degraded=degraded(found.degraded),
+                note=_why_none(matching),
+                would_delete=len(matching.memories),
+                matching=[
+                    MatchingMemory(id, shortened(text, EXCERPT)) for id, text in matching.memories[:LISTED]
+                ],
+                degraded=degraded(matching.degraded),
             )
-        found, forgotten = self.short_term.delete(pattern, conversation_id, purge, caller)
+        matching, forgotten = self.short_term.delete(pattern, conversation_id, purge, caller)
         return DeletedShortTerm(
             deleted=0 if purge else forgotten.number,
             undo_until=forgotten.undo_until,
             purged=forgotten.number if purge else None,
-            note=also_in(forgotten) if forgotten.number else _why_none(found),
-            degraded=degraded(found.degraded),
+            note=also_in(forgotten) if forgotten.number else _why_none(matching),
+            degraded=degraded(matching.degraded),
         )
 
-    def get_memory_stats(self, conversation_id: Conversation | None = None) -> ShortTermStats:
+    def get_memory_stats(
+        self, conversation_id: Conversation | None = None
+    ) -> Annotated[ShownStatistics, STATISTICS]:
         """Number, age and scores of short-term memories."""
-        found = self.short_term.statistics(conversation_id)
-        totals, cleanups = found.totals, found.cleanups
-        return ShortTermStats(
-            memories=totals.memories,
-            conversations=totals.conversations,
-            oldest=totals.oldest,
-            newest=totals.newest,
-            scores=Scores(
-                average=round(totals.average_score, 2),
-                lowest=totals.lowest_score,
-                highest=totals.highest_score,
-            ),
-            removed_by_cleanups=cleanups.removed if cleanups else 0,
-            last_cleanup=cleanups.last if cleanups else None,
-            by_conversation=None if conversation_id else dict(found.by_conversation),
-        )
+        statistics = self.short_term.statistics(conversation_id)
+        return ShownStatistics(statistics, None if conversation_id else dict(statistics.by_conversation))
 
-    def cleanup_memories(self, conversation_id: Conversation | None = None) -> Cleanup:
+    def cleanup_memories(self, conversation_id: Conversation | None = None) -> Cleaned:
         """Remove short-term memories that are old or faded. The server does so daily by itself."""
-        return Cleanup.of(self.short_term.clean_up(conversation_id))
+        return self.short_term.clean_up(conversation_id)
 
     def get_frequent_conversation(self) -> Frequent:
         """Return the id of the conversation with the most short-term memories."""
         name, memories = self.short_term.largest() or (None, 0)
-        return Frequent(conversation_id=name, memories=memories)
+        return Frequent(name, memories)
 
 
-def _why_none(found: Matching) -> str | None:
-    return None if found.memories else elsewhere(found.elsewhere) or NO_MATCH
+def _why_none(matching: Matching) -> str | None:
+    return None if matching.memories else elsewhere(matching.elsewhere) or NO_MATCH

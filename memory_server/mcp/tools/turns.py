@@ -5,19 +5,14 @@ from typing import Annotated, Any
 
 from pydantic import AfterValidator, Field, ValidatorFunctionWrapHandler, WrapValidator
 
+from memory_server.answers.answer import Answer, field, made, rounded
 from memory_server.domain.caller import Caller
+from memory_server.domain.fact import Fact
 from memory_server.domain.turn import Turn, TurnDraft
+from memory_server.errors import Problem
 from memory_server.mcp.tool import DESTROYS, READS, WRITES, Tool
-from memory_server.mcp.tools.answers import (
-    Answer,
-    Degraded,
-    Deletion,
-    OptionalNumber,
-    OptionalText,
-    degraded,
-    refuse_both,
-)
-from memory_server.mcp.tools.fact_answers import FactRead
+from memory_server.mcp.tools.answers import DEGRADED, DELETION, Deletion, refuse_both
+from memory_server.mcp.tools.fact_answers import LISTED_FACT
 from memory_server.mcp.tools.fact_fields import Key, Value
 from memory_server.mcp.tools.fields import (
     OBJECT,
@@ -48,43 +43,46 @@ def _distinct(given: Any, validated: ValidatorFunctionWrapHandler) -> Any:
 Facts = Annotated[dict[Key, Value], Field(max_length=50), WrapValidator(_distinct), OBJECT]
 
 
-class Registered(Answer):
+@dataclass(frozen=True, slots=True)
+class Registered:
     id: int
 
 
-class RecalledTurn(Answer):
-    id: int
-    message: str
-    summary: str
-    project: OptionalText = None
-    created_at: str
-    occurred_at: OptionalText = None
-    created_by: str | None
+@dataclass(frozen=True, slots=True)
+class ScoredTurn:
+    turn: Turn
     score: float
 
-    @classmethod
-    def with_score(cls, turn: Turn, score: float) -> "RecalledTurn":
-        return cls(
-            id=turn.id,
-            message=turn.message,
-            summary=turn.summary,
-            project=turn.project or None,
-            created_at=turn.created_at,
-            occurred_at=None if turn.occurred_at == turn.created_at else turn.occurred_at,
-            created_by=turn.created_by,
-            score=round(score, 2),
-        )
+
+@dataclass(frozen=True, slots=True)
+class Retrieved:
+    memories: list[ScoredTurn]
+    facts: list[Fact]
+    degraded: tuple[Problem, ...]
+    note: str | None
 
 
+@dataclass(frozen=True, slots=True)
 class DeletedTurn(Deletion):
-    restored: OptionalNumber = None
+    restored: int | None = None
 
 
-class Retrieved(Answer):
-    memories: list[RecalledTurn]
-    facts: list[FactRead]
-    note: OptionalText = None
-    degraded: Degraded = None
+def _occurred_before(scored: ScoredTurn) -> str | None:
+    turn = scored.turn
+    return None if turn.occurred_at == turn.created_at else turn.occurred_at
+
+
+SCORED_TURN = Answer(
+    ScoredTurn,
+    "turn.id turn.message turn.summary",
+    field("turn.project?", usual=""),
+    "turn.created_at",
+    made("occurred_at?", _occurred_before),
+    "turn.created_by",
+    field("score", rounded),
+)
+RETRIEVED = Answer(Retrieved, field("memories", SCORED_TURN), field("facts", LISTED_FACT), "note?", DEGRADED)
+DELETED_TURN = Answer(DeletedTurn, *DELETION, "restored?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +110,7 @@ class TurnTools:
     ) -> Registered:
         """Store one turn of the conversation, with a summary and the facts in it (an object of key: value)."""
         turn = TurnDraft(message, summary, occurred_at, session)
-        return Registered(id=self.turns.register(turn, facts or {}, caller))
+        return Registered(self.turns.register(turn, facts or {}, caller))
 
     def retrieve_memories(
         self,
@@ -123,21 +121,17 @@ class TurnTools:
         ] = None,
         *,
         caller: Caller,
-    ) -> Retrieved:
+    ) -> Annotated[Retrieved, RETRIEVED]:
         """Find earlier turns by words and meaning, best first, and facts whose key or value contains words of the query."""
-        found = self.turns.retrieve(query, limit, caller, project)
-        return Retrieved(
-            memories=[RecalledTurn.with_score(turn, score) for turn, score in found.turns],
-            facts=[FactRead.listed(fact) for fact in found.facts],
-            note=found.note,
-            degraded=degraded(found.degraded),
-        )
+        recalled = self.turns.retrieve(query, limit, caller, project)
+        turns = [ScoredTurn(*scored) for scored in recalled.turns]
+        return Retrieved(turns, recalled.facts, recalled.degraded, recalled.note)
 
     def delete_turn(
         self, id: TurnId, undo: Undo = False, purge: Purge = False, *, caller: Caller
-    ) -> DeletedTurn:
+    ) -> Annotated[DeletedTurn, DELETED_TURN]:
         """Delete a turn; its facts stay. It can be restored for 30 days; purge erases it."""
         refuse_both(undo=undo, purge=purge)
         if undo:
-            return DeletedTurn(deleted=False, restored=self.turns.restore(id).id)
-        return DeletedTurn(**Deletion.told(self.turns.forget(id, purge, caller), purge))
+            return DeletedTurn(restored=self.turns.restore(id).id)
+        return DeletedTurn(self.turns.forget(id, purge, caller))

@@ -13,6 +13,7 @@ item twice.
 import argparse
 import dataclasses
 import importlib
+import json
 import re
 import sys
 from collections import defaultdict
@@ -39,8 +40,8 @@ from memory_server.domain.turn import TurnDraft  # noqa: E402
 from memory_server.embedding.bundled import BundledEmbedder  # noqa: E402
 from memory_server.language import dates  # noqa: E402
 from memory_server.language.text import fold  # noqa: E402
-from memory_server.mcp.tools.memories import FoundMemory  # noqa: E402
-from memory_server.mcp.tools.recall import Recollection  # noqa: E402
+from memory_server.mcp.tools.memories import RESULT, results_of  # noqa: E402
+from memory_server.mcp.tools.recall import RECALLED  # noqa: E402
 from memory_server.project import Project  # noqa: E402
 from memory_server.services.recall import Recalled, RecallService, RecallWish  # noqa: E402
 from quality import data, own, selection  # noqa: E402
@@ -68,6 +69,10 @@ class Result:
     found: dict[int, float]
     filled: float = 0.0
     twice: bool = False
+
+
+def _json(answer: dict[str, Any]) -> str:
+    return json.dumps(answer, ensure_ascii=False, separators=(",", ":"))
 
 
 def _tokens(text: str) -> int:
@@ -139,7 +144,7 @@ def _whole(store: Store, question: Question, service: RecallService, handles: di
     everything = _find(service, question, frozenset(Recallable))
     for limit in TOKENS:
         answer = recall.compose(question.text, [], everything, limit)
-        said = Recollection.of(Recalled(answer, None, ())).model_dump_json()
+        said = _json(RECALLED.of(Recalled(answer, None, ())))
         refs = [item.ref for item in answer.items]
         found[limit] = _share(question, [handles[ref] for ref in refs])
         filled = max(filled, _tokens(said) / limit)
@@ -173,13 +178,13 @@ def searched(store: Store, embedder: RememberedEmbedder) -> Iterator[Result]:
                 continue
             if question.asked_at:
                 set_clock(question.asked_at)
-            hits = search.search(question.text[:LONGEST_QUESTION], Filter(), 50, "hybrid").hits
-            costs = list(
-                accumulate((_tokens(FoundMemory.of(hit).model_dump_json()) + 1 for hit in hits), initial=15)
-            )[1:]
+            hits = results_of(
+                search.search(question.text[:LONGEST_QUESTION], Filter(), 50, "hybrid"), True
+            ).results
+            costs = list(accumulate((_tokens(_json(RESULT.of(hit))) + 1 for hit in hits), initial=15))[1:]
             found = {}
             for limit in TOKENS:
-                ids = [hit.memory.id for hit, cost in zip(hits, costs, strict=True) if cost <= limit]
+                ids = [hit.hit.memory.id for hit, cost in zip(hits, costs, strict=True) if cost <= limit]
                 found[limit] = _share(question, [name for id in ids for name in names[id]])
             yield Result(store.set, "one kind", found)
 

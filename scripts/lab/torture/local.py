@@ -107,7 +107,7 @@ class Local:
         if found._declared.wants_caller:
             given["caller"] = self._caller
         try:
-            content: dict[str, Any] = found.fn(**given).model_dump(mode="json", by_alias=True)
+            content = found.said(found.fn(**given))
         except MemoryServerError as error:
             return str(error)
         return content
