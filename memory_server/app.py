@@ -17,7 +17,6 @@ from memory_server.errors import Mend, Unavailable, Written
 from memory_server.nlp.jieba import JiebaSegmenter
 from memory_server.nlp.keywords import JiebaKeywords
 from memory_server.reader import clock
-from memory_server.services import copying
 from memory_server.services.background import Background, Job
 from memory_server.services.by_meaning import ByMeaning
 from memory_server.services.calls import CallService
@@ -27,18 +26,15 @@ from memory_server.services.dictionary import DictionaryService
 from memory_server.services.digests import DigestService
 from memory_server.services.embedding_queue import EmbeddingQueue
 from memory_server.services.erasure import ErasureService
-from memory_server.services.exporting import ExportService
 from memory_server.services.facts import FactService
 from memory_server.services.forgetting import ForgettingService
 from memory_server.services.graph import GraphService
 from memory_server.services.health import HealthService
-from memory_server.services.importing import ImportService
 from memory_server.services.injections import InjectionService
 from memory_server.services.learning import Learning, LearningService
 from memory_server.services.long_term import LongTermService
 from memory_server.services.looking import LookService
 from memory_server.services.memories import MemoryService
-from memory_server.services.merging import MergeService
 from memory_server.services.nearness import Nearness
 from memory_server.services.projects import ProjectService
 from memory_server.services.questions import QuestionService
@@ -56,6 +52,10 @@ from memory_server.settings import Settings
 from memory_server.sqlite import temporary
 from memory_server.sqlite.database import Database as File
 from memory_server.storage.database import Database
+from memory_server.transfer import copying
+from memory_server.transfer.exporting import ExportService
+from memory_server.transfer.importing import ImportService
+from memory_server.transfer.merging import MergeService
 from memory_server.triggers import TriggerEngine
 from memory_server.triggers.lazy import LazyEngine
 

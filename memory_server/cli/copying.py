@@ -50,7 +50,7 @@ def copy_command(settings: Settings, source: Where, target: Where) -> None:  # n
     SOURCE may be in use: the copy is of one moment. TARGET must be a file that is not there yet, or an empty tenant. It
     can be used when both are equal, row by row. What was broken off goes on when the command is repeated.
     """
-    from memory_server.services import copying
+    from memory_server.transfer import copying
 
     if isinstance(source, Path) and isinstance(target, Path):
         raise Invalid("Both are files. A copy of a file is made by: memory-server backup")

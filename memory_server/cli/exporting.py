@@ -21,9 +21,9 @@ from memory_server.domain.exchange.records import Header
 from memory_server.errors import Invalid
 from memory_server.importing import own
 from memory_server.importing.opened import Opened
-from memory_server.services.exporting import Export
 from memory_server.settings import Settings
 from memory_server.sqlite import temporary
+from memory_server.transfer.exporting import Export
 
 _MARK = "\n<!-- Written by memory-server export. -->\n"
 """How a page in a file ends: by it a later export knows that nobody has written to the page since."""

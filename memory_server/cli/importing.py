@@ -17,7 +17,7 @@ from memory_server.sqlite import temporary
 
 if TYPE_CHECKING:
     from memory_server.app import Services
-    from memory_server.services.importing import Imported
+    from memory_server.transfer.importing import Imported
 
 TITLE = "a database of memory-server"
 
@@ -51,7 +51,7 @@ def import_command(
     """
     from memory_server.cli import summary
     from memory_server.importing.formats import recognised
-    from memory_server.services.importing import Source
+    from memory_server.transfer.importing import Source
 
     sources = [(path, *recognised(path, form)) for path in paths]
     caller = Caller(project=settings.here)

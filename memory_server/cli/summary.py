@@ -1,8 +1,8 @@
 """Sums up an import or a merge, for people and as JSON."""
 
 from memory_server.language.text import visible
-from memory_server.services.importing import Imported
-from memory_server.services.taking.run import Outcome
+from memory_server.transfer.importing import Imported
+from memory_server.transfer.taking.run import Outcome
 
 SHOWN = 20
 """Lines of each list for people; `--json` has all."""

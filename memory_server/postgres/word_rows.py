@@ -1,6 +1,7 @@
 """Writes the rows of the word indexes, together with each text; in SQLite triggers do this."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from typing import Any
 
 from psycopg.types.json import Jsonb
 
@@ -24,6 +25,19 @@ def memory(tenant: int, id: int, content: str, tags: str) -> Iterator[tuple[int,
 def fact(tenant: int, key: str, value: str) -> Terms:
     """Return the terms of a fact; `value` is JSON."""
     return terms.terms(tenant, key, terms.fact_text(value))
+
+
+def write(tx: Tx, table: str, id: int, row: Mapping[str, Any]) -> None:
+    """Index a row anew that has got new texts, where its table has an index."""
+    match table, row:
+        case "memories", {"content": content, "tags": tags}:
+            write_memory(tx, id, content, tags)
+        case "facts", {"key": key, "value": value}:
+            write_fact(tx, id, key, value)
+        case "turns", {"summary": summary, "message": message}:
+            write_turn(tx, id, summary, message)
+        case "short_term_memories", {"text": text}:
+            write_short_term(tx, id, text)
 
 
 def write_memory(tx: Tx, id: int, content: str, tags: str) -> None:

@@ -1,6 +1,7 @@
 """The columns of every table, declared once: copies, health checks, exports, imports and the trash follow from them."""
 
 from dataclasses import dataclass
+from functools import cache
 from typing import Any, Final
 
 VECTOR: Final = "vector"
@@ -183,3 +184,9 @@ TABLES: Final = (
 change it."""
 
 BY_NAME: Final = {declared.name: declared for declared in TABLES}
+
+
+@cache
+def listed(columns: tuple[str, ...], alias: str = "") -> str:
+    """Return columns for a statement, such as `m."name", m."trigger"`: quoted, since `trigger` is a word of SQL."""
+    return ", ".join(f'{alias and alias + "."}"{column}"' for column in columns)

@@ -1,7 +1,7 @@
 """Who changed what, what was deleted, and where things come from."""
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, Final, Protocol
 
@@ -9,7 +9,6 @@ from memory_server.domain.caller import Caller
 from memory_server.domain.change import Action, Change, ChangeFilter, ChangeId
 from memory_server.domain.change import Kind as Changeable
 from memory_server.domain.change import Origin as Table
-from memory_server.domain.exchange.records import Origin
 from memory_server.domain.forgetting import Kind
 from memory_server.domain.long_term import LongTermChange, LongTermId, LongTermMemory
 from memory_server.domain.memory import Memory, MemoryDraft, MemoryId, MemoryType
@@ -208,30 +207,4 @@ class Timeline(Protocol):
     def counts(self, since: str) -> list[tuple[str, str, Happened, int]]:
         """Day (YYYY-MM-DD, local), project ('' is none), what, how many; from a moment on. Only the last recall of each
         memory is known, so an earlier one is not counted."""
-        ...
-
-
-class Origins(Protocol):
-    """The table `origins`: from where an imported item comes, and by which ids it is known in other databases."""
-
-    def find(self, kind: str, source: str, id: str) -> tuple[int, str] | None:
-        """The item that is known by an id of a source, and the digest that it had; it may lie in the trash."""
-        ...
-
-    def find_own(self, kind: str, id: str) -> int | None:
-        """The item with an own id, in its table or in the trash: one that was taken over, or that was made here."""
-        ...
-
-    def own_ids_of(self, kind: str, id: int) -> list[str]: ...
-
-
-class WritableOrigins(Origins, Protocol):
-    """The same in a transaction that writes."""
-
-    def insert(self, kind: str, id: int, origins: Iterable[Origin]) -> None:
-        """Remember from where an item comes. An id that is known already leads to this item from now on."""
-        ...
-
-    def keep_own(self, kind: str, id: int, created_at: str, ids: Sequence[str]) -> None:
-        """Remember the own ids of an item, unless its row says the same."""
         ...

@@ -15,27 +15,18 @@ if TYPE_CHECKING:
     from memory_server.storage.edges import Edges, WritableEdges
     from memory_server.storage.exchange import (
         ExchangedVectors,
-        Exported,
-        ExportedFacts,
-        ExportedProjects,
-        Learnt,
-        Taken,
-        TakenFacts,
+        WholeRows,
         WritableExchangedVectors,
-        WritableLearnt,
-        WritableTaken,
-        WritableTakenFacts,
+        WritableWholeRows,
     )
     from memory_server.storage.facts import FactHistory, Facts, LeadingFacts, WritableFacts
     from memory_server.storage.health import Health
     from memory_server.storage.history import (
         Changes,
         Log,
-        Origins,
         Timeline,
         Trash,
         WritableChanges,
-        WritableOrigins,
         WritableTrash,
     )
     from memory_server.storage.long_term import LongTerm, WritableLongTerm
@@ -144,9 +135,6 @@ class Tx:
     embeddings: "Table[Embeddings]" = Table()
     erasures: "Table[Erasures]" = Table()
     exchanged_vectors: "Table[ExchangedVectors]" = Table()
-    exported: "Table[Exported]" = Table()
-    exported_facts: "Table[ExportedFacts]" = Table()
-    exported_projects: "Table[ExportedProjects]" = Table()
     fact_history: "Table[FactHistory]" = Table()
     facts: "Table[Facts]" = Table()
     health: "Table[Health]" = Table()
@@ -155,7 +143,6 @@ class Tx:
     job_problems: "Table[JobProblems]" = Table()
     joined_projects: "Table[JoinedProjects]" = Table()
     leading_facts: "Table[LeadingFacts]" = Table()
-    learnt: "Table[Learnt]" = Table()
     log: "Table[Log]" = Table()
     long_term: "Table[LongTerm]" = Table()
     memories: "Table[Memories]" = Table()
@@ -163,19 +150,17 @@ class Tx:
     memory_uses: "Table[MemoryUses]" = Table()
     newest: "Table[Newest]" = Table()
     open_questions: "Table[OpenQuestions]" = Table()
-    origins: "Table[Origins]" = Table()
     peers: "Table[Peers]" = Table()
     projects: "Table[Projects]" = Table()
     server_days: "Table[ServerDays]" = Table()
     short_term: "Table[ShortTerm]" = Table()
     standing: "Table[Standing]" = Table()
-    taken: "Table[Taken]" = Table()
-    taken_facts: "Table[TakenFacts]" = Table()
     timeline: "Table[Timeline]" = Table()
     tokens: "Table[Tokens]" = Table()
     trash: "Table[Trash]" = Table()
     turns: "Table[Turns]" = Table()
     wakes: "Table[Wakes]" = Table()
+    whole_rows: "Table[WholeRows]" = Table()
     word_hits: "Table[WordHits]" = Table()
     words: "Table[Words]" = Table()
     written: "Table[Written]" = Table()
@@ -197,22 +182,19 @@ class WriteTx(Tx):
     hook_injections: "Table[WritableHookInjections]" = Table()
     job_problems: "Table[WritableJobProblems]" = Table()
     joined_projects: "Table[WritableJoinedProjects]" = Table()
-    learnt: "Table[WritableLearnt]" = Table()
     long_term: "Table[WritableLongTerm]" = Table()
     memories: "Table[WritableMemories]" = Table()
     memory_counts: "Table[WritableMemoryCounts]" = Table()
     memory_uses: "Table[WritableMemoryUses]" = Table()
     open_questions: "Table[WritableOpenQuestions]" = Table()
-    origins: "Table[WritableOrigins]" = Table()
     projects: "Table[WritableProjects]" = Table()
     server_days: "Table[WritableServerDays]" = Table()
     short_term: "Table[WritableShortTerm]" = Table()
-    taken: "Table[WritableTaken]" = Table()
-    taken_facts: "Table[WritableTakenFacts]" = Table()
     tokens: "Table[WritableTokens]" = Table()
     trash: "Table[WritableTrash]" = Table()
     turns: "Table[WritableTurns]" = Table()
     wakes: "Table[WritableWakes]" = Table()
+    whole_rows: "Table[WritableWholeRows]" = Table()
 
 
 def table_names() -> list[str]:

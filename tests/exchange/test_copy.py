@@ -19,9 +19,9 @@ from memory_server import stores
 from memory_server.errors import Conflict, Unavailable
 from memory_server.postgres.database import Database
 from memory_server.reader import clock
-from memory_server.services import copying
 from memory_server.sqlite.filling import ENDING
 from memory_server.storage.columns import TABLES
+from memory_server.transfer import copying
 from memory_server.where import Postgres
 from tests.conftest import ROOT
 from tests.exchange.conftest import Run
@@ -137,7 +137,7 @@ def fill(path: Path, number: int) -> None:
 STOPS_HALF_WAY = """
 import os, signal, sys
 from memory_server.__main__ import main
-from memory_server.services import copying
+from memory_server.transfer import copying
 
 def tell(run, rows, now=copying._Run._tell):
     now(run, rows)

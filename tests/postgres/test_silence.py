@@ -16,8 +16,8 @@ from memory_server.errors import Mend, Unavailable
 from memory_server.postgres import connections
 from memory_server.postgres.database import CONNECTIONS, Database
 from memory_server.postgres.filling import Filling
-from memory_server.services import copying
 from memory_server.settings import Settings
+from memory_server.transfer import copying
 from memory_server.where import Postgres
 from tests.conftest import Clock, until
 from tests.postgres.proxy import Proxy

@@ -18,13 +18,13 @@ from memory_server.domain.embedding import Embedded
 from memory_server.domain.memory import Filter
 from memory_server.domain.token import TokenDraft
 from memory_server.services.embedding_queue import Meaning
-from memory_server.services.importing import Source
 from memory_server.services.tokens import TokenService
 from memory_server.settings import Settings
 from memory_server.sqlite import candidates, sign_bits
 from memory_server.sqlite.embeddings import Embeddings
 from memory_server.storage import peers
 from memory_server.storage.vectors import Effort
+from memory_server.transfer.importing import Source
 from tests.conftest import eventually, file_of
 from tests.rights.conftest import PEOPLE, Team
 from tests.rights.prey import HUNT, call, fill, told

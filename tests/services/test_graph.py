@@ -24,6 +24,7 @@ from memory_server.services.memories import MemoryService
 from memory_server.services.search import SearchService
 from memory_server.storage.database import Database
 from memory_server.storage.tx import WriteTx
+from memory_server.transfer import writing
 from tests.conftest import Clock, file_of, rounds
 
 networkx: Any = importlib.import_module("networkx")
@@ -271,7 +272,7 @@ def written(database: Database, case: Case) -> tuple[GraphService, Case]:
         for source, target, relation, strength, since, until in case.edges:
             to = None if until is None else moment(until)
             record = EdgeRecord("", "", relation.value, strength, moment(since), to)
-            tx.taken.insert_edge(ids[source - 1], ids[target - 1], record)
+            writing.insert_edge(tx, ids[source - 1], ids[target - 1], record)
     edges = [
         (ids[source - 1], ids[target - 1], relation, strength, since, until)
         for source, target, relation, strength, since, until in case.edges

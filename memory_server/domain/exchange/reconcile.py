@@ -9,6 +9,7 @@ from dataclasses import asdict, replace
 from typing import TypeVar
 
 from memory_server.domain.exchange.records import (
+    ConversationRecord,
     Earlier,
     EdgeRecord,
     FactRecord,
@@ -164,6 +165,16 @@ def questions(left: QuestionRecord, right: QuestionRecord) -> QuestionRecord:
         asked_again_at=_later(
             _later(left.asked_again_at, right.asked_again_at), again if again > first else None
         ),
+    )
+
+
+def conversations(left: ConversationRecord, right: ConversationRecord) -> ConversationRecord:
+    """The conversation is as old as the older and as clean as the cleaner."""
+    return replace(
+        left,
+        created_at=min(left.created_at, right.created_at),
+        cleaned_at=max(left.cleaned_at, right.cleaned_at),
+        removed=max(left.removed, right.removed),
     )
 
 

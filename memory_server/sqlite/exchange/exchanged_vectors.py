@@ -6,7 +6,6 @@ from dataclasses import asdict, dataclass, fields
 
 from memory_server.domain.embedding import Embedded, Space
 from memory_server.domain.exchange.records import SpaceRecord
-from memory_server.sqlite import origins
 from memory_server.sqlite.embeddings import Embeddings
 from memory_server.sqlite.tx import Tx
 from memory_server.storage.record_rows import Vectors, vectors_of
@@ -94,7 +93,7 @@ class ExchangedVectors:
     def _select(self, ids: Sequence[int], sql: str) -> Vectors:
         prints = {each.id: each.space.fingerprint for each in Embeddings(self.tx).spaces()}
         found: Vectors = {}
-        for id, space, blob, _ in self.tx.rows(f"{sql} ORDER BY 1, 2, 4", {"ids": origins.as_json(ids)}):
+        for id, space, blob, _ in self.tx.rows(f"{sql} ORDER BY 1, 2, 4", {"ids": self.tx.array(ids)}):
             if space in prints:
                 mine = found.setdefault(id, {})
                 mine[prints[space]] = (*mine.get(prints[space], ()), base64.b64encode(blob).decode())

@@ -21,8 +21,8 @@ from memory_server.app import Services
 from memory_server.domain.caller import Caller
 from memory_server.importing import own
 from memory_server.importing.formats import recognised
-from memory_server.services.importing import Source
 from memory_server.settings import Settings
+from memory_server.transfer.importing import Source
 
 ENGLISH = "staging database port invoice export customer release deploy review ledger backup error token cache".split()
 CHINESE = (

@@ -30,7 +30,7 @@ from show.results import CPU, WALL, WALL_P95
 
 from memory_server import stores
 from memory_server.embedding.bundled import BundledEmbedder
-from memory_server.services import copying
+from memory_server.transfer import copying
 from memory_server.where import Postgres, Where
 
 SIZES = (10_000, 100_000)

@@ -18,9 +18,9 @@ from memory_server.importing.formats import recognised
 from memory_server.mcp.tools.facts import WORDING
 from memory_server.postgres.tx import Trips
 from memory_server.services import retrieval
-from memory_server.services.importing import Source
 from memory_server.services.recall import RecallWish
 from memory_server.settings import Settings
+from memory_server.transfer.importing import Source
 from memory_server.where import Postgres, Where
 from scale import texts
 from scale.calls import SMALL_PROJECT

@@ -24,10 +24,11 @@ from memory_server.domain.exchange.records import (
 from memory_server.domain.fact import WILDCARD
 from memory_server.domain.secrets import find_secret
 from memory_server.errors import MemoryServerError, Mend, TriggerRejected, broken_off
-from memory_server.services import projects, taking
+from memory_server.services import projects
 from memory_server.services.embedding_queue import EmbeddingQueue
-from memory_server.services.taking.run import Outcome, Run
 from memory_server.storage.database import Database
+from memory_server.transfer import taking
+from memory_server.transfer.taking.run import Outcome, Run
 from memory_server.triggers import TriggerEngine
 
 AT_ONCE = 100
@@ -144,7 +145,7 @@ class ImportService:
         outcomes: list[tuple[Record, Outcome | str]] = []
         with self.database.write() as tx:
             for record in batch:
-                outcome = tx.taken.attempt(partial(taking.take, run, tx, record))
+                outcome = tx.whole_rows.attempt(partial(taking.take, run, tx, record))
                 if not isinstance(outcome, Outcome):
                     run.settled.clear()  # a project that was entered with it is undone too
                 outcomes.append((record, outcome))

@@ -6,8 +6,9 @@ from memory_server.domain.caller import OWNED
 from memory_server.domain.exchange import reconcile
 from memory_server.domain.exchange.records import EdgeRecord, FactRecord, FactStep, LongTermRecord
 from memory_server.domain.forgetting import Kind
-from memory_server.services.taking.run import Outcome, Run
 from memory_server.storage.tx import Tx, WriteTx
+from memory_server.transfer import facts, origins, reading, writing
+from memory_server.transfer.taking.run import Outcome, Run
 
 
 def take_edge(run: Run, tx: WriteTx, record: EdgeRecord) -> Outcome:
@@ -18,21 +19,21 @@ def take_edge(run: Run, tx: WriteTx, record: EdgeRecord) -> Outcome:
         return Outcome.REFUSED if not run.own else Outcome.DELETED
     if source == target:
         return Outcome.PRESENT
-    if not (tx.taken.is_there("memory", source) and tx.taken.is_there("memory", target)):
+    if not (writing.is_there(tx, "memory", source) and writing.is_there(tx, "memory", target)):
         return Outcome.DELETED
-    edges = tx.taken.edges_between(source, target, record.relation)
+    edges = writing.edges_between(tx, source, target, record.relation)
     record = replace(record, source="", target="")
     same = [edge for edge in edges if record.valid_from in ("", edge[1].valid_from)]
     if not same and record.valid_to is None:
         same = [edge for edge in edges if edge[1].valid_to is None]
     if not same:
-        tx.taken.insert_edge(source, target, record)
+        writing.insert_edge(tx, source, target, record)
         return Outcome.ADDED
     id, local = same[0]
     result = reconcile.edges(local, replace(record, valid_from=record.valid_from or local.valid_from))
     if result == local:
         return Outcome.PRESENT
-    tx.taken.rewrite_edge(id, result)
+    writing.rewrite_edge(tx, id, result)
     return Outcome.UPDATED
 
 
@@ -41,15 +42,15 @@ def take_fact(run: Run, tx: WriteTx, record: FactRecord) -> Outcome:
     is_of_project = record.scope == "project" and OWNED not in record.owner
     owner = (run.project_of(tx, record.owner) or "") if is_of_project else record.owner
     record = replace(record, owner=owner, id="")
-    local = tx.exported_facts.find((record.scope, record.owner, record.key))
+    local = facts.find(tx, (record.scope, record.owner, record.key))
     if not run.own:
         record = replace(record, origins=(run.origin_of_fact(record),))
         if local is not None and _has_value(local, record.steps[-1]):
             return Outcome.PRESENT
     if local is None:
-        id = tx.taken_facts.put(record)
+        id = facts.put(tx, record)
         if id is not None:
-            tx.origins.insert("fact", id, record.origins)
+            origins.insert(tx, "fact", id, record.origins)
         return Outcome.ADDED
     result, parted = reconcile.facts(local, record)
     if result == local:
@@ -59,23 +60,23 @@ def take_fact(run: Run, tx: WriteTx, record: FactRecord) -> Outcome:
             f"fact {record.key} ({record.scope}{' ' + owner if owner else ''}): changed on both sides: "
             f"the value of {result.steps[-1].changed_at} is current, the other one is in its history"
         )
-    id = tx.taken_facts.put(result)
+    id = facts.put(tx, result)
     if id is not None:
-        tx.origins.insert("fact", id, result.origins)
+        origins.insert(tx, "fact", id, result.origins)
     return Outcome.UPDATED
 
 
 def take_long_term(run: Run, tx: WriteTx, record: LongTermRecord) -> Outcome:
     """Store a long-term memory, unless its conversation has one of its name that was changed later."""
     record = replace(record, conversation=run.conversation_of(tx, record.conversation), id="")
-    local = next(tx.exported.long_term(record.conversation, record.name), None)
+    local = next(reading.long_term(tx, record.conversation, record.name), None)
     if local is None:
         if _deleted_here(run, tx, record):
             return Outcome.DELETED
-        id = tx.taken.put_long_term(record)
+        id = writing.put_long_term(tx, record)
         if not run.own:
             record = replace(record, origins=(run.origin_of_long_term(record),))
-        tx.origins.insert("long_term", id, record.origins)
+        origins.insert(tx, "long_term", id, record.origins)
         return Outcome.ADDED
     same = (local.prompt, local.trigger) == (record.prompt, record.trigger)
     if not same:
@@ -88,7 +89,7 @@ def take_long_term(run: Run, tx: WriteTx, record: LongTermRecord) -> Outcome:
     result = reconcile.long_term(local, record)
     if result == local:
         return Outcome.PRESENT
-    tx.origins.insert("long_term", tx.taken.put_long_term(result), result.origins)
+    origins.insert(tx, "long_term", writing.put_long_term(tx, result), result.origins)
     return Outcome.UPDATED
 
 

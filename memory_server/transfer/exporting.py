@@ -12,6 +12,8 @@ from memory_server.errors import Mend, NotFound, Problem
 from memory_server.services import projects
 from memory_server.storage.database import Database
 from memory_server.storage.tx import Tx
+from memory_server.transfer import facts, learnt, reading
+from memory_server.transfer import projects as stored_projects
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,26 +67,26 @@ class Export:
         conversation = None if name is None else default_conversation(name)
         if self.embeddings:
             yield from tx.exchanged_vectors.spaces()
-        yield from tx.exported_projects.projects(name)
+        yield from stored_projects.read(tx, name)
         yield from self.memories()
-        yield from tx.exported.edges(name)
-        for places in pages(tx.exported_facts.places(name)):
-            yield from tx.exported_facts.facts(places, self.embeddings)
-        for page in pages(tx.exported.order("turn", name)):
-            yield from tx.exported.turns(page, self.embeddings)
+        yield from reading.edges(tx, name)
+        for places in pages(facts.places(tx, name)):
+            yield from facts.read(tx, places, self.embeddings)
+        for page in pages(reading.order(tx, "turn", name)):
+            yield from reading.turns(tx, page, self.embeddings)
         if name is None:
-            yield from tx.exported.digests()
-        yield from tx.learnt.uses(name)
-        yield from tx.learnt.questions(name)
-        yield from tx.exported.conversations(conversation)
-        for page in pages(tx.exported.order("short_term")):
-            for record in tx.exported.short_term(page, self.embeddings):
+            yield from reading.digests(tx)
+        yield from learnt.uses(tx, name)
+        yield from learnt.questions(tx, name)
+        yield from reading.conversations(tx, conversation)
+        for page in pages(reading.order(tx, "short_term")):
+            for record in reading.short_term(tx, page, self.embeddings):
                 if conversation in (None, record.conversation):
                     yield record
-        yield from tx.exported.long_term(conversation)
+        yield from reading.long_term(tx, conversation)
         if self.deletions:
-            yield from tx.exported.deleted()
+            yield from reading.deleted(tx)
 
     def memories(self) -> Iterator[MemoryRecord]:
-        for page in pages(self.tx.exported.order("memory", self.project)):
-            yield from self.tx.exported.memories(page, self.embeddings)
+        for page in pages(reading.order(self.tx, "memory", self.project)):
+            yield from reading.memories(self.tx, page, self.embeddings)

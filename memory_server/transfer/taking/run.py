@@ -23,6 +23,7 @@ from memory_server.project import Project
 from memory_server.services import projects
 from memory_server.storage.database import Database
 from memory_server.storage.tx import Tx, WriteTx
+from memory_server.transfer import origins, reading
 
 
 class Outcome(StrEnum):
@@ -61,7 +62,7 @@ class Run:
         """
         texts: dict[bytes, list[int]] = {}
         with database.read() as tx:
-            for id, content, type, name, person in tx.exported.said():
+            for id, content, type, name, person in reading.said(tx):
                 texts.setdefault(said_as(content, type, name, person), []).append(id)
         source_ids: set[str] = set()
         total = 0
@@ -107,8 +108,8 @@ class Run:
 
     def by_id(self, tx: Tx, kind: str, id: str) -> int | None:
         if self.own:
-            return tx.origins.find_own(kind, id)
-        row = tx.origins.find(kind, self.source, id)
+            return origins.find_own(tx, kind, id)
+        row = origins.find(tx, kind, self.source, id)
         return None if row is None else row[0]
 
     def find(self, tx: Tx, kind: str, record: MemoryRecord | TurnRecord | ShortTermRecord) -> int | None:
@@ -118,7 +119,7 @@ class Run:
             if local_id is not None:
                 return local_id
         for origin in record.origins:
-            row = tx.origins.find(kind, origin.source, origin.id)
+            row = origins.find(tx, kind, origin.source, origin.id)
             if row is not None:
                 return row[0]
         return None
@@ -127,10 +128,10 @@ class Run:
         self, tx: WriteTx, kind: str, id: int, record: MemoryRecord | TurnRecord | ShortTermRecord
     ) -> None:
         if self.own:
-            tx.origins.keep_own(kind, id, record.created_at, (record.id, *record.also))
-            tx.origins.insert(kind, id, record.origins)
+            origins.keep_own(tx, kind, id, record.created_at, (record.id, *record.also))
+            origins.insert(tx, kind, id, record.origins)
         else:
-            tx.origins.insert(kind, id, [self.origin(record)])
+            origins.insert(tx, kind, id, [self.origin(record)])
 
     def origin(self, record: MemoryRecord | TurnRecord | ShortTermRecord) -> Origin:
         return Origin(self.source, record.id, digest(*texts_of(record)))

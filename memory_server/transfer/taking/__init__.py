@@ -19,9 +19,9 @@ from memory_server.domain.exchange.records import (
     TurnRecord,
     UseRecord,
 )
-from memory_server.services.taking import kept, learnt, memories, places, said
-from memory_server.services.taking.run import Outcome, Run, outcome
 from memory_server.storage.tx import WriteTx
+from memory_server.transfer.taking import kept, learnt, memories, places, said
+from memory_server.transfer.taking.run import Outcome, Run
 
 
 def take(run: Run, tx: WriteTx, record: Record) -> Outcome:
@@ -44,10 +44,7 @@ def take(run: Run, tx: WriteTx, record: Record) -> Outcome:
         case ProjectRecord():
             return places.take_project(run, tx, record)
         case ConversationRecord():
-            record = replace(record, name=run.conversation_of(tx, record.name))
-            conversation_id = tx.conversations.find(record.name)
-            changed = tx.taken.put_conversation(record)
-            return outcome(conversation_id is None, changed)
+            return places.take_conversation(run, tx, record)
         case DigestRecord():
             return places.take_digest(run, tx, record)
         case UseRecord():

@@ -8,11 +8,11 @@ from pathlib import Path
 from memory_server.domain.caller import Caller
 from memory_server.domain.exchange.records import OWN
 from memory_server.errors import Invalid
-from memory_server.services.exporting import Export
-from memory_server.services.importing import Imported, ImportService, Progress, Source
 from memory_server.sqlite import foreign, temporary
 from memory_server.sqlite.database import Database as File
 from memory_server.storage.database import Database
+from memory_server.transfer.exporting import Export
+from memory_server.transfer.importing import Imported, ImportService, Progress, Source
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,8 +6,9 @@ from memory_server.domain.exchange import reconcile
 from memory_server.domain.exchange.records import MemoryRecord
 from memory_server.domain.forgetting import Kind
 from memory_server.language.text import clean
-from memory_server.services.taking.run import Outcome, Run, digest, outcome, said_as
 from memory_server.storage.tx import Tx, WriteTx
+from memory_server.transfer import origins, reading, writing
+from memory_server.transfer.taking.run import Outcome, Run, digest, outcome, said_as
 
 
 def take(run: Run, tx: WriteTx, record: MemoryRecord) -> Outcome:
@@ -20,29 +21,29 @@ def take(run: Run, tx: WriteTx, record: MemoryRecord) -> Outcome:
             tags=tuple(dict.fromkeys(filter(None, (clean(str(tag)) for tag in record.tags)))),
         )
     local_id = run.find(tx, "memory", record)
-    if local_id is not None and not tx.taken.is_there("memory", local_id):
+    if local_id is not None and not writing.is_there(tx, "memory", local_id):
         return _deleted(run, tx, local_id, record)
     if local_id is not None:
-        (local,) = tx.exported.memories([local_id])
+        (local,) = reading.memories(tx, [local_id])
         if not run.own:
             return _changed(run, tx, local_id, local, record)
         if reconcile.same_memory(local, record):
             return _reconciled(tx, local_id, local, record, joined=False)
         marked = f"{record.id}~{digest(record.content)[:8]}"
         record = replace(record, id=marked, also=())
-        again = tx.origins.find_own("memory", marked)
+        again = origins.find_own(tx, "memory", marked)
         if again is not None:
-            (local,) = tx.exported.memories([again])
+            (local,) = reading.memories(tx, [again])
             return _reconciled(tx, again, local, record, joined=False)
     twin = _twin(run, tx, record)
     if twin is not None and not run.own:
-        tx.origins.insert("memory", twin, [run.origin(record)])
+        origins.insert(tx, "memory", twin, [run.origin(record)])
         return Outcome.DUPLICATE
     if twin is not None:
-        (local,) = tx.exported.memories([twin])
+        (local,) = reading.memories(tx, [twin])
         _reconciled(tx, twin, local, record, joined=True)
         return Outcome.DUPLICATE
-    id = tx.taken.insert_memory(record)
+    id = writing.insert_memory(tx, record)
     run.keep_origin(tx, "memory", id, record)
     if not run.own:
         text_digest = said_as(record.content, record.type, record.project, record.person)
@@ -53,20 +54,21 @@ def take(run: Run, tx: WriteTx, record: MemoryRecord) -> Outcome:
 def _changed(run: Run, tx: WriteTx, id: int, local: MemoryRecord, record: MemoryRecord) -> Outcome:
     """Change what has changed at the source since it was imported, unless it was changed here too."""
     origin = run.origin(record)
-    _, imported = tx.origins.find("memory", run.source, record.id) or (id, "")
+    _, imported = origins.find(tx, "memory", run.source, record.id) or (id, "")
     if imported == origin.digest:
         return Outcome.PRESENT
     if digest(local.content) != imported:
         run.conflicts.append(f"memory {id}: changed here and in {run.source}: left as it is here")
         return Outcome.CHANGED_HERE
-    tx.taken.rewrite_memory(
+    writing.rewrite_memory(
+        tx,
         id,
         replace(
             reconcile.memories(local, replace(record, updated_at=max(record.updated_at, tx.now))),
             created_at=local.created_at,
         ),
     )
-    tx.origins.insert("memory", id, [origin])
+    origins.insert(tx, "memory", id, [origin])
     return Outcome.UPDATED
 
 
@@ -74,9 +76,9 @@ def _reconciled(tx: WriteTx, id: int, local: MemoryRecord, record: MemoryRecord,
     result = reconcile.memories(local, record, joined)
     changed = result != local
     if changed:
-        tx.taken.rewrite_memory(id, result)
-        tx.origins.keep_own("memory", id, result.created_at, (result.id, *result.also))
-        tx.origins.insert("memory", id, result.origins)
+        writing.rewrite_memory(tx, id, result)
+        origins.keep_own(tx, "memory", id, result.created_at, (result.id, *result.also))
+        origins.insert(tx, "memory", id, result.origins)
     return outcome(False, changed)
 
 
@@ -84,9 +86,9 @@ def _twin(run: Run, tx: Tx, record: MemoryRecord) -> int | None:
     """Return a memory that says exactly the same. Of a file of ours: one that this file alone has."""
     text_digest = said_as(record.content, record.type, record.project, record.person)
     for id in run.texts.get(text_digest, ()):
-        if not tx.taken.is_there("memory", id):
+        if not writing.is_there(tx, "memory", id):
             continue
-        if not run.own or run.source_ids.isdisjoint(tx.origins.own_ids_of("memory", id)):
+        if not run.own or run.source_ids.isdisjoint(origins.own_ids(tx, "memory", id)):
             return id
     return None
 
@@ -102,7 +104,7 @@ def _deleted(run: Run, tx: WriteTx, id: int, record: MemoryRecord) -> Outcome:
     (row,) = deleted.parts["memories"]
     tx.trash.restore(Kind.MEMORY, replace(deleted, parts={"memories": [row]}))
     tx.memory_uses.delete(id)
-    tx.taken.rewrite_memory(id, record)
-    tx.origins.keep_own("memory", id, record.created_at, (record.id, *record.also))
-    tx.origins.insert("memory", id, record.origins)
+    writing.rewrite_memory(tx, id, record)
+    origins.keep_own(tx, "memory", id, record.created_at, (record.id, *record.also))
+    origins.insert(tx, "memory", id, record.origins)
     return Outcome.UPDATED

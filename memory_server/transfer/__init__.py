@@ -1,0 +1,1 @@
+"""Moves what is stored: exports, imports, merges and copies, for every store."""

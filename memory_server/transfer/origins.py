@@ -1,0 +1,126 @@
+"""The table `origins`: from where an imported item comes, and by which ids it is known in other databases."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from memory_server.domain.exchange.records import OWN, Origin, number_of, own_id, place
+from memory_server.storage.tx import Tx, WriteTx
+from memory_server.transfer.shapes import TABLES
+
+
+@dataclass(frozen=True, slots=True)
+class Sources:
+    """The own ids of an item in other databases, the first one first, and its origins in other programs."""
+
+    own: tuple[str, ...] = ()
+    others: tuple[Origin, ...] = ()
+
+
+def of_items(tx: Tx, kind: str, ids: Sequence[int]) -> Mapping[int, Sources]:
+    """Return the sources of items; an item without any has empty ones."""
+    rows = tx.statements.rows(
+        """
+        SELECT item_id, source, source_id, digest, imported_at, id
+        FROM origins
+        WHERE kind = :kind AND item_id IN (SELECT value FROM json_each(:ids))
+        """,
+        {"kind": kind, "ids": tx.statements.array(ids)},
+    )
+    own: dict[int, list[str]] = {}
+    others: dict[int, list[Origin]] = {}
+    for id, source, *values, _ in sorted(rows):
+        if source == OWN:
+            own.setdefault(id, []).append(values[0])
+        else:
+            others.setdefault(id, []).append(Origin(source, *values))
+    sources = {
+        id: Sources(tuple(sorted(own.get(id, ()), key=place)), tuple(others.get(id, ())))
+        for id in own.keys() | others.keys()
+    }
+    return defaultdict(Sources, sources)
+
+
+def find(tx: Tx, kind: str, source: str, id: str) -> tuple[int, str] | None:
+    """Return the item that a source knows by an id, and the digest of its text; it may lie in the trash."""
+    row = tx.statements.row(
+        "SELECT item_id, digest, id FROM origins WHERE kind = :kind AND source = :source AND source_id = :id",
+        {"kind": kind, "source": source, "id": id},
+    )
+    return None if row is None else (row[0], row[1])
+
+
+def find_own(tx: Tx, kind: str, id: str) -> int | None:
+    """Return the item with an own id, in its table or in the trash: one that was taken over, else one made here."""
+    table = TABLES[kind]
+    found = tx.statements.value(
+        f"""
+        SELECT item_id
+        FROM (
+            SELECT item_id, 0 AS place
+            FROM origins
+            WHERE kind = :kind AND source = :own AND source_id = :source_id
+            UNION ALL
+            SELECT item_id, 1
+            FROM (
+                SELECT id AS item_id FROM {table} WHERE id = :number AND created_at = :moment
+                UNION ALL
+                SELECT item_id
+                FROM trash
+                WHERE kind = :kind AND item_id = :number
+                    AND json_extract(parts, '$.{table}[0].created_at') = :moment
+            ) AS here
+            WHERE NOT EXISTS (
+                SELECT 1 FROM origins WHERE kind = :kind AND item_id = :number AND source = :own
+            )
+        ) AS found
+        ORDER BY place
+        LIMIT 1
+        """,
+        {
+            "kind": kind,
+            "own": OWN,
+            "source_id": id,
+            "number": number_of(id),
+            "moment": id.partition("@")[2],
+        },
+    )
+    return None if found is None else int(found)
+
+
+def insert(tx: WriteTx, kind: str, id: int, origins: Iterable[Origin]) -> None:
+    """Remember from where an item comes. An id that is known already leads to this item from now on."""
+    tx.statements.send_each(
+        """
+        INSERT INTO origins (kind, item_id, source, source_id, digest, imported_at)
+        VALUES (:kind, :item, :source, :id, :digest, :at)
+        ON CONFLICT (kind, source, source_id) DO UPDATE
+        SET item_id = excluded.item_id, digest = excluded.digest, imported_at = excluded.imported_at
+        """,
+        (
+            {
+                "kind": kind,
+                "item": id,
+                "source": origin.source,
+                "id": origin.id,
+                "digest": origin.digest,
+                "at": origin.imported_at or tx.now,
+            }
+            for origin in origins
+        ),
+    )
+
+
+def keep_own(tx: WriteTx, kind: str, id: int, created_at: str, ids: Sequence[str]) -> None:
+    """Remember the own ids of an item, unless its row says the same."""
+    if list(ids) != [own_id(id, created_at)]:
+        insert(tx, kind, id, (Origin(OWN, known) for known in ids))
+
+
+def own_ids(tx: Tx, kind: str, id: int) -> tuple[str, ...]:
+    """Return the own ids of an item, the first one first: those of other databases, else what it is here."""
+    taken = of_items(tx, kind, [id])[id].own
+    if taken:
+        return taken
+    created_at = tx.statements.value(f"SELECT created_at FROM {TABLES[kind]} WHERE id = :id", {"id": id})
+    return (own_id(id, str(created_at)),)
