@@ -8,9 +8,10 @@ from memory_server.domain.fact import Action, Fact, FactDraft, Headline, Home, t
 from memory_server.domain.ranking import K1, B
 from memory_server.postgres import terms as tokens
 from memory_server.postgres import word_rows
-from memory_server.postgres.fact_history import FactHistory
+from memory_server.postgres.spelling import Spelled
 from memory_server.postgres.tx import Tx
 from memory_server.storage import fact_rows
+from memory_server.storage.tables.fact_history import WritableFactHistory
 
 _ALIVE = "(expires_at IS NULL OR expires_at > %(now)s)"
 
@@ -116,18 +117,18 @@ class Facts:
 
     def let_go(self, fact: Fact) -> None:
         self._remove(fact, Action.EXPIRED, fact.expires_at or self.tx.now, None)
-        FactHistory(self.tx).blank(fact)
+        WritableFactHistory(Spelled(self.tx)).blank(fact)
 
     def erase(self, home: Home, key: str) -> int:
         self.tx.send(
             "DELETE FROM facts WHERE scope = %s AND owner = %s AND key = %s",
             (home.scope.value, home.owner, key),
         )
-        return FactHistory(self.tx).erase(home, key)
+        return WritableFactHistory(Spelled(self.tx)).erase(home, key)
 
     def _remove(self, fact: Fact, action: Action, moment: str, client: str | None) -> None:
         self.tx.send("DELETE FROM facts WHERE id = %s", (fact.id,))
-        FactHistory(self.tx).explain(fact, action, moment, client)
+        WritableFactHistory(Spelled(self.tx)).explain(fact, action, moment, client)
 
     def _indexed(self, fact: Fact, value: str) -> Fact:
         word_rows.write_fact(self.tx, fact.id, fact.key, value)

@@ -6,10 +6,11 @@ from dataclasses import dataclass
 import psycopg
 
 from memory_server.postgres import migrate
-from memory_server.postgres.memory_counts import MemoryCounts
+from memory_server.postgres.spelling import Spelled
 from memory_server.postgres.tx import Tx
 from memory_server.storage.columns import TABLES
 from memory_server.storage.health import NAMED, is_readable_json
+from memory_server.storage.tables.memory_counts import MemoryCounts
 
 MOMENTS = {table.name: table.moments for table in TABLES if table.numbered and table.moments}
 """The columns that hold a moment or a day, by table. A test compares them with the schema."""
@@ -97,7 +98,7 @@ class Health:
         ]
         found += [line for (line,) in self.tx.rows(_SCHEMA, {"schema": migrate.SCHEMA})]
         found += [f"{number} {what}" for number, what in self.tx.rows(_WRONG) if number]
-        found += MemoryCounts(self.tx).wrong()
+        found += MemoryCounts(Spelled(self.tx)).wrong()
         bad: dict[str, list[str]] = {}
         for table, id, column in self.tx.rows(_NO_MOMENTS, {"moment": _MOMENT}):
             bad.setdefault(table, []).append(f"row {id} of {table}: {column} is no date")

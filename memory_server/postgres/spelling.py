@@ -3,8 +3,9 @@
 They are written for SQLite: see `storage/statements.py`. Here stands all that differs.
 """
 
+import json
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Final
@@ -17,6 +18,7 @@ from memory_server.storage.words import Index
 _DIFFERENT: Final = re.compile(
     r"""
     json_extract\( (?P<json> [\w.]+ ) , \s '\$\. (?P<path> [^']+ ) ' \)
+    | \( SELECT \s key \s FROM \s json_each\( : (?P<places> \w+ ) \) \s WHERE \s value \s = \s (?P<id> \w+ ) \)
     | (?P<text> '[^']*' )
     | (?P<without> NOT \s )? IN \s \( SELECT \s value \s FROM \s json_each\( : (?P<array> \w+ ) \) \)
     | (?<! [:\w] ) : (?P<name> [a-z]\w* )
@@ -48,6 +50,8 @@ def _spelled(match: re.Match[str]) -> str:
     if parts["json"]:
         path = parts["path"].replace("[", ".").replace("]", "").replace(".", ",")
         return f"(readable_json({parts['json']}) #>> '{{{path}}}')"
+    if parts["places"]:
+        return f"array_position(%({parts['places']})s::bigint[], {parts['id']})"
     if parts["text"]:
         return str(parts["text"]).replace("%", "%%")
     if parts["array"]:
@@ -98,6 +102,23 @@ class Spelled:
     def send_each(self, sql: str, values: Iterable[Values]) -> None:
         for value in values:
             self.tx.send(spelled(sql), value)
+
+    def insert_each(self, table: str, rows: Sequence[Mapping[str, Any]], or_else: str = "") -> None:
+        if not rows:
+            return
+        table, names = spelled(table), ", ".join(rows[0])
+        self.tx.send(
+            f"""
+            INSERT INTO {table} (id, {names})
+            SELECT (SELECT next_id('{table}')) - 1 + place, {names}
+            FROM (
+                SELECT {names}, ordinality AS place
+                FROM json_populate_recordset(NULL::{table}, %(rows)s::json) WITH ORDINALITY
+            ) AS given
+            {spelled(or_else)}
+            """,
+            {"rows": json.dumps(rows, ensure_ascii=False)},
+        )
 
     def change(self, sql: str, values: Values = ()) -> int:
         return self.tx.execute(spelled(sql), values)

@@ -9,10 +9,11 @@ from memory_server.domain.caller import Caller
 from memory_server.domain.forgetting import Kind
 from memory_server.language.text import without_lone_surrogates
 from memory_server.postgres import word_rows
-from memory_server.postgres.conversations import Conversations
+from memory_server.postgres.spelling import Spelled
 from memory_server.postgres.tx import Tx
 from memory_server.storage.columns import BY_NAME
 from memory_server.storage.history import Trashed, taken
+from memory_server.storage.tables.conversations import WritableConversations
 
 
 def _rows(table: str, key: str) -> str:
@@ -134,7 +135,7 @@ class Trash:
     def erase(self, ids: Sequence[int]) -> None:
         self._erase_edges(ids)
         self.tx.send("DELETE FROM trash WHERE id = ANY (%s)", (list(ids),))
-        Conversations(self.tx).delete_empty()
+        WritableConversations(Spelled(self.tx)).delete_empty()
 
     def older(self, before: str, limit: int | None) -> list[int]:
         rows = self.tx.rows(

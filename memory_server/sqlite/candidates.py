@@ -16,10 +16,10 @@ from memory_server.domain.embedding import Embedded
 from memory_server.domain.memory import Filter
 from memory_server.sqlite import filters, sign_bits
 from memory_server.sqlite.embedded import TABLES
-from memory_server.sqlite.memory_counts import MemoryCounts
 from memory_server.sqlite.tx import Tx, Value
 from memory_server.sqlite.words import quoted
 from memory_server.storage.candidates import Posting, Postings, Proposal, Utterances, first_passing, lines
+from memory_server.storage.tables.memory_counts import MemoryCounts
 from memory_server.storage.vectors import TextFilter
 
 MOST_ROWS = 20_000

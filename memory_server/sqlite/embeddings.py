@@ -12,8 +12,8 @@ from memory_server.domain.embedding import Embedded, Space, Vector
 from memory_server.domain.memory import Filter
 from memory_server.sqlite import filters, sign_bits
 from memory_server.sqlite.embedded import TABLES, as_blob
-from memory_server.sqlite.memory_counts import MemoryCounts
 from memory_server.sqlite.tx import Tx, Value
+from memory_server.storage.tables.memory_counts import MemoryCounts
 from memory_server.storage.vectors import (
     SEARCHING,
     Effort,

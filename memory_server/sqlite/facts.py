@@ -7,10 +7,10 @@ from itertools import combinations
 
 from memory_server.domain.caller import Caller
 from memory_server.domain.fact import Action, Fact, FactDraft, FactFilter, Headline, Home, Scope, tagged
-from memory_server.sqlite.fact_history import FactHistory
 from memory_server.sqlite.tx import Tx, Value
 from memory_server.sqlite.words import any_of
 from memory_server.storage import fact_rows
+from memory_server.storage.tables.fact_history import WritableFactHistory
 
 _ALIVE = "(expires_at IS NULL OR expires_at > ?)"
 
@@ -97,7 +97,7 @@ class Facts:
                 draft.key,
                 fact_rows.as_json(draft.value),
                 fact_rows.as_json(draft.tags),
-                FactHistory(self.tx).last_version(home, draft.key) + 1,
+                WritableFactHistory(self.tx).last_version(home, draft.key) + 1,
                 self.tx.now,
                 self.tx.now,
                 expires_at,
@@ -137,18 +137,18 @@ class Facts:
 
     def let_go(self, fact: Fact) -> None:
         self._remove(fact, Action.EXPIRED, fact.expires_at or self.tx.now, None)
-        FactHistory(self.tx).blank(fact)
+        WritableFactHistory(self.tx).blank(fact)
 
     def erase(self, home: Home, key: str) -> int:
         self.tx.execute(
             "DELETE FROM main.facts WHERE scope = ? AND owner = ? AND key = ?",
             (home.scope.value, home.owner, key),
         )
-        return FactHistory(self.tx).erase(home, key)
+        return WritableFactHistory(self.tx).erase(home, key)
 
     def _remove(self, fact: Fact, action: Action, moment: str, client: str | None) -> None:
         self.tx.execute("DELETE FROM main.facts WHERE id = ?", (fact.id,))
-        FactHistory(self.tx).explain(fact, action, moment, client)
+        WritableFactHistory(self.tx).explain(fact, action, moment, client)
 
     def expired(self, moment: str, limit: int) -> list[Fact]:
         rows = self.tx.rows(

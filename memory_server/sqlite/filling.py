@@ -13,11 +13,11 @@ from memory_server.errors import Conflict, Mend, Unavailable
 from memory_server.sqlite import bm25, failures, migrate, pragmas, vectors
 from memory_server.sqlite.exchange.copied import Copied, between, names
 from memory_server.sqlite.health import Health
-from memory_server.sqlite.memory_counts import MemoryCounts
 from memory_server.sqlite.tx import Tx
 from memory_server.storage import packaged
 from memory_server.storage.columns import TABLES, Table
 from memory_server.storage.copying import Key, Row
+from memory_server.storage.tables.memory_counts import WritableMemoryCounts
 
 ENDING = ".unfinished"
 """What stands behind the name of a file while it is filled."""
@@ -163,7 +163,7 @@ class Filling:
             ORDER BY 1, 2, 3
             """
         )
-        MemoryCounts(self._tx).mend()
+        WritableMemoryCounts(self._tx).mend()
 
     def _empty_following(self, table: Table) -> None:
         if table.name in _FOLLOWS:

@@ -6,11 +6,11 @@ from dataclasses import dataclass
 import apsw
 
 from memory_server.sqlite import checks, migrate, schema, vectors
-from memory_server.sqlite.memory_counts import MemoryCounts
 from memory_server.sqlite.tx import Tx
 from memory_server.storage import columns, packaged
 from memory_server.storage.columns import Table, table
 from memory_server.storage.health import NAMED, is_readable_json
+from memory_server.storage.tables.memory_counts import MemoryCounts
 
 TABLES: tuple[Table, ...] = (
     *columns.TABLES,

@@ -17,8 +17,8 @@ from memory_server.domain.briefing.leading import (
     task_home,
 )
 from memory_server.domain.fact import Home
-from memory_server.sqlite.fact_history import FactHistory
 from memory_server.sqlite.tx import Tx, Value
+from memory_server.storage.tables.fact_history import FactHistory
 
 _HEADINGS = {
     "blocked": Heading.BLOCKED,

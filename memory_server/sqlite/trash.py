@@ -7,9 +7,9 @@ from typing import Any
 
 from memory_server.domain.caller import Caller
 from memory_server.domain.forgetting import Kind
-from memory_server.sqlite.conversations import Conversations
 from memory_server.sqlite.tx import Tx, no_more_than
 from memory_server.storage.history import Trashed, taken
+from memory_server.storage.tables.conversations import WritableConversations
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,7 +145,7 @@ class Trash:
         self.tx.execute(
             "DELETE FROM main.trash WHERE id IN (SELECT value FROM json_each(?))", (json.dumps(list(ids)),)
         )
-        Conversations(self.tx).delete_empty()
+        WritableConversations(self.tx).delete_empty()
 
     def older(self, before: str, limit: int | None) -> list[int]:
         rows = self.tx.rows(

@@ -142,6 +142,13 @@ class Tx:
         for value in values:
             self.connection.execute(sql, value)
 
+    def insert_each(self, table: str, rows: Sequence[Mapping[str, Any]], or_else: str = "") -> None:
+        """Insert rows, which have the same columns, in their order. `or_else` is an ON CONFLICT clause."""
+        if rows:
+            marks = ", ".join(f":{name}" for name in rows[0])
+            sql = f"INSERT INTO {table} ({', '.join(rows[0])}) VALUES ({marks}) {or_else}"
+            self.send_each(sql, rows)
+
     def change(self, sql: str, values: Values = ()) -> int:
         """Run one statement that writes, and return how many rows it changed itself, without those of triggers."""
         self.connection.execute(sql, values)

@@ -5,7 +5,7 @@ from typing import Protocol
 
 from memory_server.domain.briefing.leading import Leading, Limits
 from memory_server.domain.caller import Caller
-from memory_server.domain.fact import Fact, FactChange, FactDraft, Headline, Home
+from memory_server.domain.fact import Fact, FactDraft, Headline, Home
 
 
 class Facts(Protocol):
@@ -75,33 +75,4 @@ class LeadingFacts(Protocol):
     def select(self, homes: Sequence[Home], limits: Limits) -> Leading:
         """What `domain.briefing.leading` chooses among the facts of these homes, the narrowest first. If several have
         the same key, the narrowest one counts."""
-        ...
-
-
-class FactHistory(Protocol):
-    """The table `fact_history`: every value that a key has had. Triggers write it; it is read and explained here."""
-
-    def select(self, home: Home, key: str, limit: int | None) -> list[FactChange]:
-        """What happened to a key, newest first; None: all of it."""
-        ...
-
-    def writers(self, home: Home, key: str) -> list[str | None]:
-        """The people who have written the values of a key, each once; None stands for the owner and the unknown."""
-        ...
-
-    def find(self, number: int) -> FactChange | None:
-        """One step."""
-        ...
-
-    def find_last(self, home: Home, key: str, until: str | None = None) -> FactChange | None:
-        """What happened to a key last, up to a moment where one is given."""
-        ...
-
-    def changed_at(self, home: Home, key: str) -> str | None:
-        """When a key got the value that it has now, or lost its value; None where it never had another one."""
-        ...
-
-    def deleted_before(self, before: str, moment: str, limit: int | None) -> list[tuple[Home, str]]:
-        """The keys that have no value, and of which the last was deleted before `before`, or would have expired by
-        `moment`."""
         ...

@@ -115,38 +115,6 @@ def taken(table: str, trashed: Trashed) -> Conflict:
     )
 
 
-class Changes(Protocol):
-    """The table `changes`: edits and merges with how it was before, for as long as they can be undone."""
-
-    def select(self, ids: Sequence[int]) -> list[Changed]:
-        """Those of these changes that are there, the latest first."""
-        ...
-
-    def since(self, first: Changed) -> list[Changed]:
-        """This change and all later ones of the same thing, the latest first."""
-        ...
-
-    def older(self, before: str, limit: int) -> list[int]:
-        """Those from before a moment, the oldest first."""
-        ...
-
-
-class WritableChanges(Changes, Protocol):
-    """The same in a transaction that writes."""
-
-    def keep_memory(self, before: Memory, caller: Caller, merged: MemoryDraft | None = None) -> None:
-        """Keep how a memory is that is about to be edited, or into which something is about to be merged."""
-        ...
-
-    def keep_long_term(self, before: LongTermMemory, caller: Caller) -> None:
-        """Keep how a long-term memory is that is about to be edited."""
-        ...
-
-    def delete(self, ids: Sequence[int]) -> None:
-        """Forget them: nothing undoes them any more."""
-        ...
-
-
 class Trash(Protocol):
     """The table `trash`: what was deleted, as JSON, until it is brought back or erased."""
 

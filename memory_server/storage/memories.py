@@ -1,13 +1,11 @@
 """Typed memories, their counts and uses, and what a briefing needs of them."""
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
 from memory_server.domain.caller import Caller
-from memory_server.domain.digest import Note
 from memory_server.domain.embedding import Vector
-from memory_server.domain.learning import How, Learnt, Uses
 from memory_server.domain.memory import Filter, Memory, MemoryDraft, MemoryId, MemoryType, Past
 from memory_server.storage.vectors import Effort
 
@@ -87,74 +85,6 @@ class WritableMemories(Memories, Protocol):
         ...
 
 
-class MemoryCounts(Protocol):
-    """The table `memory_counts`, which triggers keep: how many memories there are, so that nobody has to count them."""
-
-    def by_type(self, project: str | None) -> dict[str, int]:
-        """How many memories there are of each type, most first: in a project ('' is none), or in all."""
-        ...
-
-    def by_project(self, project: str | None) -> dict[str, int]:
-        """How many memories there are in each project ('' is none), most first: in one, or in all."""
-        ...
-
-    def total(self, project: str | None = None) -> int:
-        """How many memories there are in a project ('' is none), or in all."""
-        ...
-
-    def current(self, project: str) -> int:
-        """How many memories of a project no other one supersedes or stands for."""
-        ...
-
-    def wrong(self) -> list[str]:
-        """What is counted wrongly, a line each. Reads all memories."""
-        ...
-
-
-class WritableMemoryCounts(MemoryCounts, Protocol):
-    """The same in a transaction that writes."""
-
-    def mend(self) -> None:
-        """Count anew."""
-        ...
-
-
-class MemoryUses(Protocol):
-    """The table `memory_uses`: which session was shown which memory, and used it."""
-
-    def not_used(self, session: str, limit: int) -> dict[int, bool]:
-        """The memories that a session was shown last and has not used, and of each whether it was judged before."""
-        ...
-
-    def count(self, ids: Sequence[int]) -> dict[int, Uses]:
-        """The uses of those of these memories that were used, or shown and judged."""
-        ...
-
-    def select(self, least: int, limit: int) -> list[Learnt]:
-        """The memories that were used, the most used first; then those that at least so many sessions did not use."""
-        ...
-
-
-class WritableMemoryUses(MemoryUses, Protocol):
-    """The same in a transaction that writes."""
-
-    def show(self, ids: Sequence[int], session: str) -> None:
-        """A session was shown these memories; what it was shown before stays as it is."""
-        ...
-
-    def judge(self, session: str, ids: Sequence[int]) -> None:
-        """Somebody has looked whether a session uses these memories."""
-        ...
-
-    def mark_used(self, ids: Sequence[int], session: str | None, how: How) -> None:
-        """A session has used those of these memories that it was shown; the first use counts."""
-        ...
-
-    def delete(self, memory: int | None) -> int:
-        """Forget the uses of a memory, or of all; of how many memories."""
-        ...
-
-
 class Standing(Protocol):
     """Which memories of a project matter most now, without a look at all of them: by the index
     `memories_by_standing`."""
@@ -209,29 +139,4 @@ class Peers(Protocol):
 
         If any is near, `find` looks for rare terms only. Parts of long memories are left out.
         """
-        ...
-
-
-class Digests(Protocol):
-    """The table `digested`: the observations and turns for which a digest of the server stands."""
-
-    def notes(
-        self, before: str, without: Collection[str] = (), among: Sequence[Note] | None = None
-    ) -> list[Note]:
-        """The observations and turns from before a moment for which nothing stands and that nothing supersedes.
-
-        `without` are sessions that are left out; of `among`, where it is given, those that are still there.
-        """
-        ...
-
-    def newest_sessions(self) -> set[str]:
-        """The session of the newest turn of each project, and that of its newest observation."""
-        ...
-
-
-class WritableDigests(Digests, Protocol):
-    """The same in a transaction that writes."""
-
-    def insert(self, digest: MemoryId, group: Sequence[Note]) -> None:
-        """Remember for what a digest stands."""
         ...

@@ -49,42 +49,6 @@ class Totals:
     highest_score: float
 
 
-class Conversations(Protocol):
-    """The table `conversations`."""
-
-    def find(self, name: str) -> ConversationId | None: ...
-
-    def ids(self) -> list[ConversationId]: ...
-
-    def names(self) -> list[str]:
-        """All, the newest first."""
-        ...
-
-    def due(self, before: str, limit: int) -> list[ConversationId]:
-        """Conversations whose last cleanup was before that moment, the longest waiting first.
-
-        And those with one still to come, as a clock leaves that was set back: else they would wait for it.
-        """
-        ...
-
-    def cleanups(self, id: ConversationId | None) -> Cleanups | None:
-        """Of one conversation, or of all; None where there is none."""
-        ...
-
-    def largest(self, held: Held, limit: int) -> list[tuple[str, int]]:
-        """The conversations with the most memories of a kind, and how many; of equals the one that went on last
-        first."""
-        ...
-
-
-class WritableConversations(Conversations, Protocol):
-    """The same in a transaction that writes."""
-
-    def find_or_insert(self, name: str) -> ConversationId: ...
-
-    def mark_cleaned(self, id: ConversationId, removed: int) -> None: ...
-
-
 class ShortTerm(Protocol):
     """The tables `short_term_memories` and `short_term_keywords`."""
 

@@ -12,7 +12,7 @@ They are written as SQLite reads them; on a file nothing is changed. PostgreSQL 
 What needs more than this has a class in each store.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Protocol
 
 from memory_server.storage.words import Index
@@ -70,6 +70,10 @@ class Statements(Protocol):
 
     def send_each(self, sql: str, values: Iterable[Values], /) -> None:
         """Run a statement that gives nothing once for each of these values, in their order."""
+        ...
+
+    def insert_each(self, table: str, rows: Sequence[Mapping[str, Any]], or_else: str = "", /) -> None:
+        """Insert rows, which have the same columns, in their order. `or_else` is an ON CONFLICT clause."""
         ...
 
     def change(self, sql: str, values: Values = ..., /) -> int:

@@ -19,28 +19,19 @@ if TYPE_CHECKING:
         WritableExchangedVectors,
         WritableWholeRows,
     )
-    from memory_server.storage.facts import FactHistory, Facts, LeadingFacts, WritableFacts
+    from memory_server.storage.facts import Facts, LeadingFacts, WritableFacts
     from memory_server.storage.health import Health
     from memory_server.storage.history import (
-        Changes,
         Log,
         Timeline,
         Trash,
-        WritableChanges,
         WritableTrash,
     )
-    from memory_server.storage.long_term import LongTerm, WritableLongTerm
     from memory_server.storage.memories import (
-        Digests,
         Memories,
-        MemoryCounts,
-        MemoryUses,
         Peers,
         Standing,
-        WritableDigests,
         WritableMemories,
-        WritableMemoryCounts,
-        WritableMemoryUses,
     )
     from memory_server.storage.projects import (
         JoinedProjects,
@@ -49,17 +40,22 @@ if TYPE_CHECKING:
         WritableProjects,
     )
     from memory_server.storage.short_term import (
-        Conversations,
         ShortTerm,
-        WritableConversations,
         WritableShortTerm,
     )
     from memory_server.storage.tables.call_counts import CallCounts, WritableCallCounts
+    from memory_server.storage.tables.changes import Changes, WritableChanges
     from memory_server.storage.tables.completing import Completing
+    from memory_server.storage.tables.conversations import Conversations, WritableConversations
+    from memory_server.storage.tables.digests import Digests, WritableDigests
     from memory_server.storage.tables.erasures import Erasures, WritableErasures
+    from memory_server.storage.tables.fact_history import FactHistory
     from memory_server.storage.tables.hook_captures import HookCaptures, WritableHookCaptures
     from memory_server.storage.tables.hook_injections import HookInjections, WritableHookInjections
     from memory_server.storage.tables.job_problems import JobProblems, WritableJobProblems
+    from memory_server.storage.tables.long_term import LongTerm, WritableLongTerm
+    from memory_server.storage.tables.memory_counts import MemoryCounts, WritableMemoryCounts
+    from memory_server.storage.tables.memory_uses import MemoryUses, WritableMemoryUses
     from memory_server.storage.tables.newest import Newest
     from memory_server.storage.tables.open_questions import OpenQuestions, WritableOpenQuestions
     from memory_server.storage.tables.server_days import ServerDays, WritableServerDays

@@ -8,6 +8,11 @@ SPELLED = [
     ("WHERE project = :project AND at < :now", "WHERE project = %(project)s AND at < %(now)s"),
     ("id IN (SELECT value FROM json_each(:ids))", "id = ANY (%(ids)s)"),
     ("id NOT IN (SELECT value FROM json_each(:ids))", "id <> ALL (%(ids)s)"),
+    (
+        "(SELECT key FROM json_each(:places) WHERE value = conversation_id)",
+        "array_position(%(places)s::bigint[], conversation_id)",
+    ),
+    ("ORDER BY ifnull(occurred_at, created_at)", "ORDER BY coalesce(occurred_at, created_at)"),
     ("DELETE FROM main.facts", "DELETE FROM facts"),
     ("ON CONFLICT (day, tool) DO UPDATE", "ON CONFLICT (tenant_id, day, tool) DO UPDATE"),
     ("ON CONFLICT DO NOTHING", "ON CONFLICT DO NOTHING"),

@@ -77,22 +77,19 @@ class WritableHookInjections(HookInjections):
     """The same in a transaction that writes."""
 
     def insert(self, session: str, injections: Sequence[Injection]) -> None:
-        self.tx.send_each(
-            """
-            INSERT INTO hook_injections (session, event, kind, item_id, tokens, injected_at)
-            VALUES (:session, :event, :kind, :id, :tokens, :now)
-            """,
-            (
+        self.tx.insert_each(
+            "hook_injections",
+            [
                 {
                     "session": session,
                     "event": injection.event,
                     "kind": injection.kind.value,
-                    "id": injection.id,
+                    "item_id": injection.id,
                     "tokens": injection.tokens,
-                    "now": self.tx.now,
+                    "injected_at": self.tx.now,
                 }
                 for injection in injections
-            ),
+            ],
         )
 
     def forget_context(self, session: str) -> None:

@@ -1,0 +1,93 @@
+"""The table `changes`: edits and merges with how it was before, for as long as they can be undone."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from memory_server.domain.caller import Caller
+from memory_server.domain.long_term import LongTermMemory
+from memory_server.domain.memory import Memory, MemoryDraft
+from memory_server.storage.history import Changed, changed_of, kept_draft, kept_fields
+from memory_server.storage.statements import Statements
+
+_COLUMNS = "id, memory_id, long_term_id, action, before, draft, changed_at, changed_by, session"
+
+
+@dataclass(frozen=True, slots=True)
+class Changes:
+    """The table `changes`: edits and merges with how it was before, for as long as they can be undone."""
+
+    tx: Statements
+
+    def select(self, ids: Sequence[int]) -> list[Changed]:
+        """Return those of these changes that exist, the latest first."""
+        rows = self.tx.rows(
+            f"SELECT {_COLUMNS} FROM changes WHERE id IN (SELECT value FROM json_each(:ids)) ORDER BY id DESC",
+            {"ids": self.tx.array(ids)},
+        )
+        return [changed_of(row) for row in rows]
+
+    def since(self, first: Changed) -> list[Changed]:
+        """Return this change and all later ones of the same thing, the latest first."""
+        rows = self.tx.rows(
+            f"""
+            SELECT {_COLUMNS}
+            FROM changes
+            WHERE id >= :first AND (memory_id = :memory OR long_term_id = :long_term)
+            ORDER BY id DESC
+            """,
+            {"first": first.id, "memory": first.memory_id, "long_term": first.long_term_id},
+        )
+        return [changed_of(row) for row in rows]
+
+    def older(self, before: str, limit: int) -> list[int]:
+        """Return the ids of those from before a moment, the oldest first."""
+        rows = self.tx.rows(
+            "SELECT id FROM changes WHERE changed_at < :before ORDER BY changed_at LIMIT :limit",
+            {"before": before, "limit": limit},
+        )
+        return [id for (id,) in rows]
+
+
+@dataclass(frozen=True, slots=True)
+class WritableChanges(Changes):
+    """The same in a transaction that writes."""
+
+    def keep_memory(self, before: Memory, caller: Caller, merged: MemoryDraft | None = None) -> None:
+        """Keep a memory as it is before an edit of it, or before something is merged into it."""
+        self._insert(before.id, None, before, merged, caller)
+
+    def keep_long_term(self, before: LongTermMemory, caller: Caller) -> None:
+        """Keep a long-term memory as it is before an edit."""
+        self._insert(None, before.id, before, None, caller)
+
+    def delete(self, ids: Sequence[int]) -> None:
+        """Forget them: nothing undoes them any more."""
+        self.tx.send(
+            "DELETE FROM main.changes WHERE id IN (SELECT value FROM json_each(:ids))",
+            {"ids": self.tx.array(ids)},
+        )
+
+    def _insert(
+        self,
+        memory: int | None,
+        long_term: int | None,
+        before: Memory | LongTermMemory,
+        merged: MemoryDraft | None,
+        caller: Caller,
+    ) -> None:
+        self.tx.send(
+            """
+            INSERT INTO main.changes (memory_id, long_term_id, action, before, draft, changed_at, changed_by, session)
+            VALUES (:memory, :long_term, :action, :before, :draft, :now, :author, :session)
+            """,
+            {
+                "memory": memory,
+                "long_term": long_term,
+                "action": "edited" if merged is None else "merged",
+                "before": kept_fields(before),
+                "draft": None if merged is None else kept_draft(merged),
+                "now": self.tx.now,
+                "author": caller.author,
+                "session": caller.session,
+            },
+        )
