@@ -168,7 +168,7 @@ UNBOUNDED = {
     "nlp/jieba.py": {"Lock"},  # one thread loads the dictionary, a second of its processor
     "nlp/keywords.py": {"Lock"},  # one thread loads the table of frequencies; a stemmer
     "postgres/database.py": {"tx.wait()"},  # the connection bounds it
-    "postgres/second_connection.py": {"self._given[0].result()"},  # a job's connection bounds it
+    "postgres/second_connection.py": {"self._jobs[0].result()"},  # a job's connection bounds it
     "postgres/together.py": {
         "Semaphore",  # hands a turn from one thread of a call to another: none waits for more than the connection
         "read.wait()",

@@ -1,4 +1,4 @@
-"""Connections to PostgreSQL on which no wait is without an end, and the few that a server has at the same time."""
+"""Connections to PostgreSQL whose waits all end, and the pool of the few that a server has at the same time."""
 
 import threading
 import time
@@ -14,10 +14,10 @@ from memory_server.call import deadline
 from memory_server.call.places import Places
 
 CONNECTING: Final = 10.0
-"""Seconds that it may take to connect, all hosts of the address together; less where a call has less left."""
+"""Seconds that connecting may take, all hosts of the address together; less where a call has less left."""
 
 PAUSE: Final = 10.0
-"""Seconds of silence after which work that nobody waits for asks PostgreSQL whether it still works at it."""
+"""Seconds of silence after which a background job asks PostgreSQL if it still works at the statement."""
 
 LONGEST: Final = 4 * 3600.0
 """Seconds that one statement may take at most: to build an index of some million vectors takes an hour."""
@@ -26,9 +26,9 @@ ANSWER: Final = 0.5
 """Seconds for an answer after the end of a call: PostgreSQL ends a wait for a lock at that end, and says so."""
 
 IDLE: Final = 600.0
-"""Seconds after which a connection that nobody has used is closed."""
+"""Seconds after which an unused connection is closed."""
 
-Wanted = TypeVar("Wanted")
+Condition = TypeVar("Condition")
 Result = TypeVar("Result")
 
 _WORKS = """
@@ -40,9 +40,9 @@ _WORKS = """
 
 
 class Connection(psycopg.Connection[tuple[Any, ...]]):
-    """A connection whose waits end with the call, and that is closed then: nobody knows what is still to come on it.
+    """A connection whose waits end with the call; then it is closed, since a late answer could still come on it.
 
-    Work that nobody waits for may take as long as PostgreSQL, asked on another connection, works at it.
+    A background job may wait as long as PostgreSQL, asked on another connection, says that it works at the statement.
     """
 
     _address = ""
@@ -61,7 +61,7 @@ class Connection(psycopg.Connection[tuple[Any, ...]]):
         return _until_the_end(super()._connect_gen(conninfo), lambda: False)
 
     def wait(self, gen: Any, *args: Any, **options: Any) -> Any:
-        """Everything that waits for PostgreSQL waits here: statements, pipelines, copies, notifications."""
+        """Bound every wait of the driver: for statements, pipelines, copies and notifications."""
         try:
             return super().wait(_until_the_end(gen, self._is_worked_at), *args, **options)
         except _Silent:
@@ -71,18 +71,18 @@ class Connection(psycopg.Connection[tuple[Any, ...]]):
             raise
 
     def __del__(self, *_: object) -> None:
-        """One that is dropped with its database closes; the driver would warn."""
+        """Close a connection that is dropped with its database; the driver would warn."""
         if hasattr(self, "pgconn"):
             self.close()
 
     def _is_worked_at(self) -> bool:
-        """True while PostgreSQL says that it works at what this connection waits for."""
+        """True while PostgreSQL says that it works at the statement of this connection."""
         with (
             suppress(psycopg.Error),
             deadline.within(CONNECTING),
-            Connection.connect(self._address, autocommit=True) as other,
+            Connection.connect(self._address, autocommit=True) as observer,
         ):
-            return other.execute(_WORKS, (self.info.backend_pid,)).fetchone() in (None, (True,))
+            return observer.execute(_WORKS, (self.info.backend_pid,)).fetchone() in (None, (True,))
         return False
 
 
@@ -91,15 +91,17 @@ class _Silent(psycopg.OperationalError):
 
 
 def _until_the_end(
-    steps: Generator[Wanted, Any, Result], is_worked_at: Callable[[], bool]
-) -> Generator[Wanted, Any, Result]:
-    """The steps of the driver, each of which may wait, until the call's end; it looks at least ten times a second."""
+    steps: Generator[Condition, Any, Result], is_worked_at: Callable[[], bool]
+) -> Generator[Condition, Any, Result]:
+    """Run the steps of the driver, each of which may wait, until the call's end; checks the time ten times a second or
+    more.
+    """
     began = time.monotonic()
     ends = began + (deadline.left() if deadline.is_set() else PAUSE) + ANSWER
     ready, works = None, True
     while True:
         try:
-            wanted = steps.send(ready)
+            condition = steps.send(ready)
         except StopIteration as done:
             result: Result = done.value
             return result
@@ -109,12 +111,14 @@ def _until_the_end(
                 raise _Silent("PostgreSQL did not answer in time")
             works = is_worked_at()
             ends = time.monotonic() + (PAUSE if works else ANSWER)  # the answer may be on its way just now
-        ready = yield wanted
+        ready = yield condition
 
 
 class Pool:
-    """Up to `size` connections at the same time. Who needs one waits for it in order, and connects where none is idle:
-    so it hears itself why that fails."""
+    """Up to `size` connections at the same time.
+
+    A thread that needs one waits for its turn, and connects where none is idle: so it gets the error if that fails.
+    """
 
     def __init__(self, size: int, connect: Callable[[], Connection], first: Connection) -> None:
         """`first` is open already, so that a hook opens no second one."""
@@ -125,7 +129,7 @@ class Pool:
         self._closed = False
 
     def take(self, seconds: float) -> Connection | None:
-        """A connection; None where others use all of them for so many seconds."""
+        """Return a connection; None where others use all of them for so many seconds."""
         if not self._places.enter(seconds):
             return None
         try:
@@ -139,7 +143,7 @@ class Pool:
             raise
 
     def give_back(self, connection: Connection) -> None:
-        """Keep it for the next, unless it is closed or in the middle of something."""
+        """Keep the connection for the next transaction, unless it is closed or inside a transaction."""
         idle = connection.info.transaction_status == psycopg.pq.TransactionStatus.IDLE
         now = time.monotonic()
         with self._lock:
@@ -159,7 +163,7 @@ class Pool:
                 self._idle.pop()[1].close()
 
     def _next(self) -> Connection | None:
-        """The one that was used last: so those that are not needed become old."""
+        """Return the idle connection that was used last, so that surplus ones grow old; None where there is none."""
         with self._lock:
             return self._idle.pop()[1] if self._idle else None
 

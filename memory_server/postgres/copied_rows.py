@@ -18,7 +18,8 @@ _SENT_AS = {
     "tsvector": "bytea",
     "jsonb": "bytea",
 }
-"""How a value of each type is sent. What psycopg cannot send in binary form is sent as bytes in its type's format."""
+"""The type in which a value of each column type is sent; bytes where psycopg has no binary form for the
+column's type."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +32,7 @@ class Sending:
     def send(
         self, connection: Connection, table: str, columns: Sequence[str], rows: Iterable[Sequence[Any]]
     ) -> None:
-        """Insert rows with these columns. PostgreSQL takes the first rows in while the next are made."""
+        """Insert rows with these columns. PostgreSQL stores the first rows while the next are made."""
         names, types = ("tenant_id", *columns), self.types[table]
         with (
             connection.cursor() as cursor,
@@ -43,8 +44,8 @@ class Sending:
 
 
 def read_types(connection: Connection) -> dict[str, dict[str, str]]:
-    """By table and column, as what type a value is sent."""
-    found: dict[str, dict[str, str]] = {}
+    """Return by table and column the type in which a value is sent."""
+    types: dict[str, dict[str, str]] = {}
     for table, column, type in connection.execute(
         """
         SELECT c.relname, attname, coalesce(nullif(typbasetype, 0), atttypid)::regtype::text
@@ -54,5 +55,5 @@ def read_types(connection: Connection) -> dict[str, dict[str, str]]:
         (migrate.SCHEMA,),
     ):
         if type in _SENT_AS:
-            found.setdefault(table, {})[column] = _SENT_AS[type]
-    return found
+            types.setdefault(table, {})[column] = _SENT_AS[type]
+    return types

@@ -36,13 +36,13 @@ logger = logging.getLogger(__name__)
 logging.getLogger("psycopg").setLevel(logging.ERROR)  # it raises all that it warns of
 
 CONNECTIONS: Final = 8
-"""Connections of a server at the same time. None is kept while something is embedded."""
+"""Connections of a server at the same time. A call holds none while it embeds a text."""
 
 PREPARED: Final = 5
 """Runs of a statement on one connection before it is prepared there."""
 
 WRITES: Final = 0x6D77
-"""The first number of the advisory lock of the writes of a tenant ('mw'); the second is the tenant's."""
+"""The first number of the advisory lock for the writes of a tenant ('mw'); the second is the tenant's."""
 
 _ALIVE: Final = {
     "keepalives_idle": 30,
@@ -54,9 +54,12 @@ _ALIVE: Final = {
 
 
 @dataclass(frozen=True, slots=True)
-class _Taken:
-    """A connection for one transaction, in pipeline mode. `ending.close()` waits for the answers to all that was sent.
-    Who does not call it leaves that, and giving the connection back, to a thread."""
+class _Lent:
+    """A connection that the pool lent to one transaction, in pipeline mode.
+
+    `ending.close()` waits for the answers to all statements. If the caller leaves that out, a thread does it, and
+    gives the connection back.
+    """
 
     connection: Connection
     pipeline: psycopg.Pipeline
@@ -67,15 +70,14 @@ class Database:
     """A pool of connections to one database, and one tenant of it.
 
     Writes of a tenant come one after the other, whichever server they are of, as in a file of SQLite: an advisory lock
-    says whose turn it is. Reads see one moment and wait for nobody. The schema is made or brought forward at the first
-    use, and a failure to connect is tried again at the next.
+    gives the turn. Reads see one moment and wait for nobody. The schema is made or brought forward at the first use;
+    after a failure to connect, the next use tries again.
     """
 
     path: Final[Path | None] = None
 
     def __init__(self, place: Postgres, clock: Callable[[], datetime], several: bool = False) -> None:
-        """`several`: it serves several people, so no transaction begins before somebody says for whom: see
-        `call.acting`."""
+        """`several`: the server has several people, so each transaction needs a person: see `call.acting`."""
         self._several = several
         self._makes = True
         self._clock = clock
@@ -111,28 +113,30 @@ class Database:
             self._opened()
 
     def refuse_new(self) -> None:
-        """Make no new schema or tenant where none is: from now on it is Unavailable then. Before the first use."""
+        """Never create the schema or the tenant: where one is missing, it is Unavailable. Call this before the first
+        use.
+        """
         self._makes = False
 
     @contextmanager
     def read(self) -> Iterator[Transaction]:
-        """One consistent view of all that is stored, as the person sees it for whom something is done.
+        """Yield a consistent view of all that is stored, with what the acting person may see.
 
         The caller does not wait for the end of the transaction: a thread does, and gives the connection back.
         """
         person = self._acting()
-        with self._translated(), self._connection(deadline.left(CALL)) as taken:
-            tx = self._begun(taken, "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY", person)
+        with self._translated(), self._connection(deadline.left(CALL)) as lent:
+            tx = self._begun(lent, "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY", person)
             tx.send(*self._refusals())
             yield tx
-            taken.connection.execute("COMMIT")
+            lent.connection.execute("COMMIT")
 
     @contextmanager
     def write(self, patience: float = CALL) -> Iterator[Transaction]:
-        """One write: committed and durable when the block ends, undone when it raises.
+        """Yield a write: committed and durable when the block ends, undone when it raises.
 
-        `patience` is how many seconds to wait for other writers, where the call may take longer. It sees what `later`
-        has kept for the same person, and writes that too.
+        `patience` is how many seconds to wait for other writers, where the call may take longer. It sees the marks
+        that `later` keeps for the same person, and writes them too.
 
         Raises:
             Invalid: the person may only read.
@@ -141,8 +145,8 @@ class Database:
         if person is not None and person.reads_only:
             raise Invalid("You may only read here. Nothing was changed.")
         seconds = deadline.left(patience)
-        with self._translated(), self._connection(seconds) as taken:
-            tx = self._begun(taken, "BEGIN ISOLATION LEVEL READ COMMITTED", person, seconds)
+        with self._translated(), self._connection(seconds) as lent:
+            tx = self._begun(lent, "BEGIN ISOLATION LEVEL READ COMMITTED", person, seconds)
             tx.send("SELECT pg_advisory_xact_lock(%s, %s)", (WRITES, self._tenant))
             # Only now: a migration or a copy may have begun while it waited.
             tx.send(*self._refusals())
@@ -154,8 +158,8 @@ class Database:
                 tx.send("SELECT tell_write()")
                 self.trips.number += 1
                 try:
-                    committed = taken.connection.execute("COMMIT")  # from here on it may be committed
-                    taken.ending.close()
+                    committed = lent.connection.execute("COMMIT")  # from here on it may be committed
+                    lent.ending.close()
                 except psycopg.Error as error:
                     if failures.is_refusal(error):
                         raise
@@ -173,14 +177,14 @@ class Database:
 
     @contextmanager
     def snapshot(self) -> Iterator[Transaction]:
-        """A view that stays the same however long it is read, and makes nobody wait who writes."""
+        """Yield a view that stays the same however long it is read, and blocks no writer."""
         with self.read() as tx:
             yield tx
 
     def later(self, mark: Callable[[WriteTx], object]) -> None:
-        """Let a read record its access with the next write of this process, and without one in the next `settle`.
+        """Keep a mark, such as an access, for the next write of this process, or else for the next `settle`.
 
-        So it waits for nobody. A process that is killed loses it.
+        So a read waits for nobody. The mark is lost if the process is killed.
         """
         person = self._acting()
         if self.pool is not None and not self._read_only and not (person and person.reads_only):
@@ -188,25 +192,25 @@ class Database:
             again.forbid()
 
     def settle(self, patience: float = COUNTING_PATIENCE) -> Problem | None:
-        """Write what `later` has kept for the person, or for all; why that could not be done. Then it is kept still."""
+        """Write the marks that `later` keeps for the person, or for all; return why that failed: then they are kept."""
         person = self._acting()
-        for each in self._later.persons() if person is None else [person]:
-            if not self._later.has(each):
+        for owner in self._later.persons() if person is None else [person]:
+            if not self._later.has(owner):
                 continue
             try:
-                with acting.as_(each), self.write(patience):
+                with acting.as_(owner), self.write(patience):
                     pass
             except Unavailable as error:
                 return error.problem
         return None
 
     def record(self, mark: Callable[[WriteTx], object]) -> Problem | None:
-        """Let a read record its access, unless nothing can be written; why it could not. Then only that is lost."""
+        """Write a mark of a read now, unless nothing can be written; return why it failed: then the mark is lost."""
         return record(self, mark)
 
     @property
     def read_only(self) -> bool:
-        """Whether nothing can be written, as on a replica, or not by the person for whom something is done."""
+        """True if nothing can be written, as on a replica, or not by the acting person."""
         person = acting.person()
         with self._translated():
             self._opened()
@@ -216,16 +220,16 @@ class Database:
         return self._read_only or (person is not None and person.reads_only)
 
     def leads(self) -> bool:
-        """Whether this server does the background work of the tenant: one of those that ask does."""
+        """True if this server does the background work of the tenant: one of its servers does."""
         return not self.read_only and self._watched().leads
 
     def stamp(self) -> str:
-        """A text that is another one after each write, of this server or another."""
+        """Return a text that changes with each write, of this server or another."""
         with self._translated():
             return str(self._watched().number)
 
     def problems(self) -> list[str]:
-        """What is wrong with what is stored, a line each. Reads everything."""
+        """Check all that is stored; return a line for each problem. Reads everything."""
         with self.read() as tx:
             return tx.health.problems()
 
@@ -234,13 +238,13 @@ class Database:
         return lambda: True
 
     def free(self) -> None:
-        """There is no file: PostgreSQL uses what is free again by itself."""
+        """None: there is no file, and PostgreSQL reuses free space by itself."""
 
     def erase(self) -> int:
-        """Let PostgreSQL clear away the rows that were deleted; how many bytes its tables have then.
+        """Let PostgreSQL clear away deleted rows; return the bytes of the database then.
 
-        It reuses their bytes and does not overwrite them; the write-ahead log, replicas and backups keep what they
-        have: see docs/scale.md.
+        It reuses their bytes and does not overwrite them; the write-ahead log, replicas and backups keep theirs: see
+        docs/scale.md.
         """
         with self._translated():
             self._opened()
@@ -257,7 +261,7 @@ class Database:
             return tx.size()
 
     def close(self, timeout: float = CALL) -> bool:
-        """Write what is kept, and close all connections for good; those in use when they are given back.
+        """Write the kept marks, and close all connections for good; those in use when they are given back.
 
         It takes about `timeout` seconds at most. The answer is always true.
         """
@@ -280,17 +284,17 @@ class Database:
     # Connections
 
     def _acting(self) -> Person | None:
-        """For whom a transaction is; it shows no more than that person sees."""
+        """Return the person for whom the transaction is; it shows no more than that person sees."""
         if self._several and not acting.is_named():
             raise RuntimeError("this server has several people, and nobody has said for whom this is")
         return acting.person()
 
-    def _begun(self, taken: _Taken, begin: str, person: Person | None, seconds: float = CALL) -> Transaction:
-        """A transaction that has begun: the statements wait in the pipeline for the first one that gives rows."""
+    def _begun(self, lent: _Lent, begin: str, person: Person | None, seconds: float = CALL) -> Transaction:
+        """Begin a transaction: its first statements wait in the pipeline for the first one that gives rows."""
         now = self._now()
         projects = "*" if person is None or person.projects is None else sorted(person.projects)
-        taken.connection.execute(begin.encode())
-        taken.connection.execute(
+        lent.connection.execute(begin.encode())
+        lent.connection.execute(
             """
             SELECT
                 set_config('search_path', 'memory_server, public', true),
@@ -318,19 +322,20 @@ class Database:
             ),
         )
         return Transaction(
-            taken.connection, taken.pipeline, now, person=person, tenant=self._tenant, trips=self.trips
+            lent.connection, lent.pipeline, now, person=person, tenant=self._tenant, trips=self.trips
         )
 
     def _write_marks(self, tx: Transaction, marks: Sequence[Mark]) -> None:
-        """Write marks, each as of its moment. One that fails is left out: a count must not undo what it is written
-        with."""
+        """Write marks, each as of its moment. One that fails is left out: a count must not undo the write that it
+        joins.
+        """
         if not self._marked(tx, marks) and len(marks) > 1:
             for mark in marks:
                 self._marked(tx, [mark])
         tx.send("SELECT set_config('memory.now', %s, true)", (tx.now,))
 
     def _marked(self, tx: Transaction, marks: Sequence[Mark]) -> bool:
-        """Write all of these marks, or none if one fails; whether they were written."""
+        """Write all of these marks, or none if one fails; return true if they were written."""
         tx.send("SAVEPOINT marks")
         try:
             for mark in marks:
@@ -351,7 +356,7 @@ class Database:
         return True
 
     @contextmanager
-    def _connection(self, seconds: float) -> Iterator[_Taken]:
+    def _connection(self, seconds: float) -> Iterator[_Lent]:
         pool = self._opened()
         connection = pool.take(seconds)
         if connection is None:
@@ -359,8 +364,8 @@ class Database:
         try:
             try:
                 with ExitStack() as ending:
-                    yield _Taken(connection, ending.enter_context(connection.pipeline()), ending)
-                    rest = ending.pop_all()
+                    yield _Lent(connection, ending.enter_context(connection.pipeline()), ending)
+                    remaining = ending.pop_all()
             except psycopg.OperationalError as error:
                 if connection.closed or not failures.is_refusal(error):
                     raise failures.lost(error, str(self.place)) from error
@@ -373,13 +378,13 @@ class Database:
         if connection.info.pipeline_status != psycopg.pq.PipelineStatus.OFF:
             with suppress(RuntimeError):  # the database was closed meanwhile
                 # In the context of the call, with whose end its waits end.
-                self._ends.submit(copy_context().run, _give_back, pool, connection, rest)
+                self._ends.submit(copy_context().run, _give_back, pool, connection, remaining)
                 return
-        _give_back(pool, connection, rest)
+        _give_back(pool, connection, remaining)
 
     @contextmanager
     def _opening_turn(self) -> Iterator[None]:
-        """One thread opens the database, the others wait for it."""
+        """Let one thread open the database while the others wait for it."""
         seconds = deadline.left()
         if not self._opening.enter(seconds):
             raise failures.busy(str(self.place), seconds)
@@ -389,9 +394,9 @@ class Database:
             self._opening.leave()
 
     def _opened(self) -> Pool:
-        """The connections; opens the database where it is not open.
+        """Return the pool; opens the database where it is not open.
 
-        A background job that waited for an attempt in vain makes none of its own: calls may wait behind it.
+        A background job whose awaited attempt failed makes no attempt of its own: calls may wait behind it.
         """
         if self.pool is not None:
             return self.pool
@@ -413,7 +418,7 @@ class Database:
             return self.pool
 
     def _watched(self) -> Watch:
-        """The thread that hears of the writes of others, from the first time that somebody asks for it."""
+        """Return the thread that hears of other servers' writes; the first call starts it."""
         self._opened()
         with self._opening_turn():
             if self._watch is None:
@@ -426,7 +431,7 @@ class Database:
         return Connection.connect(self._conninfo, **self._options)
 
     def _prepared(self) -> Connection:
-        """A connection, after the schema was brought forward and the tenant was found."""
+        """Return a connection, after the schema was brought forward and the tenant was found."""
         connection = self._connected()
         try:
             self._prepare(connection)
@@ -439,9 +444,9 @@ class Database:
         """Make the schema or bring it forward, and find the tenant; a new name is a new tenant."""
         (replica,) = connection.execute("SELECT pg_is_in_recovery()").fetchone() or (False,)
         self._read_only = bool(replica)
-        known = migrate.version_of(connection)
-        migrate.refuse_newer(known, self._migrations[-1].version)
-        if known == 0 and not self._makes:
+        version = migrate.version_of(connection)
+        migrate.refuse_newer(version, self._migrations[-1].version)
+        if version == 0 and not self._makes:
             raise Unavailable(f"There is no memory in {self.place} yet.")
         if not self._read_only:
             migrate.migrate(connection, self._migrations, self._now())
@@ -460,7 +465,7 @@ class Database:
 
     @contextmanager
     def _translated(self) -> Iterator[None]:
-        """The driver's exceptions, by type, as ours. Nothing else in the package knows them."""
+        """Translate the driver's exceptions, by type, into ours. Nothing else in the package knows them."""
         try:
             yield
         except psycopg.Error as error:
@@ -472,7 +477,9 @@ class Database:
             raise failures.meaning(first, str(self.place)) from error
 
     def _refusals(self) -> tuple[str, tuple[int, int]]:
-        """The statement that fails where the schema is newer than this program, or the tenant an unfinished copy."""
+        """Return the statement that fails where the schema is newer than this program, or the tenant an unfinished
+        copy.
+        """
         return (
             "SELECT refuse_newer(%s), refuse_unfinished(%s)",
             (self._migrations[-1].version, self._tenant),
@@ -480,7 +487,7 @@ class Database:
 
 
 def _give_back(pool: Pool, connection: Connection, ending: ExitStack) -> None:
-    """Wait for the end of what was sent, and give the connection back."""
+    """Wait for the answers to all statements, and give the connection back."""
     try:
         ending.close()
         if not connection.closed and connection.info.transaction_status != psycopg.pq.TransactionStatus.IDLE:

@@ -1,4 +1,4 @@
-"""What the driver's exceptions mean, by type, and what mends each."""
+"""Translates the driver's exceptions, by type, into errors that say what mends them."""
 
 import psycopg
 from psycopg import errors
@@ -9,11 +9,14 @@ NEWER = "MS001"
 """The SQLSTATE that the function `refuse_newer` raises."""
 
 UNFINISHED = "MS002"
-"""The same, where the tenant is an unfinished copy of another database, which the message names."""
+"""The SQLSTATE that `refuse_unfinished` raises; its message names the database of which the tenant is an unfinished
+copy."""
 
 
 def meaning(error: psycopg.Error, place: str) -> MemoryServerError:
-    """The failure that a caller can understand. `place` names the database without a password."""
+    """Translate an error of the driver into one that says what mends it. `place` names the database without a
+    password.
+    """
     if error.sqlstate == UNFINISHED:
         return unfinished(place, str(error.diag.message_primary))
     if isinstance(error, psycopg.DataError) and "NUL" in str(error):
@@ -70,28 +73,30 @@ def meaning(error: psycopg.Error, place: str) -> MemoryServerError:
 
 
 def is_refusal(error: psycopg.Error) -> bool:
-    """Whether PostgreSQL has refused a statement, and with it all that was sent behind it, as far as the end of the
-    transaction. Any other error says nothing of what was done before it: PostgreSQL may say that it ends the connection
-    when it has committed, and the driver may fail over what it then leaves unsaid."""
+    """True if PostgreSQL has refused a statement, and with it all later ones up to the end of the transaction.
+
+    After any other error it is unknown what was done before it: PostgreSQL may report that it ends the connection
+    after it has committed, and the driver may fail over the missing answers.
+    """
     return isinstance(error, errors.PipelineAborted) or error.diag.severity_nonlocalized == "ERROR"
 
 
 def busy(place: str, seconds: float) -> Unavailable:
-    """Other calls of this process had every connection, or the turn to open it, until the call's time was over."""
+    """Make the error for a call that waited in vain: others used every connection, or were opening the database."""
     return Unavailable(
         f"Other calls have kept {place} busy for {seconds:.1f} s.", Mend.TRY_AGAIN, written=Written.NOTHING
     )
 
 
 def lost(error: psycopg.Error, place: str) -> Undone:
-    """The connection broke before the command to commit."""
+    """Make the error for a connection that broke before the command to commit."""
     return Undone(
         f"The connection to {place} broke ({_first_line(error)}).", Mend.TRY_AGAIN, written=Written.NOTHING
     )
 
 
 def untold(error: psycopg.Error, place: str) -> Unavailable:
-    """The connection broke between the command to commit and its answer."""
+    """Make the error for a connection that broke between the command to commit and its answer."""
     return Unavailable(
         f"The connection to {place} broke while this was being written ({_first_line(error)}).",
         Mend.LOOK_FIRST,
@@ -99,11 +104,11 @@ def untold(error: psycopg.Error, place: str) -> Unavailable:
     )
 
 
-def newer(error: psycopg.Error, place: str, known: int) -> Unavailable:
-    """Another server has brought the schema of an open database forward; `known` is the version of this program."""
+def newer(error: psycopg.Error, place: str, newest: int) -> Unavailable:
+    """Make the error for a schema that another server has brought forward; `newest` is the version of this program."""
     return Unavailable(
         f"A newer version of the program has upgraded {place}: {error.diag.message_primary}, and this program knows "
-        f"versions up to {known}. Nothing was changed.",
+        f"versions up to {newest}. Nothing was changed.",
         Mend.UPGRADE,
     )
 

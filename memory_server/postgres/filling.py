@@ -28,7 +28,7 @@ from memory_server.storage.copying import Key, Row
 from memory_server.where import Postgres
 
 FILLING: Final = 0x6D66
-"""The first number of the advisory lock of who fills a tenant ('mf'); the second is the tenant's."""
+"""The first number of the advisory lock of the process that fills a tenant ('mf'); the second is the tenant's."""
 
 INDEX_MEMORY: Final = "512MB"
 """The memory in which an index of vectors is built: 100,000 vectors of 384 numbers fill a fifth of it."""
@@ -115,8 +115,8 @@ class Filling:
     def finish(self, highest_ids: Mapping[str, int]) -> None:
         with self._translated():
             self._words.finish()
-            for each in self._connections:
-                each.wait()
+            for second in self._connections:
+                second.wait()
             with self._tx.connection.transaction():
                 self._tx.send(
                     """
@@ -135,14 +135,16 @@ class Filling:
                 )
                 self._tx.send("UPDATE tenants SET copy_of = NULL WHERE id = tenant()")
                 self._tx.send("SET LOCAL ROLE memory_server")
-                wrong = [each for each in Health(self._tx).problems() if not each.startswith("row ")]
-                if wrong:
-                    raise Unavailable(f"The copy in {self._place} is not sound: {wrong[0]}.", Mend.COPY_AGAIN)
+                problems = [second for second in Health(self._tx).problems() if not second.startswith("row ")]
+                if problems:
+                    raise Unavailable(
+                        f"The copy in {self._place} is not sound: {problems[0]}.", Mend.COPY_AGAIN
+                    )
                 self._tx.send("SELECT tell_write()")
 
     def close(self) -> None:
-        for each in self._connections:
-            each.close()
+        for second in self._connections:
+            second.close()
         if self._connection is not None:
             self._connection.close()
 
@@ -150,16 +152,18 @@ class Filling:
         return Connection.connect(self._place.url, autocommit=True, application_name="memory-server, copying")
 
     def _second_connection(self) -> SecondConnection:
-        """A further connection that works in a thread of its own. `close` ends it."""
+        """Open a further connection that works in a thread of its own. `close` ends it."""
         connection = self._connected()
         self._connections.append(SecondConnection(connection))
         _act_in(connection, self._tx.tenant, self._tx.now)
         return self._connections[-1]
 
     def _is_alone(self) -> bool:
-        """Whether no other tenant has words in this database."""
-        held = " OR ".join(f"EXISTS (SELECT 1 FROM {name} WHERE tenant_id <> tenant())" for name in WORDS)
-        return not self._tx.value(f"SELECT {held}")
+        """True if no other tenant has words in this database."""
+        others_hold = " OR ".join(
+            f"EXISTS (SELECT 1 FROM {name} WHERE tenant_id <> tenant())" for name in WORDS
+        )
+        return not self._tx.value(f"SELECT {others_hold}")
 
     def _refuse_others(self) -> None:
         """Raises Unavailable where another process fills the tenant, or this role may not fill it."""
@@ -171,7 +175,7 @@ class Filling:
             raise Unavailable(f"Another process copies into {self._place} now.", Mend.TRY_AGAIN)
 
     def _mark(self, source: str) -> bool:
-        """Mark the tenant as an unfinished copy of the source; whether it was one before."""
+        """Mark the tenant as an unfinished copy of the source; return true if it was one before."""
         with self._tx.connection.transaction():
             self._tx.send("SELECT pg_advisory_xact_lock(%s, %s)", (WRITES, self._tx.tenant))
             before = self._tx.value("SELECT copy_of FROM tenants WHERE id = tenant()")
@@ -181,10 +185,10 @@ class Filling:
                     Mend.EMPTY_TARGET,
                 )
             if before is None:
-                held = [table.name for table in TABLES if Copied(self._tx).count(table)]
-                if held:
+                filled = [table.name for table in TABLES if Copied(self._tx).count(table)]
+                if filled:
                     raise Conflict(
-                        f"{self._place} is not empty: it has rows in {', '.join(held)}. Nothing was written.",
+                        f"{self._place} is not empty: it has rows in {', '.join(filled)}. Nothing was written.",
                         Mend.EMPTY_TARGET,
                     )
             self._tx.send("UPDATE tenants SET copy_of = %s WHERE id = tenant()", (source,))
@@ -203,7 +207,7 @@ class Filling:
 
 
 def _parts(table: Table, memories: Sequence[Row]) -> Iterator[Row]:
-    """The rows of the parts of long memories that have ids of their own."""
+    """Yield the rows of the parts of long memories that have ids of their own."""
     id, content = map(table.columns.index, ("id", "content"))
     for row in memories:
         starts = parts.starts(len(row[content]))
@@ -237,7 +241,7 @@ def _index_vectors(dimensions: int, connection: Connection) -> None:
 
 
 def _sent(table: Table, row: Row) -> Row:
-    """A row as it is sent: a vector as PostgreSQL receives it."""
+    """Return a row as it is sent: with its vector as PostgreSQL receives it."""
     if VECTOR not in table.columns:
         return row
     place = table.columns.index(VECTOR)
@@ -247,7 +251,7 @@ def _sent(table: Table, row: Row) -> Row:
 
 
 def _refused(table: Table, rows: Sequence[Row], error: psycopg.DataError) -> Conflict:
-    """What cannot be kept here. PostgreSQL keeps no character U+0000."""
+    """Make the error for rows that PostgreSQL refuses; it keeps no character U+0000."""
     for row in rows:
         if any(isinstance(value, str) and "\0" in value for value in row):
             key = ", ".join(map(str, table.key_of(row)))

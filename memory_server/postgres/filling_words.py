@@ -41,7 +41,7 @@ class FillingWords:
     alone: bool
 
     def add(self, table: Table, rows: Sequence[Row]) -> None:
-        """Let the words of these rows be written soon. Those of rows that were replaced are gone with the rows."""
+        """Let the words of these rows be written soon. Those of rows that were replaced went with the rows."""
         if table.name not in _TEXTS or not rows:
             return
         columns = _TEXTS[table.name][2]
@@ -66,11 +66,11 @@ class FillingWords:
             self._keep_aside(connection, words, "on")
             match table:
                 case "memories":
-                    found = self._memories(texts)
-                    self.sending.send(connection, words, ("id", "memory_id", *_WORDS), found)
+                    rows = self._memories(texts)
+                    self.sending.send(connection, words, ("id", "memory_id", *_WORDS), rows)
                 case _:
-                    found = ((id, *_sent(self._terms(table, *given))) for id, *given in texts)
-                    self.sending.send(connection, words, ("id", *_WORDS), found)
+                    rows = ((id, *_sent(self._terms(table, *columns))) for id, *columns in texts)
+                    self.sending.send(connection, words, ("id", *_WORDS), rows)
             self._keep_aside(connection, words, "off")
 
     def _write_missing(self, table: str, connection: Connection) -> None:
@@ -88,15 +88,17 @@ class FillingWords:
             self._write(table, texts, connection)
 
     def _keep_aside(self, connection: Connection, words: str, state: str) -> None:
-        """Where `state` is on, new words are collected and sorted into their index together, which takes half the time.
-        Nobody else can use the index before the transaction ends, so this is done only if no other tenant uses it."""
+        """Collect new words while `state` is on, and sort them into their index together, which takes half the time.
+
+        Nobody else can use the index before the transaction ends, so this is done only if no other tenant uses it.
+        """
         if self.alone:
             connection.execute(f"ALTER INDEX {words}_by_word SET (fastupdate = {state})".encode())
 
     def _memories(self, memories: Sequence[Row]) -> Iterator[tuple[Any, ...]]:
         for id, content, tags in memories:
-            for part, _, _, found in word_rows.memory(self.sending.tenant, id, content, tags):
-                yield (part, id, *_sent(found))
+            for part, _, _, index_terms in word_rows.memory(self.sending.tenant, id, content, tags):
+                yield (part, id, *_sent(index_terms))
 
     def _terms(self, table: str, *texts: str) -> Terms:
         if table == "facts":
@@ -109,13 +111,13 @@ def _sort(words: str, connection: Connection) -> None:
     connection.execute(f"ANALYZE {words}".encode())
 
 
-def _sent(found: Terms) -> tuple[bytes, bytes, str, int]:
-    """The columns of an index of words: a tsvector and JSON as PostgreSQL receives them, the tokens, their number."""
+def _sent(index_terms: Terms) -> tuple[bytes, bytes, str, int]:
+    """Return the columns of a word index: a tsvector and JSON as PostgreSQL receives them, the tokens, their number."""
     # Three zero bytes after each lexeme: one ends its text, two say that it has no positions.
-    lexemes = b"".join(each.encode() + b"\0\0\0" for each in found.lexemes)
+    lexemes = b"".join(lexeme.encode() + b"\0\0\0" for lexeme in index_terms.lexemes)
     return (
-        struct.pack(">i", len(found.lexemes)) + lexemes,
-        b"\x01" + json.dumps(found.repeated).encode(),
-        found.tokens,
-        found.length,
+        struct.pack(">i", len(index_terms.lexemes)) + lexemes,
+        b"\x01" + json.dumps(index_terms.repeated).encode(),
+        index_terms.tokens,
+        index_terms.length,
     )

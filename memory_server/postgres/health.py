@@ -1,4 +1,4 @@
-"""What is wrong with the rows of a tenant, and with the schema: what no constraint of the database holds."""
+"""Checks the rows of a tenant and the schema for what no constraint of the database holds."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -87,28 +87,30 @@ _NO_MOMENTS = " UNION ALL ".join(
 
 @dataclass(frozen=True, slots=True)
 class Health:
-    """What is wrong with the rows of a tenant, and with the schema: what no constraint of the database holds."""
+    """The table of `tx.health`: see `storage.health.Health`."""
 
     tx: Tx
 
     def problems(self) -> list[str]:
         applied = {version for (version,) in self.tx.rows("SELECT version FROM migrations")}
-        found = [
-            f"migration {each.name} is missing" for each in migrate.load() if each.version not in applied
+        problems = [
+            f"migration {migration.name} is missing"
+            for migration in migrate.load()
+            if migration.version not in applied
         ]
-        found += [line for (line,) in self.tx.rows(_SCHEMA, {"schema": migrate.SCHEMA})]
-        found += [f"{number} {what}" for number, what in self.tx.rows(_WRONG) if number]
-        found += MemoryCounts(Spelled(self.tx)).wrong()
+        problems += [line for (line,) in self.tx.rows(_SCHEMA, {"schema": migrate.SCHEMA})]
+        problems += [f"{number} {what}" for number, what in self.tx.rows(_WRONG) if number]
+        problems += MemoryCounts(Spelled(self.tx)).wrong()
         bad: dict[str, list[str]] = {}
         for table, id, column in self.tx.rows(_NO_MOMENTS, {"moment": _MOMENT}):
             bad.setdefault(table, []).append(f"row {id} of {table}: {column} is no date")
         for table in JSON:
             bad.setdefault(table, []).extend(self._unreadable(table))
         for table, rows in bad.items():
-            found += rows[:NAMED]
+            problems += rows[:NAMED]
             if len(rows) > NAMED:
-                found.append(f"{len(rows) - NAMED} more rows of {table} are as bad")
-        return found
+                problems.append(f"{len(rows) - NAMED} more rows of {table} are as bad")
+        return problems
 
     def libraries(self) -> dict[str, str]:
         version, server, vector = self.tx.one(

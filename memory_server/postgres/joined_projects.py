@@ -101,7 +101,7 @@ class JoinedProjects:
         return [key for (key,) in rows]
 
     def _settle_facts(self, source: Known, target: Known) -> tuple[str, ...]:
-        """Where both have a value, delete the older one: it stays in the history. The keys."""
+        """Delete the older value of each key that both projects have (it stays in the history); return the keys."""
         rows = self.tx.rows(
             """
             SELECT s.key, CASE WHEN s.updated_at > t.updated_at THEN t.id ELSE s.id END

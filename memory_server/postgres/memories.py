@@ -85,8 +85,8 @@ class Memories:
         if not ids:
             return []
         rows = self.tx.rows(f"SELECT {COLUMNS} FROM memories WHERE id = ANY (%s)", (list(ids),))
-        found = {memory.id: memory for memory in map(memory_rows.memory, rows)}
-        return [found[id] for id in ids if id in found]
+        memories_by_id = {memory.id: memory for memory in map(memory_rows.memory, rows)}
+        return [memories_by_id[id] for id in ids if id in memories_by_id]
 
     def select_if(self, ids: Sequence[MemoryId], passes: Callable[[str], bool]) -> list[Memory]:
         if not ids:
@@ -132,8 +132,8 @@ class Memories:
             person=person,
         )
 
-    def newest(self, wanted: Filter, limit: int, offset: int) -> list[Memory]:
-        clauses, values = filters.memories(wanted)
+    def newest(self, filter: Filter, limit: int, offset: int) -> list[Memory]:
+        clauses, values = filters.memories(filter)
         return self._latest(
             f"""
             SELECT m.id
@@ -165,10 +165,10 @@ class Memories:
             "SELECT memory_id, content FROM memory_history WHERE memory_id = ANY (%s) ORDER BY id DESC",
             (list(ids),),
         )
-        found: dict[MemoryId, list[str]] = {}
+        contents_by_id: dict[MemoryId, list[str]] = {}
         for id, content in rows:
-            found.setdefault(MemoryId(id), []).append(content)
-        return found
+            contents_by_id.setdefault(MemoryId(id), []).append(content)
+        return contents_by_id
 
     def past(self, id: MemoryId) -> list[Past]:
         rows = self.tx.rows(
@@ -181,9 +181,9 @@ class Memories:
         return self._newest_current(project, [type], limit, limit)
 
     def newest_of_each(self, project: str, limit: int) -> list[Memory]:
-        found = self._newest_current(project, list(MemoryType), limit, len(MemoryType) * limit)
+        newest = self._newest_current(project, list(MemoryType), limit, len(MemoryType) * limit)
         places = {type: place for place, type in enumerate(MemoryType)}
-        return sorted(found, key=lambda memory: places[memory.type])
+        return sorted(newest, key=lambda memory: places[memory.type])
 
     def newest_of(self, project: str, limit: int) -> list[Memory]:
         return self._newest_current(project, list(MemoryType), limit, limit)
@@ -235,5 +235,5 @@ class Memories:
     def _latest(self, ids: str, values: Sequence[Any] | dict[str, Any]) -> list[Memory]:
         """The memories of a statement that gives their ids, the latest first."""
         rows = self.tx.rows(f"SELECT {COLUMNS} FROM memories WHERE id = ANY (ARRAY({ids}))", values)
-        found = map(memory_rows.memory, rows)
-        return sorted(found, key=lambda memory: (memory.occurred_at, memory.id), reverse=True)
+        memories = map(memory_rows.memory, rows)
+        return sorted(memories, key=lambda memory: (memory.occurred_at, memory.id), reverse=True)

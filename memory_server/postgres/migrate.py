@@ -14,11 +14,11 @@ SCHEMA = "memory_server"
 """The schema that holds all tables, and the role that transactions act as."""
 
 LOCK = 0x6D656D
-"""The number of the advisory lock that the server holds which migrates ('mem')."""
+"""The number of the advisory lock of the server that migrates ('mem')."""
 
 
 def load() -> list[packaged.Migration]:
-    """The migrations in order."""
+    """Return the migrations in order."""
     return packaged.load(packaged.folder() / "postgres")
 
 
@@ -34,12 +34,12 @@ def migrate(
         return
     with connection.transaction():
         connection.execute("SELECT pg_advisory_xact_lock(%s)", (LOCK,))
-        known = version_of(connection)
-        refuse_newer(known, migrations[-1].version)
-        if known == 0:
+        version = version_of(connection)
+        refuse_newer(version, migrations[-1].version)
+        if version == 0:
             _prepare(connection)
         connection.execute(sql.SQL("SET LOCAL search_path = {}, public").format(sql.Identifier(SCHEMA)))
-        for migration in migrations[known:]:
+        for migration in migrations[version:]:
             connection.execute(migration.path.read_text("utf-8"), prepare=False)
             connection.execute(
                 "INSERT INTO migrations (version, name, applied_at) VALUES (%s, %s, %s)",
@@ -73,15 +73,15 @@ def refuse_newer(version: int, newest: int) -> None:
 def _prepare(connection: psycopg.Connection[tuple[Any, ...]]) -> None:
     """Make what the migrations need: the extension, the role that transactions act as, and the schema."""
     user = connection.info.user
-    with _told("CREATE EXTENSION vector;"):
+    with _explained("CREATE EXTENSION vector;"):
         connection.execute("CREATE EXTENSION IF NOT EXISTS vector WITH SCHEMA public")
-    with _told(f"CREATE ROLE {SCHEMA} NOLOGIN; GRANT {SCHEMA} TO {user};"):
+    with _explained(f"CREATE ROLE {SCHEMA} NOLOGIN; GRANT {SCHEMA} TO {user};"):
         if connection.execute("SELECT FROM pg_roles WHERE rolname = %s", (SCHEMA,)).fetchone() is None:
             connection.execute(sql.SQL("CREATE ROLE {} NOLOGIN").format(sql.Identifier(SCHEMA)))
         member = connection.execute("SELECT pg_has_role(%s, 'MEMBER')", (SCHEMA,)).fetchone()
         if member != (True,):
             connection.execute(sql.SQL("GRANT {} TO {}").format(sql.Identifier(SCHEMA), sql.Identifier(user)))
-    with _told(f"GRANT CREATE ON DATABASE {connection.info.dbname} TO {user};"):
+    with _explained(f"GRANT CREATE ON DATABASE {connection.info.dbname} TO {user};"):
         connection.execute(sql.SQL("CREATE SCHEMA IF NOT EXISTS {}").format(sql.Identifier(SCHEMA)))
     connection.execute(
         sql.SQL(
@@ -91,8 +91,8 @@ def _prepare(connection: psycopg.Connection[tuple[Any, ...]]) -> None:
 
 
 @contextmanager
-def _told(statements: str) -> Iterator[None]:
-    """What the role may not do, an administrator can."""
+def _explained(statements: str) -> Iterator[None]:
+    """Turn a refusal for lack of rights into an error that names the statements an administrator can run."""
     try:
         yield
     except psycopg.errors.InsufficientPrivilege as error:

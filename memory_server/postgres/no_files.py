@@ -1,11 +1,11 @@
-"""Implements `Files` for PostgreSQL, which looks after its files itself: there are none to check or to remove."""
+"""Implements `Files` for PostgreSQL, which has no files for us to check or remove."""
 
 
 class NoFiles:
-    """`Files` where there are none."""
+    """`Files` of a database without a file."""
 
     def refuse_empty(self) -> None:
-        """There is no file that a program could have emptied."""
+        """Nothing to refuse: there is no file that a program could have emptied."""
 
     def exposed(self) -> list[str]:
         return []
@@ -23,5 +23,5 @@ class NoFiles:
         return []
 
     def drop_copies(self, older_than: str | None = None) -> tuple[str, ...]:  # noqa: ARG002
-        """Migrations make no copies here."""
+        """None: migrations make no copies in PostgreSQL."""
         return ()

@@ -76,10 +76,10 @@ def _recollection(row: tuple[Any, ...]) -> Recollection:
     return Recollection(*row)
 
 
-def _asked(asking: Asking) -> dict[str, Any]:
+def _values(asking: Asking) -> dict[str, Any]:
     return {
-        "words": [each.word for each in asking.keywords],
-        "weights": [each.weight for each in asking.keywords],
+        "words": [keyword.word for keyword in asking.keywords],
+        "weights": [keyword.weight for keyword in asking.keywords],
         "containing": [json.dumps(longer) for longer in containing(asking.keywords)],
         "share": asking.score_share,
     }
@@ -114,7 +114,7 @@ class ShortTerm:
         )
         word_rows.write_short_term(self.tx, id, text)
         if keywords is not None:
-            self.insert_keywords(id, [(each.word, each.weight) for each in keywords])
+            self.insert_keywords(id, [(keyword.word, keyword.weight) for keyword in keywords])
         return ShortTermId(id)
 
     def unkeyed(self, limit: int) -> list[ShortTermMemory]:
@@ -134,7 +134,7 @@ class ShortTerm:
             """,
             (memory.id, memory.text),
         )
-        self.insert_keywords(memory.id, [(each.word, each.weight) for each in keywords], memory.text)
+        self.insert_keywords(memory.id, [(keyword.word, keyword.weight) for keyword in keywords], memory.text)
 
     def insert_keywords(self, id: int, weights: Sequence[tuple[str, float]], text: str | None = None) -> None:
         """Each word with its weight; where a text is given, only for a memory that has it."""
@@ -183,7 +183,7 @@ class ShortTerm:
             LIMIT %(limit)s::bigint
             """,
             {
-                **_asked(asking),
+                **_values(asking),
                 "conversation": conversation,
                 "now": self.tx.now,
                 "before": said_before,
@@ -210,7 +210,7 @@ class ShortTerm:
             FROM parts
             ORDER BY place
             """,
-            {**_asked(asking), "now": self.tx.now, "ids": list(ids)},
+            {**_values(asking), "now": self.tx.now, "ids": list(ids)},
         )
         return [_recollection(row) for row in rows]
 
@@ -224,12 +224,12 @@ class ShortTerm:
             WHERE k.memory_id = ANY(%(ids)s::bigint[]) AND {_COUNTS}
             ORDER BY k.weight DESC, k.word
             """,
-            {**_asked(asking), "ids": list(ids)},
+            {**_values(asking), "ids": list(ids)},
         )
-        found: dict[ShortTermId, list[str]] = {id: [] for id in ids}
+        words_by_id: dict[ShortTermId, list[str]] = {id: [] for id in ids}
         for id, word in rows:
-            found[id].append(word)
-        return found
+            words_by_id[id].append(word)
+        return words_by_id
 
     def select(self, ids: Iterable[ShortTermId]) -> dict[ShortTermId, ShortTermMemory]:
         rows = self.tx.rows(

@@ -1,4 +1,4 @@
-"""The table of tenants, for a connection that acts for none of them yet."""
+"""The table of tenants, for a connection that does not act for a tenant yet."""
 
 from dataclasses import dataclass
 
@@ -7,19 +7,19 @@ from memory_server.postgres.connections import Connection
 
 @dataclass(frozen=True, slots=True)
 class Tenant:
-    """`copy_of` names the memory that it is a copy of, as long as the copy is not finished."""
+    """A tenant; `copy_of` names the memory of which it is a copy, as long as the copy is not finished."""
 
     id: int
     copy_of: str | None
 
 
 def find(connection: Connection, name: str) -> Tenant | None:
-    """The tenant of a name; None where there is none."""
+    """Return the tenant with a name; None where there is none."""
     return next(iter(_named(connection, name)), None)
 
 
 def find_or_add(connection: Connection, name: str, now: str) -> Tenant:
-    """The tenant of a name, which is added where there is none."""
+    """Return the tenant with a name; add it where there is none."""
     connection.execute(
         "INSERT INTO memory_server.tenants (name, created_at) VALUES (%s, %s) ON CONFLICT DO NOTHING",
         (name, now),

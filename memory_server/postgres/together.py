@@ -1,7 +1,7 @@
-"""Several reads of one transaction that do not need each other's answers, so that they wait for the database once.
+"""Runs reads of one transaction that do not need each other's answers, so that they wait for the database once.
 
-Each read runs in a thread of its own until it waits for an answer; only one runs at a time. When all wait, or are done,
-one round trip brings the answers to all that they have asked, and they go on.
+Each read runs in a thread of its own until it waits for an answer; only one runs at a time. When all wait, or are
+done, one round trip brings the answers to all their statements, and they continue.
 """
 
 import threading
@@ -13,15 +13,15 @@ from psycopg.errors import PipelineAborted
 
 _local = threading.local()
 
-Found = TypeVar("Found")
+Result = TypeVar("Result")
 
 
 class _Read:
-    """One of the reads, and whose turn it is: its own, or that of the one who began it."""
+    """One of the reads; it and its starter take turns."""
 
     def __init__(self, call: Callable[[], Any]) -> None:
         self.call = call
-        self.found: Any = None
+        self.result: Any = None
         self.error: BaseException | None = None
         self.done = False
         self._context = copy_context()
@@ -30,12 +30,12 @@ class _Read:
         threading.Thread(target=self._run, daemon=True, name="together").start()
 
     def go_on(self) -> None:
-        """Let it run until it waits for an answer, or is done."""
+        """Let the read run until it waits for an answer, or is done."""
         self._turn.release()
         self._back.acquire()
 
     def wait(self) -> None:
-        """Give the turn back until the answers are there. Called by the read itself."""
+        """Give the turn back until the answers have come. Called by the read itself."""
         self._back.release()
         self._turn.acquire()
 
@@ -43,7 +43,7 @@ class _Read:
         self._turn.acquire()
         _local.read = self
         try:
-            self.found = self._context.run(self.call)
+            self.result = self._context.run(self.call)
         except BaseException as error:  # it is raised where the reads were begun
             self.error = error
         self.done = True
@@ -51,7 +51,7 @@ class _Read:
 
 
 def wait() -> bool:
-    """Let the other reads ask what they want to ask, where this is one of several; false where it is not."""
+    """Let the other reads send their statements, where this is one of several reads; false where it is not."""
     read: _Read | None = getattr(_local, "read", None)
     if read is None:
         return False
@@ -59,21 +59,21 @@ def wait() -> bool:
     return True
 
 
-def run(calls: Sequence[Callable[[], Found]], arrive: Callable[[], None]) -> list[Found]:
-    """What each call gives. `arrive` is called whenever all of them wait for what they have asked by then."""
+def run(calls: Sequence[Callable[[], Result]], arrive: Callable[[], None]) -> list[Result]:
+    """Return the result of each call. `arrive` is called whenever all of them wait for answers."""
     reads = [_Read(call) for call in calls]
-    left = reads
+    running = reads
     while True:
-        for each in left:
-            each.go_on()
-        left = [each for each in left if not each.done]
-        if not left:
+        for read in running:
+            read.go_on()
+        running = [read for read in running if not read.done]
+        if not running:
             break
         if not wait():
             arrive()
-    failed = [each.error for each in reads if each.error is not None]
+    failed = [read.error for read in reads if read.error is not None]
     # Where one statement failed, those behind it were not run: that is not what went wrong.
     failed.sort(key=lambda error: isinstance(error, PipelineAborted))
     if failed:
         raise failed[0]
-    return [each.found for each in reads]
+    return [read.result for read in reads]

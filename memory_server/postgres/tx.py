@@ -1,4 +1,4 @@
-"""A transaction as table modules take it: statements in, rows out, and how often the database was waited for."""
+"""A transaction as table modules use it: statements in, rows out; it counts the round trips."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -29,14 +29,14 @@ The driver would keep the rest, and the end of the pipeline would wait for ever 
 
 @dataclass(slots=True)
 class Trips:
-    """How often the database was waited for."""
+    """The number of waits for the database."""
 
     number: int = 0
 
 
 @dataclass(slots=True)
 class _Sent:
-    """How many statements a transaction has sent, how many of them are answered, and how many may have written."""
+    """Counts of a transaction: statements sent, statements answered, and statements sent that may have written."""
 
     number: int = 0
     answered: int = 0
@@ -45,37 +45,39 @@ class _Sent:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """The rows that a statement will give. Several that are asked one after the other come in one round trip."""
+    """The rows that a statement will give. Statements that are sent one after the other are answered in one round
+    trip.
+    """
 
     tx: "Tx"
     cursor: psycopg.Cursor[tuple[Any, ...]]
     number: int
 
     def wait(self) -> None:
-        """Wait for the rows, unless they came already with those of a later statement."""
+        """Wait for the rows, unless they came with those of a later statement."""
         self.tx.arrived(self.number)
 
     def rows(self) -> list[tuple[Any, ...]]:
-        """The rows; they can be taken once."""
+        """Wait for the rows and return them; they can be taken once."""
         self.wait()
         return self.cursor.fetchall()
 
 
 @dataclass(frozen=True)
 class Tx:
-    """A transaction, as the classes of tables use it. `now` is when it began.
+    """A transaction, as the classes of tables use it. `now` is the time at which it began.
 
-    Row-level security shows it the rows of its tenant, and of these what its person sees: no statement says so.
-    Statements are sent in a pipeline: those that give nothing wait for the next one that gives something.
+    Row-level security limits it to the rows of its tenant, and of these to what its person sees; no statement needs a
+    clause for that. Statements are sent in a pipeline: those without a result wait for the next one that has one.
     """
 
     connection: Connection
     pipeline: psycopg.Pipeline
     now: str
     skipped: list[Problem] = field(default_factory=list)
-    """Rows that were left out because they cannot be read: here there are none."""
+    """Rows that were left out because they cannot be read: none in PostgreSQL."""
     person: Person | None = field(default=None, kw_only=True)
-    """The person for whom it is; None for the owner of the tenant."""
+    """The person for whom the transaction is; None for the owner of the tenant."""
     tenant: int = field(kw_only=True)
     """The number of the tenant."""
     trips: Trips = field(default_factory=Trips, kw_only=True)
@@ -83,61 +85,63 @@ class Tx:
 
     @property
     def owner(self) -> str | None:
-        """The name of the person whose own is what is written for nobody else."""
+        """The name to write into `person` of a private row; None for the owner of the tenant."""
         return None if self.person is None else self.person.name
 
     def key(self, name: str) -> str:
-        """What a name that the person gives is in the database."""
+        """Return the name in the database for a name that the person gives."""
         return rights.key(self.person, name)
 
     def name(self, key: str) -> str:
-        """What a key of the database is called by the person."""
+        """Return the name that the person knows for a name in the database."""
         return rights.name(self.person, key)
 
     def ask(self, sql: str, values: Values = (), binary: bool = False) -> Answer:
-        """Ask for rows, and wait for nothing yet: the first answer that is read brings those of all that was asked.
+        """Send a statement without waiting; the first answer that is read brings those of all statements sent by then.
 
-        `binary`: for much of bytes.
+        `binary`: for large columns of bytes.
         """
         cursor = self._execute(sql, values, binary)
         return Answer(self, cursor, self._sent.number)
 
     def rows(self, sql: str, values: Values = ()) -> list[tuple[Any, ...]]:
-        """The rows that a statement gives."""
+        """Return the rows of a statement."""
         return self.ask(sql, values).rows()
 
     def row(self, sql: str, values: Values = ()) -> tuple[Any, ...] | None:
-        """The first row."""
+        """Return the first row of a statement, or None."""
         rows = self.rows(sql, values)
         return rows[0] if rows else None
 
     def one(self, sql: str, values: Values = ()) -> tuple[Any, ...]:
-        """The only row of a statement that always gives one."""
+        """Return the only row of a statement that always gives one."""
         (row,) = self.rows(sql, values)
         return row
 
     def value(self, sql: str, values: Values = ()) -> Any:
-        """The first column of the first row; None where there is none."""
+        """Return the first column of the first row; None where there is no row."""
         row = self.row(sql, values)
         return None if row is None else row[0]
 
     def execute(self, sql: str, values: Values = ()) -> int:
-        """Run one statement that writes, and wait for how many rows it changed. `send` does not wait."""
+        """Run one statement that writes; wait, and return how many rows it changed. `send` does not wait."""
         cursor = self._execute(sql, values)
         self.wait()
         return cursor.rowcount
 
     def send(self, sql: str, values: Values = ()) -> None:
-        """Run one statement whose answer nobody needs; where it fails, a later call or the end raises that."""
+        """Send one statement whose answer is not needed; if it fails, a later call or the end of the transaction
+        raises that.
+        """
         self._execute(sql, values)
 
     def wait(self) -> None:
-        """Wait until all that was sent is done; raises what has failed."""
+        """Wait until all statements that were sent are done; raises what has failed."""
         self._arrive()
         self.pipeline.sync()
 
     def arrived(self, number: int) -> None:
-        """Count a round trip where the answer to this statement is not here yet."""
+        """Count a round trip where the answer to this statement has not come yet."""
         if number > self._sent.answered and not together.wait():
             self._arrive()
 
@@ -161,7 +165,7 @@ class Tx:
 
     @property
     def writes(self) -> int:
-        """How many statements that may write have been sent: what was read before the last of them may be outdated."""
+        """Number of statements sent that may have written: an earlier read may be outdated once it has grown."""
         return self._sent.writes
 
     def _execute(self, sql: str, values: Values, binary: bool = False) -> psycopg.Cursor[tuple[Any, ...]]:
@@ -174,12 +178,12 @@ class Tx:
 
 
 def _size(values: Values) -> int:
-    """About how many bytes the texts and arrays of a statement have."""
-    given = values.values() if isinstance(values, Mapping) else values
+    """Estimate the bytes of the texts and arrays of a statement."""
+    bound = values.values() if isinstance(values, Mapping) else values
     return sum(
-        sum(len(each) for each in value if isinstance(each, str | bytes))
+        sum(len(item) for item in value if isinstance(item, str | bytes))
         if isinstance(value, list)
         else len(value)
-        for value in given
+        for value in bound
         if isinstance(value, list | str | bytes)
     )

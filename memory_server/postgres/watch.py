@@ -15,16 +15,16 @@ from memory_server.postgres.migrate import SCHEMA
 logger = logging.getLogger(__name__)
 
 CHANNEL: Final = "memory_server"
-"""Where each write is told, as the number of the tenant and that of the write."""
+"""The channel that announces each write, as the number of the tenant and that of the write."""
 
 PAUSE: Final = 5.0
-"""Seconds between two looks. A pooler may hand no notifications on: then a look finds what was written."""
+"""Seconds between two looks. A pooler may lose notifications: then a look finds what was written."""
 
 LEASE: Final = 4 * PAUSE
-"""Seconds after which another server leads, where the one that led is gone."""
+"""Seconds after which another server leads, if the leading one is gone."""
 
 WAIT: Final = 0.5
-"""Seconds that it waits for a notification before it looks whether it should end."""
+"""Seconds that it waits for a notification before it checks if it must end."""
 
 _LEAD = f"""
     INSERT INTO {SCHEMA}.leads AS l (tenant_id, holder, until)
@@ -36,7 +36,7 @@ _LEAD = f"""
 
 
 class Watch:
-    """A thread with a connection of its own, from `start` to `stop`. Where it loses the connection, it tries again."""
+    """A thread with a connection of its own, from `start` to `stop`. If it loses the connection, it connects again."""
 
     def __init__(self, url: str, tenant: int) -> None:
         self.leads = False
@@ -81,8 +81,8 @@ class Watch:
                 with deadline.within(PAUSE):
                     listens = self._look(connection, listens)
                 due = time.monotonic() + PAUSE
-            for told in connection.notifies(timeout=WAIT, stop_after=1):
-                tenant, _, number = told.payload.partition(" ")
+            for notification in connection.notifies(timeout=WAIT, stop_after=1):
+                tenant, _, number = notification.payload.partition(" ")
                 if tenant == str(self._tenant):
                     self.number = int(number)
         if self.leads:
@@ -90,7 +90,10 @@ class Watch:
                 connection.execute(f"DELETE FROM {SCHEMA}.leads WHERE holder = %s", (self._holder,))
 
     def _look(self, connection: Connection, listens: bool) -> bool:
-        """Whether the connection listens now: a replica allows neither that nor a lease, before it is promoted."""
+        """Look for new writes and renew the lease; return true if the connection listens.
+
+        A replica can neither listen nor lead before it is promoted.
+        """
         (replica,) = connection.execute("SELECT pg_is_in_recovery()").fetchone() or (False,)
         if not replica and not listens:
             connection.execute(f"LISTEN {CHANNEL}")

@@ -184,11 +184,11 @@ class Database:
             Unavailable: the file went away.
         """
         handles, person = self._handles, self._acting()
-        for other in self._later.persons() if person is None else [person]:
-            if not self._later.has(other):
+        for owner in self._later.persons() if person is None else [person]:
+            if not self._later.has(owner):
                 continue
             try:
-                with acting.as_(other), self.write(patience):
+                with acting.as_(owner), self.write(patience):
                     pass
             except Unavailable as error:
                 if self._handles is not handles:

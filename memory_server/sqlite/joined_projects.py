@@ -88,7 +88,7 @@ class JoinedProjects:
         return [key for (key,) in rows]
 
     def _settle_facts(self, source: Known, target: Known) -> tuple[str, ...]:
-        """Where both have a value, delete the older one: it stays in the history. The keys."""
+        """Delete the older value of each key that both projects have (it stays in the history); return the keys."""
         rows = self.tx.rows(
             """
             SELECT s.key, CASE WHEN s.updated_at > t.updated_at THEN t.id ELSE s.id END
@@ -151,6 +151,6 @@ class JoinedProjects:
         self.tx.execute("DELETE FROM conversations WHERE id = ?", (ids[old],))
 
     def _count(self, sql: str, values: tuple[str | int, ...]) -> int:
-        """How many rows a statement changes itself, without those that its triggers change."""
+        """Run a statement; return how many rows it changed itself, without those that its triggers changed."""
         self.tx.connection.execute(sql, values)
         return self.tx.connection.changes()
