@@ -12,7 +12,6 @@ from memory_server.storage.together import Together
 if TYPE_CHECKING:
     from memory_server.storage.candidates import Candidates
     from memory_server.storage.copying import Copied
-    from memory_server.storage.edges import Edges, WritableEdges
     from memory_server.storage.exchange import (
         ExchangedVectors,
         WholeRows,
@@ -48,6 +47,7 @@ if TYPE_CHECKING:
     from memory_server.storage.tables.completing import Completing
     from memory_server.storage.tables.conversations import Conversations, WritableConversations
     from memory_server.storage.tables.digests import Digests, WritableDigests
+    from memory_server.storage.tables.edges import Edges, WritableEdges
     from memory_server.storage.tables.erasures import Erasures, WritableErasures
     from memory_server.storage.tables.fact_history import FactHistory
     from memory_server.storage.tables.hook_captures import HookCaptures, WritableHookCaptures
