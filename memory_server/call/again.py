@@ -26,12 +26,20 @@ class _Call:
     once: bool = False
 
 
-_call: ContextVar[_Call] = ContextVar("call", default=_Call())  # noqa: B039 - nobody looks at the default
+_call: ContextVar[_Call | None] = ContextVar("call", default=None)
 
 
 def forbid() -> None:
     """Do not repeat this call: a part of it is committed or will be written later, and would be written twice."""
-    _call.get().once = True
+    call = _call.get()
+    if call is not None:
+        call.once = True
+
+
+def is_possible() -> bool:
+    """True if this call is repeated where it raises Undone now."""
+    call = _call.get()
+    return call is not None and not call.once
 
 
 def whole(action: Callable[[], Result]) -> Result:

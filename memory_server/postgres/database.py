@@ -101,6 +101,7 @@ class Database:
         self._closed = False
         self.trips = Trips()
         """How often a call of this process has waited for the database."""
+        self._directories: dict[str | None, list[tuple[Any, ...]]] = {}
         self._ends = ThreadPoolExecutor(CONNECTIONS, "end of a read")
 
     def open(self) -> None:
@@ -128,7 +129,8 @@ class Database:
         with self._translated(), self._connection(deadline.left(CALL)) as lent:
             tx = self._begun(lent, "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY", person)
             tx.send(*self._refusals())
-            yield tx
+            with _checked(tx):
+                yield tx
             lent.connection.execute("COMMIT")
 
     @contextmanager
@@ -154,7 +156,8 @@ class Database:
             try:
                 if marks:
                     self._write_marks(tx, marks)
-                yield tx
+                with _checked(tx):
+                    yield tx
                 tx.send("SELECT tell_write()")
                 self.trips.number += 1
                 try:
@@ -322,7 +325,13 @@ class Database:
             ),
         )
         return Transaction(
-            lent.connection, lent.pipeline, now, person=person, tenant=self._tenant, trips=self.trips
+            lent.connection,
+            lent.pipeline,
+            now,
+            person=person,
+            tenant=self._tenant,
+            trips=self.trips,
+            directories=self._directories,
         )
 
     def _write_marks(self, tx: Transaction, marks: Sequence[Mark]) -> None:
@@ -340,7 +349,8 @@ class Database:
         try:
             for mark in marks:
                 tx.send("SELECT set_config('memory.now', %s, true)", (mark.at,))
-                mark.write(replace(tx, now=mark.at))
+                # It goes by no directory that was read before: that would undo the write that the mark comes with.
+                mark.write(replace(tx, now=mark.at, directories={}))
             tx.send("RELEASE SAVEPOINT marks")
             tx.wait()
         except psycopg.OperationalError:
@@ -484,6 +494,17 @@ class Database:
             "SELECT refuse_newer(%s), refuse_unfinished(%s)",
             (self._migrations[-1].version, self._tenant),
         )
+
+
+@contextmanager
+def _checked(tx: Transaction) -> Iterator[None]:
+    """Refuse what the block found, also where that is an error, if it went by projects that are others now."""
+    try:
+        yield
+    except MemoryServerError:
+        tx.refuse_outdated()
+        raise
+    tx.refuse_outdated()
 
 
 def _give_back(pool: Pool, connection: Connection, ending: ExitStack) -> None:

@@ -88,6 +88,13 @@ def busy(place: str, seconds: float) -> Unavailable:
     )
 
 
+def outdated() -> Undone:
+    """Another server renamed or joined projects while a transaction went by their former names."""
+    return Undone(
+        "Another server renamed or joined projects meanwhile.", Mend.TRY_AGAIN, written=Written.NOTHING
+    )
+
+
 def lost(error: psycopg.Error, place: str) -> Undone:
     """Make the error for a connection that broke before the command to commit."""
     return Undone(

@@ -29,6 +29,7 @@ class JoinedProjects:
         )
 
     def hand_on(self, source: Known, target: Known) -> None:
+        self.tx.directories.clear()
         self.tx.send("UPDATE project_keys SET project_id = %s WHERE project_id = %s", (target.id, source.id))
         self.tx.send(
             """

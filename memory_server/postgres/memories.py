@@ -8,7 +8,7 @@ from memory_server.domain.caller import Caller
 from memory_server.domain.memory import Filter, Memory, MemoryDraft, MemoryId, MemoryType, Past
 from memory_server.errors import Mend, NotFound
 from memory_server.postgres import filters, word_rows
-from memory_server.postgres.tx import Answer, Tx
+from memory_server.postgres.tx import Tx
 from memory_server.storage import memory_rows
 from memory_server.storage.json_text import as_json, from_json
 
@@ -38,14 +38,9 @@ class Memories:
     """The table `memories` and the history of its texts."""
 
     tx: Tx
-    _expected: Answer | None = None
-
-    def expect_insert(self) -> None:
-        self._expected = self._ask_id()
 
     def insert(self, draft: MemoryDraft, caller: Caller) -> Memory:
-        ((id,),) = (self._expected or self._ask_id()).rows()
-        self._expected = None
+        id = self.tx.value("SELECT next_id('memories')")
         now, tags = self.tx.now, as_json(draft.tags)
         first = (
             id,
@@ -200,10 +195,6 @@ class Memories:
             (start, project, limit),
         )
         return [MemoryId(id) for id, _ in rows], rows[0][1] if rows else 0
-
-    def _ask_id(self) -> Answer:
-        """Ask for the id that the next memory gets."""
-        return self.tx.ask("SELECT next_id('memories')")
 
     def _newest_current(
         self, project: str, types: Sequence[MemoryType], limit: int, most: int

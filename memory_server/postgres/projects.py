@@ -1,57 +1,57 @@
 """The tables `projects` and `project_keys`: which project is meant, and what it is called."""
 
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
 
+from memory_server.call import again
 from memory_server.domain.project import Listed
-from memory_server.postgres.tx import Answer, Tx
+from memory_server.postgres.tx import Tx
 from memory_server.storage.projects import KeyKind, Known, kind_of
 
 MOST = 500
 """Up to so many projects are read at once, in 0.5 ms. If there are more, each question is a statement."""
 
 
+PEOPLE = 100
+"""Persons whose projects a process remembers."""
+
+
 def _known(row: tuple[int, str] | None) -> Known | None:
     return None if row is None else Known(*row)
 
 
-@dataclass(slots=True)
 class _Directory:
-    """All projects with their names and keys, read by one statement: to find the right one takes several questions.
+    """All projects with their names and keys: to find the right one takes several questions.
 
-    `writes` is how many writes the transaction had sent when it asked.
+    `writes` is how many writes the transaction had sent when it read them.
     """
 
-    asked: Answer
-    writes: int
-    is_whole: bool = False
-    names: dict[str, Known] = field(default_factory=dict)
-    keys: dict[tuple[str, str], Known] = field(default_factory=dict)
-    _is_read: bool = False
-
-    def read(self) -> None:
-        """Wait for it. Several reads may do so in turn."""
-        self.asked.wait()
-        if self._is_read:
-            return
-        self._is_read = True
-        rows = self.asked.rows()
+    def __init__(self, rows: Sequence[tuple[Any, ...]], writes: int) -> None:
+        self.writes = writes
         self.is_whole = len(rows) <= MOST
+        self.names: dict[str, Known] = {}
+        self.keys: dict[tuple[str, str], Known] = {}
         for id, name, kinds, keys in rows:
-            known = self.names[name] = Known(id, name)
-            self.keys |= dict.fromkeys(zip(kinds, keys, strict=True), known)
+            project = self.names[name] = Known(id, name)
+            self.keys |= dict.fromkeys(zip(kinds, keys, strict=True), project)
 
 
 @dataclass(slots=True)
 class Projects:
-    """The tables `projects` and `project_keys`: which project is meant, and what it is called."""
+    """The tables `projects` and `project_keys`: which project is meant, and what it is called.
+
+    A call that would be repeated goes by the directory that this process read last, and waits for no other one. The
+    transaction reads it all the same, and ends with Undone where it is another one now: see `Tx.refuse_outdated`.
+    """
 
     tx: Tx
-    _asked: _Directory | None = None
+    _read: _Directory | None = None
 
     def find(self, name: str) -> Known | None:
-        known = self._directory()
-        if known is not None:
-            return known.names.get(name)
+        directory = self._directory()
+        if directory is not None:
+            return directory.names.get(name)
         return _known(self.tx.row("SELECT id, name FROM projects WHERE name = %s", (name,)))
 
     def find_by_key(self, key: str) -> Known | None:
@@ -61,9 +61,9 @@ class Projects:
         return self._find_by(KeyKind.NAME, name)
 
     def has_key(self, id: int, *kinds: KeyKind) -> bool:
-        known = self._directory()
-        if known is not None:
-            return any(project.id == id and kind in kinds for (kind, _), project in known.keys.items())
+        directory = self._directory()
+        if directory is not None:
+            return any(project.id == id and kind in kinds for (kind, _), project in directory.keys.items())
         found = self.tx.value(
             "SELECT 1 FROM project_keys WHERE project_id = %s AND kind = ANY(%s::text[]) LIMIT 1",
             (id, [kind.value for kind in kinds]),
@@ -71,15 +71,15 @@ class Projects:
         return found is not None
 
     def names(self) -> list[str]:
-        known = self._directory()
-        if known is not None:
-            return sorted(known.names)
+        directory = self._directory()
+        if directory is not None:
+            return sorted(directory.names)
         return [name for (name,) in self.tx.rows("SELECT name FROM projects ORDER BY name")]
 
     def former_names(self) -> list[str]:
-        known = self._directory()
-        if known is not None:
-            return sorted(key for kind, key in known.keys if kind == KeyKind.NAME)
+        directory = self._directory()
+        if directory is not None:
+            return sorted(key for kind, key in directory.keys if kind == KeyKind.NAME)
         rows = self.tx.rows(
             "SELECT key FROM project_keys WHERE kind = %s ORDER BY key", (KeyKind.NAME.value,)
         )
@@ -106,17 +106,19 @@ class Projects:
         ]
 
     def insert(self, name: str) -> Known:
-        known = self._asked if self._asked is not None and self._asked.writes == self.tx.writes else None
+        directory = self._read if self._read is not None and self._read.writes == self.tx.writes else None
         (id,) = self.tx.one(
             "INSERT INTO projects (name, created_at) VALUES (%s, %s) RETURNING id", (name, self.tx.now)
         )
-        found = Known(id, name)
-        if known is not None:
-            known.names[name] = found
-            known.writes = self.tx.writes
-        return found
+        project = Known(id, name)
+        if directory is not None:
+            directory.names[name] = project
+            directory.writes = self.tx.writes
+        self.tx.directories.clear()
+        return project
 
     def add_key(self, id: int, key: str) -> None:
+        self.tx.directories.clear()
         self.tx.send(
             "INSERT INTO project_keys (kind, key, project_id) VALUES (%s, %s, %s)",
             (kind_of(key).value, key, id),
@@ -136,9 +138,11 @@ class Projects:
         )
 
     def rename(self, id: int, name: str) -> None:
+        self.tx.directories.clear()
         self.tx.send("UPDATE projects SET name = %s WHERE id = %s", (name, id))
 
     def delete_empty(self) -> None:
+        self.tx.directories.clear()
         self.tx.send(
             """
             DELETE FROM projects AS p
@@ -158,27 +162,37 @@ class Projects:
 
     def _directory(self) -> _Directory | None:
         """All projects as they are now; None if there are more than MOST."""
-        if self._asked is None or self._asked.writes != self.tx.writes:
-            asked = self.tx.ask(
-                """
-                SELECT
-                    p.id, p.name,
-                    ARRAY(SELECT kind::text FROM project_keys WHERE project_id = p.id ORDER BY kind, key),
-                    ARRAY(SELECT key::text FROM project_keys WHERE project_id = p.id ORDER BY kind, key)
-                FROM projects AS p
-                LIMIT %s
-                """,
-                (MOST + 1,),
-            )
-            self._asked = _Directory(asked, self.tx.writes)
-        found = self._asked
-        found.read()
-        return found if found.is_whole else None
+        if self._read is None or self._read.writes != self.tx.writes:
+            self._read = _Directory(self._rows(), self.tx.writes)
+        return self._read if self._read.is_whole else None
+
+    def _rows(self) -> list[tuple[Any, ...]]:
+        answer = self.tx.ask(
+            """
+            SELECT
+                p.id, p.name,
+                ARRAY(SELECT kind::text FROM project_keys WHERE project_id = p.id ORDER BY kind, key),
+                ARRAY(SELECT key::text FROM project_keys WHERE project_id = p.id ORDER BY kind, key)
+            FROM projects AS p
+            ORDER BY p.id
+            LIMIT %s
+            """,
+            (MOST + 1,),
+        )
+        rows = self.tx.directories.get(self.tx.owner)
+        if rows is not None and not self.tx.writes and again.is_possible():
+            self.tx.unchecked.append((answer, rows))
+            return rows
+        rows = answer.rows()
+        if len(self.tx.directories) >= PEOPLE:
+            self.tx.directories.clear()
+        self.tx.directories[self.tx.owner] = rows
+        return rows
 
     def _find_by(self, kind: KeyKind, key: str) -> Known | None:
-        known = self._directory()
-        if known is not None:
-            return known.keys.get((kind, key))
+        directory = self._directory()
+        if directory is not None:
+            return directory.keys.get((kind, key))
         return _known(
             self.tx.row(
                 """

@@ -10,7 +10,7 @@ from psycopg import generators
 from memory_server.domain import rights
 from memory_server.domain.caller import Person
 from memory_server.errors import Problem
-from memory_server.postgres import together
+from memory_server.postgres import failures, together
 from memory_server.postgres.connections import Connection
 from memory_server.storage.together import Together
 
@@ -81,6 +81,10 @@ class Tx:
     tenant: int = field(kw_only=True)
     """The number of the tenant."""
     trips: Trips = field(default_factory=Trips, kw_only=True)
+    directories: dict[str | None, list[tuple[Any, ...]]] = field(default_factory=dict, kw_only=True)
+    """The projects as this process read them last, by the name of the person."""
+    unchecked: list[tuple[Answer, list[tuple[Any, ...]]]] = field(default_factory=list, kw_only=True)
+    """Rows of a directory that were used before the database had said that they are so still, with its answer."""
     _sent: _Sent = field(default_factory=_Sent, kw_only=True)
 
     @property
@@ -139,6 +143,14 @@ class Tx:
         """Wait until all statements that were sent are done; raises what has failed."""
         self._arrive()
         self.pipeline.sync()
+
+    def refuse_outdated(self) -> None:
+        """Raise Undone where other servers have changed the projects that this transaction went by: repeat the call."""
+        for answer, used in self.unchecked:
+            if answer.rows() != used:
+                self.directories.clear()
+                raise failures.outdated()
+        self.unchecked.clear()
 
     def arrived(self, number: int) -> None:
         """Count a round trip where the answer to this statement has not come yet."""

@@ -47,7 +47,7 @@ KINDS = {Index.MEMORY: Injected.MEMORY, Index.FACT: Injected.FACT, Index.TURN: I
 def find(database: Database, text: str, told_rows: Told, caller: Caller) -> list[Found]:
     """Return the memories, facts and turns that a text is likely about, best first, without those of `told_rows`."""
     with database.read() as tx:
-        here, shared = tx.together(lambda: projects.known(tx, caller), lambda: shared_by(tx, terms_of(text)))
+        here, shared = projects.known(tx, caller), shared_by(tx, terms_of(text))
         likely = [row for row in _likely(tx, shared, here) if row[0] not in told_rows]
         return list(_found(tx, likely[:LOOKED_AT], told_rows, here))
 
@@ -149,16 +149,13 @@ def _found(
 ) -> Iterator[Found]:
     """Yield the rows as an answer shows them. What supersedes a memory stands in its place."""
     ids = {kind: [id for (row_kind, id), _ in likely if row_kind is kind] for kind in Injected}
-    line, facts, turns = tx.together(
-        lambda: tx.edges.successors([MemoryId(id) for id in ids[Injected.MEMORY]]),
-        lambda: tx.facts.select(ids[Injected.FACT]),
-        lambda: tx.turns.select(ids[Injected.TURN]),
-    )
+    line = tx.edges.successors([MemoryId(id) for id in ids[Injected.MEMORY]])
     newest = {id: [id, *line_of(id, line)][-1] for id in map(MemoryId, ids[Injected.MEMORY])}
     memory_ids = dict.fromkeys(chain(map(MemoryId, ids[Injected.MEMORY]), newest.values()))
     memories = {memory.id: memory for memory in tx.memories.select(list(memory_ids))}
-    of_key = {fact.id: fact for fact in facts}
-    spoken = {turn.id: turn for turn in turns}
+    fact_ids, turn_ids = ids[Injected.FACT], ids[Injected.TURN]
+    of_key = {fact.id: fact for fact in tx.facts.select(fact_ids)} if fact_ids else {}
+    spoken = {turn.id: turn for turn in tx.turns.select(turn_ids)} if turn_ids else {}
     shown: set[int] = set()
     for (kind, id), probability in likely:
         match kind:

@@ -299,15 +299,8 @@ class EmbeddingQueue:
         for anew in (False, True):
             meaning = self.meaning(texts, anew, max(FAIR, ends - time.monotonic()))
             with self._database.read() as tx:
-                if anew or isinstance(meaning, Unanswered):
+                if anew or isinstance(meaning, Unanswered) or tx.embeddings.in_use(meaning.space_id):
                     return ask(tx, meaning)
-                space_id = meaning.space_id
-                in_use, answer = tx.together(
-                    lambda: tx.embeddings.in_use(space_id),  # noqa: B023 - it is called at once
-                    lambda: ask(tx, meaning),  # noqa: B023
-                )
-                if in_use:
-                    return answer
         raise AssertionError("the second try always answers")
 
     def meaning(self, texts: Sequence[str], anew: bool, seconds: float) -> Meaning | Unanswered:
@@ -379,11 +372,12 @@ class EmbeddingQueue:
         """Return `coverage` in a transaction that is open; `answering` is what answers now."""
         if isinstance(answering, Unanswered):
             return Coverage("none", 0, 0, answering.problem)
-        embedded, waiting = tx.together(
-            lambda: tx.embeddings.count_embedded(answering.space_id, project),
-            lambda: tx.embeddings.count_waiting(answering.space_id, Embedded.MEMORIES),
+        return Coverage(
+            name(answering.embedder.space),
+            tx.embeddings.count_embedded(answering.space_id, project),
+            tx.embeddings.count_waiting(answering.space_id, Embedded.MEMORIES),
+            None,
         )
-        return Coverage(name(answering.embedder.space), embedded, waiting, None)
 
     def kept(self, project: str | None = None) -> Coverage:
         """Return the progress of the embeddings that the file has, without loading the model that made them.

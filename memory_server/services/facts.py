@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from itertools import takewhile
 
@@ -27,7 +27,6 @@ from memory_server.domain.moment import timestamp
 from memory_server.domain.secrets import refuse_secrets
 from memory_server.errors import Conflict, Hint, Invalid, Mend, NotFound, Problem
 from memory_server.services import projects
-from memory_server.services.guesses import Guesses
 from memory_server.storage.database import Database
 from memory_server.storage.tx import Tx, WriteTx
 
@@ -82,7 +81,6 @@ class FactService:
     allow_secrets: bool = False
     count_access: bool = True
     written: Callable[[], None] = _unheard
-    guesses: Guesses = field(default_factory=Guesses)
 
     def write(self, draft: FactDraft, scope: Scope, caller: Caller) -> Written:
         """Write a value, or replace it by a new version: its tags and its ttl too.
@@ -109,16 +107,10 @@ class FactService:
     def write_in(self, tx: WriteTx, draft: FactDraft, scope: Scope, caller: Caller) -> Written:
         """Write a value inside a transaction that is open already, after `check`."""
         refuse_sharing(tx.person, scope)
-        project, name_of = caller.project, projects.settle if scope is Scope.PROJECT else projects.name_of
-        name, (first, gone, current) = self.guesses.go_on(
-            tx,
-            project,
-            project.name,
-            lambda: name_of(tx, project),
-            lambda name: _before(tx, draft.key, scope, projects.called(caller, name)),
-        )
-        caller = projects.called(caller, name)
+        caller = projects.settled(tx, caller) if scope is Scope.PROJECT else projects.known(tx, caller)
         place = home(scope, caller)
+        first = _find(tx, draft.key, None, caller)
+        gone, current = tx.facts.expired_at(place, draft.key), tx.facts.find(place, draft.key)
         if gone is not None:
             tx.facts.let_go(gone)
         _refuse_conflict(draft, current)
@@ -136,7 +128,7 @@ class FactService:
         """Return the fact of a key in a scope, or in the first scope that has it. Counts an access."""
         self.database.settle()
         with self.database.read() as tx:
-            fact = self._find_as(tx, key, scope, caller)
+            fact = _find(tx, key, scope, projects.known(tx, caller))
         if fact is None or not tagged(fact.tags, tags):
             return None
         self._mark([fact])
@@ -145,7 +137,7 @@ class FactService:
     def peek(self, key: str, scope: Scope | None, caller: Caller) -> Fact | None:
         """Return what `read` returns; counts no access."""
         with self.database.read() as tx:
-            return self._find_as(tx, key, scope, caller)
+            return _find(tx, key, scope, projects.known(tx, caller))
 
     def get(self, key: str, scope: Scope, caller: Caller) -> Fact:
         """Return the fact of a key in a scope. Counts no access.
@@ -154,7 +146,7 @@ class FactService:
             NotFound: it has no value.
         """
         with self.database.read() as tx:
-            fact = self._find_as(tx, key, scope, caller)
+            fact = _find(tx, key, scope, projects.known(tx, caller))
         if fact is None:
             raise NotFound(f"No fact `{key}` in the scope {scope}.", Mend.LIST_FACTS)
         return fact
@@ -173,9 +165,7 @@ class FactService:
     ) -> FactsFound:
         """Return the facts whose key fits the pattern, by key."""
         with self.database.read() as tx:
-            headlines = self.guesses.with_caller(
-                tx, caller, lambda here: _fitting(tx, pattern, scope, tags, here)
-            )
+            headlines = _fitting(tx, pattern, scope, tags, projects.known(tx, caller))
             fitting = [headline.id for headline in headlines]
             facts = tx.facts.select(fitting[:limit])
             return FactsFound(facts, max(0, len(fitting) - limit), tuple(tx.skipped))
@@ -279,10 +269,6 @@ class FactService:
             for fact in tx.facts.expired(moment, AT_ONCE):
                 tx.facts.let_go(fact)
 
-    def _find_as(self, tx: Tx, key: str, scope: Scope | None, caller: Caller) -> Fact | None:
-        """Call `_find` for a caller whose project may have another name in the database."""
-        return self.guesses.with_caller(tx, caller, lambda here: _find(tx, key, scope, here))
-
     def _mark(self, read: Sequence[Fact]) -> None:
         if read and self.count_access:
             self.database.later(lambda tx: tx.facts.mark_accessed([fact.id for fact in read]))
@@ -290,17 +276,6 @@ class FactService:
 
 def _find(tx: Tx, key: str, scope: Scope | None, caller: Caller) -> Fact | None:
     return tx.facts.first(homes(scope, caller), key)
-
-
-def _before(tx: Tx, key: str, scope: Scope, caller: Caller) -> tuple[Fact | None, Fact | None, Fact | None]:
-    """Return the facts of a key before it is written in a scope: the one that a read finds, the expired one of that
-    scope, and the current one of that scope; None where there is none."""
-    place = home(scope, caller)
-    return tx.together(
-        lambda: _find(tx, key, None, caller),
-        lambda: tx.facts.expired_at(place, key),
-        lambda: tx.facts.find(place, key),
-    )
 
 
 def _fitting(

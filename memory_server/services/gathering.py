@@ -61,7 +61,7 @@ class Item(Generic[Thing]):
 class KindSearch(Generic[Thing]):
     """A search in the texts of one kind.
 
-    `first_project()` returns the project to rank first, or None to rank all equally; it is called when texts are read.
+    `first_project` is the name of the project that comes first; with None all projects are equal.
     """
 
     kind: Embedded
@@ -69,7 +69,7 @@ class KindSearch(Generic[Thing]):
     filter: TextFilter
     limit: int
     mode: str
-    first_project: Callable[[], str | None]
+    first_project: str | None
 
 
 @dataclass(slots=True)

@@ -61,7 +61,8 @@ class GraphService:
         if edge.source == edge.target:
             raise Invalid(f"An edge needs two memories, and both ends are {edge.source}.", Mend.FIND_MEMORY)
         with self.database.write() as tx:
-            tx.together(lambda: tx.memories.get(edge.source), lambda: tx.memories.get(edge.target))
+            tx.memories.get(edge.source)
+            tx.memories.get(edge.target)
             if edge.relation is Relation.SUPERSEDES:
                 _refuse_circle(tx, edge)
             tx.memory_uses.mark_used([edge.source, edge.target], caller.session, How.CALLED)
@@ -74,7 +75,8 @@ class GraphService:
             NotFound: there is no such edge, or no such memory.
         """
         with self.database.write() as tx:
-            tx.together(lambda: tx.memories.get(edge.source), lambda: tx.memories.get(edge.target))
+            tx.memories.get(edge.source)
+            tx.memories.get(edge.target)
             ended = tx.edges.end(edge)
         if ended is None:
             raise NotFound(
@@ -94,23 +96,19 @@ class GraphService:
         """
         room = REACH if most is None else most
         with self.database.read() as tx:
+            tx.memories.get(id)
             paths: dict[MemoryId, tuple[MemoryId, ...]] = {id: (id,)}
             frontier, left_out, distance = [id], 0, 0
             while frontier and not left_out and distance < depth:
-                _, (steps, number) = tx.together(
-                    lambda: None if distance else tx.memories.get(id),  # noqa: B023 - it is called at once
-                    lambda: tx.edges.steps(frontier, paths, walk, room - len(paths)),  # noqa: B023
-                )
+                steps, number = tx.edges.steps(frontier, paths, walk, room - len(paths))
                 paths |= {step.there: (*paths[step.here], step.there) for step in steps}
                 frontier, left_out, distance = (
                     [step.there for step in steps],
                     number - len(steps),
                     distance + 1,
                 )
-            memories, edges = tx.together(
-                lambda: tx.memories.select(list(paths)), lambda: tx.edges.between(paths, walk)
-            )
-            reached = _as_of(tx, memories, walk.at)
+            reached = _as_of(tx, tx.memories.select(list(paths)), walk.at)
+            edges = tx.edges.between(paths, walk)
             return Explored(
                 tuple(Reached(memory, len(paths[memory.id]) - 1, paths[memory.id]) for memory in reached),
                 tuple(edges),
@@ -198,7 +196,7 @@ def _alike(
         Filter(),
         limit + 1,
         "hybrid",
-        lambda: memory.project,
+        memory.project,
     )
     ranked = retrieval.alike(tx, memory.content, kind_search, replace(meaning, vectors=(vector,)))
     scores = {hit.item.thing.id: min(1.0, hit.score) for hit in ranked if hit.id != memory.id}

@@ -4,7 +4,7 @@ By rule, bounded, off with a setting, listed and forgotten by a command.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from memory_server.domain import learning as domain
 from memory_server.domain.caller import Caller
@@ -17,7 +17,6 @@ from memory_server.language.asking import asks_for_a_fact
 from memory_server.language.text import clean
 from memory_server.services import projects
 from memory_server.services.by_words import shared_by, visible_to
-from memory_server.services.guesses import Guesses
 from memory_server.storage.database import Database
 from memory_server.storage.tx import Tx, WriteTx
 
@@ -40,7 +39,6 @@ class Learning:
     """Records what searches show and ask, in their own transactions. Does nothing where it is not `on`."""
 
     on: bool = True
-    guesses: Guesses = field(default_factory=Guesses, compare=False)
 
     def shown(self, tx: WriteTx, ids: Sequence[int], caller: Caller) -> None:
         """Record that a call has shown these memories."""
@@ -83,9 +81,7 @@ class Learning:
         """Close a question that has found something."""
         if not self.on:
             return
-        open_questions = self.guesses.with_caller(
-            tx, caller, lambda here: tx.open_questions.select(here.project.name)
-        )
+        open_questions = tx.open_questions.select(projects.known(tx, caller).project.name)
         for open_question in domain.same(domain.words(question), open_questions):
             tx.open_questions.delete(open_question.id)
 

@@ -244,7 +244,7 @@ class LongTermService:
     ) -> Listed:
         """Return a page of a conversation's memories. Without one: those of the caller's project and of no project."""
         with self.database.read() as tx:
-            conversation_ids = places(tx, conversation, caller)
+            conversation_ids = places(tx, [conversation], caller)
             memories = tx.long_term.select(conversation_ids, order, LISTED, offset)
             more = sum(tx.long_term.count(place) for place in conversation_ids) - offset - len(memories)
             return Listed(memories, max(0, more), tx.now, tuple(tx.skipped))

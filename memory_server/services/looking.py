@@ -88,13 +88,13 @@ class LookService:
         lookup = projects.among(EVERYWHERE if project is None else project, caller)
         if not text.strip():
             with self.database.read() as tx:
-                where = lookup(tx)
+                where = lookup.named(tx)
                 items = sorted(_newest(tx, wish, where, limit), key=lambda item: item.at, reverse=True)
                 return Looked(items[:limit], where.note, tuple(tx.skipped))
 
         def ask(tx: Tx, meaning: Meaning | Unanswered) -> Looked:
             by_meaning = meaning if isinstance(meaning, Meaning) else None
-            where = lookup(tx)
+            where = lookup.named(tx)
             searches = tuple(_asked(tx, text, wish, where, caller, "hybrid" if by_meaning else "keyword"))
             ranked = retrieval.rank_all(tx, text, searches, by_meaning) if searches else []
             problems = retrieval.without_meaning(tx, [kind_search.kind for kind_search in searches], meaning)

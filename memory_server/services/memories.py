@@ -15,11 +15,9 @@ from memory_server.domain.secrets import refuse_secrets
 from memory_server.domain.similar import Compared
 from memory_server.errors import Invalid, Mend, NotFound, Problem
 from memory_server.nlp import Segmenter
-from memory_server.project import Project
 from memory_server.services import comparing, projects
 from memory_server.services.comparing import Written
 from memory_server.services.embedding_queue import Coverage, EmbeddingQueue, Fresh, usable
-from memory_server.services.guesses import Guesses
 from memory_server.services.prepared import PreparedTexts
 from memory_server.storage.database import Database
 from memory_server.storage.tx import Tx, WriteTx
@@ -78,7 +76,6 @@ class MemoryService:
     segmenter: Segmenter
     allow_secrets: bool = False
     texts: PreparedTexts = field(init=False)
-    guesses: Guesses = field(default_factory=Guesses)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "texts", PreparedTexts(self.segmenter))
@@ -107,12 +104,11 @@ class MemoryService:
         linked = list(dict.fromkeys(filter(None, (related_to, supersedes, *summarizes))))
         without = () if supersedes is None else (supersedes,)
         with self.database.write() as tx:
-            tx.memories.expect_insert()
-            ends, (name, fresh, comparison) = tx.together(
-                lambda: _ends(tx, linked),
-                lambda: self._placed(tx, project, Written(text, draft.type, None, fresh_now), without),
-            )
+            ends = _ends(tx, linked)
+            name, fresh = projects.settle(tx, project), usable(tx, fresh_now)
             draft = replace(draft, project=name or None)
+            person = None if name else tx.owner
+            comparison = self._compared(tx, Written(text, draft.type, draft.project, fresh, person), without)
             twin = comparison.twin
             stored = (
                 tx.memories.insert(draft, caller) if twin is None else self._merge(tx, twin, draft, caller)
@@ -135,9 +131,7 @@ class MemoryService:
         """Return memories whole, in the order of `ids`, with the accesses counted by now. Counts none itself."""
         self.database.settle()
         with self.database.read() as tx:
-            memories, earlier = tx.together(
-                lambda: tx.memories.select(list(dict.fromkeys(ids))), lambda: tx.memories.earlier(ids)
-            )
+            memories, earlier = tx.memories.select(list(dict.fromkeys(ids))), tx.memories.earlier(ids)
             skipped = tuple(tx.skipped)
         present = {memory.id for memory in memories}
         details = [Detailed(memory, tuple(earlier.get(memory.id, ()))) for memory in memories]
@@ -166,21 +160,15 @@ class MemoryService:
         self._refuse_secrets(change.content, project and project.name, change.tags, change.metadata)
         fresh_now = None if change.content is None else self.queue.embed_now(change.content)
         with self.database.write() as tx:
-            before, fresh, name = tx.together(
-                lambda: tx.memories.get(id),
-                lambda: usable(tx, fresh_now),
-                lambda: None if project is None else projects.settle(tx, project),
-            )
-            if name is not None:
-                change = replace(change, project=name)
+            before, fresh = tx.memories.get(id), usable(tx, fresh_now)
+            if project is not None:
+                change = replace(change, project=projects.settle(tx, project))
             tx.changes.keep_memory(before, caller)
             after = tx.memories.replace(before, domain.change(before, change), "rewritten")
             tx.memory_uses.mark_used([id], caller.session, How.CALLED)
             queued = after.content != before.content and not _keep(tx, fresh, after)
-            earlier, comparison = tx.together(
-                lambda: tx.memories.earlier([id]),
-                lambda: self._compared_now(tx, after, fresh) if domain.moves(before, after) else Compared(),
-            )
+            earlier = tx.memories.earlier([id])
+            comparison = self._compared_now(tx, after, fresh) if domain.moves(before, after) else Compared()
         if queued:
             self.queue.wake()
         same = comparison.twin or comparison.restated
@@ -194,10 +182,8 @@ class MemoryService:
             NotFound: no such memory; to erase, also none that was deleted.
         """
         with self.database.write() as tx:
-            number, deleted = tx.together(
-                lambda: tx.trash.put(Kind.MEMORY, [id], caller),
-                lambda: tx.trash.select(Kind.MEMORY, item_id=id),
-            )
+            number = tx.trash.put(Kind.MEMORY, [id], caller)
+            deleted = tx.trash.select(Kind.MEMORY, item_id=id)
             if not number and not (purge and deleted):
                 raise NotFound(f"No memory {id}, so nothing was deleted.", Mend.FIND_MEMORY)
             if not purge:
@@ -232,50 +218,24 @@ class MemoryService:
         lookup = projects.among(project, caller)
         answering = self.queue.answering(anew=True)
         with self.database.read() as tx:
-            (where, (by_type, by_project, coverage)), jobs, size = tx.together(
-                lambda: self.guesses.go_on(
-                    tx,
-                    lookup.key,
-                    lookup.guess,
-                    lambda: lookup(tx),
-                    lambda where: tx.together(
-                        lambda: tx.memory_counts.by_type(where.only),
-                        lambda: tx.memory_counts.by_project(where.only),
-                        lambda: self.queue.coverage_in(tx, answering, where.only),
-                    ),
-                ),
-                tx.job_problems.select,
-                lambda: tx.size() if tx.person is None else None,
+            where = lookup.named(tx)
+            by_type, by_project = (
+                tx.memory_counts.by_type(where.only),
+                tx.memory_counts.by_project(where.only),
             )
-        return Statistics(sum(by_type.values()), by_type, by_project, coverage, size, jobs, where.note)
+            return Statistics(
+                sum(by_type.values()),
+                by_type,
+                by_project,
+                self.queue.coverage_in(tx, answering, where.only),
+                tx.size() if tx.person is None else None,
+                tx.job_problems.select(),
+                where.note,
+            )
 
     def _refuse_secrets(self, *values: object) -> None:
         if not self.allow_secrets:
             refuse_secrets(*values)
-
-    def _placed(
-        self, tx: WriteTx, project: Project, written: Written, without: Collection[MemoryId]
-    ) -> tuple[str, Fresh | None, Compared]:
-        """Return the name of the project, the vector if its space is still in use, and how the text compares with the
-        memories of the project."""
-
-        def compared(name: str, fresh: Fresh | None) -> Compared:
-            person = None if name else tx.owner
-            return self._compared(
-                tx, replace(written, project=name or None, fresh=fresh, person=person), without
-            )
-
-        fresh, (name, comparison) = tx.together(
-            lambda: usable(tx, written.fresh),
-            lambda: self.guesses.go_on(
-                tx,
-                project,
-                project.name,
-                lambda: projects.settle(tx, project),
-                lambda name: compared(name, written.fresh),
-            ),
-        )
-        return name, fresh, comparison if fresh is written.fresh else compared(name, fresh)
 
     def _compared(self, tx: Tx, written: Written, without: Collection[MemoryId]) -> Compared:
         return comparing.compare(tx, written, self.texts, without)

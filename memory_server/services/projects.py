@@ -5,7 +5,6 @@ has one name, under which its rows are filed. The functions here find that name 
 so that a project that is renamed meanwhile is still the same.
 """
 
-from collections.abc import Callable, Hashable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -100,43 +99,27 @@ def settle(tx: WriteTx, project: Project) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Where:
-    """Looks up the projects of a search whose argument is a project, '*' for all equally, or nothing.
+    """The projects in which a search looks: `only` this one, or all, of which `first` comes first, if any."""
 
-    `first()` returns the name of the project that comes first, or None to rank all equally. `only()` returns the name
-    of the only one in which the search looks, with a note where it is unknown; where `only` is None, it looks in all.
-    `guess` is the probable answer, and `key` is equal for two searches that look in the same place.
-    """
+    first: Project
+    only: Project | None
 
-    first: Callable[[Tx], str | None]
-    only: Callable[[Tx], tuple[str, str | None]] | None
-    guess: Among
-    key: Hashable
-
-    def __call__(self, tx: Tx) -> Among:
-        only = self.only
-        if only is None:
-            return Among(None, self.first(tx))
-        first, (name, note) = tx.together(lambda: self.first(tx), lambda: only(tx))
-        return Among(name, first, note)
+    def named(self, tx: Tx) -> Among:
+        """Return the projects by the names that they have in the file."""
+        first = name_of(tx, self.first) or None
+        if self.only is None:
+            return Among(None, first)
+        return Among(name_of(tx, self.only), first, unknown(tx, self.only))
 
 
 def among(project: str | None, caller: Caller) -> Where:
-    """Return the lookup for a search in a project, in all equally ('*'), or in all with the caller's first (None)."""
+    """Return where a search looks: in a project, in all equally ('*'), or in all with the caller's first (None).
+
+    Call it before the transaction, as `asked`.
+    """
     if project == EVERYWHERE:
-        return Where(lambda _: None, None, Among(None, None), EVERYWHERE)
-    caller_project, only = caller.project, None if project is None else asked(project, caller)
-    return Where(
-        lambda tx: name_of(tx, caller_project) or None,
-        None if only is None else lambda tx: _name_and_note(tx, only),
-        Among(None if only is None else only.name, caller_project.name or None),
-        (caller_project, only),
-    )
-
-
-def _name_and_note(tx: Tx, project: Project) -> tuple[str, str | None]:
-    """Return the results of `name_of` and `unknown`."""
-    row = _find(tx, project) if project.key else None
-    return (row.name, None) if row else (name_of(tx, project), unknown(tx, project))
+        return Where(NONE, None)
+    return Where(caller.project, None if project is None else asked(project, caller))
 
 
 def unknown(tx: Tx, project: Project) -> str | None:
@@ -150,11 +133,6 @@ def unknown(tx: Tx, project: Project) -> str | None:
 def conversation(tx: Tx, name: str | None, caller: Caller) -> str:
     """Return the conversation that is named, else that of the caller's project."""
     return default_conversation(name_of(tx, caller.project)) if name is None else name
-
-
-def probable_conversation(name: str | None, caller: Caller) -> str:
-    """Return the probable result of `conversation`."""
-    return default_conversation(caller.project.name) if name is None else name
 
 
 def settled_conversation(tx: WriteTx, name: str | None, caller: Caller) -> str:

@@ -1,7 +1,7 @@
 """Asks one question of all stores: memories, facts, turns, short-term memories, and the prompts that are due."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -24,7 +24,6 @@ from memory_server.project import Project
 from memory_server.services import projects, retrieval, search, showing, turns
 from memory_server.services.embedding_queue import EmbeddingQueue, Meaning, Unanswered
 from memory_server.services.gathering import Item, KindSearch
-from memory_server.services.guesses import Guesses
 from memory_server.services.learning import ON, Learning
 from memory_server.services.projects import Among
 from memory_server.services.retrieval import Ranked
@@ -76,7 +75,6 @@ class RecallService:
     long_term: "LongTermService | None"
     count_access: bool = True
     learning: Learning = ON
-    guesses: Guesses = field(default_factory=Guesses)
 
     def recall(
         self, text: str, messages: Sequence[Message], max_tokens: int, wish: RecallWish, caller: Caller
@@ -99,30 +97,19 @@ class RecallService:
         """Return all that may answer, best first; why that is less than it could be; a note on an unknown project."""
         lookup = projects.among(wish.project, caller)
 
-        def ask(tx: Tx, meaning: Meaning | Unanswered) -> tuple[list[Found], tuple[Problem, ...], str | None]:
-            _, answered = self.guesses.go_on(
-                tx,
-                (lookup.key, caller.project),
-                (lookup.guess, caller.project.name),
-                lambda: tx.together(lambda: lookup(tx), lambda: projects.name_of(tx, caller.project)),
-                lambda resolved: answer(tx, meaning, resolved[0], projects.called(caller, resolved[1])),
-            )
-            return answered
-
         def answer(
-            tx: Tx, meaning: Meaning | Unanswered, where: Among, here: Caller
+            tx: Tx, meaning: Meaning | Unanswered
         ) -> tuple[list[Found], tuple[Problem, ...], str | None]:
+            where, here = lookup.named(tx), projects.known(tx, caller)
             by_meaning = meaning if isinstance(meaning, Meaning) else None
             load = partial(search.load, learning=self.learning)
             searches = tuple(asked_of(text, wish, where, here, "hybrid" if by_meaning else "keyword", load))
             kinds = [kind_search.kind for kind_search in searches]
-            ranked, problems = tx.together(
-                lambda: retrieval.rank_all(tx, text, searches, by_meaning) if searches else [],
-                lambda: retrieval.without_meaning(tx, kinds, meaning),
-            )
+            ranked = retrieval.rank_all(tx, text, searches, by_meaning) if searches else []
+            problems = retrieval.without_meaning(tx, kinds, meaning)
             return list(_found(tx, ranked, here, load)), (*problems, *tx.skipped), where.note
 
-        return self.queue.read(retrieval.questions(text), ask)
+        return self.queue.read(retrieval.questions(text), answer)
 
     def _woken(self, messages: Sequence[Message], wish: RecallWish, caller: Caller) -> list[Found]:
         if self.long_term is None or not messages or Recallable.WOKEN not in wish.kinds:
@@ -162,11 +149,7 @@ def asked_of(
 
     Facts and short-term memories are those of the project that is named, else of the caller's and of the user.
     """
-    everywhere, first = wish.project == EVERYWHERE, where.first
-
-    def first_project() -> str | None:
-        return first
-
+    everywhere, first_project = wish.project == EVERYWHERE, where.first
     since, until = wish.since, wish.until
     filter = Filter(project=where.only, since=since, until=until)
     project_caller = here if where.only is None else replace(here, project=Project(where.only, where.only))
@@ -230,8 +213,7 @@ def _found(tx: Tx, ranked: Sequence[Ranked[Any]], caller: Caller, load: Load) ->
     newest = {id: line_of(id, line)[-1] for id in memory_ids if id in line}
     new = sorted(set(newest.values()) - set(memory_ids))
     if new:
-        more, loaded = tx.together(lambda: tx.edges.answering(new, 1), lambda: load(tx, new))
-        fixes, items = fixes | more, items | loaded
+        fixes, items = fixes | tx.edges.answering(new, 1), items | load(tx, new)
     solving = {
         id: [solution.id for solution in linked if solution.relation == "solves"]
         for id, linked in fixes.items()

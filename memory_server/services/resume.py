@@ -1,7 +1,7 @@
 """Briefs an assistant that opens a session: what it should know, in a few hundred tokens."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import timedelta
 
 from memory_server.domain.briefing.choice import HEADROOM, Briefing, Frame, Heading, Item, brief
@@ -25,7 +25,6 @@ from memory_server.domain.moment import parse, timestamp
 from memory_server.errors import Problem
 from memory_server.language.tokens import weigh_json
 from memory_server.services import projects
-from memory_server.services.guesses import Guesses
 from memory_server.storage.database import Database
 from memory_server.storage.tx import Tx
 
@@ -96,30 +95,24 @@ class ResumeService:
 
     database: Database
     learns: bool = True
-    guesses: Guesses = field(default_factory=Guesses)
 
     def resume(self, max_tokens: int, include: frozenset[Part], wording: Wording, caller: Caller) -> Resumed:
         """Brief on the caller's project and session, in an answer of at most so many tokens. Reads only."""
         considered = min(max_tokens // PER_ITEM, CONSIDERED)
         self.database.settle()
         with self.database.read() as tx:
-            project = caller.project
-            name, (known_facts, questions, (learnt, disputes), events, current) = self.guesses.go_on(
-                tx,
-                project,
-                project.name,
-                lambda: projects.name_of(tx, project),
-                lambda name: tx.together(
-                    lambda: _facts(tx, projects.called(caller, name), considered),
-                    lambda: _asked(tx, projects.called(caller, name)) if self.learns else [],
-                    lambda: _memories(tx, name, considered),
-                    lambda: _events(tx, name),
-                    lambda: tx.memory_counts.current(name),
-                ),
+            note = projects.unknown(tx, caller.project) if caller.project.is_given else None
+            caller = projects.known(tx, caller)
+            name = caller.project.name
+            known_facts, questions, (learnt, disputes), events, current = tx.together(
+                lambda: _facts(tx, caller, considered),
+                lambda: _asked(tx, caller) if self.learns else [],
+                lambda: _memories(tx, name, considered),
+                lambda: _events(tx, name),
+                lambda: tx.memory_counts.current(name),
             )
-            note = projects.unknown(tx, project) if project.is_given else None
             now, skipped = tx.now, tuple(tx.skipped)
-        caller, total = projects.called(caller, name), current + known_facts.more
+        total = current + known_facts.more
         reader = Reader(now, caller.author, caller.project.name, _usual(known_facts.facts, learnt))
         session = last_session(events)
         of_facts = _of_facts(known_facts, reader)
@@ -146,7 +139,7 @@ def _facts(tx: Tx, caller: Caller, limit: int) -> _Known:
     """Return so many facts of each heading, the last written first."""
     untouched = timestamp(parse(tx.now) - timedelta(days=UNTOUCHED))
     leading = tx.leading_facts.select(homes(None, caller), Limits(limit, CONSIDERED, untouched))
-    chosen, late = tx.together(lambda: tx.facts.select(leading.ids), lambda: tx.facts.select(leading.older))
+    chosen, late = tx.facts.select(leading.ids), tx.facts.select(leading.older)
     waiting = [fact for fact in late if still_open(fact.value) is not None]
     unread = leading.older_number - len(leading.older)
     more = leading.number - len(chosen) - leading.older_number
@@ -156,25 +149,20 @@ def _facts(tx: Tx, caller: Caller, limit: int) -> _Known:
 def _memories(tx: Tx, project: str, limit: int) -> tuple[list[Memory], Disputes]:
     """Return the memories that matter most now, the newest of each type, and what matters most in all projects; and
     which memories contradict each."""
-    memory_lists = tx.each(
-        [
-            lambda: tx.standing.most_important(project, limit),
-            lambda: tx.memories.newest_of_each(project, NEWEST),
-            lambda: tx.standing.most_important("", limit, HIGH) if project else [],
-        ]
-    )
-    learnt = list({memory.id: memory for memories in memory_lists for memory in memories}.values())
+    memories = [
+        *tx.standing.most_important(project, limit),
+        *tx.memories.newest_of_each(project, NEWEST),
+        *(tx.standing.most_important("", limit, HIGH) if project else ()),
+    ]
+    learnt = list({memory.id: memory for memory in memories}.values())
     return learnt, tx.edges.contradicting([memory.id for memory in learnt])
 
 
 def _events(tx: Tx, project: str) -> list[Event]:
     """Return the newest turns and observations of the project."""
-
-    def observed() -> tuple[list[Memory], Disputes]:
-        observations = tx.memories.newest_current(project, MemoryType.OBSERVATION, EVENTS)
-        return observations, tx.edges.contradicting([memory.id for memory in observations])
-
-    turns, (observations, disputes) = tx.together(lambda: tx.turns.newest(project, EVENTS), observed)
+    turns = tx.turns.newest(project, EVENTS)
+    observations = tx.memories.newest_current(project, MemoryType.OBSERVATION, EVENTS)
+    disputes = tx.edges.contradicting([memory.id for memory in observations])
     return [
         *(
             Event(turn.summary.strip() or turn.message, turn.occurred_at, turn.session, turn.created_by, TURN)

@@ -190,12 +190,8 @@ class _Search(Generic[Thing]):
             search.kind: list(dict.fromkeys(parts.memory_of(id) for _, owner, id in best if owner is search))
             for search in self.searches
         }
-        first_project, loaded = self.tx.together(
-            self.searches[0].first_project,
-            lambda: self.tx.each(
-                [partial(search.load, self.tx, ids[search.kind]) for search in self.searches]
-            ),
-        )
+        first_project = self.searches[0].first_project
+        loaded = self.tx.each([partial(search.load, self.tx, ids[search.kind]) for search in self.searches])
         items = dict(zip(ids, loaded, strict=True))
         candidates = []
         for place, search, id in best:

@@ -1,8 +1,8 @@
 """The search in typed memories."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
-from functools import cache, partial
+from dataclasses import dataclass, replace
+from functools import partial
 
 from memory_server.domain import parts, ranking, scoring
 from memory_server.domain.caller import Caller
@@ -14,9 +14,7 @@ from memory_server.errors import Problem
 from memory_server.services import projects, retrieval
 from memory_server.services.embedding_queue import EmbeddingQueue, Meaning, Unanswered, name
 from memory_server.services.gathering import Item, KindSearch
-from memory_server.services.guesses import Guesses
 from memory_server.services.learning import OFF, ON, Learning
-from memory_server.services.projects import Among
 from memory_server.services.retrieval import Ranked
 from memory_server.storage.database import Database
 from memory_server.storage.tx import Tx, WriteTx
@@ -57,7 +55,6 @@ class SearchService:
     queue: EmbeddingQueue
     count_access: bool = True
     learning: Learning = ON
-    guesses: Guesses = field(default_factory=Guesses)
 
     def search(
         self,
@@ -81,29 +78,19 @@ class SearchService:
         if text.strip() in EVERYTHING:
             return self._newest(filter, lookup, limit, offset)
 
-        def ask(tx: Tx, meaning: Meaning | Unanswered | None) -> Found:
-            if lookup.only is None:
-                return answer(tx, meaning, None)
-            _, result = self.guesses.go_on(
-                tx, lookup.key, lookup.guess, lambda: lookup(tx), lambda where: answer(tx, meaning, where)
-            )
-            return result
-
-        def answer(tx: Tx, meaning: Meaning | Unanswered | None, where: Among | None) -> Found:
+        def answer(tx: Tx, meaning: Meaning | Unanswered | None) -> Found:
             by_meaning = meaning if isinstance(meaning, Meaning) else None
-            own_project = cache(partial(_own, tx, lookup, where))
+            where = lookup.named(tx)
             kind_search = KindSearch(
                 Embedded.MEMORIES,
                 partial(load, learning=self.learning),
-                replace(filter, project=where.only if where else None),
+                replace(filter, project=where.only),
                 limit + offset,
                 mode if by_meaning else "keyword",
-                own_project,
+                where.first,
             )
-            hits, problems = tx.together(
-                lambda: _hits(tx, text, kind_search, by_meaning),
-                lambda: retrieval.without_meaning(tx, [Embedded.MEMORIES], meaning),
-            )
+            hits = _hits(tx, text, kind_search, by_meaning)
+            problems = retrieval.without_meaning(tx, [Embedded.MEMORIES], meaning)
             floor = ranking.LIKELY if by_meaning and not by_meaning.space.lexical else ranking.LIKELY_BY_WORDS
             answered = bool(hits) and hits[0].score >= floor
             hits = (ranking.likely(hits) if likely else hits)[offset : offset + limit]
@@ -111,30 +98,24 @@ class SearchService:
                 hits,
                 name(by_meaning.space) if by_meaning else "none",
                 (*problems, *tx.skipped),
-                (where.note if where else None)
-                or (NOT_LIKELY if hits and not (answered or offset) else None),
-                own_project(),
+                where.note or (NOT_LIKELY if hits and not (answered or offset) else None),
+                where.first,
                 answered,
             )
 
         if mode == "keyword":
             with self.database.read() as tx:
-                result = ask(tx, None)
+                result = answer(tx, None)
         else:
-            result = self.queue.read(retrieval.questions(text), ask)
+            result = self.queue.read(retrieval.questions(text), answer)
         whole = filter == Filter() and mode == "hybrid" and not offset and not result.degraded
         self._record(text, result, caller, whole)
         return result
 
     def _newest(self, filter: Filter, lookup: projects.Where, limit: int, offset: int) -> Found:
         with self.database.read() as tx:
-            where, newest = self.guesses.go_on(
-                tx,
-                lookup.key,
-                lookup.guess,
-                lambda: lookup(tx),
-                lambda where: tx.memories.newest(replace(filter, project=where.only), limit, offset),
-            )
+            where = lookup.named(tx)
+            newest = tx.memories.newest(replace(filter, project=where.only), limit, offset)
             hits = [
                 Hit(memory, 1.0, 1.0, Why(0.0, 0.0, scoring.decayed_score(memory, tx.now)), *shown(memory))
                 for memory in newest
@@ -153,11 +134,6 @@ class SearchService:
             self.learning.asked(tx, text, surely, caller, answers=result.likely, vain=vain)
 
         self.database.later(mark)
-
-
-def _own(tx: Tx, lookup: projects.Where, where: Among | None) -> str | None:
-    """Return the project that comes first. Where the search looks in all, nothing else needs to be known before."""
-    return lookup.first(tx) if where is None else where.first
 
 
 def _hits(tx: Tx, text: str, kind_search: KindSearch[Memory], meaning: Meaning | None) -> list[Hit]:
@@ -209,14 +185,10 @@ def _joining(tx: Tx, ids: Sequence[MemoryId], kind_search: KindSearch[Memory]) -
     """Return memories that join a search over an edge, where its filter lets them."""
     if not ids:
         return []
-    passing, memories = tx.together(
-        lambda: tx.candidates.passing(kind_search.kind, ids, kind_search.filter),
-        lambda: tx.memories.select(ids),
-    )
+    passing = tx.candidates.passing(kind_search.kind, ids, kind_search.filter)
     return [
         Hit(memory, 0.0, 0.0, Why(0.0, 0.0, scoring.decayed_score(memory, tx.now)), *shown(memory))
-        for memory in memories
-        if memory.id in passing
+        for memory in tx.memories.select([id for id in ids if id in passing])
     ]
 
 

@@ -3,7 +3,7 @@
 import logging
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from memory_server.domain import forgetting
@@ -38,7 +38,6 @@ from memory_server.errors import Invalid, Mend, NotFound, Problem
 from memory_server.language.pattern import Pattern
 from memory_server.nlp import KeywordExtractor
 from memory_server.services import projects
-from memory_server.services.guesses import Guesses
 from memory_server.storage.database import Database
 from memory_server.storage.history import Trashed
 from memory_server.storage.short_term import Cleanups, ConversationId, Held, Totals
@@ -136,7 +135,6 @@ class ShortTermService:
     count_access: bool = True
     score_share: float | None = None
     cleanup: CleanupRule = CleanupRule()  # noqa: RUF009 - it is frozen
-    guesses: Guesses = field(default_factory=Guesses)
 
     def add(
         self,
@@ -162,14 +160,7 @@ class ShortTermService:
         extracted = keywords(with_text, self.extractor.extract, role_weights)
         with self.database.write() as tx:
             said_at = min(with_text[-1].timestamp or tx.now, tx.now)
-            where, place = self.guesses.go_on(
-                tx,
-                (conversation, caller.project),
-                projects.probable_conversation(conversation, caller),
-                lambda: projects.settled_conversation(tx, conversation, caller),
-                tx.conversations.find,
-            )
-            place = place or tx.conversations.find_or_insert(where)
+            place = tx.conversations.find_or_insert(projects.settled_conversation(tx, conversation, caller))
             return Added(tx.short_term.insert(place, text, said_at, extracted, caller), extracted)
 
     def search(
@@ -183,23 +174,14 @@ class ShortTermService:
         two random others. Each top and next one gains score."""
         question_words = keywords(messages, self.extractor.extract, role_weights)
         with self.database.read() as tx:
-            _, place = self.guesses.go_on(
-                tx,
-                (conversation, caller.project),
-                projects.probable_conversation(conversation, caller),
-                lambda: projects.conversation(tx, conversation, caller),
-                tx.conversations.find,
-            )
+            place = tx.conversations.find(projects.conversation(tx, conversation, caller))
             if place is None:
                 return Recall([], 0, _elsewhere(tx), tuple(tx.skipped))
             before = _before(tx.now, SETTLING)
-            memories, unsettled, number = tx.together(
-                lambda: self._recall(tx, place, question_words, before),
-                lambda: tx.short_term.count_unsettled(place, before),
-                lambda: tx.short_term.count(place),
-            )
-            if not number:
+            if not tx.short_term.count(place):
                 return Recall([], 0, _elsewhere(tx), tuple(tx.skipped))
+            memories = self._recall(tx, place, question_words, before)
+            unsettled = tx.short_term.count_unsettled(place, before)
             recall = Recall(memories, unsettled, [], tuple(tx.skipped))
         self._reward(memories)
         return recall
@@ -352,19 +334,15 @@ class ShortTermService:
         self, tx: Tx, place: ConversationId, question_words: Sequence[Keyword], before: str
     ) -> list[Recalled]:
         asking = Asking(question_words, self.score_share)
-        ranked, number = tx.together(
-            lambda: tx.short_term.relevant(place, asking, before, FEW),
-            lambda: tx.short_term.count_settled(place, before),
-        )
+        ranked = tx.short_term.relevant(place, asking, before, FEW)
+        number = tx.short_term.count_settled(place, before)
         picked = pick(ranked)
         if len(picked) < len(RANKED_TIERS) and len(ranked) == FEW:  # these were said too close together
             picked = pick(tx.short_term.relevant(place, asking, before))
         flashes = self._flashbacks(tx, place, before, number, [parts.said_at for _, parts in picked])
         picked += [(Tier.FLASHBACK, parts) for parts in tx.short_term.recollect(asking, flashes)]
         ids = [parts.id for _, parts in picked]
-        memories, shared = tx.together(
-            lambda: tx.short_term.select(ids), lambda: tx.short_term.shared_words(ids, asking)
-        )
+        memories, shared = tx.short_term.select(ids), tx.short_term.shared_words(ids, asking)
         forms = {keyword.word: keyword.form for keyword in question_words}
         return [
             Recalled(

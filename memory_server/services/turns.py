@@ -1,7 +1,7 @@
 """Turns of conversations: kept with the facts that they brought, found by words and meaning."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from memory_server.domain import forgetting
@@ -19,10 +19,7 @@ from memory_server.services import projects, retrieval
 from memory_server.services.embedding_queue import EmbeddingQueue, Meaning, Unanswered, usable
 from memory_server.services.facts import FactService
 from memory_server.services.gathering import Item, KindSearch
-from memory_server.services.guesses import Guesses
 from memory_server.services.learning import ON, Learning
-from memory_server.services.projects import Among
-from memory_server.services.retrieval import Ranked
 from memory_server.storage.database import Database
 from memory_server.storage.tx import Tx
 
@@ -51,7 +48,6 @@ class TurnService:
     queue: EmbeddingQueue
     facts: FactService
     learning: Learning = ON
-    guesses: Guesses = field(default_factory=Guesses)
 
     def register(self, turn: TurnDraft, fact_values: Mapping[str, Any], caller: Caller) -> int:
         """Keep a turn and its facts in one transaction, all or nothing; return the id of the turn.
@@ -66,7 +62,7 @@ class TurnService:
             refuse_secrets(turn.message, turn.summary, fact_values, turn.session)
         embedded = self.queue.embed_now(turn.summary, turn.message)
         with self.database.write() as tx:
-            caller, fresh = tx.together(lambda: projects.settled(tx, caller), lambda: usable(tx, embedded))
+            caller, fresh = projects.settled(tx, caller), usable(tx, embedded)
             id = tx.turns.insert(turn, caller)
             if fresh is not None:
                 tx.embeddings.keep(fresh.space_id, Embedded.TURNS, id, fresh.texts, fresh.vectors)
@@ -93,21 +89,11 @@ class TurnService:
         def ask(tx: Tx, meaning: Meaning | Unanswered) -> Recalled:
             by_meaning = meaning if isinstance(meaning, Meaning) else None
             mode = "hybrid" if by_meaning else "keyword"
-
-            def ranked(where: Among) -> list[Ranked[Turn]]:
-                search = KindSearch(
-                    Embedded.TURNS, load, Filter(project=where.only), limit, mode, lambda: where.first
-                )
-                return retrieval.rank(tx, text, search, by_meaning)[:limit]
-
-            def mentioned(here: Caller) -> list[Fact]:
-                return tx.facts.mentioned(homes(None, here), parsed.terms, MENTIONED) if parsed.terms else []
-
-            (where, hits), named, problems = tx.together(
-                lambda: self.guesses.go_on(tx, lookup.key, lookup.guess, lambda: lookup(tx), ranked),
-                lambda: self.guesses.with_caller(tx, caller, mentioned),
-                lambda: retrieval.without_meaning(tx, [Embedded.TURNS], meaning),
-            )
+            where, here = lookup.named(tx), projects.known(tx, caller)
+            search = KindSearch(Embedded.TURNS, load, Filter(project=where.only), limit, mode, where.first)
+            hits = retrieval.rank(tx, text, search, by_meaning)[:limit]
+            named = tx.facts.mentioned(homes(None, here), parsed.terms, MENTIONED) if parsed.terms else []
+            problems = retrieval.without_meaning(tx, [Embedded.TURNS], meaning)
             scored_turns = [(hit.item.thing, hit.probability) for hit in hits]
             return Recalled(scored_turns, named, (*problems, *tx.skipped), where.note)
 

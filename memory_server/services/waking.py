@@ -4,7 +4,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta, tzinfo
 from functools import partial
-from itertools import chain
 from typing import Any
 
 from memory_server.domain import calls
@@ -82,11 +81,7 @@ class WakingService:
         those in quarantine and those that are cooling down."""
         with self.database.read() as tx:
             where = projects.conversation(tx, conversation, caller)
-            conversation_ids = dict.fromkeys(
-                chain(
-                    *tx.together(lambda: places(tx, conversation, caller), lambda: places(tx, None, caller))
-                )
-            )
+            conversation_ids = places(tx, [conversation, None], caller)
             watch_lists = tx.each([partial(tx.long_term.watches, place) for place in conversation_ids])
             watched = tuple(watch for watches in watch_lists for watch in watches)
             now, skipped = tx.now, tuple(tx.skipped)
@@ -151,9 +146,11 @@ def mark_woken(tx: WriteTx, woken: Sequence[tuple[LongTermId, str]], caller: Cal
     tx.wakes.insert(woken, caller)
 
 
-def places(tx: Tx, conversation: str | None, caller: Caller) -> list[ConversationId]:
-    """Return the ids of the conversations that are meant and that exist."""
-    names = projects.conversations(tx, conversation, caller)
+def places(tx: Tx, conversations: Sequence[str | None], caller: Caller) -> list[ConversationId]:
+    """Return the ids of the conversations that are meant and that exist, each once."""
+    names = dict.fromkeys(
+        name for meant in conversations for name in projects.conversations(tx, meant, caller)
+    )
     place_ids = tx.each([partial(tx.conversations.find, name) for name in names])
     return [place for place in place_ids if place is not None]
 

@@ -117,9 +117,6 @@ class Memories:
         passing = [MemoryId(id) for id, content in rows if passes(content)]
         return self.select(passing) if passing else []
 
-    def expect_insert(self) -> None:
-        """Nothing: a file answers at once."""
-
     def replace(self, before: Memory, memory: Memory, reason: str) -> Memory:  # noqa: ARG002 - triggers know it
         last = self.tx.value("SELECT max(id) FROM memory_history WHERE memory_id = ?", (memory.id,))
         row = self.tx.one(

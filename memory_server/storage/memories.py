@@ -57,10 +57,6 @@ class Memories(Protocol):
 class WritableMemories(Memories, Protocol):
     """The same in a transaction that writes."""
 
-    def expect_insert(self) -> None:
-        """Say that an insert probably follows: what it needs can then be asked for together with other reads."""
-        ...
-
     def insert(self, draft: MemoryDraft, caller: Caller) -> Memory: ...
 
     def replace(self, before: Memory, memory: Memory, reason: str) -> Memory:

@@ -445,7 +445,6 @@ def test_a_memory_of_a_persons_own_supersedes_none_that_others_see(tenant: Datab
 
 def test_a_memory_is_given_as_it_was_inserted_and_replaced(tenant: Database) -> None:
     with tenant.write() as tx:
-        tx.memories.expect_insert()
         inserted = insert(tx, project="shop")
         assert tx.memories.get(inserted.id) == inserted
         wanted = replace(

@@ -122,7 +122,7 @@ class ServicesDoor:
         """What the ranking knows of each candidate, best first."""
         self._set_clock(question.asked_at or self._last)
         text = question.text[:LONGEST_QUESTION]
-        kind_search = KindSearch(Embedded.MEMORIES, search.load, Filter(), FIRST, mode, lambda: None)
+        kind_search = KindSearch(Embedded.MEMORIES, search.load, Filter(), FIRST, mode, None)
 
         def ask(tx: Tx, meaning: Meaning | Unanswered) -> list[tuple[int, Signals]]:
             assert isinstance(meaning, Meaning)
