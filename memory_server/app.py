@@ -22,6 +22,7 @@ from memory_server.services.by_meaning import ByMeaning
 from memory_server.services.calls import CallService
 from memory_server.services.changes import ChangeService
 from memory_server.services.completing import CompletionService
+from memory_server.services.coverage import stored_coverage
 from memory_server.services.dictionary import DictionaryService
 from memory_server.services.digests import DigestService
 from memory_server.services.embedding_queue import EmbeddingQueue
@@ -174,7 +175,7 @@ class Services:
     def waiting(self) -> int:
         """How many texts of the file wait for their embedding."""
         with acting.as_(None):
-            return self.queue.kept().waiting
+            return stored_coverage(self.database).waiting
 
 
 def build(settings: Settings, several: bool = False) -> Services:

@@ -175,8 +175,9 @@ UNBOUNDED = {
         "self._back.acquire()",
         "self._turn.acquire()",
     },
-    "services/embedding_queue.py": {"Lock"},  # that of a batch is taken by background work alone
+    "services/answering.py": {"Lock"},  # while one name replaces another
     "services/erasure.py": {"sleep"},  # background work, and commands
+    "services/filling.py": {"Lock"},  # that of a batch is taken by background work alone
     "services/prepared.py": {"Lock"},  # one thread cuts a text into words
     "sqlite/files.py": {"sleep", "flock"},  # until the call's end; the lock is asked for without waiting
     "sqlite/temporary.py": {"flock"},  # waits for what this process has just made

@@ -10,7 +10,7 @@ import pytest
 from mcp import Client
 
 from memory_server import app
-from memory_server.services.embedding_queue import PATIENCE
+from memory_server.services.answering import PATIENCE
 from memory_server.settings import Settings
 from tests.conftest import Servers, call, eventually
 from tests.endpoint import Local, embedded, local_endpoint, stall

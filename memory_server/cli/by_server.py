@@ -7,7 +7,8 @@ import numpy as np
 
 from memory_server.errors import Problem
 from memory_server.hook import asking, place
-from memory_server.services.embedding_queue import EmbeddingQueue, Meaning, Unanswered
+from memory_server.services.embedding_queue import EmbeddingQueue
+from memory_server.services.meaning import Meaning, Unanswered
 from memory_server.where import Where
 
 _NONE = Unanswered(Problem("no running server has embedded the question in time"))

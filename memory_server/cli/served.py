@@ -14,7 +14,7 @@ from memory_server.mcp.toolsets import toolsets
 from memory_server.mcp.work import Work
 from memory_server.reader import clock
 from memory_server.services.background import Job
-from memory_server.services.embedding_queue import Unanswered
+from memory_server.services.meaning import Unanswered
 from memory_server.settings import Settings
 
 if TYPE_CHECKING:

@@ -51,10 +51,12 @@ def stats_command(settings: Settings, project: str | None, of_calls: bool, days:
     if of_calls:
         _tell_calls(settings, days, as_json)
         return
+    from memory_server.services.coverage import stored_coverage
+
     with opened(settings) as services:
         services.queue.go_without()
         statistics = services.memories.statistics(project, caller(settings))
-        coverage = services.queue.kept()
+        coverage = stored_coverage(services.database)
     answer = StatsAnswer(
         statistics.total,
         dict(statistics.by_type),

@@ -43,7 +43,7 @@ class ChangeService:
         """Return the changes of memories, facts, turns and long-term memories, in one project or in all."""
         lookup = projects.among(filter.project, caller)
         with self.database.read() as tx:
-            where = lookup.named(tx)
+            where = lookup(tx)
             return Log(
                 tx.log.select(replace(filter, project=where.only), limit), where.note, tuple(tx.skipped)
             )

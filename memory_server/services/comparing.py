@@ -12,7 +12,7 @@ from memory_server.domain.memory import Filter, Memory, MemoryId, MemoryType, Si
 from memory_server.domain.similar import Compared, Peer
 from memory_server.domain.wording import is_key
 from memory_server.language import query
-from memory_server.services.embedding_queue import Fresh
+from memory_server.services.meaning import Fresh
 from memory_server.services.prepared import PreparedTexts
 from memory_server.storage.memories import Near
 from memory_server.storage.tx import Tx

@@ -13,7 +13,7 @@ from memory_server.domain.embedding import Embedded, Vector
 from memory_server.domain.relevance import Hood, Numbers, Places, Term
 from memory_server.language import background
 from memory_server.language.query import Query
-from memory_server.services.embedding_queue import Meaning
+from memory_server.services.meaning import Meaning
 from memory_server.storage.candidates import Postings, Proposal, Surroundings
 from memory_server.storage.tx import Tx
 from memory_server.storage.vectors import TextFilter

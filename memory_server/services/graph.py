@@ -10,8 +10,9 @@ from memory_server.domain.learning import How
 from memory_server.domain.memory import Filter, Memory, MemoryId
 from memory_server.errors import Conflict, Hint, Invalid, Mend, NotFound, Problem
 from memory_server.services import retrieval, search
-from memory_server.services.embedding_queue import EmbeddingQueue, Meaning, Unanswered
+from memory_server.services.embedding_queue import EmbeddingQueue
 from memory_server.services.gathering import KindSearch
+from memory_server.services.meaning import Meaning, Unanswered
 from memory_server.storage.database import Database
 from memory_server.storage.tx import Tx
 

@@ -4,7 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from memory_server.domain.forgetting import jumped
-from memory_server.services.embedding_queue import Coverage, EmbeddingQueue
+from memory_server.services.coverage import Coverage
+from memory_server.services.embedding_queue import EmbeddingQueue
 from memory_server.storage.database import Database
 
 

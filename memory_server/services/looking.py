@@ -16,7 +16,8 @@ from memory_server.domain.short_term import ShortTermId, ShortTermMemory
 from memory_server.domain.turn import Turn
 from memory_server.errors import Problem
 from memory_server.services import projects, retrieval, search
-from memory_server.services.embedding_queue import EmbeddingQueue, Meaning, Unanswered
+from memory_server.services.embedding_queue import EmbeddingQueue
+from memory_server.services.meaning import Meaning, Unanswered
 from memory_server.services.projects import Among
 from memory_server.services.recall import RecallWish, asked_of, turn_text
 from memory_server.services.retrieval import Ranked
@@ -88,13 +89,13 @@ class LookService:
         lookup = projects.among(EVERYWHERE if project is None else project, caller)
         if not text.strip():
             with self.database.read() as tx:
-                where = lookup.named(tx)
+                where = lookup(tx)
                 items = sorted(_newest(tx, wish, where, limit), key=lambda item: item.at, reverse=True)
                 return Looked(items[:limit], where.note, tuple(tx.skipped))
 
         def ask(tx: Tx, meaning: Meaning | Unanswered) -> Looked:
             by_meaning = meaning if isinstance(meaning, Meaning) else None
-            where = lookup.named(tx)
+            where = lookup(tx)
             searches = tuple(_asked(tx, text, wish, where, caller, "hybrid" if by_meaning else "keyword"))
             ranked = retrieval.rank_all(tx, text, searches, by_meaning) if searches else []
             problems = retrieval.without_meaning(tx, [kind_search.kind for kind_search in searches], meaning)

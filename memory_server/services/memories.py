@@ -17,7 +17,9 @@ from memory_server.errors import Invalid, Mend, NotFound, Problem
 from memory_server.nlp import Segmenter
 from memory_server.services import comparing, projects
 from memory_server.services.comparing import Written
-from memory_server.services.embedding_queue import Coverage, EmbeddingQueue, Fresh, usable
+from memory_server.services.coverage import Coverage, coverage_in
+from memory_server.services.embedding_queue import EmbeddingQueue
+from memory_server.services.meaning import Fresh, usable
 from memory_server.services.prepared import PreparedTexts
 from memory_server.storage.database import Database
 from memory_server.storage.tx import Tx, WriteTx
@@ -218,7 +220,7 @@ class MemoryService:
         lookup = projects.among(project, caller)
         answering = self.queue.answering(anew=True)
         with self.database.read() as tx:
-            where = lookup.named(tx)
+            where = lookup(tx)
             by_type, by_project = (
                 tx.memory_counts.by_type(where.only),
                 tx.memory_counts.by_project(where.only),
@@ -227,7 +229,7 @@ class MemoryService:
                 sum(by_type.values()),
                 by_type,
                 by_project,
-                self.queue.coverage_in(tx, answering, where.only),
+                coverage_in(tx, answering, where.only),
                 tx.size() if tx.person is None else None,
                 tx.job_problems.select(),
                 where.note,

@@ -9,7 +9,8 @@ import numpy as np
 from memory_server.domain.embedding import Vector
 from memory_server.embedding import Embedder
 from memory_server.errors import Problem
-from memory_server.services.embedding_queue import EmbeddingQueue, Unanswered
+from memory_server.services.embedding_queue import EmbeddingQueue
+from memory_server.services.meaning import Unanswered
 
 KEPT = 4096
 """Vectors that are kept: the texts of conditions are the same in each search."""

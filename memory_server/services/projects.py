@@ -5,6 +5,7 @@ has one name, under which its rows are filed. The functions here find that name 
 so that a project that is renamed meanwhile is still the same.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -97,29 +98,20 @@ def settle(tx: WriteTx, project: Project) -> str:
     return row.name
 
 
-@dataclass(frozen=True, slots=True)
-class Where:
-    """The projects in which a search looks: `only` this one, or all, of which `first` comes first, if any."""
-
-    first: Project
-    only: Project | None
-
-    def named(self, tx: Tx) -> Among:
-        """Return the projects by the names that they have in the file."""
-        first = name_of(tx, self.first) or None
-        if self.only is None:
-            return Among(None, first)
-        return Among(name_of(tx, self.only), first, unknown(tx, self.only))
-
-
-def among(project: str | None, caller: Caller) -> Where:
-    """Return where a search looks: in a project, in all equally ('*'), or in all with the caller's first (None).
+def among(project: str | None, caller: Caller) -> Callable[[Tx], Among]:
+    """Return what looks up the projects of a search: one, all equally ('*'), or all with the caller's first (None).
 
     Call it before the transaction, as `asked`.
     """
-    if project == EVERYWHERE:
-        return Where(NONE, None)
-    return Where(caller.project, None if project is None else asked(project, caller))
+    only = None if project is None or project == EVERYWHERE else asked(project, caller)
+
+    def named(tx: Tx) -> Among:
+        if project == EVERYWHERE:
+            return Among(None, None)
+        first = name_of(tx, caller.project) or None
+        return Among(None, first) if only is None else Among(name_of(tx, only), first, unknown(tx, only))
+
+    return named
 
 
 def unknown(tx: Tx, project: Project) -> str | None:

@@ -22,9 +22,10 @@ from memory_server.language.text import fold
 from memory_server.language.tokens import weigh_json
 from memory_server.project import Project
 from memory_server.services import projects, retrieval, search, showing, turns
-from memory_server.services.embedding_queue import EmbeddingQueue, Meaning, Unanswered
+from memory_server.services.embedding_queue import EmbeddingQueue
 from memory_server.services.gathering import Item, KindSearch
 from memory_server.services.learning import ON, Learning
+from memory_server.services.meaning import Meaning, Unanswered
 from memory_server.services.projects import Among
 from memory_server.services.retrieval import Ranked
 from memory_server.storage.database import Database
@@ -100,7 +101,7 @@ class RecallService:
         def answer(
             tx: Tx, meaning: Meaning | Unanswered
         ) -> tuple[list[Found], tuple[Problem, ...], str | None]:
-            where, here = lookup.named(tx), projects.known(tx, caller)
+            where, here = lookup(tx), projects.known(tx, caller)
             by_meaning = meaning if isinstance(meaning, Meaning) else None
             load = partial(search.load, learning=self.learning)
             searches = tuple(asked_of(text, wish, where, here, "hybrid" if by_meaning else "keyword", load))

@@ -19,7 +19,6 @@ from memory_server.errors import Problem
 from memory_server.language import background, dates, query, question
 from memory_server.language.query import Query
 from memory_server.language.text import fold
-from memory_server.services.embedding_queue import Meaning, Unanswered
 from memory_server.services.gathering import (
     Gathering,
     Item,
@@ -30,6 +29,7 @@ from memory_server.services.gathering import (
     by_meaning,
     joined,
 )
+from memory_server.services.meaning import Meaning, Unanswered
 from memory_server.storage.tx import Tx
 
 LOOKED_AT = 100

@@ -1,6 +1,6 @@
 """The search in typed memories."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -12,9 +12,11 @@ from memory_server.domain.memory import Filter, Memory, MemoryId
 from memory_server.domain.ranking import Hit, Why
 from memory_server.errors import Problem
 from memory_server.services import projects, retrieval
-from memory_server.services.embedding_queue import EmbeddingQueue, Meaning, Unanswered, name
+from memory_server.services.embedding_queue import EmbeddingQueue
 from memory_server.services.gathering import Item, KindSearch
 from memory_server.services.learning import OFF, ON, Learning
+from memory_server.services.meaning import Meaning, Unanswered, name
+from memory_server.services.projects import Among
 from memory_server.services.retrieval import Ranked
 from memory_server.storage.database import Database
 from memory_server.storage.tx import Tx, WriteTx
@@ -80,7 +82,7 @@ class SearchService:
 
         def answer(tx: Tx, meaning: Meaning | Unanswered | None) -> Found:
             by_meaning = meaning if isinstance(meaning, Meaning) else None
-            where = lookup.named(tx)
+            where = lookup(tx)
             kind_search = KindSearch(
                 Embedded.MEMORIES,
                 partial(load, learning=self.learning),
@@ -112,9 +114,9 @@ class SearchService:
         self._record(text, result, caller, whole)
         return result
 
-    def _newest(self, filter: Filter, lookup: projects.Where, limit: int, offset: int) -> Found:
+    def _newest(self, filter: Filter, lookup: Callable[[Tx], Among], limit: int, offset: int) -> Found:
         with self.database.read() as tx:
-            where = lookup.named(tx)
+            where = lookup(tx)
             newest = tx.memories.newest(replace(filter, project=where.only), limit, offset)
             hits = [
                 Hit(memory, 1.0, 1.0, Why(0.0, 0.0, scoring.decayed_score(memory, tx.now)), *shown(memory))

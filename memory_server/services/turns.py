@@ -16,10 +16,11 @@ from memory_server.domain.turn import Turn, TurnDraft
 from memory_server.errors import Mend, NotFound, Problem
 from memory_server.language import query
 from memory_server.services import projects, retrieval
-from memory_server.services.embedding_queue import EmbeddingQueue, Meaning, Unanswered, usable
+from memory_server.services.embedding_queue import EmbeddingQueue
 from memory_server.services.facts import FactService
 from memory_server.services.gathering import Item, KindSearch
 from memory_server.services.learning import ON, Learning
+from memory_server.services.meaning import Meaning, Unanswered, usable
 from memory_server.storage.database import Database
 from memory_server.storage.tx import Tx
 
@@ -89,7 +90,7 @@ class TurnService:
         def ask(tx: Tx, meaning: Meaning | Unanswered) -> Recalled:
             by_meaning = meaning if isinstance(meaning, Meaning) else None
             mode = "hybrid" if by_meaning else "keyword"
-            where, here = lookup.named(tx), projects.known(tx, caller)
+            where, here = lookup(tx), projects.known(tx, caller)
             search = KindSearch(Embedded.TURNS, load, Filter(project=where.only), limit, mode, where.first)
             hits = retrieval.rank(tx, text, search, by_meaning)[:limit]
             named = tx.facts.mentioned(homes(None, here), parsed.terms, MENTIONED) if parsed.terms else []

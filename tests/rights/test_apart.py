@@ -17,7 +17,7 @@ from memory_server.domain.digest import groups as digested
 from memory_server.domain.embedding import Embedded
 from memory_server.domain.memory import Filter
 from memory_server.domain.token import TokenDraft
-from memory_server.services.embedding_queue import Meaning
+from memory_server.services.meaning import Meaning
 from memory_server.services.tokens import TokenService
 from memory_server.settings import Settings
 from memory_server.sqlite import candidates, sign_bits

@@ -15,15 +15,9 @@ from memory_server.embedding import Embedder
 from memory_server.embedding.hashing import HashingEmbedder
 from memory_server.errors import Unavailable
 from memory_server.services.background import Background, Job
-from memory_server.services.embedding_queue import (
-    AT_ONCE,
-    BATCH,
-    FEW,
-    Answering,
-    EmbeddingQueue,
-    Meaning,
-    Unanswered,
-)
+from memory_server.services.embedding_queue import AT_ONCE, EmbeddingQueue
+from memory_server.services.filling import BATCH, FEW
+from memory_server.services.meaning import Answering, Meaning, Unanswered
 from memory_server.sqlite.database import Database
 from memory_server.storage.tx import Tx
 from tests.conftest import Clock, until

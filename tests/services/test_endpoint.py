@@ -14,8 +14,10 @@ from memory_server.domain.situation import Situation
 from memory_server.embedding import endpoint
 from memory_server.errors import Hint, Mend, Problem, Unreachable
 from memory_server.nlp.jieba import JiebaSegmenter
-from memory_server.services import embedding_queue
+from memory_server.services import answering, embedding_queue
+from memory_server.services.answering import PATIENCE
 from memory_server.services.embedding_queue import EmbeddingQueue
+from memory_server.services.meaning import Answering
 from memory_server.services.memories import MemoryService
 from memory_server.services.nearness import Nearness
 from memory_server.services.search import Found, SearchService
@@ -26,7 +28,7 @@ from memory_server.triggers.engine import SIMPLE_BUDGET, TwoTierEngine
 from tests.conftest import Clock
 from tests.endpoint import Asked, Local, embedded, local_endpoint, refusing, stall, status
 
-QUICK = embedding_queue.PATIENCE + 0.8
+QUICK = PATIENCE + 0.8
 """Seconds that a call may take at most: what it may wait, and the work itself on a busy machine."""
 
 
@@ -189,6 +191,7 @@ def test_an_endpoint_that_is_too_slow_for_searches_is_waited_for_once(
 ) -> None:
     """It answers, but later than a search can wait: each search would wait in vain."""
     monkeypatch.setattr(embedding_queue, "PATIENCE", 0.7)
+    monkeypatch.setattr(answering, "PATIENCE", 0.7)
     one = window()
     one.queue.work()
     one.store("The harbour opens at noon")
@@ -359,7 +362,7 @@ def test_a_search_that_had_little_time_does_not_count_as_a_failure_of_the_endpoi
     one = window()
     one.queue.work()
     answering = one.queue.answering()
-    assert isinstance(answering, embedding_queue.Answering)
+    assert isinstance(answering, Answering)
     local.answer = stall
     embedder = answering.embedder
     assert isinstance(

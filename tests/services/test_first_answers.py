@@ -22,7 +22,7 @@ from memory_server.embedding.hashing import HashingEmbedder
 from memory_server.errors import Unavailable
 from memory_server.nlp.jieba import JiebaSegmenter
 from memory_server.nlp.keywords import JiebaKeywords
-from memory_server.services import embedding_queue
+from memory_server.services import embedding_queue, filling, meaning
 from memory_server.services.dictionary import DictionaryService
 from memory_server.services.embedding_queue import EmbeddingQueue
 from memory_server.services.facts import FactService
@@ -129,13 +129,13 @@ def test_the_first_search_finds_by_meaning_what_was_stored_before_the_model_was_
     memories, search = MemoryService(database, queue, segmenter), SearchService(database, queue)
     work = threading.Thread(target=queue.work)
     work.start()
-    for number in range(embedding_queue.BATCH):
+    for number in range(filling.BATCH):
         stored = store(memories, f"{SHORT} {number * 7919}")
         assert stored.embedding_queued
     threading.Timer(0.1, loaded.set).start()
     answer = search.search("harbours opening", Filter(), 50, "semantic")
     work.join()
-    assert (len(answer.hits), answer.degraded) == (embedding_queue.BATCH, ())
+    assert (len(answer.hits), answer.degraded) == (filling.BATCH, ())
     database.close()
 
 
@@ -294,7 +294,7 @@ def test_a_search_waits_for_a_model_that_is_loading(
     loaded.set()
     asking.join()
     work.join()
-    assert answers == [embedding_queue.name(embedder.space)]
+    assert answers == [meaning.name(embedder.space)]
 
 
 def test_words_answer_where_the_model_takes_too_long_to_load(

@@ -18,7 +18,8 @@ from memory_server.embedding import Embedder
 from memory_server.errors import Conflict, Hint, Invalid, Mend, NotFound, Problem, Unavailable
 from memory_server.nlp.jieba import JiebaSegmenter
 from memory_server.services import graph as services_graph
-from memory_server.services.embedding_queue import FEW, EmbeddingQueue
+from memory_server.services.embedding_queue import EmbeddingQueue
+from memory_server.services.filling import FEW
 from memory_server.services.graph import REACH, GraphService
 from memory_server.services.memories import MemoryService
 from memory_server.services.search import SearchService

@@ -28,8 +28,8 @@ from memory_server.domain.similar import Compared
 from memory_server.embedding import Embedder
 from memory_server.mcp.tools import fields
 from memory_server.services import retrieval, search
-from memory_server.services.embedding_queue import Meaning, Unanswered
 from memory_server.services.gathering import KindSearch
+from memory_server.services.meaning import Meaning, Unanswered
 from memory_server.services.memories import MemoryService
 from memory_server.settings import Settings
 from memory_server.storage.tx import Tx

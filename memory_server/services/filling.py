@@ -1,0 +1,135 @@
+"""Embeds what waits in the queue, in the background and across several processes."""
+
+import logging
+import threading
+import uuid
+from collections.abc import Callable
+from contextlib import suppress
+from datetime import datetime, timedelta
+from itertools import accumulate
+
+import numpy as np
+
+from memory_server.call.deadline import CALL
+from memory_server.domain.embedding import Embedded
+from memory_server.domain.moment import timestamp
+from memory_server.embedding import Embedder
+from memory_server.errors import Unavailable, Unreachable
+from memory_server.services.answering import Embedders
+from memory_server.services.meaning import name
+from memory_server.storage.database import Database
+from memory_server.storage.vectors import KnownSpace, Waiting
+
+logger = logging.getLogger(__name__)
+
+BATCH = 32
+"""Texts that are embedded together and kept in one transaction: about 0.3 s of work, so that a write waits little."""
+
+LOOKED_AT = 8 * BATCH
+"""Waiting texts among which those of like length are chosen: where lengths are mixed, padding falls from 12 to 5 % of
+what the model has to read."""
+
+FEW = 2 * BATCH
+"""So many waiting texts need no lease: to embed one twice costs less than to agree on who does it."""
+
+LEASE = timedelta(seconds=10)
+"""How long a process that has died keeps others from going on with its work; a batch takes a tenth of it."""
+
+MOMENT = 1.0
+"""Seconds that the first batch waits for other writes: the first search waits behind it, PATIENCE at most in all."""
+
+
+class Filling:
+    """Embeds the texts that wait, in each space whose embedder is loaded."""
+
+    def __init__(self, database: Database, embedders: Embedders, clock: Callable[[], datetime]) -> None:
+        self._database = database
+        self._embedders = embedders
+        self._clock = clock
+        self._holder = uuid.uuid4().hex
+        self._leased: int | None = None
+        self._stopping = threading.Event()
+        self._embedding = threading.Lock()
+
+    def stop(self) -> None:
+        """End `drain` after the batch that it is at."""
+        self._stopping.set()
+
+    def release(self) -> None:
+        """Let another process go on at once. Called when the work stops."""
+        if self._leased is not None:
+            with self._database.write() as tx:
+                tx.embeddings.release(self._leased, self._holder)
+
+    def embed_first(self) -> None:
+        """Embed what was stored before the embedder was ready, if that is little: the first search waits for it."""
+        with suppress(Unavailable):  # then it waits for `drain`, and searches do not wait for it
+            if self._embedders.wanted is None or self._database.read_only:
+                return
+            for known_space, embedder in self._embedders.of_spaces():
+                if self._count_waiting(known_space.id) <= BATCH:
+                    for kind in Embedded:
+                        self._embed_batch(known_space.id, embedder, kind, MOMENT)
+
+    def drain(self) -> None:
+        """Embed all that waits in every space whose embedder is here; complete spaces become active."""
+        for known_space, embedder in self._embedders.of_spaces():
+            self._fill(known_space, embedder)
+
+    def _fill(self, known_space: KnownSpace, embedder: Embedder) -> None:
+        while not self._stopping.is_set():
+            left = self._count_waiting(known_space.id)
+            if left == 0:
+                break
+            if left > FEW and not self._take_lease(known_space.id):
+                return
+            if not any(self._embed_batch(known_space.id, embedder, kind) for kind in Embedded):
+                return
+        is_wanted = embedder.space == self._embedders.wanted
+        if known_space.state == "building" and is_wanted and not self._stopping.is_set():
+            self._activate(known_space)
+
+    def _activate(self, known_space: KnownSpace) -> None:
+        """Activate a space, unless another process has retired it: its queue is empty then, but so are its vectors."""
+        with self._database.write() as tx:
+            in_use = any(space.id == known_space.id for space in tx.embeddings.spaces())
+            if in_use and tx.embeddings.count_waiting(known_space.id) == 0:
+                tx.embeddings.activate(known_space.id)
+                logger.info("searches now use %s", name(known_space.space))
+
+    def _count_waiting(self, space_id: int) -> int:
+        with self._database.read() as tx:
+            return tx.embeddings.count_waiting(space_id)
+
+    def _take_lease(self, space_id: int) -> bool:
+        with self._database.write() as tx:
+            is_leased = tx.embeddings.lease(space_id, self._holder, timestamp(self._clock() + LEASE))
+        self._leased = space_id if is_leased else None
+        return is_leased
+
+    def _embed_batch(self, space_id: int, embedder: Embedder, kind: Embedded, patience: float = CALL) -> int:
+        """Embed up to BATCH waiting texts outside any transaction, then keep the vectors in one."""
+        with self._embedding:
+            with self._database.read() as tx:
+                batch = _alike(tx.embeddings.waiting(space_id, kind, LOOKED_AT))
+            if not batch:
+                return 0
+            try:
+                vectors = iter(
+                    embedder.embed_documents([text for waiting in batch for text in waiting.texts])
+                )
+            except Unreachable as error:
+                self._embedders.lose(embedder, error.problem)
+                raise
+            with self._database.write(patience) as tx:
+                for waiting in batch:
+                    text_vectors = [np.asarray(next(vectors), dtype=np.float32) for _ in waiting.texts]
+                    tx.embeddings.insert(space_id, waiting, text_vectors)
+            return len(batch)
+
+
+def _alike(waiting: list[Waiting]) -> list[Waiting]:
+    """Return the first of them, and those nearest to it in length, with no more than BATCH parts together."""
+    waiting = sorted(waiting, key=lambda queued: abs(queued.size - waiting[0].size))[:BATCH]
+    counts = accumulate(len(queued.texts) for queued in waiting)
+    return [queued for queued, count in zip(waiting, counts, strict=True) if count <= BATCH] or waiting[:1]

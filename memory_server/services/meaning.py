@@ -1,0 +1,53 @@
+"""What an embedder has made of texts: the vectors of questions, and of texts about to be stored."""
+
+from dataclasses import dataclass
+
+from memory_server.domain.embedding import Space, Vector
+from memory_server.embedding import Embedder
+from memory_server.errors import Problem
+from memory_server.storage.tx import Tx
+
+
+@dataclass(frozen=True, slots=True)
+class Answering:
+    """The space that answers searches now and the embedder that belongs to it."""
+
+    space_id: int
+    embedder: Embedder
+
+
+@dataclass(frozen=True, slots=True)
+class Unanswered:
+    """The reason why no embedder answers searches now."""
+
+    problem: Problem
+
+
+@dataclass(frozen=True, slots=True)
+class Meaning:
+    """The space that answers, and the vector of each question, of the shape (dimensions,)."""
+
+    space_id: int
+    space: Space
+    vectors: tuple[Vector, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Fresh:
+    """The vectors of texts that are about to be stored, float32 of the shape (dimensions,)."""
+
+    space_id: int
+    space: Space
+    texts: tuple[str, ...]
+    vectors: tuple[Vector, ...]
+
+
+def usable(tx: Tx, fresh: Fresh | None) -> Fresh | None:
+    """Return the vectors, or None where another process has retired their space."""
+    return fresh if fresh is not None and tx.embeddings.in_use(fresh.space_id) else None
+
+
+def name(space: Space) -> str:
+    """Return a space as people read it."""
+    kind = " (lexical)" if space.lexical else ""
+    return f"{space.provider}:{space.model}{kind}"
