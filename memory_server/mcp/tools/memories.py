@@ -39,7 +39,7 @@ from memory_server.mcp.tools.fields import (
     Type,
     Undo,
 )
-from memory_server.services.embedding_queue import Coverage
+from memory_server.services.coverage import Coverage
 from memory_server.services.memories import Detailed, MemoryService, Read, Statistics, Updated
 from memory_server.services.search import Found, SearchService
 

@@ -224,9 +224,9 @@ if __name__ == "__main__":
     from tests.warm import forks
 
     deadline.CALL = float(sys.argv[2])  # before anything imports it by its name
-    from memory_server import app
+    from memory_server import jobs
     from memory_server.postgres import connections
 
-    app.LOOK = 0.2
+    jobs.LOOK = 0.2
     connections.CONNECTING = connections.PAUSE = deadline.CALL / 2  # type: ignore[misc]
     forks.run(sys.argv[1], install)
