@@ -1,41 +1,11 @@
 """Counts of tool calls, their outcomes and their times. Numbers only: nothing of what is said."""
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from contextvars import ContextVar
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
 BOUNDS = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1_000, 2_000, 5_000, 10_000, 20_000)
 """Milliseconds: calls are counted by the smallest of these that they did not exceed, or as longer than all."""
-
-
-@dataclass(slots=True)
-class Tally:
-    """Counts made during a call. `timed_out`: triggers that took too long, or were left for the next search."""
-
-    timed_out: int = 0
-
-
-_tally: ContextVar[Tally | None] = ContextVar("tally", default=None)
-
-
-@contextmanager
-def tallied() -> Iterator[Tally]:
-    """Count what happens inside the block as one call."""
-    tally = Tally()
-    token = _tally.set(tally)
-    try:
-        yield tally
-    finally:
-        _tally.reset(token)
-
-
-def time_out(triggers: int) -> None:
-    """Count so many triggers that exceeded their time, or were left for the next search."""
-    tally = _tally.get()
-    if tally is not None:
-        tally.timed_out += triggers
 
 
 class Outcome(StrEnum):

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 from mcp.server.mcpserver.exceptions import ToolError, UnexpectedToolError
 from mcp.shared.exceptions import MCPError
 
+from memory_server.call.tally import tallied
 from memory_server.domain.caller import Caller
-from memory_server.domain.calls import Calls, Outcome, tallied
+from memory_server.domain.calls import Calls, Outcome
 
 if TYPE_CHECKING:
     from memory_server.services.calls import CallService

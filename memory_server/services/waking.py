@@ -6,7 +6,7 @@ from datetime import datetime, timedelta, tzinfo
 from functools import partial
 from typing import Any
 
-from memory_server.domain import calls
+from memory_server.call import tally
 from memory_server.domain.caller import Caller
 from memory_server.domain.long_term import LongTermId, Watch
 from memory_server.domain.message import Message
@@ -91,7 +91,7 @@ class WakingService:
         situation = self.situation(messages, where, datetime.fromisoformat(now), participants)
         doubtful = sum(watch.doubtful for watch in judged)
         outcomes = self.judge([watch.trigger for watch in judged], situation, doubtful)
-        calls.time_out(sum(map(_is_late, outcomes)))
+        tally.time_out(sum(map(_is_late, outcomes)))
         return Judged(now, watched, cooling, tuple(zip(judged, outcomes, strict=True)), skipped)
 
     def due(self, prompt: str, told_ids: frozenset[LongTermId], caller: Caller) -> list[Due]:

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from memory_server.domain import calls
+from memory_server.call.tally import tallied
 from memory_server.domain.caller import Caller
 from memory_server.domain.long_term import LongTermChange, LongTermDraft, LongTermId, Order
 from memory_server.domain.message import Message
@@ -320,10 +320,10 @@ def test_triggers_are_counted_as_late_by_what_happened_whatever_they_say(
         "says so": Failure(FailureKind.ERROR, "Error: it takes too long", 1, 1.0),
     }
     for _ in range(3):
-        with calls.tallied() as tally:
+        with tallied() as tally:
             search(long_term, "hello")
         assert tally.timed_out == 2
-    with calls.tallied() as tally:
+    with tallied() as tally:
         assert any("quarantine" in reason for _, reason in search(long_term, "hello").skipped)
     assert tally.timed_out == 1
 
