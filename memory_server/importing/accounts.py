@@ -18,8 +18,8 @@ CONVERSATIONS = re.compile(r"(?:.*/)?conversations(?:-\d+)?\.json")
 LONGEST = 300
 """Characters of a summary."""
 
-Said = tuple[str, str, str, str]
-"""Who (user, assistant or another), what, when, and the message's id."""
+Message = tuple[str, str, str, str]
+"""Its author (user, assistant or another), text, moment and id."""
 
 
 def fits_claude(opened: Opened) -> bool:
@@ -32,45 +32,44 @@ def fits_chatgpt(opened: Opened) -> bool:
 
 
 def claude(opened: Opened) -> Iterator[Record]:
-    for number, each in enumerate(_conversations(opened), 1):
-        id = str(each.get("uuid") or "")
-        messages = each.get("chat_messages")
+    for number, conversation in enumerate(_conversations(opened), 1):
+        id = str(conversation.get("uuid") or "")
+        messages = conversation.get("chat_messages")
         if not id or not isinstance(messages, list):
             yield Refusal(f"conversation {number}", "has no id or no messages")
             continue
-        said = [
+        parsed = [
             (
-                "user" if each.get("sender") == "human" else "assistant",
-                _text(each),
-                *_when_and_id(each, "created_at"),
+                "user" if message.get("sender") == "human" else "assistant",
+                _text(message),
+                *_when_and_id(message, "created_at"),
             )
-            for each in messages
-            if isinstance(each, dict)
+            for message in messages
+            if isinstance(message, dict)
         ]
-        yield from _turns("claude", id, str(each.get("name") or ""), said)
+        yield from _turns("claude", id, str(conversation.get("name") or ""), parsed)
 
 
 def chatgpt(opened: Opened) -> Iterator[Record]:
-    for number, each in enumerate(_conversations(opened), 1):
-        id = str(each.get("conversation_id") or each.get("id") or "")
-        mapping = each.get("mapping")
+    for number, conversation in enumerate(_conversations(opened), 1):
+        id = str(conversation.get("conversation_id") or conversation.get("id") or "")
+        mapping = conversation.get("mapping")
         if not id or not isinstance(mapping, dict):
             yield Refusal(f"conversation {number}", "has no id or no messages")
             continue
-        yield from _turns(
-            "chatgpt", id, str(each.get("title") or ""), list(_shown(mapping, each.get("current_node")))
-        )
+        shown = _shown(mapping, conversation.get("current_node"))
+        yield from _turns("chatgpt", id, str(conversation.get("title") or ""), shown)
 
 
-def _shown(mapping: dict[str, Any], last: object) -> Iterator[Said]:
+def _shown(mapping: dict[str, Any], last: object) -> Iterator[Message]:
     """The messages from the first one to the one that was shown last."""
     path: list[dict[str, Any]] = []
-    seen: set[object] = set()
+    visited: set[object] = set()
     if last not in mapping:
         leaves = [id for id, node in mapping.items() if isinstance(node, dict) and not node.get("children")]
         last = leaves[-1] if leaves else None
-    while last in mapping and last not in seen and isinstance(mapping[str(last)], dict):
-        seen.add(last)
+    while last in mapping and last not in visited and isinstance(mapping[str(last)], dict):
+        visited.add(last)
         path.append(mapping[str(last)])
         last = mapping[str(last)].get("parent")
     for node in reversed(path):
@@ -86,24 +85,27 @@ def _shown(mapping: dict[str, Any], last: object) -> Iterator[Said]:
             yield role, text, *_when_and_id(message, "create_time")
 
 
-def _turns(author: str, conversation: str, title: str, said: Iterable[Said]) -> Iterator[Record]:
-    question: list[Said] = []
-    answer: list[Said] = []
-    for each in said:
-        if not each[1].strip():
+def _turns(author: str, conversation: str, title: str, messages: Iterable[Message]) -> Iterator[Record]:
+    question: list[Message] = []
+    answer: list[Message] = []
+    for message in messages:
+        role, text, _, _ = message
+        if not text.strip():
             continue
-        if each[0] == "user" and answer:
+        if role == "user" and answer:
             yield _turn(author, conversation, title, question, answer)
             question, answer = [], []
-        (question if each[0] == "user" else answer).append(each)
+        (question if role == "user" else answer).append(message)
     if question or answer:
         yield _turn(author, conversation, title, question, answer)
 
 
-def _turn(author: str, conversation: str, title: str, question: list[Said], answer: list[Said]) -> TurnRecord:
+def _turn(
+    author: str, conversation: str, title: str, question: list[Message], answer: list[Message]
+) -> TurnRecord:
     first = (question or answer)[0]
-    asked = "\n".join(text for _, text, _, _ in question or answer)
-    short = asked if len(asked) <= LONGEST else f"{asked[:LONGEST].rstrip()}…"
+    text = "\n".join(text for _, text, _, _ in question or answer)
+    short = text if len(text) <= LONGEST else f"{text[:LONGEST].rstrip()}…"
     return TurnRecord(
         f"{conversation}/{first[3]}",
         "\n".join(f"{who}: {text}" for who, text, _, _ in (*question, *answer)),
@@ -117,17 +119,17 @@ def _turn(author: str, conversation: str, title: str, question: list[Said], answ
 def _text(message: dict[str, Any]) -> str:
     """The text of a message of Claude: its parts, without tools and thoughts; in older exports a field of its own."""
     parts = message.get("content")
-    found = [
+    written = [
         str(part.get("text") or "")
         for part in (parts if isinstance(parts, list) else [])
         if isinstance(part, dict) and part.get("type") == "text"
     ]
     attached = [
-        f"[{each.get('file_name') or 'attachment'}]\n{each['extracted_content']}"
-        for each in message.get("attachments") or []
-        if isinstance(each, dict) and each.get("extracted_content")
+        f"[{file.get('file_name') or 'attachment'}]\n{file['extracted_content']}"
+        for file in message.get("attachments") or []
+        if isinstance(file, dict) and file.get("extracted_content")
     ]
-    text = "\n".join(filter(str.strip, found)) or str(message.get("text") or "")
+    text = "\n".join(filter(str.strip, written)) or str(message.get("text") or "")
     return "\n".join([text, *attached]).strip()
 
 
@@ -141,14 +143,14 @@ def _conversations(opened: Opened) -> Iterator[dict[str, Any]]:
 
 
 def _files(opened: Opened) -> list[Opened]:
-    """Those of a folder or a zip that hold conversations; else the file itself."""
+    """Return the files of a folder or a zip that hold conversations; else the file itself."""
     if opened.is_folder or opened.is_zip:
-        return [each for each in opened.files if CONVERSATIONS.fullmatch(each.member or each.path.name)]
+        return [file for file in opened.files if CONVERSATIONS.fullmatch(file.member or file.path.name)]
     return [opened]
 
 
 def _first(opened: Opened) -> dict[str, Any]:
-    return next((each for file in _files(opened)[:1] for each in file.items), {})
+    return next((item for file in _files(opened)[:1] for item in file.items), {})
 
 
 CLAUDE = Format("claude", "an account export of Claude", fits_claude, claude)

@@ -36,7 +36,7 @@ class _Note:
 
     @property
     def names(self) -> set[str]:
-        return {each.casefold() for each in (self.id, self.title, self.id.rpartition("/")[2])}
+        return {name.casefold() for name in (self.id, self.title, self.id.rpartition("/")[2])}
 
 
 def fits(opened: Opened) -> bool:
@@ -55,11 +55,11 @@ def records(opened: Opened) -> Iterator[Record]:
         yield from _memories(note, edges)
     for note in notes:
         for verb, target in note.relations:
-            there = ids.get(target.casefold()) or ids.get(target.casefold().replace(" ", "-"))
-            if there is None:
+            target_id = ids.get(target.casefold()) or ids.get(target.casefold().replace(" ", "-"))
+            if target_id is None:
                 yield Refusal(f"relation {note.title} {verb} {target}", f"there is no note {target}")
             else:
-                edges.append(EdgeRecord(note.id, there, relation(verb)))
+                edges.append(EdgeRecord(note.id, target_id, relation(verb)))
     yield from edges
 
 

@@ -59,13 +59,13 @@ def records(opened: Opened) -> Iterator[Record]:
 def _of_file(opened: Opened) -> Iterator[Record]:
     project = repository(opened.path)
     changed = file_moment(opened.path.stat().st_mtime)
-    seen: set[str] = set()
+    contents: set[str] = set()
     for piece in _pieces(opened.text):
         text = "\n".join(piece.lines).strip()
         content = f"{piece.heading}: {text}" if piece.heading else text
-        if not text or content in seen:
+        if not text or content in contents:
             continue
-        seen.add(content)
+        contents.add(content)
         yield MemoryRecord(
             hashed(content),
             content,

@@ -9,7 +9,6 @@ from typing import Any
 from memory_server.domain.exchange.records import MemoryRecord, Record, Refusal
 from memory_server.importing.opened import Format, Opened
 from memory_server.importing.values import filled, memory_type, moment, texts
-from memory_server.sqlite import foreign
 
 NAME = "claude-mem"
 
@@ -24,18 +23,14 @@ def fits(opened: Opened) -> bool:
 
 def records(opened: Opened) -> Iterator[Record]:
     for table, make in (("observations", _observation), ("session_summaries", _summary)):
-        for row in foreign.rows(opened.path, f"SELECT * FROM {table} ORDER BY id"):
-            if foreign.UNREADABLE in row:
-                yield Refusal(f"row {row[foreign.UNREADABLE]} of {table}", "is not UTF-8")
-                continue
-            yield make(row)
+        yield from opened.records(f"SELECT * FROM {table} ORDER BY id", f"row {{}} of {table}", make)
 
 
 def _observation(row: dict[str, Any]) -> Record:
     """Its title, its story and its facts; older files have one text instead."""
     title, facts = row.get("title"), texts(row.get("facts"))
     story = row.get("narrative") or row.get("text") or row.get("subtitle")
-    heads = ": ".join(str(each) for each in (title, story) if each)
+    heads = ": ".join(str(text) for text in (title, story) if text)
     content = "\n".join([heads, *(f"- {fact}" for fact in facts)]).strip()
     return _memory(
         row, "observation", content, memory_type(row["type"]), (str(row["type"]), *texts(row.get("concepts")))

@@ -38,11 +38,11 @@ FORMATS: tuple[Format, ...] = (
 )
 """The first that fits counts: the particular ones come before the general ones."""
 
-NAMES = tuple(each.name for each in FORMATS)
+NAMES = tuple(format_.name for format_ in FORMATS)
 
 
-def recognised(path: Path, given: str | None = None) -> tuple[Format, Opened]:
-    """The format of a path, by its content or as it is named.
+def recognised(path: Path, name: str | None = None) -> tuple[Format, Opened]:
+    """Find the format of a path, by its content or by a name that is given.
 
     Raises:
         Invalid: there is no such path or format, or none fits.
@@ -50,14 +50,11 @@ def recognised(path: Path, given: str | None = None) -> tuple[Format, Opened]:
     if not path.exists():
         raise Invalid(f"There is no file or folder {path}.")
     opened = Opened(path)
-    if given is not None:
-        named = next((each for each in FORMATS if each.name == given), None)
-        if named is None:
-            raise Invalid(f"There is no format `{given}`. {nearest(given, list(NAMES))}")
-        return named, opened
-    for each in FORMATS:
-        if each.fits(opened):
-            return each, opened
+    if name is not None and name not in NAMES:
+        raise Invalid(f"There is no format `{name}`. {nearest(name, list(NAMES))}")
+    for format_ in FORMATS:
+        if format_.name == name or (name is None and format_.fits(opened)):
+            return format_, opened
     if opened.is_zip:
         raise Invalid(
             f"{path} is a zip without an account export of Claude or ChatGPT. Unpack it, then import what is in it."

@@ -5,11 +5,11 @@ the project.
 """
 
 from collections.abc import Iterator
+from typing import Any
 
-from memory_server.domain.exchange.records import EdgeRecord, MemoryRecord, Record, Refusal
+from memory_server.domain.exchange.records import EdgeRecord, MemoryRecord, Record
 from memory_server.importing.opened import Format, Opened
 from memory_server.importing.values import filled, memory_type, moment, parsed_json, relation, texts
-from memory_server.sqlite import foreign
 
 NAME = "mcp-memory-keeper"
 
@@ -27,45 +27,48 @@ def records(opened: Opened) -> Iterator[Record]:
         FROM context_items AS i LEFT JOIN sessions AS s ON s.id = i.session_id
         ORDER BY i.created_at, i.id
     """.replace("s.NULL", "NULL")
-    for row in foreign.rows(opened.path, items):
-        if foreign.UNREADABLE in row:
-            yield Refusal(f"item {row[foreign.UNREADABLE]}", "is not UTF-8")
-            continue
-        metadata = parsed_json(row.get("metadata"))
-        channel = str(row.get("channel") or "general")
-        yield MemoryRecord(
-            row["id"],
-            f"{row['key']}: {row['value']}",
-            memory_type(row["category"]),
-            project=row["folder"] or None,
-            tags=tuple(each for each in (row["category"], channel) if each and each != "general"),
-            importance=_IMPORTANCE.get(str(row["priority"]), 5),
-            metadata=filled(key=row["key"], session=row["session_name"], metadata=metadata),
-            created_at=moment(row["created_at"]),
-            updated_at=moment(row.get("updated_at")) or moment(row["created_at"]),
-            created_by=NAME,
-            session=row["session_id"],
-        )
+    yield from opened.records(items, "item {}", _item)
     if opened.has(journal_entries="id session_id entry tags created_at"):
-        for row in foreign.rows(opened.path, "SELECT * FROM journal_entries ORDER BY created_at, id"):
-            yield MemoryRecord(
-                row["id"],
-                row["entry"],
-                tags=("journal", *texts(row["tags"])),
-                metadata=filled(mood=row.get("mood")),
-                created_at=moment(row["created_at"]),
-                updated_at=moment(row["created_at"]),
-                created_by=NAME,
-                session=row["session_id"],
-            )
+        journal = "SELECT * FROM journal_entries ORDER BY created_at, id"
+        yield from opened.records(journal, "journal entry {}", _journal_entry)
     if opened.has(context_relationships="session_id from_key to_key relationship_type"):
-        for row in foreign.rows(opened.path, _LINKS):
-            yield EdgeRecord(
-                row["source"],
-                row["target"],
-                relation(row["relationship_type"]),
-                valid_from=moment(row["created_at"]),
-            )
+        yield from opened.records(_LINKS, "link {}", _link)
+
+
+def _item(row: dict[str, Any]) -> Record:
+    channel = str(row.get("channel") or "general")
+    metadata = parsed_json(row.get("metadata"))
+    return MemoryRecord(
+        row["id"],
+        f"{row['key']}: {row['value']}",
+        memory_type(row["category"]),
+        project=row["folder"] or None,
+        tags=tuple(tag for tag in (row["category"], channel) if tag and tag != "general"),
+        importance=_IMPORTANCE.get(str(row["priority"]), 5),
+        metadata=filled(key=row["key"], session=row["session_name"], metadata=metadata),
+        created_at=moment(row["created_at"]),
+        updated_at=moment(row.get("updated_at")) or moment(row["created_at"]),
+        created_by=NAME,
+        session=row["session_id"],
+    )
+
+
+def _journal_entry(row: dict[str, Any]) -> Record:
+    return MemoryRecord(
+        row["id"],
+        row["entry"],
+        tags=("journal", *texts(row["tags"])),
+        metadata=filled(mood=row.get("mood")),
+        created_at=moment(row["created_at"]),
+        updated_at=moment(row["created_at"]),
+        created_by=NAME,
+        session=row["session_id"],
+    )
+
+
+def _link(row: dict[str, Any]) -> Record:
+    valid_from = moment(row["created_at"])
+    return EdgeRecord(row["source"], row["target"], relation(row["relationship_type"]), valid_from=valid_from)
 
 
 _LINKS = """

@@ -10,7 +10,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import IO, Any
 
-from memory_server.domain.exchange.records import Record
+from memory_server.domain.exchange.records import Record, Refusal
 from memory_server.errors import Invalid
 from memory_server.sqlite import foreign
 
@@ -78,7 +78,7 @@ class Opened:
     def files(self) -> list["Opened"]:
         """The files of a folder, or of a zip, by name; of another file itself."""
         if self.is_folder:
-            return [Opened(each) for each in sorted(self.path.iterdir()) if each.is_file()]
+            return [Opened(path) for path in sorted(self.path.iterdir()) if path.is_file()]
         if not self.is_zip:
             return [self]
         try:
@@ -90,7 +90,7 @@ class Opened:
     @cached_property
     def first(self) -> dict[str, Any]:
         """The first line that is a JSON object; empty where the first line is none."""
-        line = next((each for each in self.head.splitlines() if each.strip()), "")
+        line = next(filter(str.strip, self.head.splitlines()), "")
         try:
             value = json.loads(line)
         except (ValueError, RecursionError):
@@ -111,10 +111,18 @@ class Opened:
     def items(self) -> list[dict[str, Any]]:
         """The objects of a JSON list."""
         value = self.json if isinstance(self.json, list) else []
-        return [each for each in value if isinstance(each, dict)]
+        return [item for item in value if isinstance(item, dict)]
+
+    def records(self, sql: str, name: str, record: Callable[[dict[str, Any]], Record]) -> Iterator[Record]:
+        """Make a record of each row of a statement; refuse one that is no UTF-8, by `name` with the number of the row."""
+        for row in foreign.rows(self.path, sql):
+            if foreign.UNREADABLE in row:
+                yield Refusal(name.format(row[foreign.UNREADABLE]), "is not UTF-8")
+            else:
+                yield record(row)
 
     def has(self, **columns: str) -> bool:
-        """Whether it is a SQLite file with these tables, each with these columns (names with spaces between them)."""
+        """True for a SQLite file with these tables, each with these columns (names with spaces between them)."""
         return all(
             table in self.tables and set(names.split()) <= set(self.tables[table])
             for table, names in columns.items()
@@ -130,7 +138,7 @@ def _unpacked(path: Path, member: str) -> Iterator[IO[bytes]]:
     """
     try:
         with zipfile.ZipFile(path) as file:
-            size = sum(each.file_size for each in file.infolist() if each.filename.endswith(".json"))
+            size = sum(entry.file_size for entry in file.infolist() if entry.filename.endswith(".json"))
             if size > MOST:  # of no file more than its `file_size` is unpacked
                 raise Invalid(
                     f"{path} holds {size:,} bytes of JSON, and {MOST:,} are read from a zip at most. "

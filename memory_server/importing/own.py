@@ -96,7 +96,7 @@ def _record(number: int, text: str) -> Record:
 
 
 def _values(record: Record) -> list[Any]:
-    """What a record holds of any JSON."""
+    """Return the values of a record that may be any JSON."""
     match record:
         case MemoryRecord():
             return [dict(record.metadata), list(record.tags)]
@@ -114,19 +114,19 @@ def _adapter() -> TypeAdapter[Any]:
 def _plain(value: Any) -> Any:
     if is_dataclass(value):
         return {
-            each.name: _plain(getattr(value, each.name))
-            for each in fields(value)
-            if each.name != "kind" and getattr(value, each.name) != _default(each)
+            field.name: _plain(getattr(value, field.name))
+            for field in fields(value)
+            if field.name != "kind" and getattr(value, field.name) != _default(field)
         }
     if isinstance(value, Mapping):
-        return {name: _plain(each) for name, each in value.items()}
+        return {name: _plain(member) for name, member in value.items()}
     if isinstance(value, list | tuple):
-        return [_plain(each) for each in value]
+        return [_plain(item) for item in value]
     return value
 
 
-def _default(each: Any) -> Any:
-    return each.default_factory() if each.default_factory is not MISSING else each.default
+def _default(field: Any) -> Any:
+    return field.default_factory() if field.default_factory is not MISSING else field.default
 
 
 FORMAT = Format(OWN, "an export of memory-server", fits, records)

@@ -33,23 +33,23 @@ def records(opened: Opened) -> Iterator[Record]:
                 yield Refusal(f"line {number}", "is neither an entity nor a relation")
             else:
                 (entities if item["type"] == "entity" else relations).append(item)
-    named = {each["name"] for each in entities}
-    joined = {end for each in relations for end in (each["from"], each["to"])}
+    names = {entity["name"] for entity in entities}
+    joined = {end for item in relations for end in (item["from"], item["to"])}
     edges: list[EdgeRecord] = []
-    for each in entities:
-        name, kind = str(each["name"]), str(each.get("entityType") or "")
-        said = [str(text) for text in each.get("observations") or []]
-        if name in joined or not said:
+    for entity in entities:
+        name, kind = str(entity["name"]), str(entity.get("entityType") or "")
+        observations = [str(text) for text in entity.get("observations") or []]
+        if name in joined or not observations:
             yield _memory(_entity(name), f"{name} ({kind})" if kind else name, name, kind)
-        for text in said:
+        for text in observations:
             id = hashed(name, text)
             yield _memory(id, f"{name}: {text}", name, kind)
             if name in joined:
                 edges.append(EdgeRecord(id, _entity(name), "extends"))
-    for each in relations:
-        source, target, verb = str(each["from"]), str(each["to"]), str(each.get("relationType") or "")
-        if not {source, target} <= named:
-            missing = source if source not in named else target
+    for item in relations:
+        source, target, verb = str(item["from"]), str(item["to"]), str(item.get("relationType") or "")
+        if not {source, target} <= names:
+            missing = source if source not in names else target
             yield Refusal(f"relation {source} {verb} {target}", f"there is no entity {missing}")
             continue
         words = f"{source} {verb.replace('_', ' ')} {target}"

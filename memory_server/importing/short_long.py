@@ -31,51 +31,51 @@ def records(opened: Opened) -> Iterator[Record]:
         names = [folder.name]
         for file in (folder / SHORT, folder / LONG):
             if file.is_file():
-                given = Opened(file)
-                if given.json is None:
+                opened_file = Opened(file)
+                if opened_file.json is None:
                     yield Refusal(str(file), "is no JSON")
-                names += [str(each["conversation_id"]) for each in given.items if each.get("conversation_id")]
-                yield from _of_file(given, names[-1])
+                names += filter(None, (str(item.get("conversation_id") or "") for item in opened_file.items))
+                yield from _of_file(opened_file, names[-1])
 
 
 def _folders(path: Path) -> Iterator[Path]:
     """The folder of a conversation, or those in the folder of all of them."""
-    for each in (path, *sorted(path.iterdir())):
-        if each.is_dir() and ((each / SHORT).is_file() or (each / LONG).is_file()):
-            yield each
+    for folder in (path, *sorted(path.iterdir())):
+        if folder.is_dir() and ((folder / SHORT).is_file() or (folder / LONG).is_file()):
+            yield folder
 
 
 def _of_file(opened: Opened, conversation: str) -> Iterator[Record]:
-    for number, each in enumerate(opened.items, 1):
+    for number, item in enumerate(opened.items, 1):
         try:
-            yield _long(each, conversation) if "trigger" in each else _short(each, conversation)
+            yield _long(item, conversation) if "trigger" in item else _short(item, conversation)
         except KeyError as missing:
             yield Refusal(f"{opened.path.name}, item {number}", f"has no {missing}")
 
 
-def _short(each: dict[str, Any], conversation: str) -> ShortTermRecord:
-    said_at, where = moment(each["time_stamp"]), str(each.get("conversation_id") or conversation)
+def _short(item: dict[str, Any], conversation: str) -> ShortTermRecord:
+    said_at, where = moment(item["time_stamp"]), str(item.get("conversation_id") or conversation)
     return ShortTermRecord(
-        hashed(where, said_at, each["text"]),
+        hashed(where, said_at, item["text"]),
         where,
-        str(each["text"]),
-        min(100.0, max(0.0, float(each.get("score") or 0))),
+        str(item["text"]),
+        min(100.0, max(0.0, float(item.get("score") or 0))),
         said_at,
         said_at,
         NAME,
     )
 
 
-def _long(each: dict[str, Any], conversation: str) -> LongTermRecord:
+def _long(item: dict[str, Any], conversation: str) -> LongTermRecord:
     return LongTermRecord(
         conversation,
-        str(each["name"]),
-        str(each["prompt"]),
-        str(each["trigger"]),
-        each.get("createdContext") or None,
-        each.get("updatedContext") or None,
-        moment(each.get("createdAt")),
-        moment(each.get("updatedAt")) or None,
+        str(item["name"]),
+        str(item["prompt"]),
+        str(item["trigger"]),
+        item.get("createdContext") or None,
+        item.get("updatedContext") or None,
+        moment(item.get("createdAt")),
+        moment(item.get("updatedAt")) or None,
         NAME,
     )
 

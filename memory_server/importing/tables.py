@@ -63,48 +63,48 @@ def csv_rows(opened: Opened) -> Iterator[Record]:
 def _record(row: Any, where: str, file: str) -> Record:
     if not isinstance(row, dict) or not is_plain(row):
         return Refusal(where, "is no object that can be read")
-    named = _columns(tuple(row))
+    columns = _columns(tuple(row))
 
-    def given(name: str) -> Any:
-        column = named[name]
+    def value(name: str) -> Any:
+        column = columns[name]
         return None if column is None else row[column]
 
-    content = given("content")
+    content = value("content")
     if not isinstance(content, str) or not content.strip():
         return Refusal(where, "has no text")
-    used = {column for column in named.values() if column is not None}
-    created_at = moment(given("created_at"))
+    used = {column for column in columns.values() if column is not None}
+    created_at = moment(value("created_at"))
     return MemoryRecord(
-        _id(given("id"), file) or hashed(content, given("project")),
+        _id(value("id"), file) or hashed(content, value("project")),
         content,
-        memory_type(given("type")),
-        project=str(given("project")) if given("project") else None,
-        tags=tuple(texts(given("tags"))),
-        importance=importance(given("importance")),
-        metadata={name: value for name, value in row.items() if name not in used and value not in (None, "")},
+        memory_type(value("type")),
+        project=str(value("project")) if value("project") else None,
+        tags=tuple(texts(value("tags"))),
+        importance=importance(value("importance")),
+        metadata={name: cell for name, cell in row.items() if name not in used and cell not in (None, "")},
         created_at=created_at,
-        updated_at=moment(given("updated_at")) or created_at,
-        created_by=str(given("author")) if given("author") else None,
-        session=str(given("session")) if given("session") else None,
+        updated_at=moment(value("updated_at")) or created_at,
+        created_by=str(value("author")) if value("author") else None,
+        session=str(value("session")) if value("session") else None,
     )
 
 
-def _id(given: Any, file: str) -> str:
+def _id(value: Any, file: str) -> str:
     """A short id, such as a number, names a row of one file alone; a long one is the same in every file."""
-    id = "" if given is None else str(given)
+    id = "" if value is None else str(value)
     return id if not id or len(id) >= UNIQUE else f"{file}#{id}"
 
 
 @lru_cache(maxsize=64)
 def _columns(names: tuple[str, ...]) -> dict[str, str | None]:
-    """Which column has each of the usual names: the rows of a file have few sets of columns."""
-    return {each: _column(dict.fromkeys(names), each) for each in NAMES}
+    """Find the column for each of our fields; kept, because the rows of a file have few sets of columns."""
+    return {field: _column(dict.fromkeys(names), field) for field in NAMES}
 
 
 def _column(row: dict[str, Any], name: str) -> str | None:
     """The column of a row that has one of the usual names."""
-    there = {str(each).strip().lower().replace(" ", "_"): each for each in row if each is not None}
-    return next((there[usual] for usual in NAMES[name].split() if usual in there), None)
+    columns = {str(column).strip().lower().replace(" ", "_"): column for column in row if column is not None}
+    return next((columns[usual] for usual in NAMES[name].split() if usual in columns), None)
 
 
 def _rows(text: str) -> list[list[str]]:

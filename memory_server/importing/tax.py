@@ -24,34 +24,33 @@ def fits(opened: Opened) -> bool:
 
 
 def records(opened: Opened) -> Iterator[Record]:
-    known = opened.json.get("facts") if isinstance(opened.json, dict) else None
-    yield from _facts(known, "")
-    for number, each in enumerate(_turns(opened), 1):
-        if not isinstance(each, dict) or not is_plain(each) or not each.get("summary"):
+    yield from _facts(opened.json.get("facts") if isinstance(opened.json, dict) else None, "")
+    for number, turn in enumerate(_turns(opened), 1):
+        if not isinstance(turn, dict) or not is_plain(turn) or not turn.get("summary"):
             yield Refusal(f"memory {number}", "has no summary")
             continue
-        when = moment(each.get("timestamp") or each.get("created_at"))
-        message, summary = str(each.get("message") or each["summary"]), str(each["summary"])
+        when = moment(turn.get("timestamp") or turn.get("created_at"))
+        message, summary = str(turn.get("message") or turn["summary"]), str(turn["summary"])
         yield TurnRecord(
-            str(each.get("id") or hashed(message, summary)),
+            str(turn.get("id") or hashed(message, summary)),
             message,
             summary,
             created_at=when,
             created_by=NAME,
         )
-        yield from _facts(each.get("facts"), when)
+        yield from _facts(turn.get("facts"), when)
 
 
-def _facts(known: Any, when: str) -> Iterator[Record]:
-    for key, value in known.items() if isinstance(known, dict) else ():
+def _facts(facts: Any, when: str) -> Iterator[Record]:
+    for key, value in facts.items() if isinstance(facts, dict) else ():
         step = FactStep(1, "written", value, changed_at=when, changed_by=NAME)
         yield FactRecord("global", "", str(key), (step,), created_at=when, created_by=NAME)
 
 
 def _turns(opened: Opened) -> list[Any]:
     if isinstance(opened.json, dict):
-        there = opened.json.get("memories")
-        return there if isinstance(there, list) else []
+        memories = opened.json.get("memories")
+        return memories if isinstance(memories, list) else []
     return opened.json if isinstance(opened.json, list) else []
 
 

@@ -9,7 +9,6 @@ from memory_server.domain.fact import Scope, is_plain
 from memory_server.domain.moment import timestamp
 from memory_server.importing.opened import Format, Opened
 from memory_server.importing.values import moment, parsed_json, texts
-from memory_server.sqlite import foreign
 
 NAME = "token-saver"
 
@@ -23,25 +22,26 @@ def fits(opened: Opened) -> bool:
 
 def records(opened: Opened) -> Iterator[Record]:
     if opened.tables:
-        for row in foreign.rows(opened.path, "SELECT * FROM memories ORDER BY created_at, id"):
-            if foreign.UNREADABLE in row:
-                yield Refusal(f"memory {row[foreign.UNREADABLE]}", "is not UTF-8")
-                continue
-            value = parsed_json(row["value"])
-            value = row["value"] if value is None and row["value"] != "null" else value
-            yield _fact({**row, "value": value}, row["project_path"])
+        yield from opened.records("SELECT * FROM memories ORDER BY created_at, id", "memory {}", _stored)
         return
     folder = (opened.json.get("source") or {}).get("project_path")
-    for number, each in enumerate(_exported(opened), 1):
-        if not isinstance(each, dict) or not {"key", "value", "scope"} <= each.keys() or not is_plain(each):
+    for number, item in enumerate(_exported(opened), 1):
+        if not isinstance(item, dict) or not {"key", "value", "scope"} <= item.keys() or not is_plain(item):
             yield Refusal(f"memory {number}", "has no key, value or scope")
         else:
-            yield _fact(each, folder)
+            yield _fact(item, folder)
 
 
 def _exported(opened: Opened) -> list[Any]:
-    there = opened.json.get("memories") if isinstance(opened.json, dict) else None
-    return there if isinstance(there, list) else []
+    memories = opened.json.get("memories") if isinstance(opened.json, dict) else None
+    return memories if isinstance(memories, list) else []
+
+
+def _stored(row: dict[str, Any]) -> Record:
+    """A row keeps its value as JSON, or as a text that is none."""
+    value = parsed_json(row["value"])
+    value = row["value"] if value is None and row["value"] != "null" else value
+    return _fact({**row, "value": value}, row["project_path"])
 
 
 def _fact(row: dict[str, Any], folder: object) -> Record:

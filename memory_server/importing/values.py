@@ -51,7 +51,7 @@ def moment(value: object) -> str:
 
 
 def file_moment(seconds: float) -> str:
-    """When a file was changed last."""
+    """Return the moment at which a file was changed last."""
     return moment(datetime.fromtimestamp(seconds, UTC).isoformat())
 
 
@@ -84,9 +84,8 @@ def texts(value: object) -> list[str]:
     if isinstance(value, str):
         parsed = parsed_json(value)
         value = parsed if isinstance(parsed, list) else value.split(",")
-    return (
-        [str(each).strip() for each in value if str(each).strip()] if isinstance(value, list | tuple) else []
-    )
+    items = value if isinstance(value, list | tuple) else []
+    return [text for item in items if (text := str(item).strip())]
 
 
 def parsed_json(text: object) -> Any:

@@ -274,6 +274,22 @@ def test_a_source_that_needs_functions_of_its_program_is_refused_in_one_line(
     assert "secret" in done.err
 
 
+def test_a_row_of_any_table_that_is_no_utf8_is_refused_and_the_others_are_taken(
+    tmp_path: Path, taken: Taken, sqlite: Sqlite
+) -> None:
+    path = sources.memory_keeper(tmp_path)
+    with sqlite3.connect(path) as connection:
+        connection.execute("UPDATE journal_entries SET entry = CAST(X'ff' AS TEXT)")
+        connection.execute("UPDATE context_relationships SET relationship_type = CAST(X'ff' AS TEXT)")
+    connection.close()
+    (source,) = taken(tmp_path / "memory.db", path)["sources"]
+    assert [(item["where"], item["why"]) for item in source["refused_items"]] == [
+        ("journal entry 1", "is not UTF-8"),
+        ("link 1", "is not UTF-8"),
+    ]
+    assert source["counts"]["memory"] == {"added": 3}
+
+
 def test_rows_that_are_only_in_the_log_of_a_source_are_taken_and_it_stays_as_it_is(
     tmp_path: Path, taken: Taken
 ) -> None:
