@@ -14,7 +14,6 @@ import sys
 import tempfile
 import textwrap
 import time
-import unicodedata
 from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
@@ -26,6 +25,7 @@ from mcp_types import Implementation
 
 from memory_server import __version__
 from memory_server.errors import Invalid
+from memory_server.language.text import width
 from memory_server.reader import clock
 from memory_server.settings import EMBEDDER_KEY, Settings
 
@@ -107,10 +107,10 @@ async def store(server: Client, log: "Log", problems: list[str]) -> None:
             answers.append(await call(server, "memory_store", **memory))
         except Refused as refused:
             problems.append(f"{log.path}, line {line}, was refused: {refused}")
-    each = 1000 * (time.perf_counter() - began) / len(log.memories)
+    milliseconds = 1000 * (time.perf_counter() - began) / len(log.memories)
     merged = [answer["id"] for answer in answers if answer["consolidated"]]
     new = len(answers) - len(merged)
-    say(f"{new} new, {len(merged)} merged, {len(problems)} refused; {each:.1f} ms each.")
+    say(f"{new} new, {len(merged)} merged, {len(problems)} refused; {milliseconds:.1f} ms each.")
     say(f"{await embedded(server)} The first call was {time.perf_counter() - began:.1f} s ago.")
 
     heading("Merged: the same statement again")
@@ -122,14 +122,14 @@ async def store(server: Client, log: "Log", problems: list[str]) -> None:
         paragraph(memory["content"], "now     ", " " * 8)
 
     heading("Not merged: similar statements that may differ. memory_store names them in `similar`")
-    similar = [(other, answer["id"]) for answer in answers for other in answer["similar"]]
+    similar = [(twin, answer["id"]) for answer in answers for twin in answer["similar"]]
     similar.sort(key=lambda pair: len(pair[0].get("differs", "")))
-    for other, id in similar[:PAIRS]:
+    for twin, new_id in similar[:PAIRS]:
         say()
-        for each in (other["id"], id):
-            paragraph((await get(server, each))["content"], f"#{each:<5} ", " " * 7)
-        if "differs" in other:
-            paragraph(other["differs"], "differs ", " " * 8)
+        for id in (twin["id"], new_id):
+            paragraph((await get(server, id))["content"], f"#{id:<5} ", " " * 7)
+        if "differs" in twin:
+            paragraph(twin["differs"], "differs ", " " * 8)
     say(f"… and {max(0, len(similar) - PAIRS)} more pairs")
 
 
@@ -146,11 +146,11 @@ async def ask(server: Client, questions: list[JSON]) -> None:
     began = time.perf_counter()
     for question in questions:
         project = {"project": question["project"]} if question.get("project") else {}
-        found = await call(
+        answer = await call(
             server, "memory_search", query=question["ask"], limit=FIRST, explain=True, **project
         )
-        show_answers(question["ask"] + "".join(f" [{name}]" for name in project.values()), found, shown=1)
-        contents = [hit["content"] for hit in found["results"]]
+        show_answers(question["ask"] + "".join(f" [{name}]" for name in project.values()), answer, shown=1)
+        contents = [hit["content"] for hit in answer["results"]]
         expect = question.get("expect", [])
         expect = [expect] if isinstance(expect, str) else expect
         right = [n for n, text in enumerate(contents, 1) if any(part in text for part in expect)]
@@ -190,8 +190,8 @@ async def open_the_file(server: Client, db: Path) -> None:
     say()
     say(await embedded(server))
     for question in ("Where is the spare key?", "备用钥匙放在哪里？"):
-        found = await call(server, "memory_search", query=question, limit=FIRST, explain=True)
-        show_answers(question, found, shown=1)
+        answer = await call(server, "memory_search", query=question, limit=FIRST, explain=True)
+        show_answers(question, answer, shown=1)
     sqlite3(db, "PRAGMA integrity_check")
 
 
@@ -255,12 +255,12 @@ async def converse(server: Client) -> None:
     say(f"{len(SAID)} messages are stored; the oldest is {SAID[0][0].days} days old, the newest 3 minutes.")
     new = {"role": "user", "content": "搬家公司定了吗？ And have I paid the deposits?"}
     arguments = {"recentMessages": [new], "conversation_id": conversation}
-    found = await say_call(server, "search_short_term_memories", **arguments)
-    for memory in [*found["top"], *found["next"], *found["flashback"]]:
+    recalled = await say_call(server, "search_short_term_memories", **arguments)
+    for memory in [*recalled["top"], *recalled["next"], *recalled["flashback"]]:
         one_line(f"{memory['tier']:<9} ", memory["text"])
         why = f"shares {', '.join(memory['shared'])}" if "shared" in memory else "random"
         say(f"          {why}; relevance {memory['relevance']:.1f}")
-    say(f"too_recent: {found.get('too_recent', 0)} (messages of the last 20 minutes are left out)")
+    say(f"too_recent: {recalled.get('too_recent', 0)} (messages of the last 20 minutes are left out)")
 
 
 LONG_TERM = {
@@ -290,13 +290,13 @@ async def trigger(server: Client) -> None:
         except Refused as refused:
             paragraph(f"refused: {refused}", "  ", "  ")
     say()
-    said = ["下周是我妈妈的生日。", "我不知道该怎么办了，完全搞不懂。"]
-    messages = [{"role": "user", "content": content} for content in said]
-    found = await say_call(server, "search_long_term_memories", messages=messages)
-    for memory in found["activated"]:
+    texts = ["下周是我妈妈的生日。", "我不知道该怎么办了，完全搞不懂。"]
+    messages = [{"role": "user", "content": content} for content in texts]
+    woken = await say_call(server, "search_long_term_memories", messages=messages)
+    for memory in woken["activated"]:
         one_line(f"{memory['name']}: ", memory["prompt"])
         one_line("   because ", memory["why"])
-    say(f"errors: {len(found['errors'])}, skipped: {len(found['skipped'])}")
+    say(f"errors: {len(woken['errors'])}, skipped: {len(woken['skipped'])}")
     say()
     _, code = LONG_TERM["妈妈的生日"]
     birthday = await say_call(server, "test_trigger", at="2027-07-17T09:00:00", trigger=code)
@@ -331,9 +331,9 @@ async def hand_over(db: Path, settings: Settings) -> None:
         one_line("   ", recalled["memories"][0]["summary"] if recalled["memories"] else "nothing found")
         say()
         say("Cursor asks one question of everything: the answer lies in memories, facts and a turn.")
-        asked = "What rate does the bank allow, how large is a batch of refunds, and which queue did we decide on?"
+        question = "What rate does the bank allow, how large is a batch of refunds, and which queue did we decide on?"
         await embedded(cursor)
-        answer = await say_whole_call(cursor, "recall", query=asked, max_tokens=500)
+        answer = await say_whole_call(cursor, "recall", query=question, max_tokens=500)
         for line in answer["answer"].splitlines():
             paragraph(line, "   ", "     ")
         say(f"   {answer['tokens']} tokens; left out: {answer['left_out'] or 'nothing'}")
@@ -413,8 +413,8 @@ async def call(server: Client, tool: str, **arguments: Any) -> JSON:
     except RuntimeError as error:  # so the client reports an answer that breaks the tool's own schema
         raise Refused(str(error).partition("\n")[0]) from error
     if result.is_error:
-        said = " ".join(block.text for block in result.content if block.type == "text")
-        raise Refused(said.removeprefix("Error: "))
+        message = " ".join(block.text for block in result.content if block.type == "text")
+        raise Refused(message.removeprefix("Error: "))
     answer: JSON = result.structured_content
     return answer
 
@@ -460,23 +460,23 @@ def sqlite3(db: Path, sql: str) -> None:
         say(cut(row, COLUMNS - 3))
 
 
-def show_answers(question: str, found: JSON, shown: int = FIRST) -> None:
-    """The question, its best answers and their scores."""
+def show_answers(question: str, answer: JSON, shown: int = FIRST) -> None:
+    """Print the question, its best answers and their scores."""
     say()
     one_line("Q  ", question)
-    for hit in found["results"][:shown]:
+    for hit in answer["results"][:shown]:
         why = hit["why"]
         one_line("A  ", hit["content"])
         edge = f", edge {why['edge']}" if "edge" in why else ""
         replaced = f", superseded by #{hit['superseded_by']}" if "superseded_by" in hit else ""
         score = f"score {hit['score']:.2f}, words {why['words']:.2f}, meaning {why['meaning']:.2f}"
         say(f"   #{hit['id']}, {score}{edge}{replaced}")
-        for each in hit.get("linked", []):
-            one_line(f"   #{each['id']} {each['relation']} #{hit['id']}: ", each["content"])
-    if not found["results"]:
+        for memory in hit.get("linked", []):
+            one_line(f"   #{memory['id']} {memory['relation']} #{hit['id']}: ", memory["content"])
+    if not answer["results"]:
         say("A  nothing found")
-    if found.get("degraded"):
-        one_line("   ", found["degraded"])
+    if answer.get("degraded"):
+        one_line("   ", answer["degraded"])
 
 
 def heading(text: str) -> None:
@@ -491,9 +491,9 @@ def one_line(label: str, text: str) -> None:
     say(label + cut(" ".join(text.split()), COLUMNS - 3 - width(label)))
 
 
-def paragraph(text: str, first: str = "", others: str = "") -> None:
-    """A text broken into lines, which begin with `first` and `others`."""
-    for line in textwrap.wrap(text, COLUMNS - 3, initial_indent=first, subsequent_indent=others):
+def paragraph(text: str, first: str = "", indent: str = "") -> None:
+    """Print a text, broken into lines: the first begins with `first`, the next ones with `indent`."""
+    for line in textwrap.wrap(text, COLUMNS - 3, initial_indent=first, subsequent_indent=indent):
         say(line)
 
 
@@ -504,8 +504,3 @@ def cut(text: str, columns: int) -> str:
     while width(text) >= columns:
         text = text[:-1]
     return text + "…"
-
-
-def width(text: str) -> int:
-    """A Chinese character takes two columns."""
-    return sum(2 if unicodedata.east_asian_width(each) in "WF" else 1 for each in text)

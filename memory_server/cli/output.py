@@ -6,11 +6,10 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
-from unicodedata import combining, east_asian_width
 
 from memory_server.cli.hints import WORDS
 from memory_server.errors import Problem, told
-from memory_server.language.text import visible
+from memory_server.language.text import visible, width
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -134,9 +133,9 @@ def _console() -> "Console":
 def fields(*pairs: tuple[str, object]) -> None:
     """Names with their values, a line each, without those that are empty."""
     shown = [(name, value) for name, value in pairs if value not in (None, "", (), [])]
-    width = max((cells(name) for name, _ in shown), default=0)
+    columns = max((width(name) for name, _ in shown), default=0)
     for name, value in shown:
-        padded = name + " " * (width - cells(name))
+        padded = name + " " * (columns - width(name))
         if on_terminal():
             from rich.text import Text
 
@@ -144,11 +143,6 @@ def fields(*pairs: tuple[str, object]) -> None:
             _console().print(line, soft_wrap=True)
         else:
             print(f"{padded}  {line_of(str(value))}")
-
-
-def cells(text: str) -> int:
-    """Count the columns that a text takes on a terminal: a Chinese letter takes two."""
-    return sum(2 if east_asian_width(letter) in "WF" else not combining(letter) for letter in text)
 
 
 def times(number: int) -> str:

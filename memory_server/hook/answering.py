@@ -31,10 +31,10 @@ PAUSE = 1.0
 """Seconds before it tries again where the system gives no further connection."""
 
 Embed = Callable[[Sequence[str]], wire.Vectors | None]
-"""The vectors of questions, where an embedder answers."""
+"""Gives the vectors of questions, where an embedder answers."""
 
 Remind = Callable[[str, int, Caller], Reminder]
-"""What a prompt brings to mind, in so many tokens."""
+"""Gives what a prompt brings to mind, in so many tokens."""
 
 
 class Answering:
@@ -96,20 +96,20 @@ class Answering:
         if not wire.is_of_this_user(hook):
             return
         data = wire.read(hook, ends)
-        asked = wire.texts(data) or wire.question(data)
-        if asked is None or asked.database != place.name_of(self._database):
+        request = wire.texts(data) or wire.question(data)
+        if request is None or request.database != place.name_of(self._database):
             return
         with acting.as_(None), deadline.within(ends - time.monotonic()):
-            answer = self._answer_to(asked)
+            answer = self._answer_to(request)
         if answer is not None:
             hook.settimeout(PATIENCE)
             hook.sendall(answer)
 
-    def _answer_to(self, asked: wire.Texts | wire.Question) -> bytes | None:
-        if isinstance(asked, wire.Question):
-            return wire.of_reminder(self._remind(asked.prompt, asked.max_tokens, asked.caller))
-        found = self._embed(asked.texts)
-        return None if found is None else wire.of_vectors(found)
+    def _answer_to(self, request: wire.Texts | wire.Question) -> bytes | None:
+        if isinstance(request, wire.Question):
+            return wire.sent(self._remind(request.prompt, request.max_tokens, request.caller))
+        vectors = self._embed(request.texts)
+        return None if vectors is None else wire.sent(vectors)
 
 
 def _listening(path: Path) -> socket.socket:

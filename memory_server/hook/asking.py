@@ -18,14 +18,14 @@ PATIENCE = 0.3
 
 
 def ask(database: Where, question: Question) -> Reminder | None:
-    """What a prompt should bring to mind; None where no server answers in time."""
-    return _first(database, wire.of_question(question), wire.reminder)
+    """Ask what a prompt should bring to mind; None where no server answers in time."""
+    return _first(database, wire.sent(question), wire.reminder)
 
 
 def embed(database: Where, texts: Sequence[str]) -> Vectors | None:
-    """The vectors of questions; None where no server answers in time."""
-    asked = Texts(place.name_of(database), tuple(texts))
-    return _first(database, wire.of_texts(asked), wire.vectors)
+    """Ask for the vectors of questions; None where no server answers in time."""
+    request = Texts(place.name_of(database), tuple(texts))
+    return _first(database, wire.sent(request), wire.vectors)
 
 
 def _first(database: Where, data: bytes, read: Callable[[bytes], Answer | None]) -> Answer | None:

@@ -1,4 +1,4 @@
-"""What a client tells a hook, and how it wants the answer: each client has its own words for the same."""
+"""Reads what a client tells a hook, and forms the answer: each client has its own words for the same."""
 
 import json
 from collections.abc import Mapping
@@ -36,31 +36,31 @@ class Event:
 
 
 def read(name: Name, text: str) -> Event:
-    """The event of a JSON object. What is missing or of another type counts as not given.
+    """The event of a JSON object. What is of another type counts as missing.
 
     Raises:
         ValueError: it is no JSON object.
     """
-    given = json.loads(text) if text.strip() else {}
-    if not isinstance(given, dict):
+    members = json.loads(text) if text.strip() else {}
+    if not isinstance(members, dict):
         raise ValueError("what the client sent is no JSON object")
-    roots = given.get("workspace_roots")
-    folder = _text(given, "cwd") or (roots[0] if isinstance(roots, list) and roots else "")
-    transcript = _text(given, "transcript_path", "transcriptPath")
+    roots = members.get("workspace_roots")
+    folder = _text(members, "cwd") or (roots[0] if isinstance(roots, list) and roots else "")
+    transcript = _text(members, "transcript_path", "transcriptPath")
     return Event(
         name,
-        _text(given, "session_id", "sessionId", "conversation_id") or None,
+        _text(members, "session_id", "sessionId", "conversation_id") or None,
         Path(folder) if isinstance(folder, str) and Path(folder).is_absolute() else Path.cwd(),
-        _text(given, "prompt"),
-        _text(given, "last_assistant_message", "prompt_response", "text"),
-        _text(given, "source"),
+        _text(members, "prompt"),
+        _text(members, "last_assistant_message", "prompt_response", "text"),
+        _text(members, "source"),
         Path(transcript) if transcript else None,
-        given.get("stop_hook_active") is True,
+        members.get("stop_hook_active") is True,
     )
 
 
 def answer(event: Event, client: str | None, text: str) -> str:
-    """What the client puts into the model's context, in the client's form."""
+    """Form what the client puts into the model's context."""
     if client == "cursor":
         more = {"continue": True} if event.name is Name.PROMPT else {}
         return _json({**more, "additional_context": text})
@@ -69,11 +69,11 @@ def answer(event: Event, client: str | None, text: str) -> str:
 
 
 GEMINI = {Name.PROMPT: "BeforeAgent", Name.STOP: "AfterAgent", Name.COMPACT: "PreCompress"}
-"""What Gemini CLI calls the events that it calls otherwise."""
+"""The names of Gemini CLI for events that it names otherwise."""
 
 
-def _text(given: Mapping[str, Any], *names: str) -> str:
-    return next((given[name] for name in names if isinstance(given.get(name), str)), "")
+def _text(members: Mapping[str, Any], *names: str) -> str:
+    return next((members[name] for name in names if isinstance(members.get(name), str)), "")
 
 
 def _json(value: object) -> str:

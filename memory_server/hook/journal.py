@@ -20,7 +20,7 @@ _FAILED = "failed: "
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """When a hook worked last, as a date, and the lines of what has failed since."""
+    """The day on which a hook worked last, and the lines of what has failed since."""
 
     worked: str | None
     failures: tuple[str, ...]
@@ -64,8 +64,8 @@ def _add(database: Where, line: str) -> None:
     elif not path.parent.is_dir():
         return
     if path.exists() and path.stat().st_size > LARGEST:
-        kept = _lines(database)
-        path.write_text("\n".join([*kept[len(kept) // 2 :], ""]), encoding="utf-8")
+        lines = _lines(database)
+        path.write_text("\n".join([*lines[len(lines) // 2 :], ""]), encoding="utf-8")
     with path.open("a", encoding="utf-8", errors="backslashreplace") as file:
         file.write(line + "\n")
     path.chmod(0o600)

@@ -16,11 +16,11 @@ def keep(event: Event, database: Database, caller: Caller, learns: bool) -> None
     """
     if event.again:
         return
-    found = transcript.last_turn(event.transcript) if event.transcript else []
-    said = {message.role: message.content for message in found}
+    messages = transcript.last_turn(event.transcript) if event.transcript else []
+    texts = {message.role: message.content for message in messages}
     turn = [
-        Message("user", event.prompt or said.get("user", "")),
-        Message("assistant", event.reply or said.get("assistant", "")),
+        Message("user", event.prompt or texts.get("user", "")),
+        Message("assistant", event.reply or texts.get("assistant", "")),
     ]
     service = CaptureService(database)
     if service.keep_turn(turn, event.name, caller):

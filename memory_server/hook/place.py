@@ -1,4 +1,4 @@
-"""Where the servers of a database listen for hooks: a socket each, in a folder that only its owner may enter.
+"""The sockets at which the servers of a database listen for hooks, in a folder that only its owner may enter.
 
 It is no folder beside the database: the path of a socket has at most some hundred bytes.
 """
@@ -22,27 +22,24 @@ _SUFFIX = ".sock"
 def folders() -> Iterator[Path]:
     """The folders in question, best first. Clients do not hand on every variable, so a hook looks into all of them."""
     user = os.getuid()
-    given = (runtime_folder(), f"/run/user/{user}")
-    for above in dict.fromkeys(path for path in given if path.startswith("/")):
+    runtime = (runtime_folder(), f"/run/user/{user}")
+    for above in dict.fromkeys(path for path in runtime if path.startswith("/")):
         yield Path(above, _NAME)
     yield Path("/tmp", f"{_NAME}-{user}")  # noqa: S108 - it is made for its owner alone, and checked
 
 
 def is_private(folder: Path) -> bool:
-    """Whether it is a folder of this user that nobody else may enter; no link."""
+    """True for a folder of this user that nobody else may enter; no link."""
     try:
-        found = folder.lstat()
+        status = folder.lstat()
     except OSError:
         return False
-    return (
-        stat.S_ISDIR(found.st_mode)
-        and found.st_uid == os.getuid()
-        and not stat.S_IMODE(found.st_mode) & 0o077
-    )
+    is_private = not stat.S_IMODE(status.st_mode) & 0o077
+    return stat.S_ISDIR(status.st_mode) and status.st_uid == os.getuid() and is_private
 
 
 def own(database: Where) -> Iterator[Path]:
-    """Where this process may listen, best first; the folder may not be there yet."""
+    """Yield the paths at which this process may listen, best first; the folder may not be there yet."""
     for folder in folders():
         path = folder / f"{_key(database)}.{os.getpid()}{_SUFFIX}"
         if len(os.fsencode(path)) <= LONGEST:
@@ -51,14 +48,14 @@ def own(database: Where) -> Iterator[Path]:
 
 def sockets(database: Where) -> list[Path]:
     """The sockets of the servers of a database, the newest first; also those of servers that were killed."""
-    found = []
+    sockets_by_age = []
     for folder in filter(is_private, folders()):
         for path in folder.glob(f"{_key(database)}.*{_SUFFIX}"):
             try:
-                found.append((-path.lstat().st_mtime, path))
+                sockets_by_age.append((-path.lstat().st_mtime, path))
             except FileNotFoundError:  # the server has just left
                 continue
-    return [path for _, path in sorted(found)]
+    return [path for _, path in sorted(sockets_by_age)]
 
 
 def remove_stale(path: Path) -> None:
@@ -71,7 +68,7 @@ def remove_stale(path: Path) -> None:
 
 
 def name_of(database: Where) -> str:
-    """What the database is called between a hook and a server: its path without links, or its address."""
+    """Name the database between a hook and a server: by its path without links, or its address."""
     return str(database) if isinstance(database, Postgres) else os.path.realpath(database)
 
 

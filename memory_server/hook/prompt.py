@@ -25,26 +25,28 @@ SUGGESTED = 120
 """Tokens of the line about what is not stored yet."""
 
 
-def prompt(event: Event, given: HookSettings, database: Database, caller: Caller) -> str:
-    """What is known that bears on the prompt, and what was stated and is not stored; nothing where neither is."""
-    records = not given.read_only
+def prompt(event: Event, settings: HookSettings, database: Database, caller: Caller) -> str:
+    """Say what is known that bears on the prompt, and what was stated and is not stored."""
+    records = not settings.read_only
     missing = SuggestingService(database).not_stored(Name.PROMPT, caller) if records else None
     room = framing.room(LONGEST) - (SUGGESTED if missing else 0)
-    reminder = _reminder(event.prompt, room, given, database, caller) if event.prompt.strip() else Reminder()
+    reminder = (
+        _reminder(event.prompt, room, settings, database, caller) if event.prompt.strip() else Reminder()
+    )
     if records:
         InjectionService(database).record_reminder(reminder, Name.PROMPT, caller)
-    said = [framing.found(reminder.text)] if reminder.text else []
+    texts = [framing.found(reminder.text)] if reminder.text else []
     if missing:
         line = sentences.shortened(missing, SUGGESTED - 20)
-        said.append(f'Not stored yet: "{framing.escaped(line)}". Call memory_store if it should last.')
-    return "\n".join(said)
+        texts.append(f'Not stored yet: "{framing.escaped(line)}". Call memory_store if it should last.')
+    return "\n".join(texts)
 
 
-def _reminder(prompt: str, room: int, given: HookSettings, database: Database, caller: Caller) -> Reminder:
+def _reminder(prompt: str, room: int, settings: HookSettings, database: Database, caller: Caller) -> Reminder:
     """From a server that runs, else by words and simple triggers alone."""
-    if not given.no_socket:
-        question = Question(place.name_of(given.db), prompt, room, caller)
-        answer = asking.ask(given.db, question)
+    if not settings.no_socket:
+        question = Question(place.name_of(settings.db), prompt, room, caller)
+        answer = asking.ask(settings.db, question)
         if answer is not None:
             return answer
     from memory_server.services import by_words

@@ -12,18 +12,10 @@ from memory_server.where import Where
 PREFIX = "MEMORY_SERVER_"
 
 _TRUE = frozenset(["1", "true", "t", "yes", "y", "on"])
-"""What switches a setting on, in any case: the words of pydantic."""
+"""Words that switch a setting on, in any case: those of pydantic."""
 
 _SWITCHES = frozenset(
-    [
-        "read_only",
-        "allow_secrets",
-        "no_digests",
-        "no_learning",
-        "no_socket",
-        "no_early_answers",
-        "audit_required",
-    ]
+    "read_only allow_secrets no_digests no_learning no_socket no_early_answers audit_required".split()
 )
 """Every flag of the server that has no value."""
 
@@ -50,11 +42,11 @@ class HookSettings:
 
 def read(arguments: Sequence[str], environment: Mapping[str, str] = os.environ) -> HookSettings:
     """The settings of these flags and variables. Flags and variables that a hook does not need are passed over."""
-    given = dict(_flags(arguments))
+    flags = dict(_flags(arguments))
 
-    def value(name: str, *more: str) -> str | None:
-        found = [given.get(name), *(environment.get(each) for each in (PREFIX + name.upper(), *more))]
-        return next((each for each in found if each), None)
+    def value(name: str, *variables: str) -> str | None:
+        values = [flags.get(name), *map(environment.get, (PREFIX + name.upper(), *variables))]
+        return next(filter(None, values), None)
 
     def is_on(name: str) -> bool:
         return (value(name) or "").lower() in _TRUE
@@ -64,8 +56,8 @@ def read(arguments: Sequence[str], environment: Mapping[str, str] = os.environ) 
         where.of(db) if db else defaults.database(),
         value("project", "CLAUDE_PROJECT_DIR"),
         value("session", "CLAUDE_CODE_SESSION_ID"),
-        given.get("client"),
-        frozenset(each.strip() for each in off.split(",")),
+        flags.get("client"),
+        frozenset(event.strip() for event in off.split(",")),
         is_on("read_only"),
         is_on("no_socket"),
         not is_on("no_learning"),
@@ -79,12 +71,12 @@ def runtime_folder() -> str:
 
 def _flags(arguments: Sequence[str]) -> Iterator[tuple[str, str]]:
     """`--name value` and `--name=value` as they are; a switch has no value."""
-    rest = iter(arguments)
-    for each in rest:
-        flag, given, value = each.partition("=")
+    words = iter(arguments)
+    for word in words:
+        flag, equals, value = word.partition("=")
         if flag.startswith("--"):
             name = flag[2:].replace("-", "_")
-            if given:
+            if equals:
                 yield name, value
             else:
-                yield name, "true" if name in _SWITCHES else next(rest, "")
+                yield name, "true" if name in _SWITCHES else next(words, "")

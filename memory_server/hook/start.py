@@ -16,26 +16,26 @@ WORDING = Wording("`recall`, `memory_search`", lambda _: 0.0)
 
 
 EMPTIED = frozenset(["clear", "compact"])
-"""How a session began whose context no longer has what it was told before."""
+"""The ways in which a session begins whose context no longer has what it was told before."""
 
 
 AGAIN = frozenset(["resume", *EMPTIED])
-"""How a session began that is briefed although it was before. Else a second briefing is that of another client's file:
-VS Code runs the hooks of Claude Code too."""
+"""The ways in which a session begins that is briefed although it was before. Else a second briefing is that of another
+client's file: VS Code runs the hooks of Claude Code too."""
 
 
-def start(event: Event, database: Database, caller: Caller, given: HookSettings) -> str:
-    """What is known of the project; nothing where nothing is."""
+def start(event: Event, database: Database, caller: Caller, settings: HookSettings) -> str:
+    """Brief the model on what is known of the project; say nothing where nothing is."""
     injections = InjectionService(database)
     if event.session and event.source not in AGAIN and injections.was_briefed(event.session):
         return ""
-    resumed = ResumeService(database, given.learns).resume(
+    resumed = ResumeService(database, settings.learns).resume(
         framing.room(LONGEST), frozenset(), WORDING, caller
     )
     if not resumed.briefing.said:
         return ""
     text = framing.briefing(resumed.briefing.text)
-    if not given.read_only and event.session:
+    if not settings.read_only and event.session:
         emptied = event.source in EMPTIED
         injections.record_briefing(event.session, event.name, resumed.briefing, estimate(text), emptied)
     return text

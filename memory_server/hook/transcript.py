@@ -12,25 +12,25 @@ READ = 1_000_000
 
 
 def last_turn(path: Path) -> list[Message]:
-    """What the user said last, and what the assistant said after it last; nothing where neither can be found."""
-    found: dict[str, str] = {}
+    """Return what the user said last, and the assistant after it last; nothing where neither can be found."""
+    texts: dict[str, str] = {}
     for role, text in _said(path):
-        found.setdefault(role, text)
+        texts.setdefault(role, text)
         if role == "user":
             break
-    return [Message(role, found[role]) for role in ("user", "assistant") if role in found]
+    return [Message(role, texts[role]) for role in ("user", "assistant") if role in texts]
 
 
 def _said(path: Path) -> Iterator[tuple[str, str]]:
-    """What was said, the latest first."""
+    """Yield who said what, the latest first."""
     for line in reversed(_lines(path)):
         try:
             entry = json.loads(line)
         except ValueError:  # the first line may be cut
             continue
-        found = _message(entry) if isinstance(entry, dict) else None
-        if found is not None:
-            yield found
+        message = _message(entry) if isinstance(entry, dict) else None
+        if message is not None:
+            yield message
 
 
 def _lines(path: Path) -> list[str]:
@@ -43,7 +43,7 @@ def _lines(path: Path) -> list[str]:
 
 
 def _message(entry: dict[str, Any]) -> tuple[str, str] | None:
-    """Who said what in an entry; None where it is no message of the conversation itself."""
+    """Return who said what in an entry; None where it is no message of the conversation itself."""
     if entry.get("isMeta") or entry.get("isSidechain"):
         return None
     named = {"user": "message", "assistant": "message", "response_item": "payload"}.get(
@@ -57,6 +57,6 @@ def _message(entry: dict[str, Any]) -> tuple[str, str] | None:
     parts = content if isinstance(content, list) else [{"type": "text", "text": content}]
     kinds = ("text", "input_text", "output_text")
     texts = [part["text"] for part in parts if isinstance(part, dict) and part.get("type") in kinds]
-    text = "\n".join(each for each in texts if isinstance(each, str)).strip()
+    text = "\n".join(text for text in texts if isinstance(text, str)).strip()
     # What begins with a tag was put there by the client: surroundings, commands, reminders.
     return None if not text or (role == "user" and text.startswith("<")) else (role, text)

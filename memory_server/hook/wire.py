@@ -1,4 +1,4 @@
-"""What a hook or a command and a server say to each other: a JSON object each way, and then the end."""
+"""The protocol between a server and a hook or a command: a JSON object each way, and then the end."""
 
 import json
 import os
@@ -23,7 +23,7 @@ MOST = 1_000_000
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """What a prompt should bring to mind, in so many tokens; `database` is the name of the file that is meant."""
+    """Asks what a prompt should bring to mind, in so many tokens; `database` is the name of the file that is meant."""
 
     database: str
     prompt: str
@@ -51,8 +51,8 @@ class Vectors:
     vectors: tuple[tuple[float, ...], ...]
 
 
-def of_texts(texts: Texts) -> bytes:
-    return json.dumps({"version": VERSION, **asdict(texts)}).encode()
+def sent(message: Texts | Vectors | Question | Reminder) -> bytes:
+    return json.dumps({"version": VERSION, **asdict(message)}).encode()
 
 
 def texts(data: bytes) -> Texts | None:
@@ -62,26 +62,18 @@ def texts(data: bytes) -> Texts | None:
         ValueError: they are no JSON.
     """
     match json.loads(data):
-        case {"version": 1, "database": str(database), "texts": [*given]} if len(given) <= MOST_TEXTS:
-            if all(isinstance(each, str) and len(each) <= LONGEST_TEXT for each in given):
-                return Texts(database, tuple(given))
+        case {"version": 1, "database": str(database), "texts": [*texts]} if len(texts) <= MOST_TEXTS:
+            if all(isinstance(text, str) and len(text) <= LONGEST_TEXT for text in texts):
+                return Texts(database, tuple(texts))
     return None
-
-
-def of_vectors(vectors: Vectors) -> bytes:
-    return json.dumps({"version": VERSION, **asdict(vectors)}).encode()
 
 
 def vectors(data: bytes) -> Vectors | None:
     """The same for an answer."""
     match json.loads(data):
-        case {"version": 1, "space_id": int(space_id), "vectors": [*found]}:
-            return Vectors(space_id, tuple(tuple(map(float, each)) for each in found))
+        case {"version": 1, "space_id": int(space_id), "vectors": [*vectors]}:
+            return Vectors(space_id, tuple(tuple(map(float, vector)) for vector in vectors))
     return None
-
-
-def of_question(question: Question) -> bytes:
-    return json.dumps({"version": VERSION, **asdict(question)}).encode()
 
 
 def question(data: bytes) -> Question | None:
@@ -107,10 +99,6 @@ def question(data: bytes) -> Question | None:
     return None
 
 
-def of_reminder(reminder: Reminder) -> bytes:
-    return json.dumps({"version": VERSION, **asdict(reminder)}).encode()
-
-
 def reminder(data: bytes) -> Reminder | None:
     """The same for an answer."""
     match json.loads(data):
@@ -126,13 +114,13 @@ def read(connection: "socket", ends: float) -> bytes:
         OSError: it has gone, or does not send its end in time.
         ValueError: it sends more than MOST bytes.
     """
-    found = b""
-    while len(found) <= MOST:
+    data = b""
+    while len(data) <= MOST:
         wait_until(connection, ends)
         part = connection.recv(65_536)
         if not part:
-            return found
-        found += part
+            return data
+        data += part
     raise ValueError(f"more than {MOST} bytes")
 
 
@@ -149,7 +137,7 @@ def wait_until(connection: "socket", ends: float) -> None:
 
 
 def is_of_this_user(connection: "socket") -> bool:
-    """Whether the other end is a process of this user, as far as the system tells: Linux does.
+    """True if the other end is a process of this user, as far as the system tells: Linux does.
 
     Elsewhere the folder of the socket lets in nobody else.
     """
@@ -157,14 +145,15 @@ def is_of_this_user(connection: "socket") -> bool:
 
     if not hasattr(socket, "SO_PEERCRED"):
         return True
-    told = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, struct.calcsize("3i"))
-    _, user, _ = struct.unpack("3i", told)
+    credentials = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, struct.calcsize("3i"))
+    _, user, _ = struct.unpack("3i", credentials)
     return bool(user == os.getuid())
 
 
-def _mention(given: dict[str, Any]) -> Mention:
-    return Mention(Injected(given["kind"]), int(given["id"]), int(given["tokens"]), _text(given["why"]))
+def _mention(members: dict[str, Any]) -> Mention:
+    kind = Injected(members["kind"])
+    return Mention(kind, int(members["id"]), int(members["tokens"]), _text(members["why"]))
 
 
-def _text(given: object) -> str | None:
-    return given if isinstance(given, str) else None
+def _text(value: object) -> str | None:
+    return value if isinstance(value, str) else None

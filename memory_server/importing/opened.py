@@ -114,7 +114,7 @@ class Opened:
         return [item for item in value if isinstance(item, dict)]
 
     def records(self, sql: str, name: str, record: Callable[[dict[str, Any]], Record]) -> Iterator[Record]:
-        """Make a record of each row of a statement; refuse one that is no UTF-8, by `name` with the number of the row."""
+        """Make a record of each row of a statement; refuse one that is no UTF-8, by `name` with its number."""
         for row in foreign.rows(self.path, sql):
             if foreign.UNREADABLE in row:
                 yield Refusal(name.format(row[foreign.UNREADABLE]), "is not UTF-8")

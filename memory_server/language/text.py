@@ -119,6 +119,12 @@ def fold(text: str) -> str:
     return unicodedata.normalize("NFKC", text).lower().translate(TO_SIMPLIFIED)
 
 
+def width(text: str) -> int:
+    """Count the columns that a text takes on a terminal: a Chinese character takes two."""
+    wide = unicodedata.east_asian_width
+    return sum(2 if wide(letter) in "WF" else not unicodedata.combining(letter) for letter in text)
+
+
 def has_han(text: str) -> bool:
     return not text.isascii() and _han_character().search(text) is not None
 
