@@ -1,4 +1,4 @@
-"""Where things are unless a setting says otherwise."""
+"""Default folders and files."""
 
 from pathlib import Path
 

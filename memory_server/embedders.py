@@ -1,4 +1,4 @@
-"""Picks the embedder: the one that the settings ask for, or the one whose vectors a file has."""
+"""Picks the embedder: the one of the settings, or the one whose vectors a file has."""
 
 import logging
 from collections.abc import Sequence
@@ -22,13 +22,13 @@ SENTENCE_TRANSFORMERS = "sentence-transformers"
 OPENAI = "openai"
 
 
-def choose(settings: Settings, known: Sequence[Space]) -> Embedder:
-    """The embedder that the settings ask for.
+def choose(settings: Settings, spaces: Sequence[Space]) -> Embedder:
+    """Return the embedder of the settings.
 
-    `auto` stays with a sentence-transformers model that the file already uses: another window was told
-    to use it, and two windows must not move the file to and fro. For the same reason it takes no other embedder
-    where the file uses an endpoint; but it does not ask the endpoint, because texts leave this machine only where
-    the settings say so. Else bundled, else hashing.
+    `auto` stays with a sentence-transformers model that the file already uses: another window may be set to use it,
+    and two windows must not move the file to and fro. For the same reason it takes no other embedder where the file
+    uses an endpoint; but it does not call the endpoint, because texts leave this machine only where the settings say
+    so. Otherwise it takes the bundled model, else hashing.
 
     Raises:
         Unavailable: it is not installed here, or cannot be loaded.
@@ -36,8 +36,8 @@ def choose(settings: Settings, known: Sequence[Space]) -> Embedder:
     """
     match settings.embedder.partition(":"):
         case ("auto", _, _):
-            if known and known[0].provider in (SENTENCE_TRANSFORMERS, OPENAI):
-                return load(known[0], settings)
+            if spaces and spaces[0].provider in (SENTENCE_TRANSFORMERS, OPENAI):
+                return load(spaces[0], settings)
             return _bundled_or_hashing()
         case ("bundled", _, _):
             return _bundled()
@@ -46,14 +46,14 @@ def choose(settings: Settings, known: Sequence[Space]) -> Embedder:
         case ("openai", _, model):
             from memory_server.embedding.openai import connected
 
-            return connected(_endpoint(settings), model, known)
+            return connected(_endpoint(settings), model, spaces)
         case (_, _, model):
             name, _, revision = model.partition("@")
             return SentenceTransformersEmbedder(name, revision or None)
 
 
 def load(space: Space, settings: Settings) -> Embedder:
-    """The embedder of a space that a file has. An endpoint is asked only where the settings name one.
+    """Return the embedder of a space that a file has. An endpoint is called only where the settings name one.
 
     Raises:
         Unavailable: it is not installed here, or is another version.

@@ -10,7 +10,7 @@ from enum import Enum, StrEnum, auto
 
 
 class Mend(StrEnum):
-    """What mends a failure. Each face has words for each of these."""
+    """The ways to mend a failure. Each face has words for each of these."""
 
     FIND_MEMORY = "find the id of a memory"
     FIND_TURN = "find the id of a turn"
@@ -74,7 +74,7 @@ class Hint:
 
 
 class Written(Enum):
-    """How much of what it was to write a failed call has written."""
+    """The part of a failed call's writes that was committed."""
 
     NOTHING = auto()
     PART = auto()
@@ -83,7 +83,7 @@ class Written(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """What is wrong, with the value, and what mends it: part of an error, or of an incomplete answer.
+    """A problem, with the value, and what mends it: part of an error, or of an incomplete answer.
 
     `rows`: how many were committed before it failed. `written` is None where the call was to write nothing, or where
     the text says it.
@@ -168,7 +168,7 @@ class Undone(Unavailable):
 
 
 class Unreachable(Unavailable):
-    """What another program must do is not done now, and may be later without a change here: it is tried again."""
+    """Another program does not answer now. It may later, without a change here: the call is tried again."""
 
 
 def broken_off(error: MemoryServerError, rows: int, again: Mend) -> MemoryServerError:

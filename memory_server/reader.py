@@ -1,4 +1,4 @@
-"""The composition root of what needs no model and no trigger: each service is imported when it is asked for.
+"""Composition root without model and triggers: each service is imported at its first use.
 
 The other root, `app`, imports all of them, which takes twice as long as most commands.
 """
@@ -28,8 +28,8 @@ Make = Callable[..., "EmbeddingQueue"]
 
 
 @dataclass(frozen=True, slots=True)
-class Reader:
-    """What lists and changes rows that no model has to see first. What is written waits for a server to embed it."""
+class RowServices:
+    """Services that list and change rows without a model. New texts wait for a server to embed them."""
 
     settings: Settings
     database: "Database"
@@ -67,27 +67,29 @@ class Reader:
         return TokenService(self.database, os.urandom)
 
 
-def rows(settings: Settings) -> Reader:
-    """What needs neither words nor meaning; nothing is opened yet. Its database is to be closed."""
-    return Reader(settings, database(settings))
+def rows(settings: Settings) -> RowServices:
+    """Return the services that need neither words nor meaning; nothing is opened yet. The caller closes the
+    database.
+    """
+    return RowServices(settings, database(settings))
 
 
 def build(settings: Settings, make: Make | None = None) -> "SearchService":
-    """A search that has no embedder; nothing is opened yet. Its database is to be closed.
+    """Return a search without an embedder; nothing is opened yet. The caller closes the database.
 
-    `make` makes the queue that says what a question means.
+    `make` makes the queue that embeds questions.
     """
     from memory_server.services.embedding_queue import EmbeddingQueue
     from memory_server.services.learning import Learning
     from memory_server.services.search import SearchService
 
-    found = database(settings)
-    queue = (make or EmbeddingQueue)(found, _none, _none, clock)
-    return SearchService(found, queue, not settings.read_only, Learning(not settings.no_learning))
+    opened = database(settings)
+    queue = (make or EmbeddingQueue)(opened, _none, _none, clock)
+    return SearchService(opened, queue, not settings.read_only, Learning(not settings.no_learning))
 
 
 def recalling(settings: Settings, make: Make | None = None) -> "RecallService":
-    """The same for one question to everything: no prompt wakes."""
+    """Return a recall without an embedder, in which no prompt wakes."""
     from memory_server.services.recall import RecallService
 
     search = build(settings, make)
@@ -95,17 +97,17 @@ def recalling(settings: Settings, make: Make | None = None) -> "RecallService":
 
 
 def clock() -> datetime:
-    """The moment, in UTC."""
+    """Return the time now, in UTC."""
     return datetime.now(UTC)
 
 
 def database(settings: Settings) -> "Database":
-    """The database of the settings; nothing is opened yet."""
+    """Return the database of the settings; nothing is opened yet."""
     return stores.at(settings.db, clock, make_folders="db" not in settings.model_fields_set)
 
 
 def _nobody_waits() -> None:
-    """Here is no queue to be told that there is something to embed."""
+    """No-op: this process has no embedding queue."""
 
 
 def _none(_: object) -> NoReturn:

@@ -45,16 +45,16 @@ def _address(url: str) -> str:
     return url
 
 
-def _web_address(given: str) -> str:
-    parts = urlsplit(given.strip())
+def _web_address(written: str) -> str:
+    parts = urlsplit(written.strip())
     if parts.scheme not in ("http", "https") or not parts.hostname or parts.query or parts.fragment:
         raise ValueError("must be an address such as https://memory.example.com/mcp")
-    return given.strip()
+    return written.strip()
 
 
-def _place(given: str) -> str:
+def _place(written: str) -> str:
     """A place to listen, as HOST:PORT; a port alone is of this machine only."""
-    host, _, port = given.strip().rpartition(":")
+    host, _, port = written.strip().rpartition(":")
     host = host.removeprefix("[").removesuffix("]") or LOOPBACK
     if not (port.isascii() and port.isdigit() and int(port) < 65_536) or re.search(r"[\s/@]", host):
         raise ValueError("must be a port such as 8765, or an address and a port such as 127.0.0.1:8765")
@@ -216,13 +216,13 @@ class Settings(BaseSettings):
 
     @property
     def asks_openai(self) -> bool:
-        """Whether the address of the embedder is OpenAI's own service."""
+        """True if the address of the embedder is OpenAI's own service."""
         host = urlsplit(self.embedder_url).hostname or ""
         return host == "api.openai.com" or host.endswith(".api.openai.com")
 
     @property
     def embedder_key(self) -> str | None:
-        """The key of the endpoint. The one that people have for OpenAI goes to OpenAI alone."""
+        """The key of the endpoint. The variable that people set for OpenAI is sent to OpenAI alone."""
         names = [EMBEDDER_KEY, *(["OPENAI_API_KEY"] if self.asks_openai else [])]
         return next(filter(None, (os.environ.get(name, "").strip() for name in names)), None)
 

@@ -1,4 +1,4 @@
-"""Picks the store: a file of SQLite, or PostgreSQL, of which nothing is imported for a file."""
+"""Picks the store: a file of SQLite, or PostgreSQL, whose modules are not imported for a file."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -16,9 +16,9 @@ if TYPE_CHECKING:
 def at(
     where: Where, clock: Callable[[], datetime], several: bool = False, make_folders: bool = False
 ) -> "Database":
-    """The database that is there; nothing is opened yet.
+    """Return the database at a place; nothing is opened yet.
 
-    `several`: it serves several people. `make_folders`: every missing folder above a file is made, not only the last.
+    `several`: it serves several people. `make_folders`: make every missing folder above a file, not only the last.
 
     Raises:
         Unavailable: the driver of PostgreSQL is not installed.
@@ -33,7 +33,7 @@ def at(
 
 
 def filling(where: Where, clock: Callable[[], datetime]) -> "Target":
-    """A new database that is to be filled; nothing is opened yet.
+    """Return a new database to fill; nothing is opened yet.
 
     Raises:
         Unavailable: the driver of PostgreSQL is not installed.

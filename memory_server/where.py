@@ -1,4 +1,4 @@
-"""Where a memory is: a file of SQLite, or one tenant of a PostgreSQL database."""
+"""The place of a memory: a file of SQLite, or one tenant of a PostgreSQL database."""
 
 import zlib
 from collections.abc import Sequence
@@ -14,10 +14,10 @@ DEFAULT_TENANT = "default"
 
 @dataclass(frozen=True, slots=True)
 class Postgres:
-    """`url` is a connection string of libpq. As a text it is shown without its password.
+    """A tenant of a database; `url` is a connection string of libpq. As text it is shown without its password.
 
-    `prepares`: PostgreSQL prepares the statements that are run often. Not behind an old pooler that gives each
-    transaction another connection: a prepared statement would be missing there.
+    `prepares`: prepare statements that run often. Not behind an old pooler that gives each transaction another
+    connection: a prepared statement would be missing there.
     """
 
     url: str
@@ -26,7 +26,7 @@ class Postgres:
 
     @property
     def given(self) -> str:
-        """As it is given to a program: with the password, if it has one."""
+        """The address as programs take it: with the password, if it has one."""
         return self._with_own(self.url)
 
     @property
@@ -37,38 +37,38 @@ class Postgres:
     def __str__(self) -> str:
         parts = urlsplit(self.url)
         user, at, host = parts.netloc.rpartition("@")
-        query = [each for each in parse_qsl(parts.query) if each[0] != "password"]
+        query = [pair for pair in parse_qsl(parts.query) if pair[0] != "password"]
         return self._with_own(_url(f"{user.partition(':')[0]}{at}{host}", parts.path, query))
 
     def _with_own(self, url: str) -> str:
-        """With the parameters that are ours and not those of libpq."""
-        own = [("tenant", self.tenant)] if self.tenant != DEFAULT_TENANT else []
-        own += [] if self.prepares else [("prepare", "no")]
-        return f"{url}{'&' if urlsplit(url).query else '?'}{_query(own)}" if own else url
+        """Append the parameters that are ours and not those of libpq."""
+        parameters = [("tenant", self.tenant)] if self.tenant != DEFAULT_TENANT else []
+        parameters += [] if self.prepares else [("prepare", "no")]
+        return f"{url}{'&' if urlsplit(url).query else '?'}{_query(parameters)}" if parameters else url
 
 
 def _url(netloc: str, path: str, query: Sequence[tuple[str, str]]) -> str:
-    """With `//` also where no host stands behind it, as where a socket is named."""
+    """Join the parts with `//`, even without a host, as for a socket."""
     return f"{SCHEMES[0]}://{netloc}{path}{'?' if query else ''}{_query(query)}"
 
 
 def _query(pairs: Sequence[tuple[str, str]]) -> str:
-    """As libpq reads it: to it, a plus sign is no space."""
+    """Encode parameters for libpq, which takes no plus sign for a space."""
     return urlencode(pairs, quote_via=quote)
 
 
 Where: TypeAlias = Path | Postgres
 
 
-def of(given: object) -> Where:
-    """A path, or an address such as postgresql://memory@db.example.com/memory?tenant=shop.
+def of(written: object) -> Where:
+    """Return the place for a path or an address such as postgresql://memory@db.example.com/memory?tenant=shop.
 
     Raises:
         ValueError: the name of the tenant is empty or too long, or `prepare` is neither yes nor no.
     """
-    if isinstance(given, Path | Postgres):
-        return given
-    text = str(given)
+    if isinstance(written, Path | Postgres):
+        return written
+    text = str(written)
     scheme, colon, _ = text.partition("://")
     if not colon or scheme not in SCHEMES:
         return Path(text).expanduser()
@@ -80,5 +80,5 @@ def of(given: object) -> Where:
     prepare = dict(query).get("prepare", "yes")
     if prepare not in ("yes", "no"):
         raise ValueError("prepare must be yes or no")
-    rest = [each for each in query if each[0] not in ("tenant", "prepare")]
-    return Postgres(_url(parts.netloc, parts.path, rest), tenant, prepare == "yes")
+    remaining = [pair for pair in query if pair[0] not in ("tenant", "prepare")]
+    return Postgres(_url(parts.netloc, parts.path, remaining), tenant, prepare == "yes")

@@ -305,7 +305,7 @@ def test_a_clone_of_a_folder_is_the_project_of_that_folder(
     assert of(tmp_path / "clone").key == of(tmp_path / "again").key == str(repository)
     with_remotes(repository, origin="https://example.org/acme/shop")
     assert of(tmp_path / "again").key == "example.org/acme/shop"
-    assert of(tmp_path / "again").others == tuple(
+    assert of(tmp_path / "again").paths == tuple(
         str(tmp_path.resolve() / name) for name in ("again", "clone", "shop")
     )
 

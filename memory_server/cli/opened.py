@@ -16,7 +16,7 @@ from memory_server.sqlite import temporary
 
 if TYPE_CHECKING:
     from memory_server.app import Services
-    from memory_server.reader import Reader
+    from memory_server.reader import RowServices
     from memory_server.services.erasure import ErasureService
     from memory_server.services.recall import RecallService
     from memory_server.services.search import SearchService
@@ -50,7 +50,7 @@ def opened(settings: Settings, *, makes: bool = False) -> Iterator["Services"]:
 
 
 @contextmanager
-def rows(settings: Settings, *, makes: bool = False) -> Iterator["Reader"]:
+def rows(settings: Settings, *, makes: bool = False) -> Iterator["RowServices"]:
     """Open the services that need no model, which start in half the time; closed at the end.
 
     Raises:

@@ -16,7 +16,7 @@ from memory_server.settings import Settings
 
 if TYPE_CHECKING:
     from memory_server.app import Services
-    from memory_server.reader import Reader
+    from memory_server.reader import RowServices
 
 
 @verb("list", examples=("memory-server projects", "memory-server projects list --json"))
@@ -71,7 +71,7 @@ def join_command(settings: Settings, source: str, target: str, dry_run: bool) ->
 
 
 @contextmanager
-def _joining(settings: Settings, dry_run: bool) -> Iterator["Reader | Services"]:
+def _joining(settings: Settings, dry_run: bool) -> Iterator["RowServices | Services"]:
     """A trial works on a copy of the file."""
     if dry_run:
         with tried(settings, dry_run) as services:

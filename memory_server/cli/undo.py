@@ -14,7 +14,7 @@ from memory_server.domain.change import Change, ChangeFilter, ChangeId, read_id
 from memory_server.settings import Settings
 
 if TYPE_CHECKING:
-    from memory_server.reader import Reader
+    from memory_server.reader import RowServices
 
 MOST = 1000
 """Changes that are undone at once."""
@@ -107,7 +107,12 @@ def undo_command(
 
 
 def _undo(
-    services: "Reader", changes: Sequence[Change], dry_run: bool, agreed: bool, who: Caller, all_since: bool
+    services: "RowServices",
+    changes: Sequence[Change],
+    dry_run: bool,
+    agreed: bool,
+    who: Caller,
+    all_since: bool,
 ) -> None:
     output.table(log.COLUMNS, changes)
     if dry_run:
@@ -118,7 +123,7 @@ def _undo(
     output.note(f"Undone: {len(done)}.")
 
 
-def _within(services: "Reader", first: ChangeId, last: ChangeId) -> list[ChangeId]:
+def _within(services: "RowServices", first: ChangeId, last: ChangeId) -> list[ChangeId]:
     """The changes from one to another. Of a range those count that are there."""
     if first == last:
         return [first]

@@ -60,7 +60,9 @@ _LONGEST_WAIT = 1.0
 
 @dataclass(slots=True)
 class _Turns:
-    """Who runs the model next: questions, and a short text, go first. The runs of many wait in between."""
+    """Decides who runs the model next: questions and single short texts go first; runs of many texts wait in
+    between.
+    """
 
     _first: int = 0
     _changed: threading.Condition = field(default_factory=threading.Condition)

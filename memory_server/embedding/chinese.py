@@ -38,5 +38,5 @@ def understands_chinese(embed: Callable[[Sequence[str]], Sequence[Vector]]) -> b
     texts = np.array(embed([text for text, _ in _PARAPHRASES]))
     paraphrases = np.array(embed([paraphrase for _, paraphrase in _PARAPHRASES]))
     nearest = (texts @ paraphrases.T).argmax(axis=1)
-    found = np.count_nonzero(nearest == np.arange(len(_PARAPHRASES)))
-    return bool(found >= LEAST_SHARE * len(_PARAPHRASES))
+    matches = np.count_nonzero(nearest == np.arange(len(_PARAPHRASES)))
+    return bool(matches >= LEAST_SHARE * len(_PARAPHRASES))

@@ -47,7 +47,7 @@ _KEY = re.compile(r"[\x21-\x7e]+")
 """What a header can carry."""
 
 
-class Refused(Unreachable):
+class RefusedTexts(Unreachable):
     """The endpoint works, but not with these texts: they are too long, too many, or give no vector."""
 
 
@@ -98,13 +98,13 @@ class Endpoint:
     def vectors(
         self, model: str, texts: Sequence[str], seconds: float = inf, *, ours: bool = False
     ) -> list[Vector]:
-        """The vectors of texts, in order, each of length 1.
+        """Return the vectors of texts, in order, each of length 1.
 
-        With `seconds` somebody waits so long at most. Texts of `ours` hold nothing of the user's: they are sent once,
-        and what the endpoint says about them is told.
+        With `seconds` a caller waits so long at most. Texts of `ours` hold nothing of the user's: they are sent once,
+        and the error quotes the endpoint's message about them.
 
         Raises:
-            Refused: it does not take these texts.
+            RefusedTexts: it does not take these texts.
             Unreachable: it does not answer, or not as it should.
         """
         ends, tries, pause = time.monotonic() + seconds, 1, PAUSE
@@ -127,11 +127,11 @@ class Endpoint:
         )
         if seconds <= 0:
             raise silent
-        asked = {"model": model, "input": list(texts), "encoding_format": "float"}
+        request = {"model": model, "input": list(texts), "encoding_format": "float"}
         ends = time.monotonic() + seconds
         try:
             with self._client.stream(
-                "POST", f"{self.url}/embeddings", json=asked, timeout=seconds
+                "POST", f"{self.url}/embeddings", json=request, timeout=seconds
             ) as response:
                 body = b""
                 for part in response.iter_bytes():
@@ -154,9 +154,9 @@ class Endpoint:
         return self._unit(_rows(body, len(texts)) or self._garbage(f"no list of {len(texts)} embeddings"))
 
     def _explain(self, response: httpx2.Response, body: bytes, model: str, ours: bool) -> NoReturn:
-        """Why there are no vectors."""
+        """Say why there are no vectors."""
         status = response.status_code
-        said = self._said(body) if ours or status == 404 else ""
+        words = self._said(body) if ours or status == 404 else ""
         match status:
             case 401 | 403:
                 # What it says may hold a part of the key.
@@ -164,7 +164,7 @@ class Endpoint:
                 raise Unreachable(f"{self.url} {text} (HTTP {status}).", Mend.SET_ENDPOINT_KEY)
             case 404:
                 raise Unreachable(
-                    f"{self.url} has no model {model!r}, or is no embeddings endpoint (HTTP 404){said}.",
+                    f"{self.url} has no model {model!r}, or is no embeddings endpoint (HTTP 404){words}.",
                     Mend.CHECK_ENDPOINT,
                 )
             case _ if status < 400:
@@ -174,24 +174,26 @@ class Endpoint:
                 )
             case 429:
                 failure = Unreachable(
-                    f"{self.url} has too much to do, or a quota is used up (HTTP 429){said}."
+                    f"{self.url} has too much to do, or a quota is used up (HTTP 429){words}."
                 )
             case _:
-                failure = Refused(f"{self.url} refuses a text (HTTP {status}){said}.", Mend.CHECK_ENDPOINT)
+                failure = RefusedTexts(
+                    f"{self.url} refuses a text (HTTP {status}){words}.", Mend.CHECK_ENDPOINT
+                )
         if status in _PASSING:
             raise _Passing(failure, _seconds(response.headers.get("Retry-After")))
         raise failure
 
     def _said(self, body: bytes) -> str:
-        """What the endpoint says, in short and without the key."""
-        said: Any = body.decode(errors="replace")
+        """Return the endpoint's message, shortened and without the key."""
+        message: Any = body.decode(errors="replace")
         try:
-            told = json.loads(body)
-            error = told.get("error", told)
-            said = error.get("message", error) if isinstance(error, dict) else error
+            parsed = json.loads(body)
+            error = parsed.get("error", parsed)
+            message = error.get("message", error) if isinstance(error, dict) else error
         except (ValueError, AttributeError, RecursionError):
             pass
-        line = visible(" ".join(str(said).split()))
+        line = visible(" ".join(str(message).split()))
         if self._key:
             line = line.replace(self._key, "…")
         return f": {line[:_SAID].rstrip('.')}" if line else ""
@@ -203,9 +205,9 @@ class Endpoint:
                 vector = np.asarray(row, dtype=np.float64)
                 length = float(np.linalg.norm(vector))
             except (TypeError, ValueError, OverflowError):
-                raise Refused(f"{self.url} answers a text with no list of numbers.") from None
+                raise RefusedTexts(f"{self.url} answers a text with no list of numbers.") from None
             if vector.ndim != 1 or not 0.0 < length < inf:
-                raise Refused(f"{self.url} answers a text with numbers that are no vector.")
+                raise RefusedTexts(f"{self.url} answers a text with numbers that are no vector.")
             vectors.append((vector / length).astype(np.float32))
         return vectors
 
@@ -226,7 +228,7 @@ def _rows(body: bytes, count: int) -> list[object] | None:
     """The embeddings of an answer, in the order of the texts; None where it is not what was asked for."""
     try:
         data = json.loads(body)["data"]
-        rows = [(each.get("index", place), each["embedding"]) for place, each in enumerate(data)]
+        rows = [(entry.get("index", place), entry["embedding"]) for place, entry in enumerate(data)]
     except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
         return None
     by_index = dict(rows) if all(isinstance(index, int) for index, _ in rows) else {}

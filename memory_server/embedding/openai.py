@@ -13,7 +13,7 @@ import numpy as np
 from memory_server.call import deadline
 from memory_server.domain.embedding import Space, Vector
 from memory_server.embedding.chinese import understands_chinese
-from memory_server.embedding.endpoint import Endpoint, Refused
+from memory_server.embedding.endpoint import Endpoint, RefusedTexts
 from memory_server.embedding.fingerprint import fingerprinted
 from memory_server.embedding.prompts import by_name
 from memory_server.embedding.unicode import well_formed
@@ -51,11 +51,11 @@ logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
-class _Call:
-    """When a call must have ended, and whether its vectors are kept."""
+class _Request:
+    """The end of a call, and whether its vectors are stored."""
 
     ends: float
-    kept: bool
+    stored: bool
 
 
 class OpenAIEmbedder:
@@ -75,30 +75,32 @@ class OpenAIEmbedder:
         return self._space
 
     def embed_questions(self, texts: Sequence[str]) -> list[Vector]:
-        return self._embed(self._space.query_prompt, texts, kept=False)
+        return self._embed(self._space.query_prompt, texts, stored=False)
 
     def embed_documents(self, texts: Sequence[str]) -> list[Vector]:
-        return self._embed(self._space.document_prompt, texts, kept=True)
+        return self._embed(self._space.document_prompt, texts, stored=True)
 
-    def _embed(self, prompt: str, texts: Sequence[str], *, kept: bool) -> list[Vector]:
+    def _embed(self, prompt: str, texts: Sequence[str], *, stored: bool) -> list[Vector]:
         sent = [prompt + (well_formed(text).strip() or STAND_IN) for text in texts]
 
         def embed(ends: float) -> list[Vector]:
-            call = _Call(ends, kept)
+            call = _Request(ends, stored)
             return [vector for batch in _batches(sent) for vector in self._batch(batch, call)]
 
         return _in_time(embed, self._endpoint.url) if deadline.is_set() else embed(inf)
 
-    def _batch(self, texts: list[str], call: _Call) -> list[Vector]:
+    def _batch(self, texts: list[str], call: _Request) -> list[Vector]:
         try:
             return self._ask(texts, call)
-        except Refused:
+        except RefusedTexts:
             # Either the endpoint refuses these texts, or it refuses everything: then this raises, and says why.
             self._ask([STAND_IN], call, ours=True)
             return self._in_parts(texts, call)
 
-    def _in_parts(self, texts: list[str], call: _Call) -> list[Vector]:
-        """The vectors of texts of which one or all together are refused: each half alone, then each text shorter."""
+    def _in_parts(self, texts: list[str], call: _Request) -> list[Vector]:
+        """Return the vectors of texts that are refused, one or all together: tries each half, then shortens
+        each text.
+        """
         if len(texts) == 1:
             return [self._shortened(texts[0], call)]
         middle = len(texts) // 2
@@ -106,20 +108,22 @@ class OpenAIEmbedder:
             vector for half in (texts[:middle], texts[middle:]) for vector in self._ask_or_part(half, call)
         ]
 
-    def _ask_or_part(self, texts: list[str], call: _Call) -> list[Vector]:
+    def _ask_or_part(self, texts: list[str], call: _Request) -> list[Vector]:
         try:
             return self._ask(texts, call)
-        except Refused:
+        except RefusedTexts:
             return self._in_parts(texts, call)
 
-    def _shortened(self, text: str, call: _Call) -> Vector:
-        """The vector of as much of a text as the endpoint takes; of the stand-in where it takes nothing of it."""
+    def _shortened(self, text: str, call: _Request) -> Vector:
+        """Return the vector of as much of a text as the endpoint takes; of the stand-in where it takes nothing
+        of it.
+        """
         characters = len(text)
         while len(text) > SHORTEST:
             text = text[: len(text) // 2]
             try:
                 return self._ask([text], call)[0]
-            except Refused:
+            except RefusedTexts:
                 continue
         logger.warning(
             "%s refuses a text of %d characters in any length: only its words find it",
@@ -128,15 +132,15 @@ class OpenAIEmbedder:
         )
         return self._ask([STAND_IN], call, ours=True)[0]
 
-    def _ask(self, texts: list[str], call: _Call, *, ours: bool = False) -> list[Vector]:
-        """The vectors of texts, after a look whether the model is still the same.
+    def _ask(self, texts: list[str], call: _Request, *, ours: bool = False) -> list[Vector]:
+        """Return the vectors of texts, after a check that the model is still the same.
 
         Raises:
-            Refused: the endpoint does not take these texts.
+            RefusedTexts: the endpoint does not take these texts.
             Unreachable: it does not answer, or with another model.
         """
         now = time.monotonic()
-        due = call.kept or now > self._checked + CHECK
+        due = call.stored or now > self._checked + CHECK
         sent = [PROBE, *texts] if due else texts
         vectors = self._endpoint.vectors(self._space.model, sent, call.ends - now, ours=ours)
         for vector in vectors:
@@ -156,7 +160,7 @@ class OpenAIEmbedder:
         )
 
 
-def connected(endpoint: Endpoint, model: str, known: Sequence[Space]) -> OpenAIEmbedder:
+def connected(endpoint: Endpoint, model: str, spaces: Sequence[Space]) -> OpenAIEmbedder:
     """Ask the endpoint for a vector, which tells whether its model is the one of a space that the file knows.
 
     Raises:
@@ -176,12 +180,12 @@ def connected(endpoint: Endpoint, model: str, known: Sequence[Space]) -> OpenAIE
         lexical=False,
         fingerprint="",
     )
-    for space in known:
+    for space in spaces:
         if replace(space, revision=sketch, chinese=False, fingerprint="") == new and _alike(
             sketch, space.revision
         ):
             return OpenAIEmbedder(endpoint, space)
-    if any(space.provider == PROVIDER and space.model == model for space in known):
+    if any(space.provider == PROVIDER and space.model == model for space in spaces):
         logger.warning(
             "%s serves another model under the name %r: all is embedded again", endpoint.url, model
         )
@@ -196,15 +200,16 @@ def _sketch(vector: Vector) -> str:
     return np.rint(127 * sums / most).astype(np.int8).tobytes().hex()
 
 
-def _alike(one: str, other: str) -> bool:
-    """Whether two sketches are of one model."""
+def _alike(left: str, right: str) -> bool:
+    """True if two sketches are of the same model."""
     try:
         a, b = (
-            np.frombuffer(bytes.fromhex(each), np.int8, SKETCH).astype(np.float64) for each in (one, other)
+            np.frombuffer(bytes.fromhex(sketch), np.int8, SKETCH).astype(np.float64)
+            for sketch in (left, right)
         )
     except ValueError:
         return False
-    return one == other or bool(a @ b >= ALIKE * np.linalg.norm(a) * np.linalg.norm(b) > 0)
+    return left == right or bool(a @ b >= ALIKE * np.linalg.norm(a) * np.linalg.norm(b) > 0)
 
 
 def _batches(texts: Sequence[str]) -> Iterator[list[str]]:

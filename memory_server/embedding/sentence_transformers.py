@@ -14,7 +14,7 @@ from memory_server.domain.embedding import Space, Vector
 from memory_server.embedding.chinese import understands_chinese
 from memory_server.embedding.compat import hub_commit
 from memory_server.embedding.fingerprint import digest_of_files, fingerprinted
-from memory_server.embedding.prompts import Prompts, by_name
+from memory_server.embedding.prompts import ModelPrompts, by_name
 from memory_server.embedding.unicode import well_formed
 from memory_server.errors import Mend, Unavailable
 
@@ -34,7 +34,7 @@ class SentenceTransformersEmbedder:
         revision: str | None = None,
         *,
         local_files_only: bool = False,
-        prompts: Prompts | None = None,
+        prompts: ModelPrompts | None = None,
     ) -> None:
         """Import and load, which takes 6 to 10 s. `prompts` overrides those of the model and of the table here."""
         self._lock = Lock()
@@ -128,12 +128,12 @@ def _library(name_or_path: str) -> ModuleType:
     return library
 
 
-def _prompts(model: "SentenceTransformer", name_or_path: str) -> Prompts:
+def _prompts(model: "SentenceTransformer", name_or_path: str) -> ModelPrompts:
     """The prompts in the model's settings, else those known for its name, else none."""
-    own = model.prompts
-    document = own.get("document") or own.get("passage") or ""
-    if own.get("query") or document:
-        return Prompts(own.get("query") or "", document)
+    model_prompts = model.prompts
+    document = model_prompts.get("document") or model_prompts.get("passage") or ""
+    if model_prompts.get("query") or document:
+        return ModelPrompts(model_prompts.get("query") or "", document)
     return by_name(name_or_path)
 
 

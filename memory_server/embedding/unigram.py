@@ -37,10 +37,10 @@ class Unigram:
         Raises:
             ValueError: it asks for a step that is not known here.
         """
-        told = json.loads(path.read_bytes())
-        pieces: list[tuple[str, float]] = told["model"]["vocab"]
-        self._steps = [_step(each) for each in told["normalizer"]["normalizers"]]
-        self._unknown: int = told["model"]["unk_id"]
+        description = json.loads(path.read_bytes())
+        pieces: list[tuple[str, float]] = description["model"]["vocab"]
+        self._steps = [_step(step) for step in description["normalizer"]["normalizers"]]
+        self._unknown: int = description["model"]["unk_id"]
         self._ids = {piece: id for id, (piece, _) in enumerate(pieces)}
         self._scores = array("d", (score for _, score in pieces))
         self._least = min(self._scores) - _UNKNOWN
@@ -54,36 +54,36 @@ class Unigram:
         return [id for word in words for id in self._likeliest(_SPACE + word)]
 
     def _likeliest(self, word: str) -> Iterator[int]:
-        """The pieces of one word; unknown characters beside each other are one piece."""
+        """Return the ids of the pieces of one word; unknown characters beside each other are one piece."""
         ids, scores = self._ids, self._scores
         end = len(word)
         best = [0.0, *[-inf] * end]
-        # For each place, where the last piece before it begins, and the id of that piece.
-        came: list[tuple[int, int]] = [(0, self._unknown)] * (end + 1)
+        # For each place: the start of the last piece before it, and the id of that piece.
+        last_piece: list[tuple[int, int]] = [(0, self._unknown)] * (end + 1)
         for start in range(end):
             so_far = best[start]
             for stop in range(start + 1, min(end, start + self._longest) + 1):
                 id = ids.get(word[start:stop])
                 if id is not None and so_far + scores[id] > best[stop]:
-                    best[stop], came[stop] = so_far + scores[id], (start, id)
+                    best[stop], last_piece[stop] = so_far + scores[id], (start, id)
             if word[start] not in ids and so_far + self._least > best[start + 1]:
-                best[start + 1], came[start + 1] = so_far + self._least, (start, self._unknown)
-        found: list[int] = []
+                best[start + 1], last_piece[start + 1] = so_far + self._least, (start, self._unknown)
+        piece_ids: list[int] = []
         while end:
-            end, id = came[end]
-            if id != self._unknown or found[-1:] != [id]:
-                found.append(id)
-        return reversed(found)
+            end, id = last_piece[end]
+            if id != self._unknown or piece_ids[-1:] != [id]:
+                piece_ids.append(id)
+        return reversed(piece_ids)
 
 
-def _step(told: dict[str, Any]) -> Callable[[str], str]:
+def _step(step: dict[str, Any]) -> Callable[[str], str]:
     """One step that makes a text uniform before it is split."""
-    match told:
+    match step:
         case {"type": "NFKC"}:
             return partial(unicodedata.normalize, "NFKC")
         case {"type": "Strip", "strip_left": True, "strip_right": True}:
             return str.strip
         case {"type": "Replace", "pattern": {"Regex": pattern}, "content": content}:
-            known = re.compile(_CODE.sub(lambda code: re.escape(chr(int(code[1], 16))), pattern))
-            return partial(known.sub, content.replace("\\", r"\\"))
-    raise ValueError(f"a step of the tokenizer that is not known: {told}")
+            search = re.compile(_CODE.sub(lambda code: re.escape(chr(int(code[1], 16))), pattern))
+            return partial(search.sub, content.replace("\\", r"\\"))
+    raise ValueError(f"a step of the tokenizer that is not known: {step}")

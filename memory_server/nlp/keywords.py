@@ -91,14 +91,14 @@ class JiebaKeywords:
 
     def extract(self, text: str) -> list[Keyword]:
         text = _CHINESE_DATE.sub(_iso, _THOUSANDS.sub(lambda number: number[0].replace(",", ""), text))
-        found = [
+        weighed = [
             (self._stem(word) if _PLAIN.fullmatch(word) else word, word)
             for token in words(text, self._segmenter.segment)
             for word in map(self._whole, _parts(token))
             if word not in _STOP_WORDS and self._tells(word)
         ]
-        seconds = [(second, word) for _, word in found for second in self._second_spellings(word)]
-        return tf_idf(found, self._idf, [*self._overlapping(text), *seconds, *_days(text)])
+        seconds = [(second, word) for _, word in weighed for second in self._second_spellings(word)]
+        return tf_idf(weighed, self._idf, [*self._overlapping(text), *seconds, *_days(text)])
 
     def _overlapping(self, text: str) -> list[tuple[str, str]]:
         """Chinese words that the segmentation may have missed: 后端 if it was split into 后 and 端, 牛肉 in 牛肉面."""
@@ -109,7 +109,7 @@ class JiebaKeywords:
         ]
 
     def _whole(self, word: str) -> str:
-        """Of a Chinese word that jieba made up, what is left without the function words at its ends: 算 of 来算."""
+        """Strip function words from the ends of a Chinese word that jieba made up: 算 of 来算."""
         if len(word) > 1 and has_han(word) and word not in self._table():
             return word.strip(_CUT_OFF)
         return word

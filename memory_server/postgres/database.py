@@ -25,7 +25,7 @@ from memory_server.postgres.connections import Connection, Pool
 from memory_server.postgres.no_files import NoFiles
 from memory_server.postgres.transaction import Transaction
 from memory_server.postgres.tx import Trips
-from memory_server.postgres.watch import Watch
+from memory_server.postgres.watch import WriteWatch
 from memory_server.storage.database import COUNTING_PATIENCE, record
 from memory_server.storage.later import Later, Mark
 from memory_server.storage.tx import WriteTx
@@ -95,7 +95,7 @@ class Database:
         self._opening = Places(1)
         self._failure: MemoryServerError | None = None
         """Why the last attempt to open the database failed."""
-        self._watch: Watch | None = None
+        self._watch: WriteWatch | None = None
         self.files = NoFiles()
         self._later = Later()
         self._closed = False
@@ -427,12 +427,12 @@ class Database:
                     self.pool.close()
             return self.pool
 
-    def _watched(self) -> Watch:
+    def _watched(self) -> WriteWatch:
         """Return the thread that hears of other servers' writes; the first call starts it."""
         self._opened()
         with self._opening_turn():
             if self._watch is None:
-                self._watch = Watch(self._conninfo, self._tenant)
+                self._watch = WriteWatch(self._conninfo, self._tenant)
                 self._watch.start()
         self._watch.await_look()
         return self._watch

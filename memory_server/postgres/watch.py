@@ -35,7 +35,7 @@ _LEAD = f"""
 """
 
 
-class Watch:
+class WriteWatch:
     """A thread with a connection of its own, from `start` to `stop`. If it loses the connection, it connects again."""
 
     def __init__(self, url: str, tenant: int) -> None:

@@ -1,4 +1,4 @@
-"""Which project a folder, a name or the address of a remote stands for, as far as the disk tells.
+"""Finds the project of a folder, a name or the address of a remote, as far as the disk tells.
 
 A project is a repository: its clones and its worktrees are one, whatever path leads to them.
 """
@@ -14,26 +14,26 @@ from memory_server.project.repository import Repository
 
 @dataclass(frozen=True, slots=True)
 class Project:
-    """`key` is what it is known by: the address of its remote, else the real path of its root, else the given name.
+    """`key` identifies it: the address of its remote, else the real path of its root, else the name from the caller.
 
-    `name` is short, for people; another project may have it too: which one bears it is written in the file. `others`
-    are paths by which the project may be known from before; the first is the root. Key and name are empty where a
-    folder belongs to no project: the home folder and the root of the disk.
+    `name` is short, for people; several projects may have it: the database says which one bears it. `paths` are paths
+    under which the database may know the project; the first is the root. Key and name are empty where a folder belongs
+    to no project: the home folder and the root of the disk.
     """
 
     key: str
     name: str
-    others: tuple[str, ...] = ()
+    paths: tuple[str, ...] = ()
 
     @property
     def is_given(self) -> bool:
-        """Whether only its name is known."""
+        """True if only its name is known."""
         return self.key == self.name
 
     @property
     def folder(self) -> str | None:
         """Its root on this machine, where it is known."""
-        return next((path for path in (*self.others[:1], self.key) if is_path(path)), None)
+        return next((path for path in (*self.paths[:1], self.key) if is_path(path)), None)
 
 
 NONE = Project("", "")
@@ -49,58 +49,63 @@ _CLONES = 5
 """Clones of clones on one machine that are followed to the first one."""
 
 
-def project_of(given: str | None, folder: Path) -> Project:
-    """The project of the path `given` (absolute, or from `~`, `.`, `..`), of this address of a remote, or of this
-    name; else that of `folder`."""
-    given = (given or "").strip()
-    if address.is_address(given) and (remote := address.read(given)) is not None:
+def project_of(text: str | None, folder: Path) -> Project:
+    """Return the project of `text`: a path (absolute, or from `~`, `.`, `..`), an address of a remote, or a name.
+
+    Without a text, return the project of `folder`.
+    """
+    text = (text or "").strip()
+    if address.is_address(text) and (remote := address.read(text)) is not None:
         return Project(remote.key, readable(remote.name))
-    if given and not Path(given).is_absolute() and not _RELATIVE.match(given):
-        name = readable(given)
+    if text and not Path(text).is_absolute() and not _RELATIVE.match(text):
+        name = readable(text)
         return Project(name, name)
-    found = repository.around(folder / Path(given).expanduser())
-    if found.root in (Path.home().resolve(), Path(found.root.anchor)):
+    around = repository.around(folder / Path(text).expanduser())
+    if around.root in (Path.home().resolve(), Path(around.root.anchor)):
         return NONE
-    return _of_repository(found)
+    return _of_repository(around)
 
 
-def named(given: str) -> Project:
-    """The project of a name, a path or the address of a remote, and no look at the disk: it may be another machine's.
+def named(name_or_path: str) -> Project:
+    """Return the project of a name, a path or an address of a remote, without looking at the disk: it may be another
+    machine's.
 
     A path from the home or the working folder stands for the name of its last folder.
     """
-    given = given.strip()
-    if address.is_address(given) and (remote := address.read(given)) is not None:
+    name_or_path = name_or_path.strip()
+    if address.is_address(name_or_path) and (remote := address.read(name_or_path)) is not None:
         return Project(remote.key, readable(remote.name))
-    if not address.is_path(given) and not _RELATIVE.match(given):
-        name = readable(given)
+    if not address.is_path(name_or_path) and not _RELATIVE.match(name_or_path):
+        name = readable(name_or_path)
         return Project(name, name)
-    path = given.rstrip("/\\")
+    path = name_or_path.rstrip("/\\")
     name = readable(re.split(r"[/\\]", path)[-1].removesuffix(".git"))
     if not name.strip("~.: ") or name.endswith(":"):
         return NONE
-    return Project(path, name) if address.is_path(given) else Project(name, name)
+    return Project(path, name) if address.is_path(name_or_path) else Project(name, name)
 
 
-def _of_repository(found: Repository) -> Project:
-    """The project of the remote. A remote on this machine is a clone: what that is a clone of, is this too."""
+def _of_repository(current: Repository) -> Project:
+    """Return the project of the remote. If the remote is a folder here, it is a clone: its project is the
+    original's.
+    """
     roots: list[Path] = []
     while True:
-        roots.append(found.root)
-        url = found.remote()
+        roots.append(current.root)
+        url = current.remote()
         local = None if url is None else address.local_path(url)
         remote = address.read(url) if url is not None and local is None else None
         if remote is not None:
             return Project(remote.key, readable(remote.name), tuple(map(_storable, roots)))
-        target = None if local is None else _real(found.root / local)
+        target = None if local is None else _real(current.root / local)
         if target is None or target in roots or len(roots) > _CLONES:
             root = roots.pop()
             return Project(_storable(root), _name(root), tuple(map(_storable, roots)))
-        found = repository.at(target) or repository.bare(target)
+        current = repository.at(target) or repository.bare(target)
 
 
 def _real(path: Path) -> Path | None:
-    """The folder of a clone: git takes `/srv/app` for `/srv/app.git` and for `/srv/app/.git` too."""
+    """Return the folder of a clone: git takes `/srv/app` for `/srv/app.git` and for `/srv/app/.git` too."""
     try:
         real = path.expanduser().resolve()
         bare = real.with_name(f"{real.name}.git")

@@ -29,14 +29,14 @@ SSH_HOSTS = {
 
 @dataclass(frozen=True, slots=True)
 class Address:
-    """Where a repository is on another machine: `github.com`, `Acme/App`."""
+    """The address of a repository on another machine: `github.com`, `Acme/App`."""
 
     host: str
     path: str
 
     @property
     def key(self) -> str:
-        """The same for all forms of the address. Services that host repositories ignore the case of its letters."""
+        """One text for all forms of the address. Services that host repositories ignore the case of its letters."""
         return f"{self.host}/{self.path}".casefold()
 
     @property
@@ -45,17 +45,17 @@ class Address:
 
 
 def is_path(text: str) -> bool:
-    """Whether a text is the absolute path of a folder, on any system."""
+    """True for the absolute path of a folder, on any system."""
     return text.startswith(("/", "\\\\")) or _DRIVE.match(text) is not None
 
 
 def is_address(text: str) -> bool:
-    """Whether a text can only be an address: it has a scheme, or a user before a host and a path."""
+    """True for a text that can only be an address: it has a scheme, or a user before a host and a path."""
     return _SCHEME.match(text) is not None or re.match(r"[\w.+-]+@[\w.-]+:\S", text) is not None
 
 
 def local_path(url: str) -> str | None:
-    """The path of a remote that is a folder on this machine, as git tells it from an address."""
+    """Return the path of a remote that is a folder on this machine, as git tells it from an address; else None."""
     if url.lower().startswith("file://"):
         path = _decoded(re.sub(r"(?i)^file://(localhost)?", "", url))
         return path[1:] if _DRIVE.match(path[1:]) else path
@@ -65,38 +65,39 @@ def local_path(url: str) -> str | None:
 
 
 def read(url: str) -> Address | None:
-    """The address without scheme, user, password, token, default port, `.git` and query; None where none is left.
+    """Return the address without scheme, user, password, token, default port, `.git` and query; None where nothing is
+    left.
 
     All before the last @ is taken for a credential: a password may hold any character, and no part of one may stay.
     """
-    rest = _HELPER.sub("", url.strip(), count=1)
-    scheme = _SCHEME.match(rest)
-    rest = re.split(r"[?#]", (rest[scheme.end() :] if scheme else rest).rpartition("@")[2])[0]
+    location = _HELPER.sub("", url.strip(), count=1)
+    scheme = _SCHEME.match(location)
+    location = re.split(r"[?#]", (location[scheme.end() :] if scheme else location).rpartition("@")[2])[0]
     if scheme:
-        place, _, path = rest.partition("/")
+        place, _, path = location.partition("/")
     else:
-        place, path = _of_scp(rest)
-    found = _HOST.fullmatch(place)
-    if found is None:
+        place, path = _of_scp(location)
+    host_match = _HOST.fullmatch(place)
+    if host_match is None:
         return None
-    host = (found["six"] or found["host"] or "").lower().rstrip(".").removeprefix("www.")
+    host = (host_match["six"] or host_match["host"] or "").lower().rstrip(".").removeprefix("www.")
     path = _path(path, host)
     if not host or not path:
         return None
-    port = found["port"] or ""
+    port = host_match["port"] or ""
     host = SSH_HOSTS.get(host, host)
     return Address(host if port in DEFAULT_PORTS else f"{host}:{port}", path)
 
 
-def _of_scp(rest: str) -> tuple[str, str]:
-    """Host and path of `host:path`, `host/path`, `[host:port]:path`, `[::1]:path`; the [ may be gone with a user."""
-    bracketed = re.match(r"\[?([^\[\]]*)\]:?(.*)", rest, re.DOTALL)
+def _of_scp(location: str) -> tuple[str, str]:
+    """Split `host:path`, `host/path`, `[host:port]:path`, `[::1]:path`; the [ may be gone with a user."""
+    bracketed = re.match(r"\[?([^\[\]]*)\]:?(.*)", location, re.DOTALL)
     if bracketed is not None:
         inner = bracketed[1]
         return (f"[{inner}]" if inner.count(":") > 1 else inner), bracketed[2]
-    place, colon, path = rest.partition(":")
+    place, colon, path = location.partition(":")
     if not colon or "/" in place:
-        place, _, path = rest.partition("/")
+        place, _, path = location.partition("/")
     return place, path
 
 

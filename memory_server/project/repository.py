@@ -1,4 +1,4 @@
-"""What the files of git tell of a folder: the repository that it is in, and its remotes. No program is run."""
+"""Reads git's files: the repository of a folder, and its remotes. No program is run."""
 
 import re
 from collections.abc import Callable
@@ -19,14 +19,16 @@ class Repository:
     git: Path | None
 
     def remote(self) -> str | None:
-        """The address of `origin`, else of `upstream`, else of the first remote."""
+        """Return the address of `origin`, else of `upstream`, else of the first remote."""
         remotes = {} if self.git is None else _remotes(_text(self.git / "config"))
         named = (remotes.get(name) for name in ("origin", "upstream"))
         return next((url for url in (*named, *remotes.values()) if url), None)
 
 
 def around(path: Path) -> Repository:
-    """The repository that a path is in: of a worktree the main one. Where there is none, the folder itself."""
+    """Return the repository that contains a path: of a worktree the main one. Where there is none, the folder
+    itself.
+    """
     try:
         real = path.resolve()
     except (OSError, RuntimeError, ValueError):  # links in a circle, a name that no file can have
@@ -34,14 +36,14 @@ def around(path: Path) -> Repository:
     if _is(real.is_file):
         real = real.parent
     for folder in (real, *real.parents):
-        found = at(folder)
-        if found is not None:
-            return found
+        nearest = at(folder)
+        if nearest is not None:
+            return nearest
     return Repository(real, None)
 
 
 def at(folder: Path) -> Repository | None:
-    """The repository whose folder, or one of whose worktrees, this is; None where it is none."""
+    """Return the repository of this main folder or worktree; None where it is none."""
     git = folder / ".git"
     if _is(git.is_dir):
         return Repository(folder, git)
@@ -51,15 +53,15 @@ def at(folder: Path) -> Repository | None:
 
 
 def bare(folder: Path) -> Repository:
-    """The repository that is this folder, without a worktree."""
+    """Return the repository that is this folder, without a worktree."""
     return Repository(folder, folder)
 
 
 def _linked(folder: Path, link: Path) -> Repository:
-    """The repository that a `.git` file leads to (gitrepository-layout(5)).
+    """Follow a `.git` file to its repository (gitrepository-layout(5)).
 
-    A worktree belongs to the main one. The worktrees of a bare repository belong to it; if its name starts with a
-    dot, to the folder around it. A submodule is a repository of its own.
+    A worktree belongs to the main one. The worktrees of a bare repository belong to it; if its name starts with a dot,
+    to the folder around it. A submodule is a repository of its own.
     """
     try:
         _, _, target = link.read_text(encoding="utf-8").partition("gitdir:")
@@ -75,8 +77,8 @@ def _linked(folder: Path, link: Path) -> Repository:
 
 
 def _remotes(config: str) -> dict[str, str]:
-    """The first address of each remote, in the order of the file (git-config(1), CONFIGURATION FILE)."""
-    found: dict[str, str] = {}
+    """Return the first address of each remote, in the order of the file (git-config(1), CONFIGURATION FILE)."""
+    remotes: dict[str, str] = {}
     remote = None
     for line in re.sub(r"\\\r?\n", "", config).splitlines():
         line = line.strip()
@@ -87,23 +89,23 @@ def _remotes(config: str) -> dict[str, str]:
             line = line[section.end() :].strip()
         key, equals, value = line.partition("=")
         if remote is not None and equals and key.strip().lower() == "url":
-            found.setdefault(remote, _value(value))
-    return found
+            remotes.setdefault(remote, _value(value))
+    return remotes
 
 
 def _value(text: str) -> str:
-    """The value of a key: without comment, quotes and escapes."""
+    """Return the value of a key without comment, quotes and escapes."""
     parts = re.findall(r'"((?:[^"\\]|\\.)*)"|(\\.)|([#;].*)|([^"\\#;]+)', text.strip())
-    kept = []
+    pieces = []
     for quoted, escaped, comment, plain in parts:
         if comment:
             break
-        kept.append(re.sub(r"\\(.)", r"\1", quoted or escaped) or plain)
-    return "".join(kept).strip()
+        pieces.append(re.sub(r"\\(.)", r"\1", quoted or escaped) or plain)
+    return "".join(pieces).strip()
 
 
 def _text(file: Path) -> str:
-    """A file as text; empty where it cannot be read."""
+    """Read a file as text; empty where it cannot be read."""
     try:
         with file.open("rb") as opened:
             return opened.read(MOST_BYTES).decode("utf-8-sig", "replace")
@@ -112,7 +114,7 @@ def _text(file: Path) -> str:
 
 
 def _is(kind: Callable[[], bool]) -> bool:
-    """Whether a path is of a kind; false where it may not be read or its name is too long."""
+    """Call a check of a path, such as `is_dir`; false where it may not be read or its name is too long."""
     try:
         return kind()
     except (OSError, ValueError):

@@ -234,7 +234,7 @@ def _find(tx: Tx, project: Project) -> Known | None:
     row = _primary(tx, project)
     if row is not None:
         return row
-    for path in project.others:
+    for path in project.paths:
         row = tx.projects.find_by_key(path)
         if row is not None and not tx.projects.has_key(row.id, KeyKind.REMOTE):
             return row
@@ -288,7 +288,7 @@ def _enter_key(tx: WriteTx, row: Known, project: Project) -> None:
         find_secret,
     )  # its patterns take 15 ms, and reading needs none of them
 
-    keys = () if project.is_given else (project.key, *project.others)
+    keys = () if project.is_given else (project.key, *project.paths)
     safe = next((key for key in keys if find_secret(key) is None), None)
     if safe is not None and tx.projects.find_by_key(safe) is None:
         tx.projects.add_key(row.id, safe)

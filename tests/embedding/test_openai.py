@@ -15,7 +15,7 @@ import pytest
 
 from memory_server.call import deadline
 from memory_server.embedding import openai
-from memory_server.embedding.endpoint import MOST_PAUSE, TRIES, Endpoint, Refused
+from memory_server.embedding.endpoint import MOST_PAUSE, TRIES, Endpoint, RefusedTexts
 from memory_server.embedding.openai import (
     BATCH,
     BATCH_CHARACTERS,
@@ -25,7 +25,7 @@ from memory_server.embedding.openai import (
     OpenAIEmbedder,
     connected,
 )
-from memory_server.embedding.prompts import Prompts, by_name
+from memory_server.embedding.prompts import ModelPrompts, by_name
 from memory_server.errors import Hint, Mend, Unavailable, Unreachable
 from tests.endpoint import Asked, Local, broken, embedded, local_endpoint, refusing, says, stall, status
 
@@ -117,7 +117,7 @@ def test_the_prompts_of_a_known_model_stand_before_its_texts(local: Local, make:
 )
 def test_prompts_are_known_by_the_names_that_endpoints_use(name: str, query: str) -> None:
     assert by_name(name).query.startswith(query)
-    assert (by_name(name) == Prompts("", "")) == (query == "")
+    assert (by_name(name) == ModelPrompts("", "")) == (query == "")
 
 
 def test_texts_go_in_batches_of_few_texts_and_few_characters(local: Local, make: Make) -> None:
@@ -192,7 +192,7 @@ def test_an_answer_that_is_none_is_an_error_and_no_vector(local: Local, make: Ma
 def test_what_is_no_vector_is_never_taken_for_one(local: Local, make: Make, row: object) -> None:
     embedder = make()
     local.answer = says(data({"index": 0, "embedding": row}))
-    with pytest.raises(Refused, match=r"no vector|no list of numbers"):
+    with pytest.raises(RefusedTexts, match=r"no vector|no list of numbers"):
         embedder.embed_questions([SECRET])[0]
 
 
@@ -379,7 +379,7 @@ def test_what_an_endpoint_says_about_a_text_is_not_repeated_because_it_may_quote
     caplog.set_level(logging.DEBUG)
     embedder = make(key=KEY)
     local.answer = lambda local, asked: status(400, f"cannot embed {asked.texts}")(local, asked)
-    with pytest.raises(Refused) as error:
+    with pytest.raises(RefusedTexts) as error:
         embedder.embed_documents([SECRET])
     assert "cannot embed" in str(error.value)
     assert STAND_IN in str(error.value)
@@ -432,7 +432,7 @@ def test_an_endpoint_that_refuses_everything_is_asked_twice_and_not_for_every_le
 ) -> None:
     embedder = make()
     local.answer = status(400, "no embeddings today")
-    with pytest.raises(Refused, match="no embeddings today"):
+    with pytest.raises(RefusedTexts, match="no embeddings today"):
         embedder.embed_documents(["word " * 1000, "two"])
     assert len(local.asked) == 2
 

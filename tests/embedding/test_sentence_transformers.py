@@ -13,7 +13,7 @@ from memory_server.embedding import Embedder
 from memory_server.embedding.bundled import BundledEmbedder
 from memory_server.embedding.chinese import understands_chinese
 from memory_server.embedding.hashing import HashingEmbedder
-from memory_server.embedding.prompts import Prompts
+from memory_server.embedding.prompts import ModelPrompts
 from memory_server.embedding.sentence_transformers import SentenceTransformersEmbedder
 from memory_server.errors import Hint, Mend, Unavailable, told
 from memory_server.mcp import hints as mcp
@@ -42,7 +42,7 @@ def test_the_space_of_a_folder_depends_on_its_files_and_prompts_but_not_on_its_p
     moved = tmp_path / "model"
     moved.symlink_to(minilm_folder(), target_is_directory=True)
     assert SentenceTransformersEmbedder(str(moved)).space == minilm.space
-    prompted = SentenceTransformersEmbedder(str(moved), prompts=Prompts("q: ", ""))
+    prompted = SentenceTransformersEmbedder(str(moved), prompts=ModelPrompts("q: ", ""))
     assert prompted.space.fingerprint != minilm.space.fingerprint
 
 

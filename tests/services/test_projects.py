@@ -203,7 +203,7 @@ def test_another_remote_in_the_same_folder_is_another_project(world: World) -> N
     """A folder can hold another repository tomorrow."""
     world.fill(Project("/home/me/acme/app", "app"), "folder")
     world.fill(ACME, "acme")
-    replaced = Project("github.com/new/app", "app", ACME.others)
+    replaced = Project("github.com/new/app", "app", ACME.paths)
     world.fill(replaced, "new")
     assert world.held(replaced) == of("new")
     assert world.held(ACME) == of("acme", "folder")
