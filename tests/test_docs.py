@@ -36,7 +36,9 @@ from tests.conftest import ROOT, Servers, call, eventually
 from tests.fences import KINDS, Fence, calls, commands, fences, fits, same_text, without_fences
 
 README, CHINESE = ROOT / "README.md", ROOT / "README.zh-CN.md"
-PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md")])
+LAB = ROOT / "scripts" / "lab"
+INDEX, LAB_INDEX = ROOT / "docs" / "README.md", LAB / "README.md"
+PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md"), LAB_INDEX])
 """Every page that a person reads."""
 
 SERVED = {"text call", "text attach", "js trigger", "console served"}
@@ -331,6 +333,38 @@ def test_every_page_of_docs_is_linked_from_the_readme_or_its_pages() -> None:
         for target in re.findall(r"\]\(([^)\s]+)\)", page.read_text(encoding="utf-8"))
     }
     assert [name(page) for page in (ROOT / "docs").iterdir() if page.resolve() not in linked] == []
+
+
+def test_each_page_stands_once_in_the_index_with_the_question_that_it_answers() -> None:
+    entries = re.findall(r"^- \[.+?\]\((.+?)\): .+[?.]$", INDEX.read_text(encoding="utf-8"), re.MULTILINE)
+    listed = sorted((INDEX.parent / target).resolve() for target in entries)
+    assert listed == [page for page in PAGES if page not in (INDEX, README, CHINESE)]
+    assert INDEX.read_text(encoding="utf-8").count("\n- ") == len(entries)
+
+
+def test_each_program_of_the_laboratory_stands_once_in_its_table() -> None:
+    programs = [
+        path.relative_to(LAB).as_posix()
+        for path in LAB.rglob("*.py")
+        if '__name__ == "__main__"' in path.read_text(encoding="utf-8") and path.name != "launcher.py"
+    ]
+    listed = re.findall(
+        r"^\| `python scripts/lab/([\w/.]+)", LAB_INDEX.read_text(encoding="utf-8"), re.MULTILINE
+    )
+    assert sorted(listed) == sorted(program.removesuffix("/__main__.py") for program in programs)
+
+
+def test_each_figure_of_the_laboratory_stands_on_the_page_that_it_names() -> None:
+    wrong = []
+    for answer, page in re.findall(
+        r"\| ([^|\n]+) \(\[page\]\((.+?)[)#]", LAB_INDEX.read_text(encoding="utf-8")
+    ):
+        text = (LAB / page).read_text(encoding="utf-8")
+        for figure in re.findall(r"[\d.,]*\d", answer):
+            wrong += (
+                [] if re.search(rf"(?<![\d.,]){re.escape(figure)}(?!\d)", text) else [f"{page}: {figure}"]
+            )
+    assert wrong == []
 
 
 def test_the_documentation_names_no_place_of_one_machine() -> None:

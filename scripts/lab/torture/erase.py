@@ -19,7 +19,6 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 
@@ -33,9 +32,8 @@ from memory_server.sqlite import deleted_words, erasing  # noqa: E402
 from memory_server.sqlite.database import Database  # noqa: E402
 from memory_server.sqlite.deleted_words import COLUMNS, Removal  # noqa: E402
 from torture.histories import History  # noqa: E402
-
-SECTOR = 512
-"""Bytes that a disk writes whole or not at all."""
+from torture.ledger import clock  # noqa: E402
+from torture.recording import put, recorded  # noqa: E402
 
 MOMENTS = {
     "memories": "created_at",
@@ -48,16 +46,11 @@ MOMENTS = {
 tried: Counter[str] = Counter()
 """How many kills and power cuts there were."""
 
-Write = tuple[int, bytes]
 Found = list[str]
 
 
 def no_rest(_: float) -> None:
     """A thousand histories would take hours."""
-
-
-def clock() -> datetime:
-    return datetime.now(UTC)
 
 
 def history(folder: Path, seed: int, steps: tuple[int, int] = (5, 60)) -> History:
@@ -147,10 +140,8 @@ def kills(folder: Path, seed: int) -> Found:
             time.sleep(delay)
             process.send_signal(signal.SIGKILL)
             done = "done" in process.stdout.read()
-        hot = path.with_name("memory.db-journal").exists()
-        if (
-            not hot
-        ):  # SQLite's own commits may be under way; what the erasing itself leaves is whole without a journal
+        # SQLite's own commits may be under way; what the erasing itself leaves is whole without a journal.
+        if not path.with_name("memory.db-journal").exists():
             shutil.copy(path, alone)
             found += whole(made, alone, f"kill {seed} after {delay:.3f} s")
         delay += made.chance.uniform(0.005, 0.06)
@@ -181,47 +172,6 @@ def child(role: str, *arguments: object) -> Iterator["subprocess.Popen[str]"]:
 # Power cuts
 
 
-class RecordingFile(apsw.VFSFile):
-    """Notes what is written, takes its time, and fails at one of the writes where it is told to."""
-
-    writes: list[Write | None]
-    fail_at: int | None = None
-    pause: float = 0.0
-
-    def xWrite(self, data: bytes, offset: int) -> None:
-        if self.fail_at == len(self.writes):
-            raise apsw.FullError("no space left")
-        time.sleep(self.pause)
-        self.writes.append((offset, bytes(data)))
-        super().xWrite(data, offset)
-
-    def xSync(self, flags: int) -> None:
-        self.writes.append(None)
-        super().xSync(flags)
-
-
-@contextmanager
-def recorded(fail_at: int | None = None, pause: float = 0.0) -> Iterator[list[Write | None]]:
-    """What erasing writes to the main file, in order; None where it is flushed."""
-    writes: list[Write | None] = []
-
-    class Recording(erasing.FileSystem):
-        def xOpen(self, name: str | apsw.URIFilename | None, flags: list[int]) -> apsw.VFSFile:
-            if not flags[0] & apsw.SQLITE_OPEN_MAIN_DB:
-                return super().xOpen(name, flags)
-            file = RecordingFile("", name, flags)
-            file.writes, file.fail_at, file.pause = writes, fail_at, pause
-            self.database = file
-            return file
-
-    usual = erasing.FileSystem
-    erasing.FileSystem = Recording  # type: ignore[misc]
-    try:
-        yield writes
-    finally:
-        erasing.FileSystem = usual  # type: ignore[misc]
-
-
 def power_cuts(folder: Path, seed: int) -> Found:
     """Twenty disks as a power cut at a random moment of the erasing may leave them."""
     path, alone = folder / "memory.db", folder / "alone.db"
@@ -247,18 +197,6 @@ def power_cuts(folder: Path, seed: int) -> Found:
         tried["power cuts"] += 1
         found += whole(made, alone, f"cut {seed}.{number} after {last} writes")
     return found
-
-
-def put(image: bytearray, write: Write, chance: random.Random) -> None:
-    """Write it, or only some of its sectors."""
-    offset, data = write
-    torn = chance.random() < 0.3
-    place = 0
-    while place < len(data):
-        end = min(len(data), (offset + place) // SECTOR * SECTOR + SECTOR - offset)
-        if not torn or chance.random() < 0.5:
-            image[offset + place : offset + end] = data[place:end]
-        place = end
 
 
 # Other windows

@@ -14,6 +14,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from torture.book import Book, Step, becomes, differences
 from torture.cluster import Cluster
 from torture.launched import LOCKS, SLACK, Done, Program, begin, locked
 from torture.launcher import FIRED, NAME, Fault
@@ -28,21 +29,6 @@ FAULTS = {
 
 UNERASED = "Bytes of what was purged are left"
 """What a command says that could not overwrite them."""
-
-Book = dict[str, frozenset[State]]
-"""Of each word the states that it may have."""
-
-Change = Callable[[Book], Book]
-
-
-@dataclass(slots=True)
-class Step:
-    """A command, and what it makes of a book. `whole`: it does all or nothing. `after` looks at what it has made."""
-
-    arguments: list[str]
-    change: Change = lambda book: book
-    whole: bool = True
-    after: Callable[[], None] = lambda: None
 
 
 @dataclass(slots=True)
@@ -310,8 +296,7 @@ class Judged:
         self.faults += [f"{what} is damaged: {line}" for line in problems[:3]]
         if problems:
             return books
-        differences = [list(_differences(book, seen)) for book in books]
-        fewest = min(differences, key=len)
+        fewest = min((differences(book, seen) for book in books), key=len)
         self.faults += [f"{what}: {line}" for line in fewest[:4]]
         if path == self.db:
             for item in self.ledger.items:
@@ -333,19 +318,5 @@ class Judged:
                 self.faults.append(f"{path.name} holds {found}, which was purged")
 
 
-def _differences(book: Book, seen: dict[str, tuple[State, int]]) -> list[str]:
-    wrong = [
-        f"{word} is {seen.get(word, (GONE, 0))[0]}, not {' or '.join(sorted(states))}"
-        for word, states in book.items()
-        if seen.get(word, (GONE, 0))[0] not in states
-    ]
-    return [*wrong, *(f"{word} was never written" for word in seen if word not in book)]
-
-
 def _short(arguments: list[str]) -> str:
     return " ".join(Path(argument).name.split(" ")[0] for argument in arguments)
-
-
-def becomes(items: list[Item], state: State | None = None) -> Change:
-    """These have a state now: None is their text."""
-    return lambda book: {**book, **{item.word: frozenset({state or item.version}) for item in items}}

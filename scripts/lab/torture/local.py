@@ -17,7 +17,7 @@ from memory_server.mcp.toolsets import toolsets
 from memory_server.project import Project
 from memory_server.services.erasure import ErasureService
 from memory_server.settings import Settings
-from torture.erase import RecordingFile, put
+from torture.recording import RecordingFile, put
 from torture.wire import Answer
 
 
