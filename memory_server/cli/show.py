@@ -170,7 +170,7 @@ def _print_fact(item: ShownFact) -> None:
             ("expires", output.moment(fact.expires_at)),
         )
     else:
-        output.say("This key has no value any more.")
+        output.say("This key has no value now.")
     _section("History", map(_version, item.history))
 
 
@@ -180,7 +180,7 @@ def _print_trigger(item: ShownTrigger) -> None:
     _print_text(memory.prompt)
     output.fields(
         ("trigger", memory.trigger),
-        ("state", item.trigger.state + (f": {memory.error}" if memory.error else "")),
+        ("state", memory.status(timestamp(clock()))),
         ("woken", output.times(memory.fired_count) if memory.fired_count else "never"),
         ("cooldown", f"{memory.cooldown} minutes" if memory.cooldown else None),
         ("stored", output.moment(memory.created_at)),

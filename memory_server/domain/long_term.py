@@ -83,6 +83,12 @@ class LongTermMemory:
             return "quarantined"
         return "failing" if self.error else "ready"
 
+    def status(self, now: str) -> str:
+        """The state in words, with the reason: `failing: REASON`, `quarantined until MOMENT: REASON`."""
+        state = self.state(now)
+        until = f" until {self.quarantined_until}" if state == "quarantined" else ""
+        return f"{state}{until}: {self.error}" if self.error else state + until
+
 
 @dataclass(frozen=True, slots=True)
 class Wake:

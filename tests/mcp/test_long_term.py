@@ -193,7 +193,7 @@ async def test_one_trigger_that_fails_leaves_the_others_alone(client: Client, he
     assert "TypeError" in reason
     first = (await call(client, "list_long_term_memories", **here))["memories"][0]
     assert first["name"] == "fails"
-    assert first["state"].startswith("error: ")
+    assert first["state"].startswith("failing: ")
 
 
 async def test_participants_and_conversation_are_in_sight(client: Client, here: dict[str, str]) -> None:

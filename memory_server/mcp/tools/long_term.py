@@ -102,7 +102,7 @@ class DeletedLongTerm(Deletion):
 @dataclass(frozen=True, slots=True)
 class ListedLongTerm:
     memory: LongTermMemory
-    state: str
+    status: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,7 +156,7 @@ LISTED = Answer(
     "memory.name",
     field("memory.prompt", _shortest),
     field("memory.trigger", _short),
-    "state fired=memory.fired_count memory.fired_at?",
+    "state=status fired=memory.fired_count memory.fired_at?",
 )
 LISTED_ALL = Answer(ListedLongTerms, field("memories", LISTED), field("more?", usual=0), "degraded?")
 WOKEN = Answer(Woken, "name prompt why?")
@@ -272,7 +272,7 @@ class LongTermTools:
     ) -> Annotated[ListedLongTerms, LISTED_ALL]:
         """List long-term memories: name, prompt, trigger, state."""
         listed = self.long_term.select(conversation_id, caller, order or Order.NAME, offset or 0)
-        memories = [ListedLongTerm(memory, _state(memory, listed.now)) for memory in listed.memories]
+        memories = [ListedLongTerm(memory, memory.status(listed.now)) for memory in listed.memories]
         return ListedLongTerms(memories, listed.more, degraded(listed.degraded))
 
     def search_long_term_memories(
@@ -317,9 +317,3 @@ class LongTermTools:
 def _context(given: str | None, recent: list[GivenMessage] | None) -> str | None:
     """The context that the author gives, else the latest messages."""
     return given or snapshot(as_messages(recent or []))[-MAX_CONTEXT:] or None
-
-
-def _state(memory: LongTermMemory, now: str) -> str:
-    if memory.quarantined_until is not None and memory.quarantined_until > now:
-        return f"quarantined until {memory.quarantined_until}: {memory.error}"
-    return f"error: {memory.error}" if memory.error else "ready"
