@@ -182,7 +182,7 @@ def test_doctor_names_what_lies_beside_the_file_and_mends_what_needs_no_decision
     )
     assert report["rescued"] == (
         f"{name}.rescued-20260314T092653Z (1 day old), {name}.rescued-20260314T092653Z-2 (1 hour old). "
-        "May hold what was purged since. Delete it when you have all that you need of it."
+        "May hold what was purged since. Delete it when you need nothing more from it."
     )
     assert report["told"] == f"{open_one} can be read by others than its owner"
     assert run(path, "doctor", "--fix") == 0

@@ -272,7 +272,7 @@ async def test_servers_that_run_go_on_in_a_renamed_project(
     async with server(cwd=folder) as one, server("--project", "app", cwd=folder.parent) as named:
         await fill(one, "acme")
         assert command(folder, "rename", ".", "shop") == (
-            0, "app is called shop now. Its old name leads to it too.",
+            0, "app is now called shop. Its old name still leads to it.",
         )  # fmt: skip
         for client in (one, named):
             assert await seen(client) == all_of("acme", "shop")
@@ -292,9 +292,9 @@ async def test_servers_that_run_go_on_in_joined_projects(
         await fill(two, "other")
         code, said = command(acme, "join", str(other), "app")
         assert (code, said.splitlines()) == (0, [
-            "other/app is part of app now. Its name leads to app too.",
+            "Joined other/app into app. Its name now leads to app.",
                 "Moved: memories 1, facts 1, turns 1.",
-            "  current.task: both had a value. The newer one is current, the other is in its history.",
+            "  current.task: both had a value. The newer one is current; the older one is in its history.",
         ])  # fmt: skip
         assert await seen(one) == await seen(two)
         found = await seen(two)

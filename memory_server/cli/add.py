@@ -69,12 +69,11 @@ def _id(handle: Handle | None) -> MemoryId | None:
 
 def _tell(stored: Stored) -> None:
     memory = stored.memory
-    where = f" in {memory.project}" if memory.project else ""
     if stored.consolidated:
-        output.say(
-            f"m{memory.id} said so already{where}: both are one memory now. `memory-server undo` parts them."
-        )
+        where = f" ({memory.project})" if memory.project else ""
+        output.say(f"Merged into m{memory.id}{where}, which says the same. `memory-server undo` splits them.")
     else:
+        where = f" in {memory.project}" if memory.project else ""
         output.say(f"m{memory.id} stored{where}.")
     for similar in stored.similar:
         text = output.line_of(similar.memory.content)

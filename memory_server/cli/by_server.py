@@ -11,7 +11,7 @@ from memory_server.services.embedding_queue import EmbeddingQueue
 from memory_server.services.meaning import Meaning, Unanswered
 from memory_server.where import Where
 
-_NONE = Unanswered(Problem("no running server has embedded the question in time"))
+_NONE = Unanswered(Problem("no running server embedded the question in time"))
 
 
 def is_running(database: Where) -> bool:

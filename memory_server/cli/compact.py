@@ -11,11 +11,11 @@ from memory_server.settings import Settings
 @verb("compact", examples=("memory-server compact", "memory-server compact --dry-run"))
 @options.dry_run_option
 def compact_command(settings: Settings, dry_run: bool) -> None:
-    """Make the file smaller: give back the bytes in which nothing is kept.
+    """Make the file smaller: give unused bytes back to the disk.
 
-    What was purged is overwritten first. Assistants can go on; their writes wait meanwhile.
+    It overwrites what was purged first. Assistants can go on; their writes wait meanwhile.
     """
-    with file_database(settings, "PostgreSQL uses what is free again by itself (autovacuum).") as database:
+    with file_database(settings, "PostgreSQL reuses free space by itself (autovacuum).") as database:
         if dry_run:
             output.say(f"{settings.db}: {database.free():,} bytes are free. Nothing was changed.")
             return

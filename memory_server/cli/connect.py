@@ -36,15 +36,16 @@ def install_command(settings: Settings, client: str, only_print: bool) -> None:
     changes = files.entered(parts)
     for change in changes:
         if change.is_none:
-            print(f"{change.path}: is as it should be.")
+            print(f"{change.path}: needs no change.")
             continue
         has_backup = files.keep_backup(change, parts)
         change.write()
         print(
-            f"{change.path}: " + (f"changed; as it was: {change.backup.name}" if has_backup else "written.")
+            f"{change.path}: "
+            + (f"changed; the file from before: {change.backup.name}" if has_backup else "written.")
         )
     if all(change.is_none for change in changes):
-        print(f"{chosen.title} was connected already. Nothing was changed.")
+        print(f"{chosen.title} is already connected. Nothing was changed.")
     else:
         print(f"{chosen.title} is connected. {chosen.then}")
 
@@ -65,10 +66,11 @@ def uninstall_command(settings: Settings, client: str, only_print: bool) -> None
         restored = files.drop_backup(change)
         done = "removed, as before" if change.after is None else "taken out"
         print(
-            f"{change.path}: {done}" + ("." if restored else f"; {change.backup.name} is what it was before.")
+            f"{change.path}: {done}"
+            + ("." if restored else f"; {change.backup.name} is the file from before.")
         )
     if changes:
-        print(f"{chosen.title} is not connected any more. The memory stays in {settings.db}.")
+        print(f"{chosen.title} is now disconnected. The memory stays in {settings.db}.")
     else:
         print(f"{chosen.title} was not connected. Nothing was changed.")
 

@@ -47,8 +47,8 @@ class Place(click.ParamType[Where]):
 def copy_command(settings: Settings, source: Where, target: Where) -> None:  # noqa: ARG001 - every command gets them
     """Copy a whole memory as it is: a file to PostgreSQL, PostgreSQL to a file, or one tenant to another.
 
-    SOURCE may be in use: the copy is of one moment. TARGET must be a file that is not there yet, or an empty tenant. It
-    can be used when both are equal, row by row. What was broken off goes on when the command is repeated.
+    SOURCE may be in use: the copy is of one moment. TARGET must be a new file or an empty tenant. It
+    can be used once both are equal, row by row. An interrupted copy goes on when the command is repeated.
     """
     from memory_server.transfer import copying
 
@@ -66,5 +66,5 @@ def copy_command(settings: Settings, source: Where, target: Where) -> None:  # n
     finally:
         database.close()
     rows = sum(table.rows for table in done.tables)
-    again = " The copy that was broken off went on." if done.resumed else ""
+    again = " It went on with an interrupted copy." if done.resumed else ""
     output.say(f"{target}: {rows:,} rows of {source}, all equal.{again}")

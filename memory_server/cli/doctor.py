@@ -19,8 +19,8 @@ from memory_server.settings import Settings
 if TYPE_CHECKING:
     from memory_server.app import Services
 
-_TO_ERASE = "bytes of it are left; a server that runs overwrites them, and so does `memory-server compact`"
-_RESCUED = "May hold what was purged since. Delete it when you have all that you need of it."
+_TO_ERASE = "some bytes are left; a running server or `memory-server compact` overwrites them"
+_RESCUED = "May hold what was purged since. Delete it when you need nothing more from it."
 
 
 @verb(
@@ -29,8 +29,8 @@ _RESCUED = "May hold what was purged since. Delete it when you have all that you
 @click.option(
     "--fix",
     is_flag=True,
-    help="First let only you read the file, remove unfinished copies and SQL that is not ours, count anew what is "
-    "counted wrongly, and let clients start this program.",
+    help="First let only you read the file, remove unfinished copies and SQL that is not of this program, correct "
+    "wrong counts, and let clients start this program.",
 )
 @options.json_option
 def doctor_command(settings: Settings, fix: bool, as_json: bool) -> int:
@@ -38,7 +38,7 @@ def doctor_command(settings: Settings, fix: bool, as_json: bool) -> int:
     named = "db" in settings.model_fields_set  # a path that somebody names may be mistyped
     if not named and isinstance(settings.db, Path) and not settings.db.exists():
         answer = DoctorAnswer(
-            {"database": f"{settings.db} (the first assistant makes it)", "problems": "none"}, (), ()
+            {"database": f"{settings.db} (the first assistant creates it)", "problems": "none"}, (), ()
         )
     else:
         with opened(settings) as services:
@@ -81,7 +81,7 @@ def examined(services: "Services", fixed: tuple[str, ...] = ()) -> DoctorAnswer:
         "tools": ", ".join(tool.name for tool in listed.chosen(settings)),
         "clients": "; ".join(map(str, clients)) or "none found",
         "hooks": _hooks(hooks),
-        "deleted": _TO_ERASE if health.to_erase else "all of it is overwritten",
+        "deleted": _TO_ERASE if health.to_erase else "all overwritten",
         **({"clock": health.clock} if health.clock else {}),
         "copies": ", ".join(health.copies) or "none",
         **({"rescued": f"{', '.join(health.rescues)}. {_RESCUED}"} if health.rescues else {}),

@@ -29,8 +29,8 @@ if TYPE_CHECKING:
 @click.argument("id", type=HandleType())
 @click.option("--text", help="The new text. Without any option the editor is opened.")
 @click.option("--type", "type_", type=options.TYPE, help="What it is.")
-@click.option("--tag", "tags", multiple=True, help="The new tags, in place of those that it has.")
-@click.option("--no-tags", is_flag=True, help="Take all tags away.")
+@click.option("--tag", "tags", multiple=True, help="The new tags. They replace the old ones.")
+@click.option("--no-tags", is_flag=True, help="Remove all tags.")
 @click.option("--importance", type=options.Number(1, 10), help="1 to 10.")
 @click.option(
     "--project", help="Move it to this project; '' is none.", shell_complete=options.completed("projects")
@@ -58,7 +58,7 @@ def edit_command(
         if change == MemoryChange():
             change = _edited(services, memory)
         if change == MemoryChange():
-            output.say(f"{id} stays as it is.")
+            output.say(f"{id} is unchanged.")
             return
         updated = services.memories.update(memory, change, caller(settings))
     output.say(f"{id} changed. `memory-server undo` changes it back.")

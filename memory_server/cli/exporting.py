@@ -52,7 +52,9 @@ _SQLITE = (
 @click.option("--project", help="Only of this project.", shell_complete=options.completed("projects"))
 @click.option("--embeddings", is_flag=True, help="jsonl: with the vectors.")
 @click.option(
-    "--force", is_flag=True, help="Replace a file that is no earlier export. A SQLite file is never replaced."
+    "--force",
+    is_flag=True,
+    help="Replace the file even if it is not an earlier export. A SQLite file is never replaced.",
 )
 def export_command(
     settings: Settings, file: Path | None, form: str, project: str | None, embeddings: bool, force: bool
@@ -80,9 +82,7 @@ def _write_lines(file: Path | None, exported: Export, report: progress.Report, f
             print(own.line(record), file=out)
             counts[record.kind] += 1
             report(number, None)
-    return (
-        ", ".join(f"{KINDS[kind]} {counts[kind]:,}" for kind in KINDS if counts[kind]) or "nothing is in it"
-    )
+    return ", ".join(f"{KINDS[kind]} {counts[kind]:,}" for kind in KINDS if counts[kind]) or "it is empty"
 
 
 def _write_pages(folder: Path | None, exported: Export, report: progress.Report, force: bool) -> str:
@@ -104,7 +104,7 @@ def _write_pages(folder: Path | None, exported: Export, report: progress.Report,
         with _target(folder / name, force, _is_page) as out:
             out.write(text + _MARK)
         report(number, None)
-    return ", ".join(pages) or "nothing is in it"
+    return ", ".join(pages) or "it is empty"
 
 
 def _file_name(name: str, written: set[str]) -> str:
@@ -132,7 +132,7 @@ def _refuse(file: Path, force: bool, is_ours: Callable[[Path], bool]) -> None:
         return
     with file.open("rb") as reader:
         if reader.read(len(_SQLITE[0])).startswith(_SQLITE):
-            raise Invalid(f"{file} is a file of SQLite, so it was not replaced. Give another name.")
+            raise Invalid(f"{file} is a SQLite file, so it was not replaced. Give another name.")
     if not force and not is_ours(file):
         raise Invalid(
             f"{file} exists and is not an earlier export of memory-server, so it was not replaced. Give another name, "

@@ -53,7 +53,7 @@ def facts_command(
         return
     output.table(COLUMNS, result.facts)
     output.note(
-        None if result.facts else "There is no such fact.",
+        None if result.facts else "No facts found.",
         f"{result.more} more. --limit shows them." if result.more else None,
         degraded,
     )
@@ -74,13 +74,11 @@ def facts_command(
 @click.option(
     "--scope",
     type=SCOPES,
-    help="To read: default the first of session, project, shared, global that has the key. To write: default project.",
+    help="Default to read: the first of session, project, shared, global that has the key. Default to write: project.",
 )
-@click.option("--tag", "tags", multiple=True, help="A tag of the value that is written.")
-@click.option(
-    "--ttl", type=options.Number(1), metavar="SECONDS", help="Let the value that is written expire."
-)
-@click.option("--text", "as_text", is_flag=True, help="VALUE is a text, also where it is JSON.")
+@click.option("--tag", "tags", multiple=True, help="A tag of the new value.")
+@click.option("--ttl", type=options.Number(1), metavar="SECONDS", help="Let the new value expire.")
+@click.option("--text", "as_text", is_flag=True, help="Keep VALUE as text even if it is JSON.")
 @options.json_option
 def fact_command(
     settings: Settings,
@@ -94,7 +92,7 @@ def fact_command(
 ) -> None:
     """Print the value of KEY; with VALUE, write it. A VALUE that is JSON is kept as JSON, else as text.
 
-    `memory-server show f:KEY` shows what it was before.
+    `memory-server show f:KEY` shows its earlier values.
     """
     by, key = caller(settings), options.checked(Key, key, "key")
     if value is None:
@@ -119,7 +117,7 @@ def fact_command(
     fact = written.fact
     output.say(f"{key} written: {_place(fact)}, version {fact.version}.")
     if written.hidden_by is not None:
-        output.note(f"A read without a scope finds the value of the scope {written.hidden_by.value}.")
+        output.note(f"Without --scope, a read returns the value of the scope {written.hidden_by.value}.")
 
 
 def _read(settings: Settings, key: str, scope: Scope | None, as_json: bool, by: Caller) -> None:

@@ -40,11 +40,11 @@ if TYPE_CHECKING:
     ),
 )
 @click.argument("ids", nargs=-1, required=True, type=HandleType(), metavar="ID...")
-@click.option("--purge", is_flag=True, help="Erase for good, with history and edges; nothing undoes it.")
+@click.option("--purge", is_flag=True, help="Erase for good, with history and edges; it cannot be restored.")
 @options.dry_run_option
 @options.yes_option
 def forget_command(settings: Settings, ids: tuple[Handle, ...], purge: bool, dry_run: bool, yes: bool) -> int:
-    """Delete memories and other things; for 30 days `memory-server undo` brings them back."""
+    """Delete memories and other things; `memory-server undo` restores them for 30 days."""
     handles = list(dict.fromkeys(ids))
     by = caller(settings)
     with opened(settings) as services:
@@ -52,11 +52,11 @@ def forget_command(settings: Settings, ids: tuple[Handle, ...], purge: bool, dry
             _list(services, handles, by)
         if dry_run:
             output.say(
-                f"{'Erased for good' if purge else 'Deleted'} would be: {len(handles)}. Nothing was changed."
+                f"Would {'erase' if purge else 'delete'} {output.counted(len(handles), 'item')}. Nothing was changed."
             )
             return 0
         if purge:
-            output.confirm("Erase this for good? Nothing brings it back.", yes, "--yes")
+            output.confirm("Erase this for good? It cannot be restored.", yes, "--yes")
         with deadline.within(CALL):  # to purge and to overwrite
             return 0 if _forget_all(services, handles, purge, by) else 1
 
@@ -80,7 +80,7 @@ def _forget_all(services: "Services", handles: Sequence[Handle], purge: bool, by
                 f"{handle} {'deleted' if not purge else 'erased for good' if overwritten else 'purged'}."
             )
     if until is not None:
-        output.note(f"`memory-server undo` brings it back until {output.moment(until)}.")
+        output.note(f"`memory-server undo` restores it until {output.moment(until)}.")
     for path in elsewhere:
         output.note(f"This file may still hold it: {path}.")
     return overwritten and len(gone) == len(handles)
@@ -126,7 +126,7 @@ def _text(item: Shown) -> str:
         case Turn():
             return item.summary
         case ShownFact():
-            return output.shown_value(item.fact.value) if item.fact else "(no value any more)"
+            return output.shown_value(item.fact.value) if item.fact else "(no value now)"
         case ShownTrigger():
             return item.trigger.memory.prompt
         case ShortTermMemory():

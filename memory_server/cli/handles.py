@@ -37,7 +37,7 @@ class Handle:
             BadParameter: it names another thing.
         """
         if self.kind is not Kind.MEMORY:
-            raise click.BadParameter(f"{self} is no memory. Write its id, such as 12.")
+            raise click.BadParameter(f"{self} is not a memory. Write its id, such as 12.")
         return MemoryId(self.id)
 
 
@@ -61,7 +61,7 @@ class HandleType(click.ParamType[Handle]):
         if named := _NAMED.fullmatch(text):
             return _named(_KINDS[named[1]], named[2].strip())
         return self.fail(
-            f"{text!r} is no id. Write 12 or m12 for a memory, t7 for a turn, s3 for a short-term memory, "
+            f"{text!r} is not an id. Write 12 or m12 for a memory, t7 for a turn, s3 for a short-term memory, "
             "f:KEY for a fact, w:NAME for a long-term memory.",
             param,
             ctx,

@@ -31,7 +31,7 @@ def log(settings: Settings) -> None:
         text = "(deleted since)" if row.text is None and row.kind != "briefing" else row.text or ""
         _say(f"{row.at[:16]} {row.session[:8]:<8} {row.event:<16} {row.kind:<10} {row.tokens:>5} {text}")
     tokens = sum(row.tokens for row in texts)
-    print(f"{len(texts)} texts, {tokens:,} tokens." if texts else "Nothing was said yet.")
+    print(f"{len(texts)} texts, {tokens:,} tokens." if texts else "Hooks have said nothing yet.")
     for failure in journal.read(settings.db).failures[-SHOWN:]:
         _say(failure)
 
@@ -43,7 +43,7 @@ def captured(settings: Settings, session: str | None) -> None:
     for row in reversed(captures):
         _say(f"{row.at[:16]} {row.session[:8]:<8} {row.event:<10} {row.kind.value:<10} {row.text}")
     if not captures:
-        print("Nothing was kept without being asked.")
+        print("Hooks have captured nothing.")
 
 
 def forget(settings: Settings, session: str | None) -> bool:
@@ -55,7 +55,7 @@ def forget(settings: Settings, session: str | None) -> bool:
         overwritten = erased(services.erasure)
     print(f"{'Erased' if overwritten else 'Purged'}: {done.number}.")
     for path in done.elsewhere:
-        print(f"  {path} may hold some of it still.")
+        print(f"  {path} may still hold some of it.")
     return overwritten
 
 
@@ -72,7 +72,7 @@ def learnt(settings: Settings) -> None:
             f"q{question.id:<6} {question.asked_at[:10]}  {state:<10} {question.project:<16} {question.text}"
         )
     if not memories and not questions:
-        print("Nothing was learnt yet.")
+        print("Nothing learnt yet.")
 
 
 def unlearn(settings: Settings, what: str | None) -> bool:

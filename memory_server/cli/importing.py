@@ -32,7 +32,7 @@ TITLE = "a database of memory-server"
 )
 @click.option(
     "--project",
-    help="File all of it under this project.",
+    help="Put all of it into this project.",
     shell_complete=options.completed("projects"),
 )
 @options.dry_run_option
@@ -45,9 +45,9 @@ def import_command(
     dry_run: bool,
     as_json: bool,
 ) -> int:
-    """Take over the memories of other programs, account exports of Claude and ChatGPT, or an export of this program.
+    """Import the memories of other programs, account exports of Claude and ChatGPT, or an export of this program.
 
-    The source is only read. A second import of it adds nothing.
+    It only reads the source. Importing it again adds nothing.
     """
     from memory_server.cli import summary
     from memory_server.importing.formats import recognised
@@ -78,7 +78,7 @@ def import_command(
 @options.dry_run_option
 @options.json_option
 def merge_command(settings: Settings, file: Path, dry_run: bool, as_json: bool) -> int:
-    """Take over what is new in another database of memory-server. That is only read."""
+    """Add what is new in another database of memory-server, which it only reads."""
     from memory_server.cli import summary
 
     with tried(settings, dry_run) as services, progress.bar(file.name) as report:

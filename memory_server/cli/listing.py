@@ -31,7 +31,7 @@ COLUMNS: Columns[Memory] = (
 )
 @options.filter_options
 @options.limit_option(20)
-@click.option("--offset", type=options.Number(0), default=0, help="How many of the newest to leave out.")
+@click.option("--offset", type=options.Number(0), default=0, help="How many of the newest to skip.")
 @options.json_option
 def list_command(settings: Settings, limit: int, offset: int, as_json: bool, **filters: Any) -> None:
     """List memories, the newest first."""
@@ -43,4 +43,4 @@ def list_command(settings: Settings, limit: int, offset: int, as_json: bool, **f
         output.as_json(ListAnswer(memories, result.note, degraded))
         return
     output.table(COLUMNS, memories)
-    output.note(result.note or (None if memories else "There is no such memory."), degraded)
+    output.note(result.note or (None if memories else "No memories found."), degraded)

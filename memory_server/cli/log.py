@@ -31,7 +31,7 @@ COLUMNS: Columns[Change] = (
 @options.project_option
 @options.since_option
 @options.until_option
-@click.option("--by", metavar="CLIENT", help="Only of this client; `hand` is what was edited in the file.")
+@click.option("--by", metavar="CLIENT", help="Only by this client; `hand` is edits in the file.")
 @click.option("--undoable", is_flag=True, help="Only what `undo` can undo.")
 @options.limit_option(20)
 @options.json_option
@@ -55,4 +55,4 @@ def log_command(
         output.as_json(LogAnswer(result.changes, result.note, degraded))
         return
     output.table(COLUMNS, result.changes)
-    output.note(result.note or (None if result.changes else "Nothing happened."), degraded)
+    output.note(result.note or (None if result.changes else "No changes found."), degraded)

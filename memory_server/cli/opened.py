@@ -140,7 +140,7 @@ def file_of(settings: Settings, instead: str) -> Path:
     """
     if isinstance(settings.db, Path):
         return settings.db
-    raise Invalid(f"This command is about a file, and the memory is in {settings.db}. {instead}")
+    raise Invalid(f"This command needs a file, but the memory is in {settings.db}. {instead}")
 
 
 @contextmanager
@@ -163,7 +163,7 @@ def erased(erasure: "ErasureService", copied: str = "") -> bool:
     problem = erasure.erase_now()
     if problem is not None:
         complain(
-            f"Bytes of what was purged are left in the database{copied}: {problem.text} The next server that runs "
+            f"Purged bytes are left in the database{copied}: {problem.text} The next server "
             "overwrites them, and so does `memory-server compact`."
         )
     return problem is None

@@ -56,7 +56,7 @@ class Moment(click.ParamType[str]):
             return moment.timestamp(moment.parse(text, None).astimezone())
         except (ValueError, OverflowError):
             self.fail(
-                f"{text!r} is no date. Write 2026-03-14, '2026-03-14 09:26' or 7d (h, d, w, m, y {self._said}).",
+                f"{text!r} is not a date. Write 2026-03-14, '2026-03-14 09:26' or 7d (h, d, w, m, y {self._said}).",
                 param,
                 ctx,
             )
@@ -77,7 +77,7 @@ class Number(click.ParamType[int]):
         text = str(value).strip().replace(",", "")
         if text.isascii() and text.isdigit() and len(text) < 19 and self.least <= int(text) <= self.most:
             return int(text)
-        return self.fail(f"{str(value)!r} is no number from {self.least:,} to {self.most:,}.", param, ctx)
+        return self.fail(f"{str(value)!r} is not a number from {self.least:,} to {self.most:,}.", param, ctx)
 
 
 def completed(what: str) -> Callable[[click.Context, click.Parameter, str], list[Any]]:
@@ -101,11 +101,11 @@ class Word(click.Choice[str]):
 
 TYPE = Word([type_.value for type_ in MemoryType], case_sensitive=False)
 
-MEANING = "Ask by meaning also where no server runs: this loads the model, which takes a second."
+MEANING = "Ask by meaning even if no server runs: loading the model takes a second."
 
 project_option = click.option(
     "--project",
-    help="Only of this project: its name, folder or remote. '' is what belongs to no project.",
+    help="Only of this project: its name, folder or remote. '' is no project.",
     shell_complete=completed("projects"),
 )
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
@@ -118,7 +118,7 @@ since_option = click.option(
 until_option = click.option("--until", type=MOMENT, metavar="WHEN", help="Before this moment.")
 type_option = click.option("--type", "type_", type=TYPE, help="Only memories of this type.")
 tag_option = click.option(
-    "--tag", "tags", multiple=True, help="Only with this tag. Given several times: with any of them."
+    "--tag", "tags", multiple=True, help="Only with this tag; repeat it for any of several."
 )
 dry_run_option = click.option("--dry-run", is_flag=True, help="Show what would be done, and do nothing.")
 yes_option = click.option("--yes", "-y", is_flag=True, help="Do not ask.")

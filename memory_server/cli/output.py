@@ -81,7 +81,7 @@ def confirm(question: str, agreed: bool, flag: str) -> None:
     import click
 
     if not asks():
-        raise click.UsageError(f"Nobody can be asked here. To go on without a question, add {flag}.")
+        raise click.UsageError(f"There is no terminal to ask on. To go on without the question, add {flag}.")
     click.confirm(question, abort=True, err=True)
 
 
@@ -143,6 +143,11 @@ def fields(*pairs: tuple[str, object]) -> None:
             _console().print(line, soft_wrap=True)
         else:
             print(f"{padded}  {line_of(str(value))}")
+
+
+def counted(number: int, noun: str) -> str:
+    """`1 change`, `2 changes`."""
+    return f"{number:,} {noun}" + ("" if number == 1 else "s")
 
 
 def times(number: int) -> str:

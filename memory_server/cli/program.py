@@ -107,7 +107,7 @@ class Verb(click.Command):
                 for line in self.examples:
                     formatter.write(f"{'':>{formatter.current_indent}}{line}\n")
         formatter.write_paragraph()
-        formatter.write_text(f"Each setting of `{NAME} --help`, such as --db, can stand here too.")
+        formatter.write_text(f"Each setting of `{NAME} --help`, such as --db, works here too.")
 
 
 class Verbs(click.Group):

@@ -39,10 +39,10 @@ def list_command(settings: Settings, as_json: bool) -> None:
 @click.argument("old", shell_complete=options.completed("projects"))
 @click.argument("new")
 def rename_command(settings: Settings, old: str, new: str) -> None:
-    """Give the project OLD another name. The old one leads to it too."""
+    """Give the project OLD another name. The old one still leads to it."""
     with rows(settings) as services:
         name = services.projects.rename(old, new)
-    output.say(f"{name} is called {new.strip()} now. Its old name leads to it too.")
+    output.say(f"{name} is now called {new.strip()}. Its old name still leads to it.")
 
 
 @verb(
@@ -60,13 +60,13 @@ def join_command(settings: Settings, source: str, target: str, dry_run: bool) ->
     with _joining(settings, dry_run) as services:
         part, whole, moved = services.projects.join(source, target)
     if dry_run:
-        output.say(f"{part} would be part of {whole}. Moved would be: {_counts(moved)}. Nothing was changed.")
+        output.say(f"Would join {part} into {whole} and move: {_counts(moved)}. Nothing was changed.")
     else:
-        output.say(f"{part} is part of {whole} now. Its name leads to {whole} too.")
+        output.say(f"Joined {part} into {whole}. Its name now leads to {whole}.")
         output.say(f"Moved: {_counts(moved)}.")
     for key in moved.both:
         output.say(
-            f"{key}: both had a value. The newer one is current, the other is in its history.", indent=2
+            f"{key}: both had a value. The newer one is current; the older one is in its history.", indent=2
         )
 
 

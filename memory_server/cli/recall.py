@@ -29,7 +29,7 @@ KINDS = [kind.value for kind in Recallable if kind is not Recallable.WOKEN]
     type=options.Number(100, 8000),
     default=800,
     show_default=True,
-    help="How long the answer is at most.",
+    help="The most tokens of the answer.",
 )
 @click.option("--kind", "kinds", multiple=True, type=options.Word(KINDS), help="Only this kind.")
 @options.project_option

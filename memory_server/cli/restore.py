@@ -25,31 +25,33 @@ from memory_server.settings import Settings
 )
 @click.argument("file", type=click.Path(path_type=Path))
 @click.option(
-    "--force", is_flag=True, help="Also while an assistant has the database open: it goes on with the backup."
+    "--force",
+    is_flag=True,
+    help="Restore even if an assistant has the database open: it goes on with the backup.",
 )
 @options.dry_run_option
 @options.yes_option
 def restore_command(settings: Settings, file: Path, force: bool, dry_run: bool, yes: bool) -> None:
-    """Put the backup FILE in the place of the database. It is checked first; the old file is kept beside it."""
+    """Replace the database with the backup FILE, after checking it. The old file stays beside it."""
     named = file_of(settings, f"`memory-server copy {file} DATABASE` puts a file into an empty one.")
     target = named.resolve()  # what a link leads to, not the link
     backup = restoring.check(file, target)
     size = f"{file.stat().st_size:,} bytes, schema version {backup.version}, sound"
     if backup.foreign:
-        output.note(f"{file} holds SQL that is not of this program. It is not restored: {backup.foreign}.")
+        output.note(f"{file} holds SQL that is not of this program, which is not restored: {backup.foreign}.")
     if dry_run:
-        output.say(f"{file}: {size}. It would take the place of {settings.db}. Nothing was changed.")
+        output.say(f"{file}: {size}. Would replace {settings.db}. Nothing was changed.")
         return
     _refuse_held(named, force)
     output.note(f"{file}: {size}.")
     if named.exists():
-        output.confirm(f"Put it in the place of {settings.db}?", yes, "--yes")
+        output.confirm(f"Replace {settings.db} with it?", yes, "--yes")
     with progress.bar("restoring", PAGE) as report:
         done = restoring.restore(file, target, clock(), report)
-    output.say(f"{settings.db} is {file} now.")
+    output.say(f"Restored {settings.db} from {file}.")
     if done.kept is not None:
         output.say(
-            f"The database from before is {done.kept}. It is removed by the next purge or after 30 days, but stays "
+            f"The old database is {done.kept}. The next purge removes it, or the server does after 30 days; it stays "
             "if no other file has its content."
         )
 
@@ -61,9 +63,9 @@ def _refuse_held(path: Path, force: bool) -> None:
         numbers = ", ".join(map(str, processes))
         raise Conflict(
             f"{path} is open in another program (process {numbers}). Nothing was restored. "
-            "Close the assistants, or add --force: they go on with the backup then."
+            "Close the assistants, or add --force: they then go on with the backup."
         )
     if processes is None and not force:
         output.note(
-            "Whether an assistant has the file open cannot be told here. Close them before you go on."
+            "This system does not tell whether an assistant has the file open. Close assistants before you go on."
         )

@@ -52,7 +52,7 @@ def search_command(
     as_json: bool,
     **filters: Any,
 ) -> None:
-    """Find memories, best first: by words, and by meaning where a server of the file runs."""
+    """Find memories, best first: by words, and by meaning if a server of the file runs."""
     with search_of(settings, meaning) as (search, mode):
         result = search.search(
             " ".join(query),
@@ -67,7 +67,7 @@ def search_command(
         output.as_json(SearchAnswer(result.hits, result.embedder, result.note, degraded))
         return
     output.table(COLUMNS, result.hits)
-    output.note(result.note or (None if result.hits else "No memory was found."), degraded)
+    output.note(result.note or (None if result.hits else "No memories found."), degraded)
 
 
 def _mark(memory: Memory) -> str:

@@ -41,11 +41,11 @@ COLUMNS: Columns[CallLine] = (
     type=options.Number(1, 400),
     default=30,
     show_default=True,
-    help="With --calls: of the last so many days.",
+    help="With --calls: of this many days, up to now.",
 )
 @options.json_option
 def stats_command(settings: Settings, project: str | None, of_calls: bool, days: int, as_json: bool) -> None:
-    """Count memories by type and project; tell the size of the file and how far the embeddings are."""
+    """Count memories by type and project; show the size of the file and the progress of embeddings."""
     if of_calls and project is not None:
         raise click.UsageError("--calls counts the calls of all projects together: leave out --project.")
     if of_calls:

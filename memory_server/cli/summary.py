@@ -61,7 +61,7 @@ def answer(parts: list[tuple[str, str, Imported]], dry_run: bool) -> dict[str, o
 
 def told(path: str, form: str, done: Imported, dry_run: bool) -> str:
     """The same in lines."""
-    lines = [f"{path} ({form})" + (": nothing was written, this would be done" if dry_run else "")]
+    lines = [f"{path} ({form})" + (": would do this, nothing was written" if dry_run else "")]
     for kind in filter(done.counts.__contains__, KINDS):
         counts = done.counts[kind]
         numbers = ", ".join(
@@ -69,7 +69,7 @@ def told(path: str, form: str, done: Imported, dry_run: bool) -> str:
         )
         lines.append(f"  {KINDS[kind]}: {numbers}")
     if not done.counts:
-        lines.append("  nothing is in it")
+        lines.append("  it is empty")
     lines += _list("not taken over", [f"{refusal.where}: {refusal.why}" for refusal in done.refused])
     lines += _list("conflicts", list(done.conflicts))
     return "\n".join(map(visible, lines))

@@ -32,9 +32,9 @@ COLUMNS: Columns[StatedTrigger] = (
     type=options.Word([order.value for order in Order]),
     default="name",
     show_default=True,
-    help="What comes first.",
+    help="The order.",
 )
-@click.option("--offset", type=options.Number(0), default=0, help="How many of the first to leave out.")
+@click.option("--offset", type=options.Number(0), default=0, help="How many to skip.")
 @options.json_option
 def triggers_command(settings: Settings, order: str, offset: int, as_json: bool) -> None:
     """List the prompts of this project and of all projects, with the state of their triggers.
@@ -50,7 +50,7 @@ def triggers_command(settings: Settings, order: str, offset: int, as_json: bool)
         return
     output.table(COLUMNS, lines)
     output.note(
-        None if lines else "There is none.",
+        None if lines else "No triggers found.",
         f"{result.more} more: --offset {offset + len(lines)}." if result.more else None,
         *(f"w:{memory.name}: {memory.error}" for memory in result.memories if memory.error),
         degraded,

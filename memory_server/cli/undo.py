@@ -35,7 +35,7 @@ class ChangeIds(click.ParamType[tuple[ChangeId, ChangeId]]):
         first, last = map(read_id, ends.groups() if ends else (text, text))
         if first is None or last is None or first.origin is not last.origin or first.row > last.row:
             self.fail(
-                f"{text!r} is no change. `memory-server log` shows d12, c3 or h7; a range is c3..c7.",
+                f"{text!r} is not the number of a change. `memory-server log` shows them: d12; a range is c3..c7.",
                 param,
                 ctx,
             )
@@ -99,9 +99,7 @@ def undo_command(
             output.say("There is nothing to undo.")
             return
         if len(chosen) > MOST:
-            raise click.UsageError(
-                f"These are more than {MOST:,} changes. Begin with the latest: --last {MOST}."
-            )
+            raise click.UsageError(f"More than {MOST:,} changes match. Begin with the latest: --last {MOST}.")
         all_since = since is not None and last is None and until is None and by is None
         _undo(services, chosen, dry_run, yes or bool(changes), who, all_since)
 
@@ -116,11 +114,11 @@ def _undo(
 ) -> None:
     output.table(log.COLUMNS, changes)
     if dry_run:
-        output.note(f"Undone would be: {len(changes)}. Nothing was changed.")
+        output.note(f"Would undo {output.counted(len(changes), 'change')}. Nothing was changed.")
         return
     output.confirm("Undo this?", agreed, "--yes, or name the changes")
     done = services.changes.undo([change.id for change in changes if change.id is not None], who, all_since)
-    output.note(f"Undone: {len(done)}.")
+    output.note(f"Undid {output.counted(len(done), 'change')}.")
 
 
 def _within(services: "RowServices", first: ChangeId, last: ChangeId) -> list[ChangeId]:

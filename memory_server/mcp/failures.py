@@ -30,7 +30,7 @@ def mend(error: Exception, name: str) -> str | None:
 def may_not_write(name: str) -> str:
     return (
         f"`{name}` writes, and the user's token may only read. Nothing was changed. "
-        "Whoever runs the server can make one that may write: memory-server token add NAME --project PROJECT."
+        "Whoever runs the server can create one that may write: memory-server token add NAME --project PROJECT."
     )
 
 

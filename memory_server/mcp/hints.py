@@ -25,25 +25,25 @@ WORDS = {
     Mend.USE_ANOTHER_PORT: "The user can name another port with --http.",
     Mend.ADD_TOKEN: "The user can make one: memory-server token add NAME --project PROJECT.",
     Mend.SETTLE_DISPUTE: "If {old} is outdated: `graph_connect` with sourceId={new}, targetId={old}, "
-    "relation=supersedes. If both hold: `graph_connect` with sourceId={source}, targetId={target}, "
+    "relation=supersedes. If both are right: `graph_connect` with sourceId={source}, targetId={target}, "
     "relation=contradicts, end=true.",
     Mend.DELETE_DUPLICATE: "`memory_delete` with id={id}.",
     Mend.CLOSE_TASK: "If it is done: `delete_memory` with key={key}, scope={scope}. "
-    "If not: `write_memory` with key={key}, scope={scope} and how it stands.",
+    "If not: `write_memory` with key={key}, scope={scope} and its present state.",
     Mend.ANSWER_QUESTION: "If the user or the files answer it: `memory_store`. That takes it from the list.",
     Mend.MEND_TRIGGER: "Try it with `test_trigger`, then `update_long_term_memory` with name={name}, "
     "conversation_id={conversation}; or `delete_long_term_memory` with the same.",
     Mend.JOIN_PROJECTS: "The user can put both together: memory-server projects join FROM INTO.",
-    Mend.ALLOW_SECRETS: "To store it all the same, the user must start memory-server with --allow-secrets.",
+    Mend.ALLOW_SECRETS: "To store it anyway, the user must start memory-server with --allow-secrets.",
     Mend.CHECK_FILE: "The user can run `memory-server doctor`: it reports what is wrong.",
     Mend.USE_ANOTHER_FILE: "The user can start memory-server with --db and another path.",
     Mend.PUT_FILE_BACK: "Tell the user. To go on, the user must move the file back to {path}, or start memory-server "
     "with --db and the path of the file.",
     Mend.NAME_FORMAT: "The user can name the format with `memory-server import --from`.",
-    Mend.MERGE_FILE: "The user can take it over with `memory-server merge`.",
-    Mend.IMPORT_FILE: "The user can take over files of other programs with `memory-server import`.",
+    Mend.MERGE_FILE: "The user can add its content with `memory-server merge`.",
+    Mend.IMPORT_FILE: "The user can import files of other programs with `memory-server import`.",
     Mend.NAME_BACKUP: "The user can name a file that `memory-server backup` has written.",
-    Mend.FREE_IDS: "The user can keep what that row says, and then run in the sqlite3 program: "
+    Mend.FREE_IDS: "The user can note what that row says, then run in the sqlite3 program: "
     "DELETE FROM {table} WHERE id = {id}; DELETE FROM sqlite_sequence WHERE name = '{table}'",
     Mend.REMOVE_FOREIGN_SQL: "The user can remove it with `memory-server doctor --fix`.",
     Mend.RESTORE: "Tell the user: copy the file away, then restore a backup. Without one, the .recover command of the "
@@ -66,6 +66,6 @@ WORDS = {
     Mend.MEND_SOURCE: "The user can change that row in the source of the copy.",
     Mend.UPGRADE: "The user must upgrade memory-server, then restart it.",
     Mend.TRY_AGAIN: "Then call again.",
-    Mend.LOOK_FIRST: "Look whether it is there before you write it again.",
-    Mend.IMPORT_AGAIN: "The user can run the same command again: it takes over only what is not there yet.",
+    Mend.LOOK_FIRST: "Check whether it is stored before you write it again.",
+    Mend.IMPORT_AGAIN: "The user can run the same command again: it adds only what is missing.",
 }

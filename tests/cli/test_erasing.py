@@ -66,7 +66,7 @@ async def test_what_is_purged_is_gone_when_the_command_returns(
     terminal("backup", str(tmp_path / "backup.db"))
     assert traces(tmp_path) == []
     assert [row[-1] for row in terminal("list").rows] == [STAYS]
-    assert terminal("doctor", "--json").json["report"]["deleted"] == "all of it is overwritten"
+    assert terminal("doctor", "--json").json["report"]["deleted"] == "all overwritten"
     assert damage(server.db) == []
 
 

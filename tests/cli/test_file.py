@@ -123,7 +123,7 @@ async def test_restore_keeps_the_old_file_and_refuses_while_a_server_has_it(
         await call(client, "memory_stats")
         held = terminal("restore", str(copy), "--yes", code=1)
         assert "is open in another program" in held.err
-    assert "would take the place" in terminal("restore", str(copy), "--dry-run").out
+    assert "Would replace" in terminal("restore", str(copy), "--dry-run").out
     assert "--yes" in terminal("restore", str(copy), code=2).err
     assert sqlite(server.db, "SELECT count(*) FROM memories") == "4"
     terminal("restore", str(copy), "--yes")

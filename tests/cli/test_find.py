@@ -35,7 +35,7 @@ async def test_a_search_that_finds_nothing_says_so_and_succeeds(
 ) -> None:
     await fill(server, ledger)
     nothing = terminal("search", "xylophone")
-    assert (nothing.out, nothing.err) == ("", "No memory was found.\n")
+    assert (nothing.out, nothing.err) == ("", "No memories found.\n")
     assert terminal("search", "xylophone", "--json").json["results"] == []
 
 

@@ -153,16 +153,16 @@ def test_a_wrong_flag_names_the_nearest(terminal: Terminal) -> None:
 @pytest.mark.parametrize(
     ("line", "told"),
     [
-        ("show foo", "ID: 'foo' is no id. Write 12"),
+        ("show foo", "ID: 'foo' is not an id. Write 12"),
         ("list --type decisoin", "--type: 'decisoin' is unknown. Did you mean `decision`?"),
-        ("list --limit 0", "--limit: '0' is no number from 1 to 10,000."),
-        ("search x -n 99999999999", "--limit: '99999999999' is no number"),
-        ("list --offset -3", "--offset: '-3' is no number from 0"),
-        ("list --since yesterday", "--since: 'yesterday' is no date. Write 2026-03-14"),
+        ("list --limit 0", "--limit: '0' is not a number from 1 to 10,000."),
+        ("search x -n 99999999999", "--limit: '99999999999' is not a number"),
+        ("list --offset -3", "--offset: '-3' is not a number from 0"),
+        ("list --since yesterday", "--since: 'yesterday' is not a date. Write 2026-03-14"),
         ("stats --calls --project shop", "--calls counts the calls of all projects together"),
-        ("undo x9", "CHANGE: 'x9' is no change."),
+        ("undo x9", "CHANGE: 'x9' is not the number of a change."),
         ("fact", "KEY is missing."),
-        ("add x --importance 11", "--importance: '11' is no number from 1 to 10."),
+        ("add x --importance 11", "--importance: '11' is not a number from 1 to 10."),
         ("export --format xml", "--format: 'xml' is unknown. There are: jsonl, markdown."),
     ],
 )

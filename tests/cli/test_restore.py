@@ -210,7 +210,7 @@ def test_sql_of_a_backup_that_is_not_ours_is_told_and_not_restored(
 ) -> None:
     sqlite(backup, "CREATE TRIGGER evil AFTER INSERT ON memories BEGIN DELETE FROM memories; END")
     content = backup.read_bytes()
-    told = f"{backup} holds SQL that is not of this program. It is not restored: trigger evil on memories."
+    told = f"{backup} holds SQL that is not of this program, which is not restored: trigger evil on memories."
     assert told in terminal("restore", str(backup), "--dry-run").err
     assert told in terminal("restore", str(backup), "--yes").err
     assert backup.read_bytes() == content

@@ -116,14 +116,14 @@ async def test_the_editor_changes_a_memory(
     assert "m1 changed" in screen.ended()
     assert sqlite(server.db, "SELECT content FROM memories WHERE id = 1") == "The harbour opens at one"
     screen.run("edit", "1", before="EDITOR=true")
-    assert "m1 stays as it is" in screen.ended()
+    assert "m1 is unchanged" in screen.ended()
     screen.run("edit", "1", before="EDITOR=false")
     assert "memory-server: " in screen.ended(1)
     assert "no terminal for an editor" in terminal("edit", "1", code=2).err
     screen.run("undo")
     screen.shows("Undo this? [y/N]")
     screen.type("y", "Enter")
-    assert "Undone: 1." in screen.ended()
+    assert "Undid 1 change." in screen.ended()
     assert sqlite(server.db, "SELECT content FROM memories WHERE id = 1") == HARBOUR
 
 

@@ -87,7 +87,7 @@ def test_a_token_that_would_never_work_is_refused(terminal: Terminal) -> None:
     assert "1 to 100 characters" in terminal("token", "add", " ", "--all-projects", code=1).err
     assert "1 to 100 characters" in terminal("token", "add", "x" * 101, "--all-projects", code=1).err
     assert "`*` is not a project" in terminal("token", "add", "ada", "--project", "*", code=1).err
-    assert "is no date" in terminal("token", "add", "ada", "--expires", "soon", code=2).err
+    assert "is not a date" in terminal("token", "add", "ada", "--expires", "soon", code=2).err
     assert terminal("token", "list").out == ""
 
 

@@ -23,7 +23,7 @@ def test_add_stores_as_the_tool_does(terminal: Terminal, sqlite: Sqlite) -> None
         )
         == f'{HARBOUR}|learning|ledger|["sea"]|7|terminal'
     )
-    assert "m1 said so already" in terminal("add", "The harbour opens at noon.", "--type", "learning").out
+    assert "Merged into m1" in terminal("add", "The harbour opens at noon.", "--type", "learning").out
     assert terminal("add", "-", "--project", "", given="of\nthe user\n").out == "m2 stored.\n"
     assert (
         sqlite(terminal.servers.db, "SELECT content, project FROM memories WHERE id = 2") == "of\nthe user|"
@@ -41,7 +41,7 @@ def test_add_stores_as_the_tool_does(terminal: Terminal, sqlite: Sqlite) -> None
         ((" ",), "no visible character"),
         (("x", "--importance", "11"), "importance"),
         (("x", "--type", "idea"), "idea"),
-        (("x", "--supersedes", "t1"), "t1 is no memory"),
+        (("x", "--supersedes", "t1"), "t1 is not a memory"),
         (("x", "--tag", "t" * 51), "tag"),
     ],
 )
@@ -73,7 +73,7 @@ async def test_what_is_forgotten_comes_back(server: Servers, terminal: Terminal,
     assert {each["handle"] for each in changes} == {"f:project/current.task", "w:zoo", "s1", "t1", "m1"}
     assert {each["by"] for each in changes[:5]} == {"terminal"}
     undone = terminal("undo", "--last", "5", "--yes")
-    assert undone.err == "Undone: 5.\n"
+    assert undone.err == "Undid 5 changes.\n"
     assert HARBOUR in contents(terminal)
     terminal("show", *things)
     assert [edge["relation"] for edge in terminal("show", "1", "--json").json["things"][0]["edges"]] == [
@@ -127,7 +127,7 @@ async def test_edits_and_merges_of_an_assistant_are_undone(
         later = terminal("undo", "c1", code=1).err
         assert "c3" in later
         assert "c3..c7" in later
-        assert "is no change" in terminal("undo", "x1", code=2).err
+        assert "is not the number of a change" in terminal("undo", "x1", code=2).err
         dry = terminal("undo", "c1..c4", "h3", "--dry-run")
         assert [row[0] for row in dry.rows] == ["c4", "h3", "c3", "c2", "c1"]
         terminal("undo", "c1..c4", "h3")
@@ -157,7 +157,7 @@ async def test_all_or_none_is_undone(server: Servers, terminal: Terminal, ledger
     terminal("forget", "1", "2")
     assert terminal("undo", "d1", "d7", code=1).err.startswith("memory-server: There is no change d7")
     assert len(contents(terminal)) == 1
-    assert "Nobody can be asked" in terminal("undo", code=2).err
+    assert "There is no terminal to ask on" in terminal("undo", code=2).err
     terminal("undo", "--yes")
     assert ORCHID in contents(terminal)
     assert HARBOUR not in contents(terminal)
@@ -171,7 +171,7 @@ async def test_a_project_that_was_renamed_since_is_found_again(
 ) -> None:
     await fill(server, ledger)
     terminal("edit", "3", "--project", "ledger")
-    assert "Moved would be: memories" in terminal("projects", "join", "shop", "ledger", "--dry-run").out
+    assert "and move: memories" in terminal("projects", "join", "shop", "ledger", "--dry-run").out
     terminal("projects", "rename", "shop", "store")
     terminal("undo", "c1")
     assert sqlite(server.db, "SELECT project FROM memories WHERE id = 3") == "store"
@@ -199,7 +199,7 @@ def test_undoing_all_since_a_moment_gives_the_text_that_was_stored_and_not_the_e
     for action in (("fact", "port", "5433"), ("forget", "f:port"), ("fact", "port", "5434")):
         terminal(*action)
     assert "`port` was written again after h2" in terminal("undo", "h2", code=1).err
-    assert terminal("undo", "--since", "1d", "--yes").err == "Undone: 3.\n"
+    assert terminal("undo", "--since", "1d", "--yes").err == "Undid 3 changes.\n"
     assert contents(terminal) == [HARBOUR]
     assert terminal("fact", "port").out == "5433\n"
     assert terminal("undo", "--since", "1d", "--yes", "--by", "nobody").out == "There is nothing to undo.\n"

@@ -68,9 +68,7 @@ def test_a_merge_or_an_import_that_fills_the_disk_says_what_stays_and_goes_on(
     stopped = run(target, command, given)
     assert (stopped.code, stopped.err.count("\n")) == (1, 1), stopped
     assert_part(stopped.err, counted(target))
-    assert stopped.err.endswith(
-        "Then run the same command again: it takes over only what is not there yet.\n"
-    )
+    assert stopped.err.endswith("Then run the same command again: it adds only what is missing.\n")
     moved = tmp_path / "memory.db"
     moved.write_bytes(target.read_bytes())
     rows = counted(moved)

@@ -234,7 +234,7 @@ def test_what_the_user_changed_since_stays(hooks: Hooks, home: Path) -> None:
     assert json.loads(path.read_text()) == json.loads(
         FILES[".claude/settings.json"].replace("opus", "sonnet")
     )
-    assert "settings.json.before-memory-server is what it was before" in said
+    assert "settings.json.before-memory-server is the file from before" in said
     assert not (home / ".claude.json.before-memory-server").exists()
 
 
@@ -421,7 +421,7 @@ async def test_doctor_tells_which_clients_are_connected_and_mends_those_whose_pr
         path.write_text(path.read_text().replace(sys.executable, "/gone/memory-server"))
     before = content(home)
     done = hooks.run(*doctor, "--db", hooks.given, env=env_of(home))
-    assert "  Claude Code starts /gone/memory-server, which is not there" in done.stdout
+    assert "  Claude Code starts /gone/memory-server, which does not exist" in done.stdout
     assert content(home) == before
     cached = home / ".cache/uv/x1/bin/memory-server"
     cached.parent.mkdir(parents=True)

@@ -456,7 +456,7 @@ async def test_a_secret_is_refused_wherever_it_hides(client: Client, key: str) -
     assert await refusal(client, "write_memory", key=key, value={"a": [f"x\n{token}"]}) == (
         "This seems to contain a GitHub token, and every assistant can read a memory. Nothing was stored. "
         "Leave the secret out and say where it is kept. "
-        "To store it all the same, the user must start memory-server with --allow-secrets."
+        "To store it anyway, the user must start memory-server with --allow-secrets."
     )
     assert await value_of(client, key) == "no value"
 

@@ -601,7 +601,7 @@ async def test_text_and_numbers_beyond_all_measure_are_refused_and_not_a_crash(c
         "metadata"
     )
     assert (await refusal(client, "memory_store", **NOTE, tags='["a\\ud800"]')).startswith(
-        "tags: is no JSON list"
+        "tags: is not a JSON list"
     )
 
 

@@ -98,7 +98,7 @@ async def test_what_is_stored_cannot_leave_its_frame(shop: Client, name: str) ->
 async def test_review_is_a_numbered_work_list_with_the_calls_that_mend(
     shop: Client, server: Servers, sqlite: Sqlite
 ) -> None:
-    assert "Nothing is to be tidied in the memory of project shop." in await said(shop, "review")
+    assert "The memory of project shop needs no tidying." in await said(shop, "review")
     for content, type in (
         ("The till is blue", "decision"),
         ("The till is green", "decision"),
@@ -135,7 +135,7 @@ async def test_each_call_of_the_work_list_takes_its_line_away(
     await call(shop, "memory_delete", id=4)
     await call(shop, "delete_memory", key="current.task", scope="project")
     await call(shop, "delete_long_term_memory", name="till", conversation_id="project:shop")
-    assert "Nothing is to be tidied" in await said(shop, "review")
+    assert "needs no tidying" in await said(shop, "review")
 
 
 async def test_review_takes_the_project_and_the_conversation_that_are_named(shop: Client) -> None:

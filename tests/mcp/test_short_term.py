@@ -548,7 +548,7 @@ async def test_a_conversation_without_memories_tells_where_there_are_some(
     await call(client, "add_short_term_memory", messages=said, conversation_id=project)
     nowhere = {"conversation_id": f"not {project}"[:200]}
     found = await call(client, "search_short_term_memories", recentMessages=said, **nowhere)
-    assert found["note"].startswith("This conversation has none. There are some in: `")
+    assert found["note"].startswith("This conversation has none. These have some: `")
     for dry_run in (True, False):
         gone = await call(client, "delete_short_term_memories", pattern="alpha", dry_run=dry_run, **nowhere)
         assert gone["note"] == found["note"]

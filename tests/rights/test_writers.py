@@ -157,7 +157,7 @@ def refused(answer: dict[str, Any]) -> bool:
         answer["deleted"]
         and "undo_until" in answer
         and "purged" not in answer
-        and answer["note"].startswith("Not erased, only deleted")
+        and answer["note"].startswith("Deleted, not erased")
     )
 
 

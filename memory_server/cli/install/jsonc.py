@@ -31,7 +31,7 @@ def parse(text: str) -> Any:
     """The value of a text; {} where it is blank.
 
     Raises:
-        ValueError: it is no JSON, with or without comments.
+        ValueError: it is not JSON, with or without comments.
     """
     return _read(text).value if text.strip("\ufeff \t\r\n") else {}
 
@@ -51,7 +51,7 @@ def put(text: str, path: Sequence[str], value: Any) -> str:
     node = _read(text)
     for depth, name in enumerate(path):
         if not isinstance(node.value, dict):
-            raise ValueError(f"{'.'.join(path[:depth]) or 'the file'} is no object")
+            raise ValueError(f"{'.'.join(path[:depth]) or 'the file'} is not an object")
         if name not in node.members:
             for missing in reversed(path[depth + 1 :]):
                 value = {missing: value}
@@ -66,7 +66,7 @@ def append(text: str, path: Sequence[str], value: Any) -> str:
     if items is None:
         return put(text, path, [value])
     if not isinstance(items, list):
-        raise ValueError(f"{'.'.join(path)} is no list")
+        raise ValueError(f"{'.'.join(path)} is not a list")
     return _inserted(text, _at(text, path), "", value, len(path) + 1)
 
 
@@ -173,7 +173,7 @@ class _Reader:
         self.place = blank.end() if blank else self.place
 
     def wrong(self) -> ValueError:
-        return ValueError(f"line {self.text.count(chr(10), 0, self.place) + 1} is no JSON")
+        return ValueError(f"line {self.text.count(chr(10), 0, self.place) + 1} is not JSON")
 
     def token(self) -> str:
         self.blank()

@@ -119,7 +119,7 @@ class OwnFile:
 
     def put(self, text: str) -> str:
         if text and not self.ours(text):
-            raise Conflict(f"{self.path} is there and is not of memory-server. Move it away, then try again.")
+            raise Conflict(f"{self.path} exists and is not from memory-server. Move it away, then try again.")
         return self.content
 
     def taken(self, text: str) -> str:

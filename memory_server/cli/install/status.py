@@ -67,7 +67,7 @@ def _problem(client: Client, words: list[str]) -> str | None:
     if not program.is_absolute():
         return None
     if not program.exists():
-        return f"{client.title} starts {program}, which is not there"
+        return f"{client.title} starts {program}, which does not exist"
     removed = will_be_removed(program.parent.parent)
     return f"{client.title} starts {program}, which will be removed" if removed else None
 

@@ -194,7 +194,7 @@ def _split(name: str, value: str, items: Mapping[str, Any], notes: list[str]) ->
     if _QUOTED.fullmatch(value.strip()):
         return re.findall(r"'([^']*)'", value)
     if value.strip().startswith("["):
-        raise UnclearError('is no JSON list: write it as ["a", "b"]')
+        raise UnclearError('is not a JSON list: write it as ["a", "b"]')
     parts = [part.strip() for part in _BETWEEN_TEXTS.split(value) if part.strip()]
     if len(parts) > 1 and "enum" not in items:
         notes.append(f"{name}: the text was read as {len(parts)}: {' | '.join(parts)}.")

@@ -105,7 +105,7 @@ class Guard:
         """Why a request is not let through; None where it is."""
         if self._traffic.closing:
             return refused(
-                503, "closing", "The server ends.", {"Retry-After": str(AGAIN), "Connection": "close"}
+                503, "closing", "The server is stopping.", {"Retry-After": str(AGAIN), "Connection": "close"}
             )
         token = bearer(scope)
         try:

@@ -177,7 +177,7 @@ def _asked(address: str) -> dict[str, Any]:
         Unavailable: there is none now.
     """
     if not address.startswith(("https://", "http://")):
-        raise Unavailable(f"{address[:200]!r} is no address of keys.")
+        raise Unavailable(f"{address[:200]!r} is not an address of keys.")
     try:
         asking = Request(address, headers={"Accept": "application/json"})  # noqa: S310 - checked above
         with build_opener(_Unmoved).open(asking, timeout=max(0.01, deadline.left(PATIENCE))) as answer:

@@ -61,8 +61,8 @@ DELETION = (
 """`undo_until`: it can be restored until then; `purged`: it was erased for good; `note`: why not, or not everywhere."""
 
 NOT_ERASED = (
-    "Not erased, only deleted: somebody else has written it, or a part of it. Who alone has written it can erase it, and "
-    "the owner of the memory. Tell the user."
+    "Deleted, not erased: somebody else wrote it, or a part of it. Only its sole writer and the owner of the memory can "
+    "erase it. Tell the user."
 )
 """The note for what was to be erased and is not the person's alone."""
 
@@ -103,4 +103,4 @@ def elsewhere(conversations: Sequence[tuple[str, int]]) -> str | None:
     if not conversations:
         return None
     named = ", ".join(f"`{name}` ({number:,})" for name, number in conversations)
-    return f"This conversation has none. There are some in: {named}."
+    return f"This conversation has none. These have some: {named}."

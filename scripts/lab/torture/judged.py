@@ -27,7 +27,7 @@ FAULTS = {
 }  # fmt: skip
 """How often each fault comes. `disk`: the small disk is nearly full. `lock`: the stock program holds one."""
 
-UNERASED = "Bytes of what was purged are left"
+UNERASED = "Purged bytes are left"
 """What a command says that could not overwrite them."""
 
 
