@@ -93,7 +93,11 @@ class TurnService:
             where, here = lookup(tx), projects.known(tx, caller)
             search = KindSearch(Embedded.TURNS, load, Filter(project=where.only), limit, mode, where.first)
             hits = retrieval.rank(tx, text, search, by_meaning)[:limit]
-            named = tx.facts.mentioned(homes(None, here), parsed.terms, MENTIONED) if parsed.terms else []
+            named = (
+                tx.word_hits.mentioned_facts(homes(None, here), parsed.terms, MENTIONED)
+                if parsed.terms
+                else []
+            )
             problems = retrieval.without_meaning(tx, [Embedded.TURNS], meaning)
             scored_turns = [(hit.item.thing, hit.probability) for hit in hits]
             return Recalled(scored_turns, named, (*problems, *tx.skipped), where.note)

@@ -1,9 +1,11 @@
 """Turns the filter of a search into SQL clauses on the table of its kind."""
 
-from memory_server.domain.fact import FactFilter
+from itertools import chain, combinations
+
+from memory_server.domain.fact import FactFilter, Home, Scope
 from memory_server.domain.memory import Filter
 from memory_server.domain.short_term import SaidFilter
-from memory_server.sqlite import facts, memories, short_term
+from memory_server.sqlite import memories, short_term
 from memory_server.sqlite.tx import Value
 from memory_server.storage.vectors import TextFilter
 
@@ -12,7 +14,7 @@ def conditions(filter: TextFilter, now: str) -> tuple[list[str], list[Value]]:
     """Return the clauses of a filter on the table of its kind AS m, beside their values."""
     match filter:
         case FactFilter():
-            return facts.conditions(filter, now)
+            return _facts(filter, now)
         case SaidFilter():
             return short_term.conditions(filter)
         case Filter():
@@ -38,3 +40,40 @@ def bit_rows(space_id: int, filter: Filter) -> tuple[list[str], list[Value]]:
         clauses.append(f"b.memory_id IN (SELECT m.id FROM memories AS m WHERE {' AND '.join(other_clauses)})")
         values += other_values
     return clauses, values
+
+
+def _facts(filter: FactFilter, now: str) -> tuple[list[str], list[Value]]:
+    """Return clauses on `facts AS m` and their values; what has expired never passes."""
+    clauses: list[str] = ["(m.expires_at IS NULL OR m.expires_at > ?)"]
+    values: list[Value] = [now]
+    if filter.homes is not None:
+        # The + keeps SQLite from reading all facts of these scopes where few are asked for.
+        clauses.append(" OR ".join("(+m.scope = ? AND +m.owner = ?)" for _ in filter.homes).join("()"))
+        values += chain.from_iterable((home.scope.value, home.owner) for home in filter.homes)
+        pairs = list(combinations(filter.homes, 2))
+        if pairs:
+            clauses.append(f"m.id NOT IN ({' UNION ALL '.join(_hidden(narrow) for narrow, _ in pairs)})")
+            for narrow, wide in pairs:
+                values += [narrow.scope.value, narrow.owner, wide.scope.value, wide.owner, now]
+    for sign, moment in ((">=", filter.since), ("<", filter.until)):
+        if moment is not None:
+            clauses.append(f"julianday(m.updated_at) {sign} julianday(?)")
+            values.append(moment)
+    return clauses, values
+
+
+def _hidden(narrow: Home) -> str:
+    """Return a statement for the facts of a wide scope that a narrow one hides, because their key has a value there.
+
+    Its values: scope and owner of the narrow one, scope and owner of the wide one, now.
+    The keys of the scope that probably has fewer are looked up in the other: a session has few, a project has many.
+    """
+    tables = ["facts AS narrow", "facts AS wide"]
+    if narrow.scope is not Scope.SESSION:
+        tables.reverse()
+    return f"""
+        SELECT wide.id
+        FROM {" CROSS JOIN ".join(tables)}
+        WHERE narrow.scope = ? AND narrow.owner = ? AND wide.scope = ? AND wide.owner = ? AND wide.key = narrow.key
+            AND (narrow.expires_at IS NULL OR narrow.expires_at > ?)
+    """

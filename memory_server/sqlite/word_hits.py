@@ -5,10 +5,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from memory_server.domain import parts
-from memory_server.domain.fact import FactFilter, Home
-from memory_server.sqlite import facts
+from memory_server.domain.fact import Fact, FactFilter, Home
+from memory_server.sqlite import filters
 from memory_server.sqlite.tx import Tx
-from memory_server.sqlite.words import quoted
+from memory_server.sqlite.words import any_of, quoted
+from memory_server.storage import fact_rows
+from memory_server.storage.tables.facts import ALIVE, within
 from memory_server.storage.words import MOST_ROWS, WRITTEN_AT, Index
 
 
@@ -66,7 +68,7 @@ class WordHits:
         return {id for (id,) in rows}
 
     def own_facts(self, ids: Sequence[int], homes: Sequence[Home]) -> set[int]:
-        clauses, values = facts.conditions(FactFilter(tuple(homes), None, None), self.tx.now)
+        clauses, values = filters.conditions(FactFilter(tuple(homes), None, None), self.tx.now)
         rows = self.tx.rows(
             f"""
             SELECT m.id
@@ -76,3 +78,20 @@ class WordHits:
             (json.dumps(list(ids)), *values),
         )
         return {id for (id,) in rows}
+
+    def mentioned_facts(self, homes: Sequence[Home], terms: Sequence[str], limit: int) -> list[Fact]:
+        where, values = within(homes)
+        rows = self.tx.rows(
+            f"""
+            SELECT {fact_rows.FACT}
+            FROM facts
+            JOIN (
+                SELECT rowid AS fact_id, bm25(fact_words) AS rank FROM fact_words WHERE fact_words MATCH :terms
+            ) ON fact_id = id
+            WHERE {where} AND {ALIVE}
+            ORDER BY rank, id DESC
+            LIMIT :limit
+            """,
+            {**values, "terms": any_of(terms), "now": self.tx.now, "limit": limit},
+        )
+        return [fact_rows.fact(row) for row in rows]

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
         WritableExchangedVectors,
         WritableWholeRows,
     )
-    from memory_server.storage.facts import Facts, LeadingFacts, WritableFacts
+    from memory_server.storage.facts import LeadingFacts
     from memory_server.storage.health import Health
     from memory_server.storage.history import (
         Log,
@@ -50,6 +50,7 @@ if TYPE_CHECKING:
     from memory_server.storage.tables.edges import Edges, WritableEdges
     from memory_server.storage.tables.erasures import Erasures, WritableErasures
     from memory_server.storage.tables.fact_history import FactHistory
+    from memory_server.storage.tables.facts import Facts, WritableFacts
     from memory_server.storage.tables.hook_captures import HookCaptures, WritableHookCaptures
     from memory_server.storage.tables.hook_injections import HookInjections, WritableHookInjections
     from memory_server.storage.tables.job_problems import JobProblems, WritableJobProblems

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from enum import StrEnum
 from typing import Protocol
 
-from memory_server.domain.fact import Home
+from memory_server.domain.fact import Fact, Home
 
 MOST_ROWS = 2_000
 """Rows of one term that are read, the newest: 1 ms. A word that more texts hold decides little."""
@@ -54,6 +54,10 @@ class WordHits(Protocol):
 
     def own_facts(self, ids: Sequence[int], homes: Sequence[Home]) -> set[int]:
         """Return the facts of these that are in these scopes and not hidden by one of a narrower scope."""
+        ...
+
+    def mentioned_facts(self, homes: Sequence[Home], terms: Sequence[str], limit: int) -> list[Fact]:
+        """Return the facts of these scopes whose key or value holds any of these terms, best first."""
         ...
 
 

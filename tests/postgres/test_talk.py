@@ -92,7 +92,9 @@ def test_facts_are_named_in_the_same_order_as_in_a_file_of_sqlite(database: Data
                 ["src/app", "harbour", "v3.1"],
                 ["none", "?"],
             ]
-            found.append([[fact.key for fact in tx.facts.mentioned([place], each, 20)] for each in asked])
+            found.append(
+                [[fact.key for fact in tx.word_hits.mentioned_facts([place], each, 20)] for each in asked]
+            )
     assert found[0] == found[1]
     assert [len(keys) for keys in found[0]] == [20, 20, 20, 20, 0]
     file.close()

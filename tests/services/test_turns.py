@@ -12,14 +12,12 @@ from memory_server.domain.memory import Filter
 from memory_server.domain.turn import TurnDraft
 from memory_server.embedding import Embedder
 from memory_server.errors import Hint, Invalid, MemoryServerError, Mend, Problem
-from memory_server.postgres import facts as postgres_facts
 from memory_server.project import Project
 from memory_server.services.embedding_queue import EmbeddingQueue
 from memory_server.services.facts import FactService
 from memory_server.services.turns import MENTIONED, Recalled, TurnService
-from memory_server.sqlite import facts as sqlite_facts
 from memory_server.sqlite.database import Database
-from memory_server.storage.facts import Facts
+from memory_server.storage.tables.facts import WritableFacts
 from tests.conftest import Clock
 
 CLAUDE = Caller("Claude", "s1", Project("/srv/shop", "shop"))
@@ -78,10 +76,10 @@ def test_a_failure_half_way_leaves_neither_turn_nor_facts(
     conversation: TurnService, database: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     register(conversation, "before", first=1)
-    calls: list[Facts] = []
+    calls: list[WritableFacts] = []
 
     def failing_at_the_second(insert: Callable[..., Fact]) -> Callable[..., Fact]:
-        def fails_at_the_second(facts: Facts, *arguments: Any) -> Fact:
+        def fails_at_the_second(facts: WritableFacts, *arguments: Any) -> Fact:
             calls.append(facts)
             if len(calls) == 2:
                 raise MemoryServerError("the disk is full")
@@ -89,8 +87,7 @@ def test_a_failure_half_way_leaves_neither_turn_nor_facts(
 
         return fails_at_the_second
 
-    for tables in (sqlite_facts, postgres_facts):
-        monkeypatch.setattr(tables.Facts, "insert", failing_at_the_second(tables.Facts.insert))
+    monkeypatch.setattr(WritableFacts, "insert", failing_at_the_second(WritableFacts.insert))
     with pytest.raises(MemoryServerError):
         register(conversation, "after", second=2, third=3)
     assert counts(database) == (1, 1, 1)

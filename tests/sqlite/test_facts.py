@@ -34,7 +34,7 @@ def write(tx: Transaction, key: str, value: Any, home: Home = GLOBAL) -> int:
 
 
 def found(tx: Transaction, question: str) -> list[str]:
-    return [fact.key for fact in tx.facts.mentioned([GLOBAL], parse(question).terms, 10)]
+    return [fact.key for fact in tx.word_hits.mentioned_facts([GLOBAL], parse(question).terms, 10)]
 
 
 def past(tx: Transaction, key: str = KEY) -> list[tuple[int, str, Any, str | None]]:

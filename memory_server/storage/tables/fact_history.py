@@ -20,11 +20,6 @@ class FactHistory:
 
     tx: Statements
 
-    def last_version(self, home: Home, key: str) -> int:
-        """Return the highest version that the key has ever had, deletions counted; 0 for a new key."""
-        version = self.tx.value(f"SELECT max(version) FROM fact_history WHERE {_OF_KEY}", _key(home, key))
-        return int(version or 0)
-
     def select(self, home: Home, key: str, limit: int | None) -> list[FactChange]:
         """Return the steps of a key, the newest first; None: all of them."""
         rows = self.tx.rows(
