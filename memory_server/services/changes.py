@@ -109,16 +109,15 @@ def _undo(
 
 
 def _bring_back(tx: WriteTx, id: ChangeId) -> None:
-    row = tx.trash.find(id.row)
-    if row is None:
+    trashed = tx.trash.find(id.row)
+    if trashed is None:
         raise _gone(id)
-    kind, trashed = row
     place = None if trashed.conversation is None else tx.conversations.find_or_insert(trashed.conversation)
-    if kind is Trashable.LONG_TERM and place is not None:
+    if trashed.kind is Trashable.LONG_TERM and place is not None:
         name = str(trashed.parts["long_term_memories"][0]["name"])
         if tx.long_term.find(place, name) is not None:
             raise Conflict(f"`{name}` is taken again in `{trashed.conversation}`. Nothing was undone.")
-    tx.trash.restore(kind, trashed, place)
+    tx.trash.restore(trashed, place)
 
 
 def _unchange(tx: WriteTx, id: ChangeId, chosen: Mapping[ChangeId, Change], caller: Caller) -> set[ChangeId]:

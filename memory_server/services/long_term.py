@@ -31,8 +31,8 @@ from memory_server.errors import Conflict, Hint, Invalid, Mend, NotFound, Proble
 from memory_server.services import projects
 from memory_server.services.waking import WakingService, mark_woken, places, rests
 from memory_server.storage.database import Database
-from memory_server.storage.history import Trashed
 from memory_server.storage.short_term import ConversationId, Held
+from memory_server.storage.trash import Trashed
 from memory_server.storage.tx import Tx, WriteTx
 from memory_server.triggers import Checked, Failure, FailureKind, Outcome, Skipped, TriggerEngine, Value
 
@@ -217,7 +217,7 @@ class LongTermService:
                 )
             place = tx.conversations.find_or_insert(where)
             _refuse_taken(tx, place, name, where)
-            tx.trash.restore(Kind.LONG_TERM, deleted[0], place)
+            tx.trash.restore(deleted[0], place)
             return _get(tx, where, name)
 
     def context(

@@ -3,7 +3,6 @@
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from memory_server.domain import forgetting, rights
 from memory_server.domain import memory as domain
 from memory_server.domain.caller import Caller
 from memory_server.domain.edge import Relation
@@ -15,7 +14,7 @@ from memory_server.domain.secrets import refuse_secrets
 from memory_server.domain.similar import Compared
 from memory_server.errors import Invalid, Mend, NotFound, Problem
 from memory_server.nlp import Segmenter
-from memory_server.services import comparing, projects
+from memory_server.services import comparing, deleting, projects
 from memory_server.services.comparing import Written
 from memory_server.services.coverage import Coverage, coverage_in
 from memory_server.services.embedding_queue import EmbeddingQueue
@@ -183,17 +182,8 @@ class MemoryService:
         Raises:
             NotFound: no such memory; to erase, also none that was deleted.
         """
-        with self.database.write() as tx:
-            number = tx.trash.put(Kind.MEMORY, [id], caller)
-            deleted = tx.trash.select(Kind.MEMORY, item_id=id)
-            if not number and not (purge and deleted):
-                raise NotFound(f"No memory {id}, so nothing was deleted.", Mend.FIND_MEMORY)
-            if not purge:
-                return forgetting.deleted(number, tx.now)
-            if not rights.erases(tx.person, (trashed.writer for trashed in deleted)):
-                return forgetting.not_erased(deleted[0].deleted_at)
-            tx.trash.erase([trashed.id for trashed in deleted])
-        return forgetting.erased(1, self.database.files.drop_copies())
+        missing = NotFound(f"No memory {id}, so nothing was deleted.", Mend.FIND_MEMORY)
+        return deleting.delete(self.database, Kind.MEMORY, id, purge, caller, missing)
 
     def restore(self, id: MemoryId) -> Detailed:
         """Bring back a memory that was deleted, as it was.
@@ -202,10 +192,7 @@ class MemoryService:
             NotFound: it was not deleted in the last 30 days.
         """
         with self.database.write() as tx:
-            trashed = tx.trash.find_last(Kind.MEMORY, id)
-            if trashed is None:
-                raise NotFound(f"No memory {id} was deleted in the last 30 days. Nothing was restored.")
-            tx.trash.restore(Kind.MEMORY, trashed)
+            deleting.restore(tx, Kind.MEMORY, id)
             restored = tx.memories.get(id)
             earlier = tx.memories.earlier([id])
         self.queue.wake()

@@ -37,10 +37,10 @@ from memory_server.domain.short_term import (
 from memory_server.errors import Invalid, Mend, NotFound, Problem
 from memory_server.language.pattern import Pattern
 from memory_server.nlp import KeywordExtractor
-from memory_server.services import projects
+from memory_server.services import deleting, projects
 from memory_server.storage.database import Database
-from memory_server.storage.history import Trashed
 from memory_server.storage.short_term import Cleanups, ConversationId, Held, Totals
+from memory_server.storage.trash import Trashed
 from memory_server.storage.tx import Tx, WriteTx
 
 logger = logging.getLogger(__name__)
@@ -254,7 +254,7 @@ class ShortTermService:
                 )
             place = tx.conversations.find_or_insert(where)
             for trashed in deleted:
-                tx.trash.restore(Kind.SHORT_TERM, trashed, place)
+                tx.trash.restore(trashed, place)
             return len(deleted)
 
     def get(self, id: ShortTermId) -> ShortTermMemory:
@@ -275,17 +275,10 @@ class ShortTermService:
         Raises:
             NotFound: there is none; to erase, also none that was deleted.
         """
-        with self.database.write() as tx:
-            number = tx.trash.put(Kind.SHORT_TERM, [id], caller)
-            deleted = tx.trash.select(Kind.SHORT_TERM, item_id=id)
-            if not number and not (purge and deleted):
-                raise NotFound(
-                    f"No short-term memory {id}, so nothing was deleted.", Mend.LIST_SHORT_TERM_CONVERSATIONS
-                )
-            if not purge:
-                return forgetting.deleted(number, tx.now)
-            tx.trash.erase([trashed.id for trashed in deleted])
-        return forgetting.erased(1, self.database.files.drop_copies())
+        missing = NotFound(
+            f"No short-term memory {id}, so nothing was deleted.", Mend.LIST_SHORT_TERM_CONVERSATIONS
+        )
+        return deleting.delete(self.database, Kind.SHORT_TERM, id, purge, caller, missing)
 
     def statistics(self, conversation: str | None) -> Statistics:
         """Return the statistics of one conversation, or of all.

@@ -4,7 +4,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from memory_server.domain import forgetting
 from memory_server.domain.caller import Caller
 from memory_server.domain.embedding import Embedded
 from memory_server.domain.fact import Fact, FactDraft, Scope, homes
@@ -15,7 +14,7 @@ from memory_server.domain.secrets import refuse_secrets
 from memory_server.domain.turn import Turn, TurnDraft
 from memory_server.errors import Mend, NotFound, Problem
 from memory_server.language import query
-from memory_server.services import projects, retrieval
+from memory_server.services import deleting, projects, retrieval
 from memory_server.services.embedding_queue import EmbeddingQueue
 from memory_server.services.facts import FactService
 from memory_server.services.gathering import Item, KindSearch
@@ -126,15 +125,8 @@ class TurnService:
         Raises:
             NotFound: no such turn; to erase, also none that was deleted.
         """
-        with self.database.write() as tx:
-            number = tx.trash.put(Kind.TURN, [id], caller)
-            deleted = tx.trash.select(Kind.TURN, item_id=id)
-            if not number and not (purge and deleted):
-                raise NotFound(f"No turn {id}, so nothing was deleted.", Mend.FIND_TURN)
-            if not purge:
-                return forgetting.deleted(number, tx.now)
-            tx.trash.erase([trashed.id for trashed in deleted])
-        return forgetting.erased(1, self.database.files.drop_copies())
+        missing = NotFound(f"No turn {id}, so nothing was deleted.", Mend.FIND_TURN)
+        return deleting.delete(self.database, Kind.TURN, id, purge, caller, missing)
 
     def restore(self, id: int) -> Turn:
         """Bring back a turn that was deleted.
@@ -143,10 +135,7 @@ class TurnService:
             NotFound: it was not deleted in the last 30 days.
         """
         with self.database.write() as tx:
-            trashed = tx.trash.find_last(Kind.TURN, id)
-            if trashed is None:
-                raise NotFound(f"No turn {id} was deleted in the last 30 days. Nothing was restored.")
-            tx.trash.restore(Kind.TURN, trashed)
+            deleting.restore(tx, Kind.TURN, id)
             (turn,) = tx.turns.select([id])
         self.queue.wake()
         return turn

@@ -1,19 +1,15 @@
 """Who changed what, what was deleted, and where things come from."""
 
 import json
-from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, Final, Protocol
 
-from memory_server.domain.caller import Caller
 from memory_server.domain.change import Action, Change, ChangeFilter, ChangeId
 from memory_server.domain.change import Kind as Changeable
 from memory_server.domain.change import Origin as Table
-from memory_server.domain.forgetting import Kind
 from memory_server.domain.long_term import LongTermChange, LongTermId, LongTermMemory
 from memory_server.domain.memory import Memory, MemoryDraft, MemoryId, MemoryType
 from memory_server.domain.timeline import Happened
-from memory_server.errors import Conflict
 from memory_server.language.text import without_lone_surrogates
 
 SHOWN: Final = 300
@@ -93,68 +89,6 @@ def change_of(row: tuple[Any, ...]) -> Change:
         place or None,
         scope,
     )
-
-
-@dataclass(frozen=True, slots=True)
-class Trashed:
-    """Something in the trash; `parts` are the rows of each table. `writer` alone has written it; None: nobody alone."""
-
-    id: int
-    item_id: int
-    conversation: str | None
-    parts: dict[str, list[dict[str, Any]]]
-    deleted_at: str = ""
-    writer: str | None = None
-
-
-def taken(table: str, trashed: Trashed) -> Conflict:
-    """Something in the trash cannot be restored: another row has its id, or that of a part of it."""
-    return Conflict(
-        f"A row of the table {table} has taken the place of d{trashed.id}, which has the id {trashed.item_id}. "
-        "Nothing was restored: it stays in the trash. Give that row another id."
-    )
-
-
-class Trash(Protocol):
-    """The table `trash`: what was deleted, as JSON, until it is brought back or erased."""
-
-    def select(
-        self, kind: Kind, *, item_id: int | None = None, conversation: str | None = None
-    ) -> list[Trashed]:
-        """What is in the trash, deleted last first: of one id, of one conversation, or all of a kind."""
-        ...
-
-    def find(self, id: int) -> tuple[Kind, Trashed] | None:
-        """What is in the trash under an id of the trash."""
-        ...
-
-    def find_last(self, kind: Kind, item_id: int) -> Trashed | None:
-        """What was deleted last under an id."""
-        ...
-
-    def older(self, before: str, limit: int | None) -> list[int]:
-        """What was deleted before a moment, by its id in the trash, the oldest first."""
-        ...
-
-
-class WritableTrash(Trash, Protocol):
-    """The same in a transaction that writes."""
-
-    def put(self, kind: Kind, ids: Sequence[int], caller: Caller, deleted_at: str | None = None) -> int:
-        """Move things into the trash; how many there were. They are deleted now, or at the moment that is given."""
-        ...
-
-    def restore(self, kind: Kind, trashed: Trashed, conversation_id: int | None = None) -> None:
-        """Bring something back as it was, under the id that it had, into a conversation where it had one.
-
-        Raises:
-            Conflict: another row has taken its id.
-        """
-        ...
-
-    def erase(self, ids: Sequence[int]) -> None:
-        """Erase what is in the trash under these ids of the trash. Triggers ask to overwrite its bytes."""
-        ...
 
 
 class Log(Protocol):

@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from memory_server.storage.history import (
         Log,
         Timeline,
-        Trash,
-        WritableTrash,
     )
     from memory_server.storage.memories import (
         Memories,
@@ -64,6 +62,7 @@ if TYPE_CHECKING:
     from memory_server.storage.tables.turns import Turns, WritableTurns
     from memory_server.storage.tables.wakes import Wakes, WritableWakes
     from memory_server.storage.tables.written import Written
+    from memory_server.storage.trash import Trash, TrashRows, WritableTrash, WritableTrashRows
     from memory_server.storage.vectors import Embeddings, WritableEmbeddings
     from memory_server.storage.words import WordHits, Words
 
@@ -155,6 +154,7 @@ class Tx:
     timeline: "Table[Timeline]" = Table()
     tokens: "Table[Tokens]" = Table()
     trash: "Table[Trash]" = Table()
+    trash_rows: "Table[TrashRows]" = Table()
     turns: "Table[Turns]" = Table()
     wakes: "Table[Wakes]" = Table()
     whole_rows: "Table[WholeRows]" = Table()
@@ -189,6 +189,7 @@ class WriteTx(Tx):
     short_term: "Table[WritableShortTerm]" = Table()
     tokens: "Table[WritableTokens]" = Table()
     trash: "Table[WritableTrash]" = Table()
+    trash_rows: "Table[WritableTrashRows]" = Table()
     turns: "Table[WritableTurns]" = Table()
     wakes: "Table[WritableWakes]" = Table()
     whole_rows: "Table[WritableWholeRows]" = Table()

@@ -197,7 +197,7 @@ def test_an_edge_comes_back_with_its_memory_also_to_what_the_person_does_not_see
             assert tx.trash.put(Kind.MEMORY, [hidden.id, own.id], CALLER) == 1
         with tenant.write() as tx:
             (lying,) = tx.trash.select(Kind.MEMORY)
-            tx.trash.restore(Kind.MEMORY, lying)
+            tx.trash.restore(lying)
             assert tx.edges.hubs(9) == []
     with tenant.read() as tx:
         assert {(each.source, each.target) for each in tx.edges.strongest(own.id, 9)} == {(own.id, hidden.id)}
@@ -279,7 +279,7 @@ def test_counts_and_marks_are_right_after_any_changes_and_no_id_comes_twice(
                 case "delete":
                     tx.trash.put(Kind.MEMORY, [each.id for each in there[one : one + other]], CALLER)
                 case "restore" if one < len(trashed):
-                    tx.trash.restore(Kind.MEMORY, trashed[one])
+                    tx.trash.restore(trashed[one])
                 case "erase" if one < len(trashed):
                     tx.trash.erase([trashed[one].id])
                 case "rename" if project is not None:
@@ -381,7 +381,7 @@ def test_two_that_are_deleted_together_come_back_with_their_edge_in_any_order(te
             for lying in order(tx.trash.select(Kind.MEMORY)):
                 found = tx.trash.find(lying.id)
                 assert found is not None
-                tx.trash.restore(*found)
+                tx.trash.restore(found)
         with tenant.read() as tx:
             assert tx.memories.select([one.id, other.id]) == before
             assert tx.trash.select(Kind.MEMORY) == []
@@ -399,7 +399,7 @@ def test_an_edge_to_what_is_erased_does_not_come_back(tenant: Database) -> None:
         lying = tx.trash.find_last(Kind.MEMORY, one.id)
         assert lying is not None
         assert lying.parts["edges"] == []
-        tx.trash.restore(Kind.MEMORY, lying)
+        tx.trash.restore(lying)
         assert tx.edges.hubs(9) == []
 
 

@@ -298,7 +298,7 @@ def test_a_name_that_could_be_taken_for_another_one_is_none(name: str) -> None:
 READS_ALL = {
     "bit_rows.py": "the copy in the process is of all rows, and repeats the rule for those that it finds",
     "edges.py": "whether two memories that the person sees are of the same person",
-    "trash.py": "an edge to what the person does not see is kept with what is deleted",
+    "trash_rows.py": "an edge to what the person does not see is kept with what is deleted",
 }
 """The modules that read a table of the file itself, and why."""
 

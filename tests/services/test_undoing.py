@@ -165,9 +165,9 @@ def test_nothing_is_restored_over_a_row_that_has_the_id(history: History) -> Non
     with history.database.write() as tx:
         deleted = tx.trash.find_last(Kind.MEMORY, id)
         assert deleted is not None
-        tx.trash.restore(Kind.MEMORY, deleted)
+        tx.trash.restore(deleted)
         with pytest.raises(Conflict, match="has taken the place"):
-            tx.trash.restore(Kind.MEMORY, deleted)
+            tx.trash.restore(deleted)
         tx.trash.put(Kind.MEMORY, [id], Caller())
     with history.database.read() as tx:
         assert tx.trash.find_last(Kind.MEMORY, id) is not None

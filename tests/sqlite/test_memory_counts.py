@@ -55,7 +55,7 @@ def take(tx: Transaction, step: str, id: int, other: int) -> None:
         case "restore":
             for trashed in tx.trash.select(Kind.MEMORY)[:1]:
                 if tx.value("SELECT 1 FROM memories WHERE id = ?", (trashed.item_id,)) is None:
-                    tx.trash.restore(Kind.MEMORY, trashed)
+                    tx.trash.restore(trashed)
         case _:
             there = THERE.format(id=id, other=other)
             tx.connection.execute(step.format(id=id, other=other, there=there))

@@ -383,7 +383,7 @@ def test_what_lay_in_the_trash_of_an_earlier_file_can_be_brought_back(tmp_path: 
     with database.write() as tx:
         deleted = tx.trash.find_last(Kind.TURN, 9)
         assert deleted is not None
-        tx.trash.restore(Kind.TURN, deleted)
+        tx.trash.restore(deleted)
         assert tx.value("SELECT message FROM turns WHERE id = 9") == "m"
     database.close()
 
@@ -407,7 +407,7 @@ def test_everything_of_an_earlier_file_can_be_deleted_and_brought_back(any_file:
             for id in ids[kind]:
                 deleted = tx.trash.find_last(kind, id)
                 assert deleted is not None
-                tx.trash.restore(kind, deleted)
+                tx.trash.restore(deleted)
     # What lay in the trash for a moment is to be overwritten; nothing else may differ.
     passing: Content = {"erasures": [], "memory_overwritten": []}
     assert content(any_file) | passing == before | passing
@@ -608,7 +608,7 @@ def test_a_turn_in_the_trash_comes_back_into_its_project(tmp_path: Path, clock: 
     with database.write() as tx:
         deleted = tx.trash.find_last(Kind.TURN, 9)
         assert deleted is not None
-        tx.trash.restore(Kind.TURN, deleted)
+        tx.trash.restore(deleted)
         assert tx.value("SELECT project FROM turns WHERE id = 9") == "app"
 
 

@@ -26,13 +26,16 @@ def find(store: str, name: str) -> Any:
     """Return the class of a table, imported at the first use.
 
     `memory_counts` is `WritableMemoryCounts` or `MemoryCounts` of `storage/tables/memory_counts.py` where both stores
-    share it, else `MemoryCounts` of `STORE/memory_counts.py` or of `STORE/exchange/memory_counts.py`.
+    share it, else `MemoryCounts` of `STORE/memory_counts.py` or of `STORE/exchange/memory_counts.py`. What both stores
+    share and works with other tables of the transaction is in `storage/`: `WritableTrash` of `storage/trash.py`.
 
     Raises:
         AttributeError: the store has no such table.
     """
     kind = "".join(part.capitalize() for part in name.split("_"))
-    for module in (f"{__name__}.{name}", f"{store}.{name}", f"{store}.{EXCHANGE}.{name}"):
+    storage, _, _ = __name__.rpartition(".")
+    for package in (__name__, store, f"{store}.{EXCHANGE}", storage):
+        module = f"{package}.{name}"
         try:
             loaded = import_module(module)
         except ModuleNotFoundError as error:
@@ -40,7 +43,7 @@ def find(store: str, name: str) -> Any:
                 raise
         else:
             table = getattr(loaded, kind)
-            return getattr(loaded, f"Writable{kind}", table) if is_shared(table) else table
+            return table if package.startswith(store) else getattr(loaded, f"Writable{kind}", table)
     raise AttributeError(f"{store} has no table {name}")
 
 

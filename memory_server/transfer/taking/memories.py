@@ -102,7 +102,7 @@ def _deleted(run: Run, tx: WriteTx, id: int, record: MemoryRecord) -> Outcome:
     if not run.own or deleted is None or record.updated_at <= deleted.deleted_at:
         return Outcome.DELETED
     (row,) = deleted.parts["memories"]
-    tx.trash.restore(Kind.MEMORY, replace(deleted, parts={"memories": [row]}))
+    tx.trash.restore(replace(deleted, parts={"memories": [row]}))
     tx.memory_uses.delete(id)
     writing.rewrite_memory(tx, id, record)
     origins.keep_own(tx, "memory", id, record.created_at, (record.id, *record.also))
