@@ -117,30 +117,39 @@ class Filling:
             self._words.finish()
             for second in self._connections:
                 second.wait()
-            with self._tx.connection.transaction():
-                self._tx.send(
-                    """
-                    SELECT set_config('synchronous_commit', replace(reset_val, 'off', 'on'), true)
-                    FROM pg_settings
-                    WHERE name = 'synchronous_commit'
-                    """
-                )
-                self._tx.send(
-                    """
-                    INSERT INTO deleted_ids (tenant_id, name, highest)
-                    SELECT tenant(), name, highest FROM unnest(%s::text[], %s::bigint[]) AS given (name, highest)
-                    ON CONFLICT (tenant_id, name) DO UPDATE SET highest = excluded.highest
-                    """,
-                    (list(highest_ids), list(highest_ids.values())),
-                )
-                self._tx.send("UPDATE tenants SET copy_of = NULL WHERE id = tenant()")
-                self._tx.send("SET LOCAL ROLE memory_server")
-                problems = [second for second in Health(self._tx).problems() if not second.startswith("row ")]
-                if problems:
-                    raise Unavailable(
-                        f"The copy in {self._place} is not sound: {problems[0]}.", Mend.COPY_AGAIN
-                    )
-                self._tx.send("SELECT tell_write()")
+            transaction = psycopg.Transaction(self._tx.connection)
+            try:
+                with transaction:
+                    self._open_tenant(highest_ids)
+            except psycopg.Error as error:
+                is_sent = transaction.status is psycopg.Transaction.Status.COMMITTED
+                if not is_sent or failures.is_refusal(error):
+                    raise
+                raise failures.untold(error, str(self._place)) from error
+
+    def _open_tenant(self, highest_ids: Mapping[str, int]) -> None:
+        """From the end of the transaction on, the tenant is no copy any more. Raises Unavailable if it is not sound."""
+        self._tx.send(
+            """
+            SELECT set_config('synchronous_commit', replace(reset_val, 'off', 'on'), true)
+            FROM pg_settings
+            WHERE name = 'synchronous_commit'
+            """
+        )
+        self._tx.send(
+            """
+            INSERT INTO deleted_ids (tenant_id, name, highest)
+            SELECT tenant(), name, highest FROM unnest(%s::text[], %s::bigint[]) AS given (name, highest)
+            ON CONFLICT (tenant_id, name) DO UPDATE SET highest = excluded.highest
+            """,
+            (list(highest_ids), list(highest_ids.values())),
+        )
+        self._tx.send("UPDATE tenants SET copy_of = NULL WHERE id = tenant()")
+        self._tx.send("SET LOCAL ROLE memory_server")
+        problems = [problem for problem in Health(self._tx).problems() if not problem.startswith("row ")]
+        if problems:
+            raise Unavailable(f"The copy in {self._place} is not sound: {problems[0]}.", Mend.COPY_AGAIN)
+        self._tx.send("SELECT tell_write()")
 
     def close(self) -> None:
         for second in self._connections:

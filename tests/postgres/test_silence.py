@@ -317,6 +317,28 @@ def test_a_copy_whose_source_falls_silent_says_what_stays_in_the_target(
 
 
 @pytest.mark.usefixtures("impatient")
+def test_a_copy_whose_last_commit_has_no_answer_says_that_it_cannot_be_told(
+    proxy: Proxy, database: Database, tmp_path: Path, clock: Clock
+) -> None:
+    file = stores.at(tmp_path / "memory.db", clock)
+    with file.write() as tx:
+        tx.memories.insert(DRAFT, Caller())
+
+    def lose_the_last_answer(done: int, total: int) -> None:
+        proxy.silent_after = b"COMMIT" if done == total else b""
+
+    target = Postgres(proxy.place.url, "copied")
+    with pytest.raises(Unavailable) as error:
+        copying.copy(file, "a file", stores.filling(target, clock), lose_the_last_answer)
+    file.close()
+    assert str(error.value).endswith("1 row was written and stays. Whether more was written cannot be told.")
+    proxy.speak()
+    copied = Database(target, clock)
+    assert count(copied) == 1
+    copied.close()
+
+
+@pytest.mark.usefixtures("impatient")
 def test_a_backup_whose_source_falls_silent_has_written_nothing(
     proxy: Proxy, database: Database, tmp_path: Path
 ) -> None:
