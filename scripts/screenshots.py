@@ -90,7 +90,7 @@ def fill(db: Path) -> dict[str, int]:
 
 def _connect(services: app.Services) -> dict[str, int]:
     """Edges between what is alike, a memory with a history, one that supersedes another."""
-    found = services.search.search("*", Filter(project="ledger"), 50, "keyword").hits
+    found = services.search.search("*", Filter(project="ledger"), 50, "keyword", caller=Caller()).hits
     hub, *others = sorted((hit.memory for hit in found), key=lambda each: -each.importance)
     relations = [each for each in Relation if each not in (Relation.SUPERSEDES, Relation.SUMMARIZES)]
     for place, memory in enumerate(others[:11]):
@@ -153,7 +153,11 @@ def _more(services: app.Services, clock: Clock, today: datetime) -> None:
         services.search.search(question, Filter(project="ledger"), 5, "keyword", caller=CLAUDE)
     reminder = services.reminding.remind("Which port does the staging database have?", 300, CLAUDE)
     services.injections.record_reminder(reminder, "UserPromptSubmit", CLAUDE)
-    gone = services.search.search("RabbitMQ", Filter(project="ledger"), 1, "keyword").hits[0].memory
+    gone = (
+        services.search.search("RabbitMQ", Filter(project="ledger"), 1, "keyword", caller=Caller())
+        .hits[0]
+        .memory
+    )
     services.memories.forget(gone.id, False, CURSOR)
     services.database.settle()
     services.queue.work()

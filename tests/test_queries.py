@@ -144,7 +144,7 @@ class Store:
         return self.memories.store(draft, None, Caller()).memory.id
 
     def hits(self, query: str, mode: str, project: str | None = None, limit: int = 10) -> list[Memory]:
-        found = self.search.search(query, Filter(project=project), limit, mode).hits
+        found = self.search.search(query, Filter(project=project), limit, mode, caller=Caller()).hits
         return [hit.memory for hit in found]
 
     def found(self, query: str, mode: str, project: str | None = None) -> list[MemoryId]:
@@ -266,7 +266,7 @@ def tokens(store: Store) -> dict[str, MemoryId]:
 
 
 def test_sentences_that_differ_in_one_token_are_not_merged(tokens: dict[str, MemoryId], store: Store) -> None:
-    assert store.memories.statistics("tokens").total == len(TOKENS) + len(other_sentences())
+    assert store.memories.statistics("tokens", caller=Caller()).total == len(TOKENS) + len(other_sentences())
 
 
 @pytest.mark.parametrize("mode", ["keyword", "hybrid"])

@@ -74,7 +74,7 @@ def shown(services: "Services", handle: Handle, by: Caller) -> Shown:
         return _found(services, handle, by)
     except NotFound:
         deleted = ChangeFilter(kind=handle.kind, item=handle.id, undone=True)
-        for change in services.changes.select(deleted, 1).changes:
+        for change in services.changes.select(deleted, 1, by).changes:
             if change.action is Action.DELETED:
                 raise NotFound(f"{handle} is deleted ({change.id}).", Mend.LIST_CHANGES) from None
         raise
@@ -83,7 +83,7 @@ def shown(services: "Services", handle: Handle, by: Caller) -> Shown:
 def _found(services: "Services", handle: Handle, by: Caller) -> Shown:
     match handle.kind:
         case Kind.MEMORY:
-            return _memory(services, MemoryId(handle.id))
+            return _memory(services, MemoryId(handle.id), by)
         case Kind.TURN:
             return services.turns.get(handle.id)
         case Kind.SHORT_TERM:
@@ -94,10 +94,10 @@ def _found(services: "Services", handle: Handle, by: Caller) -> Shown:
         case Kind.LONG_TERM:
             memory, wakes = services.long_term.context(handle.name, None, by)
             trigger = StatedTrigger(memory, memory.state(timestamp(clock())))
-            return ShownTrigger(trigger, _history(services, Kind.LONG_TERM, memory.id), wakes)
+            return ShownTrigger(trigger, _history(services, Kind.LONG_TERM, memory.id, by), wakes)
 
 
-def _memory(services: "Services", id: MemoryId) -> ShownMemory:
+def _memory(services: "Services", id: MemoryId, by: Caller) -> ShownMemory:
     read = services.memories.get([id])
     if not read.found:
         raise NotFound(f"No memory {id}.", Mend.FIND_MEMORY)
@@ -107,11 +107,11 @@ def _memory(services: "Services", id: MemoryId) -> ShownMemory:
     edges = [
         NamedEdge(edge, texts[edge.other_end(id)]) for edge in near.edges if id in (edge.source, edge.target)
     ]
-    return ShownMemory(detailed.memory, detailed.earlier, _history(services, Kind.MEMORY, id), edges)
+    return ShownMemory(detailed.memory, detailed.earlier, _history(services, Kind.MEMORY, id, by), edges)
 
 
-def _history(services: "Services", kind: Kind, item: int) -> list[Change]:
-    return services.changes.select(ChangeFilter(kind=kind, item=item), STEPS).changes
+def _history(services: "Services", kind: Kind, item: int, by: Caller) -> list[Change]:
+    return services.changes.select(ChangeFilter(kind=kind, item=item), STEPS, by).changes
 
 
 def _print(item: Shown) -> None:

@@ -125,6 +125,6 @@ def _within(services: "RowServices", first: ChangeId, last: ChangeId) -> list[Ch
     """The changes from one to another. Of a range those count that are there."""
     if first == last:
         return [first]
-    changes = services.changes.select(ChangeFilter(undone=True), MOST).changes
+    changes = services.changes.select(ChangeFilter(undone=True), MOST, Caller()).changes
     ids = [change.id for change in changes if change.id is not None and first <= change.id <= last]
     return ids or [first]

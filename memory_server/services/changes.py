@@ -34,12 +34,7 @@ class ChangeService:
     database: Database
     wake: Callable[[], None]
 
-    def select(
-        self,
-        filter: ChangeFilter,
-        limit: int,
-        caller: Caller = Caller(),  # noqa: B008 - it is frozen
-    ) -> Log:
+    def select(self, filter: ChangeFilter, limit: int, caller: Caller) -> Log:
         """Return the changes of memories, facts, turns and long-term memories, in one project or in all."""
         lookup = projects.among(filter.project, caller)
         with self.database.read() as tx:

@@ -152,8 +152,8 @@ class LongTermService:
         name: str,
         change: LongTermChange,
         conversation: str | None,
+        caller: Caller,
         messages: Sequence[Message] = (),
-        caller: Caller = Caller(),  # noqa: B008 - it is frozen
     ) -> Checked | None:
         """Change a memory; what its new trigger gives, if it has one.
 
@@ -194,12 +194,7 @@ class LongTermService:
             tx.trash.erase([trashed.id for trashed in _in_trash(tx, where, name)])
         return forgetting.erased(1, self.database.files.drop_copies())
 
-    def restore(
-        self,
-        name: str,
-        conversation: str | None,
-        caller: Caller = Caller(),  # noqa: B008 - it is frozen
-    ) -> LongTermMemory:
+    def restore(self, name: str, conversation: str | None, caller: Caller) -> LongTermMemory:
         """Bring back what was deleted last under a name.
 
         Raises:
@@ -224,7 +219,7 @@ class LongTermService:
         self,
         name: str,
         conversation: str | None,
-        caller: Caller = Caller(),  # noqa: B008 - it is frozen
+        caller: Caller,
     ) -> tuple[LongTermMemory, list[Wake]]:
         """Return a memory whole, and its latest wakes, the last one first.
 
@@ -238,7 +233,7 @@ class LongTermService:
     def select(
         self,
         conversation: str | None,
-        caller: Caller = Caller(),  # noqa: B008 - it is frozen
+        caller: Caller,
         order: Order = Order.NAME,
         offset: int = 0,
     ) -> Listed:
@@ -254,7 +249,7 @@ class LongTermService:
         messages: Sequence[Message],
         conversation: str | None,
         participants: Mapping[str, Any],
-        caller: Caller = Caller(),  # noqa: B008 - it is frozen
+        caller: Caller,
     ) -> Awakening:
         """Judge the triggers of a conversation, of the caller's project and of no project: the memories that wake.
 

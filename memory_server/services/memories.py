@@ -143,12 +143,7 @@ class MemoryService:
         with self.database.read() as tx:
             return tx.memories.past(id)
 
-    def update(
-        self,
-        id: MemoryId,
-        change: MemoryChange,
-        caller: Caller = Caller(),  # noqa: B008 - it is frozen
-    ) -> Updated:
+    def update(self, id: MemoryId, change: MemoryChange, caller: Caller) -> Updated:
         """Change the fields given; an earlier text stays in the history. It is never merged with another memory.
 
         Raises:
@@ -198,11 +193,7 @@ class MemoryService:
         self.queue.wake()
         return Detailed(restored, tuple(earlier.get(id, ())))
 
-    def statistics(
-        self,
-        project: str | None,
-        caller: Caller = Caller(),  # noqa: B008 - it is frozen
-    ) -> Statistics:
+    def statistics(self, project: str | None, caller: Caller) -> Statistics:
         """Counts, of one project or of all."""
         lookup = projects.among(project, caller)
         answering = self.queue.answering(anew=True)

@@ -67,7 +67,7 @@ class SearchService:
         *,
         offset: int = 0,
         likely: bool = False,
-        caller: Caller = Caller(),  # noqa: B008 - it is frozen
+        caller: Caller,
     ) -> Found:
         """Return the memories that answer a question best, each counted as accessed once.
 

@@ -168,7 +168,7 @@ class ShortTermService:
         messages: Sequence[Message],
         conversation: str | None,
         role_weights: Mapping[str, float],
-        caller: Caller = Caller(),  # noqa: B008 - it is frozen
+        caller: Caller,
     ) -> Recall:
         """Return the memories of this conversation that share keywords with its last messages: two top, one next; and
         two random others. Each top and next one gains score."""
@@ -186,12 +186,7 @@ class ShortTermService:
         self._reward(memories)
         return recall
 
-    def matching(
-        self,
-        pattern: Pattern,
-        conversation: str | None,
-        caller: Caller = Caller(),  # noqa: B008 - it is frozen
-    ) -> Matching:
+    def matching(self, pattern: Pattern, conversation: str | None, caller: Caller) -> Matching:
         """Return the memories that the pattern is found in.
 
         Raises:
@@ -233,12 +228,7 @@ class ShortTermService:
             tx.trash.erase([trashed.id for trashed in deleted])
         return matching, forgetting.erased(len(deleted), self.database.files.drop_copies())
 
-    def restore(
-        self,
-        pattern: Pattern,
-        conversation: str | None,
-        caller: Caller = Caller(),  # noqa: B008 - it is frozen
-    ) -> int:
+    def restore(self, pattern: Pattern, conversation: str | None, caller: Caller) -> int:
         """Bring back the memories of a conversation that were deleted and that the pattern is found in; how many.
 
         Raises:

@@ -23,12 +23,7 @@ class ExportService:
     database: Database
 
     @contextmanager
-    def records(
-        self,
-        project: str | None = None,
-        caller: Caller = Caller(),  # noqa: B008 - it is frozen
-        embeddings: bool = False,
-    ) -> Iterator["Export"]:
+    def records(self, project: str | None, caller: Caller, embeddings: bool = False) -> Iterator["Export"]:
         """Export everything, or what a project has; with the vectors, where these are wanted.
 
         Of a project its own facts are exported, and the edges between its own memories.

@@ -136,7 +136,7 @@ def back(address: str, **told: str | None) -> Response:
 
 def last_change(desk: Desk, kind: Kind, id: int) -> str | None:
     """The number of the last change of a thing, by which it can be undone."""
-    found = desk.services.changes.select(ChangeFilter(undone=True, kind=kind, item=id), 1).changes
+    found = desk.services.changes.select(ChangeFilter(undone=True, kind=kind, item=id), 1, Caller()).changes
     return str(found[0].id) if found else None
 
 

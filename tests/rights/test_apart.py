@@ -306,7 +306,7 @@ async def test_an_export_keeps_whose_everything_is(team: Team, tmp_path: Path) -
         await fill(ana)
     team.embed()
     other = app.build(Settings(db=tmp_path / "other.db", embedder="hashing"))
-    with acting.as_(None), team.services.exports.records() as records:
+    with acting.as_(None), team.services.exports.records(None, Caller()) as records:
         kept = list(records)
         done = other.imports.take(Source("memory-server", lambda: iter(kept)), None, Caller())
         assert (done.refused, done.conflicts) == ((), ())

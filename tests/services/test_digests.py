@@ -99,7 +99,11 @@ def test_a_search_finds_the_digest_and_what_it_was_made_from(
 ) -> None:
     service.make_due()
     queue.drain()
-    found = SearchService(database, queue).search("tests of the basket", Filter(), 20, "hybrid").hits
+    found = (
+        SearchService(database, queue)
+        .search("tests of the basket", Filter(), 20, "hybrid", caller=Caller())
+        .hits
+    )
     assert {*old, *digests(database)} <= {hit.memory.id for hit in found}
     recalled = TurnService(database, queue, FactService(database)).retrieve("slow tests", 5, CLAUDE)
     assert "The tests of all parts were slow" in [turn.summary for turn, _ in recalled.turns]
@@ -134,7 +138,7 @@ def test_a_digest_goes_with_what_it_repeats(
         case "deleted" | "purged":
             store.forget(old[0], how == "purged", CLAUDE)
         case "rewritten":
-            store.update(old[0], MemoryChange(content="Another text"))
+            store.update(old[0], MemoryChange(content="Another text"), caller=Caller())
         case "superseded":
             with database.write() as tx:
                 new = tx.memories.insert(MemoryDraft("New", MemoryType.OBSERVATION, "shop"), CLAUDE)
@@ -167,7 +171,7 @@ def test_a_digest_that_somebody_has_rewritten_stays(
 ) -> None:
     service.make_due()
     (digest,) = digests(database)
-    store.update(digest, MemoryChange(content="All tests were slow in spring"))
+    store.update(digest, MemoryChange(content="All tests were slow in spring"), caller=Caller())
     store.forget(old[0], False, CLAUDE)
     with database.read() as tx:
         assert tx.memories.get(digest).content == "All tests were slow in spring"
@@ -178,7 +182,7 @@ def test_digests_that_are_nobodys_do_not_hang_together(
     database: Database, service: DigestService, store: MemoryService, old: list[MemoryId], clock: Clock
 ) -> None:
     service.make_due()
-    store.update(digests(database)[0], MemoryChange(content="All tests were slow in spring"))
+    store.update(digests(database)[0], MemoryChange(content="All tests were slow in spring"), caller=Caller())
     with database.write() as tx:
         tx.execute("INSERT INTO digested (kind, item_id, digest_id) VALUES ('turn', 99, 0)")
     store.forget(old[0], False, CLAUDE)

@@ -70,7 +70,7 @@ class Window:
         return self.memories.store(MemoryDraft(text, MemoryType.LEARNING), None, Caller())
 
     def search(self, text: str) -> Found:
-        return self.searching.search(text, Filter(), 10, "hybrid")
+        return self.searching.search(text, Filter(), 10, "hybrid", caller=Caller())
 
     def states(self) -> list[tuple[str, int, int, int]]:
         """State, dimensions, embedded, waiting of each space that is in use."""
@@ -155,7 +155,7 @@ def test_an_endpoint_that_is_down_at_the_start_is_told_and_used_when_it_is_up(
     assert [hit.memory.id for hit in found.hits] == [stored.memory.id]
     assert why(found).startswith(f"found by words only: {local.url} cannot be reached")
     assert found.degraded[0].hints == (Hint(Mend.CHECK_ENDPOINT),)
-    problem = one.memories.statistics(None).coverage.problem
+    problem = one.memories.statistics(None, caller=Caller()).coverage.problem
     assert problem is not None
     assert "cannot be reached" in problem.text
     local.start()

@@ -70,7 +70,7 @@ def waiting(database: Database) -> dict[str, list[int]]:
 
 
 def found(search: SearchService, text: str, mode: str) -> list[int]:
-    return [hit.memory.id for hit in search.search(text, Filter(), 10, mode).hits]
+    return [hit.memory.id for hit in search.search(text, Filter(), 10, mode, caller=Caller()).hits]
 
 
 # Embedded at once
@@ -83,7 +83,7 @@ def test_a_store_embeds_its_own_text(
     assert not stored.embedding_queued
     assert waiting(database)["embedding_queue"] == []
     assert found(search, "harbours opening", "semantic") == [stored.memory.id]
-    assert search.search("harbour", Filter(), 10, "hybrid").degraded == ()
+    assert search.search("harbour", Filter(), 10, "hybrid", caller=Caller()).degraded == ()
 
 
 def test_a_long_text_waits_in_the_queue_and_is_found_by_words_at_once_with_a_note(
@@ -94,13 +94,13 @@ def test_a_long_text_waits_in_the_queue_and_is_found_by_words_at_once_with_a_not
     assert stored.embedding_queued
     assert warm.filled.is_set()
     assert waiting(database)["embedding_queue"] == [stored.memory.id]
-    answer = search.search("lighthouse", Filter(), 10, "hybrid")
+    answer = search.search("lighthouse", Filter(), 10, "hybrid", caller=Caller())
     assert [hit.memory.id for hit in answer.hits] == [stored.memory.id]
     assert [problem.text for problem in answer.degraded] == [
         "1 memories are not embedded yet and were found by words only"
     ]
     warm.work()
-    answer = search.search("lighthouse", Filter(), 10, "semantic")
+    answer = search.search("lighthouse", Filter(), 10, "semantic", caller=Caller())
     assert ([hit.memory.id for hit in answer.hits], answer.degraded) == ([stored.memory.id], ())
 
 
@@ -133,7 +133,7 @@ def test_the_first_search_finds_by_meaning_what_was_stored_before_the_model_was_
         stored = store(memories, f"{SHORT} {number * 7919}")
         assert stored.embedding_queued
     threading.Timer(0.1, loaded.set).start()
-    answer = search.search("harbours opening", Filter(), 50, "semantic")
+    answer = search.search("harbours opening", Filter(), 50, "semantic", caller=Caller())
     work.join()
     assert (len(answer.hits), answer.degraded) == (filling.BATCH, ())
     database.close()
@@ -149,7 +149,9 @@ def test_the_first_search_does_not_wait_for_what_waits_while_another_program_wri
     with Holder(tmp_path / "memory.db", "UPDATE memories SET importance = 3"):
         work = threading.Thread(target=queue.work)
         work.start()
-        answer = SearchService(database, queue, count_access=False).search("harbour", Filter(), 10, "hybrid")
+        answer = SearchService(database, queue, count_access=False).search(
+            "harbour", Filter(), 10, "hybrid", caller=Caller()
+        )
     work.join()
     assert [hit.memory.content for hit in answer.hits] == [SHORT]
     assert [problem.text for problem in answer.degraded] == [
@@ -196,16 +198,16 @@ def test_an_update_embeds_its_own_text_and_keeps_the_vector_of_an_unchanged_one(
     memories: MemoryService, search: SearchService, database: Database
 ) -> None:
     id = store(memories, SHORT).memory.id
-    memories.update(id, MemoryChange(content="Orchids need little water"))
+    memories.update(id, MemoryChange(content="Orchids need little water"), caller=Caller())
     assert waiting(database)["embedding_queue"] == []
     assert found(search, "orchid watering", "semantic") == [id]
     with database.read() as tx:
         before = tx.rows("SELECT vector FROM embeddings")
-    memories.update(id, MemoryChange(importance=9, tags=("plants",)))
+    memories.update(id, MemoryChange(importance=9, tags=("plants",)), caller=Caller())
     assert waiting(database)["embedding_queue"] == []
     with database.read() as tx:
         assert tx.rows("SELECT vector FROM embeddings") == before
-    memories.update(id, MemoryChange(content=LONG))
+    memories.update(id, MemoryChange(content=LONG), caller=Caller())
     assert waiting(database)["embedding_queue"] == [id]
 
 
@@ -288,7 +290,9 @@ def test_a_search_waits_for_a_model_that_is_loading(
     answers: list[str] = []
     search = SearchService(database, queue)
     asking = threading.Thread(
-        target=lambda: answers.append(search.search("harbour", Filter(), 10, "hybrid").embedder)
+        target=lambda: answers.append(
+            search.search("harbour", Filter(), 10, "hybrid", caller=Caller()).embedder
+        )
     )
     asking.start()
     loaded.set()
@@ -310,7 +314,7 @@ def test_words_answer_where_the_model_takes_too_long_to_load(
     turns = TurnService(database, queue, facts)
     id = store(MemoryService(database, queue, segmenter), SHORT).memory.id
     turn = turns.register(TurnDraft("We spoke about the harbour", "On harbours"), {"harbour": "noon"}, CLAUDE)
-    answer = SearchService(database, queue).search("harbour", Filter(), 10, "hybrid")
+    answer = SearchService(database, queue).search("harbour", Filter(), 10, "hybrid", caller=Caller())
     assert [hit.memory.id for hit in answer.hits] == [id]
     assert [problem.text for problem in answer.degraded] == [
         "found by words only: the embedder is still loading"

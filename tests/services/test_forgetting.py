@@ -98,7 +98,9 @@ class World:
         return self.memories.store(draft, None, CLAUDE).memory.id
 
     def found(self, text: str) -> list[int]:
-        return [hit.memory.id for hit in self.search.search(text, Filter(), 10, "keyword").hits]
+        return [
+            hit.memory.id for hit in self.search.search(text, Filter(), 10, "keyword", caller=Caller()).hits
+        ]
 
 
 @pytest.fixture
@@ -165,8 +167,8 @@ def make_memory(world: World) -> None:
         f"The first words of {TOKEN} about orchids", project=f"{TOKEN} project", tags=(f"{TOKEN} tag",),
         metadata={TOKEN: f"{TOKEN} 兰花"},
     )  # fmt: skip
-    world.memories.update(id, MemoryChange(content=f"Then {TOKEN} said 兰花 are white"))
-    world.memories.update(id, MemoryChange(content=f"At last {TOKEN} said orchids are blue"))
+    world.memories.update(id, MemoryChange(content=f"Then {TOKEN} said 兰花 are white"), caller=Caller())
+    world.memories.update(id, MemoryChange(content=f"At last {TOKEN} said orchids are blue"), caller=Caller())
     world.graph.connect(Edge(other, id, Relation.CAUSES, 0.3), CLAUDE)
     world.graph.connect(Edge(id, other, Relation.SOLVES, 0.7), CLAUDE)
     world.graph.end(Edge(id, other, Relation.SOLVES))
@@ -206,7 +208,7 @@ def make_long_term(world: World) -> None:
         f"Context {TOKEN}",
     )
     world.long_term.add(draft, f"talk with {TOKEN}", CLAUDE)
-    world.long_term.search([Message("user", TOKEN)], f"talk with {TOKEN}", {})
+    world.long_term.search([Message("user", TOKEN)], f"talk with {TOKEN}", {}, caller=Caller())
 
 
 MEMORY = Kind(
@@ -235,14 +237,14 @@ SHORT_TERM = Kind(
     make_short_term,
     lambda world: world.short_term.delete(parse(TOKEN), f"talk with {TOKEN}", False, CLAUDE)[1],
     lambda world: world.short_term.delete(parse(TOKEN), f"talk with {TOKEN}", True, CLAUDE)[1],
-    lambda world: world.short_term.restore(parse(TOKEN), f"talk with {TOKEN}"),
+    lambda world: world.short_term.restore(parse(TOKEN), f"talk with {TOKEN}", caller=Caller()),
 )
 LONG_TERM = Kind(
     "long-term",
     make_long_term,
     lambda world: world.long_term.delete(f"{TOKEN} name", f"talk with {TOKEN}", False, CLAUDE),
     lambda world: world.long_term.delete(f"{TOKEN} name", f"talk with {TOKEN}", True, CLAUDE),
-    lambda world: world.long_term.restore(f"{TOKEN} name", f"talk with {TOKEN}"),
+    lambda world: world.long_term.restore(f"{TOKEN} name", f"talk with {TOKEN}", caller=Caller()),
 )
 KINDS = [MEMORY, FACT, TURN, SHORT_TERM, LONG_TERM]
 IN_TRASH = [MEMORY, TURN, SHORT_TERM, LONG_TERM]
@@ -394,7 +396,9 @@ def test_a_name_can_be_taken_again_and_then_hinders_the_undo(world: World) -> No
     assert world.rows() == rows
     LONG_TERM.delete(world)
     LONG_TERM.restore(world)  # what was deleted last
-    assert world.long_term.context(f"{TOKEN} name", f"talk with {TOKEN}")[0].prompt == "another"
+    assert (
+        world.long_term.context(f"{TOKEN} name", f"talk with {TOKEN}", caller=Caller())[0].prompt == "another"
+    )
 
 
 def test_a_memory_with_a_row_that_is_not_utf8_is_erased_too(world: World, sqlite: Sqlite) -> None:
@@ -813,7 +817,7 @@ class Machine(RuleBasedStateMachine):
     def update(self, id: MemoryId) -> None:
         text = self.text()
         with self.expected(id in self.there):
-            self.memories.update(id, MemoryChange(content=text))
+            self.memories.update(id, MemoryChange(content=text), caller=Caller())
             self.there[id].insert(0, text)
 
     @rule(one=ids, other=ids)

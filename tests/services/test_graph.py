@@ -580,7 +580,7 @@ NEW = "From November the callbacks leave from thistle"
 
 
 def hits(search: SearchService, text: str, mode: str = "hybrid", **wanted: Any) -> list[Hit]:
-    return search.search(text, Filter(**wanted), 10, mode).hits
+    return search.search(text, Filter(**wanted), 10, mode, caller=Caller()).hits
 
 
 @pytest.mark.parametrize("mode", ["hybrid", "semantic", "keyword"])
@@ -672,7 +672,9 @@ def test_every_answer_marks_what_is_superseded(
     assert {node.memory.id: node.memory.superseded_by for node in explore(graph, new).nodes} == marks
     near = graph.related(MemoryId(other), 10, graph=True, semantic=True).near
     assert {each.memory.id: each.memory.superseded_by for each in near} == {old: new, new: None}
-    assert service.update(MemoryId(old), MemoryChange(importance=9)).memory.superseded_by == new
+    assert (
+        service.update(MemoryId(old), MemoryChange(importance=9), caller=Caller()).memory.superseded_by == new
+    )
     restated = service.store(MemoryDraft(f"{OLD}.", MemoryType.DECISION, "p"), None, CALLER)
     assert not restated.consolidated
     assert {each.memory.id: each.memory.superseded_by for each in restated.similar} == {old: new, new: None}
@@ -828,8 +830,8 @@ def test_three_neighbours_join_at_most_and_never_beyond_the_limit(
     for number, other in enumerate(others):
         connect(hang, other, strength=0.6 + number / 10)
     assert [hit.memory.id for hit in hits(search, "LGR-2207", "keyword")] == [hang, *reversed(others[2:])]
-    assert len(search.search("LGR-2207", Filter(), 2, "keyword").hits) == 2
-    assert search.search("LGR-2207", Filter(), 1, "keyword").hits[0].memory.id == hang
+    assert len(search.search("LGR-2207", Filter(), 2, "keyword", caller=Caller()).hits) == 2
+    assert search.search("LGR-2207", Filter(), 1, "keyword", caller=Caller()).hits[0].memory.id == hang
 
 
 def test_a_neighbour_found_with_a_better_score_keeps_it(

@@ -63,7 +63,7 @@ def add_by_hand(database: Database, name: str, trigger: str) -> None:
 
 
 def search(service: LongTermService) -> Awakening:
-    return service.search([Message("user", "hello")], "default", {})
+    return service.search([Message("user", "hello")], "default", {}, caller=Caller())
 
 
 def judged(found: Awakening) -> set[str]:

@@ -79,7 +79,9 @@ def add(service: LongTermService, name: str, trigger: str = "", conversation: st
 def search(
     service: LongTermService, *said: str, conversation: str = "default", **participants: Any
 ) -> Awakening:
-    return service.search([Message("user", content) for content in said], conversation, participants)
+    return service.search(
+        [Message("user", content) for content in said], conversation, participants, caller=Caller()
+    )
 
 
 def names(found: Sequence[Any]) -> list[str]:
@@ -87,13 +89,13 @@ def names(found: Sequence[Any]) -> list[str]:
 
 
 def state(service: LongTermService, name: str) -> Mapping[str, Any]:
-    memory = service.context(name, "default")[0]
+    memory = service.context(name, "default", caller=Caller())[0]
     return {"error": memory.error, "failures": memory.failures, "until": memory.quarantined_until}
 
 
 def test_a_memory_is_read_as_it_was_added(long_term: LongTermService, clock: Clock) -> None:
     long_term.add(LongTermDraft("Mum", "She likes orchids.", "true", "We spoke of her."), "对话", CLAUDE)
-    memory = long_term.context("Mum", "对话")[0]
+    memory = long_term.context("Mum", "对话", caller=Caller())[0]
     assert (memory.prompt, memory.trigger, memory.created_context) == (
         "She likes orchids.",
         "true",
@@ -110,48 +112,50 @@ def test_a_name_is_taken_within_its_conversation_only(long_term: LongTermService
     ) as error:
         add(long_term, "Mum", "another", conversation="one")
     assert error.value.problem.hints == (Hint(Mend.UPDATE_LONG_TERM),)
-    assert long_term.context("Mum", "one")[0].trigger == "Mum"
+    assert long_term.context("Mum", "one", caller=Caller())[0].trigger == "Mum"
 
 
 def test_a_memory_that_is_not_there_is_named_beside_those_that_are(long_term: LongTermService) -> None:
     add(long_term, "Mum")
     for act in (
-        lambda: long_term.context("Dad", "default")[0],
+        lambda: long_term.context("Dad", "default", caller=Caller())[0],
         lambda: long_term.delete("Dad", "default", False, CLAUDE),
-        lambda: long_term.update("Dad", LongTermChange(prompt="x"), "default"),
+        lambda: long_term.update("Dad", LongTermChange(prompt="x"), "default", caller=Caller()),
     ):
         with pytest.raises(NotFound, match=r"`Dad`.*Mum") as error:
             act()
         assert error.value.problem.hints == (Hint(Mend.LIST_LONG_TERM, {"conversation": "default"}),)
     with pytest.raises(NotFound, match="It has none"):
-        long_term.context("Mum", "elsewhere")[0]
+        long_term.context("Mum", "elsewhere", caller=Caller())[0]
 
 
 def test_an_update_changes_what_it_gives_and_nothing_else(long_term: LongTermService, clock: Clock) -> None:
     add(long_term, "Mum")
-    before = long_term.context("Mum", "default")[0]
+    before = long_term.context("Mum", "default", caller=Caller())[0]
     clock.advance(seconds=5)
-    assert long_term.update("Mum", LongTermChange(updated_context="today"), "default") is None
-    after = long_term.context("Mum", "default")[0]
+    assert (
+        long_term.update("Mum", LongTermChange(updated_context="today"), "default", caller=Caller()) is None
+    )
+    after = long_term.context("Mum", "default", caller=Caller())[0]
     assert after == replace(before, updated_context="today", updated_at=after.updated_at)
     assert after.updated_at is not None
     assert after.updated_at > after.created_at
-    checked = long_term.update("Mum", LongTermChange("new prompt", "new trigger"), "default")
+    checked = long_term.update("Mum", LongTermChange("new prompt", "new trigger"), "default", caller=Caller())
     assert checked == Checked(0, True, ())
-    assert long_term.context("Mum", "default")[0].prompt == "new prompt"
+    assert long_term.context("Mum", "default", caller=Caller())[0].prompt == "new prompt"
     with pytest.raises(Invalid, match=r"^Nothing to change\.$") as error:
-        long_term.update("Mum", LongTermChange(), "default")
+        long_term.update("Mum", LongTermChange(), "default", caller=Caller())
     assert error.value.problem.hints == (Hint(Mend.NAME_LONG_TERM_FIELDS),)
 
 
 def test_a_rejected_trigger_changes_nothing(real: LongTermService) -> None:
     with pytest.raises(TriggerRejected):
         add(real, "broken", "match_keys(messages, [")
-    assert real.select("default").memories == []
+    assert real.select("default", caller=Caller()).memories == []
     add(real, "whole", "true")
     with pytest.raises(TriggerRejected):
-        real.update("whole", LongTermChange("new", "nobody()"), "default")
-    assert real.context("whole", "default")[0].prompt == "prompt of whole"
+        real.update("whole", LongTermChange("new", "nobody()"), "default", caller=Caller())
+    assert real.context("whole", "default", caller=Caller())[0].prompt == "prompt of whole"
 
 
 @pytest.mark.parametrize("part", ["name", "prompt", "trigger", "created_context"])
@@ -160,7 +164,7 @@ def test_a_credential_is_refused_wherever_it_stands(long_term: LongTermService, 
     draft = LongTermDraft(parts["name"], parts["prompt"], parts["trigger"], parts["created_context"])
     with pytest.raises(Invalid, match="GitHub token"):
         long_term.add(draft, "default", CLAUDE)
-    assert long_term.select("default").memories == []
+    assert long_term.select("default", caller=Caller()).memories == []
     replace(long_term, allow_secrets=True).add(draft, "default", CLAUDE)
 
 
@@ -186,7 +190,7 @@ def test_all_that_hold_wake_the_one_that_woke_last_at_the_end(
     assert names(found.activated) == ["c", "b", "a"]
     assert [each.why for each in found.activated] == ["c holds", "b holds", "a holds"]
     assert found.random == []
-    assert [long_term.context(name, "default")[0].fired_count for name in "abc"] == [2, 2, 1]
+    assert [long_term.context(name, "default", caller=Caller())[0].fired_count for name in "abc"] == [2, 2, 1]
 
 
 def test_two_others_come_along_by_chance(long_term: LongTermService, engine: Scripted) -> None:
@@ -303,9 +307,9 @@ def test_a_value_or_a_new_trigger_ends_a_row_of_failures(
     for _ in range(3):
         search(long_term)
     assert state(long_term, "bad")["until"] is not None
-    long_term.update("bad", LongTermChange(prompt="only the prompt"), "default")
+    long_term.update("bad", LongTermChange(prompt="only the prompt"), "default", caller=Caller())
     assert state(long_term, "bad")["until"] is not None
-    long_term.update("bad", LongTermChange(trigger="bad"), "default")
+    long_term.update("bad", LongTermChange(trigger="bad"), "default", caller=Caller())
     assert state(long_term, "bad") == clean
 
 
@@ -339,7 +343,7 @@ def test_plain_errors_are_reported_kept_and_never_lead_to_quarantine(
         assert found.errors == [("typo", "x is not defined")]
         assert names(found.activated) == ["good"]
     assert state(long_term, "typo") == {"error": "x is not defined", "failures": 0, "until": None}
-    listed = long_term.select("default").memories
+    listed = long_term.select("default", caller=Caller()).memories
     assert names(listed) == ["typo", "good"]
 
 
@@ -359,7 +363,7 @@ def test_a_read_only_start_wakes_and_counts_nothing(long_term: LongTermService, 
     engine.outcomes["late"] = LATE
     found = search(replace(long_term, count_access=False))
     assert names(found.activated) == ["a"]
-    assert long_term.context("a", "default")[0].fired_count == 0
+    assert long_term.context("a", "default", caller=Caller())[0].fired_count == 0
     assert state(long_term, "late")["failures"] == 0
 
 
@@ -369,8 +373,8 @@ def test_what_a_trigger_sees_is_local_and_its_chance_another_each_time(
     add(long_term, "a")
     shanghai = timezone(timedelta(hours=8))
     service = replace(long_term, zone=shanghai)
-    service.search([Message("user", "hi")], "default", {"user": "Ann"})
-    service.search([Message("user", "hi")], "default", {})
+    service.search([Message("user", "hi")], "default", {"user": "Ann"}, caller=Caller())
+    service.search([Message("user", "hi")], "default", {}, caller=Caller())
     first, second = engine.situations
     assert first.now == clock()
     assert first.now.utcoffset() == timedelta(hours=8)
@@ -398,7 +402,7 @@ def test_a_trigger_that_is_tried_out_leaves_nothing(real: LongTermService) -> No
     assert outcome.holds
     assert "tea" in outcome.why
     assert (checked.tier, outcome.tier) == (0, 0)
-    assert real.select("default").memories == []
+    assert real.select("default", caller=Caller()).memories == []
 
 
 ORIGINALS = {
@@ -430,7 +434,9 @@ def test_triggers_of_the_original_server_run_unchanged(
         add(real, str(number), trigger)
     said, participants, moment = SITUATIONS[situation]
     clock.now = moment
-    found = real.search([Message("user", content) for content in said], "default", participants)
+    found = real.search(
+        [Message("user", content) for content in said], "default", participants, caller=Caller()
+    )
     expected = [str(number) for number, holds in enumerate(ORIGINALS.values()) if situation in holds]
     assert sorted(names(found.activated)) == expected
     assert (found.errors, found.skipped) == ([], [])
@@ -445,7 +451,7 @@ def test_each_wake_is_kept_with_its_client_and_its_reason_but_nothing_of_what_wa
     for client in ("Claude", "Cursor"):
         found = real.search(said, "default", {}, Caller(client, "s1"))
         assert {"zebra" in (woken.why or "") for woken in found.activated if woken.name == "tea"} == {True}
-    tea, script = (real.context(name, "default")[1] for name in ("tea", "script"))
+    tea, script = (real.context(name, "default", caller=Caller())[1] for name in ("tea", "script"))
     assert [(wake.client, wake.why) for wake in tea] == [
         ("Cursor", "'tea' in user message"), ("Claude", "'tea' in user message"),
     ]  # fmt: skip
@@ -481,7 +487,7 @@ def test_a_memory_that_cools_down_rests_in_its_session_alone(
     assert woken(CLAUDE) == []
     clock.advance(seconds=60)
     assert woken(CLAUDE) == ["spaced"]
-    long_term.update("spaced", LongTermChange(cooldown=0), "default")
+    long_term.update("spaced", LongTermChange(cooldown=0), "default", caller=Caller())
     assert woken(CLAUDE) == ["spaced"]
 
 

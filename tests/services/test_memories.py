@@ -57,7 +57,7 @@ def store(service: MemoryService) -> Store:
 
 
 def found(search: SearchService, text: str, wanted: Filter = Filter(), mode: str = "hybrid") -> list[int]:  # noqa: B008
-    return [hit.memory.id for hit in search.search(text, wanted, 10, mode).hits]
+    return [hit.memory.id for hit in search.search(text, wanted, 10, mode, caller=Caller()).hits]
 
 
 def read(service: MemoryService, id: int) -> Detailed:
@@ -272,11 +272,11 @@ def test_another_type_is_kept_apart_and_a_change_that_makes_two_the_same_says_so
     store(TEXT)
     other = store(TEXT, type=MemoryType.LEARNING)
     assert (other.consolidated, other.memory.id) == (False, 2)
-    updated = service.update(MemoryId(2), MemoryChange(type=MemoryType.DECISION))
+    updated = service.update(MemoryId(2), MemoryChange(type=MemoryType.DECISION), caller=Caller())
     assert updated.same_as == 1
-    elsewhere = service.update(MemoryId(2), MemoryChange(project="q"))
+    elsewhere = service.update(MemoryId(2), MemoryChange(project="q"), caller=Caller())
     assert (elsewhere.same_as, elsewhere.similar) == (None, ())
-    back = service.update(MemoryId(2), MemoryChange(content=LONGER, project="p"))
+    back = service.update(MemoryId(2), MemoryChange(content=LONGER, project="p"), caller=Caller())
     assert (back.same_as, back.earlier) == (1, (TEXT,))
 
 
@@ -334,7 +334,7 @@ def test_reading_changes_nothing(service: MemoryService, store: Store, clock: Cl
     before = rows(service, "SELECT * FROM memories")
     clock.advance(days=1)
     service.get([MemoryId(1)])
-    service.statistics(None)
+    service.statistics(None, caller=Caller())
     assert rows(service, "SELECT * FROM memories") == before
 
 
@@ -358,7 +358,7 @@ def test_update_changes_what_is_given_and_keeps_the_earlier_text(
     before = one(service, 1)
     clock.advance(hours=1)
     after = service.update(
-        MemoryId(1), MemoryChange(content="We deploy on Mondays", importance=9, project="")
+        MemoryId(1), MemoryChange(content="We deploy on Mondays", importance=9, project=""), caller=Caller()
     )
     changed = replace(
         before,
@@ -379,7 +379,9 @@ def test_updating_everything_but_the_text_makes_no_history_and_needs_no_embeddin
     store(TEXT)
     found(search, "billing")
     service.update(
-        MemoryId(1), MemoryChange(type=MemoryType.ERROR, tags=(), metadata={}, project="q", importance=1)
+        MemoryId(1),
+        MemoryChange(type=MemoryType.ERROR, tags=(), metadata={}, project="q", importance=1),
+        caller=Caller(),
     )
     assert rows(service, "SELECT * FROM memory_history") == []
     assert rows(service, "SELECT * FROM embedding_queue") == []
@@ -389,10 +391,10 @@ def test_updating_everything_but_the_text_makes_no_history_and_needs_no_embeddin
 def test_an_update_without_a_field_or_of_no_memory_is_refused(service: MemoryService, store: Store) -> None:
     store(TEXT)
     with pytest.raises(Invalid, match=r"^Nothing to update\.$") as empty:
-        service.update(MemoryId(1), MemoryChange())
+        service.update(MemoryId(1), MemoryChange(), caller=Caller())
     assert empty.value.problem.hints == (Hint(Mend.NAME_MEMORY_FIELDS),)
     with pytest.raises(NotFound, match=r"^No memory 41\.$") as unknown:
-        service.update(MemoryId(41), MemoryChange(importance=1))
+        service.update(MemoryId(41), MemoryChange(importance=1), caller=Caller())
     assert unknown.value.problem.hints == (Hint(Mend.FIND_MEMORY),)
 
 
@@ -436,7 +438,7 @@ def test_what_looks_like_a_credential_is_refused_wherever_it_stands(
         store(f"the token is {secret}")
     store(TEXT)
     with pytest.raises(Invalid):
-        service.update(MemoryId(1), MemoryChange(content=secret))
+        service.update(MemoryId(1), MemoryChange(content=secret), caller=Caller())
     assert rows(service, "SELECT content FROM memories") == [(TEXT,)]
 
 
@@ -444,13 +446,13 @@ def test_statistics_count_by_type_and_project(service: MemoryService, store: Sto
     store(TEXT)
     store("billing beta", type=MemoryType.ERROR)
     store("billing gamma", type=MemoryType.ERROR, project=None)
-    statistics = service.statistics(None)
+    statistics = service.statistics(None, caller=Caller())
     assert statistics.total == 3
     assert statistics.by_type == {"error": 2, "decision": 1}
     assert statistics.by_project == {"p": 2, "": 1}
     assert (statistics.coverage.embedded, statistics.coverage.waiting) == (3, 0)
     assert (statistics.size or 0) > 10_000
-    assert service.statistics("p").coverage.embedded == 2
+    assert service.statistics("p", caller=Caller()).coverage.embedded == 2
 
 
 # Statements
@@ -506,6 +508,6 @@ def test_a_search_takes_one_statement_a_word_and_few_more(
 ) -> None:
     text = next(texts)
     with statements(file_of(search.database)) as ran:
-        hits = search.search(text, Filter(), 10, "hybrid").hits
+        hits = search.search(text, Filter(), 10, "hybrid", caller=Caller()).hits
     assert len(hits) == 10
     assert len(ran) <= len(text.split()) + 25, ran

@@ -322,7 +322,10 @@ def test_a_project_is_named_by_its_name_its_key_or_the_address_of_its_remote(
     assert found.note is None
     assert {hit.memory.project for hit in found.hits} == {"app"}
     assert world.memories.statistics(given, by(OTHER)).by_project == {"app": 2}
-    assert world.memories.update(MemoryId(more), MemoryChange(project=given)).memory.project == "app"
+    assert (
+        world.memories.update(MemoryId(more), MemoryChange(project=given), caller=Caller()).memory.project
+        == "app"
+    )
 
 
 def test_a_project_is_named_by_the_path_of_a_folder_in_it(world: World, tmp_path: Path) -> None:
@@ -378,7 +381,7 @@ def test_no_memory_is_stored_in_all_projects(world: World) -> None:
         world.remember("x", ACME, "*")
     id = world.remember("x", ACME)
     with pytest.raises(Invalid, match=r"`\*` stands for all projects"):
-        world.memories.update(MemoryId(id), MemoryChange(project="*"))
+        world.memories.update(MemoryId(id), MemoryChange(project="*"), caller=Caller())
 
 
 def test_a_remote_whose_address_holds_a_credential_is_not_kept_and_its_folder_is(world: World) -> None:

@@ -694,7 +694,7 @@ def test_a_long_text_that_is_shortened_is_found_by_its_new_words_only(
     store: Store, search: Search, memories: MemoryService
 ) -> None:
     id = store(long_text())
-    memories.update(id, MemoryChange(content="The lamp is green"))
+    memories.update(id, MemoryChange(content="The lamp is green"), caller=Caller())
     assert search("vault code Henrietta", mode="keyword").hits == []
     (hit,) = search("green lamp").hits
     assert (hit.content, hit.part) == ("The lamp is green", None)

@@ -47,7 +47,7 @@ def store(memories: MemoryService) -> Store:
 
 
 def found(service: SearchService, text: str, wanted: Filter = Filter(), mode: str = "hybrid") -> list[int]:  # noqa: B008
-    return [hit.memory.id for hit in service.search(text, wanted, 10, mode).hits]
+    return [hit.memory.id for hit in service.search(text, wanted, 10, mode, caller=Caller()).hits]
 
 
 def one(memories: MemoryService, id: int) -> Memory:
@@ -83,7 +83,7 @@ def test_a_memory_that_is_not_among_the_results_counts_no_access(
 ) -> None:
     for number in range(5):
         store(f"billing note number {number}")
-    hits = service.search("billing", Filter(), 2, "hybrid").hits
+    hits = service.search("billing", Filter(), 2, "hybrid", caller=Caller()).hits
     assert service.database.settle() is None
     with file_of(service.database).read() as tx:
         counted = {id for (id,) in tx.rows("SELECT id FROM memories WHERE access_count = 1")}
@@ -132,12 +132,12 @@ def test_hits_are_in_the_order_of_their_rank_and_likely_ones_alone_are_shown_on_
             session=f"s{number}",
         )
     text = "When do we deploy the billing service?"
-    every = service.search(text, Filter(), 20, "hybrid").hits
+    every = service.search(text, Filter(), 20, "hybrid", caller=Caller()).hits
     assert every[0].memory.id == 1
     assert [hit.rank for hit in every] == sorted((hit.rank for hit in every), reverse=True)
     assert all(0 <= hit.score <= 1 for hit in every)
     assert len(every) == 20
-    some = service.search(text, Filter(), 20, "hybrid", likely=True).hits
+    some = service.search(text, Filter(), 20, "hybrid", likely=True, caller=Caller()).hits
     assert [hit.memory.id for hit in some] == [
         hit.memory.id for hit in every if hit.memory.id == 1 or hit.score >= LEAST
     ]
@@ -148,8 +148,11 @@ def test_pages_follow_one_another(service: SearchService, store: Store) -> None:
     for number in range(7):
         store(f"billing note number {number} " + "x " * number)
     for text in ("billing", "*", ""):
-        whole = [hit.memory.id for hit in service.search(text, Filter(), 7, "hybrid").hits]
-        pages = [service.search(text, Filter(), 3, "hybrid", offset=offset).hits for offset in (0, 3, 6, 9)]
+        whole = [hit.memory.id for hit in service.search(text, Filter(), 7, "hybrid", caller=Caller()).hits]
+        pages = [
+            service.search(text, Filter(), 3, "hybrid", offset=offset, caller=Caller()).hits
+            for offset in (0, 3, 6, 9)
+        ]
         assert [[hit.memory.id for hit in page] for page in pages] == [whole[:3], whole[3:6], whole[6:], []]
 
 
@@ -161,7 +164,7 @@ def test_an_empty_text_lists_what_occurred_last_and_counts_no_access(
     store("stored first")
     store("told of long ago", occurred_at="2020-01-02T03:04:05.000Z")
     store("stored last", project=None)
-    answer = service.search(text, Filter(), 10, mode)
+    answer = service.search(text, Filter(), 10, mode, caller=Caller())
     assert [hit.memory.id for hit in answer.hits] == [3, 1, 2]
     assert [hit.score for hit in answer.hits] == [1.0] * 3
     assert found(service, text, Filter(since="2021-01-01T00:00:00.000Z", project="p"), mode) == [1]
@@ -194,7 +197,9 @@ def test_what_is_shown_of_a_long_memory_is_the_part_that_answers(
     store("The weather is fine today", session="s2")
     queue.drain()
     for mode in ("hybrid", "keyword", "semantic"):
-        hit, *_ = service.search("On which host does the billing service run?", Filter(), 10, mode).hits
+        hit, *_ = service.search(
+            "On which host does the billing service run?", Filter(), 10, mode, caller=Caller()
+        ).hits
         assert hit.memory.id == 1
         assert "billing service runs on bramble" in hit.content
         assert len(hit.content) <= parts.PART + 2 * (parts.PART - parts.STEP)
@@ -217,12 +222,12 @@ def test_without_an_embedder_words_answer_and_the_answer_says_why(
     store(TEXT)
     hints = (Hint(Mend.USE_SAME_EMBEDDER),)
     for mode in ("hybrid", "semantic"):
-        answer = service.search("billing", Filter(), 10, mode)
+        answer = service.search("billing", Filter(), 10, mode, caller=Caller())
         assert [hit.memory.id for hit in answer.hits] == [1]
         assert answer.embedder == "none"
         assert answer.degraded == (Problem("found by words only: no model is installed", hints),)
-    assert service.search("billing", Filter(), 10, "keyword").degraded == ()
-    statistics = MemoryService(database, queue, segmenter).statistics(None)
+    assert service.search("billing", Filter(), 10, "keyword", caller=Caller()).degraded == ()
+    statistics = MemoryService(database, queue, segmenter).statistics(None, caller=Caller())
     assert statistics.coverage.problem == Problem("no model is installed", hints)
 
 
@@ -233,13 +238,13 @@ def test_a_search_that_comes_before_the_embedder_is_ready_is_answered_by_words(
     queue = EmbeddingQueue(database, lambda known: embedder, lambda space: embedder, clock)
     service = SearchService(database, queue)
     store(TEXT)
-    early = service.search("billing", Filter(), 10, "hybrid")
+    early = service.search("billing", Filter(), 10, "hybrid", caller=Caller())
     assert ([hit.memory.id for hit in early.hits], early.degraded) == (
         [1],
         (Problem("found by words only: the embedder is still loading"),),
     )
     queue.warm_up()
-    assert service.search("billing", Filter(), 10, "hybrid").degraded == ()
+    assert service.search("billing", Filter(), 10, "hybrid", caller=Caller()).degraded == ()
 
 
 def test_a_search_says_how_many_memories_meaning_does_not_reach_yet(service: SearchService) -> None:
@@ -248,7 +253,7 @@ def test_a_search_says_how_many_memories_meaning_does_not_reach_yet(service: Sea
             tx.execute(
                 "INSERT INTO memories (content, type) VALUES (?, 'error')", (f"billing note {number}",)
             )
-    answer = service.search("billing", Filter(), 10, "hybrid")
+    answer = service.search("billing", Filter(), 10, "hybrid", caller=Caller())
     assert len(answer.hits) == 10
     assert answer.degraded == (Problem("40 memories are not embedded yet and were found by words only"),)
 
@@ -264,7 +269,7 @@ def test_a_search_waits_for_no_lock_and_is_counted_when_the_file_can_be_written(
     assert file_database.path is not None
     with Holder(file_database.path, "UPDATE memories SET importance = importance"):
         for _ in range(2):
-            answer = service.search("bakery", Filter(), 10, "hybrid")
+            answer = service.search("bakery", Filter(), 10, "hybrid", caller=Caller())
             assert [hit.memory.content for hit in answer.hits] == ["The bakery opens at seven"]
             assert answer.degraded == ()
         problem = file_database.settle()

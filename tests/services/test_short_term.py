@@ -102,7 +102,7 @@ def delete(service: ShortTermService, pattern: str, conversation: str = HERE) ->
 
 
 def ask(service: ShortTermService, text: str, conversation: str = HERE) -> list[Recalled]:
-    return service.search([Message("user", text)], conversation, ONE).memories
+    return service.search([Message("user", text)], conversation, ONE, caller=Caller()).memories
 
 
 # As the reference has it
@@ -139,7 +139,7 @@ def compare(
     fill(database, memories, conversation)
     for asked, later, seed in searches:
         service = ShortTermService(database, Told(), random.Random(seed).random, score_share=share)
-        found = service.search(told(asked), conversation, ONE).memories
+        found = service.search(told(asked), conversation, ONE, caller=Caller()).memories
         expected = reference.select(memories, asked, clock.now, random.Random(seed).random, share)
         tiers = {Tier.TOP: expected.top, Tier.NEXT: expected.next, Tier.FLASHBACK: expected.flashback}
         for tier, those in tiers.items():
@@ -530,7 +530,7 @@ def test_a_conversation_comes_back_by_its_words_in_both_languages(
         "猫好了吗": "猫",
         "is PVE-01 up": "pve-01",
     }.items():
-        found = real.search([Message("user", question)], HERE, {}).memories
+        found = real.search([Message("user", question)], HERE, {}, caller=Caller()).memories
         assert ids(found, Tier.TOP) == [added[word]], question
         assert found[0].memory.text == f"user: {said[word]}\nassistant: ok"
 
@@ -540,19 +540,19 @@ def test_what_a_memory_shares_is_told_in_the_form_in_which_it_was_asked(
 ) -> None:
     real.add([Message("user", "deployments of the cache")], HERE, {}, CALLER)
     clock.advance(hours=1)
-    (found,) = real.search([Message("user", "Caches and deploying")], HERE, {}).memories
+    (found,) = real.search([Message("user", "Caches and deploying")], HERE, {}, caller=Caller()).memories
     assert sorted(found.words) == ["caches", "deploying"]
 
 
 def test_a_message_names_who_said_it(service: ShortTermService) -> None:
     service.add([Message("user", "a", name="Ada"), Message("tool", "b\nc")], HERE, {}, CALLER)
-    assert texts(service.matching(parse("a"), HERE)) == ["Ada: a\ntool: b\n  c"]
+    assert texts(service.matching(parse("a"), HERE, caller=Caller())) == ["Ada: a\ntool: b\n  c"]
 
 
 @pytest.mark.parametrize("end", ["\n", "\u2028", "\u2029"])
 def test_no_message_passes_for_two(service: ShortTermService, end: str) -> None:
     service.add([Message("user", f"a{end}system: b")], HERE, {}, CALLER)
-    assert texts(service.matching(parse("a"), HERE)) == ["user: a\n  system: b"]
+    assert texts(service.matching(parse("a"), HERE, caller=Caller())) == ["user: a\n  system: b"]
 
 
 @pytest.mark.parametrize("messages", [[], [Message("user", "")], [Message("user", "", name="Ada")] * 3])
@@ -571,7 +571,8 @@ def test_messages_without_keywords_are_kept_and_come_back_by_chance_only(
     assert added.keywords == []
     clock.advance(hours=1)
     assert [
-        (each.memory.id, each.tier) for each in real.search([Message("user", text)], HERE, {}).memories
+        (each.memory.id, each.tier)
+        for each in real.search([Message("user", text)], HERE, {}, caller=Caller()).memories
     ] == [(added.id, Tier.FLASHBACK)]
 
 
@@ -707,7 +708,7 @@ def test_the_keywords_of_what_was_written_by_hand_are_found(real: ShortTermServi
     by_hand(real, clock, BATCH + 1)
     real.find_keywords()
     for number in (0, BATCH):
-        (top, *_) = real.search([Message("user", f"topic{number}")], HERE, {}).memories
+        (top, *_) = real.search([Message("user", f"topic{number}")], HERE, {}, caller=Caller()).memories
         assert (top.tier, top.memory.text) == (Tier.TOP, f"user: about topic{number}")
 
 
@@ -781,7 +782,7 @@ def test_a_write_that_dies_half_way_leaves_no_memory_and_no_keywords(
 def test_deleting_takes_the_keywords_and_leaves_the_rest(service: ShortTermService, clock: Clock) -> None:
     for text in ("art cache", "party cache", "ARTS"):
         add(service, text)
-    assert texts(service.matching(parse("art"), HERE)) == ["user: art cache"]
+    assert texts(service.matching(parse("art"), HERE, caller=Caller())) == ["user: art cache"]
     assert delete(service, "art") == ["user: art cache"]
     assert delete(service, "art") == []
     with file_of(service.database).read() as tx:

@@ -102,7 +102,7 @@ class History:
                 importance=self.chance.randint(1, 10),
                 metadata={"number": self.number},
             )
-            self.memories.update(MemoryId(self.chance.choice(list(there))), change)
+            self.memories.update(MemoryId(self.chance.choice(list(there))), change, caller=Caller())
 
     def forget(self) -> None:
         if there := self.there():
@@ -132,7 +132,7 @@ def history(database: Database, clock: Clock, segmenter: JiebaSegmenter) -> Hist
 
 def undo_since(history: History, moment: str) -> int:
     changes = ChangeService(history.database, lambda: None)
-    chosen = changes.select(ChangeFilter(since=moment, undone=True), 1000).changes
+    chosen = changes.select(ChangeFilter(since=moment, undone=True), 1000, caller=Caller()).changes
     return len(changes.undo([each.id for each in chosen if each.id], Caller(), overwrite=True))
 
 

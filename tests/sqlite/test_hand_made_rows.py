@@ -2,6 +2,7 @@
 
 import pytest
 
+from memory_server.domain.caller import Caller
 from memory_server.domain.memory import Filter, MemoryChange, MemoryId, MemoryType
 from memory_server.errors import Hint, Mend, Problem, Unavailable
 from memory_server.nlp.jieba import JiebaSegmenter
@@ -37,7 +38,7 @@ def test_any_date_that_sqlite_takes_can_be_searched(
     search: SearchService, database: Database, written: str
 ) -> None:
     put(database, "created_at", written)
-    (hit,) = search.search("bakery", Filter(), 10, "hybrid").hits
+    (hit,) = search.search("bakery", Filter(), 10, "hybrid", caller=Caller()).hits
     assert (hit.memory.created_at, hit.memory.type) == (written, MemoryType.ERROR)
 
 
@@ -52,7 +53,9 @@ def test_json_that_cannot_be_read_whole_is_shown_as_far_as_it_can(
     (detail,) = service.get([MemoryId(1)]).found
     assert (detail.memory.tags, detail.memory.metadata) != ((), {})
     f"{detail.memory.tags} {detail.memory.metadata}".encode()
-    assert [hit.memory.id for hit in search.search("bakery", Filter(), 10, "hybrid").hits] == [1]
+    assert [
+        hit.memory.id for hit in search.search("bakery", Filter(), 10, "hybrid", caller=Caller()).hits
+    ] == [1]
     named = ["row 1 of memories: metadata is JSON that clients cannot read"]
     assert problems(database) == (named if "9" in written else [])
     with database.write() as tx:
@@ -70,7 +73,7 @@ def test_text_that_is_no_utf8_is_named_by_the_doctor_and_explained(
     )
     assert service.get([MemoryId(1)]) == Read([], [MemoryId(1)], (unreadable,))
     with pytest.raises(Unavailable) as error:
-        service.update(MemoryId(1), MemoryChange(importance=1))
+        service.update(MemoryId(1), MemoryChange(importance=1), caller=Caller())
     assert error.value.problem == unreadable
     with database.write() as tx:
         tx.execute("DELETE FROM memories")

@@ -44,7 +44,7 @@ class Edited:
         """The texts that come back for these words after the server's background work."""
         service = self.served()
         service.find_keywords()
-        found = service.search([Message("user", words)], conversation, {}).memories
+        found = service.search([Message("user", words)], conversation, {}, caller=Caller()).memories
         return [each.memory.text for each in found if each.tier is Tier.TOP]
 
 

@@ -425,7 +425,7 @@ def test_triggers_that_were_skipped_or_failed_are_evaluated_after_the_upgrade(
     database = Database(path, clock)
     engine = TwoTierEngine(Sandbox(), lambda one, other: None)
     service = LongTermService(database, engine, lambda: 0.5)
-    found = service.search([Message("user", "hello")], "talk", {})
+    found = service.search([Message("user", "hello")], "talk", {}, caller=Caller())
     engine.close()
     assert {woken.name for woken in found.activated} == {"ready", "skipped"}
     assert [name for name, _ in found.errors] == ["failing"]

@@ -39,7 +39,7 @@ def add(service: LongTermService, name: str, trigger: str | float) -> None:
 
 def search(service: LongTermService, clock: Clock) -> Awakening:
     clock.advance(seconds=60)
-    return service.search([Message("user", "hello")], "default", {})
+    return service.search([Message("user", "hello")], "default", {}, caller=Caller())
 
 
 def judged(found: Awakening) -> set[str]:

@@ -82,7 +82,7 @@ class Attacked:
 
     def search(self) -> Awakening:
         self.clock.advance(seconds=1)
-        return self.service.search(SAID, PLACE, {"user": "Mallory"})
+        return self.service.search(SAID, PLACE, {"user": "Mallory"}, caller=Caller())
 
     def stored(self) -> str:
         with file_of(self.service.database).read() as tx:

@@ -241,7 +241,7 @@ class LongTermTools:
         """Replace the given fields of a long-term memory."""
         change = LongTermChange(prompt, trigger, _context(updated_context, recent_messages), cooldown)
         checked = self.long_term.update(
-            name, change, conversation_id, as_messages(recent_messages or []), caller
+            name, change, conversation_id, caller, as_messages(recent_messages or [])
         )
         if checked is None:
             return UpdatedLongTerm(name, None, ())

@@ -31,7 +31,7 @@ def show(desk: Desk, visit: Visit) -> Response:
     there = {each.memory.id: each.memory for each in near.nodes}
     edges = [(each, there[each.other_end(id)]) for each in near.edges if id in (each.source, each.target)]
     similar = services.graph.related(id, SIMILAR, graph=False, semantic=True)
-    history = services.changes.select(ChangeFilter(kind=Kind.MEMORY, item=id), STEPS).changes
+    history = services.changes.select(ChangeFilter(kind=Kind.MEMORY, item=id), STEPS, visit.caller).changes
     return desk.render(
         visit, "memory", memory=memory, steps=steps, edges=edges, similar=similar.near, history=history,
         worse=[each.text for each in similar.degraded], types=MemoryType, relations=Relation,

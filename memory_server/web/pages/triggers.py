@@ -31,7 +31,9 @@ def show(desk: Desk, visit: Visit) -> Response:
 
 def show_one(desk: Desk, visit: Visit) -> Response:
     memory, wakes = desk.services.long_term.context(visit.path("name"), None, visit.within())
-    history = desk.services.changes.select(ChangeFilter(kind=Kind.LONG_TERM, item=memory.id), STEPS).changes
+    history = desk.services.changes.select(
+        ChangeFilter(kind=Kind.LONG_TERM, item=memory.id), STEPS, visit.caller
+    ).changes
     return desk.render(
         visit, "trigger", memory=memory, state=memory.state(timestamp(clock())), wakes=wakes, history=history,
         trigger=memory.trigger, messages="", at="", tried=None,

@@ -64,7 +64,7 @@ def _measured(folder: Path, number: int, chinese: bool) -> list[float]:
 
 
 def _export(services: Services) -> None:
-    with services.exports.records() as exported:
+    with services.exports.records(None, Caller()) as exported:
         for record in exported:
             own.line(record)
 

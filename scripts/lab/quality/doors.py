@@ -114,7 +114,7 @@ class ServicesDoor:
     def ask(self, question: Question, mode: str) -> Answer:
         self._set_clock(question.asked_at or self._last)
         cpu, wall = time.process_time(), time.perf_counter()
-        found = self._search.search(question.text[:LONGEST_QUESTION], Filter(), FIRST, mode)
+        found = self._search.search(question.text[:LONGEST_QUESTION], Filter(), FIRST, mode, caller=Caller())
         cpu, wall = time.process_time() - cpu, time.perf_counter() - wall
         return Answer([(hit.memory.id, hit.score) for hit in found.hits], 1000 * cpu, 1000 * wall)
 

@@ -98,7 +98,7 @@ def _rows(
     for kind in ("direct", "past", "indirect"):
         ranks, numbers = [], []
         for question in (each for each in questions if each.category == kind):
-            hits = service.search(question.text, Filter(), 10, mode).hits
+            hits = service.search(question.text, Filter(), 10, mode, caller=Caller()).hits
             ranks.append(rank([[names[hit.memory.id]] for hit in hits], question.wanted))
             numbers.append(len(hits))
         recalls = [sum(place is not None and place <= first for place in ranks) for first in (1, 5, 10)]

@@ -47,7 +47,7 @@ def lived(services: app.Services, store: Store, questions: list[Question], sessi
 
 def ranks(search: SearchService, question: Question, names: dict[int, tuple[str, ...]]) -> Iterator[float]:
     """The reciprocal rank of each piece of evidence; 0 where it is not among the hits."""
-    found = search.search(question.text[:LONGEST_QUESTION], Filter(), SHOWN, "hybrid").hits
+    found = search.search(question.text[:LONGEST_QUESTION], Filter(), SHOWN, "hybrid", caller=Caller()).hits
     shown = [names[hit.memory.id] for hit in found]
     for piece in question.gold:
         place = rank(shown, piece)

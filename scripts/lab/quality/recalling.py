@@ -179,7 +179,7 @@ def searched(store: Store, embedder: RememberedEmbedder) -> Iterator[Result]:
             if question.asked_at:
                 set_clock(question.asked_at)
             hits = results_of(
-                search.search(question.text[:LONGEST_QUESTION], Filter(), 50, "hybrid"), True
+                search.search(question.text[:LONGEST_QUESTION], Filter(), 50, "hybrid", caller=Caller()), True
             ).results
             costs = list(accumulate((_tokens(_json(RESULT.of(hit))) + 1 for hit in hits), initial=15))[1:]
             found = {}

@@ -138,7 +138,7 @@ class Product:
         self._ask(self._service, question)
 
     def _ask(self, service: ShortTermService, question: Question) -> list[int]:
-        found = service.search([Message("user", question.text)], self._name, {})
+        found = service.search([Message("user", question.text)], self._name, {}, caller=Caller())
         return [self._places[each.memory.id] for each in found.memories if each.tier is not Tier.FLASHBACK]
 
 

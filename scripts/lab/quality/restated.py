@@ -108,7 +108,9 @@ def answers(pairs: Sequence[Pair]) -> list[Answer]:
             stored = _stored(service, pair, pair.new)
             found.append(Answer(pair, old, contents[old], stored, list(asked)))
             if stored.consolidated:
-                service.update(stored.memory.id, MemoryChange(content=contents[stored.memory.id]))
+                service.update(
+                    stored.memory.id, MemoryChange(content=contents[stored.memory.id]), caller=Caller()
+                )
             else:
                 service.forget(stored.memory.id, True, CALLER)
     return found
