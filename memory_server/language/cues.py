@@ -5,7 +5,8 @@ They are hints, which a model weighs (domain/updates.py): a word that often mean
 
 import re
 from dataclasses import dataclass
-from functools import cache
+
+from memory_server.language.lazy import lazy
 
 _CHANGE = r"""
     \b(?:
@@ -60,6 +61,8 @@ _NEGATION = r"""
     \b(?:not|no|never|none|without|cannot|nobody|nothing|neither|nor|hardly|rarely|gone)\b|n't\b|不|没|未|无|别|勿|禁止
 """
 
+_PATTERNS = [lazy(source, re.VERBOSE) for source in (_CHANGE, _MENDED, _TROUBLE, _PENDING, _NEGATION)]
+
 
 @dataclass(frozen=True, slots=True)
 class Cues:
@@ -74,11 +77,4 @@ class Cues:
 
 def read(folded: str) -> Cues:
     """The cues of a folded text."""
-    return Cues(*(len(pattern.findall(folded)) for pattern in _patterns()))
-
-
-@cache
-def _patterns() -> tuple[re.Pattern[str], ...]:
-    """Compiled at the first use: that takes 5 ms."""
-    lists = (_CHANGE, _MENDED, _TROUBLE, _PENDING, _NEGATION)
-    return tuple(re.compile(source, re.VERBOSE) for source in lists)
+    return Cues(*(len(pattern.findall(folded)) for pattern in _PATTERNS))

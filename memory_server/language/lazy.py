@@ -9,6 +9,11 @@ def lazy(pattern: str, flags: int = 0) -> re.Pattern[str]:
     return cast("re.Pattern[str]", _Lazy(pattern, flags))
 
 
+def closed_list(pattern: str) -> re.Pattern[str]:
+    """A pattern of alternatives over several lines, in any case; compiled at its first use."""
+    return lazy(pattern, re.VERBOSE | re.IGNORECASE)
+
+
 class _Lazy:
     def __init__(self, pattern: str, flags: int) -> None:
         self._pattern = pattern

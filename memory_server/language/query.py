@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from memory_server.language.lazy import lazy
-from memory_server.language.text import HAN, SPACELESS, fold, has_han
+from memory_server.language.text import SPACELESS, fold, has_han
 
 _INSIDE = "._/:@+#'’-"
 """Marks that do not end a word if a letter follows: a path, a version or an address is one word."""
@@ -24,8 +24,6 @@ _RUN = lazy(f"(?P<spaceless>[{SPACELESS}]+)|{_LETTER}+(?:[{_INSIDE}]+{_LETTER}+)
 
 STOP_CHARACTERS = frozenset("的了是在和与也就都而及着或吗呢吧啊么之其这那哪")
 """Chinese function words of one character: a pair that contains one is no term. A list by hand."""
-
-_HAN_RUN = lazy(f"[{HAN}]+")
 
 ENGLISH_STOP_WORDS = frozenset(
     """

@@ -1,8 +1,6 @@
 """Sentences that state what should outlast a conversation: a decision, a preference, a correction. By closed lists."""
 
-import re
-from functools import cache
-
+from memory_server.language.lazy import closed_list
 from memory_server.language.own_words import own_words
 
 SHORTEST, LONGEST = 15, 300
@@ -16,7 +14,7 @@ _MOMENTARY = r"""
 """
 """What follows is of the moment: "let's use this one"."""
 
-_STATES = rf"""
+_STATES = closed_list(rf"""
     \b(?:
         i(?:'d|\swould)?\s(?:always\s|really\s|strongly\s|much\s)?(?:prefer|like|hate|dislike|rather\shave)\s{_MOMENTARY}
         |i\s(?:do\snot|don't|don’t|never)\s(?:like|want)\s{_MOMENTARY}
@@ -36,14 +34,14 @@ _STATES = rf"""
     |不要再|别再(?!报错)|^不要在|默认(?:用|使用)|(?:始终|总是|一律)[用使]|一定要
     |我们(?:已经)?(?:决定|商定|商量好|选定|选了|改用|采用)|就这么定
     |^不对[，,].*(?:是|不是)|^我说的是|^其实.{{0,8}}是|^更正|应该是.*不是|不是.*应该是
-"""
+""")
 
-_UNSURE = r"""
+_UNSURE = closed_list(r"""
     [?？]$|[吧吗呢]\s*[。.!！]?$
     |^(?:what|which|who|why|when|where|how|is|are|do|does|did|can|could|should|would|will|have|has)\b
     |\b(?:if|whether|suppose|maybe|perhaps|ha(?:ha)+|lol)\b|\b(?:docs?|wiki|readme)\s(?:says?|claims?)\b
     |如果|假如|要是|什么|哪|会不会|是不是|可能|也许|好像|没看懂|怎么样
-"""
+""")
 """What asks, supposes, guesses or reports."""
 
 
@@ -56,10 +54,4 @@ def _states(sentence: str) -> bool:
     least = SHORTEST if sentence.isascii() else SHORTEST_CHINESE
     if not least <= len(sentence) <= LONGEST:
         return False
-    return bool(_re(_STATES).search(sentence)) and not _re(_UNSURE).search(sentence)
-
-
-@cache
-def _re(pattern: str) -> re.Pattern[str]:
-    """Compiled at the first use: few hooks need it."""
-    return re.compile(pattern, re.VERBOSE | re.IGNORECASE)
+    return bool(_STATES.search(sentence)) and not _UNSURE.search(sentence)

@@ -3,9 +3,9 @@
 import re
 import unicodedata
 from collections.abc import Callable
-from functools import cache
 
 from memory_server.language.han import TO_SIMPLIFIED
+from memory_server.language.lazy import lazy
 
 Segment = Callable[[str], list[str]]
 """A function that splits a run of Han characters into words."""
@@ -19,16 +19,14 @@ KANA_AND_HANGUL = "\u3041-\u30ff\u31f0-\u31ff\uac00-\ud7a3"
 SPACELESS = HAN + KANA_AND_HANGUL
 """Character class of the scripts in which the word index stores each character as a word of its own."""
 
+_TOKEN = lazy(
+    rf"(?P<han>[{HAN}]+)"
+    rf"|(?P<kana>[{KANA_AND_HANGUL}]+)"
+    rf"|[^\W{SPACELESS}]+(?:['’.\-_/:@+#]+[^\W{SPACELESS}]+)*[+#]*"
+)
+"""A word, or a run of Han or kana that is still to be split."""
 
-@cache
-def _token() -> re.Pattern[str]:
-    """A word, or a run of Han or kana that is still to be split. Compiled at the first use: that takes 7 ms."""
-    return re.compile(
-        rf"(?P<han>[{HAN}]+)"
-        rf"|(?P<kana>[{KANA_AND_HANGUL}]+)"
-        rf"|[^\W{SPACELESS}]+(?:['’.\-_/:@+#]+[^\W{SPACELESS}]+)*[+#]*"
-    )
-
+_HAN_CHARACTER = lazy(f"[{HAN}]")
 
 _NEVER_KEPT = re.compile(
     "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f"  # control characters but tab, line feed, carriage return
@@ -40,6 +38,7 @@ _NEVER_KEPT = re.compile(
 
 _JOINED = f"[^\x00-\x7f\\s\u200c\u200d{SPACELESS}]"
 """A character that a zero-width joiner may stand next to."""
+_STRAY_JOINER = lazy(f"(?<!{_JOINED})[\u200c\u200d]|[\u200c\u200d](?!{_JOINED})")
 
 _SELECTOR = "\ufe00-\ufe0f\U000e0100-\U000e01ef"
 """Variation selectors, as a character class."""
@@ -73,14 +72,8 @@ def visible(text: str) -> str:
     text = _SURROGATE.sub("\ufffd", text)
     text = _NEVER_KEPT.sub("", text)
     if "\u200c" in text or "\u200d" in text:
-        text = _stray_joiner().sub("", text)
+        text = _STRAY_JOINER.sub("", text)
     return _STRAY_SELECTOR.sub("", text)
-
-
-@cache
-def _stray_joiner() -> re.Pattern[str]:
-    """Compiled at the first use: that takes 4 ms, and few texts have a joiner."""
-    return re.compile(f"(?<!{_JOINED})[\u200c\u200d]|[\u200c\u200d](?!{_JOINED})")
 
 
 def clean(text: str) -> str:
@@ -126,19 +119,13 @@ def width(text: str) -> int:
 
 
 def has_han(text: str) -> bool:
-    return not text.isascii() and _han_character().search(text) is not None
-
-
-@cache
-def _han_character() -> re.Pattern[str]:
-    """Compiled at the first use: that takes 3 ms, and English needs none of it."""
-    return re.compile(f"[{HAN}]")
+    return not text.isascii() and _HAN_CHARACTER.search(text) is not None
 
 
 def words(text: str, segment: Segment) -> list[str]:
     """The words in order, folded; `segment` splits runs of Han. Numbers, versions, paths and `c++` stay whole."""
     tokens: list[str] = []
-    for match in _token().finditer(fold(text)):
+    for match in _TOKEN.finditer(fold(text)):
         if match["han"]:
             tokens.extend(segment(match["han"]))
         else:

@@ -4,10 +4,9 @@ Precision comes first: what asks, supposes, doubts, denies, reports or tells of 
 fits no pattern. `tests/language/test_told.py` measures it on turns that were labelled before the rules were written.
 """
 
-import re
 from dataclasses import dataclass
-from functools import cache
 
+from memory_server.language.lazy import closed_list
 from memory_server.language.own_words import own_words
 
 LONGEST = 200
@@ -15,28 +14,28 @@ LONGEST = 200
 
 SHORTEST = 5
 
-_OPENING = r"""
+_OPENING = closed_list(r"""
     ^(?:no|nope|actually|wrong|correction|hi|hello|hey|fyi|btw|by\sthe\sway|ok|okay|that'?s\s(?:wrong|not\sright)|also)[,:.!]+\s
     |^(?:不对|更正|纠正一下|其实|另外|对了|顺便说一下)[,，:：]\s*
-"""
+""")
 """What opens a sentence and is no part of the fact."""
 
-_ASKED_TO_KEEP = r"""
+_ASKED_TO_KEEP = closed_list(r"""
     ^(?:please\s)?(?:remember|note|keep\sin\smind|bear\sin\smind|don'?t\sforget)\sthat\b\s*
     |^(?:请)?(?:记住|记一下|请记得)[,，:：]\s*
-"""
+""")
 
-_AND_DO = r"""
+_AND_DO = closed_list(r"""
     ,\sso\s.*$
     |,\s(?:and\s|then\s)?(?:please|can|could|add|fix|write|make|update|generate|create|change|check|look|use|run|move|rename|show|list|start|find)\b.*$
     |[,，;；](?:请|帮|改|加|写|看|把|给我|你|先|再|现在).*$
-"""
+""")
 """A request that follows the fact in the same sentence."""
 
-_EXCEPT = r"(?:,\s(?:and\s)?|\sand\s)not\s[^,]+$|[,，]\s*(?:而)?不是[^,，]+$"
+_EXCEPT = closed_list(r"(?:,\s(?:and\s)?|\sand\s)not\s[^,]+$|[,，]\s*(?:而)?不是[^,，]+$")
 """What a correction denies: "…, not May 2"."""
 
-_DOUBTFUL = r"""
+_DOUBTFUL = closed_list(r"""
     [?？]\s*$
     |^(?:what|which|who|whom|whose|why|when|where|how|is|are|am|do|does|did|can|could|should|would|will|shall|may|has|have)\b
     |^(?:this|that|these|those|it|he|she|they|there|here|you|your)\b
@@ -52,9 +51,9 @@ _DOUBTFUL = r"""
     |[吗呢吧么]\s*[。.!！]?$|谁|什么|多少|哪|怎么|为何|为啥|是不是|是否|有没有|能不能|几[个点号时]
     |如果|假如|假设|假装|万一|要是|倘若|的话|可能|也许|大概|好像|似乎|应该|我?觉得|我?猜|估计|不确定|听说|据说|例如|比如
     |[说写][着过道]?[:：]|[他她]说|文档|不|没|别|未|无|以前|之前|原来|曾|过去|本来|今天|刚才|刚刚|哈哈|[了过]\s*[。.!！]?$
-"""
+""")
 
-_OF_CODE = r"""
+_OF_CODE = closed_list(r"""
     ^(?:(?:the|my|our|all)\s)?(?:\w+\s)?(?:functions?|methods?|class(?:es)?|variables?|values?|data|images?|texts?|lists?|loops?|buttons?|bugs?
         |files?|pages?|modals?|callbacks?|hooks?|components?|lines?|errors?|elements?|divs?|cursor|icons?|props?|fields?|forms?|everything
         |logs?|tables?|columns?|rows?|strings?|arrays?|objects?|keys?)\s(?:is|are|runs?|lives?|uses?|needs?)\b
@@ -62,7 +61,7 @@ _OF_CODE = r"""
     |\b(?:the\s(?:left|right|top|bottom|state|old|wrong)|memory|lowercase|uppercase|bold|bytes|my\s(?:laptop|machine))\b
     |\bcalled\s(?:twice|once|from|by|when|with|in|on|at|for|too)\b|\b(?:works?|returns?)\b(?!\s(?:at|for|on|in|from|as)\s)
     |\b(?:done|back|sorry|ready|fine|late|minutes?\slate|tomorrow|yesterday)\b|\bi\s.*\bnow\b
-"""
+""")
 """What is said of code in view, or of the moment, and is true for an hour."""
 
 _MONTH = r"(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*"
@@ -79,7 +78,7 @@ _ATTRIBUTE = r"""
     |convention|currency|employer|company|title|role|job|os|operating\ssystem|wife|husband|partner|son|daughter|dog|cat)
 """
 
-_FACTS = rf"""
+_FACTS = closed_list(rf"""
     ^my\s(?:\w+\s)?name\sis\s\S
     |^i(?:'m|’m|\sam)\s(?:(?:a|an)\s(?!bit|little|lot|fan|big|huge|idiot|rubber)|the\s\w+(?:\s\w+)*\s(?:lead|manager|developer|engineer|designer|owner|maintainer)
         |based\sin|from\s(?-i:[A-Z])|allergic|vegetarian|vegan|responsible\sfor|in\scharge\sof|on\sthe\s[\w\s-]+\steam
@@ -114,15 +113,15 @@ _FACTS = rf"""
     |^[\w\s.-]{{1,20}}?(?:(?:部署|托管|监听|跑)在\s?(?!这|那|哪)\S|(?:运行|存放|保存|放|存|装)在.{{0,6}}?[A-Za-z0-9/][\w./-]*(?!\s?[行列]))
     |^[\w\s.-]{{1,20}}?由\s?\w{{2,6}}\s?(?:负责|维护|管理)|^[\u4e00-\u9fff]{{2,3}}负责\s?\S
     |^(?:我们)?每(?:天|周|月|年|个月|个?季度|晚|隔).{{1,12}}(?:发版|发布|上线|部署|备份|开会|例会|跑|运行|执行|清理|更新)
-"""
+""")
 
 
-_WISH = r"""
+_WISH = closed_list(r"""
     ^i\s(?:\w+\s)?(?:prefer|hate|dislike|love)\b|^(?:please\s)?always\b|^(?:from\snow\son|in\s(?:the\s)?future|going\sforward)\b
     |^我(?:更|比较|特别|最)?(?:喜欢|偏好|习惯|倾向)|^(?:以后|今后|从现在开始|从今以后|始终|总是|一律|统一)
-"""
+""")
 
-_PERSONAL = r"^(?:i\b|my\b|我(?!们))"
+_PERSONAL = closed_list(r"^(?:i\b|my\b|我(?!们))")
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,23 +136,17 @@ class Told:
 def told(text: str) -> list[Told]:
     """The sentences of a message that tell a fact, each without its opening words and the request at its end."""
     facts = dict.fromkeys(fact for sentence in own_words(text) if (fact := _fact(sentence)))
-    return [Told(fact, bool(_re(_WISH).search(fact)), bool(_re(_PERSONAL).search(fact))) for fact in facts]
+    return [Told(fact, bool(_WISH.search(fact)), bool(_PERSONAL.search(fact))) for fact in facts]
 
 
 def _fact(sentence: str) -> str:
     """The fact of a sentence; '' where it tells none."""
-    opened = _re(_OPENING).sub("", sentence, count=1).strip()
-    statement = _re(_ASKED_TO_KEEP).sub("", opened, count=1)
-    fact = _re(_AND_DO).sub("", statement).strip()
+    opened = _OPENING.sub("", sentence, count=1).strip()
+    statement = _ASKED_TO_KEEP.sub("", opened, count=1)
+    fact = _AND_DO.sub("", statement).strip()
     if not SHORTEST <= len(fact) <= LONGEST or sentence.rstrip().endswith(("?", "？")):
         return ""
-    claimed = _re(_EXCEPT).sub("", fact.rstrip(".。!！"))
-    if _re(_DOUBTFUL).search(claimed) or _re(_OF_CODE).search(claimed):
+    claimed = _EXCEPT.sub("", fact.rstrip(".。!！"))
+    if _DOUBTFUL.search(claimed) or _OF_CODE.search(claimed):
         return ""
-    return fact if statement != opened or _re(_FACTS).search(fact) else ""
-
-
-@cache
-def _re(pattern: str) -> re.Pattern[str]:
-    """Compiled at the first use: few hooks need it."""
-    return re.compile(pattern, re.VERBOSE | re.IGNORECASE)
+    return fact if statement != opened or _FACTS.search(fact) else ""
