@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Final
 
 from memory_server.domain.caller import Caller
 from memory_server.domain.memory import Filter, Memory, MemoryDraft, MemoryId, MemoryType, Past
@@ -10,22 +10,11 @@ from memory_server.errors import Mend, NotFound
 from memory_server.postgres import filters, word_rows
 from memory_server.postgres.tx import Tx
 from memory_server.storage import memory_rows
+from memory_server.storage.columns import listed
 from memory_server.storage.json_text import as_json, from_json
 
-COLUMNS = """
-    memories.id, memories.content, memories.type, memories.project, memories.tags, memories.importance,
-    memories.metadata, memories.access_count, memories.created_at, memories.updated_at, memories.accessed_at,
-    memories.created_by, coalesce(memories.occurred_at, memories.created_at),
-    (
-        SELECT e.source_id
-        FROM edges AS e
-        WHERE e.target_id = memories.id AND e.relation = 'supersedes' AND e.valid_to IS NULL
-        ORDER BY as_moment(e.valid_from) DESC, e.id DESC
-        LIMIT 1
-    ),
-    memories.session, memories.person
-"""
-"""What `memory_rows.memory` reads."""
+COLUMNS: Final = memory_rows.columns("as_moment")
+"""The columns that `memory_rows.memory` reads."""
 
 
 def of_project(project: str) -> str:
@@ -41,34 +30,13 @@ class Memories:
 
     def insert(self, draft: MemoryDraft, caller: Caller) -> Memory:
         id = self.tx.value("SELECT next_id('memories')")
-        now, tags = self.tx.now, as_json(draft.tags)
-        first = (
-            id,
-            draft.content,
-            draft.type.value,
-            draft.project,
-            tags,
-            draft.importance,
-            as_json(draft.metadata or {}),
-        )
-        session, person = (
-            draft.session or caller.session,
-            draft.person or (None if draft.project else self.tx.owner),
-        )
+        row = memory_rows.new_row(draft, caller, self.tx.owner, self.tx.now)
+        marks = ", ".join(f"%({column})s" for column in row)
         self.tx.send(
-            """
-            INSERT INTO memories (
-                id, content, type, project, tags, importance, metadata, created_at, updated_at, created_by, session,
-                occurred_at, person, writer
-            )
-            VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s)
-            """,
-            (*first, now, now, caller.author, session, draft.occurred_at, person, person or caller.writer),
+            f"INSERT INTO memories (id, {listed(tuple(row))}) VALUES (%(id)s, {marks})", {"id": id, **row}
         )
-        word_rows.insert_memory(self.tx, id, draft.content, tags)
-        return memory_rows.memory(
-            (*first, 0, now, now, None, caller.author, draft.occurred_at or now, None, session, person)
-        )
+        word_rows.insert_memory(self.tx, id, draft.content, row["tags"])
+        return memory_rows.inserted(id, row)
 
     def get(self, id: MemoryId) -> Memory:
         row = self.tx.row(f"SELECT {COLUMNS} FROM memories WHERE id = %s", (id,))
@@ -93,36 +61,24 @@ class Memories:
         person = before.person
         if memory.project != before.project:
             person = None if memory.project else self.tx.owner
-        tags, metadata = as_json(memory.tags), as_json(memory.metadata)
+        row = memory_rows.changed_row(memory, self.tx.now) | {"person": person}
+        settings = ", ".join(f"{column} = %({column})s" for column in row)
         self.tx.send("SELECT set_config('memory.reason', %s, true)", (reason,))
         self.tx.send(
-            """
+            f"""
             UPDATE memories
-            SET content = %s, type = %s, project = %s, tags = %s, importance = %s, metadata = %s, access_count = %s,
-                updated_at = %s, person = %s, writer = CASE WHEN writer = %s THEN writer END
-            WHERE id = %s
+            SET {settings}, writer = CASE WHEN writer = %(owner)s THEN writer END
+            WHERE id = %(id)s
             """,
-            (
-                memory.content,
-                memory.type.value,
-                memory.project,
-                tags,
-                memory.importance,
-                metadata,
-                memory.access_count,
-                self.tx.now,
-                person,
-                self.tx.owner,
-                memory.id,
-            ),
+            {"id": memory.id, "owner": self.tx.owner, **row},
         )
         self.tx.send("SELECT set_config('memory.reason', '', true)")
-        if (memory.content, tags) != (before.content, as_json(before.tags)):
-            word_rows.write_memory(self.tx, memory.id, memory.content, tags)
+        if (memory.content, row["tags"]) != (before.content, as_json(before.tags)):
+            word_rows.write_memory(self.tx, memory.id, memory.content, row["tags"])
         return replace(
             memory,
-            tags=memory_rows.tags(tags),
-            metadata=from_json(metadata, {}),
+            tags=memory_rows.tags(row["tags"]),
+            metadata=from_json(row["metadata"], {}),
             updated_at=self.tx.now,
             person=person,
         )

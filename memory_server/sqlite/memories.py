@@ -3,26 +3,17 @@
 import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Final
 
 from memory_server.domain.caller import Caller
 from memory_server.domain.memory import Filter, Memory, MemoryDraft, MemoryId, MemoryType, Past
 from memory_server.errors import Mend, NotFound
 from memory_server.sqlite.tx import Tx, Value
 from memory_server.storage import memory_rows
+from memory_server.storage.columns import listed
 from memory_server.storage.json_text import as_json
 
-_COLUMNS = """
-    id, content, type, project, tags, importance, metadata,
-    access_count, created_at, updated_at, accessed_at, created_by, ifnull(occurred_at, created_at),
-    (
-        SELECT source_id
-        FROM edges
-        WHERE target_id = memories.id AND relation = 'supersedes' AND valid_to IS NULL
-        ORDER BY julianday(valid_from) DESC, edges.id DESC
-        LIMIT 1
-    ),
-    session, person
-"""
+_COLUMNS: Final = memory_rows.columns("julianday")
 
 LASTING = """
     (metadata = '{}' OR ifnull(julianday(json_extract(metadata, '$.expires_at')) > julianday(:now), 1))
@@ -62,34 +53,13 @@ class Memories:
     tx: Tx
 
     def insert(self, draft: MemoryDraft, caller: Caller) -> Memory:
-        person = draft.person or (None if draft.project else self.tx.owner)
-        row = self.tx.one(
-            f"""
-            INSERT INTO main.memories
-                (
-                    content, type, project, tags, importance, metadata, created_at, updated_at, created_by, session,
-                    occurred_at, person, writer
-                )
-            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-            RETURNING {_COLUMNS}
-            """,
-            (
-                draft.content,
-                draft.type.value,
-                draft.project,
-                as_json(draft.tags),
-                draft.importance,
-                as_json(draft.metadata or {}),
-                self.tx.now,
-                self.tx.now,
-                caller.author,
-                draft.session or caller.session,
-                draft.occurred_at,
-                person,
-                person or caller.writer,
-            ),
+        row = memory_rows.new_row(draft, caller, self.tx.owner, self.tx.now)
+        marks = ", ".join(f":{column}" for column in row)
+        return memory_rows.memory(
+            self.tx.one(
+                f"INSERT INTO main.memories ({listed(tuple(row))}) VALUES ({marks}) RETURNING {_COLUMNS}", row
+            )
         )
-        return memory_rows.memory(row)
 
     def get(self, id: MemoryId) -> Memory:
         row = self.tx.row(f"SELECT {_COLUMNS} FROM memories WHERE id = ?", (id,))
@@ -119,30 +89,17 @@ class Memories:
 
     def replace(self, before: Memory, memory: Memory, reason: str) -> Memory:  # noqa: ARG002 - triggers know it
         last = self.tx.value("SELECT max(id) FROM memory_history WHERE memory_id = ?", (memory.id,))
+        changed = memory_rows.changed_row(memory, self.tx.now)
         row = self.tx.one(
             f"""
             UPDATE main.memories
-            SET content = ?, type = ?, project = ?, tags = ?, importance = ?, metadata = ?, access_count = ?,
-                updated_at = ?, person = CASE WHEN project IS ? THEN person WHEN ? IS NULL THEN ? END,
-                writer = CASE WHEN writer = ? THEN writer END
-            WHERE id = ?
+            SET {", ".join(f"{column} = :{column}" for column in changed)},
+                person = CASE WHEN project IS :project THEN person WHEN :project IS NULL THEN :owner END,
+                writer = CASE WHEN writer = :owner THEN writer END
+            WHERE id = :id
             RETURNING {_COLUMNS}
             """,
-            (
-                memory.content,
-                memory.type.value,
-                memory.project,
-                as_json(memory.tags),
-                memory.importance,
-                as_json(memory.metadata),
-                memory.access_count,
-                self.tx.now,
-                memory.project,
-                memory.project,
-                self.tx.owner,
-                self.tx.owner,
-                memory.id,
-            ),
+            {"id": memory.id, "owner": self.tx.owner, **changed},
         )
         self.tx.execute(
             """

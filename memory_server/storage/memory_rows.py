@@ -1,33 +1,91 @@
-"""What a row of a memory says, whichever database it is of."""
+"""Memories as rows of both stores: the columns that are read, and those that a write gives."""
 
-from typing import Any
+from dataclasses import fields
+from typing import Any, Final
 
-from memory_server.domain.memory import Memory, MemoryId, MemoryType
-from memory_server.storage.json_text import from_json
+from memory_server.domain.caller import Caller
+from memory_server.domain.memory import Memory, MemoryDraft, MemoryId, MemoryType
+from memory_server.storage.json_text import as_json, from_json
+
+_NAMES: Final = tuple(field.name for field in fields(Memory))
+
+
+def columns(moment: str) -> str:
+    """Return the columns that `memory` reads. `moment` is the function by which a store orders moments.
+
+    They are `memories.id, memories.content, …`, in the order of the fields of `Memory`.
+    """
+    derived = {
+        "occurred_at": "coalesce(memories.occurred_at, memories.created_at)",
+        "superseded_by": f"""
+            (
+                SELECT e.source_id
+                FROM edges AS e
+                WHERE e.target_id = memories.id AND e.relation = 'supersedes' AND e.valid_to IS NULL
+                ORDER BY {moment}(e.valid_from) DESC, e.id DESC
+                LIMIT 1
+            )
+        """,
+    }
+    return ", ".join(derived.get(name, f"memories.{name}") for name in _NAMES)
 
 
 def memory(row: tuple[Any, ...]) -> Memory:
-    """A memory from its columns, in the order of the fields of `Memory`; tags and metadata are JSON."""
+    """Return a memory from the values of `columns`; tags and metadata are JSON."""
+    id, content, type, project, tag_list, importance, metadata, *others = row
     return Memory(
-        id=MemoryId(row[0]),
-        content=row[1],
-        type=MemoryType(row[2]),
-        project=row[3],
-        tags=tags(row[4]),
-        importance=row[5],
-        metadata=from_json(row[6], {}),
-        access_count=row[7],
-        created_at=row[8],
-        updated_at=row[9],
-        accessed_at=row[10],
-        created_by=row[11],
-        occurred_at=row[12],
-        superseded_by=row[13],
-        session=row[14],
-        person=row[15],
+        MemoryId(id),
+        content,
+        MemoryType(type),
+        project,
+        tags(tag_list),
+        importance,
+        from_json(metadata, {}),
+        *others,
     )
 
 
 def tags(text: str) -> tuple[str, ...]:
-    """Tags from the JSON in which they are kept."""
+    """Return tags from the JSON in which they are kept."""
     return tuple(str(tag) for tag in from_json(text, []))
+
+
+def new_row(draft: MemoryDraft, caller: Caller, owner: str | None, now: str) -> dict[str, Any]:
+    """Return the row of a new memory by column, without its id."""
+    person = draft.person or (None if draft.project else owner)
+    return {
+        "content": draft.content,
+        "type": draft.type.value,
+        "project": draft.project,
+        "tags": as_json(draft.tags),
+        "importance": draft.importance,
+        "metadata": as_json(draft.metadata or {}),
+        "created_at": now,
+        "updated_at": now,
+        "created_by": caller.author,
+        "session": draft.session or caller.session,
+        "occurred_at": draft.occurred_at,
+        "person": person,
+        "writer": person or caller.writer,
+    }
+
+
+def inserted(id: int, row: dict[str, Any]) -> Memory:
+    """Return the memory that a new row is."""
+    values = {"id": id, "access_count": 0, "accessed_at": None, "superseded_by": None, **row}
+    values["occurred_at"] = row["occurred_at"] or row["created_at"]
+    return memory(tuple(values[name] for name in _NAMES))
+
+
+def changed_row(memory: Memory, now: str) -> dict[str, Any]:
+    """Return the columns that a change of a memory gives, by name."""
+    return {
+        "content": memory.content,
+        "type": memory.type.value,
+        "project": memory.project,
+        "tags": as_json(memory.tags),
+        "importance": memory.importance,
+        "metadata": as_json(memory.metadata),
+        "access_count": memory.access_count,
+        "updated_at": now,
+    }
