@@ -69,18 +69,18 @@ class Answer:
     def __init__(self, source: type, *parts: "str | Field") -> None:
         self.source = source
         self.fields = [
-            each
+            named
             for part in parts
-            for each in ([part] if isinstance(part, Field) else map(field, part.split()))
+            for named in ([part] if isinstance(part, Field) else map(field, part.split()))
         ]
 
     def of(self, value: object, lines: Lines = {}) -> dict[str, Any]:  # noqa: B006 - never changed
         """The answer for one object, as JSON."""
         answer: dict[str, Any] = {}
-        for each in self.fields:
-            content = _told(each.read(value), each.tell, lines)
-            if content not in each.left_out:
-                answer[each.name] = content
+        for field in self.fields:
+            content = _told(field.read(value), field.tell, lines)
+            if content not in field.left_out:
+                answer[field.name] = content
         return answer
 
 
@@ -88,7 +88,7 @@ class Answer:
 def whole(source: type) -> Answer:
     """All fields of a dataclass. Those that are None by default are optional."""
     return Answer(
-        source, *(f"{each.name}?" if each.default is None else each.name for each in fields(source))
+        source, *(f"{part.name}?" if part.default is None else part.name for part in fields(source))
     )
 
 
@@ -100,9 +100,9 @@ def plain(value: object, lines: Lines = {}) -> Any:  # noqa: B006 - never change
         case Enum():
             return value.value
         case list() | tuple():
-            return [plain(each, lines) for each in value]
+            return [plain(item, lines) for item in value]
         case Mapping():
-            return {plain(name): plain(each, lines) for name, each in value.items()}
+            return {plain(name): plain(item, lines) for name, item in value.items()}
     kind: type = type(value)
     if hasattr(kind, "__dataclass_fields__"):
         return (lines.get(kind) or whole(kind)).of(value, lines)
@@ -115,7 +115,7 @@ def _told(value: object, tell: "Answer | Callable[[Any], Any] | None", lines: Li
     if not isinstance(tell, Answer):
         return plain(tell(value), lines)
     if isinstance(value, list | tuple):
-        return [tell.of(each, lines) for each in value]
+        return [tell.of(item, lines) for item in value]
     return tell.of(value, lines)
 
 

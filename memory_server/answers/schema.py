@@ -18,8 +18,8 @@ _ANY = ["string", "number", "boolean", "object", "array", "null"]
 
 def schema_of(answer: Answer, lines: Lines = {}) -> Schema:  # noqa: B006 - never changed
     """The schema of an answer; a field that may be left out is not required."""
-    properties = {each.name: _of_field(answer.source, each, lines) for each in answer.fields}
-    required = [each.name for each in answer.fields if not each.left_out]
+    properties = {field.name: _of_field(answer.source, field, lines) for field in answer.fields}
+    required = [field.name for field in answer.fields if not field.left_out]
     return {"properties": properties, **({"required": required} if required else {}), "type": "object"}
 
 
@@ -53,8 +53,8 @@ def _hint(source: Any, path: str) -> Any:
 @cache
 def _hints(source: type) -> dict[str, Any]:
     """The types of the fields and the properties of a class."""
-    made = {name: value.fget for name, value in vars(source).items() if isinstance(value, property)}
-    return get_type_hints(source) | {name: get_type_hints(get)["return"] for name, get in made.items()}
+    getters = {name: value.fget for name, value in vars(source).items() if isinstance(value, property)}
+    return get_type_hints(source) | {name: get_type_hints(get)["return"] for name, get in getters.items()}
 
 
 def _allows_none(hint: Any) -> bool:
@@ -64,7 +64,7 @@ def _allows_none(hint: Any) -> bool:
 def _innermost(hint: Any) -> Any:
     """The type of the object, of a list of objects, or of an object that may be None."""
     while get_origin(hint) is not None:
-        hint = next(each for each in get_args(hint) if each is not NoneType)
+        hint = next(part for part in get_args(hint) if part is not NoneType)
     return hint
 
 
@@ -91,7 +91,7 @@ def _of_type(hint: Any, lines: Lines) -> Schema:
 
 
 def _of_union(parts: tuple[Any, ...], lines: Lines) -> Schema:
-    schemas = [_of_type(each, lines) for each in parts if each is not NoneType]
+    schemas = [_of_type(part, lines) for part in parts if part is not NoneType]
     schema = schemas[0] if len(schemas) == 1 else {"anyOf": schemas}
     return _or_null(schema) if NoneType in parts else schema
 

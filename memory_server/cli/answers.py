@@ -177,7 +177,7 @@ class CallLine:
 
     @classmethod
     def of(cls, tool: str, calls: Calls) -> "CallLine":
-        half, most = (None if each is None else round(each, 1) for each in map(calls.quantile, (0.5, 0.95)))
+        half, most = (None if time is None else round(time, 1) for time in map(calls.quantile, (0.5, 0.95)))
         counts = (calls.calls, calls.refused, calls.failed, calls.degraded, calls.timed_out)
         return cls(tool, *counts, half, most)
 
@@ -199,8 +199,8 @@ _SHOWN_AS = {
 }  # fmt: skip
 
 
-def _kind(thing: Shown) -> str:
-    return _SHOWN_AS[type(thing)]
+def _kind(item: Shown) -> str:
+    return _SHOWN_AS[type(item)]
 
 
 _KIND = made("kind", _kind)

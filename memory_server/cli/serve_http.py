@@ -104,7 +104,7 @@ def _pages(
     pages = site(services, lambda request: callers(CLIENT, request), os.urandom(SECRET), may_only_read)
     rates = Rates(options.rate, time.monotonic)
     guard = Guard(pages, keys.find, keys.are_open, rates, options.traffic, keys.metadata, options.refused)
-    return Door(guard, is_valid, os.urandom, told=None if logins is None else logins.by_form)
+    return Door(guard, is_valid, os.urandom, report=None if logins is None else logins.by_form)
 
 
 def _oauth(settings: Settings) -> "OAuth | None":

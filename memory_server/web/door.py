@@ -45,11 +45,11 @@ class Door:
         is_valid: IsValid,
         chance: Callable[[int], bytes],
         now: Callable[[], float] = time.monotonic,
-        told: Refused | None = None,
+        report: Refused | None = None,
     ) -> None:
         """`pages` checks the token of each request; `is_valid` tells whether to keep one. `chance` gives random bytes,
-        `now` is in seconds; `told` hears of tokens that are refused."""
-        self._told = told
+        `now` is in seconds; `report` hears of tokens that are refused."""
+        self._report = report
         self._pages = pages
         self._is_valid = is_valid
         self._chance = chance
@@ -98,8 +98,8 @@ class Door:
         fields = await _fields(request)
         token, back = fields.get("token", "").strip(), of_this_site(fields.get("back", "/"))
         if not (token.isascii() and token.isprintable() and token and await self._is_valid(token)):
-            if token and self._told is not None:
-                await self._told(request.scope, token)
+            if token and self._report is not None:
+                await self._report(request.scope, token)
             return self._form(request, back, wrong=True)
         while len(self._tokens) >= MOST:
             del self._tokens[next(iter(self._tokens))]

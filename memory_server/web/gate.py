@@ -1,4 +1,4 @@
-"""Who may see the pages: the browser of the person who started them, once, by the token of the printed address."""
+"""Guards the pages: lets in the browser of the person who started them, once, by the token of the printed address."""
 
 import hmac
 from dataclasses import dataclass
@@ -64,7 +64,7 @@ class Guarded:
 
 
 def is_own(headers: Headers) -> bool:
-    """Whether a request comes from a page of this very origin: browsers say so with every form and script."""
+    """True if a request comes from a page of this origin: browsers say so with every form and script."""
     origin = headers.get("origin")
     site = headers.get("sec-fetch-site", "same-origin")
     return origin is not None and urlsplit(origin).netloc == headers.get("host") and site == "same-origin"
@@ -105,5 +105,5 @@ class Gate:
         return PlainTextResponse(NOT_YOURS, 403)
 
 
-def _same(given: str, right: str) -> bool:
-    return hmac.compare_digest(given.encode(), right.encode())
+def _same(text: str, right: str) -> bool:
+    return hmac.compare_digest(text.encode(), right.encode())

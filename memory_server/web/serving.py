@@ -19,7 +19,7 @@ def serve(
     caller: Caller,
     listening: socket.socket,
     read_only: bool,
-    told: Callable[[str], None],
+    announce: Callable[[str], None],
 ) -> None:
     """Serve until SIGINT or SIGTERM, at a socket of loopback. `told` hears the address, which opens once."""
     pages = site(services, lambda _: caller, os.urandom(SECRET), lambda _: read_only)
@@ -32,5 +32,5 @@ def serve(
     )  # fmt: skip
     with suppress(KeyboardInterrupt):  # the server raises each signal again when it has ended
         signal.signal(signal.SIGTERM, signal.default_int_handler)
-        told(f"http://{host}:{port}/?token={token}")
+        announce(f"http://{host}:{port}/?token={token}")
         uvicorn.Server(config).run(sockets=[listening])

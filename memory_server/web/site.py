@@ -90,18 +90,18 @@ def site(
 
     async def write(page: Page, request: Request) -> Response:
         try:
-            async with request.form(max_files=0, max_fields=50, max_part_size=MOST_FORM) as given:
-                form = {name: value for name, value in given.items() if isinstance(value, str)}
+            async with request.form(max_files=0, max_fields=50, max_part_size=MOST_FORM) as fields:
+                form = {name: value for name, value in fields.items() if isinstance(value, str)}
         except ClientDisconnect:
             return Response(status_code=400)  # nobody reads it
-        there = visit(request, form)
-        if not there.writes and page not in TRIES.values():
+        sent = visit(request, form)
+        if not sent.writes and page not in TRIES.values():
             return PlainTextResponse("These pages are read-only. Nothing was changed.\n", 403)
-        if not hmac.compare_digest(form.get("csrf", "").encode(), there.csrf.encode()):
+        if not hmac.compare_digest(form.get("csrf", "").encode(), sent.csrf.encode()):
             return PlainTextResponse(
                 "The form is out of date. Nothing was changed. Reload the page, then send it again.\n", 403
             )
-        return await run_in_threadpool(_answered, desk, there, page)
+        return await run_in_threadpool(_answered, desk, sent, page)
 
     routes = [
         *(Route(path, _endpoint(read, page), methods=["GET"]) for path, page in PAGES.items()),
@@ -118,8 +118,7 @@ def _endpoint(
 
 
 def _answered(desk: Desk, visit: Visit, page: Page) -> Response:
-    """What a page answers; what fails with an explanation is a page that says so. A wrong address or form raises the
-    errors of Python."""
+    """Make a page, or the page that explains a failure. A wrong address or form raises the errors of Python."""
     try:
         with acting.as_(visit.caller.person):
             return again.whole(partial(page, desk, visit))

@@ -1,4 +1,4 @@
-"""How a page is made: the visit that asks for it, its language, its template, and texts, ages and differences in it."""
+"""Makes a page: the visit that asks for it, its language, its template, and texts, ages and differences in it."""
 
 import json
 import re
@@ -62,18 +62,18 @@ class Visit:
 
     @property
     def owns(self) -> bool:
-        """Whether the one asks whose file it is: others see nothing of the file itself, and do nothing to it."""
+        """True for the owner of the file: others see nothing of the file itself, and do nothing to it."""
         return self.caller.person is None
 
     def path(self, name: str) -> Any:
         """A part of the path of the address, as `segment` was given it."""
-        found = self.request.path_params[name]
-        return found.removeprefix(_PLAIN) if isinstance(found, str) else found
+        part = self.request.path_params[name]
+        return part.removeprefix(_PLAIN) if isinstance(part, str) else part
 
 
 @dataclass(frozen=True, slots=True)
 class Desk:
-    """What all pages need: the services and the templates."""
+    """The services and the templates, which all pages need."""
 
     services: Services
     templates: Environment
@@ -81,16 +81,16 @@ class Desk:
 
     @classmethod
     def of(cls, services: Services) -> "Desk":
-        made = templates()
-        made.filters |= {"moment": moment, "day": day, "quoted": quoted, "segment": segment,
+        environment = templates()
+        environment.filters |= {"moment": moment, "day": day, "quoted": quoted, "segment": segment,
                          "value": value, "pieces": pieces, "percent": lambda share: round(100 * share)}  # fmt: skip
-        made.globals |= {"differences": differences, "languages": LANGUAGES}
-        return cls(services, made)
+        environment.globals |= {"differences": differences, "languages": LANGUAGES}
+        return cls(services, environment)
 
     def render(self, visit: Visit, name: str, status: int = 200, **values: Any) -> Response:
         """A page from a template, with `t` for words and `ago` for moments in the language of the visit."""
         page = self.templates.get_template(f"{name}.html").render(
-            t=lambda text, **given: translated(text, visit.language).format(**given),
+            t=lambda text, **parameters: translated(text, visit.language).format(**parameters),
             ago=lambda at: ago(at, visit.language), page=name, visit=visit, writes=visit.writes,
             csrf=Markup('<input type="hidden" name="csrf" value="{}">').format(visit.csrf),
             stamp=self.services.database.stamp(), done=visit.get("done"), undo=visit.get("undo"),
@@ -128,16 +128,16 @@ def of_this_site(address: str) -> str:
     return address if address.startswith("/") and not address.startswith(("//", "/\\")) else "/"
 
 
-def back(address: str, **told: str | None) -> Response:
+def back(address: str, **fields: str | None) -> Response:
     """Go to a page that says what was done."""
-    given = {name: text for name, text in told.items() if text}
-    return RedirectResponse(f"{address}?{urlencode(given)}" if given else address, 303)
+    query = {name: text for name, text in fields.items() if text}
+    return RedirectResponse(f"{address}?{urlencode(query)}" if query else address, 303)
 
 
 def last_change(desk: Desk, kind: Kind, id: int) -> str | None:
     """The number of the last change of a thing, by which it can be undone."""
-    found = desk.services.changes.select(ChangeFilter(undone=True, kind=kind, item=id), 1, Caller()).changes
-    return str(found[0].id) if found else None
+    changes = desk.services.changes.select(ChangeFilter(undone=True, kind=kind, item=id), 1, Caller()).changes
+    return str(changes[0].id) if changes else None
 
 
 def language_of(request: Request) -> str:
@@ -146,7 +146,7 @@ def language_of(request: Request) -> str:
     if chosen in LANGUAGES:
         return chosen
     wished = _CODES.findall(request.headers.get("accept-language", ""))
-    best = sorted(wished, key=lambda each: -float(each[1] or 1))
+    best = sorted(wished, key=lambda code: -float(code[1] or 1))
     return best[0][0].lower() if best else "en"
 
 
@@ -186,7 +186,7 @@ def _local(at: str | None, form: str) -> str:
 
 
 def ago(at: str | None, language: str) -> str:
-    """How long ago a moment was, in one unit."""
+    """Word the age of a moment in one unit, such as `3 d ago`."""
     if not at:
         return ""
     days = age_in_days(at, timestamp(clock()))
@@ -198,62 +198,62 @@ def ago(at: str | None, language: str) -> str:
 
 def pieces(text: str) -> list[str]:
     """A text in pieces of at most LAID_OUT characters, each cut behind a line, else where it stands."""
-    found = []
+    parts = []
     while len(text) > LAID_OUT:
         end = text.rfind("\n", 0, LAID_OUT) + 1 or LAID_OUT
-        found.append(text[:end])
+        parts.append(text[:end])
         text = text[end:]
-    return [*found, text]
+    return [*parts, text]
 
 
-def value(given: Any) -> str:
+def value(content: Any) -> str:
     """A value of a fact for people: text as it is, lists and objects as indented lines."""
-    return given if isinstance(given, str) else "\n".join(_lines(given, 0)) or "—"
+    return content if isinstance(content, str) else "\n".join(_lines(content, 0)) or "—"
 
 
-def _lines(given: Any, depth: int) -> Iterator[str]:
+def _lines(content: Any, depth: int) -> Iterator[str]:
     """A line for each part of a value. Deep ones are cut."""
     space = "    " * depth
-    match given:
+    match content:
         case dict() | list() if depth > 6:
             yield f"{space}…"
         case dict():
-            for name, each in given.items():
-                if isinstance(each, dict | list) and each:
+            for name, item in content.items():
+                if isinstance(item, dict | list) and item:
                     yield f"{space}{name}:"
-                    yield from _lines(each, depth + 1)
+                    yield from _lines(item, depth + 1)
                 else:
-                    yield f"{space}{name}: {_plain(each)}"
+                    yield f"{space}{name}: {_plain(item)}"
         case list():
-            for each in given:
-                if isinstance(each, dict | list) and each:
+            for item in content:
+                if isinstance(item, dict | list) and item:
                     yield f"{space}•"
-                    yield from _lines(each, depth + 1)
+                    yield from _lines(item, depth + 1)
                 else:
-                    yield f"{space}• {_plain(each)}"
+                    yield f"{space}• {_plain(item)}"
         case _:
-            yield f"{space}{_plain(given)}"
+            yield f"{space}{_plain(content)}"
 
 
-def _plain(given: Any) -> str:
+def _plain(content: Any) -> str:
     return (
-        given
-        if isinstance(given, str)
+        content
+        if isinstance(content, str)
         else "—"
-        if given in ({}, [])
-        else json.dumps(given, ensure_ascii=False)
+        if content in ({}, [])
+        else json.dumps(content, ensure_ascii=False)
     )
 
 
 def differences(old: str, new: str) -> list[tuple[str, str]]:
-    """What became of a text: pieces that are `same`, `del` or `ins`, in order. A Han character is a piece."""
-    one, other = _PIECES.findall(old), _PIECES.findall(new)
-    if len(one) + len(other) > SHOWN_DIFFERENCES:
+    """Compare two texts: pieces that are `same`, `del` or `ins`, in order. A Han character is a piece."""
+    old_words, new_words = _PIECES.findall(old), _PIECES.findall(new)
+    if len(old_words) + len(new_words) > SHOWN_DIFFERENCES:
         return [("same", old)]
-    found: list[tuple[str, str]] = []
-    for what, i1, i2, j1, j2 in SequenceMatcher(None, one, other, autojunk=False).get_opcodes():
+    parts: list[tuple[str, str]] = []
+    for what, i1, i2, j1, j2 in SequenceMatcher(None, old_words, new_words, autojunk=False).get_opcodes():
         if what == "equal":
-            found.append(("same", "".join(one[i1:i2])))
+            parts.append(("same", "".join(old_words[i1:i2])))
             continue
-        found += [("del", "".join(one[i1:i2])), ("ins", "".join(other[j1:j2]))]
-    return [each for each in found if each[1]]
+        parts += [("del", "".join(old_words[i1:i2])), ("ins", "".join(new_words[j1:j2]))]
+    return [part for part in parts if part[1]]

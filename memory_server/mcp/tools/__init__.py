@@ -1,1 +1,1 @@
-"""What a client can call: signature, description, one service call."""
+"""The tools that a client can call: signature, description, one service call."""

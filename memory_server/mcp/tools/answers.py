@@ -25,7 +25,7 @@ SUPERSEDED_BY = "memory.superseded_by?"
 
 
 def degraded(problems: Problem | Sequence[Problem]) -> str | None:
-    """Why an answer is not complete, in words; None where it is."""
+    """Say why an answer is not complete; None where it is."""
     return told([problems] if isinstance(problems, Problem) else problems, WORDS)
 
 

@@ -48,15 +48,15 @@ FACTS = Answer(FactsFound, field("memories=facts", LISTED_FACT), "more", DEGRADE
 HISTORY = Answer(FactHistory, field("history=changes", STEP), DEGRADED)
 
 
-def listed(found: FactsFound) -> FactsFound:
-    """As many of the facts as a list has room for; `more` counts the others too."""
+def listed(listing: FactsFound) -> FactsFound:
+    """Cut a list of facts to the size of an answer; `more` counts the others too."""
     number, room = 0, MAX_LISTED
-    for fact in found.facts:
+    for fact in listing.facts:
         room -= len(json.dumps(fact.value, ensure_ascii=False))
         if room < 0 and number:
             break
         number += 1
-    return replace(found, facts=found.facts[:number], more=found.more + len(found.facts) - number)
+    return replace(listing, facts=listing.facts[:number], more=listing.more + len(listing.facts) - number)
 
 
 FACTS_READ = Answer(dict)

@@ -27,10 +27,10 @@ def _storable(value: Any) -> Any:
         raise ValueError("contains a number that JSON cannot represent: store it as text") from None
     if len(text) > MAX_VALUE:
         raise ValueError(f"has {len(text):,} characters of JSON, at most {MAX_VALUE:,} are allowed: split it")
-    kept = each_text(visible, value)  # a value is exact: only invisible characters are removed
-    if _names(kept) != _names(value):
+    cleaned = each_text(visible, value)  # a value is exact: only invisible characters are removed
+    if _names(cleaned) != _names(value):
         raise ValueError("two names in an object differ in invisible characters only")
-    return kept
+    return cleaned
 
 
 def _names(value: Any) -> int:

@@ -38,8 +38,8 @@ def not_blank(text: str) -> str:
     return text
 
 
-def _project(given: str) -> str:
-    text = clean(given)
+def _project(name: str) -> str:
+    text = clean(name)
     if len(text) > NAME and named(text).is_given:
         raise PydanticKnownError("string_too_long", {"max_length": NAME})
     return text
@@ -52,17 +52,17 @@ def unique(tags: list[str]) -> list[str]:
 def small(most: int) -> Callable[[dict[str, Any]], dict[str, Any]]:
     """The validator of an object that has at most so many characters as JSON."""
 
-    def checked(given: dict[str, Any]) -> dict[str, Any]:
+    def checked(value: dict[str, Any]) -> dict[str, Any]:
         try:
-            text = json.dumps(given, ensure_ascii=False, allow_nan=False)
+            text = json.dumps(value, ensure_ascii=False, allow_nan=False)
         except ValueError:
             raise ValueError("contains a number that JSON cannot represent") from None
         if len(text) > most:
             raise ValueError(f"has more than {most:,} characters of JSON")
-        if depth(given) > MAX_DEPTH:
+        if depth(value) > MAX_DEPTH:
             raise ValueError(f"nested more than {MAX_DEPTH} levels deep")
-        kept: dict[str, Any] = each_text(clean, given)
-        return kept
+        cleaned: dict[str, Any] = each_text(clean, value)
+        return cleaned
 
     return checked
 
@@ -73,9 +73,9 @@ def each_text(change: Callable[[str], str], value: Any) -> Any:
         case str():
             return change(value)
         case list():
-            return [each_text(change, each) for each in value]
+            return [each_text(change, item) for item in value]
         case dict():
-            return {change(name): each_text(change, each) for name, each in value.items()}
+            return {change(name): each_text(change, item) for name, item in value.items()}
         case _:
             return value
 

@@ -58,7 +58,7 @@ RELATED = Answer(Related, field("related=near", NEIGHBOUR), DEGRADED)
 
 
 def _within(explored: Explored, tokens: int) -> Explored:
-    """As much as fits: the nearest memories, and the edges between them. The others are counted as left out."""
+    """Keep as much as fits: the nearest memories, and the edges between them. The others are counted as left out."""
     place = {node.memory.id: number for number, node in enumerate(explored.nodes)}
     room = float(tokens - FRAME)
     for number, node in enumerate(explored.nodes):
@@ -70,11 +70,11 @@ def _within(explored: Explored, tokens: int) -> Explored:
 
 
 def _first(explored: Explored, number: int) -> Explored:
-    nodes, rest = explored.nodes[:number], explored.nodes[number:]
+    nodes, left = explored.nodes[:number], explored.nodes[number:]
     shown = {node.memory.id for node in nodes}
     edges = tuple(edge for edge in explored.edges if {edge.source, edge.target} <= shown)
-    left_out = explored.left_out + len(rest)
-    return replace(explored, nodes=nodes, edges=edges, left_out=left_out, stopped_at=rest[0].distance)
+    left_out = explored.left_out + len(left)
+    return replace(explored, nodes=nodes, edges=edges, left_out=left_out, stopped_at=left[0].distance)
 
 
 @dataclass(frozen=True, slots=True)

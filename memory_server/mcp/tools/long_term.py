@@ -37,11 +37,11 @@ SHOWN_PROMPT = 100
 """Characters of a prompt that a list shows: enough to recognise it."""
 
 
-def _source(given: object) -> object:
+def _source(value: object) -> object:
     """A trigger that is true or false may come as such; an object comes as its text, to be refused like that."""
-    if isinstance(given, dict | bool):
-        return json.dumps(given, ensure_ascii=False)
-    return unwrapped(given) if isinstance(given, str) else given
+    if isinstance(value, dict | bool):
+        return json.dumps(value, ensure_ascii=False)
+    return unwrapped(value) if isinstance(value, str) else value
 
 
 def _not_blank_source(text: str) -> str:
@@ -53,8 +53,8 @@ def _not_blank_source(text: str) -> str:
     return text
 
 
-def _local(given: object) -> object:
-    return parse(str(given), zone=None)
+def _local(value: object) -> object:
+    return parse(str(value), zone=None)
 
 
 MemoryName = Annotated[str, Field(min_length=1, max_length=200), AfterValidator(not_blank), TEXT]
@@ -314,6 +314,6 @@ class LongTermTools:
         return TriggerTest(value, why, tier, milliseconds, checked.warnings, examples, threshold)
 
 
-def _context(given: str | None, recent: list[GivenMessage] | None) -> str | None:
+def _context(context: str | None, recent: list[GivenMessage] | None) -> str | None:
     """The context that the author gives, else the latest messages."""
-    return given or snapshot(as_messages(recent or []))[-MAX_CONTEXT:] or None
+    return context or snapshot(as_messages(recent or []))[-MAX_CONTEXT:] or None

@@ -8,7 +8,7 @@ from pydantic import Field
 from memory_server.answers.answer import Answer, field, rounded
 from memory_server.domain.caller import Caller
 from memory_server.domain.memory import Filter, MemoryChange, MemoryDraft, MemoryId, Similar, Stored
-from memory_server.domain.ranking import Hit
+from memory_server.domain.ranking import Hit, Why
 from memory_server.mcp.tool import DESTROYS, READS, WRITES, Tool
 from memory_server.mcp.tools.answers import (
     DEGRADED,
@@ -62,7 +62,7 @@ def _same(id: MemoryId) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Reasons:
-    """Why a hit was found. The numbers are shown only on request, and where the answer is degraded."""
+    """The reasons for a hit. The numbers are shown only on request, and where the answer is degraded."""
 
     also: tuple[str, ...]
     edge: str | None
@@ -88,22 +88,20 @@ class Results:
     found: Found
 
 
-def results_of(found: Found, explain: bool) -> Results:
+def results_of(search: Found, explain: bool) -> Results:
     """Hits need not name the caller's own project; `explain` shows why each was found."""
-    explain |= bool(found.degraded)
+    explain |= bool(search.degraded)
     results = []
-    for hit in found.hits:
-        why = hit.why
-        reasons = (
-            Reasons(why.also, why.edge, why.words, why.meaning, why.decay)
-            if explain
-            else Reasons((), why.edge)
-            if why.edge
-            else None
-        )
-        project = None if hit.memory.project == found.own_project else hit.memory.project
-        results.append(Result(hit, project, reasons))
-    return Results(results, found)
+    for hit in search.hits:
+        project = None if hit.memory.project == search.own_project else hit.memory.project
+        results.append(Result(hit, project, _reasons(hit.why, explain)))
+    return Results(results, search)
+
+
+def _reasons(why: Why, explain: bool) -> Reasons | None:
+    if explain:
+        return Reasons(why.also, why.edge, why.words, why.meaning, why.decay)
+    return Reasons((), why.edge) if why.edge else None
 
 
 SIMILAR = Answer(
@@ -231,10 +229,10 @@ class MemoryTools:
         caller: Caller,
     ) -> Annotated[Results, RESULTS]:
         """Find memories by words and meaning, best first. Ask in your own words, in English or Chinese; several questions in one are answered together. score: the probability that the memory answers."""
-        wanted = Filter(type, project, tuple(tags), min_importance, since, until)
+        filters = Filter(type, project, tuple(tags), min_importance, since, until)
         found = self.search.search(
             query,
-            wanted,
+            filters,
             limit or DEFAULT_LIMIT,
             mode,
             offset=offset,

@@ -36,22 +36,22 @@ class GivenMessage(BaseModel):
     timestamp: Moment | None = None
 
 
-def _together(given: list[GivenMessage]) -> list[GivenMessage]:
-    length = sum(len(each.content) for each in given)
+def _together(messages: list[GivenMessage]) -> list[GivenMessage]:
+    length = sum(len(message.content) for message in messages)
     if length > MAX_TEXT:
         raise ValueError(
             f"have {length:,} characters, at most {MAX_TEXT:,} are allowed: send only the latest"
         )
-    return given
+    return messages
 
 
-def as_messages(given: list[GivenMessage]) -> list[Message]:
+def as_messages(messages: list[GivenMessage]) -> list[Message]:
     """The messages in the form of the domain."""
-    return [Message(each.role, each.content, each.name, each.timestamp) for each in given]
+    return [Message(message.role, message.content, message.name, message.timestamp) for message in messages]
 
 
-def _weights(given: dict[str, float]) -> dict[str, float]:
-    return {role.strip().lower(): weight for role, weight in given.items()}
+def _weights(weights: dict[str, float]) -> dict[str, float]:
+    return {role.strip().lower(): weight for role, weight in weights.items()}
 
 
 Messages = Annotated[

@@ -47,10 +47,10 @@ NO_MATCH = (
 """What a deletion answers if no memory of the conversation matches."""
 
 
-def _pattern(given: object) -> Pattern:
-    if not isinstance(given, str) or not 1 <= len(given) <= MAX_PATTERN:
+def _pattern(value: object) -> Pattern:
+    if not isinstance(value, str) or not 1 <= len(value) <= MAX_PATTERN:
         raise ValueError(f"must be a text of 1-{MAX_PATTERN} characters")
-    return parse(given)
+    return parse(value)
 
 
 GivenPattern = Annotated[

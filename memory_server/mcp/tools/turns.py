@@ -33,11 +33,11 @@ MessageText = Annotated[str, Field(min_length=1, max_length=20_000), AfterValida
 Summary = Annotated[str, Field(min_length=1, max_length=2_000), AfterValidator(not_blank), TEXT]
 
 
-def _distinct(given: Any, validated: ValidatorFunctionWrapHandler) -> Any:
-    kept = validated(given)
-    if len(kept) != len(given):
+def _distinct(facts: Any, validated: ValidatorFunctionWrapHandler) -> Any:
+    cleaned = validated(facts)
+    if len(cleaned) != len(facts):
         raise ValueError("two keys differ in spaces or invisible characters only")
-    return kept
+    return cleaned
 
 
 Facts = Annotated[dict[Key, Value], Field(max_length=50), WrapValidator(_distinct), OBJECT]

@@ -19,8 +19,10 @@ NOT_PLAIN = f"A value has at most {MAX_DEPTH} nested levels and no infinite numb
 def show(desk: Desk, visit: Visit) -> Response:
     scope, key = visit.get("scope"), visit.get("key").strip()
     pattern = key if "*" in key else f"{key}*"
-    found = desk.services.facts.select(pattern, Scope(scope) if scope else None, (), LISTED, visit.within())
-    return desk.render(visit, "facts", found=found.facts, more=found.more, scopes=Scope, key=key, scope=scope)
+    listing = desk.services.facts.select(pattern, Scope(scope) if scope else None, (), LISTED, visit.within())
+    return desk.render(
+        visit, "facts", found=listing.facts, more=listing.more, scopes=Scope, key=key, scope=scope
+    )
 
 
 def show_one(desk: Desk, visit: Visit) -> Response:

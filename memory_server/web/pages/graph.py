@@ -33,7 +33,7 @@ def _shown(desk: Desk, visit: Visit, id: MemoryId) -> Response:
     graph, step = desk.services.graph, int(visit.get("at") or END)
     depth = min(max(int(visit.get("depth") or 2), 1), DEPTHS[-1])
     around = graph.explore(id, depth, Walk(), MOST)
-    first, now = parse(min(each.memory.created_at for each in around.nodes)), clock()
+    first, now = parse(min(node.memory.created_at for node in around.nodes)), clock()
     share = min(max(step, 0), END) / END
     at = first + timedelta(seconds=(now - first).total_seconds() * share)
     if share < 1:

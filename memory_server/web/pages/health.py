@@ -13,9 +13,9 @@ from memory_server.web.view import Desk, Visit, back
 def show(desk: Desk, visit: Visit) -> Response:
     """The sizes at once; what takes time, because it reads the whole file, where the address asks for it."""
     services = desk.services
-    found = services.health.check() if visit.owns and visit.get("check") else None
+    health = services.health.check() if visit.owns and visit.get("check") else None
     return desk.render(
-        visit, "health", counts=services.memories.statistics(None, visit.caller), found=found,
+        visit, "health", counts=services.memories.statistics(None, visit.caller), found=health,
         free=services.database.free(), path=services.settings.db, work=desk.work,
         deleted=services.forgetting.count_deleted(), folder=backups.folder(services.settings.db),
     )  # fmt: skip
@@ -33,10 +33,10 @@ def back_up(desk: Desk, visit: Visit) -> Response:
     folder = backups.folder(db)
     target = folder / backups.named(db, clock())
 
-    def run(told: Callable[[int, int], None]) -> str:
+    def run(report: Callable[[int, int], None]) -> str:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         problem = desk.services.erasure.erase_now()
-        desk.services.backup(target, told)
+        desk.services.backup(target, report)
         return str(target) if problem is None else f"{target}. {problem.text}"
 
     desk.work.start("backup", run)
@@ -47,9 +47,9 @@ def purge(desk: Desk, visit: Visit) -> Response:
     """Erase for good what is deleted."""
     _refuse_others(visit)
 
-    def run(told: Callable[[int, int], None]) -> str:
+    def run(report: Callable[[int, int], None]) -> str:
         all_of_it = max(1, desk.services.forgetting.count_deleted())
-        desk.services.forgetting.purge_deleted(lambda left: told(max(0, all_of_it - left), all_of_it))
+        desk.services.forgetting.purge_deleted(lambda left: report(max(0, all_of_it - left), all_of_it))
         return str(all_of_it)
 
     desk.work.start("purge", run)

@@ -25,16 +25,18 @@ def show(desk: Desk, visit: Visit) -> Response:
     services, id = desk.services, MemoryId(visit.path("id"))
     memory = _get(desk, id)
     past = services.memories.past(id)
-    texts = [memory.content, *(each.content for each in past)]
-    steps = [(each, differences(old, new)) for each, (new, old) in zip(past, pairwise(texts), strict=True)]
+    texts = [memory.content, *(earlier.content for earlier in past)]
+    steps = [
+        (earlier, differences(old, new)) for earlier, (new, old) in zip(past, pairwise(texts), strict=True)
+    ]
     near = services.graph.explore(id, 1, Walk())
-    there = {each.memory.id: each.memory for each in near.nodes}
-    edges = [(each, there[each.other_end(id)]) for each in near.edges if id in (each.source, each.target)]
+    memories = {node.memory.id: node.memory for node in near.nodes}
+    edges = [(edge, memories[edge.other_end(id)]) for edge in near.edges if id in (edge.source, edge.target)]
     similar = services.graph.related(id, SIMILAR, graph=False, semantic=True)
     history = services.changes.select(ChangeFilter(kind=Kind.MEMORY, item=id), STEPS, visit.caller).changes
     return desk.render(
         visit, "memory", memory=memory, steps=steps, edges=edges, similar=similar.near, history=history,
-        worse=[each.text for each in similar.degraded], types=MemoryType, relations=Relation,
+        worse=[problem.text for problem in similar.degraded], types=MemoryType, relations=Relation,
     )  # fmt: skip
 
 
@@ -54,10 +56,17 @@ def show_turn(desk: Desk, visit: Visit) -> Response:
 
 
 def show_said(desk: Desk, visit: Visit) -> Response:
-    said = desk.services.short_term.get(ShortTermId(visit.path("id")))
-    fields = {"score": f"{said.score:g}"}
+    memory = desk.services.short_term.get(ShortTermId(visit.path("id")))
+    fields = {"score": f"{memory.score:g}"}
     return desk.render(
-        visit, "said", kind="short_term", id=said.id, at=said.said_at, title="", text=said.text, fields=fields
+        visit,
+        "said",
+        kind="short_term",
+        id=memory.id,
+        at=memory.said_at,
+        title="",
+        text=memory.text,
+        fields=fields,
     )
 
 
@@ -67,7 +76,7 @@ def edit(desk: Desk, visit: Visit) -> Response:
     type, importance = MemoryType(form["type"]), int(form["importance"])
     if not 1 <= importance <= 10:
         raise Invalid("The importance is a number from 1 to 10.")
-    wanted = MemoryChange(
+    change = MemoryChange(
         content if content != memory.content else None,
         type if type is not memory.type else None,
         project if project != (memory.project or "") else None,
@@ -75,15 +84,15 @@ def edit(desk: Desk, visit: Visit) -> Response:
         importance if importance != memory.importance else None,
     )
     address = f"/memory/{memory.id}"
-    if wanted == MemoryChange():
+    if change == MemoryChange():
         return back(address)
-    desk.services.memories.update(memory.id, wanted, visit.caller)
+    desk.services.memories.update(memory.id, change, visit.caller)
     return back(address, done="changed", undo=last_change(desk, Kind.MEMORY, memory.id))
 
 
 def connect(desk: Desk, visit: Visit) -> Response:
-    id, other, relation = visit.path("id"), _id(visit.form["other"]), Relation(visit.form["relation"])
-    source, target = (other, id) if visit.form.get("direction") == "in" else (id, other)
+    id, neighbour, relation = visit.path("id"), _id(visit.form["other"]), Relation(visit.form["relation"])
+    source, target = (neighbour, id) if visit.form.get("direction") == "in" else (id, neighbour)
     strength = float(visit.form.get("strength") or 1)
     if not 0 <= strength <= 1:
         raise Invalid("The strength is a number from 0 to 1.")
@@ -128,10 +137,10 @@ def _forgotten(desk: Desk, kind: Kind, id: int, done: Forgotten) -> Response:
 
 
 def _get(desk: Desk, id: MemoryId) -> Memory:
-    found = desk.services.memories.get([id]).found
-    if not found:
+    memories = desk.services.memories.get([id]).found
+    if not memories:
         raise NotFound(f"No memory {id}.", Mend.FIND_MEMORY)
-    return found[0].memory
+    return memories[0].memory
 
 
 def _purges(visit: Visit) -> bool:
@@ -145,15 +154,15 @@ def _id(text: str) -> MemoryId:
     return MemoryId(int(digits[:18]))
 
 
-def _text(given: str) -> str:
-    text = clean(given.replace("\r\n", "\n"))
+def _text(field: str) -> str:
+    text = clean(field.replace("\r\n", "\n"))
     if not text or len(text) > MOST_CONTENT:
         raise Invalid(f"A memory has 1 to {MOST_CONTENT:,} characters. This text has {len(text):,}.")
     return text
 
 
-def _tags(given: str) -> tuple[str, ...]:
-    tags = tuple(dict.fromkeys(filter(None, (clean(tag) for tag in given.replace("，", ",").split(",")))))
+def _tags(field: str) -> tuple[str, ...]:
+    tags = tuple(dict.fromkeys(filter(None, (clean(tag) for tag in field.replace("，", ",").split(",")))))
     if len(tags) > MOST_TAGS or any(len(tag) > LONGEST_TAG for tag in tags):
         raise Invalid(f"A memory has at most {MOST_TAGS} tags of at most {LONGEST_TAG} characters.")
     return tags

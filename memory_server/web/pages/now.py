@@ -20,14 +20,14 @@ SAID = 40
 
 def show(desk: Desk, visit: Visit) -> Response:
     services, most = desk.services, int(visit.get("tokens") or 500)
-    most = min(LENGTHS, key=lambda each: abs(each - most))
-    told = services.resume.resume(most, frozenset(), WORDING, visit.within())
-    items = list(zip(told.briefing.said, told.briefing.told, strict=True))
-    items.sort(key=lambda each: each[0].heading)
+    most = min(LENGTHS, key=lambda length: abs(length - most))
+    resumed = services.resume.resume(most, frozenset(), WORDING, visit.within())
+    items = list(zip(resumed.briefing.said, resumed.briefing.told, strict=True))
+    items.sort(key=lambda item: item[0].heading)
     headings = [
-        (TITLES[heading], list(those)) for heading, those in groupby(items, key=lambda each: each[0].heading)
+        (TITLES[heading], list(group)) for heading, group in groupby(items, key=lambda item: item[0].heading)
     ]
     return desk.render(
-        visit, "now", headings=headings, most=most, lengths=LENGTHS, tokens=told.token_count, note=told.note,
-        left=told.briefing.left_out, text=told.briefing.text, said=services.injections.newest(SAID),
+        visit, "now", headings=headings, most=most, lengths=LENGTHS, tokens=resumed.token_count, note=resumed.note,
+        left=resumed.briefing.left_out, text=resumed.briefing.text, said=services.injections.newest(SAID),
     )  # fmt: skip

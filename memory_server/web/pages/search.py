@@ -20,12 +20,14 @@ NO_PROJECT = "-"
 def show(desk: Desk, visit: Visit) -> Response:
     text, shown = visit.get("q").strip()[:500], max(1, min(MOST, int(visit.get("n") or SHOWN)))
     wish = _wish(visit)
-    found = desk.services.looking.look(text, wish, shown + 1, visit.caller)
+    results = desk.services.looking.look(text, wish, shown + 1, visit.caller)
     filtered = wish != LookWish()
+    items = results.items
     return desk.render(
-        visit, "search", items=found.items[:shown], more=shown + SHOWN if len(found.items) > shown < MOST else 0,
-        text=text, note=found.note, worse=[each.text for each in found.degraded], filtered=filtered, types=MemoryType,
-        kinds=KINDS, no_project=NO_PROJECT, empty=not found.items and not text and not filtered,
+        visit, "search", items=items[:shown], more=shown + SHOWN if len(items) > shown < MOST else 0,
+        text=text, note=results.note, worse=[problem.text for problem in results.degraded],
+        filtered=filtered, types=MemoryType, kinds=KINDS, no_project=NO_PROJECT,
+        empty=not items and not text and not filtered,
     )  # fmt: skip
 
 

@@ -21,15 +21,15 @@ Bar = tuple[Happened, float, float, float, float, str]
 
 
 def show(desk: Desk, visit: Visit) -> Response:
-    days, given = int(visit.get("days") or SPANS[1]), visit.get("project")
-    project = None if not given else "" if given == "-" else given
-    found = desk.services.timeline.count(min(max(days, 1), SPANS[-1]), project)
-    totals = {what: sum(each.get(what, 0) for each in found.days.values()) for what in Happened}
+    days, name = int(visit.get("days") or SPANS[1]), visit.get("project")
+    project = None if not name else "" if name == "-" else name
+    counts = desk.services.timeline.count(min(max(days, 1), SPANS[-1]), project)
+    totals = {what: sum(day_counts.get(what, 0) for day_counts in counts.days.values()) for what in Happened}
     log = desk.services.changes.select(ChangeFilter(project), LATEST, visit.caller)
-    most = max([sum(each.values()) for each in found.days.values()] + [1])
+    most = max([sum(day_counts.values()) for day_counts in counts.days.values()] + [1])
     return desk.render(
-        visit, "timeline", days=days, spans=SPANS, bars=_bars(found.days, most), totals=totals, most=most,
-        labels=_labels(list(found.days)), by_project=sorted(found.projects.items(), key=_total, reverse=True),
+        visit, "timeline", days=days, spans=SPANS, bars=_bars(counts.days, most), totals=totals, most=most,
+        labels=_labels(list(counts.days)), by_project=sorted(counts.projects.items(), key=_total, reverse=True),
         changes=log.changes, width=WIDTH, height=HEIGHT, Kind=Kind, Happened=Happened,
     )  # fmt: skip
 
@@ -43,8 +43,8 @@ def undo(desk: Desk, visit: Visit) -> Response:
     return back(f"/memory/{change.item}" if change.kind is Kind.MEMORY else "/timeline", done="undone")
 
 
-def _total(each: tuple[str, Counts]) -> int:
-    return sum(each[1].values())
+def _total(project_counts: tuple[str, Counts]) -> int:
+    return sum(project_counts[1].values())
 
 
 def _bars(days: dict[str, Counts], most: int) -> list[Bar]:

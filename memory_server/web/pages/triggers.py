@@ -21,11 +21,14 @@ STEPS = 20
 
 def show(desk: Desk, visit: Visit) -> Response:
     offset = max(0, int(visit.get("from") or 0))
-    found = desk.services.long_term.select(None, visit.within(), Order(visit.get("order") or "name"), offset)
+    listing = desk.services.long_term.select(
+        None, visit.within(), Order(visit.get("order") or "name"), offset
+    )
     now = timestamp(clock())
+    stated = [(memory, memory.state(now)) for memory in listing.memories]
     return desk.render(
-        visit, "triggers", found=[(each, each.state(now)) for each in found.memories], orders=Order, offset=offset,
-        more=offset + LISTED if found.more else 0, trigger="", messages="", at="", tried=None,
+        visit, "triggers", found=stated, orders=Order, offset=offset,
+        more=offset + LISTED if listing.more else 0, trigger="", messages="", at="", tried=None,
     )  # fmt: skip
 
 
@@ -41,19 +44,22 @@ def show_one(desk: Desk, visit: Visit) -> Response:
 
 
 def try_out(desk: Desk, visit: Visit) -> Response:
-    """What a trigger is worth on messages at a moment, and each of its parts. It is kept nowhere."""
+    """Evaluate a trigger and each of its parts on messages at a moment. Stores nothing."""
     form = visit.form
-    trigger, said, at = form["trigger"], form.get("messages", ""), form.get("at", "")
+    trigger, text, at = form["trigger"], form.get("messages", ""), form.get("at", "")
     moment = given_moment(at) if at else None
-    messages = tuple(_messages(said))
+    messages = tuple(_messages(text))
     tried: dict[str, Any] = {"checked": None, "whole": None, "parts": [], "why": ""}
     try:
         tried["checked"], outcome = desk.services.long_term.try_out(trigger, messages, moment)
         parts = desk.services.long_term.try_parts(trigger, messages, moment)
-        tried |= {"whole": _told(outcome), "parts": [(each, _told(one)) for each, one in parts]}
+        tried |= {
+            "whole": _told(outcome),
+            "parts": [(part, _told(part_outcome)) for part, part_outcome in parts],
+        }
     except MemoryServerError as error:
         tried["why"] = str(error)
-    return desk.render(visit, "tried", trigger=trigger, messages=said, at=at, tried=tried)
+    return desk.render(visit, "tried", trigger=trigger, messages=text, at=at, tried=tried)
 
 
 def forget(desk: Desk, visit: Visit) -> Response:
@@ -66,9 +72,9 @@ def forget(desk: Desk, visit: Visit) -> Response:
     return back("/triggers", done="forgotten", undo=last_change(desk, Kind.LONG_TERM, memory.id))
 
 
-def _messages(said: str) -> Iterator[Message]:
+def _messages(typed: str) -> Iterator[Message]:
     """A message for each line; one that begins with a role is of that role, the others are of the user."""
-    for line in said.splitlines():
+    for line in typed.splitlines():
         role, colon, text = line.replace("：", ":", 1).partition(":")
         if colon and role.strip().lower() in ROLES:
             yield Message(role.strip().lower(), text.strip())
@@ -77,7 +83,7 @@ def _messages(said: str) -> Iterator[Message]:
 
 
 def _told(outcome: Outcome) -> tuple[str, str]:
-    """Whether it holds, and why."""
+    """Return the outcome as a word, and the reason."""
     match outcome:
         case Value(holds=holds, why=why):
             return ("true" if holds else "false"), why
