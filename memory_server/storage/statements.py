@@ -1,4 +1,4 @@
-"""What the tables that both stores share need of a transaction, and how their SQL is written.
+"""Statements as the tables take them that both stores share, and how their SQL is written.
 
 They are written as SQLite reads them; on a file nothing is changed. PostgreSQL spells a few things in another way, and
 `postgres/spelling.py` has the list. So a shared table

@@ -32,8 +32,8 @@ def _notes(among: bool) -> str:
 
 
 def _note(row: Row) -> Note:
-    kind, id, text, at, project, session, tags, *rest = row
-    return Note(Kind(kind), id, text, at, project, session, memory_rows.tags(tags), *rest)
+    kind, id, text, at, project, session, tags, *numbers_and_person = row
+    return Note(Kind(kind), id, text, at, project, session, memory_rows.tags(tags), *numbers_and_person)
 
 
 @dataclass(frozen=True, slots=True)

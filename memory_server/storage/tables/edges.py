@@ -172,9 +172,9 @@ class Edges:
     def contradicting(self, ids: Collection[MemoryId]) -> dict[MemoryId, list[MemoryId]]:
         """Return what contradicts each of these memories, or is contradicted by it, and is not superseded itself."""
         ways = " UNION ".join(
-            f"SELECT {here}, {there} FROM edges "
-            f"WHERE {here} IN (SELECT value FROM json_each(:ids)) AND relation = 'contradicts' AND valid_to IS NULL"
-            for here, there in (_OUT, _IN)
+            f"SELECT {start}, {end} FROM edges "
+            f"WHERE {start} IN (SELECT value FROM json_each(:ids)) AND relation = 'contradicts' AND valid_to IS NULL"
+            for start, end in (_OUT, _IN)
         )
         rows = self.tx.rows(
             f"""

@@ -28,9 +28,9 @@ class Erasures:
 class WritableErasures(Erasures):
     """The same in a transaction that writes."""
 
-    def mark_done(self, asked: Mapping[str, int]) -> None:
+    def mark_done(self, times_asked: Mapping[str, int]) -> None:
         """Mark it done as often as it was asked for when the work began: what was asked for since is still due."""
         self.tx.send_each(
             "UPDATE erasures SET done = :times WHERE what = :what AND done < :times",
-            ({"what": what, "times": times} for what, times in asked.items()),
+            ({"what": what, "times": times} for what, times in times_asked.items()),
         )

@@ -58,7 +58,7 @@ class HookCaptures:
             """,
             {**values, "limit": limit},
         )
-        return [Capture(Captured(kind), *rest) for kind, *rest in rows]
+        return [Capture(Captured(kind), *fields) for kind, *fields in rows]
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,8 +23,8 @@ _MARKED_WRONGLY = """
 """
 
 
-def _without(rows: str, others: str) -> str:
-    return f"SELECT * FROM (SELECT * FROM ({rows}) AS a EXCEPT SELECT * FROM ({others}) AS b) AS c"
+def _without(rows: str, left_out: str) -> str:
+    return f"SELECT * FROM (SELECT * FROM ({rows}) AS a EXCEPT SELECT * FROM ({left_out}) AS b) AS c"
 
 
 @dataclass(frozen=True, slots=True)

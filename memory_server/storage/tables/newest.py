@@ -1,4 +1,4 @@
-"""What was written last of the kinds that are no memories, of all projects or of one."""
+"""The newest items of the kinds that are no memories, of all projects or of one."""
 
 from dataclasses import dataclass
 
@@ -35,7 +35,7 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Newest:
-    """What was written last of the kinds that are no memories, of all projects or of one."""
+    """The newest items of the kinds that are no memories, of all projects or of one."""
 
     tx: Statements
 

@@ -1,4 +1,4 @@
-"""What was written last, over all kinds that answer questions."""
+"""The newest ids over all kinds that answer questions."""
 
 from dataclasses import dataclass
 
@@ -7,7 +7,7 @@ from memory_server.storage.statements import Statements
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """What was written last, over all kinds that answer questions."""
+    """The newest ids over all kinds that answer questions."""
 
     tx: Statements
 
