@@ -1,4 +1,5 @@
-"""The audit log: who called what when, about which ids, and how it ended; who was not let in; what has no line.
+"""The audit log: the caller, time, ids and outcome of each call; refused logins; and the number of calls without a
+line.
 
 It has no contents and no token.
 """
@@ -27,7 +28,7 @@ LARGEST = 16 << 20
 """Bytes of the file; then it becomes FILE.1, and a new one begins."""
 
 KEPT = 8
-"""Files that are kept besides the newest."""
+"""Older files that stay besides the newest."""
 
 IDS = 100
 """Ids of a call that are recorded, the first."""
@@ -50,10 +51,10 @@ _IDS = frozenset(
 
 
 LOGIN = "(login)"
-"""Stands where the name of a call does: no tool has such a name."""
+"""Stands in place of the name of a call: no tool has such a name."""
 
 LOST = "(not recorded)"
-"""Stands there in the line that counts the calls without a line."""
+"""Stands in that place in the line that counts the calls without a line."""
 
 _LONGEST = 1 << 16
 """Bytes of a line: more than 100 ids and the longest names take."""
@@ -90,7 +91,7 @@ class Audit:
         Raises:
             OSError: the file cannot be written.
         """
-        self._file = _Lines(path)
+        self._file = _LogFile(path)
         self._clock = clock
         self._required = required
         self._writing = threading.Lock()
@@ -166,22 +167,21 @@ def _line(call: Observed) -> dict[str, Any]:
     }
 
 
-def _ids(said: object) -> Iterator[int]:
-    """The numbers that stand where ids do, at any depth."""
-    if isinstance(said, Mapping):
-        for name, value in said.items():
+def _ids(content: object) -> Iterator[int]:
+    """Yield the numbers that stand where ids do, at any depth."""
+    if isinstance(content, Mapping):
+        for name, value in content.items():
             if name in _IDS:
-                yield from (
-                    each for each in (value if isinstance(value, list) else [value]) if type(each) is int
-                )
+                ids = value if isinstance(value, list) else [value]
+                yield from (id for id in ids if type(id) is int)
             if isinstance(value, Mapping | list) and name not in ("metadata", "value"):
                 yield from _ids(value)
-    elif isinstance(said, list):
-        for each in said:
-            yield from _ids(each)
+    elif isinstance(content, list):
+        for item in content:
+            yield from _ids(item)
 
 
-class _Lines:
+class _LogFile:
     """A file of whole lines that only its owner can ever open. A large one is renamed, and a new one begins."""
 
     def __init__(self, path: Path) -> None:

@@ -1,4 +1,4 @@
-"""Who makes a call, as a face tells it from the request."""
+"""Makes the Caller of a request, for each face."""
 
 from collections.abc import Callable
 from typing import Any
@@ -17,8 +17,8 @@ Callers = Callable[[str | None, Any], Caller]
 
 def name_of(ctx: ServerRequestContext[Any, Any]) -> str | None:
     """The client's own name, from the handshake or from the request itself in the newer protocol."""
-    known = ctx.session.client_params
-    return clean(known.client_info.name)[:CLIENT_NAME] if known else None
+    params = ctx.session.client_params
+    return clean(params.client_info.name)[:CLIENT_NAME] if params else None
 
 
 def caller_of(callers: Callers, ctx: ServerRequestContext[Any, Any] | None) -> Caller:

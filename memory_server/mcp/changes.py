@@ -32,11 +32,11 @@ WATCHED = 100
 """Resources of one stream that are watched: each is read again after each write."""
 
 _Texts = dict[str, str | None]
-"""The texts of what a stream watches, as they were told last; None: it could not be read."""
+"""The texts of the watched resources as the client knows them; None: it could not be read."""
 
 
 class PersonalBus(InMemorySubscriptionBus):
-    """Tells what happened to those who listen for the same person as it is told for."""
+    """Passes events of a person to the streams of the same person."""
 
     def subscribe(self, listener: Callable[[ServerEvent], None]) -> Callable[[], None]:
         person = acting.person()
@@ -50,13 +50,13 @@ class PersonalBus(InMemorySubscriptionBus):
 
 @dataclass(frozen=True, slots=True)
 class _Stream:
-    """Who listens, and what was told."""
+    """A client that listens, and the texts that it was told last."""
 
     caller: Caller
     texts: _Texts
 
 
-class Changes:
+class ResourceChanges:
     """Compares after each write what clients know with what there is now, as each person sees it."""
 
     def __init__(self, resources: "Callable[[], Resources]", callers: Callers) -> None:
@@ -66,11 +66,11 @@ class Changes:
         self._streams: dict[object, _Stream] = {}
 
     def listed(self, addresses: Sequence[str]) -> None:
-        """A client knows this list from now on."""
+        """Note the list that a client has now."""
         self._known[acting.person()] = list(addresses)
 
     async def watch(self, ctx: ServerRequestContext[Any, Any], call_next: CallNext) -> HandlerResult:
-        """Middleware: while a client listens, what it watches is compared."""
+        """Middleware: while a client listens, the resources that it watches are compared after each write."""
         if ctx.method != LISTEN:
             return await call_next(ctx)
         stream, caller = object(), caller_of(self._callers, ctx)
@@ -84,17 +84,17 @@ class Changes:
             del self._streams[stream]
 
     async def written(self, context: Context[Any, Any]) -> None:
-        """Something was written, perhaps."""
+        """Tell the clients what has changed after a call that may have written."""
         writer = acting.person()
-        for person in dict.fromkeys((writer, *(each.caller.person for each in self._streams.values()))):
+        for person in dict.fromkeys((writer, *(stream.caller.person for stream in self._streams.values()))):
             with acting.as_(person):
                 await self._tell(context, person, is_writer=person == writer)
 
     async def _tell(self, context: Context[Any, Any], person: Person | None, *, is_writer: bool) -> None:
         """Tell one person's clients what has changed for this person."""
-        known = self._known.get(person)
-        now = known if known is None else await anyio.to_thread.run_sync(self._addresses)
-        if now is not None and now != known:
+        before = self._known.get(person)
+        now = before if before is None else await anyio.to_thread.run_sync(self._addresses)
+        if now is not None and now != before:
             self._known[person] = now
             if context.protocol_version in MODERN_PROTOCOL_VERSIONS or not is_writer:
                 await context.notify_resources_changed()
@@ -104,7 +104,7 @@ class Changes:
             await context.notify_resource_updated(address)
 
     def _changed(self, person: Person | None) -> list[str]:
-        """The addresses that a person watches whose text is another one now."""
+        """Return the addresses that a person watches and whose text has changed."""
         changed: set[str] = set()
         for stream in list(self._streams.values()):
             if stream.caller.person == person:
@@ -123,16 +123,22 @@ class Changes:
             return None
 
     def _addresses(self) -> list[str]:
-        """Nothing new where the file cannot be read now: what was written told the client why."""
+        """Return the addresses of the list; the previous ones where the file cannot be read now, which the call
+        reports.
+        """
         try:
-            return [each.uri for each in self._resources().listed(Caller(person=acting.person()))]
+            return [resource.uri for resource in self._resources().listed(Caller(person=acting.person()))]
         except MemoryServerError as error:
             logger.info("the resources cannot be listed now: %s", type(error).__name__)
             return self._known.get(acting.person()) or []
 
 
 def _watched(params: Any) -> list[str]:
-    """What a client asks for, as far as it is well formed: the SDK refuses the rest."""
-    wanted = params.get("notifications") if isinstance(params, dict) else None
-    found = wanted.get("resourceSubscriptions") if isinstance(wanted, dict) else None
-    return [each for each in found if isinstance(each, str)][:WATCHED] if isinstance(found, list) else []
+    """Return the addresses that a client asks to watch, as far as they are well formed: the SDK refuses the others."""
+    notifications = params.get("notifications") if isinstance(params, dict) else None
+    addresses = notifications.get("resourceSubscriptions") if isinstance(notifications, dict) else None
+    return (
+        [address for address in addresses if isinstance(address, str)][:WATCHED]
+        if isinstance(addresses, list)
+        else []
+    )

@@ -59,25 +59,27 @@ def answer_resource_lists(
     server._lowlevel_server.add_request_handler("resources/list", PaginatedRequestParams, answer)
 
 
-def over_http(server: MCPServer[Any], each: int, **options: Any) -> "StreamableHTTPSessionManager":
-    """What serves over Streamable HTTP. The SDK's own app brings an authorization that knows only OAuth, and limits
-    only the number of all sessions: here, one person can have at most `each` of them."""
+def over_http(server: MCPServer[Any], most_of_person: int, **options: Any) -> "StreamableHTTPSessionManager":
+    """Return the manager of sessions over Streamable HTTP, in which a person has at most `most_of_person` sessions.
+
+    The SDK's own app brings an authorization that knows only OAuth, and limits only the number of all sessions.
+    """
     from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 
     class Sessions(StreamableHTTPSessionManager):
         def _admit_session(self, requestor: Any) -> Any:
             if requestor is not None:
                 owners = map(_person, self._session_owners.values())
-                if sum(owner == _person(requestor) for owner in owners) >= each:
+                if sum(owner == _person(requestor) for owner in owners) >= most_of_person:
                     return None
             return super()._admit_session(requestor)
 
     return Sessions(server._lowlevel_server, **options)
 
 
-def _person(known: Any) -> tuple[str | None, str | None]:
+def _person(user: Any) -> tuple[str | None, str | None]:
     """The person who owns a session: the same for all tokens of a person."""
-    return known["subject"], known["issuer"]
+    return user["subject"], user["issuer"]
 
 
 async def run_over(server: MCPServer[Any], incoming: Any, outgoing: WriteStream[SessionMessage]) -> None:

@@ -33,10 +33,10 @@ class Completions:
         ref: PromptReference | ResourceTemplateReference,
         argument: str,
         written: str,
-        known: Mapping[str, str],
+        arguments: Mapping[str, str],
         caller: Caller,
     ) -> Completion:
-        """`known` has the arguments that are given already: the scope decides which keys there are.
+        """`arguments` has the arguments that are given already: the scope decides which keys there are.
 
         Raises:
             Invalid: there is no such prompt, template or argument.
@@ -46,19 +46,21 @@ class Completions:
             raise Invalid(f"No prompt or template `{of}`. There are: {', '.join(ARGUMENTS)}.")
         if argument not in ARGUMENTS[of]:
             raise Invalid(f"`{of}` has no argument `{argument}`. It has: {', '.join(sorted(ARGUMENTS[of]))}.")
-        found = self._found(argument, written, known, caller)
+        completed = self._found(argument, written, arguments, caller)
         return Completion(
-            values=list(found.values), total=found.total, has_more=found.total > len(found.values)
+            values=list(completed.values),
+            total=completed.total,
+            has_more=completed.total > len(completed.values),
         )
 
-    def _found(self, argument: str, written: str, known: Mapping[str, str], caller: Caller) -> Completed:
+    def _found(self, argument: str, written: str, arguments: Mapping[str, str], caller: Caller) -> Completed:
         match argument:
             case "id":
                 return self.names.memory_ids(written, caller)
             case "scope":
                 return completed(written, LOOKUP_ORDER)
             case "key":
-                scope = known.get("scope")
+                scope = arguments.get("scope")
                 return self.names.keys(written, Scope(scope) if scope in LOOKUP_ORDER else None, caller)
             case "name" | "project":
                 return self.names.projects(written)

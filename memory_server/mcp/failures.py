@@ -1,4 +1,4 @@
-"""What a failure is called to a model: what mends it, or that it is a bug."""
+"""Words a failure for a model: its problem and what mends it, or that it is a bug."""
 
 import errno
 
@@ -10,7 +10,7 @@ from memory_server.mcp.hints import WORDS
 
 
 def mend(error: Exception, name: str) -> str | None:
-    """What is wrong and what mends it; None where it is a bug of the server."""
+    """Word a failure and what mends it; None where it is a bug of the server."""
     match error:
         case MemoryServerError():
             return told([error.problem], WORDS)

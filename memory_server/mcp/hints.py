@@ -1,4 +1,4 @@
-"""What mends a failure, in words for a model: which tool to call, or what to ask the user for."""
+"""Words what mends a failure for a model: which tool to call, or what to ask the user for."""
 
 from memory_server.errors import Mend
 

@@ -29,8 +29,10 @@ IN_CORE = frozenset(
 @cache
 def by_toolset() -> dict[str, list[Tool]]:
     """The toolsets under the names that `--toolsets` takes."""
-    found = json.loads(FILE.read_bytes())
-    return {toolset: [Tool.model_validate(each) for each in tools] for toolset, tools in found.items()}
+    tools_by_toolset = json.loads(FILE.read_bytes())
+    return {
+        toolset: [Tool.model_validate(tool) for tool in tools] for toolset, tools in tools_by_toolset.items()
+    }
 
 
 def names() -> list[str]:
@@ -48,12 +50,12 @@ def chosen(settings: Settings) -> list[Tool]:
     Raises:
         Invalid: a setting names an unknown toolset or tool, or no tool is left.
     """
-    known = by_toolset()
-    _refuse_unknown("toolset", settings.toolsets, [CORE, *known])
+    tools_by_toolset = by_toolset()
+    _refuse_unknown("toolset", settings.toolsets, [CORE, *tools_by_toolset])
     _refuse_unknown("tool", [*settings.tools, *settings.exclude_tools], names())
     left = [
         tool
-        for toolset, tools in known.items()
+        for toolset, tools in tools_by_toolset.items()
         for tool in tools
         if (
             not settings.toolsets
@@ -71,7 +73,7 @@ def chosen(settings: Settings) -> list[Tool]:
     return left
 
 
-def _refuse_unknown(kind: str, given: Sequence[str], known: Sequence[str]) -> None:
-    for name in given:
-        if name not in known:
-            raise Invalid(f"No {kind} `{name}`. {nearest(name, known)}")
+def _refuse_unknown(kind: str, names: Sequence[str], valid_names: Sequence[str]) -> None:
+    for name in names:
+        if name not in valid_names:
+            raise Invalid(f"No {kind} `{name}`. {nearest(name, valid_names)}")

@@ -1,6 +1,7 @@
-"""What wrong names and values probably mean: tools, parameters of other tools, values of closed sets.
+"""Guesses the meaning of wrong names and values: tools, parameters of other tools, values of closed sets.
 
-Only suggestions come from here. A tool is never run under another name: a client asks its user by the name of the tool.
+Only suggestions come from here. A tool is never run under another name: a client asks its user by the name of the
+tool.
 """
 
 import re
@@ -26,7 +27,7 @@ VERBS: Mapping[str, str] = {
     }.items()
     for word in words.split()
 }
-"""Words of a tool's name that say what shall be done."""
+"""Words of a tool's name that name the action."""
 
 NOUNS: Mapping[str, str] = {
     word: noun
@@ -39,7 +40,7 @@ NOUNS: Mapping[str, str] = {
     }.items()
     for word in words.split()
 }
-"""Words of a tool's name that say to what; where there is none, to memories."""
+"""Words of a tool's name that name the object of the action; without one it is memories."""
 
 TOOLS: Mapping[tuple[str, str], _Tools] = {
     ("store", "memory"): ("memory_store",),
@@ -162,17 +163,17 @@ def finding(tool: str, listed: Collection[str]) -> str | None:
 
 def elsewhere(tool: str, arguments: Collection[str], listed: Collection[str]) -> str | None:
     """The listed tool that takes an argument which this one does not know."""
-    known = {fold(name): tools for name, tools in ELSEWHERE.get(tool, {}).items()}
-    found = (first(known.get(fold(argument), ()), listed) for argument in arguments)
-    return next((tool for tool in found if tool), None)
+    tools_by_name = {fold(name): tools for name, tools in ELSEWHERE.get(tool, {}).items()}
+    tools_found = (first(tools_by_name.get(fold(argument), ()), listed) for argument in arguments)
+    return next((tool for tool in tools_found if tool), None)
 
 
 def value_for(parameter: str, value: object, values: Sequence[str]) -> str | None:
     """The value of a closed set that a wrong one probably means, by its meaning or by its spelling."""
     if not isinstance(value, str):
         return None
-    known = {fold(each): near for each, near in VALUES.get(parameter, {}).items()}
-    near = known.get(fold(value)) or known.get(fold(value).removesuffix("s"))
+    nearest_values = {fold(name): near for name, near in VALUES.get(parameter, {}).items()}
+    near = nearest_values.get(fold(value)) or nearest_values.get(fold(value).removesuffix("s"))
     return near if near in values else meant(value, values)
 
 

@@ -26,15 +26,15 @@ _ID_KEY = re.compile(r'"(?:i|\\u0069)(?:d|\\u0064)"')
 
 
 class NoMessageError(Exception):
-    """A line that is no JSON-RPC message. The SDK would drop it, and the client wait for ever."""
+    """A line that is no JSON-RPC message. The SDK would drop it, and the client would wait for ever."""
 
     def __init__(self, id: object, code: int, message: str) -> None:
-        known = id if isinstance(id, int | str) and not isinstance(id, bool) else None
-        self.answer = JSONRPCError(jsonrpc="2.0", id=known, error=ErrorData(code=code, message=message))
+        valid_id = id if isinstance(id, int | str) and not isinstance(id, bool) else None
+        self.answer = JSONRPCError(jsonrpc="2.0", id=valid_id, error=ErrorData(code=code, message=message))
 
 
 def parse(line: str) -> JSONRPCMessage:
-    """The message of a line.
+    """Read a line as a message.
 
     Raises:
         NoMessageError: it is none; the error has the id that the line names, if any.
@@ -58,7 +58,7 @@ def parse(line: str) -> JSONRPCMessage:
 
 
 def readable(error: ErrorData) -> ErrorData:
-    """The error without hidden characters: the SDK repeats the name of an unknown method, prompt or resource."""
+    """Return the error without hidden characters: the SDK repeats the name of an unknown method, prompt or resource."""
     changes = {"message": visible(error.message), "data": _readable(error.data)}
     return error.model_copy(
         update={name: value for name, value in changes.items() if name in error.model_fields_set}
@@ -70,15 +70,15 @@ def _readable(value: Any) -> Any:
         case str():
             return visible(value)
         case list():
-            return [_readable(each) for each in value]
+            return [_readable(item) for item in value]
         case dict():
-            return {visible(str(name)): _readable(each) for name, each in value.items()}
+            return {visible(str(name)): _readable(item) for name, item in value.items()}
     return value
 
 
 def _id_in(line: str) -> object:
-    """The `id` of an outermost object that a parser refuses: too deep, or broken off. None where it names none."""
-    found: object = None
+    """Find the `id` of an outermost object that a parser refuses: too deep, or cut off. None where there is none."""
+    id: object = None
     depth, key, colon = 0, "", False
     for match in _TOKENS.finditer(line):
         part = match[0]
@@ -90,11 +90,11 @@ def _id_in(line: str) -> object:
         elif part in "}]":
             depth -= 1
         elif depth == 1 and colon and _ID_KEY.fullmatch(key):
-            found = _value(part)
+            id = _value(part)
         elif depth == 1 and not colon:
             key = part
         colon = False
-    return found
+    return id
 
 
 def _value(part: str) -> object:

@@ -1,4 +1,4 @@
-"""What the server tells of each call that has ended, to those who count and record: never what was said."""
+"""Tells observers, which count and record, of each call that has ended; never its contents."""
 
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -58,8 +58,8 @@ def observed(observers: Sequence[Observer], call: Observed) -> Iterator[Observed
         finally:
             call.milliseconds = 1000 * (time.perf_counter() - begin)
             call.timed_out = tally.timed_out
-            for each in observers:
-                each(call)
+            for observer in observers:
+                observer(call)
 
 
 def counting(calls: "CallService") -> Observer:

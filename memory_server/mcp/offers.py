@@ -1,4 +1,4 @@
-"""What the server offers besides tools, wired to the services."""
+"""Wires what the server offers besides tools to the services: resources, prompts, completions."""
 
 from memory_server.app import Services
 from memory_server.mcp.completions import Completions

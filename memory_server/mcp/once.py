@@ -37,9 +37,9 @@ class ListedOnce:
 
 
 def _plain(ctx: ServerRequestContext[Any, Any]) -> bool:
-    asked = ctx.params or {}
+    params = ctx.params or {}
     return ctx.session.client_params is not None and (
-        not asked or (asked.keys() == {"_meta"} and ctx.meta is not None)
+        not params or (params.keys() == {"_meta"} and ctx.meta is not None)
     )
 
 
@@ -47,5 +47,5 @@ def _reading(listed: HandlerResult) -> HandlerResult:
     """The tools that read alone."""
     if not isinstance(listed, Mapping):
         return listed
-    reads = [each for each in listed["tools"] if each["annotations"]["readOnlyHint"]]
+    reads = [tool for tool in listed["tools"] if tool["annotations"]["readOnlyHint"]]
     return {**listed, "tools": reads}

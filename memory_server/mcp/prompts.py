@@ -38,7 +38,7 @@ _STORES = "memory_store"
 
 @cache
 def _all() -> tuple[Prompt, ...]:
-    """Made at the first question for them: no start waits for that."""
+    """Make the prompts at their first use: no start waits for that."""
     project = PromptArgument(
         name="project", title="Project", description="Default: this one.", required=False
     )
@@ -86,43 +86,43 @@ class Prompts:
 
     def listed(self, tools: Mapping[str, object]) -> list[Prompt]:
         """`tools` has the names of those that are offered: without the one that stores, nothing can be remembered."""
-        return [each for each in _all() if each.name != "remember" or _STORES in tools]
+        return [prompt for prompt in _all() if prompt.name != "remember" or _STORES in tools]
 
     def get(
         self, name: str, arguments: Mapping[str, str], tools: Mapping[str, object], caller: Caller
     ) -> GetPromptResult:
-        """The message of a prompt.
+        """Return the message of a prompt.
 
         Raises:
             Invalid: there is no such prompt, or its arguments are not what it takes.
             NotFound: nothing is known of the project that is named.
         """
-        prompt = next((each for each in self.listed(tools) if each.name == name), None)
+        prompt = next((candidate for candidate in self.listed(tools) if candidate.name == name), None)
         if prompt is None:
-            there = ", ".join(f"`{each.name}`" for each in self.listed(tools))
-            raise Invalid(f"No prompt `{name}`. There are: {there}.")
-        given = _given(prompt, arguments)
-        project = given.get("project")
+            names = ", ".join(f"`{candidate.name}`" for candidate in self.listed(tools))
+            raise Invalid(f"No prompt `{name}`. There are: {names}.")
+        values = _checked(prompt, arguments)
+        project = values.get("project")
         match name:
             case "resume":
                 text = _resume(
                     self.resources.project(project, caller) if project else self.resources.briefing(caller)
                 )
             case "remember":
-                text = _remember(given["text"])
+                text = _remember(values["text"])
             case "recall":
-                text = self._recall(given["about"], caller)
+                text = self._recall(values["about"], caller)
             case _:
                 if project:
                     caller = replace(caller, project=projects.asked(project, caller))
-                text = _review(self.reviews.review(given.get("conversation_id"), caller), bool(project))
+                text = _review(self.reviews.review(values.get("conversation_id"), caller), bool(project))
         message = PromptMessage(role="user", content=TextContent(type="text", text=visible(text)))
         return GetPromptResult(description=prompt.description, messages=[message])
 
     def _recall(self, about: str, caller: Caller) -> str:
-        found = self.recall.recall(telling(about, MAX_QUERY), [], RECALLED, RecallWish(), caller)
-        said = "\n".join(filter(None, [found.answer.text, found.note]))
-        notes = framed(FOUND, texts.with_problems(said, found.degraded))
+        recalled = self.recall.recall(telling(about, MAX_QUERY), [], RECALLED, RecallWish(), caller)
+        answer = "\n".join(filter(None, [recalled.answer.text, recalled.note]))
+        notes = framed(FOUND, texts.with_problems(answer, recalled.degraded))
         return (
             f"What do we know about this: {about}\n\n{notes}\n\n"
             "Answer from the notes, with their dates. Where they do not say it, say so; `recall` finds more."
@@ -144,25 +144,25 @@ def _remember(text: str) -> str:
     )
 
 
-def _review(found: Review, named: bool) -> str:
+def _review(review: Review, named: bool) -> str:
     """The work list, numbered; what has no room is counted.
 
     Raises:
         NotFound: nothing is known of the project that was named.
     """
-    if named and found.note:
-        raise NotFound(found.note, Mend.LIST_PROJECTS)
-    where = f"project {found.project}" if found.project else "what belongs to no project"
-    if not found.findings:
+    if named and review.note:
+        raise NotFound(review.note, Mend.LIST_PROJECTS)
+    where = f"project {review.project}" if review.project else "what belongs to no project"
+    if not review.findings:
         return f"The memory of {where} needs no tidying. Tell me so."
-    worded = [(each, told([each.problem], WORDS) or "") for each in spread(found.findings)]
-    room = texts.HEADROOM * REVIEWED - weigh(WORK) - texts.overhead(found.degraded)
+    worded = [(finding, told([finding.problem], WORDS) or "") for finding in spread(review.findings)]
+    room = texts.HEADROOM * REVIEWED - weigh(WORK) - texts.overhead(review.degraded)
     fitting_lines = fitting((f"1. {line}" for _, line in worded), room)
-    shown = sorted(worded[: len(fitting_lines)], key=lambda each: each[0].kind)
+    shown = sorted(worded[: len(fitting_lines)], key=lambda finding: finding[0].kind)
     lines = [f"{number}. {line}" for number, (_, line) in enumerate(shown, 1)]
     if len(shown) < len(worded):
         lines.append(f"And {len(worded) - len(shown)} more, which the next review shows.")
-    work = framed(WORK, texts.with_problems("\n".join(lines), found.degraded))
+    work = framed(WORK, texts.with_problems("\n".join(lines), review.degraded))
     return (
         f"Let us tidy the memory of {where}.\n\n{work}\n\n"
         "Go through the list with me. For each line say what you propose, and change or delete only what I agree to: "
@@ -170,18 +170,18 @@ def _review(found: Review, named: bool) -> str:
     )
 
 
-def _given(prompt: Prompt, arguments: Mapping[str, str]) -> dict[str, str]:
-    """The arguments that say something.
+def _checked(prompt: Prompt, arguments: Mapping[str, str]) -> dict[str, str]:
+    """Return the arguments that are not empty.
 
     Raises:
         Invalid: one is missing, or not known.
     """
-    known = {each.name: each.required for each in prompt.arguments or ()}
-    given = {name: clean(text) for name, text in arguments.items() if clean(text)}
-    for name in given:
-        if name not in known:
-            raise Invalid(f"{name}: unknown argument. `{prompt.name}` takes: {', '.join(known)}.")
-    for name, required in known.items():
-        if required and name not in given:
+    required_by_name = {argument.name: argument.required for argument in prompt.arguments or ()}
+    values = {name: clean(text) for name, text in arguments.items() if clean(text)}
+    for name in values:
+        if name not in required_by_name:
+            raise Invalid(f"{name}: unknown argument. `{prompt.name}` takes: {', '.join(required_by_name)}.")
+    for name, required in required_by_name.items():
+        if required and name not in values:
             raise Invalid(f"{name}: missing. `{prompt.name}` needs it.")
-    return given
+    return values

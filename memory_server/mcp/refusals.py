@@ -1,4 +1,4 @@
-"""What a refused call is told: a line for each argument, with what it takes, and a call that works."""
+"""Words a refused call: a line for each argument, with what it takes, and a call that works."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -66,12 +66,14 @@ class ArgumentsRefusedError(ToolError):
 
 def lines(tool: str, schema: Mapping[str, Any], call: Call, errors: Sequence[ErrorDetails]) -> list[str]:
     """A line for each wrong argument: its name, what is wrong with which value, and what it takes."""
-    known = list(schema.get("properties", {}))
-    found = [_line(tool, schema, call, error) for error in errors]
+    parameters = list(schema.get("properties", {}))
+    refusals = [_line(tool, schema, call, error) for error in errors]
     for name, wrong in call.wrong.items():
         got = f", got {_shown(call.rejected[name])}" if name in call.rejected else ""
-        found.append(f"{name}: {wrong}{got}{_origin(call, name)}")
-    return found + [f"{name[:WHOLE]}: unknown argument. {_help(name, known)}" for name in call.unknown]
+        refusals.append(f"{name}: {wrong}{got}{_origin(call, name)}")
+    return refusals + [
+        f"{name[:WHOLE]}: unknown argument. {_help(name, parameters)}" for name in call.unknown
+    ]
 
 
 def works(tool: str, arguments: Mapping[str, Any]) -> str:
@@ -101,11 +103,11 @@ def example(name: str, schema: Mapping[str, Any]) -> Any:
     return next(iter(_values(schema)), "…")
 
 
-def needed(tool: str, schema: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, Any]:
+def needed(tool: str, schema: Mapping[str, Any], arguments: Mapping[str, Any]) -> dict[str, Any]:
     """Examples of the arguments without which a tool cannot be called, or has nothing to do."""
-    some, one = ONE_OF.get(tool, (frozenset(), {}))
+    some, example_argument = ONE_OF.get(tool, (frozenset(), {}))
     required = {name: example(name, schema["properties"][name]) for name in schema.get("required", ())}
-    return {**required, **({} if some & given.keys() else one)}
+    return {**required, **({} if some & arguments.keys() else example_argument)}
 
 
 def is_id(schema: Mapping[str, Any]) -> bool:
@@ -199,11 +201,13 @@ def _values(schema: Mapping[str, Any]) -> list[str]:
     return values
 
 
-def _help(name: str, known: Sequence[str]) -> str:
-    if not known:
+def _help(name: str, parameters: Sequence[str]) -> str:
+    if not parameters:
         return "It needs none."
-    near = suggested(name, known)
-    return f"Did you mean `{near}`? There are: {', '.join(known)}." if near else nearest(name, known)
+    near = suggested(name, parameters)
+    return (
+        f"Did you mean `{near}`? There are: {', '.join(parameters)}." if near else nearest(name, parameters)
+    )
 
 
 def _shown(value: object) -> str:

@@ -61,7 +61,7 @@ class Resources:
     projects: ProjectService
 
     def listed(self, caller: Caller) -> list[Resource]:
-        """The two of the caller's project, then one for each project that the caller may see."""
+        """Return the two resources of the caller's project, then one for each project that the caller may see."""
         return [
             Resource(
                 uri=RESUME,
@@ -90,8 +90,8 @@ class Resources:
         ]
 
     def _projects(self, caller: Caller) -> list[str]:
-        seen = None if caller.person is None else caller.person.projects
-        return [name for name in self.projects.names() if seen is None or name in seen]
+        visible = None if caller.person is None else caller.person.projects
+        return [name for name in self.projects.names() if visible is None or name in visible]
 
     def templates(self) -> list[ResourceTemplate]:
         return [
@@ -119,7 +119,7 @@ class Resources:
         ]
 
     def read(self, uri: str, caller: Caller) -> str:
-        """The text of a resource.
+        """Return the text of a resource.
 
         Raises:
             NotFound: there is none of this address.
@@ -137,8 +137,8 @@ class Resources:
                 return texts.of_fact(self.facts.get(key, _scope(scope), caller), WHOLE)
             case ["project", name]:
                 return self.project(name, caller)
-        there = ", ".join(f"`{each}`" for each in (RESUME, RECENT, MEMORY, FACT, PROJECT))
-        raise NotFound(f"No resource `{uri}`. There are: {there}.")
+        addresses = ", ".join(f"`{address}`" for address in (RESUME, RECENT, MEMORY, FACT, PROJECT))
+        raise NotFound(f"No resource `{uri}`. There are: {addresses}.")
 
     def briefing(self, caller: Caller) -> str:
         """The briefing of the caller's project."""
@@ -151,20 +151,20 @@ class Resources:
             NotFound: nothing is known of it.
         """
         named = replace(caller, project=projects.asked(name, caller))
-        found = self.resume.resume(BRIEFING, frozenset(), WORDING, named)
-        if found.note:
-            raise NotFound(found.note, Mend.LIST_PROJECTS)
-        return _dated(found)
+        resumed = self.resume.resume(BRIEFING, frozenset(), WORDING, named)
+        if resumed.note:
+            raise NotFound(resumed.note, Mend.LIST_PROJECTS)
+        return _dated(resumed)
 
     def _recent(self, caller: Caller) -> str:
-        found = self.recent.recent(BRIEFING - round(texts.overhead([])), caller)
+        recent = self.recent.recent(BRIEFING - round(texts.overhead([])), caller)
         head = (
-            f"Project {found.project}, the newest first."
-            if found.project
+            f"Project {recent.project}, the newest first."
+            if recent.project
             else "No project, the newest first."
         )
-        lines = found.lines or ["Nothing is stored for it yet."]
-        return texts.with_problems("\n".join([head, *lines]), found.degraded)
+        lines = recent.lines or ["Nothing is stored for it yet."]
+        return texts.with_problems("\n".join([head, *lines]), recent.degraded)
 
     def _memory(self, written: str) -> str:
         id = written.removeprefix("m")
@@ -178,10 +178,10 @@ class Resources:
         return texts.of_memory(read.found[0], WHOLE)
 
 
-def _dated(found: Resumed) -> str:
+def _dated(resumed: Resumed) -> str:
     """A briefing with its day, because it says how long ago things were."""
-    text = f"{found.briefing.text}\n{AS_OF.format(found.now[:10])}"
-    return texts.with_problems(text, found.degraded)
+    text = f"{resumed.briefing.text}\n{AS_OF.format(resumed.now[:10])}"
+    return texts.with_problems(text, resumed.degraded)
 
 
 def _address(project: str) -> str:
@@ -189,13 +189,13 @@ def _address(project: str) -> str:
 
 
 def _parts(uri: str) -> list[str]:
-    """What an address names: its kind, then what the template says. A key may hold what else parts an address."""
+    """Split an address into its kind and the values of its template. A key may contain separators."""
     if not uri.lower().startswith(SCHEME):
         return []
-    kind, _, rest = uri[len(SCHEME) :].partition("/")
-    written = rest.split("/", 1) if kind == "fact" else [rest]
-    names = [clean(unquote(each)) for each in written]
-    return [kind, *names] if all(names) else [kind] if not rest else []
+    kind, _, path = uri[len(SCHEME) :].partition("/")
+    written = path.split("/", 1) if kind == "fact" else [path]
+    names = [clean(unquote(part)) for part in written]
+    return [kind, *names] if all(names) else [kind] if not path else []
 
 
 def _scope(written: str) -> Scope:

@@ -23,7 +23,7 @@ _LIMITS = (
 
 
 def compact(schema: dict[str, Any]) -> dict[str, Any]:
-    """The schema of an object without titles, references, null alternatives and null defaults.
+    """Return the schema of an object without titles, references, null alternatives and null defaults.
 
     The description repeats ranges and defaults, because not every client shows a model these keywords.
     """
@@ -35,9 +35,9 @@ def compact(schema: dict[str, Any]) -> dict[str, Any]:
 
 def public(schema: dict[str, Any]) -> dict[str, Any]:
     """The schema as clients see it. A client could refuse what is clamped: only the description says its range."""
-    shown = {key: each for key, each in schema.items() if key not in _PRIVATE}
+    shown = {key: value for key, value in schema.items() if key not in _PRIVATE}
     if "properties" in shown:
-        shown["properties"] = {name: _public(name, each) for name, each in shown["properties"].items()}
+        shown["properties"] = {name: _public(name, value) for name, value in shown["properties"].items()}
     if "items" in shown:
         shown["items"] = public(shown["items"])
     return shown
@@ -45,7 +45,7 @@ def public(schema: dict[str, Any]) -> dict[str, Any]:
 
 def _public(name: str, schema: dict[str, Any]) -> dict[str, Any]:
     left_out = ("minimum", "maximum") if name in CLAMPED else ()
-    return {key: each for key, each in public(schema).items() if key not in left_out}
+    return {key: value for key, value in public(schema).items() if key not in left_out}
 
 
 def with_note(answer: dict[str, Any]) -> dict[str, Any]:
@@ -62,7 +62,7 @@ def _compact(schema: dict[str, Any], definitions: dict[str, Any]) -> dict[str, A
         short["default"] = default
     if "properties" in short:
         short["properties"] = {
-            name: _compact(each, definitions) for name, each in short["properties"].items()
+            name: _compact(value, definitions) for name, value in short["properties"].items()
         }
     if isinstance(short.get("items"), dict):
         short["items"] = _without_description(_compact(short["items"], definitions))
@@ -82,7 +82,7 @@ def _resolved(schema: dict[str, Any], definitions: dict[str, Any]) -> dict[str, 
             **_without_description(target),
             **{key: value for key, value in schema.items() if key != "$ref"},
         }
-    alternatives = [each for each in schema.get("anyOf", ()) if each != {"type": "null"}]
+    alternatives = [alternative for alternative in schema.get("anyOf", ()) if alternative != {"type": "null"}]
     if len(alternatives) == 1:
         outer = {key: value for key, value in schema.items() if key != "anyOf"}
         return {**_resolved(alternatives[0], definitions), **outer}

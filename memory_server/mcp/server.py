@@ -38,7 +38,7 @@ from memory_server.errors import Invalid, NotFound
 from memory_server.language.text import visible
 from memory_server.mcp import failures
 from memory_server.mcp.callers import Callers, caller_of
-from memory_server.mcp.changes import Changes, PersonalBus
+from memory_server.mcp.changes import PersonalBus, ResourceChanges
 from memory_server.mcp.compat import answer_completions, answer_resource_lists
 from memory_server.mcp.listed import reads_only
 from memory_server.mcp.observing import UNKNOWN, Observed, observed
@@ -101,7 +101,7 @@ class MemoryServer(MCPServer[Any]):
     ) -> None:
         """`work` makes what carries out the requests, or gives what is made; it is asked on worker threads."""
         logging.getLogger("mcp").setLevel(max(SDK_LOG, logging.getLevelNamesMapping()[log_level]))
-        self._changes = Changes(lambda: work().offers.resources, callers)
+        self._changes = ResourceChanges(lambda: work().offers.resources, callers)
         super().__init__(
             "memory-server",
             title=TITLE,
@@ -173,7 +173,7 @@ class MemoryServer(MCPServer[Any]):
         caller, method = caller_of(self._callers, ctx), "resources/list"
         work = await self._work(method)
         listed = await self._carried_out(work, method, partial(work.offers.resources.listed, caller), caller)
-        self._changes.listed([each.uri for each in listed])
+        self._changes.listed([resource.uri for resource in listed])
         return ListResourcesResult(resources=listed)
 
     async def list_resource_templates(self) -> list[ResourceTemplate]:
@@ -209,7 +209,7 @@ class MemoryServer(MCPServer[Any]):
     async def _completed(
         self, ctx: ServerRequestContext[Any, Any], params: CompleteRequestParams
     ) -> CompleteResult:
-        argument, known = params.argument, params.context.arguments if params.context else None
+        argument, chosen = params.argument, params.context.arguments if params.context else None
         caller, method = caller_of(self._callers, ctx), "completion/complete"
         work = await self._work(method)
         complete = partial(
@@ -217,7 +217,7 @@ class MemoryServer(MCPServer[Any]):
             params.ref,
             argument.name,
             argument.value,
-            known or {},
+            chosen or {},
             caller,
         )
         return CompleteResult(completion=await self._carried_out(work, method, complete, caller))

@@ -1,4 +1,4 @@
-"""How many calls run at the same time, and how many of one person: the calls of one never take all the places."""
+"""Limits the calls that run at the same time, and those of one person, who never gets all the places."""
 
 from collections import Counter
 from collections.abc import AsyncIterator
@@ -49,10 +49,10 @@ class Slots:
             yield
             return
         name = person.name
-        own = self._own.setdefault(name, anyio.Semaphore(self._most))
+        place = self._own.setdefault(name, anyio.Semaphore(self._most))
         self._interested[name] += 1
         try:
-            async with own:
+            async with place:
                 yield
         finally:
             self._interested[name] -= 1

@@ -92,7 +92,7 @@ def _wait_grace() -> None:
 
 
 async def _serve(server: MemoryServer, close: Callable[[float], None], early: Early) -> None:
-    lines = _Lines(server, close, early)
+    lines = _InputLines(server, close, early)
     async with anyio.create_task_group() as tasks:
         if os.name != "nt":
             tasks.start_soon(_stop_on_signal, tasks.cancel_scope, close)
@@ -103,10 +103,10 @@ async def _serve(server: MemoryServer, close: Callable[[float], None], early: Ea
         tasks.cancel_scope.cancel()
 
 
-async def _prepare_when_quiet(server: MemoryServer, lines: "_Lines") -> None:
-    seen = -1
-    while seen != lines.read:
-        seen = lines.read
+async def _prepare_when_quiet(server: MemoryServer, lines: "_InputLines") -> None:
+    lines_read = -1
+    while lines_read != lines.read:
+        lines_read = lines.read
         await anyio.sleep(QUIET)
     await server.prepare()
 
@@ -154,7 +154,7 @@ class _Answers:
         await self.aclose()
 
 
-class _Lines:
+class _InputLines:
     """The lines of the client, first those that were answered early. A line that the SDK would drop is answered here,
     with an error."""
 
@@ -172,7 +172,7 @@ class _Lines:
         if os.name != "nt":
             threading.Thread(target=self._watch_for_hang_up, name="hang-up", daemon=True).start()
 
-    def __aiter__(self) -> "_Lines":
+    def __aiter__(self) -> "_InputLines":
         return self
 
     async def __anext__(self) -> str:
@@ -213,7 +213,7 @@ class _Lines:
         self._is_preparing = False
 
     async def _let_early_answers_settle(self) -> None:
-        """What the client has an answer to is over before the server reads on."""
+        """Wait until the server has processed each request that was answered early."""
         while self._early.owes():
             await anyio.sleep(0.001)
 
@@ -226,9 +226,9 @@ class _Lines:
         poll = select.poll()
         poll.register(self._file, 0)  # a hang-up is told without being asked for
         poll.poll()
-        seen = -1
-        while seen != self.read or self._early.owes() or self._is_preparing:
-            seen = self.read
+        lines_read = -1
+        while lines_read != self.read or self._early.owes() or self._is_preparing:
+            lines_read = self.read
             _wait_grace()
         _leave(self._close, 0.05)
 

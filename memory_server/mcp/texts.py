@@ -15,9 +15,9 @@ HEADROOM = 0.88
 """Share of a token limit that the estimate may fill. The real count is up to 12 % higher and must keep the limit."""
 
 
-def of_memory(found: Detailed, limit: int) -> str:
-    """What a memory is, its text, then its earlier texts."""
-    memory = found.memory
+def of_memory(detailed: Detailed, limit: int) -> str:
+    """Describe a memory: its kind, its text, then its earlier texts."""
+    memory = detailed.memory
     about = [
         f"Memory {memory.id}",
         memory.type.value,
@@ -36,13 +36,13 @@ def of_memory(found: Detailed, limit: int) -> str:
     if memory.metadata:
         lines.append(f"Metadata: {_json(memory.metadata)}")
     lines += ["", memory.content]
-    if found.earlier:
-        lines += ["", "Earlier texts, the newest first:", *(f"- {text}" for text in found.earlier)]
+    if detailed.earlier:
+        lines += ["", "Earlier texts, the newest first:", *(f"- {text}" for text in detailed.earlier)]
     return cut("\n".join(lines), limit, "`memory_get` reads all of it.")
 
 
 def of_fact(fact: Fact, limit: int) -> str:
-    """What a fact is, then its value: text as it is, anything else as JSON."""
+    """Describe a fact, then its value: text as it is, anything else as JSON."""
     about = [f"Fact {fact.key}", f"scope {fact.home.scope}", f"version {fact.version}", *_tags(fact.tags)]
     dates = [f"Written {_moment(fact.updated_at)}{_by(fact.updated_by)}."]
     if fact.created_at != fact.updated_at:

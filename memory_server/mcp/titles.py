@@ -1,4 +1,4 @@
-"""What a client shows a person as the name of a tool. A model reads the tool's own name."""
+"""The names of tools that a client shows a person. A model reads the tool's own name."""
 
 from collections.abc import Mapping
 

@@ -39,7 +39,7 @@ DESTROYS = ToolAnnotations(
 """The tool may delete or replace something: a client may ask the user first."""
 
 _LIMIT = "max_tokens"
-"""The parameter of a method that limits its whole answer: what notes take of it is not there for the rest."""
+"""The parameter of a method that limits its whole answer: a note takes its share of it."""
 
 NOTE_HEADROOM = 1.15
 """Tokens of a note for each that is estimated: it is short, and names what was written."""
@@ -51,7 +51,7 @@ _NOT_WRITTEN = ("self", _CALLER)
 """The parameters of a method that are no arguments of the tool."""
 
 
-class Arguments(BaseModel):
+class ToolArguments(BaseModel):
     """The arguments of one tool; only wire names are accepted."""
 
     model_config = ConfigDict(extra="forbid", arbitrary_types_allowed=True)
@@ -119,18 +119,19 @@ class Tool:
         return self._declared.schema
 
     async def call(self, arguments: dict[str, Any], caller: Caller) -> CallToolResult:
-        """Call the method on a worker thread. A `note` tells what was understood differently from what was written.
+        """Call the method on a worker thread. A `note` in the answer names differences between the call and its
+        reading.
 
         Raises:
             ArgumentsRefusedError: the arguments are not what the schema says, or could mean two things.
         """
         call = self._understood(arguments)
-        given = self._validated(call)
+        values = self._validated(call)
         if self._declared.wants_caller:
-            given[_CALLER] = caller
-        if call.notes and _LIMIT in given:
-            given[_LIMIT] -= round(NOTE_HEADROOM * weigh_json(_note(call)))
-        content = self.said(await anyio.to_thread.run_sync(again.whole, partial(self.fn, **given)))
+            values[_CALLER] = caller
+        if call.notes and _LIMIT in values:
+            values[_LIMIT] -= round(NOTE_HEADROOM * weigh_json(_note(call)))
+        content = self.said(await anyio.to_thread.run_sync(again.whole, partial(self.fn, **values)))
         if call.notes:
             note = " ".join(filter(None, (_note(call), content.pop("note", None))))
             content = {"note": note, **content}
@@ -139,11 +140,13 @@ class Tool:
         return CallToolResult(content=[TextContent(type="text", text=text)], structured_content=content)
 
     def said(self, result: object) -> dict[str, Any]:
-        """The answer as JSON: the fields of the result that its annotation names, or a result that is JSON already."""
+        """Return the answer as JSON: the fields of the result that its annotation names, or a result that is JSON
+        already.
+        """
         return result if isinstance(result, dict) else self._declared.answer.of(result)
 
     def working(self, arguments: dict[str, Any]) -> str | None:
-        """A call that works: what is right in these arguments, and examples of what is needed besides.
+        """Word a call that works: the valid ones of these arguments, and examples of those that are missing.
 
         None where a tool that writes lacks an id: a model may copy the example, and change the wrong thing.
         """
@@ -181,18 +184,18 @@ class Tool:
         return ()
 
     def _refused(self, call: Call, errors: Sequence[ErrorDetails]) -> refusals.ArgumentsRefusedError:
-        told = [error for error in errors if error["loc"][0] not in call.wrong]
-        lines = refusals.lines(self.name, self._schema, call, told)
+        shown = [error for error in errors if error["loc"][0] not in call.wrong]
+        lines = refusals.lines(self.name, self._schema, call, shown)
         return refusals.ArgumentsRefusedError(lines, list(call.unknown))
 
 
 def _note(call: Call) -> str:
-    """What was understood differently from what was written."""
+    """Word the differences between the call as written and as understood."""
     return visible(" ".join(call.notes))
 
 
 class _Declared:
-    """What the signature of a function says of the tool that it becomes."""
+    """The declarations in the signature of a tool's function."""
 
     def __init__(self, function: Callable[..., object]) -> None:
         signature = inspect.signature(function)
@@ -222,10 +225,10 @@ def _declared(function: Callable[..., object]) -> _Declared:
     return _Declared(function)
 
 
-def _arguments(name: str, signature: inspect.Signature) -> type[Arguments]:
+def _arguments(name: str, signature: inspect.Signature) -> type[ToolArguments]:
     fields: dict[str, Any] = {}
     for parameter in signature.parameters.values():
         if parameter.name not in _NOT_WRITTEN:
             default = ... if parameter.default is inspect.Parameter.empty else parameter.default
             fields[parameter.name] = (parameter.annotation, default)
-    return create_model(f"{name}_arguments", __base__=Arguments, **fields)
+    return create_model(f"{name}_arguments", __base__=ToolArguments, **fields)

@@ -1,5 +1,8 @@
-"""What carries out the requests of a server. The first request that needs it makes it: its import takes half as long as
-that of the SDK, and the handshake and the list of tools do not need it."""
+"""Carries out the requests of a server.
+
+The first request that needs it makes it: its import takes half as long as that of the SDK, and the handshake and the
+list of tools do not need it.
+"""
 
 import logging
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -24,7 +27,7 @@ logger = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Offers:
-    """What the server offers besides tools."""
+    """The resources, prompts and completions of the server."""
 
     resources: Resources
     prompts: Prompts
@@ -69,7 +72,7 @@ class Work:
             raise refusal(self._mended(tool, error, arguments)) from error
 
     def why_not(self, name: str, arguments: dict[str, Any]) -> str:
-        """Why there is no such tool here, and what to call."""
+        """Say why there is no such tool here, and which one to call."""
         if name in self.everything:
             return (
                 f"`{name}` is switched off: the user started memory-server with settings that leave it out "
@@ -82,9 +85,9 @@ class Work:
 
     def _mended(self, tool: Tool, error: ArgumentsRefusedError, arguments: dict[str, Any]) -> str:
         """The refusal with a call that works, of another tool where that one takes what this one does not know."""
-        other = meanings.elsewhere(tool.name, error.unknown, self.tools)
-        hint = f"\nPerhaps you mean `{other}`." if other else ""
-        return f"{error}{hint}{self._working(self.tools.get(other or '', tool), arguments)}"
+        suggestion = meanings.elsewhere(tool.name, error.unknown, self.tools)
+        hint = f"\nPerhaps you mean `{suggestion}`." if suggestion else ""
+        return f"{error}{hint}{self._working(self.tools.get(suggestion or '', tool), arguments)}"
 
     def _working(self, tool: Tool, arguments: dict[str, Any]) -> str:
         """A line with a call that works; where that would need the id of something, a call that finds it."""

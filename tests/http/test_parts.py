@@ -8,7 +8,7 @@ from starlette.requests import Request
 
 from memory_server.domain.caller import Person
 from memory_server.domain.calls import BOUNDS, Calls, Outcome, times_of
-from memory_server.mcp.http.callers import IDLE, MOST, HttpCallers, Known
+from memory_server.mcp.http.callers import IDLE, MOST, HttpCallers, TokenUser
 from memory_server.mcp.http.rates import MOST as BUCKETS
 from memory_server.mcp.http.rates import Rates
 from memory_server.mcp.slots import Slots
@@ -102,7 +102,7 @@ def request(person: str | None = None, machine: str = "10.0.0.7", **headers: str
     sent = [(name.replace("_", "-").encode(), value.encode()) for name, value in headers.items()]
     scope: dict[str, object] = {"type": "http", "headers": sent, "client": (machine, 1)}
     if person is not None:
-        scope["user"] = Known(Person(person), "token-1")
+        scope["user"] = TokenUser(Person(person), "token-1")
     return Request(scope)
 
 

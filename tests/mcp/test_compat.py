@@ -22,7 +22,7 @@ def test_the_server_inside_the_server_runs_over_given_streams() -> None:
 
 def test_one_person_cannot_use_up_all_sessions() -> None:
     """A person is the same with each token; clients without one are limited by the number of all sessions."""
-    sessions = compat.over_http(MCPServer("x"), each=2, max_sessions=6)
+    sessions = compat.over_http(MCPServer("x"), most_of_person=2, max_sessions=6)
 
     def opened(token: str, person: str, issuer: str | None = None) -> bool:
         who = AuthorizationContext(client_id=token, issuer=issuer, subject=person)

@@ -1,4 +1,4 @@
-"""A call as it was meant: the names and the values together."""
+"""Reads a call as it was meant: the names and the values together."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -13,10 +13,10 @@ from memory_server.mcp.forgiving.values import ABSENT, understood
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """What a call was understood as.
+    """A call as it was understood.
 
     `written` has the name under which each argument was sent, `unknown` the arguments that no parameter fits, `wrong`
-    what is unclear about an argument, `rejected` its value, and `notes` what was understood differently.
+    the problem of an unclear argument, `rejected` its value, and `notes` the differences from what was written.
     """
 
     arguments: dict[str, Any] = field(default_factory=dict)
@@ -27,14 +27,14 @@ class Call:
     notes: list[str] = field(default_factory=list)
 
 
-def understand(tool: str, schema: Mapping[str, Any], given: Mapping[str, Any], *, reads: bool) -> Call:
-    """The arguments under the names and in the types of the schema, where what is written means only one thing."""
+def understand(tool: str, schema: Mapping[str, Any], arguments: Mapping[str, Any], *, reads: bool) -> Call:
+    """Return the arguments under the names and in the types of the schema, as far as each can mean only one thing."""
     call = Call()
     properties: Mapping[str, Any] = schema.get("properties", {})
     required = frozenset(schema.get("required", ()))
-    sent = _unwrapped(tool, properties, required, given, call.notes)
-    own = frozenset(map(fold, properties))
-    for written, value in sorted(sent.items(), key=lambda item: fold(item[0]) not in own):
+    sent = _unwrapped(tool, properties, required, arguments, call.notes)
+    names = frozenset(map(fold, properties))
+    for written, value in sorted(sent.items(), key=lambda item: fold(item[0]) not in names):
         name = parameter(tool, written, properties)
         if name is not None:
             kind = {**properties[name], "x-optional": name not in required}
@@ -50,25 +50,25 @@ def _unwrapped(
     tool: str,
     properties: Mapping[str, Any],
     required: frozenset[str],
-    given: Mapping[str, Any],
+    arguments: Mapping[str, Any],
     notes: list[str],
 ) -> Mapping[str, Any]:
-    """The arguments that a client sent inside of one object: under a usual name, or with all that is required in it."""
-    if len(given) != 1:
-        return given
-    ((name, value),) = given.items()
+    """Return the arguments that a client sent inside one object: under a usual name, or with all required ones."""
+    if len(arguments) != 1:
+        return arguments
+    ((name, value),) = arguments.items()
     if fold(name) in map(fold, properties):
-        return given
+        return arguments
     if isinstance(value, str):
         try:
             value = from_json(value)
         except ValueError:
-            return given
+            return arguments
     if not isinstance(value, dict):
-        return given
-    inside = {parameter(tool, each, properties) for each in value}
+        return arguments
+    inside = {parameter(tool, key, properties) for key in value}
     if fold(name) not in ENVELOPES and not (required and required <= inside):
-        return given
+        return arguments
     notes.append(f"The arguments were taken out of `{name}`.")
     return value
 

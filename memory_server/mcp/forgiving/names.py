@@ -106,23 +106,23 @@ def near(tool: str, parameter: str) -> set[str]:
     return set(map(fold, names))
 
 
-def parameter(tool: str, written: str, known: Iterable[str]) -> str | None:
+def parameter(tool: str, written: str, parameters: Iterable[str]) -> str | None:
     """The parameter of a tool that a written name means; None where it means none, or more than one."""
     folded = fold(written)
-    same = [name for name in known if fold(name) == folded]
+    same = [name for name in parameters if fold(name) == folded]
     if not same:
-        same = [name for name in known if folded in near(tool, name)]
+        same = [name for name in parameters if folded in near(tool, name)]
     return same[0] if len(same) == 1 else None
 
 
-def suggested(written: str, known: Iterable[str]) -> str | None:
+def suggested(written: str, parameters: Iterable[str]) -> str | None:
     """The parameter that may help instead of an unknown one, by meaning."""
     folded = fold(written)
-    return next((name for name in known if folded in set(map(fold, SUGGESTED.get(name, ())))), None)
+    return next((name for name in parameters if folded in set(map(fold, SUGGESTED.get(name, ())))), None)
 
 
 def is_idle(written: str, value: Any, *, reads: bool, needs_none: bool) -> bool:
-    """Whether an unknown argument asks for nothing."""
+    """True if an unknown argument asks for nothing."""
     folded = fold(written)
     return (
         value is None

@@ -131,8 +131,8 @@ def _number(value: Any) -> Any:
 
 def _flag(value: Any) -> Any:
     if isinstance(value, str | int | float) and not isinstance(value, bool):
-        said = str(_whole(value)).strip().casefold()
-        return True if said in _TRUE else False if said in _FALSE else value
+        word = str(_whole(value)).strip().casefold()
+        return True if word in _TRUE else False if word in _FALSE else value
     return value
 
 
@@ -184,7 +184,7 @@ def _items(name: str, value: Any, schema: Mapping[str, Any], notes: list[str]) -
         value = [value]
     if not isinstance(value, list):
         return value
-    return [each if each is None else understood(name, each, items, notes, filters=False) for each in value]
+    return [item if item is None else understood(name, item, items, notes, filters=False) for item in value]
 
 
 def _split(name: str, value: str, items: Mapping[str, Any], notes: list[str]) -> Any:
@@ -206,7 +206,7 @@ def _choice(name: str, value: Any, values: list[str], notes: list[str]) -> Any:
         return value
     folded = fold(value)
     for form in (fold, _singular):
-        same = [each for each in values if form(each) == form(value)]
+        same = [choice for choice in values if form(choice) == form(value)]
         if len(same) == 1:
             return same[0]
     meant = SAME_VALUE.get(name, {}).get(folded)

@@ -70,7 +70,7 @@ def http_app(server: MemoryServer, keys: Keys, options: HttpOptions) -> Starlett
         security_settings=checks,
         max_request_body_size=LARGEST,
         max_sessions=SESSIONS,
-        each=SESSIONS_OF_ONE,
+        most_of_person=SESSIONS_OF_ONE,
     )
     guard = Guard(
         manager.asgi_app,

@@ -1,4 +1,4 @@
-"""Who makes a call over HTTP: the person of the token, the session of the protocol, the project of the header."""
+"""Makes the caller of a request over HTTP: person of the token, session of the protocol, project of the header."""
 
 import hashlib
 import time
@@ -41,7 +41,7 @@ LONGEST = 500
 """Characters of a header that are read."""
 
 
-class Known(AuthenticatedUser):
+class TokenUser(AuthenticatedUser):
     """A person whose token was found valid. The SDK binds each session of the protocol to it."""
 
     def __init__(self, person: Person, token_id: str, issuer: str | None = None) -> None:
@@ -56,8 +56,8 @@ class Known(AuthenticatedUser):
 class HttpCallers:
     """Makes a Caller of a request.
 
-    Each session of the protocol is one of the file. The newer protocol has none: there the calls of one person, program
-    and machine are a session, until they pause.
+    Each session of the protocol is one of the file. The newer protocol has none: there the calls of one person,
+    program and machine are a session, until they pause.
     """
 
     def __init__(self, now: Callable[[], float] = time.monotonic) -> None:
@@ -74,9 +74,9 @@ class HttpCallers:
         )
 
     def _session(self, client: str | None, request: Request, person: Person | None) -> str:
-        given = request.headers.get(PROTOCOL_SESSION)
-        if given is not None:
-            return f"http-{hashlib.sha256(given.encode()).hexdigest()[:32]}"
+        protocol_session = request.headers.get(PROTOCOL_SESSION)
+        if protocol_session is not None:
+            return f"http-{hashlib.sha256(protocol_session.encode()).hexdigest()[:32]}"
         name = "" if person is None else person.name
         # A client can forge this header. It only separates sessions of one person, and gives no rights.
         machine = request.headers.get(FORWARDED) or (request.client.host if request.client else "")
@@ -102,16 +102,16 @@ class HttpCallers:
 
 
 def person_of(request: Request) -> Person | None:
-    """Whom the token stands for; None without one."""
+    """Return the person of the request's token; None without one."""
     user = request.scope.get("user")
-    return user.person if isinstance(user, Known) else None
+    return user.person if isinstance(user, TokenUser) else None
 
 
 def _project(request: Request, person: Person | None) -> Project:
     """The project of the header, else the only one that the person has."""
-    given = clean(_readable(request.headers.get(PROJECT, "")))[:LONGEST]
-    if given:
-        return named(given)
+    project = clean(_readable(request.headers.get(PROJECT, "")))[:LONGEST]
+    if project:
+        return named(project)
     if person is not None and person.projects is not None and len(person.projects) == 1:
         return named(*person.projects)
     return NONE

@@ -1,4 +1,4 @@
-"""What stands before the protocol: host and origin, token, rate, and the time that a body may take."""
+"""Checks each request before the protocol sees it: host and origin, token, rate, and the time that a body may take."""
 
 import logging
 import math
@@ -14,7 +14,7 @@ from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from memory_server.errors import MemoryServerError
-from memory_server.mcp.http.callers import Known
+from memory_server.mcp.http.callers import TokenUser
 from memory_server.mcp.http.rates import Rates
 from memory_server.mcp.http.refused import refused, unauthorized
 
@@ -29,7 +29,7 @@ BODY = 30.0
 AGAIN = 5
 """Seconds after which to try again where the server ends, or cannot read its file."""
 
-Find = Callable[[str], Awaitable[Known | None]]
+Find = Callable[[str], Awaitable[TokenUser | None]]
 """Whom a token stands for; None where it is not valid."""
 
 Refused = Callable[[Scope, str], Awaitable[None]]
@@ -38,7 +38,7 @@ Refused = Callable[[Scope, str], Awaitable[None]]
 
 @dataclass(slots=True)
 class Traffic:
-    """What is under way, and whether the server takes on more."""
+    """Counts the requests and connections under way, and decides if the server takes more."""
 
     closing: bool = False
     running: int = 0
@@ -73,10 +73,10 @@ class Guard:
         rates: Rates,
         traffic: Traffic,
         metadata: str | None = None,
-        told: Refused | None = None,
+        on_refused: Refused | None = None,
     ) -> None:
-        """`is_open` tells whether who shows no token is let in too; `told` hears of tokens that are refused."""
-        self._told = told
+        """`is_open` tells whether who shows no token is let in too; `on_refused` hears of tokens that are refused."""
+        self._on_refused = on_refused
         self._app = app
         self._find = find
         self._is_open = is_open
@@ -102,29 +102,29 @@ class Guard:
             await in_time(self._app, scope, receive, sent)
 
     async def refusal(self, scope: Scope) -> Response | None:
-        """Why a request is not let through; None where it is."""
+        """Return why a request is refused; None where it is let through."""
         if self._traffic.closing:
             return refused(
                 503, "closing", "The server is stopping.", {"Retry-After": str(AGAIN), "Connection": "close"}
             )
         token = bearer(scope)
         try:
-            known = await self._find(token) if token else None
-            if token and known is None:
-                if self._told is not None:
-                    await self._told(scope, token)
+            user = await self._find(token) if token else None
+            if token and user is None:
+                if self._on_refused is not None:
+                    await self._on_refused(scope, token)
                 return unauthorized(
                     "The token is unknown, has expired or was revoked.", self._metadata, "invalid_token"
                 )
-            if known is None and not await self._is_open():
+            if user is None and not await self._is_open():
                 return unauthorized("A token is needed: Authorization: Bearer TOKEN.", self._metadata)
         except MemoryServerError as error:
             logger.error("a token could not be checked: %s", error)
             return refused(503, "unavailable", "Tokens cannot be checked now.", {"Retry-After": str(AGAIN)})
         scope.pop("user", None)
-        if known is not None:
-            scope["user"] = known
-        wait = self._rates.take(known.access_token.client_id) if known else 0.0
+        if user is not None:
+            scope["user"] = user
+        wait = self._rates.take(user.access_token.client_id) if user else 0.0
         if wait:
             seconds = str(math.ceil(wait))
             return refused(429, "too_many_requests", f"Try again in {seconds} s.", {"Retry-After": seconds})

@@ -10,7 +10,7 @@ from starlette.routing import BaseRoute
 
 from memory_server.call import deadline
 from memory_server.domain.token import SIGN, State, Token, hashed
-from memory_server.mcp.http.callers import Known
+from memory_server.mcp.http.callers import TokenUser
 from memory_server.services.tokens import TokenService
 
 if TYPE_CHECKING:
@@ -40,10 +40,10 @@ class Keys:
         """The address that tells who gives out tokens."""
         self.routes: Sequence[BaseRoute] = oauth.routes if oauth else ()
         self._now = now
-        self._valid: dict[str, tuple[Known, float]] = {}
+        self._valid: dict[str, tuple[TokenUser, float]] = {}
         self._needed = False
 
-    async def find(self, token: str) -> Known | None:
+    async def find(self, token: str) -> TokenUser | None:
         """Whom it stands for; None where it is not valid.
 
         Raises:
@@ -52,21 +52,21 @@ class Keys:
         if not token.startswith(SIGN):
             return None if self._oauth is None else await _within(partial(self._oauth.check, token))
         key, now = hashed(token), self._now()
-        kept = self._valid.get(key)
-        if kept is not None and now - kept[1] < FRESH:
-            return kept[0]
+        cached = self._valid.get(key)
+        if cached is not None and now - cached[1] < FRESH:
+            return cached[0]
         self._valid.pop(key, None)
-        found = await _within(partial(self._tokens.check, token))
-        if found is None:
+        valid = await _within(partial(self._tokens.check, token))
+        if valid is None:
             return None
         if len(self._valid) >= MOST:
             self._valid.clear()
-        known = _known(found)
-        self._valid[key] = known, now
-        return known
+        user = _known(valid)
+        self._valid[key] = user, now
+        return user
 
     async def known(self, token: str) -> tuple[Token, State] | None:
-        """What the file knows of a token, also of one that is not valid any more.
+        """Find a token in the file, also one that is no longer valid.
 
         Raises:
             Unavailable: the file cannot be read now.
@@ -74,7 +74,7 @@ class Keys:
         return await _within(partial(self._tokens.find, token)) if token.startswith(SIGN) else None
 
     async def are_open(self) -> bool:
-        """Whether nobody has to show a token: there was never one, and no issuer gives out any.
+        """True if no token is needed: none was ever made, and no issuer gives any out.
 
         Raises:
             Unavailable: the file cannot be read now.
@@ -84,8 +84,8 @@ class Keys:
         return self._oauth is None and not self._needed
 
 
-def _known(token: Token) -> Known:
-    return Known(token.person, f"token-{token.id}")
+def _known(token: Token) -> TokenUser:
+    return TokenUser(token.person, f"token-{token.id}")
 
 
 async def _within(work: Callable[[], Result]) -> Result:

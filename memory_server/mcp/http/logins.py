@@ -47,16 +47,16 @@ class RefusedLogins:
 
     async def _refused(self, scope: Scope, token: str, through: str) -> None:
         address = scope["client"][0] if scope.get("client") else None
-        told = Headers(scope=scope).get(FORWARDED)
-        forwarded = None if told is None else clean(told)[:LONGEST]
+        header = Headers(scope=scope).get(FORWARDED)
+        forwarded = None if header is None else clean(header)[:LONGEST]
         if self._each.take(f"{address} {forwarded}") or self._all.take(""):
             self._left_out += 1
             return
         try:
-            found = await self._keys.known(token)
+            token_state = await self._keys.known(token)
         except MemoryServerError:
-            found = None
+            token_state = None
         left_out, self._left_out = self._left_out, 0
-        reason = "unknown" if found is None else found[1].value
-        id, person = (None, None) if found is None else (found[0].id, found[0].name)
+        reason = "unknown" if token_state is None else token_state[1].value
+        id, person = (None, None) if token_state is None else (token_state[0].id, token_state[0].name)
         self._tell(RefusedLogin(reason, through, address, forwarded, id, person, left_out))

@@ -26,34 +26,34 @@ def written(server: MemoryServer, calls: CallService, queued: Callable[[], int])
         lines.extend(f"memory_server_{name}{labels} {value:g}" for labels, value in samples)
 
     def by_tool(number: Callable[[Calls], int]) -> list[Sample]:
-        return [(f'{{tool="{tool}"}}', number(each)) for tool, each in counted.items()]
+        return [(f'{{tool="{tool}"}}', number(counts)) for tool, counts in counted.items()]
 
-    metric("calls_total", "counter", "Calls of tools.", by_tool(lambda each: each.calls))
+    metric("calls_total", "counter", "Calls of tools.", by_tool(lambda counts: counts.calls))
     metric("calls_refused_total", "counter", "Calls answered with an error that says what mends it.",
-           by_tool(lambda each: each.refused))  # fmt: skip
+           by_tool(lambda counts: counts.refused))  # fmt: skip
     metric(
         "calls_failed_total",
         "counter",
         "Calls that a bug of the server broke.",
-        by_tool(lambda each: each.failed),
+        by_tool(lambda counts: counts.failed),
     )
     metric("calls_degraded_total", "counter", "Calls answered without what they should have used.",
-           by_tool(lambda each: each.degraded))  # fmt: skip
+           by_tool(lambda counts: counts.degraded))  # fmt: skip
     metric("triggers_timed_out_total", "counter", "Triggers that exceeded their time, or were left over.",
-           by_tool(lambda each: each.timed_out))  # fmt: skip
+           by_tool(lambda counts: counts.timed_out))  # fmt: skip
     lines += ["# HELP memory_server_call_seconds How long calls took, with their waits.",
               "# TYPE memory_server_call_seconds histogram"]  # fmt: skip
-    for tool, each in counted.items():
-        lines.extend(_histogram(tool, each))
+    for tool, counts in counted.items():
+        lines.extend(_histogram(tool, counts))
     queues = [("calls", server.slots), ("triggers", server.trigger_slots)]
     metric(
         "calls_running",
         "gauge",
         "Calls that run now.",
-        [(f'{{of="{name}"}}', each.running) for name, each in queues],
+        [(f'{{of="{name}"}}', counts.running) for name, counts in queues],
     )
     metric("calls_waiting", "gauge", "Calls that wait for a place.",
-           [(f'{{of="{name}"}}', each.waiting) for name, each in queues])  # fmt: skip
+           [(f'{{of="{name}"}}', counts.waiting) for name, counts in queues])  # fmt: skip
     metric("embeddings_waiting", "gauge", "Memories that wait for their embedding.", [("", queued())])
     metric("short_term_cleaned_total", "counter", "Short-term memories that the daily cleanup has removed.",
            [("", calls.cleaned)])  # fmt: skip

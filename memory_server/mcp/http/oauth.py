@@ -20,7 +20,7 @@ from memory_server.domain.caller import Person
 from memory_server.domain.token import NAME
 from memory_server.errors import Invalid, Unavailable
 from memory_server.language.text import clean
-from memory_server.mcp.http.callers import Known
+from memory_server.mcp.http.callers import TokenUser
 
 ALGORITHMS = ("RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA")
 """With a public key all of them: a shared secret would let whoever checks a token make one."""
@@ -45,7 +45,7 @@ _DESCRIPTIONS = ("/.well-known/oauth-authorization-server", "/.well-known/openid
 
 @dataclass(frozen=True, slots=True)
 class Issuer:
-    """Who gives out tokens, for which resource, and which claims say whose they are and which projects they have.
+    """An issuer of tokens: for which resource, and which claims name the person and the person's projects.
 
     `audience` is the address of this server as clients know it. Without `projects` a token has all projects; with it,
     one that lacks the claim has none.
@@ -74,7 +74,7 @@ class OAuth:
         self.metadata = str(build_resource_metadata_url(resource))
         self.routes: Sequence[Route] = create_protected_resource_routes(resource, [AnyHttpUrl(issuer.url)])
 
-    def check(self, token: str) -> Known | None:
+    def check(self, token: str) -> TokenUser | None:
         """Whom a token stands for; None where it is not one of this issuer for this server, or is not valid now.
 
         Raises:
@@ -99,11 +99,11 @@ class OAuth:
         except jwt.PyJWTError:
             return None
         person = self._person(claims)
-        return None if person is None else Known(person, f"oauth-{claims['sub']}", self._issuer.url)
+        return None if person is None else TokenUser(person, f"oauth-{claims['sub']}", self._issuer.url)
 
     def _person(self, claims: Mapping[str, Any]) -> Person | None:
-        given = claims.get(self._issuer.person)
-        name = clean(given) if isinstance(given, str) else ""
+        claim = claims.get(self._issuer.person)
+        name = clean(claim) if isinstance(claim, str) else ""
         if not 1 <= len(name) <= NAME:
             return None
         return Person(
@@ -122,7 +122,7 @@ class _IssuerKeys:
         self._read_at = float("-inf")
 
     def find(self, name: str | None) -> jwt.PyJWK | None:
-        """The key of this name; without one, the only key that there is."""
+        """Return the key of this name; without a name, the only key that there is."""
         if not self._turn.enter():
             raise Unavailable(f"The issuer {self._url} does not answer.")
         try:
@@ -144,13 +144,13 @@ class _IssuerKeys:
         if about.get("issuer") != self._url:
             raise Unavailable(f"The issuer {self._url} calls itself {str(about.get('issuer'))[:200]!r}.")
         try:
-            found = jwt.PyJWKSet.from_dict(_asked(str(about.get("jwks_uri"))))
+            key_set = jwt.PyJWKSet.from_dict(_asked(str(about.get("jwks_uri"))))
         except jwt.PyJWTError as error:
             raise Unavailable(f"The keys of {self._url} cannot be read: {error}.") from error
-        return {key.key_id: key for key in found.keys if key.public_key_use in (None, "sig")}
+        return {key.key_id: key for key in key_set.keys if key.public_key_use in (None, "sig")}
 
     def _described(self) -> dict[str, Any]:
-        """What the issuer says of itself: RFC 8414 puts its path behind the well-known one, OpenID before it."""
+        """Fetch the issuer's description: RFC 8414 puts its path behind the well-known one, OpenID before it."""
         parts = urlsplit(self._url.rstrip("/"))
         root = f"{parts.scheme}://{parts.netloc}"
         first, second = _DESCRIPTIONS
@@ -164,14 +164,14 @@ class _IssuerKeys:
 
 
 class _Unmoved(HTTPRedirectHandler):
-    """Follows no redirection: another place has other keys."""
+    """Follows no redirection: another address has other keys."""
 
     def redirect_request(self, *_: Any) -> None:
         return None
 
 
 def _asked(address: str) -> dict[str, Any]:
-    """The JSON object at an address.
+    """Fetch the JSON object at an address.
 
     Raises:
         Unavailable: there is none now.
@@ -181,17 +181,17 @@ def _asked(address: str) -> dict[str, Any]:
     try:
         asking = Request(address, headers={"Accept": "application/json"})  # noqa: S310 - checked above
         with build_opener(_Unmoved).open(asking, timeout=max(0.01, deadline.left(PATIENCE))) as answer:
-            found = json.loads(answer.read(LARGEST))
+            answered = json.loads(answer.read(LARGEST))
     except (URLError, OSError, ValueError) as error:
         raise Unavailable(f"{address} does not answer as an issuer of tokens does: {error}.") from error
-    if not isinstance(found, dict):
+    if not isinstance(answered, dict):
         raise Unavailable(f"{address} does not answer as an issuer of tokens does.")
-    return found
+    return answered
 
 
 def _names(claim: object) -> frozenset[str]:
-    """The projects of a claim: a list of names, or names with spaces between."""
-    given = claim.split() if isinstance(claim, str) else claim
+    """Return the projects of a claim: a list of names, or names with spaces between."""
+    names = claim.split() if isinstance(claim, str) else claim
     return (
-        frozenset(each for each in given if isinstance(each, str)) if isinstance(given, list) else frozenset()
+        frozenset(name for name in names if isinstance(name, str)) if isinstance(names, list) else frozenset()
     )

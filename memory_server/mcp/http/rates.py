@@ -1,4 +1,4 @@
-"""How many requests a token may send: a bucket each, which fills evenly and holds those of ten seconds."""
+"""Limits the requests of a token: each has a bucket that fills evenly and holds the requests of ten seconds."""
 
 from collections.abc import Callable
 

@@ -1,4 +1,4 @@
-"""How a request is refused before it reaches the protocol."""
+"""The answers to requests that are refused before they reach the protocol."""
 
 from collections.abc import Mapping
 

@@ -91,7 +91,7 @@ class _Connection(H11Protocol):
             self._unread.cancel()
 
     def send_400_response(self, msg: str) -> None:
-        """What follows a request is no HTTP. The one that is being answered has no one to answer any more."""
+        """End a connection on which a request is followed by bytes that are no HTTP."""
         if self.cycle is None or self.cycle.response_complete or not self.cycle.response_started:
             with suppress(
                 h11.LocalProtocolError
@@ -195,16 +195,18 @@ def _address(client: tuple[str, int] | None) -> object:
 
 
 def _allowed() -> int:
-    """How many connections the system allows. Its soft limit is often 1,024 files, and is raised as far as needed."""
+    """Return the number of connections that the system allows, after raising its soft limit, often 1,024 files, as
+    needed.
+    """
     try:
         import resource
     except ImportError:  # Windows has no such limit
         return CONNECTIONS
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    wanted = CONNECTIONS + OTHER_FILES
+    files = CONNECTIONS + OTHER_FILES
     if soft == resource.RLIM_INFINITY:
         return CONNECTIONS
-    if soft < wanted:
-        soft = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
+    if soft < files:
+        soft = files if hard == resource.RLIM_INFINITY else min(files, hard)
         resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
     return min(CONNECTIONS, max(soft // 2, soft - OTHER_FILES))
