@@ -45,11 +45,11 @@ VERBS: dict[str, dict[str, str]] = {
     },
     "The file": {
         "view": "view",
-        "where": "location",
+        "where": "file",
         "doctor": "doctor",
         "backup": "backup",
         "restore": "restore",
-        "compact": "compact",
+        "compact": "file",
         "import": "importing",
         "export": "exporting",
         "merge": "importing",
@@ -61,7 +61,7 @@ VERBS: dict[str, dict[str, str]] = {
         "install": "connect",
         "uninstall": "connect",
         "hook": "hooks",
-        "demo": "demonstrate",
+        "demo": "serving",
     },
     "Shells": {"completion": "completion"},
 }

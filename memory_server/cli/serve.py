@@ -7,7 +7,7 @@ import uuid
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from memory_server.cli import arenas, garbage
+from memory_server.cli import arenas
 from memory_server.domain.caller import Caller
 from memory_server.errors import MemoryServerError
 from memory_server.mcp import listed
@@ -89,13 +89,11 @@ class Later:
 
     def _make(self) -> "Work":
         from memory_server import app
-        from memory_server.cli.served import audit_of, hooks_of, work_of
+        from memory_server.cli.served import audit_of, hooks_of, start, work_of
 
         services = app.build(self._settings)
         work = work_of(services, audit_of(self._settings))
-        garbage.look_from_now()
-        services.start()
-        arenas.give_back_what_loading_took()
+        start(services)
         self._services = services
         opening = threading.Thread(target=_open, args=(services,), name="opening", daemon=True)
         opening.start()

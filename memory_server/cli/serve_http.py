@@ -12,9 +12,8 @@ from starlette.routing import Mount
 
 from memory_server import app
 from memory_server.app import Services
-from memory_server.cli import arenas, garbage
 from memory_server.cli.listening import listen
-from memory_server.cli.served import audit_of, hooks_of, work_of
+from memory_server.cli.served import audit_of, hooks_of, start, work_of
 from memory_server.cli.view import CLIENT
 from memory_server.domain.caller import Caller
 from memory_server.errors import Invalid, Mend
@@ -69,9 +68,7 @@ def serve_http(settings: Settings) -> None:
     )
     pages = Mount("/", _pages(services, keys, callers, options, logins))
     application = http_app(server, keys, replace(options, routes=[pages]))
-    garbage.look_from_now()
-    services.start()
-    arenas.give_back_what_loading_took()
+    start(services)
     hooks = hooks_of(services)
     if not settings.no_socket:
         hooks.start()

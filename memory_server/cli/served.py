@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from memory_server.app import Services
+from memory_server.cli import arenas, garbage
 from memory_server.hook.answering import Answering
 from memory_server.hook.asking import PATIENCE
 from memory_server.hook.wire import Vectors
@@ -22,6 +23,13 @@ if TYPE_CHECKING:
 
 AUDITING = 60.0
 """Seconds between two looks whether calls are missing in the audit log; each call that is recorded looks too."""
+
+
+def start(services: Services) -> None:
+    """Start the background jobs. From here on Python looks for garbage."""
+    garbage.look_from_now()
+    services.start()
+    arenas.give_back_what_loading_took()
 
 
 def audit_of(settings: Settings) -> "Audit | None":

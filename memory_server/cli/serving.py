@@ -1,4 +1,8 @@
-"""The command `serve` as click knows it: for its help, and for flags that need an explanation."""
+"""`memory-server serve` and `demo` as click knows them; `main` starts a server without click."""
+
+from pathlib import Path
+
+import click
 
 from memory_server.cli.program import verb
 from memory_server.settings import Settings
@@ -21,3 +25,12 @@ def serve_command(settings: Settings) -> None:
     from memory_server.cli.serve import serve
 
     serve(settings)
+
+
+@verb("demo", examples=("memory-server demo", "memory-server demo log.jsonl"))
+@click.argument("file", type=click.Path(path_type=Path), required=False)
+def demo_command(settings: Settings, file: Path | None) -> int:
+    """Store a log of memories, ask questions, print the answers. FILE is JSONL; default: the packaged one."""
+    from memory_server.demo import DEMO_LOG, run
+
+    return run(file or DEMO_LOG, settings)

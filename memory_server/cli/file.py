@@ -1,4 +1,4 @@
-"""`memory-server compact`: gives back the bytes in which nothing is kept."""
+"""`memory-server where` and `compact`: tell where the memory is, and give back the bytes in which nothing is kept."""
 
 from memory_server.cli import options, output, progress
 from memory_server.cli.opened import file_database
@@ -6,6 +6,12 @@ from memory_server.cli.program import verb
 from memory_server.errors import Unavailable
 from memory_server.services.erasure import ErasureService
 from memory_server.settings import Settings
+
+
+@verb("where", examples=("memory-server where", 'sqlite3 "$(memory-server where)"'))
+def where_command(settings: Settings) -> None:
+    """Print the path of the database file, or the address of the PostgreSQL database."""
+    output.say(str(settings.db))
 
 
 @verb("compact", examples=("memory-server compact", "memory-server compact --dry-run"))
