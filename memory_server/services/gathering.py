@@ -109,7 +109,11 @@ class Words:
 
 @dataclass(frozen=True, slots=True)
 class Scores:
-    """The scores of the candidates for one part of the question; each array has the shape (candidates,)."""
+    """The scores of the candidates for one part of the question; each array is float64 of the shape (candidates,).
+
+    `share` and `cover` are shares of the weight of its words, from 0 to 1; `cosine` is from -1 to 1. `full` is the
+    weight of all its words.
+    """
 
     share: Numbers
     cover: Numbers
@@ -125,8 +129,8 @@ class Scores:
 class Gathered:
     """The candidates of a kind, by their ids, and their scores for each part of the question.
 
-    `speaking` counts those that begin with the name of a speaker. `vectors` has the shape (candidates, dimensions);
-    without meaning it has 0 dimensions.
+    `speaking` counts those that begin with the name of a speaker. `vectors` is float32 of the shape (candidates,
+    dimensions); without meaning it has 0 dimensions.
     """
 
     ids: list[int]
@@ -214,7 +218,7 @@ class Gathering(Generic[Thing]):
         )
 
     def _by_words(self, query: Query) -> Places:
-        """Return the ids of the texts that hold the rarest and most words of a question, best first."""
+        """Return the ids of the texts that hold the rarest and most words of a question, best first; int64."""
         terms = [self._term(text) for text in query.terms]
         symbols = [self._containing(symbol) for symbol in query.symbols]
         if not terms:
@@ -265,7 +269,8 @@ class Gathering(Generic[Thing]):
     def _joined(self, ids: Places, near: Mapping[int, Places], around: Surroundings) -> Hood:
         """Return the candidates and those of their neighbours that belong to the same talk.
 
-        `ids` has the shape (candidates,), as has each array of `near`: the id of the neighbour at that distance, or 0.
+        `ids` is int64 of the shape (candidates,), as is each array of `near`: the id of the neighbour at that distance,
+        or 0.
         """
         every = np.unique(np.concatenate([ids, *near.values()]))
         every = every[every > 0]
@@ -291,7 +296,7 @@ class Gathering(Generic[Thing]):
     def _vectors(self, hood: Hood, around: Surroundings) -> list[NDArray[np.float32]]:
         """Return the vectors of the texts of the hood: see `candidates.vectors`. Without meaning: 0 dimensions.
 
-        Each array has the shape (texts of the hood + 1, dimensions).
+        Each array is float32 of the shape (texts of the hood + 1, dimensions).
         """
         if self.meaning is None or not self.meaning.vectors:
             return [np.zeros((len(hood.ids) + 1, 0), np.float32)]
@@ -318,7 +323,7 @@ class Gathering(Generic[Thing]):
     def _with_symbols(self, query: Query, ids: Sequence[int], share: Numbers) -> Numbers:
         """Raise the shares of texts that hold a symbol of the query, or the query itself where it has no word.
 
-        `share` has the shape (candidates,), in the order of `ids`.
+        `share` is float64 of the shape (candidates,), in the order of `ids`.
         """
         if self.search.mode == "semantic":
             return share

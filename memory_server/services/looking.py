@@ -18,9 +18,9 @@ from memory_server.errors import Problem
 from memory_server.services import projects, retrieval, search
 from memory_server.services.embedding_queue import EmbeddingQueue
 from memory_server.services.meaning import Meaning, Unanswered
+from memory_server.services.ordering import Ranked
 from memory_server.services.projects import Among
 from memory_server.services.recall import RecallWish, asked_of, turn_text
-from memory_server.services.retrieval import Ranked
 from memory_server.storage.database import Database
 from memory_server.storage.tx import Tx
 

@@ -26,8 +26,8 @@ from memory_server.services.embedding_queue import EmbeddingQueue
 from memory_server.services.gathering import Item, KindSearch
 from memory_server.services.learning import ON, Learning
 from memory_server.services.meaning import Meaning, Unanswered
+from memory_server.services.ordering import Ranked
 from memory_server.services.projects import Among
-from memory_server.services.retrieval import Ranked
 from memory_server.storage.database import Database
 from memory_server.storage.tx import Tx, WriteTx
 
