@@ -14,8 +14,6 @@ from memory_server.domain.moment import timestamp
 from memory_server.domain.secrets import refuse_secrets
 from memory_server.domain.short_term import (
     CLEANUP_EVERY,
-    FLASHBACKS,
-    HEAVIEST_FLASHBACK,
     RANKED_TIERS,
     REWARD,
     SETTLING,
@@ -26,8 +24,6 @@ from memory_server.domain.short_term import (
     ShortTermId,
     ShortTermMemory,
     Tier,
-    flashback_weight,
-    is_apart,
     keywords,
     noted,
     pick,
@@ -38,15 +34,13 @@ from memory_server.errors import Invalid, Mend, NotFound, Problem
 from memory_server.language.pattern import Pattern
 from memory_server.nlp import KeywordExtractor
 from memory_server.services import deleting, projects
+from memory_server.services.flashbacks import Flashbacks
 from memory_server.storage.database import Database
 from memory_server.storage.short_term import Cleanups, ConversationId, Held, Totals
 from memory_server.storage.trash import Trashed
 from memory_server.storage.tx import Tx, WriteTx
 
 logger = logging.getLogger(__name__)
-
-TRIES = 32
-"""Random draws of a flashback before all that may flash back are read: most are too close to one taken."""
 
 FEW = 50
 """Relevant memories among which three said apart are mostly found."""
@@ -322,7 +316,8 @@ class ShortTermService:
         picked = pick(ranked)
         if len(picked) < len(RANKED_TIERS) and len(ranked) == FEW:  # these were said too close together
             picked = pick(tx.short_term.relevant(place, asking, before))
-        flashes = self._flashbacks(tx, place, before, number, [parts.said_at for _, parts in picked])
+        flashbacks = Flashbacks(tx, place, before, number, self.chance)
+        flashes = flashbacks.apart_from([parts.said_at for _, parts in picked])
         picked += [(Tier.FLASHBACK, parts) for parts in tx.short_term.recollect(asking, flashes)]
         ids = [parts.id for _, parts in picked]
         memories, shared = tx.short_term.select(ids), tx.short_term.shared_words(ids, asking)
@@ -337,41 +332,6 @@ class ShortTermService:
             for tier, parts in picked
             if parts.id in memories
         ]
-
-    def _flashbacks(
-        self, tx: Tx, place: ConversationId, before: str, number: int, moments: Sequence[str]
-    ) -> list[ShortTermId]:
-        """Draw a few of the settled memories at random, of which there are `number`, apart from `moments`."""
-        drawn: list[ShortTermId] = []
-        moments = list(moments)
-        while number and len(drawn) < FLASHBACKS:
-            flash = self._draw(tx, place, before, number, moments)
-            if flash is None:
-                break
-            drawn.append(flash[0])
-            moments.append(flash[1])
-        return drawn
-
-    def _draw(
-        self, tx: Tx, place: ConversationId, before: str, number: int, moments: Sequence[str]
-    ) -> tuple[ShortTermId, str] | None:
-        """Draw one memory by its flashback weight, said apart from `moments`; None where there is none.
-
-        Drawn by rejection: any memory, accepted with its weight / the heaviest; so a long history is not read.
-        """
-        for _ in range(TRIES):
-            id, said_at, score = tx.short_term.nth_settled(place, before, int(self.chance() * number))
-            weight = flashback_weight(_age(tx.now, said_at), score)
-            if self.chance() * HEAVIEST_FLASHBACK < weight and is_apart(said_at, moments):
-                return id, said_at
-        pool = [row for row in tx.short_term.settled(place, before) if is_apart(row[1], moments)]
-        weights = [flashback_weight(_age(tx.now, said_at), score) for _, said_at, score in pool]
-        left = self.chance() * sum(weights)
-        for (id, said_at, _), weight in zip(pool, weights, strict=True):
-            left -= weight
-            if left < 0:
-                return id, said_at
-        return (pool[-1][0], pool[-1][1]) if pool else None
 
     def _reward(self, recalled: Sequence[Recalled]) -> None:
         rewarded = [(hit.memory.id, REWARD[hit.tier]) for hit in recalled if hit.tier in REWARD]
@@ -443,7 +403,3 @@ def _elsewhere(tx: Tx) -> list[tuple[str, int]]:
 
 def _before(now: str, span: timedelta) -> str:
     return timestamp(datetime.fromisoformat(now) - span)
-
-
-def _age(now: str, said_at: str) -> timedelta:
-    return datetime.fromisoformat(now) - datetime.fromisoformat(said_at)
