@@ -1,17 +1,20 @@
 """Export and import: what each store does in its own way."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol, TypeVar
-
-from memory_server.domain.embedding import Embedded
-from memory_server.domain.exchange.records import SpaceRecord
-from memory_server.storage.record_rows import Vectors
 
 Result = TypeVar("Result")
 
 
 class WholeRows(Protocol):
-    """Writes rows with their ids and their moments. The rules of the tables decide what fits."""
+    """Rows with their ids and their moments. The rules of the tables decide what fits."""
+
+    def vectors(self, table: str, item: str, ids: Sequence[int]) -> list[tuple[int, int, bytes]]:
+        """Return the vectors of items in their order: item, model, and the numbers as little-endian float32.
+
+        `item` is the column of the table with the item's id.
+        """
+        ...
 
 
 class WritableWholeRows(WholeRows, Protocol):
@@ -28,34 +31,4 @@ class WritableWholeRows(WholeRows, Protocol):
 
     def update(self, table: str, id: int, row: Mapping[str, Any]) -> None:
         """Give a row these values; index its words anew if all its texts that are indexed are among them."""
-        ...
-
-
-class ExchangedVectors(Protocol):
-    """The vectors of items as text: for exports that bring their embeddings along."""
-
-    def of_memories(self, ids: Sequence[int]) -> Vectors: ...
-
-    def of_turns(self, ids: Sequence[int]) -> Vectors: ...
-
-    def of_facts(self, ids: Sequence[int]) -> Vectors: ...
-
-    def of_short_term(self, ids: Sequence[int]) -> Vectors: ...
-
-    def spaces(self) -> Iterator[SpaceRecord]:
-        """The models in use, by their fingerprint."""
-        ...
-
-
-class WritableExchangedVectors(ExchangedVectors, Protocol):
-    """The same in a transaction that writes."""
-
-    def open_space(self, record: SpaceRecord) -> None:
-        """Take a model over where none is in use yet: the server goes on with it, or changes to its own."""
-        ...
-
-    def keep(
-        self, kind: Embedded, id: int, texts: Sequence[str], vectors: Mapping[str, Sequence[str]]
-    ) -> None:
-        """Keep what fits the models that this database uses. What does not stays in the queue."""
         ...

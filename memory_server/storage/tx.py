@@ -13,9 +13,7 @@ if TYPE_CHECKING:
     from memory_server.storage.candidates import Candidates
     from memory_server.storage.copying import Copied
     from memory_server.storage.exchange import (
-        ExchangedVectors,
         WholeRows,
-        WritableExchangedVectors,
         WritableWholeRows,
     )
     from memory_server.storage.facts import LeadingFacts
@@ -130,7 +128,6 @@ class Tx:
     edges: "Table[Edges]" = Table()
     embeddings: "Table[Embeddings]" = Table()
     erasures: "Table[Erasures]" = Table()
-    exchanged_vectors: "Table[ExchangedVectors]" = Table()
     fact_history: "Table[FactHistory]" = Table()
     facts: "Table[Facts]" = Table()
     health: "Table[Health]" = Table()
@@ -173,7 +170,6 @@ class WriteTx(Tx):
     edges: "Table[WritableEdges]" = Table()
     embeddings: "Table[WritableEmbeddings]" = Table()
     erasures: "Table[WritableErasures]" = Table()
-    exchanged_vectors: "Table[WritableExchangedVectors]" = Table()
     facts: "Table[WritableFacts]" = Table()
     hook_captures: "Table[WritableHookCaptures]" = Table()
     hook_injections: "Table[WritableHookInjections]" = Table()

@@ -12,7 +12,7 @@ from memory_server.errors import Mend, NotFound, Problem
 from memory_server.services import projects
 from memory_server.storage.database import Database
 from memory_server.storage.tx import Tx
-from memory_server.transfer import facts, learnt, reading
+from memory_server.transfer import facts, learnt, reading, vectors
 from memory_server.transfer import projects as stored_projects
 
 
@@ -61,7 +61,7 @@ class Export:
         tx, name = self.tx, self.project
         conversation = None if name is None else default_conversation(name)
         if self.embeddings:
-            yield from tx.exchanged_vectors.spaces()
+            yield from vectors.spaces(tx)
         yield from stored_projects.read(tx, name)
         yield from self.memories()
         yield from reading.edges(tx, name)

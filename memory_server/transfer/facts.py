@@ -9,6 +9,7 @@ from memory_server.domain.exchange.records import FactRecord, FactStep
 from memory_server.storage.columns import BY_NAME
 from memory_server.storage.tx import Tx, WriteTx
 from memory_server.transfer import origins, reading, writing
+from memory_server.transfer import vectors as item_vectors
 from memory_server.transfer.shapes import FACT, STEP
 
 Place = tuple[str, str, str]
@@ -58,7 +59,7 @@ def read(tx: Tx, keys: Sequence[Place], embedded: bool = False) -> Iterator[Fact
     ids = [row[0] for row in living.values()]
     marks = reading.captures(tx, "fact", ids)
     sources = origins.of_items(tx, "fact", ids)
-    vectors = tx.exchanged_vectors.of_facts(ids) if embedded else {}
+    vectors = item_vectors.of_items(tx, Embedded.FACTS, ids) if embedded else {}
     for place in keys:
         past = tuple(steps.get(place, ()))
         if place not in living:
@@ -109,7 +110,7 @@ def put(tx: WriteTx, record: FactRecord) -> int | None:
     )
     writing.mark(tx, "fact", id, record.captured)
     text = f"{record.key}\n{row['value']}"
-    tx.exchanged_vectors.keep(Embedded.FACTS, id, [text], record.vectors)
+    item_vectors.keep(tx, Embedded.FACTS, id, [text], record.vectors)
     return id
 
 

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, TypeVar
 
+from memory_server.domain.embedding import Embedded
 from memory_server.domain.exchange.pages import pages
 from memory_server.domain.exchange.records import (
     OWN,
@@ -21,6 +22,7 @@ from memory_server.domain.exchange.records import (
 )
 from memory_server.storage.tx import Tx
 from memory_server.transfer import origins
+from memory_server.transfer import vectors as item_vectors
 from memory_server.transfer.shapes import (
     CAPTURE,
     CONVERSATION,
@@ -51,7 +53,7 @@ def order(tx: Tx, kind: str, project: str | None = None) -> list[int]:
 def memories(tx: Tx, ids: Sequence[int], embedded: bool = False) -> list[MemoryRecord]:
     """Return memories whole, in the order of the ids; with their vectors if `embedded`."""
     history = _parts(tx, EARLIER, "memory_id", ids, "replaced_at, content, reason")
-    vectors = tx.exchanged_vectors.of_memories(ids) if embedded else {}
+    vectors = item_vectors.of_items(tx, Embedded.MEMORIES, ids) if embedded else {}
     marks = captures(tx, "memory", ids)
     records = {
         id: MEMORY.make(
@@ -77,7 +79,7 @@ def said(tx: Tx) -> Iterator[tuple[int, str, str, str | None, str | None]]:
 
 def turns(tx: Tx, ids: Sequence[int], embedded: bool = False) -> list[TurnRecord]:
     """Return turns whole, in the order of the ids; with their vectors if `embedded`."""
-    vectors = tx.exchanged_vectors.of_turns(ids) if embedded else {}
+    vectors = item_vectors.of_items(tx, Embedded.TURNS, ids) if embedded else {}
     records = {
         id: TURN.make(values, id="", vectors=vectors.get(id, {})) for id, *values in _rows(tx, TURN, ids)
     }
@@ -98,7 +100,7 @@ def short_term(tx: Tx, ids: Sequence[int], embedded: bool = False) -> list[Short
     ):
         keywords.setdefault(id, []).append((word, weight))
     marks = captures(tx, "short_term", ids)
-    vectors = tx.exchanged_vectors.of_short_term(ids) if embedded else {}
+    vectors = item_vectors.of_items(tx, Embedded.SHORT_TERM, ids) if embedded else {}
     rows = tx.statements.rows(
         f"""
         SELECT m.id, m.keyed, c.name, {SHORT_TERM.listed("m")}

@@ -15,6 +15,7 @@ from memory_server.domain.exchange.records import (
     own_id,
 )
 from memory_server.storage.tx import Tx, WriteTx
+from memory_server.transfer import vectors
 from memory_server.transfer.shapes import (
     EARLIER,
     EDGE,
@@ -37,7 +38,7 @@ def insert_memory(tx: WriteTx, record: MemoryRecord) -> int:
     id = tx.whole_rows.insert("memories", MEMORY.values(dated), number_to_keep(record.id))
     _insert_history(tx, id, record)
     mark(tx, "memory", id, record.captured)
-    tx.exchanged_vectors.keep(Embedded.MEMORIES, id, [record.content], record.vectors)
+    vectors.keep(tx, Embedded.MEMORIES, id, [record.content], record.vectors)
     return id
 
 
@@ -53,7 +54,7 @@ def insert_turn(tx: WriteTx, record: TurnRecord) -> int:
     """Insert a turn; return its id, as `insert_memory` does."""
     row = TURN.values(replace(record, created_at=record.created_at or tx.now))
     id = tx.whole_rows.insert("turns", row, number_to_keep(record.id))
-    tx.exchanged_vectors.keep(Embedded.TURNS, id, [record.summary, record.message], record.vectors)
+    vectors.keep(tx, Embedded.TURNS, id, [record.summary, record.message], record.vectors)
     return id
 
 
@@ -72,7 +73,7 @@ def insert_short_term(tx: WriteTx, record: ShortTermRecord) -> int:
     id = tx.whole_rows.insert("short_term_memories", row, number_to_keep(record.id))
     _write_keywords(tx, id, record.keywords)
     mark(tx, "short_term", id, record.captured)
-    tx.exchanged_vectors.keep(Embedded.SHORT_TERM, id, [record.text], record.vectors)
+    vectors.keep(tx, Embedded.SHORT_TERM, id, [record.text], record.vectors)
     return id
 
 

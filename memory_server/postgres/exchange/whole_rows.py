@@ -1,9 +1,10 @@
-"""Writes rows with their ids and their moments, and indexes their words."""
+"""Rows with their ids and their moments; their words are indexed."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
+import numpy as np
 import psycopg
 
 from memory_server.postgres import word_rows
@@ -13,11 +14,24 @@ from memory_server.storage.columns import listed
 Result = TypeVar("Result")
 
 
+def little_endian(sent: bytes) -> bytes:
+    """Return the numbers of a vector as every store keeps them in exports, from what `vector_send` gives of it: 4 bytes
+    before the numbers, these with their first byte first."""
+    return np.frombuffer(sent, dtype=">f4", offset=4).astype("<f4").tobytes()
+
+
 @dataclass(frozen=True, slots=True)
 class WholeRows:
-    """Writes rows with their ids and their moments, and indexes their words."""
+    """Rows with their ids and their moments; their words are indexed."""
 
     tx: Tx
+
+    def vectors(self, table: str, item: str, ids: Sequence[int]) -> list[tuple[int, int, bytes]]:
+        rows = self.tx.rows(
+            f"SELECT {item}, space_id, vector_send(vector) FROM {table} WHERE {item} = ANY (%s) ORDER BY {item}",
+            (list(ids),),
+        )
+        return [(id, space_id, little_endian(sent)) for id, space_id, sent in rows]
 
     def attempt(self, take: Callable[[], Result]) -> Result | str:
         self.tx.send("SAVEPOINT one_item")

@@ -1,6 +1,6 @@
-"""Writes rows with their ids and their moments. SQL triggers index their words."""
+"""Rows with their ids and their moments. SQL triggers index their words."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -14,9 +14,20 @@ Result = TypeVar("Result")
 
 @dataclass(frozen=True, slots=True)
 class WholeRows:
-    """Writes rows with their ids and their moments. SQL triggers index their words."""
+    """Rows with their ids and their moments. SQL triggers index their words."""
 
     tx: Tx
+
+    def vectors(self, table: str, item: str, ids: Sequence[int]) -> list[tuple[int, int, bytes]]:
+        return self.tx.rows(
+            f"""
+            SELECT {item}, space_id, vector
+            FROM {table}
+            WHERE {item} IN (SELECT value FROM json_each(:ids))
+            ORDER BY {item}
+            """,
+            {"ids": self.tx.array(ids)},
+        )
 
     def attempt(self, take: Callable[[], Result]) -> Result | str:
         self.tx.connection.execute("SAVEPOINT one_item")

@@ -20,6 +20,7 @@ from memory_server.domain.exchange.records import (
     UseRecord,
 )
 from memory_server.storage.tx import WriteTx
+from memory_server.transfer import vectors
 from memory_server.transfer.taking import kept, learnt, memories, places, said
 from memory_server.transfer.taking.run import Outcome, Run
 
@@ -52,7 +53,7 @@ def take(run: Run, tx: WriteTx, record: Record) -> Outcome:
         case QuestionRecord():
             return learnt.take_question(run, tx, record)
         case SpaceRecord():
-            tx.exchanged_vectors.open_space(record)
+            vectors.open_space(tx, record)
             return Outcome.PRESENT
         case DeletedRecord():
             return places.take_deletion(run, tx, record)
