@@ -57,13 +57,13 @@ def main() -> int:
     parser.add_argument("--minutes", type=float, default=10)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--only", type=lambda text: text.split(","), default=list(PARTS))
-    given = parser.parse_args()
-    if unknown := set(given.only) - set(PARTS):
+    options = parser.parse_args()
+    if unknown := set(options.only) - set(PARTS):
         parser.error(f"no part {', '.join(sorted(unknown))}: there are {', '.join(PARTS)}")
     print(f"| {' | '.join(HEAD)} |\n|{' --- |' * len(HEAD)}", flush=True)
     faulty = False
-    for name in given.only:
-        for tally in torture(name, given.minutes * 60 / len(given.only), given.seed):
+    for name in options.only:
+        for tally in torture(name, options.minutes * 60 / len(options.only), options.seed):
             print(row(tally), flush=True)
             for line in tally.faults[:40]:
                 print(f"    {tally.what}: {line[:3000]}", file=sys.stderr, flush=True)

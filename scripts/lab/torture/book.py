@@ -1,4 +1,4 @@
-"""What a database may hold, and what a command makes of that."""
+"""The states that a database may have, and the change that a command makes."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -26,11 +26,11 @@ def becomes(items: list[Item], state: State | None = None) -> Change:
     return lambda book: {**book, **{item.word: frozenset({state or item.version}) for item in items}}
 
 
-def differences(book: Book, seen: Seen) -> list[str]:
+def differences(book: Book, stored: Seen) -> list[str]:
     """Says what a database holds that the book does not allow, and what it lacks, a line each."""
     wrong = [
-        f"{word} is {seen.get(word, (GONE, 0))[0]}, not {' or '.join(sorted(states))}"
+        f"{word} is {stored.get(word, (GONE, 0))[0]}, not {' or '.join(sorted(states))}"
         for word, states in book.items()
-        if seen.get(word, (GONE, 0))[0] not in states
+        if stored.get(word, (GONE, 0))[0] not in states
     ]
-    return [*wrong, *(f"{word} was never written" for word in seen if word not in book)]
+    return [*wrong, *(f"{word} was never written" for word in stored if word not in book)]

@@ -107,8 +107,8 @@ def _rounds(ledger: Ledger, goes: Goes, db: Path, ask: Ask, fill: Fill, tally: T
             ledger.step(ask)
         tally.other += [f"{what}: refused though there is room: {line}" for line in ledger.refusals]
         ledger.refusals.clear()
-        seen, problems = look(db)
+        stored, problems = look(db)
         tally.damaged += [f"{what}: {problem}" for problem in problems]
-        tally.lost += [] if problems else ledger.compare(seen, what)
+        tally.lost += [] if problems else ledger.compare(stored, what)
     tally.acknowledged = ledger.acknowledged
     tally.notes.append(f"{refused} writes were refused")

@@ -46,7 +46,7 @@ MOMENTS = {
 tried: Counter[str] = Counter()
 """How many kills and power cuts there were."""
 
-Found = list[str]
+Faults = list[str]
 
 
 def no_rest(_: float) -> None:
@@ -55,59 +55,59 @@ def no_rest(_: float) -> None:
 
 def history(folder: Path, seed: int, steps: tuple[int, int] = (5, 60)) -> History:
     """A database with a random past, whose last step was a deletion."""
-    made = History(Database(folder / "memory.db", clock), random.Random(seed))
-    for _ in range(made.chance.randrange(*steps)):
-        made.step()
-    made.forget(made.chance.choice([0, 0.1, 0.5]))
-    return made
+    past = History(Database(folder / "memory.db", clock), random.Random(seed))
+    for _ in range(past.chance.randrange(*steps)):
+        past.step()
+    past.forget(past.chance.choice([0, 0.1, 0.5]))
+    return past
 
 
-def erase(made: History) -> None:
+def erase(past: History) -> None:
     """Half the time as small files are erased, half the time in the many short steps of large ones."""
-    erasing.LOOKS = made.chance.choice([0, 2])  # 0: as where others write all the time
-    small, pages = made.chance.choice([(1000, 128), (0, made.chance.choice([1, 3, 20]))])
+    erasing.LOOKS = past.chance.choice([0, 2])  # 0: as where others write all the time
+    small, pages = past.chance.choice([(1000, 128), (0, past.chance.choice([1, 3, 20]))])
     deleted_words.Removal = partial(Removal, small=small, pages=pages)  # type: ignore[assignment,misc]
-    ErasureService(made.database, no_rest).erase()
+    ErasureService(past.database, no_rest).erase()
 
 
-def judge(made: History, path: Path, what: str) -> Found:
-    """What is wrong after an erasing: traces, lost rows, damage, work that is still due."""
-    found = [
-        f"{what}: {len(traces)} traces such as {min(traces)!r}" for traces in [made.traces(path)] if traces
+def judge(past: History, path: Path, what: str) -> Faults:
+    """Says what is wrong after an erasing: traces, lost rows, damage, work that is still due."""
+    faults = [
+        f"{what}: {len(traces)} traces such as {min(traces)!r}" for traces in [past.traces(path)] if traces
     ]
-    found += [f"{what}: {row} is lost" for row in made.lost()]
-    with made.database.write() as tx:
-        found += [f"{what}: {row[0]}" for row in tx.rows("PRAGMA integrity_check") if row[0] != "ok"]
+    faults += [f"{what}: {row} is lost" for row in past.lost()]
+    with past.database.write() as tx:
+        faults += [f"{what}: {row[0]}" for row in tx.rows("PRAGMA integrity_check") if row[0] != "ok"]
         for index in COLUMNS:
             tx.execute(f"INSERT INTO {index} ({index}) VALUES ('integrity-check')")
-        found += [f"{what}: {name} is still due" for name in tx.erasures.due()]
-    return found
+        faults += [f"{what}: {name} is still due" for name in tx.erasures.due()]
+    return faults
 
 
-def whole(made: History, image: Path, what: str) -> Found:
-    """What is wrong with a main file alone, as a kill or a power cut left it."""
+def whole(past: History, image: Path, what: str) -> Faults:
+    """Says what is wrong with a main file alone, as a kill or a power cut left it."""
     connection = apsw.Connection(str(image), flags=apsw.SQLITE_OPEN_READWRITE)
     try:
-        found = [
+        faults = [
             f"{what}: {row[0]}" for row in connection.execute("PRAGMA integrity_check") if row[0] != "ok"
         ]
     finally:
         connection.close()
-    copy = History(Database(image, clock), made.chance, made.rows, made.gone)
-    found += [f"{what}: {row} is lost" for row in copy.lost()]
+    copy = History(Database(image, clock), past.chance, past.rows, past.gone)
+    faults += [f"{what}: {row} is lost" for row in copy.lost()]
     copy.database.close()
-    return found
+    return faults
 
 
 # Histories
 
 
-def histories(folder: Path, seed: int) -> Found:
-    made = history(folder, seed)
-    erase(made)
-    found = judge(made, folder / "memory.db", f"history {seed}")
-    made.database.close()
-    return found
+def histories(folder: Path, seed: int) -> Faults:
+    past = history(folder, seed)
+    erase(past)
+    faults = judge(past, folder / "memory.db", f"history {seed}")
+    past.database.close()
+    return faults
 
 
 # Kills
@@ -124,14 +124,14 @@ def child_erases(path: Path) -> None:
     print("done", flush=True)
 
 
-def kills(folder: Path, seed: int) -> Found:
+def kills(folder: Path, seed: int) -> Faults:
     """Each time a little later, until the erasing ends before the kill; then nothing may be left to erase."""
     path, alone = folder / "memory.db", folder / "alone.db"
-    made = history(folder, seed, (30, 60))
-    made.database.close()
-    found: Found = []
+    past = history(folder, seed, (30, 60))
+    past.database.close()
+    faults: Faults = []
     delay, done, kills = 0.0, False, 0
-    while not done and not found:
+    while not done and not faults:
         with child("erases", path) as process:
             assert process.stdin is not None
             assert process.stdout is not None
@@ -143,15 +143,15 @@ def kills(folder: Path, seed: int) -> Found:
         # SQLite's own commits may be under way; what the erasing itself leaves is whole without a journal.
         if not path.with_name("memory.db-journal").exists():
             shutil.copy(path, alone)
-            found += whole(made, alone, f"kill {seed} after {delay:.3f} s")
-        delay += made.chance.uniform(0.005, 0.06)
+            faults += whole(past, alone, f"kill {seed} after {delay:.3f} s")
+        delay += past.chance.uniform(0.005, 0.06)
         kills += 1
         tried["kills"] += 1
-    made.database = Database(path, clock)
-    erase(made)
-    found += judge(made, path, f"after {kills} kills of {seed}")
-    made.database.close()
-    return found
+    past.database = Database(path, clock)
+    erase(past)
+    faults += judge(past, path, f"after {kills} kills of {seed}")
+    past.database.close()
+    return faults
 
 
 @contextmanager
@@ -172,45 +172,45 @@ def child(role: str, *arguments: object) -> Iterator["subprocess.Popen[str]"]:
 # Power cuts
 
 
-def power_cuts(folder: Path, seed: int) -> Found:
+def power_cuts(folder: Path, seed: int) -> Faults:
     """Twenty disks as a power cut at a random moment of the erasing may leave them."""
     path, alone = folder / "memory.db", folder / "alone.db"
-    made = history(folder, seed)
-    made.database.close()
+    past = history(folder, seed)
+    past.database.close()
     before = path.read_bytes()
-    made.database = Database(path, clock)
+    past.database = Database(path, clock)
     with recorded() as writes:
-        made.database.erase()
-    made.database.close()
+        past.database.erase()
+    past.database.close()
     flushes = [place for place, write in enumerate(writes) if write is None]
-    found: Found = []
+    faults: Faults = []
     if writes and flushes != [len(writes) - 1]:
-        found.append(f"cut {seed}: flushed at {flushes} of {len(writes)} writes")
+        faults.append(f"cut {seed}: flushed at {flushes} of {len(writes)} writes")
     for number in range(20):
         image = bytearray(before)
-        last = made.chance.randrange(len(writes) + 1)
-        reach = made.chance.choice([1.0, 0.9, 0.5, 0.1])
+        last = past.chance.randrange(len(writes) + 1)
+        reach = past.chance.choice([1.0, 0.9, 0.5, 0.1])
         for write in writes[:last]:
-            if write is not None and made.chance.random() < reach:
-                put(image, write, made.chance)
+            if write is not None and past.chance.random() < reach:
+                put(image, write, past.chance)
         alone.write_bytes(image)
         tried["power cuts"] += 1
-        found += whole(made, alone, f"cut {seed}.{number} after {last} writes")
-    return found
+        faults += whole(past, alone, f"cut {seed}.{number} after {last} writes")
+    return faults
 
 
 # Other windows
 
 
 def child_writes(path: Path, seed: int, steps: int) -> None:
-    made = History(Database(path, clock), random.Random(seed))
-    made.database.open()
+    past = History(Database(path, clock), random.Random(seed))
+    past.database.open()
     print("ready", flush=True)
     for _ in range(steps):
-        made.step()
-    rows = [(*row, sorted(marks)) for row, marks in made.rows.items()]
-    print(json.dumps({"rows": rows, "gone": sorted(made.gone)}), flush=True)
-    made.database.close()
+        past.step()
+    rows = [(*row, sorted(marks)) for row, marks in past.rows.items()]
+    print(json.dumps({"rows": rows, "gone": sorted(past.gone)}), flush=True)
+    past.database.close()
 
 
 def child_keeps_warm(path: Path) -> None:
@@ -228,77 +228,77 @@ def child_keeps_warm(path: Path) -> None:
     database.close()
 
 
-def leave_traces(made: History, path: Path) -> None:
+def leave_traces(past: History, path: Path) -> None:
     """Write and delete until the file holds traces outside of the word indexes and the names of projects; most
     deletions leave none there."""
     for _ in range(30):
         for _ in range(10):
-            made.step()
-        made.forget(0.5)
-        with made.database.write() as tx:
+            past.step()
+        past.forget(0.5)
+        with past.database.write() as tx:
             tx.projects.delete_empty()
         for index in COLUMNS:
-            ErasureService(made.database, pause=no_rest).remove_words(index)
-        if made.traces(path):
+            ErasureService(past.database, pause=no_rest).remove_words(index)
+        if past.traces(path):
             return
 
 
-def windows(folder: Path, seed: int) -> Found:
+def windows(folder: Path, seed: int) -> Faults:
     """Another process writes while this one erases; then one with a warm cache writes after it."""
     path = folder / "memory.db"
-    made = history(folder, seed, (10, 30))
+    past = history(folder, seed, (10, 30))
     with child("writes", path, seed + 1_000_000, 30) as process:
         for _ in range(10):
-            made.step()
-            erase(made)
+            past.step()
+            erase(past)
         assert process.stdout is not None
-        told = json.loads(process.stdout.readline())
-    made.rows |= {(table, id): set(marks) for table, id, marks in told["rows"]}
-    made.gone |= set(told["gone"])
-    leave_traces(made, path)
+        report = json.loads(process.stdout.readline())
+    past.rows |= {(table, id): set(marks) for table, id, marks in report["rows"]}
+    past.gone |= set(report["gone"])
+    leave_traces(past, path)
     with child("keeps_warm", path) as process:
-        made.database.erase()  # and no other write: the erasing alone must let the other process drop its pages
+        past.database.erase()  # and no other write: the erasing alone must let the other process drop its pages
         assert process.stdin is not None
         assert process.stdout is not None
         process.stdin.write("\n")
         process.stdin.flush()
         process.stdout.readline()
-    found = [f"windows {seed}: {len(made.traces(path))} traces come back"] if made.traces(path) else []
-    erase(made)
-    found += judge(made, path, f"windows {seed}")
-    made.database.close()
-    return found
+    faults = [f"windows {seed}: {len(past.traces(path))} traces come back"] if past.traces(path) else []
+    erase(past)
+    faults += judge(past, path, f"windows {seed}")
+    past.database.close()
+    return faults
 
 
 # Full disks
 
 
-def full_disks(folder: Path, seed: int) -> Found:
+def full_disks(folder: Path, seed: int) -> Faults:
     """Whatever fails is done later."""
     path, alone = folder / "memory.db", folder / "alone.db"
-    made = history(folder, seed)
-    found: Found = []
-    with made.database.write() as tx:
+    past = history(folder, seed)
+    faults: Faults = []
+    with past.database.write() as tx:
         tx.connection.pragma("max_page_count", int(tx.value("PRAGMA page_count")))
-    for fail_at in (0, 1, made.chance.randrange(2, 30)):
+    for fail_at in (0, 1, past.chance.randrange(2, 30)):
         with recorded(fail_at):
             try:
-                erase(made)
+                erase(past)
             except Unavailable:
                 shutil.copy(path, alone)
-                found += whole(made, alone, f"disk {seed} full at {fail_at}")
-                with made.database.read() as reading:
+                faults += whole(past, alone, f"disk {seed} full at {fail_at}")
+                with past.database.read() as reading:
                     if not reading.erasures.due():
-                        found.append(f"disk {seed} full at {fail_at}: nothing is due any more")
-    with made.database.write() as tx:
+                        faults.append(f"disk {seed} full at {fail_at}: nothing is due any more")
+    with past.database.write() as tx:
         tx.connection.pragma("max_page_count", 1_000_000)
-    erase(made)
-    found += judge(made, path, f"disk {seed}")
-    made.database.close()
-    return found
+    erase(past)
+    faults += judge(past, path, f"disk {seed}")
+    past.database.close()
+    return faults
 
 
-PARTS: dict[str, tuple[Callable[[Path, int], Found], float]] = {
+PARTS: dict[str, tuple[Callable[[Path, int], Faults], float]] = {
     "histories": (histories, 1.0),
     "power cuts": (power_cuts, 0.1),
     "kills": (kills, 0.01),
@@ -306,7 +306,6 @@ PARTS: dict[str, tuple[Callable[[Path, int], Found], float]] = {
     "full disks": (full_disks, 0.05),
 }
 """What is tried, and how often in each round."""
-
 
 CHILDREN: dict[str, Callable[..., None]] = {
     "erases": child_erases,
@@ -328,17 +327,17 @@ def main() -> int:
         run, share = PARTS[name]
         times = max(1, round(chosen.rounds * share))
         began = time.monotonic()
-        found: Found = []
+        faults: Faults = []
         for seed in range(chosen.seed, chosen.seed + times):
             with tempfile.TemporaryDirectory() as folder:
-                found += run(Path(folder), seed)
+                faults += run(Path(folder), seed)
         seconds = time.monotonic() - began
         print(
-            f"{name}: {tried[name] or times} in {times} databases, {len(found)} wrong, {seconds:.0f} s",
+            f"{name}: {tried[name] or times} in {times} databases, {len(faults)} wrong, {seconds:.0f} s",
             flush=True,
         )
-        print("".join(f"    {line}\n" for line in found[:20]), end="", flush=True)
-        failed = failed or bool(found)
+        print("".join(f"    {line}\n" for line in faults[:20]), end="", flush=True)
+        failed = failed or bool(faults)
     return int(failed)
 
 

@@ -86,7 +86,7 @@ class Judged:
 
     # What is done
 
-    def _do(self, step: Step, kind: str | None = None, said: str = "") -> Done:
+    def _do(self, step: Step, kind: str | None = None, stdin: str = "") -> Done:
         """A command with a fault; then what it has done is judged."""
         kind = self._kind() if kind is None else kind
         self.forgotten, self.meanwhile = None, []
@@ -101,7 +101,7 @@ class Judged:
                 stack.callback(self._fill())
             if kind == "stall" and self.postgres is not None:
                 stack.enter_context(self.postgres.stalled(self.chance.uniform(0, 1)))
-            done = self._run(step, fault, said)
+            done = self._run(step, fault, stdin)
         self.told[-1] += f" -> {done.code} {'fired' if done.fired else ''}"
         self.last = done
         self.fired += done.fired
@@ -117,7 +117,7 @@ class Judged:
         return done
 
     def _settle(self, step: Step, done: Done) -> None:
-        """What the file may hold after the command."""
+        """Notes what the file may hold after the command."""
         self.faults += [f"`{step.arguments[0]}`: {line}" for line in done.faults]
         if done.code == 0:
             self.books = [step.change(book) for book in self.books]
@@ -152,13 +152,13 @@ class Judged:
         """Something is surely in the file: before, one that is undone may be empty again."""
         return any(GONE not in states for states in self.books[0].values())
 
-    def _run(self, step: Step, fault: Fault, said: str = "") -> Done:
+    def _run(self, step: Step, fault: Fault, stdin: str = "") -> Done:
         """`fault` without a report: of a file that is not the history's."""
         if not fault.report:
             self.commands += 1
             fault = Fault(str(self.beside / f"{self.commands}.report"), str(self.place / "none.db"), False)
         place = self.beside / str(self.commands)
-        running = begin(self.program, place, step.arguments, self._environment(), fault, said)
+        running = begin(self.program, place, step.arguments, self._environment(), fault, stdin)
         if fault.kind == "stop" and running.stopped():
             self._meanwhile()
             pid = running.pid()
@@ -179,7 +179,7 @@ class Judged:
         self.meanwhile += [item] if done.code == 0 else []
 
     def _environment(self) -> dict[str, str]:
-        kept = {
+        inherited = {
             name: text
             for name, text in os.environ.items()
             if not name.startswith(("MEMORY_", "CLAUDE_", "XDG_"))
@@ -190,7 +190,7 @@ class Judged:
         }
         settings = {"DB": str(self.db), "EMBEDDER": "hashing", "PROJECT": "torture"}
         return {
-            **kept, **home, "TMPDIR": str(self.place / "temporary"), "PYTHONPATH": str(ROOT),
+            **inherited, **home, "TMPDIR": str(self.place / "temporary"), "PYTHONPATH": str(ROOT),
             **{f"MEMORY_SERVER_{name}": text for name, text in settings.items()},
         }  # fmt: skip
 
@@ -280,7 +280,7 @@ class Judged:
         self.books = self._fitting(self.db, self.books, "the file", outside)
 
     def _fitting(self, path: Path, books: list[Book], what: str, outside: bool = False) -> list[Book]:
-        """What a file holds, where that is one of the books."""
+        """Says what a file holds, and compares it with the books."""
         place = Path(tempfile.mkdtemp(dir=self.beside))
         copy = place / "memory.db"
         for end in ("", "-journal"):
@@ -288,34 +288,34 @@ class Judged:
                 shutil.copy(f"{path}{end}", f"{copy}{end}")
         if outside or self.chance.random() < 0.2:
             command = ["sqlite3", str(copy), "PRAGMA integrity_check"]
-            said = subprocess.run(command, capture_output=True, text=True, check=False)
-            if said.stdout != "ok\n":
-                self.faults.append(f"{what}: {said.stdout[:300]} {said.stderr[:300]}")
-        seen, problems = look(copy)
+            checked = subprocess.run(command, capture_output=True, text=True, check=False)
+            if checked.stdout != "ok\n":
+                self.faults.append(f"{what}: {checked.stdout[:300]} {checked.stderr[:300]}")
+        stored, problems = look(copy)
         shutil.rmtree(place)
         self.faults += [f"{what} is damaged: {line}" for line in problems[:3]]
         if problems:
             return books
-        fewest = min((differences(book, seen) for book in books), key=len)
+        fewest = min((differences(book, stored) for book in books), key=len)
         self.faults += [f"{what}: {line}" for line in fewest[:4]]
         if path == self.db:
             for item in self.ledger.items:
-                state, id = seen.get(item.word, (GONE, 0))
+                state, id = stored.get(item.word, (GONE, 0))
                 item.be(state)
                 item.id = id or item.id
-        words = {*books[0], *seen}
-        return [{word: frozenset({seen.get(word, (GONE, 0))[0]}) for word in words}]
+        words = {*books[0], *stored}
+        return [{word: frozenset({stored.get(word, (GONE, 0))[0]}) for word in words}]
 
     def _overwritten(self, more: Path | None = None) -> None:
-        """What was purged is in no byte of the file, of what lies beside it, and of a new copy."""
+        """Finds no byte of what was purged in the file, in what lies beside it, and in a new copy."""
         gone = {word for word in self.due if all(book[word] == {GONE} for book in self.books)}
         self.secrets |= gone
         self.due -= gone
         for path in [*self.place.glob("memory.db*"), *([more] if more else [])]:
             content = path.read_bytes()
-            found = [word for word in sorted(self.secrets) if word.encode() in content]
-            if found and path.name not in self.last.text and UNERASED not in self.last.text:
-                self.faults.append(f"{path.name} holds {found}, which was purged")
+            left = [word for word in sorted(self.secrets) if word.encode() in content]
+            if left and path.name not in self.last.text and UNERASED not in self.last.text:
+                self.faults.append(f"{path.name} holds {left}, which was purged")
 
 
 def _short(arguments: list[str]) -> str:

@@ -73,12 +73,12 @@ def _judge(db: Path, folder: Path, ledgers: list[Ledger], with_journal: Tally, a
             for item, (state, id) in zip(ledger.items, kept, strict=True):
                 item.states, item.id = set(state), id
             ledger.pairs = list(both)
-        seen, problems = look(path)
+        stored, problems = look(path)
         tally.damaged += [f"{what}{' (amid a commit)' if hot else ''}: {problem}" for problem in problems[:3]]
         if problems:
             continue
         tally.acknowledged = sum(ledger.acknowledged for ledger in ledgers)
-        tally.lost += [line for ledger in ledgers for line in ledger.compare(seen, what)]
+        tally.lost += [line for ledger in ledgers for line in ledger.compare(stored, what)]
     for ledger in ledgers:
         with_journal.other += [f"{what}: refused: {line}" for line in ledger.refusals]
         ledger.refusals.clear()

@@ -111,10 +111,14 @@ def begin(
     """Start a command in the folder of the database. `place` is a new folder for what it says."""
     place.mkdir()
     (place / "in").write_text(input)
-    with (place / "in").open() as said, (place / "out").open("wb") as out, (place / "err").open("wb") as err:
+    with (
+        (place / "in").open() as stdin_file,
+        (place / "out").open("wb") as out,
+        (place / "err").open("wb") as err,
+    ):
         process = subprocess.Popen(
             program.command(*arguments), cwd=Path(fault.db).parent, env={**env, NAME: fault.text()},
-            stdin=said, stdout=out, stderr=err,
+            stdin=stdin_file, stdout=out, stderr=err,
         )  # fmt: skip
     return Running(program, process, place, fault)
 

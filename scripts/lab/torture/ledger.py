@@ -93,26 +93,26 @@ class Ledger:
                 item.id = answer["id"]
         return call
 
-    def compare(self, seen: Seen, what: str) -> list[str]:
-        """What the file does not hold as it must; from now on what it holds is what it must hold."""
-        found = []
+    def compare(self, stored: Seen, what: str) -> list[str]:
+        """Says what the file does not hold as it must; from now on what it holds is what it must hold."""
+        faults = []
         for item in self.items:
-            state, id = seen.get(item.word, (GONE, 0))
+            state, id = stored.get(item.word, (GONE, 0))
             if state not in item.states:
-                found.append(f"{what}: {item.kind} {item.word} is {state}, not {' or '.join(item.states)}")
+                faults.append(f"{what}: {item.kind} {item.word} is {state}, not {' or '.join(item.states)}")
             item.be(state)
             item.id = id or item.id
         for turn, fact in self.pairs:
             if (GONE in turn.states) != (GONE in fact.states):
-                found.append(f"{what}: turn {turn.word} and fact {fact.word} were written in part")
+                faults.append(f"{what}: turn {turn.word} and fact {fact.word} were written in part")
         self.pairs.clear()
-        return found
+        return faults
 
     def _chosen(self) -> Call:
-        known = [item for item in self.items[-200:] if len(item.states) == 1]
-        if not known or self.chance.random() < 0.55:
+        settled = [item for item in self.items[-200:] if len(item.states) == 1]
+        if not settled or self.chance.random() < 0.55:
             return self._create(self.chance.choice(KINDS))
-        item = self.chance.choice(known)
+        item = self.chance.choice(settled)
         (state,) = item.states
         if state in (GONE, HALF):
             return self._create(item.kind)
@@ -193,14 +193,14 @@ def clock() -> datetime:
 
 
 def look(where: Where) -> tuple[Seen, list[str]]:
-    """What a database holds that only ledgers have written, and what is wrong with it."""
+    """Reads a database that only ledgers have written: what it holds, and what is wrong with it."""
     return _read(where, lambda tx: dict(_rows(tx)))
 
 
 def problems(where: Where) -> list[str]:
-    """What is wrong with a database."""
-    _, found = _read(where, lambda _: {})
-    return found
+    """Says what is wrong with a database."""
+    _, faults = _read(where, lambda _: {})
+    return faults
 
 
 def _read(where: Where, rows: Callable[[Any], Seen]) -> tuple[Seen, list[str]]:
@@ -208,9 +208,9 @@ def _read(where: Where, rows: Callable[[Any], Seen]) -> tuple[Seen, list[str]]:
     database = stores.at(where, clock)
     try:
         database.open()
-        found = database.problems()
+        faults = database.problems()
         with database.read() as tx:
-            return {} if found else rows(tx), found
+            return {} if faults else rows(tx), faults
     except MemoryServerError as error:
         return {}, [str(error)]
     finally:

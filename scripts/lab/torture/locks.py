@@ -70,10 +70,10 @@ def run(
         slowest = max(slowest, _call(server, ledgers, chance, end, tally))
         stop.set()
         holder.join()
-        seen, problems = look(db)
+        stored, problems = look(db)
         tally.damaged += [f"round {tally.rounds}: {problem}" for problem in problems]
         for ledger in ledgers:
-            tally.lost += [] if problems else ledger.compare(seen, f"round {tally.rounds}")
+            tally.lost += [] if problems else ledger.compare(stored, f"round {tally.rounds}")
             refused = ledger.refusals
             tally.notes += [f"refused: {line[:150]}" for line in refused[:1]]
             tally.other += [f"names no cause: {line}" for line in refused if not CAUSE.search(line)]

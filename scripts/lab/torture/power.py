@@ -66,10 +66,10 @@ def _history(chance: random.Random, folder: Path, tally: Tally, goes: Goes) -> N
         for name, content in after_a_cut(disk.events[:last], chance).items():
             (place / name).write_bytes(content)
         what = f"cut {tally.rounds} after {last} writes"
-        seen, problems = look(place / "memory.db")
+        stored, problems = look(place / "memory.db")
         tally.damaged += [f"{what}: {problem}" for problem in problems[:3]]
         if not problems:
-            tally.lost += _at(ledger, moments, last).compare(seen, what)
+            tally.lost += _at(ledger, moments, last).compare(stored, what)
         shutil.rmtree(place)
         if not goes():
             break

@@ -37,7 +37,7 @@ class RecordingFile(apsw.VFSFile):
 
 @contextmanager
 def recorded(fail_at: int | None = None, pause: float = 0.0) -> Iterator[list[Write | None]]:
-    """What erasing writes to the main file, in order; None where it is flushed."""
+    """Collects what erasing writes to the main file, in order; None where it is flushed."""
     writes: list[Write | None] = []
 
     class Recording(erasing.FileSystem):

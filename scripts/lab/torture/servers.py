@@ -102,11 +102,11 @@ def _await_answers(servers: list[Server], tally: Tally) -> None:
 
 def _judge(place: Postgres, ledgers: list[Ledger], tally: Tally) -> None:
     what = f"round {tally.rounds}"
-    seen, problems = look(place)
+    stored, problems = look(place)
     tally.damaged += [f"{what}: {problem}" for problem in problems[:3]]
     for ledger in ledgers:
         if not problems:
-            tally.lost += ledger.compare(seen, what)
+            tally.lost += ledger.compare(stored, what)
         refused = [line for line in ledger.refusals if not any(told in line for told in UNREACHABLE)]
         tally.other += [f"{what}: refused: {line}" for line in refused]
         ledger.refusals.clear()

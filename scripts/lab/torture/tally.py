@@ -1,4 +1,4 @@
-"""What a torture did and found."""
+"""The counts of a torture, and the faults that it found."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
