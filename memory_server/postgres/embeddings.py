@@ -1,26 +1,28 @@
 """The spaces, their vectors, and the queue of texts that wait for an embedding."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import astuple, dataclass, fields
-from typing import Any
+from dataclasses import astuple, dataclass
 
 from memory_server.domain import parts
 from memory_server.domain.embedding import Embedded, Space, Vector
 from memory_server.postgres.embedded import TABLES, as_text, from_bytes
 from memory_server.postgres.nearest import NearestQuery, cosine
 from memory_server.postgres.tx import Answer, Tx, Value
-from memory_server.storage.vectors import SEARCHING, Effort, KnownSpace, TextFilter, Waiting, best_cosines
+from memory_server.storage.vectors import (
+    SEARCHING,
+    SPACE_COLUMNS,
+    SPACE_FIELDS,
+    Effort,
+    KnownSpace,
+    TextFilter,
+    Waiting,
+    best_cosines,
+    space_of_row,
+)
 
 MOST_INDEXED_AT_ONCE = 100_000
 """Vectors of a table, up to which a server builds its index: that takes less than half a minute, in which nobody can
 write to the table."""
-
-_SPACE_FIELDS = [field.name for field in fields(Space)]
-_SPACE_COLUMNS = ", ".join(_SPACE_FIELDS)
-
-
-def _known(row: tuple[Any, ...]) -> KnownSpace:
-    return KnownSpace(row[0], row[1], Space(*row[2:]))
 
 
 def _every_table() -> Iterator[str]:
@@ -39,13 +41,13 @@ class Embeddings:
     def spaces(self) -> list[KnownSpace]:
         rows = self.tx.rows(
             f"""
-            SELECT id, state, {_SPACE_COLUMNS}
+            SELECT id, state, {SPACE_COLUMNS}
             FROM spaces
             WHERE state <> 'retired'
             ORDER BY state = 'active' DESC, id
             """
         )
-        return [_known(row) for row in rows]
+        return [space_of_row(row) for row in rows]
 
     def open_space(self, space: Space) -> KnownSpace:
         known_spaces = self.spaces()
@@ -55,8 +57,8 @@ class Embeddings:
         state = "building" if known_spaces else "active"
         (id,) = self.tx.one(
             f"""
-            INSERT INTO spaces (state, created_at, {_SPACE_COLUMNS})
-            VALUES (%s, %s, {", ".join("%s" for _ in _SPACE_FIELDS)})
+            INSERT INTO spaces (state, created_at, {SPACE_COLUMNS})
+            VALUES (%s, %s, {", ".join("%s" for _ in SPACE_FIELDS)})
             ON CONFLICT (tenant_id, fingerprint) DO UPDATE SET state = excluded.state
             RETURNING id
             """,

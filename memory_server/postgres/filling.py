@@ -24,7 +24,7 @@ from memory_server.postgres.nearest import INDEXED
 from memory_server.postgres.second_connection import SecondConnection
 from memory_server.postgres.tx import Trips, Tx
 from memory_server.storage.columns import TABLES, VECTOR, Table
-from memory_server.storage.copying import Key, Row
+from memory_server.storage.copying import FOLLOWS, Key, Row
 from memory_server.where import Postgres
 
 FILLING: Final = 0x6D66
@@ -32,15 +32,6 @@ FILLING: Final = 0x6D66
 
 INDEX_MEMORY: Final = "512MB"
 """The memory in which an index of vectors is built: 100,000 vectors of 384 numbers fill a fifth of it."""
-
-_FOLLOWS = {
-    "facts": "fact_history",
-    "memories": "digested",
-    "memory_history": "digested",
-    "edges": "digested",
-    "turns": "digested",
-}
-"""Triggers of the first table write the second, or act upon it: that is emptied, and comes later."""
 
 
 class Filling:
@@ -204,8 +195,8 @@ class Filling:
         return before is not None
 
     def _empty_following(self, table: Table) -> None:
-        if table.name in _FOLLOWS:
-            self._tx.send(f"DELETE FROM {_FOLLOWS[table.name]} WHERE tenant_id = tenant()")
+        if table.name in FOLLOWS:
+            self._tx.send(f"DELETE FROM {FOLLOWS[table.name]} WHERE tenant_id = tenant()")
 
     @contextmanager
     def _translated(self) -> Iterator[None]:

@@ -64,11 +64,11 @@ class Projects:
         directory = self._directory()
         if directory is not None:
             return any(project.id == id and kind in kinds for (kind, _), project in directory.keys.items())
-        found = self.tx.value(
+        key = self.tx.value(
             "SELECT 1 FROM project_keys WHERE project_id = %s AND kind = ANY(%s::text[]) LIMIT 1",
             (id, [kind.value for kind in kinds]),
         )
-        return found is not None
+        return key is not None
 
     def names(self) -> list[str]:
         directory = self._directory()

@@ -1,4 +1,4 @@
-"""Which memories of a project matter most now, without a look at all of them: by the index `memories_by_standing`."""
+"""Reads the memories of a project that matter most now by the index `memories_by_standing`, so that few are read."""
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -15,14 +15,16 @@ _LEAST_EXPONENT = -700
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """Which memories of a project matter most now, without a look at all of them: by the index
-    `memories_by_standing`."""
+    """The table of `tx.standing`: see `storage.memories.Standing`."""
 
     tx: Tx
 
     def most_important(self, project: str, limit: int, least: int = 1) -> list[Memory]:
-        """As its contract says. Of each type and importance, as many as are wanted are read in the order of their
-        standing; and those whose moment is still to come, whose standing says too much."""
+        """Read of each type and importance the first memories by standing, as many as the limit, and those of the
+        future.
+
+        The standing of a memory whose moment is still to come says too much.
+        """
         current = f"{of_project(project)} AND type = g.type AND importance = g.importance AND NOT replaced"
         row = "id, type, importance, access_count, as_moment(coalesce(occurred_at, created_at)) AS at"
         rows = self.tx.rows(

@@ -1,4 +1,4 @@
-"""What happened on each day in each project, counted: what was stored, recalled, superseded and forgotten."""
+"""Counts what was stored, recalled, superseded and forgotten on each day in each project."""
 
 from collections import Counter
 from dataclasses import dataclass
@@ -10,13 +10,15 @@ from memory_server.postgres.tx import Tx
 
 @dataclass(frozen=True, slots=True)
 class Timeline:
-    """What happened on each day in each project, counted: what was stored, recalled, superseded and forgotten."""
+    """The table of `tx.timeline`: see `storage.history.Timeline`."""
 
     tx: Tx
 
     def counts(self, since: str) -> list[tuple[str, str, Happened, int]]:
-        """As its contract says. A day is one where this server stands, not where the database does: so quarters of
-        hours are counted there, since every zone begins its days with one."""
+        """Count by the days of this server's time zone, not of the database's.
+
+        Quarters of hours are counted in SQL, since every zone begins its days with one.
+        """
         rows = self.tx.rows(
             """
             WITH

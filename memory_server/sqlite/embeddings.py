@@ -2,8 +2,7 @@
 
 import json
 from collections.abc import Sequence
-from dataclasses import astuple, dataclass, fields
-from typing import Any
+from dataclasses import astuple, dataclass
 
 import numpy as np
 
@@ -16,22 +15,16 @@ from memory_server.sqlite.tx import Tx, Value
 from memory_server.storage.tables.memory_counts import MemoryCounts
 from memory_server.storage.vectors import (
     SEARCHING,
+    SPACE_COLUMNS,
+    SPACE_FIELDS,
     Effort,
     KnownSpace,
     TextFilter,
     TextTables,
     Waiting,
     best_cosines,
+    space_of_row,
 )
-
-_SPACE_FIELDS = [field.name for field in fields(Space)]
-_SPACE_COLUMNS = ", ".join(_SPACE_FIELDS)
-
-
-def _known(row: tuple[Any, ...]) -> KnownSpace:
-    named: dict[str, Any] = dict(zip(_SPACE_FIELDS, row[2:], strict=True))
-    named |= {"chinese": bool(named["chinese"]), "lexical": bool(named["lexical"])}
-    return KnownSpace(row[0], row[1], Space(**named))
 
 
 def _contents(tables: TextTables) -> str:
@@ -55,13 +48,13 @@ class Embeddings:
     def spaces(self) -> list[KnownSpace]:
         rows = self.tx.rows(
             f"""
-            SELECT id, state, {_SPACE_COLUMNS}
+            SELECT id, state, {SPACE_COLUMNS}
             FROM spaces
             WHERE state <> 'retired'
             ORDER BY state = 'active' DESC, id
             """
         )
-        return [_known(row) for row in rows]
+        return [space_of_row(row) for row in rows]
 
     def open_space(self, space: Space) -> KnownSpace:
         known_spaces = self.spaces()
@@ -71,8 +64,8 @@ class Embeddings:
         state = "building" if known_spaces else "active"
         self.tx.execute(
             f"""
-            INSERT INTO spaces (state, created_at, {_SPACE_COLUMNS})
-            VALUES (?, ?, {", ".join("?" for _ in _SPACE_FIELDS)})
+            INSERT INTO spaces (state, created_at, {SPACE_COLUMNS})
+            VALUES (?, ?, {", ".join("?" for _ in SPACE_FIELDS)})
             ON CONFLICT (fingerprint) DO UPDATE SET state = excluded.state
             """,
             (state, self.tx.now, *astuple(space)),

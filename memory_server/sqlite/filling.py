@@ -16,7 +16,7 @@ from memory_server.sqlite.health import Health
 from memory_server.sqlite.tx import Tx
 from memory_server.storage import packaged
 from memory_server.storage.columns import TABLES, Table
-from memory_server.storage.copying import Key, Row
+from memory_server.storage.copying import FOLLOWS, Key, Row
 from memory_server.storage.tables.memory_counts import WritableMemoryCounts
 
 ENDING = ".unfinished"
@@ -24,15 +24,6 @@ ENDING = ".unfinished"
 
 PATIENCE = 1000
 """Milliseconds to wait for another process that has the unfinished file open."""
-
-_FOLLOWS = {
-    "facts": "fact_history",
-    "memories": "digested",
-    "memory_history": "digested",
-    "edges": "digested",
-    "turns": "digested",
-}
-"""Triggers of the first table write the second, or act upon it: that is emptied, and comes later."""
 
 
 class Filling:
@@ -166,8 +157,8 @@ class Filling:
         WritableMemoryCounts(self._tx).mend()
 
     def _empty_following(self, table: Table) -> None:
-        if table.name in _FOLLOWS:
-            self._tx.execute(f"DELETE FROM {_FOLLOWS[table.name]}")
+        if table.name in FOLLOWS:
+            self._tx.execute(f"DELETE FROM {FOLLOWS[table.name]}")
 
     @contextmanager
     def _writing(self) -> Iterator[None]:

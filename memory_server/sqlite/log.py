@@ -1,4 +1,4 @@
-"""What happened to the rows of all tables, as one list: who stored, edited, merged and deleted what when."""
+"""The changes of the rows of all tables, as one list: who stored, edited, merged and deleted what, and when."""
 
 from dataclasses import dataclass
 
@@ -100,20 +100,20 @@ _ALL = f"""
 """
 
 
-def _conditions(wanted: ChangeFilter) -> tuple[list[str], list[Value]]:
-    clauses: list[str] = ["origin IS NOT NULL AND action <> 'expired'"] if wanted.undone else []
+def _conditions(filter: ChangeFilter) -> tuple[list[str], list[Value]]:
+    clauses: list[str] = ["origin IS NOT NULL AND action <> 'expired'"] if filter.undone else []
     values: list[Value] = []
-    if wanted.project is not None:
+    if filter.project is not None:
         clauses.append("ifnull(place, '') IN (?, ?) AND (scope IS NULL OR scope = 'project')")
-        values += [wanted.project, f"project:{wanted.project}"[:200] if wanted.project else "default"]
-    if wanted.by is not None:
+        values += [filter.project, f"project:{filter.project}"[:200] if filter.project else "default"]
+    if filter.by is not None:
         clauses.append("lower(ifnull(by, 'hand')) = lower(?)")
-        values.append(wanted.by)
-    for column, value in (("kind", wanted.kind and wanted.kind.value), ("item", wanted.item)):
+        values.append(filter.by)
+    for column, value in (("kind", filter.kind and filter.kind.value), ("item", filter.item)):
         if value is not None:
             clauses.append(f"{column} = ?")
             values.append(value)
-    for sign, moment in ((">=", wanted.since), ("<", wanted.until)):
+    for sign, moment in ((">=", filter.since), ("<", filter.until)):
         if moment is not None:
             clauses.append(f"julianday(at) {sign} julianday(?)")
             values.append(moment)
@@ -122,12 +122,12 @@ def _conditions(wanted: ChangeFilter) -> tuple[list[str], list[Value]]:
 
 @dataclass(frozen=True, slots=True)
 class Log:
-    """What happened to the rows of all tables, as one list: who stored, edited, merged and deleted what when."""
+    """The table of `tx.log`: see `storage.history.Log`."""
 
     tx: Tx
 
-    def select(self, wanted: ChangeFilter, limit: int) -> list[Change]:
-        clauses, values = _conditions(wanted)
+    def select(self, filter: ChangeFilter, limit: int) -> list[Change]:
+        clauses, values = _conditions(filter)
         rows = self.tx.rows(
             f"""
             {_ALL}

@@ -31,10 +31,10 @@ class Projects:
         return self._find_by(KeyKind.NAME, name)
 
     def has_key(self, id: int, *kinds: KeyKind) -> bool:
-        found = [
+        kinds_of_project = [
             kind for (kind,) in self.tx.rows("SELECT kind FROM project_keys WHERE project_id = ?", (id,))
         ]
-        return any(kind in found for kind in kinds)
+        return any(kind in kinds_of_project for kind in kinds)
 
     def names(self) -> list[str]:
         return [name for (name,) in self.tx.rows("SELECT name FROM projects ORDER BY name")]

@@ -1,4 +1,4 @@
-"""Which memories of a project matter most now, without a look at all of them: by the index `memories_by_standing`."""
+"""Reads the memories of a project that matter most now by the index `memories_by_standing`, so that few are read."""
 
 from collections.abc import Mapping
 from contextlib import closing
@@ -79,13 +79,13 @@ class _Groups:
     """Reads the memories of groups one by one: most groups are hardly looked at."""
 
     tx: Tx
-    asked: Mapping[str, Value]
+    values: Mapping[str, Value]
     _cursors: dict[_Group, Any] = field(default_factory=dict)
 
     def next(self, group: _Group) -> tuple[Any, ...] | None:
         """The next memory of a group: its id, standing and score; whether it lasts; whether its standing is exact."""
         if group not in self._cursors:
-            values = {**self.asked, "type": group[0], "importance": group[1]}
+            values = {**self.values, "type": group[0], "importance": group[1]}
             self._cursors[group] = self.tx.connection.execute(_ROWS, values)
         row: tuple[Any, ...] | None = self._cursors[group].fetchone()
         return row
@@ -98,21 +98,20 @@ class _Groups:
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """Which memories of a project matter most now, without a look at all of them: by the index
-    `memories_by_standing`."""
+    """The table of `tx.standing`: see `storage.memories.Standing`."""
 
     tx: Tx
 
     def most_important(self, project: str, limit: int, least: int = 1) -> list[Memory]:
-        asked = {"project": project or None, "least": least, "now": self.tx.now}
+        values = {"project": project or None, "least": least, "now": self.tx.now}
         day = float(self.tx.value("SELECT julianday(?)", (self.tx.now,)))
         waiting = [
             (-_bound((type, importance), head, day), (type, importance))
-            for type, importance, head in self.tx.rows(_HEADS, asked)
+            for type, importance, head in self.tx.rows(_HEADS, values)
         ]
         heapify(waiting)
         best: list[tuple[float, int]] = []
-        with closing(_Groups(self.tx, asked)) as groups:
+        with closing(_Groups(self.tx, values)) as groups:
             while waiting:
                 highest, group = heappop(waiting)
                 if len(best) == limit and -highest < best[0][0]:

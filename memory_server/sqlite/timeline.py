@@ -1,4 +1,4 @@
-"""What happened on each day in each project, counted: what was stored, recalled, superseded and forgotten."""
+"""Counts what was stored, recalled, superseded and forgotten on each day in each project."""
 
 from dataclasses import dataclass
 
@@ -8,7 +8,7 @@ from memory_server.sqlite.tx import Tx
 
 @dataclass(frozen=True, slots=True)
 class Timeline:
-    """What happened on each day in each project, counted: what was stored, recalled, superseded and forgotten."""
+    """The table of `tx.timeline`: see `storage.history.Timeline`."""
 
     tx: Tx
 

@@ -25,6 +25,15 @@ DERIVED: Final = frozenset(
 )  # fmt: skip
 """The tables of both stores that are not copied."""
 
+FOLLOWS: Final = {
+    "facts": "fact_history",
+    "memories": "digested",
+    "memory_history": "digested",
+    "edges": "digested",
+    "turns": "digested",
+}
+"""Triggers of the first table write the second, or act upon it: the second is emptied and comes later."""
+
 
 class Copied(Protocol):
     """The rows of a database as they are, for a copy of it."""

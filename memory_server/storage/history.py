@@ -92,9 +92,9 @@ def change_of(row: tuple[Any, ...]) -> Change:
 
 
 class Log(Protocol):
-    """What happened to the rows of all tables, as one list: who stored, edited, merged and deleted what when."""
+    """The changes of the rows of all tables, as one list: who stored, edited, merged and deleted what, and when."""
 
-    def select(self, wanted: ChangeFilter, limit: int) -> list[Change]:
+    def select(self, filter: ChangeFilter, limit: int) -> list[Change]:
         """What happened, the latest first. Of one moment, what was stored first comes last."""
         ...
 
@@ -104,7 +104,7 @@ class Log(Protocol):
 
 
 class Timeline(Protocol):
-    """What happened on each day in each project, counted: what was stored, recalled, superseded and forgotten."""
+    """Counts of each day and project: what was stored, recalled, superseded and forgotten."""
 
     def counts(self, since: str) -> list[tuple[str, str, Happened, int]]:
         """Day (YYYY-MM-DD, local), project ('' is none), what, how many; from a moment on. Only the last recall of each

@@ -82,8 +82,9 @@ class WritableMemories(Memories, Protocol):
 
 
 class Standing(Protocol):
-    """Which memories of a project matter most now, without a look at all of them: by the index
-    `memories_by_standing`."""
+    """The memories of a project that matter most now, read by the index `memories_by_standing`, so that few are
+    read.
+    """
 
     def most_important(self, project: str, limit: int, least: int = 1) -> list[Memory]:
         """The current memories of a project ('' is none) with the highest decayed score, the newest first among equals.

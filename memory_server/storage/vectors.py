@@ -1,8 +1,8 @@
 """Spaces of embeddings, vectors, and the queue of what waits for them."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Protocol, TypeAlias
+from dataclasses import dataclass, fields
+from typing import Any, Protocol, TypeAlias
 
 from memory_server.domain import fact_text, parts
 from memory_server.domain.embedding import Embedded, Space, Vector
@@ -71,6 +71,17 @@ class KnownSpace:
     id: int
     state: str
     space: Space
+
+
+SPACE_FIELDS = [field.name for field in fields(Space)]
+SPACE_COLUMNS = ", ".join(SPACE_FIELDS)
+
+
+def space_of_row(row: Sequence[Any]) -> KnownSpace:
+    """Read a row of id, state and SPACE_COLUMNS; a file has 0 and 1 for flags."""
+    named = dict(zip(SPACE_FIELDS, row[2:], strict=True))
+    flags = {name: bool(named[name]) for name in ("chinese", "lexical")}
+    return KnownSpace(row[0], row[1], Space(**{**named, **flags}))
 
 
 @dataclass(frozen=True, slots=True)
