@@ -58,5 +58,5 @@ def prepare() -> None:
 )
 @click.argument("shell", type=options.Word(list(MADE)))
 def completion_command(_: Settings, shell: str) -> None:
-    """Print what lets a shell complete commands, flags, ids, keys, projects and trigger names."""
+    """Print the script with which a shell completes commands, flags, ids, keys, projects and trigger names."""
     output.say_text(MADE[shell](program, {}, NAME, "_MEMORY_SERVER_COMPLETE").source())

@@ -91,5 +91,5 @@ def examined(services: "Services", fixed: tuple[str, ...] = ()) -> DoctorAnswer:
 
 
 def _hooks(record: Record) -> str:
-    worked = f"worked last on {record.worked}" if record.worked else "none has worked yet"
+    worked = f"last worked on {record.worked}" if record.worked else "none has worked yet"
     return worked + (f"; failed {len(record.failures)} times since" if record.failures else "")

@@ -96,10 +96,11 @@ def unlearn(settings: Settings, what: str | None) -> bool:
 @click.argument("whose", metavar="[SESSION]", required=False)
 @click.option("--client", help="The client that runs the hook, by its name for install.")
 def hook_command(settings: Settings, event: str, whose: str | None, client: str | None) -> int:
-    """What clients run at an EVENT; what was said and kept, and forgetting it.
+    """Run a client's hook for an EVENT; or show and forget what hooks said and captured.
 
-    EVENT is log: what was said. captured: what was kept unasked, of a SESSION or of all. forget: erase that. learnt:
-    what sessions have used and asked in vain. unlearn: forget that, of m12, q3 or all. Else it is the name of an event.
+    EVENT is the name of an event, or one of these. log: show what hooks said. captured: show what they captured, in a
+    SESSION or in all. forget: erase that. learnt: show what sessions used, and asked without an answer. unlearn: forget
+    that, for m12, q3 or all.
     """
     match event:
         case "log":

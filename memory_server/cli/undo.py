@@ -79,8 +79,8 @@ def undo_command(
 ) -> None:
     """Undo deletions, merges and edits of the last 30 days. Without a CHANGE it asks about the last one.
 
-    `memory-server log` shows their numbers. Of several, all are undone or none. With --since alone, what was there at
-    that moment is again as it was, and what was stored later is as it was stored. What was purged cannot come back.
+    `memory-server log` shows their numbers. Several changes are undone together or not at all. --since alone takes all
+    back to that moment; what was stored later stays, as it was first stored. What was purged cannot be restored.
     """
     chooses = last is not None or since is not None or until is not None
     if changes and (chooses or project is not None or by is not None):

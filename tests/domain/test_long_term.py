@@ -6,7 +6,7 @@ from datetime import timedelta
 
 import pytest
 
-from memory_server.domain.long_term import draw, quarantine
+from memory_server.domain.long_term import LongTermId, LongTermMemory, draw, quarantine
 
 
 @pytest.mark.parametrize(
@@ -30,3 +30,23 @@ def test_as_many_are_drawn_as_there_are_none_twice_and_each_as_often() -> None:
 
 def test_the_largest_chance_is_within_the_items() -> None:
     assert draw("abc", 3, lambda: 1 - 2**-53) == ["c", "b", "a"]
+
+
+@pytest.mark.parametrize(
+    ("error", "until", "status"),
+    [
+        (None, None, "ready"),
+        ("TypeError", None, "failing: TypeError"),
+        ("TypeError", "2026-03-14T08:00:00.000Z", "failing: TypeError"),
+        ("too slow", "2026-03-14T10:00:00.000Z", "quarantined until 2026-03-14T10:00:00.000Z: too slow"),
+        (None, "2026-03-14T10:00:00.000Z", "quarantined until 2026-03-14T10:00:00.000Z"),
+    ],
+)
+def test_the_status_of_a_trigger_is_its_state_with_the_reason(
+    error: str | None, until: str | None, status: str
+) -> None:
+    at = "2026-03-14T09:00:00.000Z"
+    memory = LongTermMemory(
+        LongTermId(1), "name", "prompt", "true", None, None, at, None, None, 0, error, 3, until, 0
+    )
+    assert memory.status(at) == status

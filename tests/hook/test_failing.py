@@ -91,13 +91,13 @@ async def test_doctor_tells_what_failed_since_the_last_success(server: Servers, 
     hooks("UserPromptSubmit", input="[]")
     done = hooks.run("doctor", "--db", hooks.given, "--embedder", "hashing")
     today = datetime.now(UTC).date().isoformat()
-    assert f"hooks       worked last on {today}; failed 2 times since" in done.stdout
+    assert f"hooks       last worked on {today}; failed 2 times since" in done.stdout
     assert "  the last hook that failed: " in done.stdout
     assert "no JSON object" in done.stdout
     assert done.returncode == 1
     hooks("SessionStart")
     done = hooks.run("doctor", "--db", hooks.given, "--embedder", "hashing")
-    assert f"hooks       worked last on {today}\n" in done.stdout
+    assert f"hooks       last worked on {today}\n" in done.stdout
     assert done.returncode == 0
 
 
