@@ -141,6 +141,18 @@ class Projects:
         self.tx.directories.clear()
         self.tx.send("UPDATE projects SET name = %s WHERE id = %s", (name, id))
 
+    def hand_on(self, source: Known, target: Known) -> None:
+        self.tx.directories.clear()
+        self.tx.send("UPDATE project_keys SET project_id = %s WHERE project_id = %s", (target.id, source.id))
+        self.tx.send(
+            """
+            UPDATE projects
+            SET folder = (SELECT folder FROM projects WHERE id = %s)
+            WHERE id = %s AND folder IS NULL
+            """,
+            (source.id, target.id),
+        )
+
     def delete_empty(self) -> None:
         self.tx.directories.clear()
         self.tx.send(

@@ -17,7 +17,8 @@ from memory_server.storage.words import Index
 
 _DIFFERENT: Final = re.compile(
     r"""
-    json_extract\( (?P<json> [\w.]+ ) , \s '\$\. (?P<path> [^']+ ) ' \)
+    json_set\( (?P<changed> [\w.]+ ) , \s '\$\. (?P<place> [^']+ ) ' , \s : (?P<new> \w+ ) \)
+    | json_extract\( (?P<json> [\w.]+ ) , \s '\$\. (?P<path> [^']+ ) ' \)
     | \( SELECT \s key \s FROM \s json_each\( : (?P<places> \w+ ) \) \s WHERE \s value \s = \s (?P<id> \w+ ) \)
     | (?P<text> '[^']*' )
     | (?P<without> NOT \s )? IN \s \( SELECT \s value \s FROM \s json_each\( : (?P<array> \w+ ) \) \)
@@ -47,9 +48,11 @@ def spelled(sql: str) -> str:
 
 def _spelled(match: re.Match[str]) -> str:
     parts = match.groupdict()
+    if parts["changed"]:
+        path = _path(parts["place"])
+        return f"jsonb_set({parts['changed']}::jsonb, {path}, to_jsonb(%({parts['new']})s::text))::text"
     if parts["json"]:
-        path = parts["path"].replace("[", ".").replace("]", "").replace(".", ",")
-        return f"(readable_json({parts['json']}) #>> '{{{path}}}')"
+        return f"(readable_json({parts['json']}) #>> {_path(parts['path'])})"
     if parts["places"]:
         return f"array_position(%({parts['places']})s::bigint[], {parts['id']})"
     if parts["text"]:
@@ -59,6 +62,12 @@ def _spelled(match: re.Match[str]) -> str:
     if parts["name"]:
         return f"%({parts['name']})s"
     return _WORDS[parts["word"]]
+
+
+def _path(path: str) -> str:
+    """Return `memories[0].project` as PostgreSQL writes a path."""
+    steps = path.replace("[", ".").replace("]", "").split(".")
+    return f"'{{{','.join(steps)}}}'"
 
 
 @dataclass(frozen=True, slots=True)

@@ -190,7 +190,7 @@ class ProjectService:
                 )
             large = tx.joined_projects.is_large(row)
             if large and namesake is None:
-                tx.joined_projects.hand_on(row, tx.projects.insert(name))
+                tx.projects.hand_on(row, tx.projects.insert(name))
                 tx.tokens.rename_project(row.name, name)
             else:
                 tx.projects.rename(row.id, name)
@@ -216,6 +216,7 @@ class ProjectService:
                 number = tx.joined_projects.move_memories(source_row, target_row)
                 memories += number
                 if number < AT_ONCE:
+                    tx.projects.hand_on(source_row, target_row)
                     return (
                         source_row.name,
                         target_row.name,

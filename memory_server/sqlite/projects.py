@@ -89,6 +89,17 @@ class Projects:
     def rename(self, id: int, name: str) -> None:
         self.tx.execute("UPDATE main.projects SET name = ? WHERE id = ?", (name, id))
 
+    def hand_on(self, source: Known, target: Known) -> None:
+        self.tx.send("UPDATE project_keys SET project_id = ? WHERE project_id = ?", (target.id, source.id))
+        self.tx.send(
+            """
+            UPDATE projects
+            SET folder = (SELECT folder FROM projects WHERE id = ?)
+            WHERE id = ? AND folder IS NULL
+            """,
+            (source.id, target.id),
+        )
+
     def delete_empty(self) -> None:
         rows = self.tx.rows(
             """

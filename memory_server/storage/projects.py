@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Protocol
 
-from memory_server.domain.project import Listed, Moved
+from memory_server.domain.project import Listed
 from memory_server.project.address import is_path
 
 
@@ -76,30 +76,10 @@ class WritableProjects(Projects, Protocol):
         """A trigger lets every row follow, and keeps the old name as a former one."""
         ...
 
-    def delete_empty(self) -> None:
-        """Forget the projects of which nothing is left, not even in the trash or in the history of facts."""
-        ...
-
-
-class JoinedProjects(Protocol):
-    """Moves all that one project has into another one. What both have under one name stays apart or is told."""
-
-
-class WritableJoinedProjects(JoinedProjects, Protocol):
-    """The same in a transaction that writes."""
-
-    def is_large(self, project: Known) -> bool:
-        """Whether it has more memories than may move in one transaction."""
-        ...
-
     def hand_on(self, source: Known, target: Known) -> None:
         """Let the folder, the remotes and the former names of one project lead to another one from now on."""
         ...
 
-    def move_memories(self, source: Known, target: Known) -> int:
-        """Move at most AT_ONCE memories; how many."""
-        ...
-
-    def finish(self, source: Known, target: Known, memories: int) -> Moved:
-        """Move all else, and let every name and key of the source lead to the target."""
+    def delete_empty(self) -> None:
+        """Forget the projects of which nothing is left, not even in the trash or in the history of facts."""
         ...

@@ -28,12 +28,7 @@ if TYPE_CHECKING:
         Standing,
         WritableMemories,
     )
-    from memory_server.storage.projects import (
-        JoinedProjects,
-        Projects,
-        WritableJoinedProjects,
-        WritableProjects,
-    )
+    from memory_server.storage.projects import Projects, WritableProjects
     from memory_server.storage.short_term import (
         ShortTerm,
         WritableShortTerm,
@@ -50,6 +45,7 @@ if TYPE_CHECKING:
     from memory_server.storage.tables.hook_captures import HookCaptures, WritableHookCaptures
     from memory_server.storage.tables.hook_injections import HookInjections, WritableHookInjections
     from memory_server.storage.tables.job_problems import JobProblems, WritableJobProblems
+    from memory_server.storage.tables.joined_projects import JoinedProjects, WritableJoinedProjects
     from memory_server.storage.tables.long_term import LongTerm, WritableLongTerm
     from memory_server.storage.tables.memory_counts import MemoryCounts, WritableMemoryCounts
     from memory_server.storage.tables.memory_uses import MemoryUses, WritableMemoryUses

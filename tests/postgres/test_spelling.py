@@ -23,6 +23,10 @@ SPELLED = [
     ("name = 'main.:id ON CONFLICT ('", "name = 'main.:id ON CONFLICT ('"),
     ("domain.name", "domain.name"),
     (":id::bigint", "%(id)s::bigint"),
+    (
+        "SET parts = json_set(parts, '$.turns[0].project', :target)",
+        "SET parts = jsonb_set(parts::jsonb, '{turns,0,project}', to_jsonb(%(target)s::text))::text",
+    ),
     ("json_extract(draft, '$.content')", "(readable_json(draft) #>> '{content}')"),
     ("json_extract(t.parts, '$.turns[0].project')", "(readable_json(t.parts) #>> '{turns,0,project}')"),
 ]

@@ -21,7 +21,6 @@ from memory_server.errors import Conflict, Invalid, Mend, NotFound
 from memory_server.language.pattern import parse
 from memory_server.nlp.jieba import JiebaSegmenter
 from memory_server.nlp.keywords import JiebaKeywords
-from memory_server.postgres import joined_projects as postgres_joined
 from memory_server.postgres.database import Database as PostgresDatabase
 from memory_server.project import NAME, NONE, Project, project_of
 from memory_server.services import projects as project_service
@@ -34,8 +33,8 @@ from memory_server.services.projects import ProjectService
 from memory_server.services.search import SearchService
 from memory_server.services.short_term import ShortTermService
 from memory_server.services.turns import TurnService
-from memory_server.sqlite import joined_projects as sqlite_joined
 from memory_server.sqlite.database import Database
+from memory_server.storage.tables import joined_projects
 from memory_server.triggers.engine import TwoTierEngine
 from memory_server.triggers.javascript.sandbox import Sandbox
 from tests.conftest import Clock, problems
@@ -524,7 +523,7 @@ def test_an_unknown_project_is_refused_with_the_nearest_name(world: World) -> No
 def test_a_large_project_is_renamed_in_short_transactions(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for module in (project_service, sqlite_joined, postgres_joined):
+    for module in (project_service, joined_projects):
         monkeypatch.setattr(module, "AT_ONCE", 3)
     for number in range(10):
         world.remember(f"{number}: {'x' * number}", ACME)
@@ -615,7 +614,7 @@ def test_a_project_is_not_joined_with_itself(world: World) -> None:
 def test_a_join_that_was_broken_off_loses_nothing_and_goes_on(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for module in (project_service, sqlite_joined, postgres_joined):
+    for module in (project_service, joined_projects):
         monkeypatch.setattr(module, "AT_ONCE", 3)
     for number in range(10):
         world.remember(f"{number}: {'x' * number}", OTHER)
@@ -626,8 +625,7 @@ def test_a_join_that_was_broken_off_loses_nothing_and_goes_on(
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patched:
-        for tables in (sqlite_joined, postgres_joined):
-            patched.setattr(tables.JoinedProjects, "finish", killed)
+        patched.setattr(joined_projects.WritableJoinedProjects, "finish", killed)
         with pytest.raises(KeyboardInterrupt):
             world.projects.join("app", "acme/app")
     assert sum(each.memories for each in world.listed().values()) == 12
