@@ -1,6 +1,5 @@
 """Long-term memories: kept with a trigger, judged at each search, woken when it holds."""
 
-import logging
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, tzinfo
@@ -10,33 +9,27 @@ from memory_server.domain import forgetting
 from memory_server.domain.caller import Caller
 from memory_server.domain.forgetting import Forgotten, Kind
 from memory_server.domain.long_term import (
-    MOST_COUNTED,
     RANDOM,
     LongTermChange,
     LongTermDraft,
-    LongTermId,
     LongTermMemory,
     Order,
     Wake,
-    Watch,
     draw,
-    quarantine,
 )
 from memory_server.domain.message import Message
-from memory_server.domain.moment import timestamp
 from memory_server.domain.secrets import find_secret, refuse_secrets
 from memory_server.domain.short_term import spoken
 from memory_server.domain.threshold import proposed
 from memory_server.errors import Conflict, Hint, Invalid, Mend, NotFound, Problem
 from memory_server.services import projects
-from memory_server.services.waking import WakingService, mark_woken, places, rests
+from memory_server.services.outcomes import record
+from memory_server.services.waking import WakingService, places, rests
 from memory_server.storage.database import Database
 from memory_server.storage.short_term import ConversationId, Held
 from memory_server.storage.trash import Trashed
-from memory_server.storage.tx import Tx, WriteTx
-from memory_server.triggers import Checked, Failure, FailureKind, Outcome, Skipped, TriggerEngine, Value
-
-logger = logging.getLogger(__name__)
+from memory_server.storage.tx import Tx
+from memory_server.triggers import Checked, Failure, Outcome, Skipped, TriggerEngine, Value
 
 LISTED = 50
 """Memories that a page of a list holds; the others are counted."""
@@ -44,16 +37,10 @@ LISTED = 50
 NAMED = 10
 """Names that an error suggests."""
 
-SLOW = 50.0
-"""Milliseconds beyond which a trigger is evaluated after the others in later searches; an ordinary one takes 1."""
-
 SHOWN_WAKES = 5
 """Wakes that are shown with a memory."""
 
 NO_TIME = "no time was left for it"
-
-_WEARING = (FailureKind.TIMEOUT, FailureKind.MEMORY)
-"""Failures that cost the others their time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -269,9 +256,9 @@ class LongTermService:
             prompts = tx.long_term.prompts([*woken, *(watch.id for watch in drawn)])
             skipped += tuple(tx.skipped)
         kept_reasons = self._waking.kept([value.kept for _, value in awake])
-        self._record(
-            outcomes, [(watch.id, why) for (watch, _), why in zip(awake, kept_reasons, strict=True)], caller
-        )
+        if self.count_access:
+            reasons = [(watch.id, why) for (watch, _), why in zip(awake, kept_reasons, strict=True)]
+            record(self.database, outcomes, reasons, caller)
         return Awakening(
             [
                 Woken(watch.name, prompts[watch.id], value.why)
@@ -367,72 +354,10 @@ class LongTermService:
         kind = find_secret(outcome.message)
         return outcome if kind is None else replace(outcome, message=f"its message seems to hold {kind}")
 
-    def _record(
-        self,
-        outcomes: Sequence[tuple[Watch, Outcome]],
-        fired: Sequence[tuple[LongTermId, str]],
-        caller: Caller,
-    ) -> None:
-        changed = [(watch, outcome) for watch, outcome in outcomes if _is_news(watch, outcome)]
-        skipped = any(isinstance(outcome, Skipped) for _, outcome in outcomes)
-        had_turn = [watch.id for watch, outcome in outcomes if skipped and not isinstance(outcome, Skipped)]
-        if not (fired or changed or had_turn) or not self.count_access:
-            return
-
-        def mark(tx: WriteTx) -> None:
-            if fired:
-                mark_woken(tx, fired, caller)
-            tx.long_term.mark_turn(had_turn)
-            for watch, outcome in changed:
-                _mark(tx, watch, outcome)
-
-        problem = self.database.record(mark)
-        if problem is not None:
-            logger.warning("what the triggers did was not recorded: %s", problem.text)
-
-
-def _mark(tx: WriteTx, watch: Watch, outcome: Outcome) -> None:
-    """Record the outcome of a trigger, unless it was changed meanwhile. Other searches may have counted failures."""
-    current = tx.long_term.find_watch(watch.id)
-    if current is None or current.trigger != watch.trigger:
-        return
-    match outcome:
-        case Value():
-            tx.long_term.mark_judged(watch.id, None, 0, None)
-            tx.long_term.mark_slow(watch.id, _is_slow(outcome))
-        case Skipped(late):
-            tx.long_term.mark_slow(watch.id, late)
-        case Failure(kind, message) if kind in _WEARING:
-            if rests(current, tx.now):
-                return
-            failures = min(current.failures, MOST_COUNTED) + 1
-            pause = quarantine(failures)
-            until = None if pause is None else timestamp(datetime.fromisoformat(tx.now) + pause)
-            tx.long_term.mark_judged(watch.id, message, failures, until)
-        case Failure(FailureKind.ERROR, message):
-            tx.long_term.mark_judged(watch.id, message, 0, None)
-
-
-def _is_news(watch: Watch, outcome: Outcome) -> bool:
-    """True if the file must learn of an outcome."""
-    match outcome:
-        case Value():
-            return watch.error is not None or watch.failures > 0 or watch.slow != _is_slow(outcome)
-        case Skipped(late):
-            return late and not watch.slow
-        case Failure(kind, message):
-            return kind in _WEARING or (kind is FailureKind.ERROR and message != watch.error)
-        case _:
-            return False
-
 
 def _read(context: str | None) -> list[str]:
     """Return a context as it is, then what was said in it: a secret may be cut over its messages."""
     return [] if context is None else [context, *spoken(context).splitlines()]
-
-
-def _is_slow(outcome: Value) -> bool:
-    return outcome.milliseconds > SLOW
 
 
 def _home(tx: Tx, conversation: str | None, name: str, caller: Caller, deleted: bool = False) -> str:
