@@ -16,7 +16,7 @@ from memory_server.domain.memory import Filter
 from memory_server.domain.ranking import K1, B
 from memory_server.postgres import filters, surroundings, terms
 from memory_server.postgres.embedded import TABLES, from_bytes
-from memory_server.postgres.surroundings import Surroundings
+from memory_server.postgres.surroundings import ProposedTexts
 from memory_server.postgres.tx import Tx, Value
 from memory_server.storage.candidates import Posting, Postings, Proposal, Utterances, first_passing
 from memory_server.storage.vectors import TextFilter
@@ -116,7 +116,7 @@ class Candidates:
 
         return read
 
-    def surroundings(self, proposal: Proposal, reach: int) -> Surroundings:
+    def surroundings(self, proposal: Proposal, reach: int) -> ProposedTexts:
         heads = replace(proposal, lists=[ids[:LOOKED_AT] for ids in proposal.lists])
         surroundings = _around(self, heads, reach)
         missing = [
@@ -192,7 +192,7 @@ class Candidates:
         """Return the vectors of the texts whose ids an SQL expression gives.
 
         The returned function takes ids and gives the vectors in their order, as
-        `storage.candidates.Surroundings.vectors`.
+        `storage.candidates.ProposedTexts.vectors`.
         """
         tables = TABLES[kind]
         answers_by_table = []
@@ -219,7 +219,7 @@ class Candidates:
         ]
 
 
-def _around(candidates: Candidates, proposal: Proposal, reach: int) -> Surroundings:
+def _around(candidates: Candidates, proposal: Proposal, reach: int) -> ProposedTexts:
     """Read all of the surroundings in one round trip.
 
     Each statement finds the ids of the one before it in a setting of the transaction, so none waits for another.
@@ -236,7 +236,7 @@ def _around(candidates: Candidates, proposal: Proposal, reach: int) -> Surroundi
     postings = candidates.ask_extended(proposal.terms, proposal.postings, memory_ids)
     chosen_lists = chosen()
     proposed = dict.fromkeys([id for ids in [*chosen_lists, proposal.also] for id in ids])
-    return Surroundings(
+    return ProposedTexts(
         list(proposed),
         lines(),
         list(map(len, chosen_lists)),

@@ -7,7 +7,7 @@ from memory_server.domain import parts
 from memory_server.domain.embedding import Embedded, Space, Vector
 from memory_server.postgres.embedded import TABLES, as_text, from_bytes
 from memory_server.postgres.nearest import NearestQuery, cosine
-from memory_server.postgres.tx import Answer, Tx, Value
+from memory_server.postgres.tx import PendingRows, Tx, Value
 from memory_server.storage.vectors import (
     SEARCHING,
     SPACE_COLUMNS,
@@ -166,7 +166,7 @@ class Embeddings:
     def insert(self, space_id: int, embedded: Waiting, vectors: Sequence[Vector]) -> bool:
         return bool(self._insert(space_id, embedded, vectors).rows())
 
-    def _insert(self, space_id: int, embedded: Waiting, vectors: Sequence[Vector]) -> Answer:
+    def _insert(self, space_id: int, embedded: Waiting, vectors: Sequence[Vector]) -> PendingRows:
         """Send the vectors; the answer has a row where they were stored, none where `insert` returns false."""
         tables = TABLES[embedded.kind]
         same = " AND ".join(f"{text} = %(text{number})s" for number, text in enumerate(tables.embedded))

@@ -10,7 +10,7 @@ from memory_server.domain.fact import FactFilter
 from memory_server.domain.memory import Filter
 from memory_server.postgres import filters
 from memory_server.postgres.embedded import TABLES, as_text
-from memory_server.postgres.tx import Answer, Tx
+from memory_server.postgres.tx import PendingRows, Tx
 from memory_server.storage.vectors import Effort, TextFilter, best_cosines
 
 EXACT: Final = 5_000
@@ -40,7 +40,7 @@ def cosine(vector: str) -> str:
 class Nearest:
     """The answers of the statements for one vector, one of each table of vectors; sent, not waited for."""
 
-    answers: Sequence[Answer]
+    answers: Sequence[PendingRows]
     limit: int
 
     def cosines(self) -> dict[int, float]:
@@ -93,7 +93,7 @@ class NearestQuery:
         """Number of vectors that the index chooses."""
         return max(self.effort.chosen, 2 * self.limit)
 
-    def _all(self, source: str, id: str) -> Answer:
+    def _all(self, source: str, id: str) -> PendingRows:
         """Compare every vector of `source`."""
         clauses, values = filters.conditions(self.filter, self.tx.now)
         return self.tx.ask(
@@ -107,7 +107,7 @@ class NearestQuery:
             (as_text(self.query), self.space_id, *values, self.limit),
         )
 
-    def _chosen_by_index(self, table: str, source: str, id: str) -> Answer:
+    def _chosen_by_index(self, table: str, source: str, id: str) -> PendingRows:
         """Let the index choose candidates where there are many; cosine ranks them."""
         text, dimensions = as_text(self.query), len(self.query)
         clauses, values = filters.conditions(self.filter, self.tx.now)

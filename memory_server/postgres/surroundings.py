@@ -22,7 +22,7 @@ AROUND = "current_setting('memory.around')"
 
 
 @dataclass(frozen=True, slots=True)
-class Surroundings:
+class ProposedTexts:
     """The proposed texts with their neighbours, and all that was read of them. `numbers`: texts of each
     proposed list.
     """
@@ -97,7 +97,7 @@ def ask_chosen(tx: Tx, proposal: Proposal) -> Callable[[], list[list[int]]]:
 
 
 def ask_lines(tx: Tx, source: str, reach: int) -> Callable[[], NDArray[np.int64]]:
-    """Send for the lines of the chosen ids: see `storage.candidates.Surroundings.lines`."""
+    """Send for the lines of the chosen ids: see `storage.candidates.ProposedTexts.lines`."""
     answer = tx.ask(
         f"""
         WITH lines AS MATERIALIZED (

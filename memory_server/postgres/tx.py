@@ -44,7 +44,7 @@ class _Sent:
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class PendingRows:
     """The rows that a statement will give. Statements that are sent one after the other are answered in one round
     trip.
     """
@@ -83,7 +83,7 @@ class Tx:
     trips: Trips = field(default_factory=Trips, kw_only=True)
     directories: dict[str | None, list[tuple[Any, ...]]] = field(default_factory=dict, kw_only=True)
     """The projects as this process read them last, by the name of the person."""
-    unchecked: list[tuple[Answer, list[tuple[Any, ...]]]] = field(default_factory=list, kw_only=True)
+    unchecked: list[tuple[PendingRows, list[tuple[Any, ...]]]] = field(default_factory=list, kw_only=True)
     """Rows of a directory that were used before the database had said that they are so still, with its answer."""
     _sent: _Sent = field(default_factory=_Sent, kw_only=True)
 
@@ -100,13 +100,13 @@ class Tx:
         """Return the name that the person knows for a name in the database."""
         return rights.name(self.person, key)
 
-    def ask(self, sql: str, values: Values = (), binary: bool = False) -> Answer:
+    def ask(self, sql: str, values: Values = (), binary: bool = False) -> PendingRows:
         """Send a statement without waiting; the first answer that is read brings those of all statements sent by then.
 
         `binary`: for large columns of bytes.
         """
         cursor = self._execute(sql, values, binary)
-        return Answer(self, cursor, self._sent.number)
+        return PendingRows(self, cursor, self._sent.number)
 
     def rows(self, sql: str, values: Values = ()) -> list[tuple[Any, ...]]:
         """Return the rows of a statement."""

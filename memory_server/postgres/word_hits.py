@@ -9,7 +9,7 @@ from memory_server.domain.ranking import K1, B
 from memory_server.postgres import filters
 from memory_server.postgres.spelling import spelled
 from memory_server.postgres.terms import lookup, lookups
-from memory_server.postgres.tx import Answer, Tx
+from memory_server.postgres.tx import PendingRows, Tx
 from memory_server.storage import fact_rows
 from memory_server.storage.tables.facts import ALIVE, within
 from memory_server.storage.words import MOST_ROWS, WRITTEN_AT, Index
@@ -40,7 +40,7 @@ class WordHits:
         ((number,),) = total.rows()
         return int(number), hits
 
-    def _holding(self, index: Index, terms: Sequence[str]) -> Answer:
+    def _holding(self, index: Index, terms: Sequence[str]) -> PendingRows:
         """Send for the rows of an index that hold each term."""
         numbered_lookups = lookups(self.tx.tenant, [(term,) for term in terms])
         visible = f"JOIN {WRITTEN_AT[index][0]} AS seen ON seen.id = h.id & {parts.WHOLE}"

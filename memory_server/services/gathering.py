@@ -14,7 +14,7 @@ from memory_server.domain.relevance import Hood, Numbers, Places, Term
 from memory_server.language import background
 from memory_server.language.query import Query
 from memory_server.services.meaning import Meaning
-from memory_server.storage.candidates import Postings, Proposal, Surroundings
+from memory_server.storage.candidates import Postings, Proposal, ProposedTexts
 from memory_server.storage.tx import Tx
 from memory_server.storage.vectors import TextFilter
 
@@ -247,7 +247,7 @@ class Gathering(Generic[Thing]):
         """Return the id of the space that answers; 0 where none does."""
         return 0 if self.meaning is None else self.meaning.space_id
 
-    def _hood(self, around: Surroundings) -> Hood:
+    def _hood(self, around: ProposedTexts) -> Hood:
         """Return the candidates, proposed or said around a proposed one in the same talk, with their neighbours."""
         reach, lines = relevance.REACH, around.lines
         around_ids, first = np.unique(lines[:, reach : -reach or None], return_index=True)
@@ -266,7 +266,7 @@ class Gathering(Generic[Thing]):
         }
         return self._joined(ids, neighbours, around)
 
-    def _joined(self, ids: Places, near: Mapping[int, Places], around: Surroundings) -> Hood:
+    def _joined(self, ids: Places, near: Mapping[int, Places], around: ProposedTexts) -> Hood:
         """Return the candidates and those of their neighbours that belong to the same talk.
 
         `ids` is int64 of the shape (candidates,), as is each array of `near`: the id of the neighbour at that distance,
@@ -293,7 +293,7 @@ class Gathering(Generic[Thing]):
             neighbour_places[distance] = np.where(together, place, len(every))
         return Hood(every, rows, neighbour_places, asks, int(people[rows].sum()))
 
-    def _vectors(self, hood: Hood, around: Surroundings) -> list[NDArray[np.float32]]:
+    def _vectors(self, hood: Hood, around: ProposedTexts) -> list[NDArray[np.float32]]:
         """Return the vectors of the texts of the hood: see `candidates.vectors`. Without meaning: 0 dimensions.
 
         Each array is float32 of the shape (texts of the hood + 1, dimensions).

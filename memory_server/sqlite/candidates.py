@@ -142,16 +142,16 @@ class Candidates:
             )
         return Posting(pairs[:, 0].astype(np.int64), pairs[:, 1], everywhere)
 
-    def surroundings(self, proposal: Proposal, reach: int) -> "Surroundings":
+    def surroundings(self, proposal: Proposal, reach: int) -> "ProposedTexts":
         kind, filter, space_id = proposal.kind, proposal.filter, proposal.space_id
         proposed: dict[int, object] = {}
         for ids in proposal.lists:
             proposed |= dict.fromkeys(self.first_passing(kind, ids, filter, proposal.most, space_id))
         proposed |= dict.fromkeys(proposal.also)
-        return Surroundings(self, proposal, list(proposed), self.around(kind, proposed, reach))
+        return ProposedTexts(self, proposal, list(proposed), self.around(kind, proposed, reach))
 
     def around(self, kind: Embedded, ids: Iterable[int], reach: int) -> NDArray[np.int64]:
-        """Return the lines of these texts: see `storage.candidates.Surroundings.lines`."""
+        """Return the lines of these texts: see `storage.candidates.ProposedTexts.lines`."""
         source = TABLES[kind].source
 
         def side(sign: str, direction: str) -> str:
@@ -258,7 +258,7 @@ class Candidates:
         dimensions: int,
         readable: NDArray[np.bool_] | None = None,
     ) -> list[NDArray[np.float32]]:
-        """Return the vectors of these texts: see `storage.candidates.Surroundings.vectors`."""
+        """Return the vectors of these texts: see `storage.candidates.ProposedTexts.vectors`."""
         read = ids if readable is None else ids[readable]
         return [
             _placed(ids, self._vectors(kind, table, space_id, read), dimensions)
@@ -287,7 +287,7 @@ class Candidates:
 
 
 @dataclass(frozen=True, slots=True)
-class Surroundings:
+class ProposedTexts:
     """The proposed texts with their neighbours; filter, utterances and vectors are read when a method is called."""
 
     candidates: Candidates

@@ -92,7 +92,7 @@ class Proposal:
     postings: Postings
 
 
-class Surroundings(Protocol):
+class ProposedTexts(Protocol):
     """The proposed texts, and those before and after them in the same session."""
 
     @property
@@ -141,7 +141,7 @@ class Candidates(Protocol):
         """
         ...
 
-    def surroundings(self, proposal: Proposal, reach: int) -> Surroundings:
+    def surroundings(self, proposal: Proposal, reach: int) -> ProposedTexts:
         """Return the proposed texts with up to `reach` texts before and after each."""
         ...
 
@@ -171,7 +171,7 @@ def first_passing(
 
 
 def lines(rows: Sequence[tuple[int, Sequence[int], Sequence[int]]], reach: int) -> NDArray[np.int64]:
-    """Make the `Surroundings.lines` of rows (id, ids before it, ids after it), both from the nearest to the
+    """Make the `ProposedTexts.lines` of rows (id, ids before it, ids after it), both from the nearest to the
     farthest.
     """
     filled = np.zeros((len(rows), 2 * reach + 1), np.int64)

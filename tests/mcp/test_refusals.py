@@ -4,13 +4,13 @@ import json
 import os
 import subprocess
 import sys
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pytest
 from mcp import Client, MCPError
 from mcp_types import CallToolResult, Resource, TextContent
-from pydantic import BaseModel
 
 from memory_server import app
 from memory_server.cli.main import main
@@ -200,7 +200,8 @@ def test_no_refusal_of_the_command_line_repeats_it_either(
 # What the machine has run out of
 
 
-class Nothing(BaseModel):
+@dataclass(frozen=True)
+class Nothing:
     """An answer."""
 
 
