@@ -39,11 +39,11 @@ class Copied(Protocol):
     """The rows of a database as they are, for a copy of it."""
 
     def count(self, table: Table) -> int:
-        """How many rows the table has."""
+        """Return the number of rows of the table."""
         ...
 
     def rows(self, table: Table, after: Key | None, upto: Key | None, limit: int | None) -> list[Row]:
-        """Rows in the order of their keys: those after one key, up to another one, no more than `limit`."""
+        """Return rows in the order of their keys: those after one key, up to another one, no more than `limit`."""
         ...
 
     def highest_ids(self) -> Mapping[str, int]:
@@ -58,7 +58,7 @@ class Target(Copied, Protocol):
     """
 
     def begin(self, source: str) -> bool:
-        """Whether a copy of this source was begun before, and goes on.
+        """Begin a copy of this source; return whether one was begun before and goes on.
 
         Raises:
             Conflict: it holds something, or an unfinished copy of something else.

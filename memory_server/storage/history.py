@@ -1,4 +1,4 @@
-"""Who changed what, what was deleted, and where things come from."""
+"""Changes of memories and long-term memories as rows, the log of all changes, and counts by day."""
 
 import json
 from dataclasses import asdict, dataclass
@@ -34,25 +34,25 @@ class Changed:
     session: str | None
 
     def as_draft(self) -> MemoryDraft:
-        """What was merged, as it was to be stored."""
-        given = dict(self.draft or {})
-        given |= {"type": MemoryType(given["type"]), "tags": tuple(given["tags"])}
-        given["occurred_at"] = given.get("occurred_at") or self.changed_at
-        return MemoryDraft(**given)
+        """Return the merged draft as it was to be stored."""
+        fields = dict(self.draft or {})
+        fields |= {"type": MemoryType(fields["type"]), "tags": tuple(fields["tags"])}
+        fields["occurred_at"] = fields.get("occurred_at") or self.changed_at
+        return MemoryDraft(**fields)
 
     def as_change(self) -> LongTermChange:
-        """How a long-term memory was, as a change of how it is."""
+        """Return the change that makes the long-term memory what it was."""
         return LongTermChange(**self.before)
 
 
 def kept_fields(before: Memory | LongTermMemory) -> str:
-    """How something is that is about to change, as JSON: the fields that a change can change."""
+    """Return as JSON the fields that a change can change, before it changes them."""
     names = _MEMORY_FIELDS if isinstance(before, Memory) else _LONG_TERM_FIELDS
     return _as_json({name: getattr(before, name) for name in names})
 
 
 def kept_draft(merged: MemoryDraft) -> str:
-    """What was merged, as JSON."""
+    """Return a merged draft as JSON."""
     return _as_json(asdict(merged))
 
 
@@ -61,8 +61,8 @@ def _as_json(fields: dict[str, Any]) -> str:
 
 
 def changed_of(row: tuple[Any, ...]) -> Changed:
-    """A row of `changes`, its columns in the order of the fields of `Changed`; `before` and `draft` are JSON."""
-    id, memory_id, long_term_id, action, before, draft, *rest = row
+    """Return a row of `changes`, its columns in the order of `Changed`; `before` and `draft` are JSON."""
+    id, memory_id, long_term_id, action, before, draft, *moment = row
     return Changed(
         id,
         memory_id,
@@ -70,7 +70,7 @@ def changed_of(row: tuple[Any, ...]) -> Changed:
         Action(action),
         json.loads(before),
         json.loads(draft) if draft else None,
-        *rest,
+        *moment,
     )
 
 
@@ -95,7 +95,7 @@ class Log(Protocol):
     """The changes of the rows of all tables, as one list: who stored, edited, merged and deleted what, and when."""
 
     def select(self, filter: ChangeFilter, limit: int) -> list[Change]:
-        """What happened, the latest first. Of one moment, what was stored first comes last."""
+        """Return the changes, the latest first. Of one moment, what was stored first comes last."""
         ...
 
     def find(self, id: ChangeId) -> Change | None:

@@ -1,1 +1,1 @@
-"""What leaves a database as a whole, and what comes in from another."""
+"""Rows of a tenant as exports, imports and copies move them."""

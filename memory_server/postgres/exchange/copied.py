@@ -36,13 +36,13 @@ class Copied:
         return [(*row[:place], little_endian(row[place]), *row[place + 1 :]) for row in rows]
 
     def highest_ids(self) -> Mapping[str, int]:
-        found = self.tx.rows(
+        rows = self.tx.rows(
             """
             SELECT name, next_id(name) - 1 AS highest FROM unnest(%s::text[]) AS t (name)
             """,
             ([table.name for table in TABLES if table.numbered],),
         )
-        return {name: highest for name, highest in found if highest}
+        return {name: highest for name, highest in rows if highest}
 
 
 def between(table: Table, after: Key | None, upto: Key | None) -> tuple[str, Key]:

@@ -36,7 +36,7 @@ class WholeRows:
     def attempt(self, take: Callable[[], Result]) -> Result | str:
         self.tx.send("SAVEPOINT one_item")
         try:
-            taken = take()
+            result = take()
             self.tx.send("RELEASE one_item")
             self.tx.wait()
         except (
@@ -49,7 +49,7 @@ class WholeRows:
             self.tx.send("ROLLBACK TO one_item")
             self.tx.send("RELEASE one_item")
             return str(error).partition("\n")[0]
-        return taken
+        return result
 
     def insert(self, table: str, row: Mapping[str, Any], id: int | None = None) -> int:
         marks = ", ".join(f"%({column})s" for column in row)

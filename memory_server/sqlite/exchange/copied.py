@@ -35,9 +35,11 @@ class Copied:
         return [tuple(bool(v) if place in flags else v for place, v in enumerate(row)) for row in rows]
 
     def highest_ids(self) -> Mapping[str, int]:
-        known = {table.name for table in TABLES if table.numbered}
+        numbered = {table.name for table in TABLES if table.numbered}
         return {
-            name: seq for name, seq in self.tx.rows("SELECT name, seq FROM sqlite_sequence") if name in known
+            name: seq
+            for name, seq in self.tx.rows("SELECT name, seq FROM sqlite_sequence")
+            if name in numbered
         }
 
 
