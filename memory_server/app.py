@@ -74,7 +74,7 @@ class Services:
             clock,
         )
         # Two engines, so that no call waits for the JavaScript worker while a hook does: see `RemindingService`.
-        self.triggers = tuple(LazyEngine(lambda: _two_tiers(settings, self.queue)) for _ in range(2))
+        self.triggers = tuple(LazyEngine(lambda: _engine(settings, self.queue)) for _ in range(2))
         segmenter, learning = JiebaSegmenter(settings.cache), Learning(not settings.no_learning)
         self._add_memory(segmenter, learning)
         self._add_questions(segmenter, learning)
@@ -194,8 +194,8 @@ def build(settings: Settings, several: bool = False) -> Services:
     return Services(settings, several)
 
 
-def _two_tiers(settings: Settings, queue: EmbeddingQueue) -> TriggerEngine:
-    from memory_server.triggers.engine import TwoTierEngine
+def _engine(settings: Settings, queue: EmbeddingQueue) -> TriggerEngine:
+    from memory_server.triggers.engine import Engine
     from memory_server.triggers.javascript.sandbox import Sandbox
 
-    return TwoTierEngine(Sandbox(settings.time_zone), Nearness(queue))
+    return Engine(Sandbox(settings.time_zone), Nearness(queue))

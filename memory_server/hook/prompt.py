@@ -1,12 +1,10 @@
 """At each prompt: the prompts that it wakes, and what bears on it."""
 
 import os
-from collections.abc import Sequence
 from functools import partial
 
 from memory_server.domain.caller import Caller
 from memory_server.domain.injection import Reminder
-from memory_server.domain.situation import Situation
 from memory_server.hook import asking, framing, place
 from memory_server.hook.event import Event, Name
 from memory_server.hook.settings import HookSettings
@@ -15,7 +13,7 @@ from memory_server.language import sentences
 from memory_server.services.injections import InjectionService
 from memory_server.services.suggesting import SuggestingService
 from memory_server.storage.database import Database
-from memory_server.triggers import Outcome
+from memory_server.triggers import once
 
 LONGEST = 600
 """Tokens of all that is said at a prompt."""
@@ -43,7 +41,7 @@ def prompt(event: Event, settings: HookSettings, database: Database, caller: Cal
 
 
 def _reminder(prompt: str, room: int, settings: HookSettings, database: Database, caller: Caller) -> Reminder:
-    """From a server that runs, else by words and simple triggers alone."""
+    """From a server that runs, else by words, and by triggers that compare no meanings."""
     if not settings.no_socket:
         question = Question(place.name_of(settings.db), prompt, room, caller)
         answer = asking.ask(settings.db, question)
@@ -53,16 +51,8 @@ def _reminder(prompt: str, room: int, settings: HookSettings, database: Database
     from memory_server.services.reminding import RemindingService
     from memory_server.services.waking import WakingService
 
-    waking = WakingService(database, _judge, _chance)
+    waking = WakingService(database, once.judge, _chance)
     return RemindingService(database, waking, partial(by_words.find, database)).remind(prompt, room, caller)
-
-
-def _judge(triggers: Sequence[str], situation: Situation, doubtful: int) -> list[Outcome]:
-    if not triggers:
-        return []
-    from memory_server.triggers import light  # 20 ms, where there is a trigger
-
-    return light.judge(triggers, situation, doubtful)
 
 
 def _chance() -> float:

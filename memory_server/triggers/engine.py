@@ -1,81 +1,85 @@
-"""The trigger engine has two tiers: Python evaluates simple conditions, the JavaScript worker everything else."""
+"""The trigger engine: JavaScript in a worker, what it asks of the server, and why a trigger is true."""
 
-import re
+import json
 import time
-from collections.abc import Sequence
-from dataclasses import replace
-from typing import Protocol
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
 
 from memory_server.call import deadline
 from memory_server.domain.situation import Situation
 from memory_server.errors import TriggerRejected
-from memory_server.triggers import MOST_BYTES, Checked, Failure, Outcome, Skipped, Value, mistakes, size
+from memory_server.triggers import MOST_BYTES, Checked, Failure, FailureKind, Outcome, Value, mistakes, size
 from memory_server.triggers.hints import hinted
-from memory_server.triggers.javascript.parts import parts_of
-from memory_server.triggers.javascript.trial import SAMPLE, UNLESS_EMPTY
+from memory_server.triggers.javascript import reasons
+from memory_server.triggers.javascript.parts import calls_of, parts_of
+from memory_server.triggers.javascript.sandbox import TIER, Asking, Nearnesses, Sandbox
+from memory_server.triggers.javascript.trial import SAMPLE
 from memory_server.triggers.mistakes import no_day
-from memory_server.triggers.simple.advice import warnings
-from memory_server.triggers.simple.judging import judged
-from memory_server.triggers.simple.node import Node, walk
-from memory_server.triggers.simple.parser import parse
-from memory_server.triggers.simple.scene import Nearness, Scene, TooLong
-from memory_server.triggers.simple.tree import Similar
-from memory_server.triggers.simple.values import Undecided, truthy
 
 BUDGET = 2.0
-"""Seconds that all JavaScript of one search may take together; the remaining triggers are skipped. A choice:
-the caller waits for the answer."""
+"""Seconds that all triggers of one search may take together; the remaining ones are skipped. A choice: the caller waits
+for the answer."""
 
-SIMPLE_BUDGET = 1.0
-"""Seconds of processor time after which one search skips its remaining simple conditions. Normally never reached: a
-thousand simple conditions take about 0.03 s. It is also the time that they may wait together."""
+MEANING_SECONDS = 1.0
+"""Seconds in which an endpoint may embed the texts of `similar`."""
+
+MOST_ROUNDS = 16
+"""How many times a trigger may ask how similar texts are; each time it asks for eight at most."""
 
 MOST_EXPLAINED = 10
-"""Triggers in JavaScript of one search whose parts are evaluated, to say why they are true: each takes 1 ms."""
+"""Triggers of one search whose parts are evaluated, to say why they are true: each takes 0.3 ms. The others tell
+what match_keys found."""
 
 EXPLAINING = 0.3
 """Seconds for that."""
 
-_NO_CODE = re.compile(
-    r"//[^\n\r\u2028\u2029]*|/\*.*?(?:\*/|\Z)|'(?:[^'\\\n\r]|\\.)*'?|\"(?:[^\"\\\n\r]|\\.)*\"?|`(?:[^`\\]|\\.)*`?",
-    re.DOTALL,
-)
-"""Comments and string literals. One that is never closed extends to the end of the source: otherwise the search would
-retry at every quotation mark, which takes quadratic time."""
+NO_EMBEDDER = "similar() is false because there is no embedder"
 
-_SIMILAR = re.compile(r"(?<![\w$.])(?<!function )similar\s*\(")
-"""A call of the function `similar`, not of a method and not its definition."""
+Nearness = Callable[[str, str], float | None]
+"""The similarity (cosine) of a message and a wanted text; None without an embedder."""
 
 
-class JavaScript(Protocol):
-    """What the engine needs of the worker; `sandbox.Sandbox` implements it."""
+@dataclass(slots=True)
+class _Meaning:
+    """What was asked and answered about the meaning of one situation's messages."""
 
-    def check(self, source: str) -> tuple[bool, tuple[str, ...]]: ...
+    situation: Situation
+    nearness: Nearness
+    answers: dict[str, float | None] = field(default_factory=dict)
+    asks: dict[int, tuple[str, ...]] = field(default_factory=dict)
+    """The asks of each trigger, by its place in the search."""
 
-    def explain(
-        self, sources: Sequence[tuple[int, str]], situation: Situation, budget: float
-    ) -> list[str]: ...
+    def answer(self, place: int, asks: Sequence[str]) -> None:
+        self.asks[place] = (*self.asks.get(place, ()), *asks)
+        for ask in asks:
+            if ask not in self.answers:
+                self.answers[ask] = self._nearest(*json.loads(ask))
 
-    def run(
-        self, sources: Sequence[str], situation: Situation, budget: float, doubtful: int
-    ) -> list[Outcome]: ...
+    def of(self, place: int) -> Nearnesses:
+        return {ask: self.answers[ask] for ask in self.asks.get(place, ())}
 
-    def close(self) -> None: ...
+    def note(self, place: int) -> str:
+        return NO_EMBEDDER if None in self.of(place).values() else ""
+
+    def _nearest(self, wanted: str, *said: int | str) -> float | None:
+        texts = [text if isinstance(text, str) else self.situation.messages[text].content for text in said]
+        nearnesses = [self.nearness(text, wanted) for text in texts]
+        return max((near for near in nearnesses if near is not None), default=None)
 
 
-class TwoTierEngine:
-    """Evaluates simple conditions itself and passes other triggers to the worker. Safe to call from several threads."""
+class Engine:
+    """Evaluates triggers. Safe to call from several threads."""
 
-    def __init__(self, sandbox: JavaScript, nearness: Nearness) -> None:
+    def __init__(self, sandbox: Sandbox, nearness: Nearness) -> None:
         self._sandbox = sandbox
         self._nearness = nearness
 
     def check(self, trigger: str) -> Checked:
-        """Compile and evaluate a trigger: its tier, its value on a sample conversation, and warnings for its author.
+        """Compile and evaluate a trigger: its value on a sample conversation, and warnings for its author.
 
         Raises:
             TriggerRejected: it does not compile, or returns no value.
-            Unavailable: it needs JavaScript and the worker cannot run.
+            Unavailable: the worker cannot run.
         """
         if size(trigger) > MOST_BYTES:
             raise TriggerRejected(f"The trigger has {size(trigger)} bytes; the maximum is {MOST_BYTES}.")
@@ -83,117 +87,104 @@ class TwoTierEngine:
             raise TriggerRejected(
                 "The trigger is empty. For a memory that every search returns, write `true`."
             )
-        found = mistakes.warnings(trigger)
-        checked = self._checked(trigger)
+        warnings = mistakes.warnings(trigger)
+        try:
+            holds, of_runs = self._sandbox.check(trigger)
+        except TriggerRejected as refused:
+            raise TriggerRejected(hinted(str(refused), trigger)) from refused
+        notes: tuple[str, ...] = ()
+        if calls_of(trigger, "similar"):
+            (outcome,), meaning = self._judged([trigger], SAMPLE, 0)
+            holds = isinstance(outcome, Value) and outcome.holds
+            notes = tuple(filter(None, [meaning.note(0)]))
         texts = self._on_no_day(trigger)
-        return replace(checked, warnings=tuple(dict.fromkeys((*checked.warnings, *found, *texts))))
+        return Checked(TIER, holds, tuple(dict.fromkeys((*warnings, *of_runs, *texts, *notes))))
 
     def judge(self, triggers: Sequence[str], situation: Situation, doubtful: int = 0) -> list[Outcome]:
-        """The outcome of each, in the same order. Simple conditions run first, then JavaScript within its budget."""
-        scene = Scene(situation, self._nearness)
-        ends = time.thread_time() + deadline.left(SIMPLE_BUDGET)
-        # A single trigger is being tested, so a false one is explained too; of many, only the true ones are.
-        explain = len(triggers) == 1
-        with deadline.within(SIMPLE_BUDGET):  # an endpoint may embed the texts of `similar`
-            outcomes = [
-                judged(trigger, scene, explain) if time.thread_time() < ends else Skipped()
-                for trigger in triggers
-            ]
-        others = [index for index, outcome in enumerate(outcomes) if outcome is None]
-        if others:
-            last = sum(index >= len(triggers) - doubtful for index in others)
-            budget = deadline.left(BUDGET)
-            found = self._sandbox.run([triggers[index] for index in others], situation, budget, last)
-            explained = self._explained(list(zip(others, found, strict=True)), triggers, situation, explain)
-            for index, outcome in zip(others, found, strict=True):
-                outcomes[index] = explained.get(index, outcome)
-        return [outcome for outcome in outcomes if outcome is not None]
+        """The outcome of each, in the same order; the true ones are explained, and one that is judged alone."""
+        outcomes, meaning = self._judged(triggers, situation, doubtful)
+        values = [
+            (place, outcome)
+            for place, outcome in enumerate(outcomes)
+            if isinstance(outcome, Value) and (outcome.holds or len(triggers) == 1)
+        ][:MOST_EXPLAINED]
+        if not values:
+            return outcomes
+        explained = self._sandbox.explain(
+            [(triggers[place], value.holds, meaning.of(place)) for place, value in values],
+            situation,
+            deadline.left(EXPLAINING),
+        )
+        for (place, value), text in zip(values, explained, strict=True):
+            outcomes[place] = _explained(value, text, meaning.note(place))
+        return outcomes
 
     def similarity(self, trigger: str, situation: Situation) -> float | None:
         """The highest similarity of a recent message to the text of the trigger's first `similar`."""
-        node = parse(trigger)
-        found = [] if node is None else [each for each in walk(node) if isinstance(each, Similar)]
-        return Scene(situation, self._nearness).nearness(found[0].text) if found else None
+        calls = calls_of(trigger, "similar")
+        if not calls:
+            return None
+        _, meaning = self._judged(calls[:1], situation, 0)
+        return next(iter(meaning.answers.values()), None)
 
     def parts(self, trigger: str) -> list[tuple[str, str]]:
         """The parts of a trigger between its outermost `&&` and `||`: each as written, and as a trigger of its own."""
-        found = parts_of(trigger)
-        return list(zip(found.sources, map(str.strip, found.scripts()), strict=True))
-
-    def _explained(
-        self,
-        found: Sequence[tuple[int, Outcome]],
-        triggers: Sequence[str],
-        situation: Situation,
-        explain: bool,
-    ) -> dict[int, Outcome]:
-        """The values of JavaScript with those of its parts, for the first that are true; for a single one always."""
-        values = {
-            place: (index, outcome)
-            for place, (index, outcome) in enumerate(found)
-            if isinstance(outcome, Value) and (outcome.holds or explain)
-        }
-        asked = dict(list(values.items())[:MOST_EXPLAINED])
-        if not asked:
-            return {}
-        sources = [(place, triggers[index]) for place, (index, _) in asked.items()]
-        texts = self._sandbox.explain(sources, situation, deadline.left(EXPLAINING))
-        return {
-            index: replace(outcome, why=text)
-            for (index, outcome), text in zip(asked.values(), texts, strict=True)
-            if text
-        }
+        parts = parts_of(trigger)
+        return list(zip(parts.sources, map(str.strip, parts.scripts()), strict=True))
 
     def close(self) -> None:
         """End the worker."""
         self._sandbox.close()
 
+    def _judged(
+        self, triggers: Sequence[str], situation: Situation, doubtful: int
+    ) -> tuple[list[Outcome], _Meaning]:
+        """The outcomes without explanations. What asks for meanings runs again with the answers."""
+        meaning = _Meaning(situation, self._nearness)
+        if not triggers:
+            return [], meaning
+        ends = time.monotonic() + deadline.left(BUDGET)
+        outcomes = self._sandbox.run(triggers, situation, ends - time.monotonic(), doubtful)
+        answered_by = time.monotonic() + MEANING_SECONDS
+        for _ in range(MOST_ROUNDS):
+            asking = {place: outcome for place, outcome in enumerate(outcomes) if isinstance(outcome, Asking)}
+            if not asking:
+                break
+            with deadline.within(max(0.0, answered_by - time.monotonic())):
+                for place, ask in asking.items():
+                    meaning.answer(place, ask.asks)
+            again = self._sandbox.run(
+                [triggers[place] for place in asking],
+                situation,
+                max(0.0, ends - time.monotonic()),
+                0,
+                [meaning.of(place) for place in asking],
+            )
+            for place, outcome in zip(asking, again, strict=True):
+                outcomes[place] = outcome
+        return [_settled(outcome) for outcome in outcomes], meaning
+
     def _on_no_day(self, trigger: str) -> list[str]:
         """Warnings of texts that a date never has."""
         compared, constants = no_day.comparisons(trigger)
         scripts = [comparison.script(constants) for comparison in compared]
-        outcomes = self._sandbox.run(scripts, SAMPLE, BUDGET, 0) if scripts else []
-        told = [
+        outcomes = self._sandbox.run(scripts, SAMPLE, BUDGET) if scripts else []
+        warnings = [
             comparison.warning(outcome.message)
             for comparison, outcome in zip(compared, outcomes, strict=True)
             if isinstance(outcome, Failure)
         ]
-        return [warning for warning in told if warning]
+        return [warning for warning in warnings if warning]
 
-    def _checked(self, trigger: str) -> Checked:
-        node = parse(trigger)
-        if node is not None:
-            return self._check_simple(trigger, node)
-        if _SIMILAR.search(_NO_CODE.sub("''", trigger)):
-            raise TriggerRejected(
-                "similar(messages, 'text', threshold) takes messages, one string literal and a number. It works only "
-                "in simple conditions: alone, or combined by && || ! and comparisons with match_keys, dates and the "
-                "like, without other JavaScript."
-            )
-        return self._check_script(trigger)
 
-    def _check_script(self, trigger: str) -> Checked:
-        try:
-            return Checked(1, *self._sandbox.check(trigger))
-        except TriggerRejected as refused:
-            raise TriggerRejected(hinted(str(refused), trigger)) from refused
+def _settled(outcome: Outcome) -> Outcome:
+    if isinstance(outcome, Asking):
+        many = "it asks for the similarity of too many texts"
+        return Failure(FailureKind.ERROR, many, TIER, outcome.milliseconds)
+    return outcome
 
-    def _check_simple(self, trigger: str, node: Node) -> Checked:
-        scene = Scene(SAMPLE, self._nearness)
-        try:
-            with deadline.within(SIMPLE_BUDGET):
-                holds = truthy(node.value(scene))
-        except (TooLong, Undecided):
-            return self._check_script(trigger)
-        return Checked(0, holds, (*warnings(node), *self._when_empty(node), *scene.notes))
 
-    def _when_empty(self, node: Node) -> list[str]:
-        """A warning if the condition asks for a message where there may be none."""
-        scene = Scene(replace(SAMPLE, messages=()), self._nearness)
-        try:
-            node.value(scene)
-        except TooLong:
-            return []
-        except Undecided:
-            return [f"It fails when there are no messages. {UNLESS_EMPTY}"]
-        return []
+def _explained(value: Value, text: str, note: str) -> Value:
+    """A value with its reasons, in which marks stand around what was said."""
+    why, kept = (reasons.shown(text), reasons.kept(text)) if text else (value.why, value.kept)
+    return replace(value, why="; ".join(filter(None, [why, note])), kept=kept)

@@ -102,6 +102,8 @@ def _of_type(message: str) -> str:
             "A trigger cannot change what it sees: compare with ===, and write messages.slice().reverse(), "
             "messages.toSorted(…) or messages.at(-1)."
         )
+    if "of similar" in message:
+        return "It is called as similar(messages, 'I am lost', 0.4)."
     if "of match_keys" in message or "scope must be" in message:
         return "It is called as match_keys(messages, ['tea', /茶+/], 'user', 4)."
     return (

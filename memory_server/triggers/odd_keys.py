@@ -23,6 +23,8 @@ def warnings(keys: Iterable[str]) -> Iterator[str]:
 
 
 def _warning(key: str) -> str:
+    if not key.strip():
+        return "A key is empty, so it is never found."
     unseen = next((sign for sign in key if _is_unseen(sign)), "")
     if unseen:
         code = f"U+{ord(unseen):04X}"

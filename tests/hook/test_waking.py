@@ -84,7 +84,6 @@ async def test_it_wakes_in_its_session_its_project_or_everywhere(
     [
         "match_keys(messages, ['harvest'])",
         "similar(messages, 'prepare a release', 0.1)",
-        "messages.filter(m => m.role === 'user').map(m => m.content).join(' ').split('release').length > 1",
     ],
 )
 async def test_what_does_not_hold_or_needs_a_server_is_left_out(
@@ -93,6 +92,11 @@ async def test_what_does_not_hold_or_needs_a_server_is_left_out(
     await keep(server, hooks, trigger)
     assert CHECKLIST not in hooks("UserPromptSubmit", prompt=PROMPT).out
     assert not any("failed" in line for line in hooks.log)
+
+
+async def test_any_javascript_is_evaluated(server: Servers, hooks: Hooks) -> None:
+    await keep(server, hooks, "messages.map(m => m.content).join(' ').split('release').length > 1")
+    assert CHECKLIST in hooks("UserPromptSubmit", prompt=PROMPT).context
 
 
 async def test_long_prompts_are_shortened_and_all_keeps_the_limit(server: Servers, hooks: Hooks) -> None:

@@ -122,7 +122,7 @@ async def test_a_name_is_taken_until_it_is_deleted(client: Client, here: dict[st
         ("async () => true", "promise"),
         ("Symbol('x')", "symbol"),
         ("while (true) {}", "too long"),
-        ("const all = [messages].filter(x => similar(x, 'y')); all.length", "simple conditions"),
+        ("const all = messages.filter(m => similar(m, 'y')); all.length", "must be a list of messages"),
         ('{"and": [', "JSON"),
         ("   ", "visible"),
         ("x" * 16_385, "16384"),
@@ -143,7 +143,7 @@ async def test_a_trigger_that_is_wrong_is_refused_with_the_reason(
     [
         ("true", "always"),
         ("match_keys(messages, ['a']) >= 0", "always"),
-        ("new Date().getMonth() === 12", "never"),
+        ("match_keys(messages, ['a']) > 4", "never"),
     ],
 )
 async def test_what_always_or_never_holds_is_kept_with_a_warning(
@@ -155,7 +155,7 @@ async def test_what_always_or_never_holds_is_kept_with_a_warning(
 
 async def test_test_trigger_tells_value_reason_tier_and_time(client: Client) -> None:
     simple = await call(client, "test_trigger", trigger=BIRTHDAY, messages=SAID)
-    assert (simple["value"], simple["tier"], simple["warnings"]) == (True, 0, [])
+    assert (simple["value"], simple["tier"], simple["warnings"]) == (True, 1, [])
     assert "生日" in simple["why"]
     assert simple["milliseconds"] >= 0
     script = await call(client, "test_trigger", trigger=SCRIPT, messages=SAID)
@@ -184,8 +184,7 @@ async def test_meaning_wakes_a_memory(client: Client, here: dict[str, str]) -> N
 async def test_one_trigger_that_fails_leaves_the_others_alone(client: Client, here: dict[str, str]) -> None:
     await add(client, here, "good", BIRTHDAY)
     await add(client, here, "script", SCRIPT)
-    added = await add(client, here, "fails", "messages[3].content.length > 0")
-    assert "It fails when there are no messages" in added["warnings"][0]
+    await add(client, here, "fails", "messages[3].content.length > 0")
     found = await call(client, "search_long_term_memories", messages=SAID, **here)
     assert {memory["name"] for memory in found["activated"]} == {"good", "script"}
     ((name, reason),) = [(error["name"], error["reason"]) for error in found["errors"]]

@@ -1,7 +1,7 @@
 """An embedder behind an endpoint that comes, goes, stalls and changes: calls are quick, vectors are never mixed."""
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 
 import pytest
@@ -23,31 +23,13 @@ from memory_server.services.nearness import Nearness
 from memory_server.services.search import Found, SearchService
 from memory_server.settings import Settings
 from memory_server.sqlite.database import Database
-from memory_server.triggers import Outcome
-from memory_server.triggers.engine import SIMPLE_BUDGET, TwoTierEngine
+from memory_server.triggers.engine import MEANING_SECONDS, Engine
+from memory_server.triggers.javascript.sandbox import Sandbox
 from tests.conftest import Clock
 from tests.endpoint import Asked, Local, embedded, local_endpoint, refusing, stall, status
 
 QUICK = PATIENCE + 0.8
 """Seconds that a call may take at most: what it may wait, and the work itself on a busy machine."""
-
-
-class NoJavaScript:
-    """The other tier, which these conditions do not need."""
-
-    def check(self, source: str) -> tuple[bool, tuple[str, ...]]:
-        raise AssertionError(source)
-
-    def run(
-        self, sources: Sequence[str], situation: Situation, budget: float, doubtful: int
-    ) -> list[Outcome]:
-        raise AssertionError(sources)
-
-    def explain(self, sources: Sequence[tuple[int, str]], situation: Situation, budget: float) -> list[str]:
-        raise AssertionError(sources)
-
-    def close(self) -> None:
-        pass
 
 
 class Window:
@@ -342,9 +324,11 @@ def test_conditions_of_triggers_wait_no_longer_than_their_budget(window: Open, l
     one = window()
     one.queue.work()
     one.search("x")
-    engine = TwoTierEngine(NoJavaScript(), Nearness(one.queue))
+    engine = Engine(Sandbox(), Nearness(one.queue))
     triggers = [f"similar(messages, 'text {n}', 0.5)" for n in range(40)]
     situation = Situation((Message("user", "text 1"),), "c1", datetime(2026, 1, 1, tzinfo=UTC), 1)
+
+    engine.judge(["true"], situation)  # it starts the worker
 
     def slow(local: Local, asked: Asked) -> tuple[int, dict[str, str], bytes]:
         local.ended.wait(0.1)
@@ -352,8 +336,9 @@ def test_conditions_of_triggers_wait_no_longer_than_their_budget(window: Open, l
 
     for answer in (slow, stall):
         local.answer = answer
-        assert timed(lambda: engine.judge(triggers, situation)) < SIMPLE_BUDGET + 0.8
+        assert timed(lambda: engine.judge(triggers, situation)) < MEANING_SECONDS + 0.8
     assert timed(lambda: engine.judge(triggers, situation)) < 0.8
+    engine.close()
 
 
 def test_a_search_that_had_little_time_does_not_count_as_a_failure_of_the_endpoint(

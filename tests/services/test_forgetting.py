@@ -42,7 +42,7 @@ from memory_server.services.search import SearchService
 from memory_server.services.short_term import ShortTermService
 from memory_server.services.turns import TurnService
 from memory_server.sqlite.database import Database
-from memory_server.triggers.engine import TwoTierEngine
+from memory_server.triggers.engine import Engine
 from memory_server.triggers.javascript.sandbox import Sandbox
 from tests.conftest import Clock, InMemory, Sqlite, damage, lay_empty_file, problems, two_days_later
 
@@ -130,9 +130,7 @@ def make(
             facts,
             TurnService(database, queue, facts),
             ShortTermService(database, JiebaKeywords(segmenter), random.Random(7).random),
-            LongTermService(
-                database, TwoTierEngine(Sandbox(), lambda one, other: None), random.Random(3).random
-            ),
+            LongTermService(database, Engine(Sandbox(), lambda one, other: None), random.Random(3).random),
             ForgettingService(database),
         )
         made.append(world)

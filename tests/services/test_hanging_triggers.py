@@ -14,7 +14,7 @@ from memory_server.domain.message import Message
 from memory_server.services.long_term import NO_TIME, Awakening, LongTermService
 from memory_server.sqlite.database import Database
 from memory_server.triggers import engine as engine_module
-from memory_server.triggers.engine import BUDGET, TwoTierEngine
+from memory_server.triggers.engine import BUDGET, Engine
 from memory_server.triggers.javascript import sandbox as sandbox_module
 from memory_server.triggers.javascript.sandbox import SLICE, Sandbox
 from tests.conftest import Clock, InMemory
@@ -40,9 +40,7 @@ def fresh(sandbox: Pretended) -> tuple[LongTermService, Database, Clock]:
     """A service on a database of its own: one for each example."""
     clock = Clock()
     database = InMemory(clock)
-    service = LongTermService(
-        database, TwoTierEngine(sandbox, lambda one, other: None), random.Random(3).random
-    )
+    service = LongTermService(database, Engine(sandbox, lambda one, other: None), random.Random(3).random)
     sandbox.asked.clear()
     return service, database, clock
 
@@ -226,7 +224,7 @@ def real(database: Database, monkeypatch: pytest.MonkeyPatch) -> Iterator[LongTe
     """With much time, so that a busy machine changes nothing: what is tested is who is evaluated."""
     monkeypatch.setattr(engine_module, "BUDGET", 7.0)
     monkeypatch.setattr(sandbox_module, "SECONDS", 0.2)  # for those that did not end in a slice
-    engine = TwoTierEngine(Sandbox(), lambda one, other: None)
+    engine = Engine(Sandbox(), lambda one, other: None)
     yield LongTermService(database, engine, random.Random(3).random)
     engine.close()
 

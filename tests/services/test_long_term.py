@@ -17,7 +17,7 @@ from memory_server.errors import Conflict, Hint, Invalid, Mend, NotFound, Trigge
 from memory_server.services.long_term import NO_TIME, Awakening, LongTermService
 from memory_server.sqlite.database import Database
 from memory_server.triggers import Checked, Failure, FailureKind, Outcome, Skipped, Value
-from memory_server.triggers.engine import TwoTierEngine
+from memory_server.triggers.engine import Engine
 from memory_server.triggers.javascript.sandbox import Sandbox
 from tests.conftest import Clock, file_of
 
@@ -66,7 +66,7 @@ def long_term(database: Database, engine: Scripted) -> LongTermService:
 @pytest.fixture
 def real(database: Database) -> Iterator[LongTermService]:
     """With the two tiers and no embedder."""
-    engine = TwoTierEngine(Sandbox(), lambda one, other: None)
+    engine = Engine(Sandbox(), lambda one, other: None)
     yield LongTermService(database, engine, random.Random(3).random, zone=UTC)
     engine.close()
 
@@ -401,7 +401,7 @@ def test_a_trigger_that_is_tried_out_leaves_nothing(real: LongTermService) -> No
     assert isinstance(outcome, Value)
     assert outcome.holds
     assert "tea" in outcome.why
-    assert (checked.tier, outcome.tier) == (0, 0)
+    assert (checked.tier, outcome.tier) == (1, 1)
     assert real.select("default", caller=Caller()).memories == []
 
 
@@ -455,7 +455,7 @@ def test_each_wake_is_kept_with_its_client_and_its_reason_but_nothing_of_what_wa
     assert [(wake.client, wake.why) for wake in tea] == [
         ("Cursor", "'tea' in user message"), ("Claude", "'tea' in user message"),
     ]  # fmt: skip
-    assert [wake.why for wake in script] == ["found 'tea' in user"] * 2
+    assert [wake.why for wake in script] == ["'tea' in user message"] * 2
 
 
 def test_the_table_of_wakes_does_not_grow_beyond_its_limit(
@@ -518,7 +518,7 @@ def test_a_list_is_sorted_and_has_pages(long_term: LongTermService, clock: Clock
 
 def test_examples_tell_their_score_and_a_threshold(database: Database) -> None:
     scores = {"lost": 0.7, "no way out": 0.5, "good morning": 0.2}
-    engine = TwoTierEngine(Sandbox(), lambda said, wanted: scores[said])
+    engine = Engine(Sandbox(), lambda said, wanted: scores[said])
     service = LongTermService(database, engine, random.Random(3).random, zone=UTC)
     trigger = "similar(messages, 'I am lost', 0.6)"
     examples, threshold = service.try_examples(trigger, ["lost", "no way out"], ["good morning"], None)

@@ -35,7 +35,7 @@ from memory_server.services.short_term import ShortTermService
 from memory_server.services.turns import TurnService
 from memory_server.sqlite.database import Database
 from memory_server.storage.tables import joined_projects
-from memory_server.triggers.engine import TwoTierEngine
+from memory_server.triggers.engine import Engine
 from memory_server.triggers.javascript.sandbox import Sandbox
 from tests.conftest import Clock, problems
 
@@ -134,7 +134,7 @@ def world(database: Database, queue: EmbeddingQueue, segmenter: JiebaSegmenter) 
         facts,
         TurnService(database, queue, facts),
         ShortTermService(database, JiebaKeywords(segmenter), chance),
-        LongTermService(database, TwoTierEngine(Sandbox(), lambda one, other: None), chance),
+        LongTermService(database, Engine(Sandbox(), lambda one, other: None), chance),
     )
 
 

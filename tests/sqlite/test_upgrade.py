@@ -27,7 +27,7 @@ from memory_server.services.projects import ProjectService
 from memory_server.services.turns import TurnService
 from memory_server.sqlite import embedded
 from memory_server.sqlite.database import Database
-from memory_server.triggers.engine import TwoTierEngine
+from memory_server.triggers.engine import Engine
 from memory_server.triggers.javascript.sandbox import Sandbox
 from tests.conftest import ROOT, Clock, Holder, Sqlite, damage, problems
 
@@ -423,7 +423,7 @@ def test_triggers_that_were_skipped_or_failed_are_evaluated_after_the_upgrade(
 ) -> None:
     path = at(5, tmp_path, clock)
     database = Database(path, clock)
-    engine = TwoTierEngine(Sandbox(), lambda one, other: None)
+    engine = Engine(Sandbox(), lambda one, other: None)
     service = LongTermService(database, engine, lambda: 0.5)
     found = service.search([Message("user", "hello")], "talk", {}, caller=Caller())
     engine.close()

@@ -1,4 +1,4 @@
-"""Makes up simple conditions, conversations and ways to misspell them, from a seeded chance."""
+"""Makes up conditions, conversations and ways to misspell them, from a seeded chance."""
 
 import json
 import unicodedata
@@ -72,7 +72,7 @@ def situation(random: Random) -> Situation:
 
 
 class Conditions:
-    """Sources of simple conditions about one situation."""
+    """Sources of conditions about one situation."""
 
     def __init__(self, random: Random, messages: tuple[Message, ...]) -> None:
         self.random = random

@@ -14,19 +14,13 @@ from memory_server.domain.message import Message
 from memory_server.domain.situation import Situation
 from memory_server.errors import TriggerRejected
 from memory_server.triggers import Checked, Value
-from memory_server.triggers.engine import TwoTierEngine
+from memory_server.triggers.engine import Engine
 from memory_server.triggers.javascript.sandbox import Sandbox
 from memory_server.triggers.wrapping import unwrapped
 
 CORPUS = Path(__file__).with_name("corpus")
 TALKS = json.loads((CORPUS / "talks.json").read_text())
 ZONE = ZoneInfo(TALKS["zone"])
-
-SILENT = 0.02
-"""The share of triggers that may be kept without a word though they do not do what is meant."""
-
-TIER_0 = 0.8
-"""The least share of proper triggers that need no JavaScript."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +51,7 @@ def situation(name: str) -> Situation:
     return Situation(messages, TALKS["conversation_id"], now, 1, talk["participants"])
 
 
-def tried(engine: TwoTierEngine, entry: dict[str, Any]) -> Tried:
+def tried(engine: Engine, entry: dict[str, Any]) -> Tried:
     trigger = unwrapped(entry["trigger"])
     given = (
         trigger,
@@ -75,7 +69,7 @@ def tried(engine: TwoTierEngine, entry: dict[str, Any]) -> Tried:
 
 @pytest.fixture(scope="module")
 def corpus() -> Iterator[list[Tried]]:
-    engine = TwoTierEngine(Sandbox(TALKS["zone"]), lambda said, wanted: 0.9 if "sleep" in said else 0.1)
+    engine = Engine(Sandbox(TALKS["zone"]), lambda said, wanted: 0.9 if "sleep" in said else 0.1)
     lines = (CORPUS / "triggers.jsonl").read_text().splitlines()
     yield [tried(engine, json.loads(line)) for line in lines]
     engine.close()
@@ -86,9 +80,9 @@ def test_there_are_enough_of_them_and_half_are_mistakes(corpus: list[Tried]) -> 
     assert sum(each.mistake for each in corpus) >= len(corpus) / 2
 
 
-def test_few_are_kept_without_a_word_and_do_not_do_what_is_meant(corpus: list[Tried]) -> None:
+def test_none_is_kept_without_a_word_that_does_not_do_what_is_meant(corpus: list[Tried]) -> None:
     silent = [each.trigger for each in corpus if not each.told and not each.right]
-    assert len(silent) <= SILENT * len(corpus), silent
+    assert silent == []
 
 
 def test_a_proper_trigger_is_kept_and_does_what_is_meant(corpus: list[Tried]) -> None:
@@ -97,15 +91,9 @@ def test_a_proper_trigger_is_kept_and_does_what_is_meant(corpus: list[Tried]) ->
 
 
 def test_few_proper_triggers_are_warned_of(corpus: list[Tried]) -> None:
-    assert [each.trigger for each in corpus if not each.mistake and each.told] == [
-        "messages.slice(-1)[0].role === 'user'",  # it fails without messages
-        "true",
-    ]
-
-
-def test_most_proper_triggers_need_no_javascript(corpus: list[Tried]) -> None:
-    proper = [each.checked.tier for each in corpus if not each.mistake and each.checked]
-    assert proper.count(0) >= TIER_0 * len(proper)
+    told = [each.trigger for each in corpus if not each.mistake and each.told]
+    assert [trigger for trigger in told if "toISOString" not in trigger] == ["true"]  # that date is in UTC
+    assert len(told) == 5
 
 
 def test_the_values_are_those_of_node(corpus: list[Tried]) -> None:

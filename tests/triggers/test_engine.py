@@ -1,53 +1,25 @@
-"""The two tiers of the engine: what is evaluated where, why a condition is true, and the warnings for its author."""
+"""The engine: why a trigger is true, what it asks about meaning, and the warnings for its author."""
 
-import time
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator
+from dataclasses import replace
 from datetime import UTC, datetime
 from random import Random
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from memory_server.domain.message import Message
 from memory_server.domain.situation import Situation
 from memory_server.errors import TriggerRejected
-from memory_server.triggers import MOST_BYTES, Checked, Failure, FailureKind, Outcome, Skipped, Value, engine
-from memory_server.triggers.engine import BUDGET, TwoTierEngine
+from memory_server.triggers import MOST_BYTES, Checked, Failure, Value
+from memory_server.triggers.engine import NO_EMBEDDER, Engine
+from memory_server.triggers.javascript.sandbox import Sandbox
 from tests.triggers.conditions import Conditions
 from tests.triggers.conditions import situation as any_situation
 
 NOW = datetime(2026, 7, 17, 9, 5, 59, tzinfo=UTC)
 """A Friday."""
-
-
-@dataclass
-class FakeSandbox:
-    """JavaScript that always gives the same; remembers what it was asked."""
-
-    outcome: Outcome = field(default_factory=lambda: Value(True, "the condition is true", 1, 1.0))
-    ran: list[tuple[list[str], float, int]] = field(default_factory=list)
-    checked: list[str] = field(default_factory=list)
-    closed: bool = False
-
-    def check(self, source: str) -> tuple[bool, tuple[str, ...]]:
-        self.checked.append(source)
-        if "((" in source:
-            raise TriggerRejected("1:2: a syntax error.")
-        return True, ("A warning.",)
-
-    def run(
-        self, sources: Sequence[str], situation: Situation, budget: float, doubtful: int
-    ) -> list[Outcome]:
-        self.ran.append((list(sources), budget, doubtful))
-        return [self.outcome for _ in sources]
-
-    def explain(self, sources: Sequence[tuple[int, str]], situation: Situation, budget: float) -> list[str]:
-        return ["" for _ in sources]
-
-    def close(self) -> None:
-        self.closed = True
 
 
 def situation(*messages: tuple[str, str]) -> Situation:
@@ -61,17 +33,29 @@ TALK = situation(
 )
 
 
-def two_tiers(near: float | None = None, sandbox: FakeSandbox | None = None) -> TwoTierEngine:
-    return TwoTierEngine(sandbox or FakeSandbox(), lambda _recent, _wanted: near)
+@pytest.fixture(scope="module")
+def sandbox() -> Iterator[Sandbox]:
+    sandbox = Sandbox()
+    yield sandbox
+    sandbox.close()
 
 
-def judged(trigger: str, about: Situation = TALK, near: float | None = None) -> tuple[bool, str]:
-    """Whether a simple trigger is true, and why."""
-    [outcome] = two_tiers(near).judge([trigger], about)
-    assert isinstance(outcome, Value)
-    assert outcome.tier == 0
-    assert outcome.milliseconds >= 0
-    return outcome.holds, outcome.why
+@pytest.fixture
+def engine(sandbox: Sandbox) -> Engine:
+    """Without an embedder."""
+    return Engine(sandbox, lambda _said, _wanted: None)
+
+
+@pytest.fixture
+def near(sandbox: Sandbox) -> Engine:
+    """Tea is near to what speaks of tea, all else is not."""
+    return Engine(sandbox, lambda said, wanted: 0.9 if "tea" in said.lower() else 0.1)
+
+
+def judged(engine: Engine, trigger: str, about: Situation = TALK) -> Value:
+    [outcome] = engine.judge([trigger], about)
+    assert isinstance(outcome, Value), outcome
+    return outcome
 
 
 @pytest.mark.parametrize(
@@ -90,115 +74,126 @@ def judged(trigger: str, about: Situation = TALK, near: float | None = None) -> 
         ("new Date().getHours() < 12 && new Date().getMinutes() < 30", "the time is 09:05"),
         ("new Date().getFullYear() >= 2026", "the year is 2026"),
         ("match_keys(messages, ['party']) || new Date().getMonth() === 6", "the month is July"),
-        ("messages.length === 2", "messages: 2"),
-        ("conversation_id === 'talk-1'", "the conversation is 'talk-1'"),
-        ("participants.user === 'Ann' && participants.age === 7", "user is 'Ann'; age is 7"),
-        ("participants.pet && !participants.cat", "pet is given; cat is not given"),
+        ("messages.length === 2", "messages.length === 2: true"),
+        ("conversation_id === 'talk-1'", "conversation_id === 'talk-1': true"),
+        ("participants.user === 'Ann' && participants.age === 8 || participants.pet",
+         "participants.user === 'Ann': true; participants.pet: an object"),
         ("messages.some(m => m.content.includes('快乐'))",
          "the assistant message meets the condition: 生日快乐! Tea it is."),
-        ("!messages.some(m => m.role === 'system')", "no message meets the condition"),
+        ("messages.at(-1).content", 'messages.at(-1).content: "生日快乐! Tea it is."'),
+        ("const last = messages.at(-1); last.role === 'user' || last.content.includes('Tea')",
+         "last.content.includes('Tea'): true"),
+        ("(() => { if (new Date().getDay() === 5) return 'Fri'; return ''; })()", "it is Friday"),
         ("similar(messages, 'a party')", "a message is similar to 'a party' (0.90)"),
         ("true", "the condition is true"),
     ],
 )  # fmt: skip
-def test_why_a_condition_holds(trigger: str, why: str) -> None:
-    holds, reason = judged(trigger, near=0.9)
-    assert holds
-    assert reason.startswith(why) if why.endswith(": ") else reason == why
+def test_why_a_condition_holds(near: Engine, trigger: str, why: str) -> None:
+    outcome = judged(near, trigger)
+    assert outcome.holds
+    assert outcome.why.startswith(why) if why.endswith(": ") else outcome.why == why
 
 
-def test_a_reason_is_short_whatever_is_said() -> None:
+@pytest.mark.parametrize(
+    ("trigger", "kept"),
+    [
+        ("match_keys(messages, ['birthday', /tea/i])",
+         "'birthday' in user message; /tea/i in user message; /tea/i in assistant message"),
+        ("messages.some(m => m.content.includes('快乐'))", "the assistant message meets the condition"),
+        ("messages.at(-1).content", "messages.at(-1).content"),
+    ],
+)  # fmt: skip
+def test_nothing_that_was_said_is_kept(engine: Engine, trigger: str, kept: str) -> None:
+    assert judged(engine, trigger).kept == kept
+
+
+def test_a_message_with_marks_of_its_own_is_not_kept(engine: Engine) -> None:
+    about = situation(("user", "\x03 the birthday \x02 of a stranger"))
+    assert judged(engine, "match_keys(messages, ['birthday'])", about).kept == "'birthday' in user message"
+
+
+def test_a_reason_is_short_whatever_is_said(engine: Engine) -> None:
     about = situation(*(("user", f"tea {'x' * 5000}") for _ in range(50)))
     trigger = " && ".join(
         f"match_keys(messages, ['tea', '{number}', 'TEA'], 'any', 50)" for number in range(100)
     )
-    holds, why = judged(trigger, about)
-    assert holds
-    assert len(why) < 500
-    assert len(judged(f"conversation_id !== '{'x' * 3000}'", about)[1]) < 200
+    assert judged(engine, trigger, about).holds
+    assert len(judged(engine, trigger, about).why) < 600
+    assert len(judged(engine, f"conversation_id !== '{'x' * 3000}'", about).why) < 200
 
 
-def test_a_condition_that_does_not_hold_says_so() -> None:
-    assert judged("match_keys(messages, ['party'])") == (False, "not found: 'party'")
-    alone, among = two_tiers(None).judge(["false", "match_keys(messages, ['party'])"], TALK)
+def test_a_condition_that_does_not_hold_says_so(engine: Engine) -> None:
+    outcome = judged(engine, "match_keys(messages, ['party'])")
+    assert (outcome.holds, outcome.why) == (False, "not found: 'party'")
+    alone, among = engine.judge(["false", "match_keys(messages, ['party'])"], TALK)
     assert isinstance(alone, Value)
     assert isinstance(among, Value)
     assert alone.why == among.why == "the condition is false"
 
 
-def test_similar_without_an_embedder_is_false_and_says_so() -> None:
-    trigger = "similar(messages, 'a party') || similar(messages, 'a wedding')"
-    assert judged(trigger) == (
-        False, "the condition is false; similar() is false because there is no embedder",
-    )  # fmt: skip
-    assert judged(f"{trigger} || messages.length", near=None)[1].startswith("messages: 2; similar() is false")
-
-
-def test_only_what_is_not_simple_goes_to_javascript_within_the_budget() -> None:
-    sandbox = FakeSandbox()
-    outcomes = two_tiers(sandbox=sandbox).judge(
-        ["let a", "true", "let b", "participants.age == '7'", "false"], TALK
+def test_the_outcomes_are_in_order(engine: Engine) -> None:
+    outcomes = engine.judge(
+        ["match_keys(messages, ['birthday'])", "let x; x.y", "false", "similar(messages, 'a')"], TALK
     )
-    assert [getattr(outcome, "tier", None) for outcome in outcomes] == [1, 0, 1, 1, 0]
-    assert sandbox.ran == [(["let a", "let b", "participants.age == '7'"], BUDGET, 0)]
+    assert [getattr(outcome, "holds", "failed") for outcome in outcomes] == [True, "failed", False, False]
 
 
-def test_the_worker_hears_how_many_of_its_own_are_doubtful() -> None:
-    sandbox = FakeSandbox()
-    two_tiers(sandbox=sandbox).judge(["let a", "true", "let b", "false", "let c"], TALK, 3)
-    assert sandbox.ran == [(["let a", "let b", "let c"], BUDGET, 2)]
+# ---------------------------------------------------------------- meaning
 
 
-def test_no_javascript_starts_for_simple_triggers() -> None:
-    sandbox = FakeSandbox()
-    two_tiers(sandbox=sandbox).judge(["true", "match_keys(messages, ['a'])"], TALK)
-    assert sandbox.ran == []
+@pytest.mark.parametrize(
+    ("trigger", "holds"),
+    [
+        ("similar(messages, 'a cup of tea')", True),
+        ("similar(context.messages, 'a cup of tea', 0.95)", False),
+        ("messages.some(m => m.role === 'assistant' && similar([m], 'a cup of tea'))", True),
+        ("const a = [similar(messages, 'x'), similar(messages, 'y'.repeat(3))]; a.every(Boolean)", True),
+        ("similar(messages.filter(m => m.role === 'system'), 'tea')", False),
+        ("similar([{ role: 'user', content: 'green tea ' + 'x'.repeat(2000) }], 'tea')", True),
+        ("similar([{ role: 'user', content: 'coffee' }], 'x')", False),
+        ("try { similar(messages, 'tea') && null.x } catch { true }", True),
+        ("['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h', 'i', 'j'].every(w => similar(messages, w))", True),
+    ],
+)
+def test_meaning_is_compared_wherever_a_condition_asks_for_it(
+    near: Engine, trigger: str, holds: bool
+) -> None:
+    assert judged(near, trigger).holds is holds
 
 
-def test_simple_conditions_are_judged_when_javascript_is_not_to_be_had() -> None:
-    missing = Failure(FailureKind.UNAVAILABLE, "no worker", 1, 0.0)
-    outcomes = two_tiers(sandbox=FakeSandbox(missing)).judge(["let a", "true"], TALK)
-    assert outcomes[0] == missing
+def test_similar_without_an_embedder_is_false_and_says_so(engine: Engine) -> None:
+    outcome = judged(engine, "similar(messages, 'a party') || messages.length > 1")
+    assert (outcome.holds, outcome.why) == (True, f"messages.length > 1: true; {NO_EMBEDDER}")
+    assert engine.check("similar(messages, 'a party')").warnings == (NO_EMBEDDER,)
+
+
+def test_similar_is_false_without_messages(near: Engine) -> None:
+    assert not judged(near, "similar(messages, 'a party')", situation()).holds
+
+
+def test_one_that_asks_without_end_fails_alone(near: Engine) -> None:
+    endless = "let n = 0; while (n < 200 && similar(messages, 'x' + n) | 1) n++; true"
+    outcomes = near.judge([endless, "similar(messages, 'tea')"], TALK)
+    assert isinstance(outcomes[0], Failure)
+    assert "too many texts" in outcomes[0].message
     assert isinstance(outcomes[1], Value)
+    assert outcomes[1].holds
 
 
-def test_a_long_conversation_goes_to_javascript_where_a_pattern_might_take_long() -> None:
-    sandbox = FakeSandbox()
-    about = situation(("user", "a" * 100_000))
-    assert two_tiers(sandbox=sandbox).judge(["match_keys(messages, [/a.*b/])"], about) == [sandbox.outcome]
+def test_the_similarity_of_a_trigger_is_that_of_its_first_text(near: Engine) -> None:
+    assert near.similarity("match_keys(messages, ['x']) && similar(messages, 'tea')", TALK) == 0.9
+    assert near.similarity("match_keys(messages, ['x'])", TALK) is None
 
 
-def test_simple_conditions_are_skipped_when_their_time_is_over(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(engine, "SIMPLE_BUDGET", -1.0)
-    assert two_tiers().judge(["true", "let a"], TALK) == [Skipped(), Skipped()]
+@pytest.mark.parametrize(
+    "trigger", ["similar(messages)", "similar(messages, ['a'])", "similar(messages, 'a', '1')"]
+)
+def test_similar_is_told_how_it_is_called(engine: Engine, trigger: str) -> None:
+    with pytest.raises(TriggerRejected, match="similar must be a"):
+        engine.check(trigger)
 
 
-def test_a_thousand_common_triggers_take_less_than_50_milliseconds() -> None:
-    triggers = [
-        trigger
-        for number in range(200)
-        for trigger in (
-            f"match_keys(context.messages, ['word{number}', '生日'], 'any')",
-            f"match_keys(messages, ['a{number}']) || new Date().getMonth() === {number % 12}",
-            f"match_keys_all(context.messages, ['birthday', 'b{number}'], 'user')",
-            f"match_keys(context.messages, [/tea{number}s?/i, 'C++'], 'user', 6) >= 2",
-            f"context.participants.user === 'Ben{number}'",
-        )
-    ]  # fmt: skip
-    judge = two_tiers()
-    about = situation(*TALK_OF_FOUR)
-    judge.judge(triggers, about)
-    taken = []
-    for _ in range(5):
-        began = time.process_time()
-        outcomes = judge.judge(triggers, about)
-        taken.append(time.process_time() - began)
-    assert {getattr(outcome, "tier", None) for outcome in outcomes} == {0}
-    assert min(taken) < 0.05
-
-
-TALK_OF_FOUR = [(role, "My birthday 生日 is in May; " * 25) for role in ("user", "assistant") * 2]
-
+# ---------------------------------------------------------------- the check
 
 NEVER = "It is never true, whatever the messages say."
 APART = (
@@ -216,118 +211,75 @@ APART = (
         ("messages.length > 3 && !match_keys(messages, ['a'], 'user') && conversation_id !== 'x'", []),
         ("new Date().getHours() >= 22 || new Date().getHours() < 6", []),
         ("match_keys(messages, ['a', 'b'], 'any', 2) >= 4", []),
+        ("messages.slice(-1)[0].role === 'user'", []),
+        ("const last = messages[messages.length - 1]; !!last && last.content.includes('tea')", []),
+        ("messages.some(m => /(\\d+)\\s*€/.test(m.content))", []),
         ("true", ["It is always true."]),
         ("0", [NEVER]),
         ("!match_keys(messages, ['a']) || true", ["It is always true."]),
-        ("match_keys(messages, ['a']) >= 0",
-         ["It is always true.", "match_keys(...) >= 0 is always true."]),
-        ("match_keys(messages, ['a']) > 4",
-         [NEVER, "match_keys(...) > 4 is never true: it returns 0 to 4 (1 keys, depth 4)."]),
-        ("match_keys(messages, [])",
-         [NEVER, "match_keys has no keys, so it finds nothing."]),
-        ("match_keys(messages, ['', 'a'])", ["match_keys has an empty key, which is never found."]),
-        ("match_keys_all(messages, ['', 'a'])",
-         [NEVER, "match_keys_all has an empty key, which is never found."]),
+        ("match_keys(messages, ['a']) >= 0", ["It is always true."]),
+        ("match_keys(messages, ['a']) > 4", [NEVER]),
+        ("match_keys(messages, [])", [NEVER]),
+        ("match_keys(messages, ['', 'a'])", ["A key is empty, so it is never found."]),
+        ("match_keys_all(messages, ['', 'a'])", ["A key is empty, so it is never found.", NEVER]),
         ("match_keys(messages, ['a']) && new Date().getMonth() === 12",
-         [NEVER,
-          "getMonth() === 12 is never true: getMonth() counts from 0 (January) to 11 (December)."]),
+         ["getMonth() === 12 is never true: getMonth() counts from 0 (January) to 11 (December)."]),
         ("match_keys(messages, ['a']) || new Date().getDate() === 32",
          ["getDate() === 32 is never true: getDate() counts from 1 to 31."]),
         ("new Date().getDay() === 7 || match_keys(messages, ['a'])",
          ["getDay() === 7 is never true: getDay() counts from 0 (Sunday) to 6 (Saturday)."]),
         ("24 <= new Date().getHours() || match_keys(messages, ['a'])",
-         ["getHours() is never true: getHours() counts from 0 to 23."]),
-        ("new Date().getMonth() === 3 && new Date().getMonth() === 5", [NEVER, APART]),
-        ("new Date().getHours() > 22 && new Date().getHours() < 6", [NEVER, APART]),
-        ("new Date().getHours() > 8 && 9 > new Date().getHours()", [NEVER, APART]),
-        ("conversation_id === 'a' && conversation_id === 'b'", [NEVER, APART]),
-        ("match_keys(messages, ['a']) && 1 === 2",
-         [NEVER, "A comparison (===) is never true, whatever the messages say."]),
+         ["getHours() >= 24 is never true: getHours() counts from 0 to 23."]),
+        ("new Date().getMonth() === 3 && new Date().getMonth() === 5", [APART]),
+        ("new Date().getHours() > 22 && new Date().getHours() < 6", [APART]),
+        ("(new Date().getHours() > 8 && 9 > new Date().getHours()) || match_keys(messages, ['a'])", [APART]),
+        ("conversation_id === 'a' && conversation_id === 'b'", [APART]),
+        ("match_keys(messages, ['a']) && 1 === 2", [NEVER]),
         ("messages.some(m => m.content.toLowerCase().includes('Tea'))",
-         [NEVER, "A string in lower case never contains 'Tea'."]),
-        ("similar(messages, 'a', 85)",
-         [NEVER, "similar never reaches 85: its maximum is 1.",
-          "similar() is false because there is no embedder"]),
-        ("similar(messages, 'a')", ["similar() is false because there is no embedder"]),
+         ["A string in lower case never contains 'Tea'. Write 'tea'."]),
+        ("similar(messages, 'a', 85)", ["similar never reaches 85: its maximum is 1.", NO_EMBEDDER]),
     ],
 )  # fmt: skip
-def test_the_author_is_told_what_always_or_never_holds(trigger: str, warnings: list[str]) -> None:
-    checked = two_tiers().check(trigger)
-    assert checked.tier == 0
-    assert list(checked.warnings) == warnings
+def test_the_author_is_told_what_always_or_never_holds(
+    engine: Engine, trigger: str, warnings: list[str]
+) -> None:
+    assert list(engine.check(trigger).warnings) == warnings
 
 
-@settings(max_examples=60, deadline=None, derandomize=True)
+@settings(max_examples=5, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
 @given(random=st.randoms(use_true_random=True))
-def test_what_is_said_to_hold_always_or_never_does_and_reasons_are_short(random: Random) -> None:
+def test_what_is_said_to_hold_always_or_never_does_and_reasons_are_short(
+    engine: Engine, random: Random
+) -> None:
     about = any_situation(random)
     conditions = Conditions(random, about.messages)
-    for trigger in [conditions.source() for _ in range(40)]:
-        [outcome] = two_tiers().judge([trigger], about)
-        if not isinstance(outcome, Value) or outcome.tier == 1:
-            continue
+    for trigger in [conditions.source() for _ in range(12)]:
         try:
-            warned = two_tiers().check(trigger).warnings
+            warned = engine.check(trigger).warnings
         except TriggerRejected:  # such as a place that is taken for true or false
+            continue
+        [outcome] = engine.judge([trigger], replace(about, seed=2))
+        if not isinstance(outcome, Value):
             continue
         assert "It is always true." not in warned or outcome.holds, trigger
         assert not any(warning.startswith("It is never true") for warning in warned) or not outcome.holds, (
             trigger
         )
-        assert 0 < len(outcome.why) < 500, trigger
+        assert 0 < len(outcome.why) < 600, trigger
 
 
-def test_a_simple_condition_is_tried_on_the_sample() -> None:
-    assert two_tiers().check("match_keys(messages, ['birthday'])") == Checked(0, True, ())
-    assert two_tiers().check("match_keys(messages, ['zebra'])") == Checked(0, False, ())
-
-
-def test_javascript_is_checked_by_its_worker() -> None:
-    sandbox = FakeSandbox()
-    assert two_tiers(sandbox=sandbox).check("let a = [1]; a[0]") == Checked(1, True, ("A warning.",))
-    with pytest.raises(TriggerRejected, match="1:2: a syntax error"):
-        two_tiers(sandbox=sandbox).check("((")
-    assert sandbox.checked == ["let a = [1]; a[0]", "(("]
-
-
-@pytest.mark.parametrize(
-    "trigger",
-    [
-        "let a = [similar(messages, 'a')]; a",
-        "similar(messages, 'a' + 'b')",
-        "messages.some(m => similar(messages, 'a'))",
-    ],
-)
-def test_similar_is_refused_outside_simple_conditions(trigger: str) -> None:
-    with pytest.raises(TriggerRejected, match="works only in simple conditions"):
-        two_tiers().check(trigger)
-
-
-@pytest.mark.parametrize(
-    "trigger",
-    [
-        "let a = ['similar(']; a", "let a = 1; // similar(messages)", "x.similar(1)", "dissimilar(1)",
-        "function similar(a) { return 1 } 1",
-    ],
-)  # fmt: skip
-def test_the_word_similar_is_no_call(trigger: str) -> None:
-    assert two_tiers().check(trigger).tier == 1
+def test_a_condition_is_tried_on_the_sample(engine: Engine) -> None:
+    assert engine.check("match_keys(messages, ['birthday'])") == Checked(1, True, ())
+    assert engine.check("match_keys(messages, ['zebra'])") == Checked(1, False, ())
 
 
 @pytest.mark.parametrize("trigger", ["", " \n", "x" * (MOST_BYTES + 1), "生" * (MOST_BYTES // 3 + 1)])
-def test_what_is_no_trigger_is_rejected(trigger: str) -> None:
+def test_what_is_no_trigger_is_rejected(engine: Engine, trigger: str) -> None:
     with pytest.raises(TriggerRejected):
-        two_tiers().check(trigger)
+        engine.check(trigger)
 
 
-def test_the_longest_trigger_is_checked() -> None:
+def test_the_longest_trigger_is_checked(engine: Engine) -> None:
     keys = ", ".join(f"'key number {number}'" for number in range(2000))
     trigger = f"match_keys(messages, [{keys}"[: MOST_BYTES - 10].rsplit(",", 1)[0] + "])"
-    assert two_tiers().check(trigger).tier == 0
-    assert two_tiers().check(trigger + " " * (MOST_BYTES - len(trigger))).tier == 0
-
-
-def test_closing_ends_the_worker() -> None:
-    sandbox = FakeSandbox()
-    two_tiers(sandbox=sandbox).close()
-    assert sandbox.closed
+    assert not engine.check(trigger + " " * (MOST_BYTES - len(trigger))).dry_run

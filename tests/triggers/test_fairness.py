@@ -13,7 +13,7 @@ from memory_server.domain.message import Message
 from memory_server.services.long_term import Awakening, LongTermService
 from memory_server.sqlite.database import Database
 from memory_server.triggers import engine as engine_module
-from memory_server.triggers.engine import BUDGET, TwoTierEngine
+from memory_server.triggers.engine import BUDGET, Engine
 from memory_server.triggers.javascript import sandbox as sandbox_module
 from memory_server.triggers.javascript.sandbox import SLICE, Sandbox
 from tests.conftest import Clock, InMemory
@@ -28,7 +28,7 @@ def pretended(monkeypatch: pytest.MonkeyPatch) -> Pretended:
 
 
 def serving(engine: Sandbox, database: Database) -> LongTermService:
-    return LongTermService(database, TwoTierEngine(engine, lambda one, other: None), random.Random(3).random)
+    return LongTermService(database, Engine(engine, lambda one, other: None), random.Random(3).random)
 
 
 def add(service: LongTermService, name: str, trigger: str | float) -> None:

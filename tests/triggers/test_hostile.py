@@ -98,8 +98,11 @@ def test_a_hostile_trigger_is_answered_and_the_next_is_right(
     if isinstance(hostile, Failure):
         assert hostile.kind != FailureKind.UNAVAILABLE
         assert len(hostile.message) < 1000
-    assert innocent == Value(
-        True, "found 'birthday' in user; found '生日' in user", 1, getattr(innocent, "milliseconds", 0)
+    assert isinstance(innocent, Value)
+    said = "今天是我的生日! My birthday."
+    assert (
+        innocent.why.replace("！", "!")
+        == f"'birthday' in user message: {said}; '生日' in user message: {said}"
     )
 
 

@@ -144,24 +144,12 @@ def test_a_key_that_is_no_key_is_an_error(shared: Sandbox) -> None:
 def test_what_was_found_is_told(shared: Sandbox) -> None:
     outcome = one(shared, "match_keys(messages, ['birthday', /happy/i, 'tea']) > 1")
     assert isinstance(outcome, Value)
-    assert (
-        outcome.why == "found 'birthday' in user; found 'birthday' in assistant; found /happy/i in assistant"
+    assert outcome.why == (
+        "'birthday' in user message: Tomorrow is my birthday.; "
+        "'birthday' in assistant message: Happy birthday in advance!; "
+        "/happy/i in assistant message: Happy birthday in advance!"
     )
     assert outcome.tier == 1
-
-
-def test_what_was_found_is_told_whatever_the_trigger_replaces(shared: Sandbox) -> None:
-    outcome = one(
-        shared,
-        """
-        for (const owner of [Array, String, RegExp, Map, Object])
-          for (const name of Object.getOwnPropertyNames(owner.prototype))
-            if (name !== 'constructor') try { owner.prototype[name] = () => { throw 1 } } catch {}
-        match_keys(context.messages, ['birthday'], 'user')
-        """,
-    )
-    assert isinstance(outcome, Value)
-    assert (outcome.holds, outcome.why) == (True, "found 'birthday' in user")
 
 
 def test_what_was_found_stays_short(shared: Sandbox) -> None:
@@ -264,8 +252,9 @@ def test_a_trigger_gives_its_completion_value(shared: Sandbox, source: str, held
         ("Promise.resolve(1)", "it returns a promise, which is never awaited here: do not use async"),
         ("Symbol()", "it returns a symbol, which cannot be true or false"),
         (
-            "similar(messages, 'x')",
-            "Error: similar works only in simple conditions, without other JavaScript (line 1, column 9)",
+            "similar('x')",
+            "TypeError: the first argument of similar must be a list of messages, such as context.messages"
+            " (line 1, column 8)",
         ),
     ],
 )
@@ -876,7 +865,7 @@ def test_an_honest_trigger_passes_without_warnings(shared: Sandbox, source: str,
         ("'x'.repeat(2 ** 29)", "memory"),
         ("throw new Error('no')", "Error: no"),
         ("messages[0].nobody.at", "cannot read property 'at' of undefined"),
-        ("similar(messages, 'x') || messages.map(m => m)", "similar works only in simple conditions"),
+        ("similar(messages, 5) || messages.map(m => m)", "similar must be a text"),
         ("x" * 16_385, "longer than 16384 bytes"),
     ],
 )
@@ -899,7 +888,6 @@ def test_a_bad_trigger_is_refused(shared: Sandbox, source: str, message: str) ->
             "messages.filter(m => m.content === 'x')",
             "It returns an object, which counts as true even if it is empty.",
         ),
-        ("messages.at(-1).content === 'x'", "It fails when there are no messages: TypeError"),
         (
             "new Date().getMonth() === 12 &&\n  messages.at(0).content === nobody",
             "nobody is not defined (line 2, column 30): the trigger fails when it gets there.",

@@ -27,6 +27,14 @@ _PRELUDE_FUNCTIONS = frozenset(
     "formatToParts",
     "resolvedOptions",
     "DateTimeFormat",
+    "getFullYear",
+    "getMonth",
+    "getDate",
+    "getDay",
+    "getHours",
+    "getMinutes",
+    "getSeconds",
+    "compared",
 }
 """Functions of the prelude that a trigger calls: the position of an error in one of them is that of its caller."""
 

@@ -1,13 +1,12 @@
-// What a trial watches a trigger for, and the values of its parts. The prelude compiles it only for these; it uses captured
-// built-ins as the prelude does, for the same reason.
-(function (touch, isReading, run) {
+// What a trial watches a trigger for. The prelude compiles it only for that; it uses captured built-ins as the prelude
+// does, for the same reason.
+(function (touch, isReading) {
   'use strict';
 
   const { stringify } = JSON;
   const { apply } = Reflect;
   const NativeProxy = Proxy;
   const { toPrimitive } = Symbol;
-  const { isArray } = Array;
   const { exec } = RegExp.prototype;
   const { slice } = String.prototype;
   const { set: mapSet, has: mapHas } = Map.prototype;
@@ -39,7 +38,8 @@
   }
 
   function isIndex(name) {
-    return apply(exec, /^(0|[1-9][0-9]*)$/, [name]) !== null;
+    // `messages[messages.length - 1]` without messages is at -1.
+    return apply(exec, /^(-1|0|[1-9][0-9]*)$/, [name]) !== null;
   }
 
   function missed(target, name, what) {
@@ -60,27 +60,5 @@
     noticedTexts += (noticedCount++ === 0 ? '' : ',') + stringify(what);
   }
 
-  // The value of each part of a trigger, in words, as a list in JSON.
-  function values(parts) {
-    let told = '';
-    for (let i = 0; i < parts.length; i++) {
-      let text;
-      try {
-        text = shown(run(parts[i]));
-      } catch {
-        text = 'fails';
-      }
-      told += (i === 0 ? '' : ',') + stringify(text);
-    }
-    return '[' + told + ']';
-  }
-
-  function shown(value) {
-    if (typeof value === 'string') return stringify(apply(slice, value, [0, 40]));
-    if (typeof value === 'object' && value !== null) return isArray(value) ? 'a list' : 'an object';
-    if (typeof value === 'function' || typeof value === 'symbol') return 'a ' + typeof value;
-    return '' + value;
-  }
-
-  return { __proto__: null, watched, values, noticed: () => '[' + noticedTexts + ']' };
+  return { __proto__: null, watched, noticed: () => '[' + noticedTexts + ']' };
 });

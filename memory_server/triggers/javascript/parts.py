@@ -3,21 +3,14 @@
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
-from typing import Any
 
-from memory_server.triggers.javascript.names import Token, tokens_of
+from memory_server.triggers.javascript.names import Token, closing, tokens_of
 
 MOST_PARTS = 6
-"""Parts that are evaluated and shown."""
-
-SHOWN = 60
-"""Characters of a part that are shown."""
+"""Parts that are evaluated."""
 
 MOST_CACHED = 256
 """Triggers whose parts are kept for the next search."""
-
-MOST_CHARACTERS = 500
-"""Characters of an explanation."""
 
 _OPENING, _CLOSING = "([{", ")]}"
 _DECLARING = frozenset(
@@ -37,20 +30,6 @@ class Parts:
     def scripts(self) -> list[str]:
         """What gives the value of each part."""
         return [f"{self.before}\n({source})" for source in self.sources]
-
-    def told(self, answer: dict[str, Any]) -> str:
-        """The worker's answer in words: the value of each part, of each call of match_keys, and what was found."""
-        values = answer.get("values")
-        said = []
-        if isinstance(values, list):
-            said = [
-                f"{_shown(source)}: {value}"
-                for source, value in zip(self.sources, values, strict=False)
-                if isinstance(value, str)
-            ]
-        said += [text for text in (answer.get("counts"), answer.get("why")) if isinstance(text, str) and text]
-        told = "; ".join(said)
-        return told if len(told) <= MOST_CHARACTERS else f"{told[:MOST_CHARACTERS]}…"
 
 
 @lru_cache(maxsize=MOST_CACHED)
@@ -81,6 +60,17 @@ def parts_of(source: str) -> Parts:
     return Parts(before, sources[:MOST_PARTS])
 
 
+def calls_of(source: str, name: str) -> list[str]:
+    """The calls of a function in a source, as written."""
+    tokens = tokens_of(source)
+    return [
+        _cut(source, tokens[index : closing(tokens, index + 1) + 1])
+        for index, token in enumerate(tokens[:-1])
+        if (token.kind, token.text, tokens[index + 1].text) == ("name", name, "(")
+        and (index == 0 or tokens[index - 1].text not in (".", "?.", "function"))
+    ]
+
+
 def _last_statement(tokens: list[Token]) -> int | None:
     """The index of the first token of the last statement, if that is an expression."""
     begin = depth = 0
@@ -94,8 +84,3 @@ def _last_statement(tokens: list[Token]) -> int | None:
 
 def _cut(source: str, tokens: list[Token]) -> str:
     return source[tokens[0].at : tokens[-1].at + len(tokens[-1].text)] if tokens else ""
-
-
-def _shown(source: str) -> str:
-    line = " ".join(source.split())
-    return line if len(line) <= SHOWN else f"{line[:SHOWN]}…"

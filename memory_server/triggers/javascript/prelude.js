@@ -20,10 +20,14 @@
   const NativeRangeError = RangeError;
   const { create, freeze, preventExtensions } = Object;
   const { isArray } = Array;
+  const { slice: arraySlice, some, find, findLast, filter } = Array.prototype;
+  const SEARCHES = { __proto__: null, some, find, findLast, filter };
   const { floor, imul, max } = Math;
   const { exec } = RegExp.prototype;
   const replace = RegExp.prototype[Symbol.replace];
-  const { normalize, toLowerCase, indexOf, slice, trim, codePointAt } = String.prototype;
+  const { normalize, toLowerCase, toWellFormed, indexOf, slice, trim, codePointAt } = String.prototype;
+  const { toFixed } = Number.prototype;
+  const sizeOf = getOwnPropertyDescriptor(Map.prototype, 'size').get;
   const { get: mapGet, set: mapSet, has: mapHas } = Map.prototype;
   const hasInstance = Function.prototype[Symbol.hasInstance];
   const sourceOf = getOwnPropertyDescriptor(RegExp.prototype, 'source').get;
@@ -141,11 +145,11 @@
       if (typeof key === 'string') {
         if (trial !== null && keysCount < 50) keysTexts += (keysCount++ === 0 ? '' : ',') + stringify(apply(slice, key, [0, 200]));
         const text = edged(apply(trim, fold(key), []));
-        entry = { __proto__: null, label: "'" + key + "'", identity: 's' + text, text, pattern: null };
+        entry = { __proto__: null, label: named(key), identity: 's' + text, text, key, pattern: null, at: 0 };
       } else if (isRegExp(key)) {
         const pattern = new NativeRegExp(key);
         const label = '/' + apply(sourceOf, key, []) + '/' + pattern.flags;
-        entry = { __proto__: null, label, identity: 'r' + label, text: '', pattern };
+        entry = { __proto__: null, label, identity: 'r' + label, text: '', key: '', pattern, at: 0 };
       } else {
         throw new TypeError('a key of ' + name + ' must be a string or a regular expression, not ' + typeof key);
       }
@@ -160,7 +164,9 @@
   function found(entry, text) {
     if (entry.pattern !== null) {
       entry.pattern.lastIndex = 0;
-      return apply(exec, entry.pattern, [text]) !== null;
+      const hit = apply(exec, entry.pattern, [text]);
+      if (hit !== null) entry.at = hit.index;
+      return hit !== null;
     }
     return entry.text !== '' && apply(indexOf, searchable(text), [entry.text]) !== -1;
   }
@@ -211,7 +217,7 @@
   let calls = 0;
   let touched = '';
   let why = '';
-  let counts = '';
+  let explaining = false;
   let told = new Map();
   let keysCount = 0;
   let keysTexts = '';
@@ -220,11 +226,60 @@
     if (reading === 0 && apply(indexOf, touched, [what]) === -1) touched += what + ' ';
   }
 
-  function tell(entry, role) {
-    const line = 'found ' + entry.label + (typeof role === 'string' ? ' in ' + role : '');
+  // What is said stands between these marks, so that it is not kept with a wake.
+  const BEGIN = '\x02';
+  const END = '\x03';
+  const MARKS = fixed(/[\x02\x03]/g, 'g');
+  const WHITE = fixed(/\s+/g, 'g');
+  const EXCERPT = 40;
+  const BEFORE = 15;
+  const MOST_HITS = 3;
+
+  function oneLine(text) {
+    return apply(replace, WHITE, [apply(replace, MARKS, [text, '']), ' ']);
+  }
+
+  // A text of the trigger in quotation marks, cut.
+  function named(text) {
+    return "'" + oneLine(text.length > EXCERPT ? apply(slice, text, [0, EXCERPT]) + '…' : text) + "'";
+  }
+
+  function excerpt(text, at, length) {
+    const begin = at + length > EXCERPT ? max(0, at - BEFORE) : 0;
+    const shown = apply(trim, oneLine(apply(slice, text, [begin, begin + EXCERPT])), []);
+    return BEGIN + (begin > 0 ? '…' : '') + shown + (begin + EXCERPT < text.length ? '…' : '') + END;
+  }
+
+  function tell(line) {
     if (why.length > 600 || apply(mapHas, told, [line])) return;
     apply(mapSet, told, [line, true]);
-    why += (why === '' ? '' : '; ') + apply(slice, line, [0, 120]);
+    why += (why === '' ? '' : '\n') + apply(slice, line, [0, 200]);
+  }
+
+  function roleOf(message) {
+    return typeof message.role === 'string' ? oneLine(apply(slice, message.role, [0, 20])) : 'a';
+  }
+
+  function tellHit(entry, message) {
+    const { text } = message;
+    const at = entry.pattern === null ? max(0, apply(indexOf, apply(toLowerCase, text, []), [apply(toLowerCase, entry.key, [])])) : entry.at;
+    tell(entry.label + ' in ' + roleOf(message) + ' message: ' + excerpt(text, at, entry.key.length));
+  }
+
+  // The labels of the entries that `chosen` picks, the first few by name.
+  function labels(entries, chosen) {
+    let count = 0;
+    let text = '';
+    for (let k = 0; k < entries.length; k++) {
+      if (!chosen(entries[k])) continue;
+      if (count++ < MOST_HITS) text += (text === '' ? '' : ', ') + entries[k].label;
+    }
+    return count > MOST_HITS ? text + ' and ' + (count - MOST_HITS) + ' more' : text;
+  }
+
+  function meets(message) {
+    if (typeof message.content === 'string')
+      tell('the ' + roleOf(message) + ' message meets the condition: ' + excerpt(message.content, 0, 0));
   }
 
   // In a trial, call number i of match_keys finds its keys if bit i of `trial.calls` is set.
@@ -243,20 +298,12 @@
     let sum = 0;
     for (let i = 0; i < chosen.length; i++) {
       for (let k = 0; k < entries.length; k++) {
-        if (!found(entries[k], chosen[i].text)) continue;
-        sum++;
-        tell(entries[k], chosen[i].role);
+        if (found(entries[k], chosen[i].text) && ++sum <= MOST_HITS) tellHit(entries[k], chosen[i]);
       }
     }
-    tellValue('match_keys', entries, sum);
+    if (sum > MOST_HITS) tell(sum + ' keys found in total');
+    if (sum === 0 && explaining) tell('not found: ' + labels(entries, () => true));
     return sum;
-  }
-
-  // What a call gave, for the explanation.
-  function tellValue(name, entries, value) {
-    if (counts.length > 300) return;
-    const labels = entries.length === 0 ? '' : entries[0].label + (entries.length > 1 ? ', …' : '');
-    counts += (counts === '' ? '' : '; ') + name + '(' + apply(slice, labels, [0, 60]) + ') = ' + value;
   }
 
   function all(messages, keys, scope, depth) {
@@ -268,14 +315,10 @@
     if (chosen.length === 0) return false;
     let text = '';
     for (let i = 0; i < chosen.length; i++) text += (i === 0 ? '' : '\n') + chosen[i].text;
-    for (let k = 0; k < entries.length; k++) {
-      if (found(entries[k], text)) continue;
-      tellValue('match_keys_all', entries, false);
-      return false;
-    }
-    tellValue('match_keys_all', entries, true);
-    for (let k = 0; k < entries.length; k++) tell(entries[k]);
-    return true;
+    const missing = labels(entries, (entry) => !found(entry, text));
+    if (missing === '') tell('all found: ' + labels(entries, () => true));
+    else if (explaining) tell('not found: ' + missing);
+    return missing === '';
   }
 
   hidden(globalThis, 'match_keys', function match_keys(messages, keys, scope, depth) {
@@ -294,8 +337,60 @@
       reading--;
     }
   });
-  hidden(globalThis, 'similar', function similar() {
-    throw new NativeError('similar works only in simple conditions, without other JavaScript');
+  // ------------------------------------------------------------------ meaning
+
+  // The engine cannot tell what is similar. It asks the server, and the trigger runs again with the answers, in `near`.
+  const MOST_ASKS = 8;
+  const KEPT = 250;
+  let near = {};
+  let asked = new NativeMap();
+  let asks = '';
+
+  // The server compares no more of a longer text.
+  function ends(text) {
+    if (text.length <= 2 * KEPT) return apply(toWellFormed, text, []);
+    const cut = apply(slice, text, [0, KEPT]) + '\n' + apply(slice, text, [text.length - KEPT]);
+    return apply(toWellFormed, cut, []);
+  }
+
+  // A message by its place in the conversation, any other text by itself.
+  function written(text) {
+    const { messages } = shared;
+    for (let i = messages.length - 1; i >= 0; i--) if (messages[i].content === text) return '' + i;
+    return stringify(ends(text));
+  }
+
+  function compared(messages, text, threshold) {
+    const chosen = recent('similar', messages, 'any', 4);
+    if (typeof text !== 'string') throw new TypeError('the second argument of similar must be a text');
+    const limit = threshold ?? 0.4;
+    if (typeof limit !== 'number') throw new TypeError('the threshold of similar must be a number, such as 0.4');
+    let key = '[' + stringify(ends(text));
+    for (let i = 0; i < chosen.length; i++) if (chosen[i].text !== '') key += ',' + written(chosen[i].text);
+    if (inspector !== null || key === '[' + stringify(ends(text))) return false;
+    key += ']';
+    const known = near[key];
+    if (known === undefined) {
+      if (!apply(mapHas, asked, [key]) && apply(sizeOf, asked, []) < MOST_ASKS) {
+        apply(mapSet, asked, [key, true]);
+        asks += (asks === '' ? '' : ',') + key;
+      }
+      return false;
+    }
+    if (known === null) return false;
+    const holds = known >= limit;
+    if (explaining) tell((holds ? 'a' : 'no') + ' message is similar to ' + named(text) + ' (' + apply(toFixed, known, [2]) + ')');
+    return holds;
+  }
+
+  hidden(globalThis, 'similar', function similar(messages, text, threshold) {
+    touch('meaning');
+    reading++;
+    try {
+      return compared(messages, text, threshold);
+    } finally {
+      reading--;
+    }
   });
 
   // ------------------------------------------------------------------ time and chance
@@ -322,6 +417,35 @@
   hidden(FrozenDate, 'UTC', NativeDate.UTC);
   hidden(NativeDate.prototype, 'constructor', FrozenDate);
   hidden(globalThis, 'Date', FrozenDate);
+
+  // In an explanation, what was read of the present date.
+  const MONTHS = ['January', 'February', 'March', 'April', 'May', 'June', 'July', 'August', 'September', 'October', 'November', 'December'];
+  const DAYS = ['Sunday', 'Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday'];
+  const { getTime, getHours, getMinutes } = NativeDate.prototype;
+  const two = (number) => (number < 10 ? '0' : '') + number;
+  const clock = (date) => 'the time is ' + two(apply(getHours, date, [])) + ':' + two(apply(getMinutes, date, []));
+  const SAID = {
+    __proto__: null,
+    getFullYear: (date, value) => 'the year is ' + value,
+    getMonth: (date, value) => 'the month is ' + MONTHS[value],
+    getDate: (date, value) => 'the day is ' + value,
+    getDay: (date, value) => 'it is ' + DAYS[value],
+    getHours: clock,
+    getMinutes: clock,
+    getSeconds: clock,
+  };
+  for (const name in SAID) {
+    const native = NativeDate.prototype[name];
+    const said = SAID[name];
+    const getter = {
+      [name]() {
+        const value = apply(native, this, []);
+        if (explaining && apply(getTime, this, []) === now) tell(said(this, value));
+        return value;
+      },
+    };
+    hidden(NativeDate.prototype, name, getter[name]);
+  }
 
   // Dates in words are in `locale`, which is compiled when they are first needed.
   let words = null;
@@ -409,8 +533,11 @@
   function begin(seed, index) {
     chance = imul(seed ^ imul(index + 1, 0x85ebca6b), 0xc2b2ae35);
     reading = calls = keysCount = 0;
-    touched = why = counts = keysTexts = '';
+    touched = why = keysTexts = asks = '';
     told = new NativeMap();
+    asked = new NativeMap();
+    near = {};
+    explaining = false;
     trial = inspector = null;
     current = shared;
   }
@@ -466,16 +593,17 @@
     try {
       begin(seed, index);
       if (more !== '') {
-        const { trial: plan, parts } = parse(more);
-        trial = plan ?? null;
-        inspector = evaluate(inspection)(touch, () => reading > 0, (part) => apply(runTrigger, globalThis, [part]));
-        if (trial !== null) current = watched();
-        if (parts !== undefined) {
-          const values = inspector.values(parts);
-          return whole('{"kind":"parts","values":' + values + ',"counts":' + stringify(counts) + ',"why":' + stringify(why) + '}');
+        const { trial: plan, parts, near: answers } = parse(more);
+        near = answers ?? near;
+        if (parts !== undefined) return explained(parts);
+        if (plan !== undefined) {
+          trial = plan;
+          inspector = evaluate(inspection)(touch, () => reading > 0);
+          current = watched();
         }
       }
       const value = apply(runTrigger, globalThis, [source]);
+      if (asks !== '') return whole('{"kind":"ask","asks":[' + asks + ']}');
       const message = refusal(value);
       if (message !== '') return failed('error', '', message, '');
       const holds = value ? true : false;
@@ -486,8 +614,56 @@
         ',"noticed":' + inspector.noticed() + ',"keys":[' + keysTexts + ']}'
       );
     } catch (error) {
-      return failure(error);
+      return asks === '' ? failure(error) : whole('{"kind":"ask","asks":[' + asks + ']}');
     }
+  }
+
+  // For each part of a trigger: its value in words, whether that is true, and why.
+  function explained(parts) {
+    explaining = true;
+    current = witnessed();
+    let list = '';
+    for (let i = 0; i < parts.length; i++) {
+      why = '';
+      told = new NativeMap();
+      let text = 'fails';
+      let holds = false;
+      try {
+        const value = apply(runTrigger, globalThis, [parts[i]]);
+        text = shown(value);
+        holds = value ? true : false;
+      } catch {
+        // The part before it may have guarded it.
+      }
+      list += (i === 0 ? '[' : ',[') + stringify(text) + ',' + holds + ',' + stringify(why) + ']';
+    }
+    return whole('{"kind":"parts","parts":[' + list + ']}');
+  }
+
+  function shown(value) {
+    if (typeof value === 'string') return BEGIN + stringify(oneLine(apply(slice, value, [0, EXCERPT]))) + END;
+    if (typeof value === 'object' && value !== null) return isArray(value) ? 'a list' : 'an object';
+    if (typeof value === 'function' || typeof value === 'symbol') return 'a ' + typeof value;
+    return '' + value;
+  }
+
+  // The situation with messages that tell which of them a trigger looked for.
+  function witnessed() {
+    const messages = apply(arraySlice, shared.messages, []);
+    for (const name in SEARCHES) {
+      hidden(messages, name, function (test, self) {
+        if (typeof test !== 'function') return apply(SEARCHES[name], this, [test]);
+        const look = (message, index, list) => {
+          const met = apply(test, self, [message, index, list]);
+          if (met && typeof message === 'object' && message !== null) meets(message);
+          return met;
+        };
+        return apply(SEARCHES[name], this, [look]);
+      });
+    }
+    freeze(messages);
+    const { conversation_id, participants } = shared;
+    return freeze({ messages, conversation_id, participants });
   }
 
   // ------------------------------------------------------------------ the lock

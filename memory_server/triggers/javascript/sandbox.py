@@ -2,7 +2,7 @@
 
 import json
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime, timedelta
 from functools import cache
@@ -17,8 +17,18 @@ from memory_server.errors import TriggerRejected, Unavailable
 from memory_server.language.han import SIMPLIFIED, TRADITIONAL
 from memory_server.language.keys import UNSPACED
 from memory_server.language.text import visible
-from memory_server.triggers import MOST_BYTES, Failure, FailureKind, Outcome, Skipped, Value, size
-from memory_server.triggers.javascript import trial
+from memory_server.triggers import (
+    FALSE,
+    MOST_BYTES,
+    TRUE,
+    Failure,
+    FailureKind,
+    Outcome,
+    Skipped,
+    Value,
+    size,
+)
+from memory_server.triggers.javascript import reasons, trial
 from memory_server.triggers.javascript.child import MALFORMED, Answers, Child, Died
 from memory_server.triggers.javascript.compat import position
 from memory_server.triggers.javascript.parts import parts_of
@@ -74,6 +84,21 @@ class Unstartable(Exception):
 
 
 @dataclass(frozen=True, slots=True)
+class Asking(Skipped):
+    """The trigger runs again when it is told how near in meaning texts are.
+
+    Each of `asks` is a list in JSON: a text, and those that it is compared with, messages by their index.
+    """
+
+    asks: tuple[str, ...] = ()
+    milliseconds: float = 0.0
+
+
+Nearnesses = Mapping[str, float | None]
+"""For each ask of `Asking` the highest similarity; None without an embedder."""
+
+
+@dataclass(frozen=True, slots=True)
 class Answer:
     """The worker's answer for one trigger (`told`), and how long it took."""
 
@@ -83,8 +108,10 @@ class Answer:
     def outcome(self) -> Outcome:
         match self.told:
             case {"kind": "value", "holds": bool(holds), "why": str(why)}:
-                default = "the condition is true" if holds else "the condition is false"
-                return Value(holds, why or default, TIER, self.milliseconds, why or default)
+                text = why or (TRUE if holds else FALSE)
+                return Value(holds, reasons.shown(text), TIER, self.milliseconds, reasons.kept(text))
+            case {"kind": "ask", "asks": list(asks)}:
+                return Asking(False, tuple(_written(ask) for ask in asks), self.milliseconds)
             case {"kind": "error" | "timeout" | "memory" as kind}:
                 return Failure(FailureKind(kind), self.message, TIER, self.milliseconds)
             case {"kind": "skipped"}:
@@ -94,7 +121,9 @@ class Answer:
     @property
     def message(self) -> str:
         """What went wrong and where, in one line: `TypeError: x is not a function (line 1, column 5)`."""
-        name, message, stack = (str(self.told.get(part, ""))[:2000] for part in ("name", "message", "stack"))
+        name, message, stack = (
+            visible(str(self.told.get(part, ""))[:2000]) for part in ("name", "message", "stack")
+        )
         text = " ".join((f"{name}: {message}" if name else message).split())
         at = position(stack)
         return text if at is None else f"{text} (line {at[0]}, column {at[1]})"
@@ -125,24 +154,33 @@ class Sandbox:
         self._closing = False
 
     def run(
-        self, sources: Sequence[str], situation: Situation, budget: float, doubtful: int = 0
+        self,
+        sources: Sequence[str],
+        situation: Situation,
+        budget: float,
+        doubtful: int = 0,
+        near: Sequence[Nearnesses] = (),
     ) -> list[Outcome]:
         """Evaluate each source, all within `budget` seconds; the rest is skipped.
 
         Each first gets a SLICE, in the order given. What needs more waits until all others have had theirs; with the
         last `doubtful` ones, which wait from the start, it then shares half of the budget, at most SECONDS each. While
-        other people wait, it uses the worker in turns with them.
+        other people wait, it uses the worker in turns with them. `near` has the answers to what each asked before.
         """
         started = time.monotonic()
         turn = self._turns.take(_who(), budget)
         if turn is None:
             return [Skipped() for _ in sources]
+        mores = [{"near": answers} for answers in near] if near else [None] * len(sources)
+        triggers = [
+            (index, source, more) for index, (source, more) in enumerate(zip(sources, mores, strict=True))
+        ]
         try:
             ends = started + budget
             frame = _situation_frame(situation)
             certain = len(sources) - doubtful
             run = _Run(frame, ends, turn, SLICE, blamed=not turn.waited)
-            outcomes = dict(enumerate(self._run(list(enumerate(sources[:certain])), run)))
+            outcomes = dict(enumerate(self._run(triggers[:certain], run)))
             late = [index for index, outcome in outcomes.items() if _is_late(outcome)]
             late += range(certain, len(sources))
             if late:
@@ -152,38 +190,41 @@ class Sandbox:
             # Who gets less than a check allows is not to blame for being cut short.
             blamed = ends - now >= budget / 4
             run = _Run(frame, ends, turn, SECONDS, blamed, behind_others=bool(outcomes))
-            again = self._run([(index, sources[index]) for index in late], run)
+            again = self._run([triggers[index] for index in late], run)
             for index, outcome in zip(late, again, strict=True):
-                outcomes[index] = Skipped(late=True) if isinstance(outcome, Skipped) else outcome
+                outcomes[index] = Skipped(late=True) if outcome == Skipped() else outcome
             return [outcomes[index] for index in range(len(sources))]
         finally:
             self._turns.give_back(turn)
 
-    def explain(self, sources: Sequence[tuple[int, str]], situation: Situation, budget: float) -> list[str]:
-        """Why each trigger, given with its index in the search, has its value; '' where there is no time for it."""
+    def explain(
+        self, triggers: Sequence[tuple[str, bool, Nearnesses]], situation: Situation, budget: float
+    ) -> list[str]:
+        """Why each trigger has its value, with marks around what was said; '' where there is no time for it."""
         turn = self._turns.take(_who(), 0)
         if turn is None:
-            return ["" for _ in sources]
-        texts: list[str] = []
-        parts = [parts_of(source) for _, source in sources]
-        triggers = [
-            (index, source, {"parts": part.scripts()})
-            for (index, source), part in zip(sources, parts, strict=True)
+            return ["" for _ in triggers]
+        parts = [parts_of(source) for source, _, _ in triggers]
+        asked: list[Trigger] = [
+            (index, source, {"parts": part.scripts(), "near": near})
+            for index, ((source, _, near), part) in enumerate(zip(triggers, parts, strict=True))
         ]
+        texts: list[str] = []
         try:
             run = _Run(_situation_frame(situation), time.monotonic() + budget, turn, SLICE, blamed=False)
-            while len(texts) < len(sources) and time.monotonic() < run.ends:
+            while len(texts) < len(triggers) and time.monotonic() < run.ends:
                 if self._turns.are_awaited(turn):
                     break
-                answers = self._judged(triggers[len(texts) :], run)
-                texts += [
-                    part.told(answer.told) for part, answer in zip(parts[len(texts) :], answers, strict=False)
-                ]
+                answers = self._judged(asked[len(texts) :], run)
+                for (_, holds, _), part, answer in zip(
+                    triggers[len(texts) :], parts[len(texts) :], answers, strict=False
+                ):
+                    texts.append(reasons.told(part.sources, answer.told.get("parts"), holds))
         except Unstartable:
             pass
         finally:
             self._turns.give_back(turn)
-        return [*texts, *("" for _ in sources[len(texts) :])]
+        return [*texts, *("" for _ in triggers[len(texts) :])]
 
     def check(self, source: str) -> tuple[bool, tuple[str, ...]]:
         """Compile and evaluate a trigger on trial: its value on the sample conversation, and warnings for its author.
@@ -211,21 +252,20 @@ class Sandbox:
         if turn is not None:
             self._turns.give_back(turn)
 
-    def _run(self, sources: Sequence[tuple[int, str]], run: "_Run") -> list[Outcome]:
-        """The outcome of each source, given with its place. The first that the end cuts short has timed out, if it is
-        blamed; any other is skipped."""
+    def _run(self, triggers: Sequence[Trigger], run: "_Run") -> list[Outcome]:
+        """The outcome of each trigger. The first that the end cuts short has timed out, if it is blamed; any other is
+        skipped."""
         outcomes: list[Outcome] = []
-        while len(outcomes) < len(sources):
-            rest = sources[len(outcomes) : len(outcomes) + (1 if run.seconds > SLICE else TOGETHER)]
-            fitting = list(takewhile(lambda source: size(source[1]) <= MOST_BYTES, rest))
+        while len(outcomes) < len(triggers):
+            rest = triggers[len(outcomes) : len(outcomes) + (1 if run.seconds > SLICE else TOGETHER)]
+            fitting = list(takewhile(lambda trigger: size(trigger[1]) <= MOST_BYTES, rest))
             if not fitting:
                 outcomes.append(Failure(FailureKind.ERROR, TOO_LONG, TIER, 0.0))
             elif time.monotonic() >= run.ends or not self._has_turn(run, first=not outcomes):
                 outcomes.append(Skipped())
             else:
-                triggers = [(index, source, None) for index, source in fitting]
                 try:
-                    answers = self._judged(triggers, run, blamed=run.blamed and not outcomes)
+                    answers = self._judged(fitting, run, blamed=run.blamed and not outcomes)
                     outcomes += [answer.outcome() for answer in answers]
                 except Unstartable as error:
                     # Other triggers used up the time that the worker needed to start again.
@@ -234,7 +274,7 @@ class Sandbox:
                         outcomes.append(Skipped())
                         continue
                     missing = Failure(FailureKind.UNAVAILABLE, str(error), TIER, 0.0)
-                    outcomes += [missing for _ in sources[len(outcomes) :]]
+                    outcomes += [missing for _ in triggers[len(outcomes) :]]
         return outcomes
 
     def _has_turn(self, run: "_Run", *, first: bool) -> bool:
@@ -259,9 +299,11 @@ class Sandbox:
             self._turns.give_back(turn)
         if answer.told is TIMEOUT and time.monotonic() >= ends:
             raise Unstartable("the time of this call is over")
-        return trial.Report(
-            answer.outcome(), answer.told, position(str(answer.told.get("stack", ""))), answer.milliseconds
-        )
+        outcome = answer.outcome()
+        if isinstance(outcome, Asking):  # a trial answers itself
+            outcome = Failure(FailureKind.ERROR, MALFORMED, TIER, outcome.milliseconds)
+        stack = str(answer.told.get("stack", ""))
+        return trial.Report(outcome, answer.told, position(stack), answer.milliseconds)
 
     def _judged(
         self, triggers: Sequence[Trigger], run: "_Run", *, blamed: bool = False, patience: float = 1.0
@@ -348,18 +390,18 @@ def _answer(told: dict[str, Any], began: float) -> Answer:
     """With the processor time that the worker tells, since a busy machine makes no trigger slow; else what passed."""
     cpu = told.get("cpu")
     return Answer(
-        told if told is TIMEOUT else _visible(told),
+        told,
         cpu if isinstance(cpu, float) else 1000 * (time.monotonic() - began),
     )
 
 
+def _written(ask: Any) -> str:
+    """An ask as the worker writes it."""
+    return json.dumps(ask, ensure_ascii=False, separators=(",", ":"))
+
+
 def _is_late(outcome: Outcome) -> bool:
     return isinstance(outcome, Failure) and outcome.kind is FailureKind.TIMEOUT
-
-
-def _visible(told: dict[str, Any]) -> dict[str, Any]:
-    """The answer without invisible characters and lone surrogates: a trigger chooses some of its texts."""
-    return {name: visible(value) if isinstance(value, str) else value for name, value in told.items()}
 
 
 def _situation_frame(situation: Situation) -> bytes:

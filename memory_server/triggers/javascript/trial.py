@@ -20,6 +20,10 @@ SLOW_MILLISECONDS = 50
 """Milliseconds of processor time of one run above which the author is warned; then no other run follows. For a text of
 a few thousand characters only a regular expression that backtracks too much, or a slow loop, needs that long."""
 
+SLOW_ON_LONG = 300
+"""The same on a message of 3,000 characters that is made to be slow: `/(\\d+)\\s*€/` takes 113 on as many digits, which
+nobody writes."""
+
 SAMPLE = Situation(
     messages=(
         Message("system", "You are a helpful assistant."),
@@ -79,9 +83,6 @@ MOST_REGEXES = 20
 MOST_NAMES = 100
 """Undeclared names of a trigger that are looked at."""
 
-UNLESS_EMPTY = "Begin with messages.length > 0 &&, or write messages.at(-1)?.content."
-"""What mends a trigger that fails without messages."""
-
 MOST_NOTICED = 3
 """Warnings of what is not there."""
 
@@ -134,7 +135,6 @@ def check(source: str, ask: Ask) -> tuple[bool, tuple[str, ...]]:
     forced = [_tried(ask(Run(source, SAMPLE, plan))) for plan in PLANS] if quick else []
     warnings = [
         *_unknown(source, ask),
-        *_fails_when_empty(empty),
         *_noticed([empty, sample, *forced]),
         *(_constant([empty, sample, *forced]) if len(forced) == len(PLANS) else ()),
         *_odd_type(sample),
@@ -191,12 +191,6 @@ def _may_fail(outcome: Outcome) -> bool:
     return False
 
 
-def _fails_when_empty(empty: Report) -> Iterator[str]:
-    match empty.outcome:
-        case Failure(message=message):
-            yield f"It fails when there are no messages: {message}. {UNLESS_EMPTY}"
-
-
 def _noticed(reports: list[Report]) -> Iterator[str]:
     """Warnings of what the trigger read that is not there, and of its keys."""
     told = dict.fromkeys(name for report in reports for name in report.told.get("noticed", ()))
@@ -232,19 +226,26 @@ def _slow(source: str, sample: Report, ask: Ask) -> Iterator[str]:
         return
     own = (part for regex, _ in names.regexes(source)[:MOST_REGEXES] for part in PART.findall(regex))
     texts = list(dict.fromkeys((*ADVERSARIAL, *own)))[:MOST_TEXTS]
-    for length in (30, 3000):
+    for length, most in ((30, SLOW_MILLISECONDS), (3000, SLOW_ON_LONG)):
         for text in texts:
             said = (text * (1 + length // len(text)))[:length] + "\0!"
             run = Run(source, replace(SAMPLE, messages=(Message("user", said),)))
             report = ask(run)
-            if report.milliseconds > SLOW_MILLISECONDS:
+            if _is_slow(report, most):
                 report = ask(run)  # once more: a new worker may have been started
-            if report.milliseconds > SLOW_MILLISECONDS:
+            if _is_slow(report, most):
                 yield (
                     f"It takes {report.milliseconds:.0f} ms on a message of {length} characters like {text!r}: "
                     "one of its regular expressions, or a loop, is too slow. Avoid nested repetitions."
                 )
                 return
+
+
+def _is_slow(report: Report, most: float) -> bool:
+    match report.outcome:
+        case Failure(kind=FailureKind.TIMEOUT):
+            return True
+    return report.milliseconds > most
 
 
 ADVERSARIAL = ("a", "1", " ", "ab", "a ", "a1_", "x@x.", "-", "人")

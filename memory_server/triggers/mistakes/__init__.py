@@ -5,7 +5,7 @@ warning. Each says what to write instead.
 """
 
 from memory_server.errors import TriggerRejected
-from memory_server.triggers.mistakes import dates, functions, logic, messages
+from memory_server.triggers.mistakes import dates, functions, keys, logic, messages, ranges
 from memory_server.triggers.mistakes.reading import Mistake, Reading, Refused
 
 
@@ -17,7 +17,9 @@ def warnings(source: str) -> tuple[str, ...]:
     """
     reading = Reading.of(source)
     found: list[Mistake] = [
-        mistake for subject in (functions, messages, dates, logic) for mistake in subject.mistakes(reading)
+        mistake
+        for subject in (functions, messages, dates, logic, ranges, keys)
+        for mistake in subject.mistakes(reading)
     ]
     for mistake in found:
         if isinstance(mistake, Refused):

@@ -16,14 +16,6 @@ NUMBERS = {
 }
 """What each part of a date gives."""
 
-_RANGES = {
-    "getMonth": (0, 11),
-    "getDay": (0, 6),
-    "getDate": (1, 31),
-    "getHours": (0, 23),
-    "getMinutes": (0, 59),
-}
-
 _MONTHS = {
     name: number for number, name in enumerate("jan feb mar apr may jun jul aug sep oct nov dec".split())
 }
@@ -122,11 +114,6 @@ def _of_getter(reading: Reading, index: int) -> Iterator[Mistake]:
     written = reading.literal(other)
     if written is not None and not (sign in ("==", "!=", "<", ">", "<=", ">=") and written.strip().isdigit()):
         yield Warned(f"{name}() is a number, {NUMBERS[name]}, and never '{written}'.{_number(name, written)}")
-    elif sign in ("==", "===") and name in _RANGES and reading.at(other).kind == "number":
-        low, high = _RANGES[name]
-        number = reading.at(other).text
-        if number.isdigit() and not low <= int(number) <= high:
-            yield Warned(f"{name}() === {number} is never true: {name}() counts from {NUMBERS[name]}.")
 
 
 def _number(name: str, written: str) -> str:
@@ -143,3 +130,9 @@ def _of_text(reading: Reading, index: int) -> Iterator[Mistake]:
     written = reading.literal(index + 4) if reading.text(index + 3) in EQUALITIES else None
     if written is not None and not form.fullmatch(written):
         yield Refused(f"{reading.text(index)}() is never '{written}'. Write {mend}.")
+    begins_now = reading.follows(index - 5, "new", "Date", "(", ")", ".", "toISOString", "(", ")", ".")
+    if begins_now and reading.text(index + 4) in ("slice", "split", "startsWith", "includes", "substring"):
+        yield Warned(
+            "toISOString() is the date in UTC, which near midnight is another day. Write getMonth() === 6 && "
+            "getDate() === 17, which are in your time zone."
+        )

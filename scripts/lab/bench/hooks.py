@@ -70,7 +70,7 @@ def _triggers(folder: Path) -> Iterator[tuple[str, ...]]:
     """Files of triggers of ordinary shapes, one of twenty in JavaScript; the prompt has keys of some."""
     for size in (100, 1_000):
         db = folder / f"{size}.db"
-        long_term.fill(db, size, long_term.IN_JAVASCRIPT)
+        long_term.fill(db, size, 0)
         yield _event(f"UserPromptSubmit, {size:,} triggers", "UserPromptSubmit", db)
 
 

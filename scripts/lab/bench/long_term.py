@@ -2,7 +2,7 @@
 
     python scripts/lab/bench/long_term.py [--write]
 
-One trigger in twenty needs JavaScript. CPU time is the server's without its worker's, read from /proc (Linux).
+One trigger in twenty is more than calls and comparisons. CPU time is the server's and its worker's, from /proc (Linux).
 """
 
 import random
@@ -25,8 +25,17 @@ from memory_server.sqlite.database import Database
 
 SIZES = (1_000, 10_000)
 TIMES = 30
-IN_JAVASCRIPT = 20
-"""One trigger of so many."""
+SCRIPTS = 20
+"""One trigger of so many is more than calls and comparisons."""
+
+HOSTILE = (
+    "for (;;);",
+    "Array(2 ** 32 - 1).indexOf(1)",
+    "/^(a+)+$/.test('a'.repeat(60) + '!')",
+    "const a = []; for (;;) a.push(a.slice())",
+    "(function f() { try { f() } finally { f() } })()",
+)
+"""Triggers that never end or fill the memory; after three searches each is in quarantine for an hour."""
 
 KEYS = (
     "invoice exporter,login page,retry queue,search index,nightly backup,rate limiter,mobile release,audit report,"
@@ -39,14 +48,14 @@ def main() -> None:
     rows = []
     with tempfile.TemporaryDirectory(prefix="memory-server-benchmark-") as folder:
         for size in SIZES:
-            for share in (0, IN_JAVASCRIPT):
-                db = Path(folder) / f"{size}-{share}.db"
-                fill(db, size, share)
-                rows.append(_measured(db, size, share))
+            for hostile in (0, len(HOSTILE)):
+                db = Path(folder) / f"{size}-{hostile}.db"
+                fill(db, size, hostile)
+                rows.append(_measured(db, size, hostile))
     report.publish(
         (
             "triggers",
-            "in JavaScript",
+            "hostile",
             "first search",
             "search p50",
             "slowest",
@@ -58,15 +67,17 @@ def main() -> None:
     )
 
 
-def fill(db: Path, size: int, share: int) -> None:
-    """So many memories with triggers in no project; one of `share` needs JavaScript, or none where that is 0.
+def fill(db: Path, size: int, hostile: int) -> None:
+    """So many memories with triggers in no project, and among them so many hostile ones.
 
     They are written past the checks of a trigger, which take longer than all else.
     """
     database = Database(db, lambda: datetime.now(UTC))
-    triggers = _triggers(random.Random(2), share)
+    triggers = _triggers(random.Random(2))
     with database.write() as tx:
         place = tx.conversations.find_or_insert(DEFAULT_CONVERSATION)
+        for number, source in enumerate(HOSTILE[:hostile]):
+            tx.long_term.insert(place, LongTermDraft(f"hostile {number}", "Nothing.", source, None), Caller())
         for number in range(size):
             draft = LongTermDraft(f"memory {number}", f"What to know of {number}.", next(triggers), None)
             tx.long_term.insert(place, draft, Caller())
@@ -74,7 +85,7 @@ def fill(db: Path, size: int, share: int) -> None:
     print(f"{size:,} triggers", file=sys.stderr, flush=True)
 
 
-def _measured(db: Path, size: int, share: int) -> list[str]:
+def _measured(db: Path, size: int, hostile: int) -> list[str]:
     chance = random.Random(4)
     said = [memory["content"] for memory in corpus.memories(200)]
     talks = [
@@ -87,19 +98,19 @@ def _measured(db: Path, size: int, share: int) -> list[str]:
         took, woke, skipped = [], 0, 0
         for number, messages in enumerate(talks):
             if number == 1:
-                cpu = server.cpu_seconds()
+                cpu = server.cpu_seconds_with_children()
             began = time.perf_counter()
             found = server.call("search_long_term_memories", {"messages": messages})
             took.append(1000 * (time.perf_counter() - began))
             woke += len(found["activated"])
             skipped += len(found["skipped"])
-        cpu = (server.cpu_seconds() - cpu) / TIMES
+        cpu = (server.cpu_seconds_with_children() - cpu) / TIMES
     finally:
         server.close()
     first, *others = took
     return [
         f"{size:,}",
-        f"{size // share if share else 0:,}",
+        f"{hostile}",
         f"{first:.0f} ms",
         f"{median(others):.0f} ms",
         f"{max(others):.0f} ms",
@@ -109,12 +120,12 @@ def _measured(db: Path, size: int, share: int) -> list[str]:
     ]
 
 
-def _triggers(chance: random.Random, share: int) -> Iterator[str]:
+def _triggers(chance: random.Random) -> Iterator[str]:
     number = 0
     while True:
         number += 1
         one, other = chance.sample(KEYS, 2)
-        if share and number % share == 0:
+        if number % SCRIPTS == 0:
             yield chance.choice(
                 [
                     f"messages.some(m => m.content.includes('{one}') && m.content.length > 20)",

@@ -45,6 +45,12 @@ class Server:
         """User and system time of the process with all its threads."""
         return cpu_seconds(self._process.pid)
 
+    def cpu_seconds_with_children(self) -> float:
+        """The same together with the processes that it has started and that run."""
+        threads = Path(f"/proc/{self._process.pid}/task").glob("*/children")
+        children = [int(child) for thread in threads for child in thread.read_text().split()]
+        return self.cpu_seconds() + sum(map(cpu_seconds, children))
+
     def close(self) -> None:
         assert self._process.stdin is not None
         self._process.stdin.close()

@@ -1,1 +1,0 @@
-"""Tier 0: simple conditions, parsed and evaluated in Python."""
