@@ -10,7 +10,7 @@ from memory_server.domain.situation import Situation
 from memory_server.errors import TriggerRejected
 from memory_server.triggers import MOST_BYTES, Checked, Failure, FailureKind, Outcome, Value, mistakes, size
 from memory_server.triggers.hints import hinted
-from memory_server.triggers.javascript import reasons
+from memory_server.triggers.javascript import compat, reasons
 from memory_server.triggers.javascript.parts import calls_of, parts_of
 from memory_server.triggers.javascript.sandbox import TIER, Asking, Nearnesses, Sandbox
 from memory_server.triggers.javascript.trial import SAMPLE
@@ -33,6 +33,7 @@ what match_keys found."""
 EXPLAINING = 0.3
 """Seconds for that."""
 
+NO_ENGINE = "It was not checked and cannot wake here: the package quickjs-ng is not installed."
 NO_EMBEDDER = "similar() is false because there is no embedder"
 
 Nearness = Callable[[str, str], float | None]
@@ -88,6 +89,8 @@ class Engine:
                 "The trigger is empty. For a memory that every search returns, write `true`."
             )
         warnings = mistakes.warnings(trigger)
+        if not compat.is_installed():
+            return Checked(TIER, False, (*warnings, NO_ENGINE))
         try:
             holds, of_runs = self._sandbox.check(trigger)
         except TriggerRejected as refused:

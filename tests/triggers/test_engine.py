@@ -1,5 +1,6 @@
 """The engine: why a trigger is true, what it asks about meaning, and the warnings for its author."""
 
+import importlib.util
 from collections.abc import Iterator
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -13,7 +14,7 @@ from memory_server.domain.message import Message
 from memory_server.domain.situation import Situation
 from memory_server.errors import TriggerRejected
 from memory_server.triggers import MOST_BYTES, Checked, Failure, Value
-from memory_server.triggers.engine import NO_EMBEDDER, Engine
+from memory_server.triggers.engine import NO_EMBEDDER, NO_ENGINE, Engine
 from memory_server.triggers.javascript.sandbox import Sandbox
 from tests.triggers.conditions import Conditions
 from tests.triggers.conditions import situation as any_situation
@@ -283,3 +284,12 @@ def test_the_longest_trigger_is_checked(engine: Engine) -> None:
     keys = ", ".join(f"'key number {number}'" for number in range(2000))
     trigger = f"match_keys(messages, [{keys}"[: MOST_BYTES - 10].rsplit(",", 1)[0] + "])"
     assert not engine.check(trigger + " " * (MOST_BYTES - len(trigger))).dry_run
+
+
+def test_without_the_engine_a_trigger_is_kept_with_a_warning(
+    engine: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
+    assert engine.check("match_keys(messages, ['tea'])") == Checked(1, False, (NO_ENGINE,))
+    with pytest.raises(TriggerRejected, match="a list of messages"):
+        engine.check("messages.includes('tea')")

@@ -39,6 +39,11 @@ _PRELUDE_FUNCTIONS = frozenset(
 """Functions of the prelude that a trigger calls: the position of an error in one of them is that of its caller."""
 
 
+def is_installed() -> bool:
+    """False where there is no wheel of the engine: macOS on Intel."""
+    return importlib.util.find_spec(ENGINE) is not None
+
+
 def engine_folder() -> str:
     """The folder of the engine's extension module, found without importing it.
 
