@@ -93,7 +93,7 @@ def search(database: Database, queue: EmbeddingQueue) -> Search:
     def search(text: str, limit: int = 10, mode: str = "hybrid", **options: Any) -> Found:
         queue.work()
         wanted = Filter(**{name: options.pop(name) for name in Filter.__slots__ if name in options})
-        return service.search(text, wanted, limit, mode, **options)
+        return service.search(text, wanted, limit, mode, **{"caller": Caller(), **options})
 
     return search
 
