@@ -50,6 +50,8 @@ class Judged:
     secrets: set[str] = field(default_factory=set)
     due: set[str] = field(default_factory=set)
     """Words that were purged by a process that could not overwrite them: the next command that says so must."""
+    named: set[tuple[str, str]] = field(default_factory=set)
+    """Files that a purge has named as such that may still hold a word, each with that word."""
     faults: list[str] = field(default_factory=list)
     told: list[str] = field(default_factory=list)
     acknowledged: int = 0
@@ -313,9 +315,11 @@ class Judged:
         self.due -= gone
         for path in [*self.place.glob("memory.db*"), *([more] if more else [])]:
             content = path.read_bytes()
-            left = [word for word in sorted(self.secrets) if word.encode() in content]
-            if left and path.name not in self.last.text and UNERASED not in self.last.text:
-                self.faults.append(f"{path.name} holds {left}, which was purged")
+            left = {(path.name, word) for word in self.secrets if word.encode() in content} - self.named
+            if path.name in self.last.text:
+                self.named |= left
+            elif left and UNERASED not in self.last.text:
+                self.faults.append(f"{path.name} holds {sorted(left)}, which was purged")
 
 
 def _short(arguments: list[str]) -> str:
