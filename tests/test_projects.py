@@ -103,6 +103,7 @@ def all_of(mark: str, name: str) -> dict[str, Any]:
     }  # fmt: skip
 
 
+@pytest.mark.both_stores
 async def test_two_repositories_of_one_name_are_two_projects(
     server: Servers, repository: Callable[..., Path], era: str
 ) -> None:

@@ -4,6 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from psycopg.errors import UniqueViolation
+
 from memory_server.call import again
 from memory_server.domain.project import Listed
 from memory_server.postgres.tx import Tx
@@ -107,9 +109,13 @@ class Projects:
 
     def insert(self, name: str) -> Known:
         directory = self._read if self._read is not None and self._read.writes == self.tx.writes else None
-        (id,) = self.tx.one(
-            "INSERT INTO projects (name, created_at) VALUES (%s, %s) RETURNING id", (name, self.tx.now)
-        )
+        try:
+            (id,) = self.tx.one(
+                "INSERT INTO projects (name, created_at) VALUES (%s, %s) RETURNING id", (name, self.tx.now)
+            )
+        except UniqueViolation:
+            self.tx.refuse_outdated()  # another server has made it: the call is repeated, and finds it
+            raise
         project = Known(id, name)
         if directory is not None:
             directory.names[name] = project
