@@ -254,7 +254,7 @@ def test_a_trigger_gives_its_completion_value(shared: Sandbox, source: str, held
         (
             "similar('x')",
             "TypeError: the first argument of similar must be a list of messages, such as context.messages"
-            " (line 1, column 8)",
+            " (line 1, column 1)",
         ),
     ],
 )
