@@ -1,4 +1,4 @@
-"""The probability that a text answers a question: a logistic model over what a search knows of the text.
+"""The probability that a text answers a question, and whether anything does: logistic models over what a search knows.
 
 `scripts/lab/quality/calibrate.py` fits the coefficients on development data and writes them beside this module.
 """
@@ -25,13 +25,27 @@ NEAR = 0.4
 """Cosine from which on it counts in full that a text is said again: notes alike that are far from the question tell
 nothing."""
 
+LIKELY = 0.25
+"""Probability of the best of fewer than FAR texts from which on it answers."""
+
+LIKELY_BY_WORDS = 0.15
+"""The same of any number of texts where meaning is not known."""
+
+ANSWERED, TRANSLATED = "answered", "answered in another language"
+"""The models that tell whether anything answers. A question counts as answered from a logit of 0 on."""
+
+SURE = 1e-4
+"""Probabilities nearer to 0 or 1 than this count as this."""
+
 
 @dataclass(frozen=True, slots=True)
 class Signals:
     """Signals that a text answers: the `share` of a full match, the `cover` that it has itself, and the `cosine`.
 
     `distinct` is how far the cosine lies above those of the other candidates, in standard deviations. `score` is what
-    it is ranked by, `far` the score of the text at place FAR, `full` the weight of all terms, `terms` their number.
+    it is ranked by, `far` the score of the text at place FAR, `full` the weight of all terms, `terms` their number,
+    `unheld` the share of `full` whose terms no text of the store holds. `translated`: the text has Chinese characters
+    and the question has none, or the other way round.
     `questions` is the number of questions that were asked in one. `restated` is how often the FIRST texts say nearly
     the same, and `summed` how often they say the like where the question asks for a sum, to which each of them belongs.
     """
@@ -46,6 +60,8 @@ class Signals:
     only_asks: bool
     full: float
     terms: int
+    unheld: float = 0.0
+    translated: bool = False
     questions: int = 1
     restated: float = 0.0
     summed: float = 0.0
@@ -107,6 +123,44 @@ def _among(signals: Signals, lead: float, usual: float, place: int) -> list[floa
         usual,
         log1p(signals.summed),
     ]
+
+
+def is_answered(ranked: Sequence[Signals], chances: Sequence[float], meaning: bool) -> bool:
+    """True if what is stored answers a question at all; `chances` are the `probabilities` of the same ranking.
+
+    Among few texts none stands out: there the probability of the best one decides.
+    """
+    if not ranked:
+        return False
+    if chances[0] > 1 - SURE:
+        return True
+    if not meaning:
+        return chances[0] >= LIKELY_BY_WORDS
+    if len(ranked) < FAR:
+        return chances[0] >= LIKELY
+    intercept, *weights = _coefficients()[TRANSLATED if ranked[0].translated else ANSWERED]
+    return float(of_best(ranked, chances) @ np.array(weights)) + intercept >= 0
+
+
+WITHOUT_WORDS = np.array([0, 1, 0, 0, 1, 0, 0, 0])
+"""The inputs of `of_best` that hold where question and text are in two languages: the cosine and the lead."""
+
+
+def of_best(ranked: Sequence[Signals], chances: Sequence[float]) -> Numbers:
+    """The inputs of the model that tells whether anything answers, of shape (inputs,): all are of the best text."""
+    best, chance = ranked[0], min(max(chances[0], SURE), 1 - SURE)
+    return np.array(
+        [
+            log(chance / (1 - chance)),
+            best.cosine,
+            best.distinct,
+            best.cover,
+            best.score - best.far,
+            log1p(best.full),
+            log1p(best.terms),
+            best.unheld,
+        ]
+    )
 
 
 def _restated(signals: Signals) -> float:

@@ -21,11 +21,11 @@ class Recallable(StrEnum):
     WOKEN = "woken"
 
 
-LEAST = 0.003
+LEAST = 0.05
 """Probability below which a text is no part of an answer."""
 
-LIKELY = 0.1
-"""Probability of the best text below which there is no answer: the least bad one would be noise."""
+OF_BEST = 0.1
+"""Share of the probability of the best text below which a text is no part of an answer."""
 
 HEADROOM = 0.9
 """Share of the token limit that the estimate may fill. The real count is up to 10 % higher and must keep the limit."""
@@ -116,7 +116,8 @@ def compose(
         if not page.take(prompt, [line(prompt, prompt.said)], of_prompts * room):
             left_out[prompt.kind] += 1
     terms = query.parse(question).terms
-    likely = [hit for hit in hits if hit.score >= LEAST] if hits and hits[0].score >= LIKELY else []
+    floor = max(LEAST, OF_BEST * hits[0].score) if hits else LEAST
+    likely = [hit for hit in hits if hit.score >= floor]
     page_words: list[frozenset[str]] = []
     for hit in likely:
         if page.room - page.cost < SHORTEST:

@@ -135,13 +135,14 @@ class Hood:
 class Shares:
     """The share of a full match of each candidate; `cover` is the share of the terms' weight that it holds itself.
 
-    `share` and `cover` have shape (candidates,); `full` is the weight of all terms.
+    `share` and `cover` have shape (candidates,); `full` is the weight of all terms, `unheld` the part of that weight
+    whose terms no text of the store holds, from 0 to 1.
     """
 
     share: Numbers
     cover: Numbers
     full: float
-    """The weight of all terms together."""
+    unheld: float
 
 
 def shares(terms: Sequence[Term], texts: int, hood: Hood) -> Shares:
@@ -149,10 +150,11 @@ def shares(terms: Sequence[Term], texts: int, hood: Hood) -> Shares:
 
     A full match has each term once in a text of average length.
     """
-    total, cover, full = np.zeros(len(hood.rows)), np.zeros(len(hood.rows)), 0.0
+    total, cover, full, unheld = np.zeros(len(hood.rows)), np.zeros(len(hood.rows)), 0.0, 0.0
     for term in terms:
         weight = term.weight(texts)
         full += weight
+        unheld += weight * (not term.everywhere)
         term_scores = term.over(hood.ids)
         best = term_scores[hood.rows]
         cover += weight * (best > 0)
@@ -162,8 +164,8 @@ def shares(terms: Sequence[Term], texts: int, hood: Hood) -> Shares:
         np.maximum(best, ANSWER * term_scores[before] * hood.asks[before], out=best)
         total += weight * best
     if not full:
-        return Shares(total, cover, full)
-    return Shares(np.minimum(1.0, total / full), cover / full, full)
+        return Shares(total, cover, full, 0.0)
+    return Shares(np.minimum(1.0, total / full), cover / full, full, unheld / full)
 
 
 def widened(vectors: NDArray[np.float32], hood: Hood) -> NDArray[np.float32]:

@@ -38,7 +38,7 @@ class ByMeaning:
 
     def nearest(self, text: str, caller: Caller) -> list[tuple[Found, Shared | None]]:
         """Search for the text; return the first hits, each with the words that it shares with the text."""
-        hits, _, _ = self.recall.find(text, _WISH, caller)
+        hits = self.recall.find(text, _WISH, caller).hits
         own_hits = [hit for hit in hits if hit.project is None][:LOOKED_AT]
         with self.recall.database.read() as tx:
             shared = by_words.shared_by(tx, by_words.terms_of(text))

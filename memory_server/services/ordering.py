@@ -17,7 +17,7 @@ from memory_server.domain.ranking import Literal
 from memory_server.domain.relevance import Boost, Names, Numbers, Places
 from memory_server.language import dates, question
 from memory_server.language.query import Query
-from memory_server.language.text import fold
+from memory_server.language.text import fold, has_han
 from memory_server.services.gathering import Item, KindSearch, Scores, Thing
 from memory_server.services.meaning import Meaning
 
@@ -156,6 +156,8 @@ class Ordering(Generic[Thing]):
                     boost=boosts[row],
                     only_asks=relevance.only_asks(candidate.text),
                     full=part_scores.full,
+                    unheld=part_scores.unheld,
+                    translated=has_han(candidate.text) != self.queries[number].chinese,
                     terms=len(self.queries[number].terms),
                     questions=max(1, len(self.question.parts)),
                     restated=again,

@@ -37,10 +37,10 @@ class QuestionService:
         for question in questions[:AT_ONCE]:
             caller = Caller(project=Project(question.project, question.project), person=_who(question))
             with acting.as_(caller.person):
-                hits, problems, _ = self.recall.find(question.text, RecallWish(), caller)
-            if problems:  # without meaning it would not be found; another run asks it
+                found = self.recall.find(question.text, RecallWish(), caller)
+            if found.problems:  # without meaning it would not be found; another run asks it
                 return
-            if hits and hits[0].score >= SURE:
+            if found.hits and found.hits[0].score >= SURE:
                 self.learning.forget(question=question.id)
         self._newest = newest
 

@@ -45,7 +45,7 @@ PER_REMARK, PER_HINT = 5, 30
 
 Load = Callable[[Tx, Sequence[int]], dict[int, Item[Memory]]]
 
-NOTHING = "Nothing that is stored is likely to answer this."
+NOTHING = "Nothing stored answers this."
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +68,19 @@ class Recalled:
 
 
 @dataclass(frozen=True, slots=True)
+class Hits:
+    """All that may answer a question, best first; `answered`: some of it likely does.
+
+    `problems` say why it is less than it could be, `note` that the project is unknown.
+    """
+
+    hits: list[Found]
+    answered: bool
+    problems: tuple[Problem, ...]
+    note: str | None
+
+
+@dataclass(frozen=True, slots=True)
 class RecallService:
     """`count_access` is off where the server was started read-only. Where `long_term` is None no prompt wakes."""
 
@@ -85,22 +98,19 @@ class RecallService:
         Prompts whose trigger holds for the messages come first.
         """
         woken = self._woken(messages, wish, caller)
-        hits, problems, note = self.find(text, wish, caller)
+        found = self.find(text, wish, caller)
+        note, problems = found.note, found.problems
+        hits = found.hits if found.answered else []
         answer = recall.compose(text, woken, hits, max_tokens - _weight(note, problems))
-        answers = bool(hits) and hits[0].score >= recall.LIKELY
-        vain = wish == RecallWish() and not answers and not problems and self.learning.wants(text, caller)
-        self._record(text, answer.items, caller, answers, vain)
-        return Recalled(answer, note or (None if answer.items or answer.left_out else NOTHING), problems)
+        vain = wish == RecallWish() and not hits and not problems and self.learning.wants(text, caller)
+        self._record(text, answer.items, caller, found.answered, vain)
+        return Recalled(answer, note or (None if hits else NOTHING), problems)
 
-    def find(
-        self, text: str, wish: RecallWish, caller: Caller
-    ) -> tuple[list[Found], tuple[Problem, ...], str | None]:
-        """Return all that may answer, best first; why that is less than it could be; a note on an unknown project."""
+    def find(self, text: str, wish: RecallWish, caller: Caller) -> Hits:
+        """Return all that may answer, best first."""
         lookup = projects.among(wish.project, caller)
 
-        def answer(
-            tx: Tx, meaning: Meaning | Unanswered
-        ) -> tuple[list[Found], tuple[Problem, ...], str | None]:
+        def answer(tx: Tx, meaning: Meaning | Unanswered) -> Hits:
             where, here = lookup(tx), projects.known(tx, caller)
             by_meaning = meaning if isinstance(meaning, Meaning) else None
             load = partial(search.load, learning=self.learning)
@@ -108,7 +118,8 @@ class RecallService:
             kinds = [kind_search.kind for kind_search in searches]
             ranked = retrieval.rank_all(tx, text, searches, by_meaning) if searches else []
             problems = retrieval.without_meaning(tx, kinds, meaning)
-            return list(_found(tx, ranked, here, load)), (*problems, *tx.skipped), where.note
+            answered = retrieval.is_answered(ranked, by_meaning)
+            return Hits(list(_found(tx, ranked, here, load)), answered, (*problems, *tx.skipped), where.note)
 
         return self.queue.read(retrieval.questions(text), answer)
 

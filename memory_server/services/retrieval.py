@@ -7,7 +7,7 @@ from typing import Generic
 
 import numpy as np
 
-from memory_server.domain import parts, ranking, relevance
+from memory_server.domain import confidence, parts, ranking, relevance
 from memory_server.domain.embedding import Embedded
 from memory_server.errors import Problem
 from memory_server.language import background, query, question
@@ -60,6 +60,12 @@ def alike(tx: Tx, text: str, search: KindSearch[Thing], meaning: Meaning) -> lis
     telling = replace(plain, terms=tuple(sorted(plain.terms, key=background.share)[:TELLING]))
     statement = question.Question(plain.text, plain.text, (), when=False, how_many=False, mine=False)
     return _Search(tx, statement, (telling,), (search,), meaning).ranked()
+
+
+def is_answered(ranked: Sequence[Ranked[Thing]], meaning: Meaning | None) -> bool:
+    """True if one of the texts of a ranking likely answers; see `confidence.is_answered`."""
+    signals, chances = [hit.signals for hit in ranked], [hit.probability for hit in ranked]
+    return confidence.is_answered(signals, chances, meaning is not None and not meaning.space.lexical)
 
 
 def without_meaning(tx: Tx, kinds: Sequence[Embedded], meaning: Meaning | Unanswered | None) -> list[Problem]:

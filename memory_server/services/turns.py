@@ -9,7 +9,6 @@ from memory_server.domain.embedding import Embedded
 from memory_server.domain.fact import Fact, FactDraft, Scope, homes
 from memory_server.domain.forgetting import Forgotten, Kind
 from memory_server.domain.memory import Filter
-from memory_server.domain.recall import LIKELY
 from memory_server.domain.secrets import refuse_secrets
 from memory_server.domain.turn import Turn, TurnDraft
 from memory_server.errors import Mend, NotFound, Problem
@@ -25,6 +24,10 @@ from memory_server.storage.tx import Tx
 
 MENTIONED = 5
 """Facts at most that come back beside the turns."""
+
+
+LIKELY = 0.1
+"""Probability of the best turn below which the question counts as asked in vain."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -43,9 +43,10 @@ def test_another_project_and_what_was_superseded_are_told() -> None:
     )
 
 
-def test_what_is_unlikely_is_left_out_and_where_nothing_is_likely_the_answer_is_empty() -> None:
-    assert [each.ref for each in compose(memory(1, "Tea."), memory(2, "Noise.", 0.002)).items] == ["m1"]
-    answer = compose(memory(1, "Tea is served.", 0.05), memory(2, "Coffee.", 0.04))
+def test_what_is_unlikely_or_far_less_likely_than_the_best_is_left_out() -> None:
+    assert [hit.ref for hit in compose(memory(1, "Tea.", 0.3), memory(2, "Noise.", 0.04)).items] == ["m1"]
+    assert [hit.ref for hit in compose(memory(1, "Tea.", 0.9), memory(2, "Coffee.", 0.08)).items] == ["m1"]
+    answer = compose(memory(1, "Tea is served.", 0.04), memory(2, "Coffee.", 0.03))
     assert (answer.text, answer.items, answer.left_out) == ("", (), {})
 
 

@@ -4,6 +4,10 @@ The model of memory_server/domain/confidence.py is fitted on the hits of every q
 weight, on what is found where its evidence is not in the store, and in stores that it is not about. Each set has the
 same weight. With `--left-out` it is fitted without each store, and prints how well its scores are calibrated there; so
 it does with `--sets` for each set that is left out whole.
+
+The model that tells whether anything answers is fitted on the best text of each question, and of questions about other
+stores and of `never_stored.txt`. Its intercept is such that MISSED of the stored questions of the own set fall below 0,
+by models that have not seen the store. Printed is how many of both do in each set.
 """
 
 import argparse
@@ -11,7 +15,7 @@ import json
 import sys
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -63,6 +67,17 @@ class Sample:
     weight: float
 
 
+NEVER_STORED = Path(__file__).with_name("never_stored.txt").read_text(encoding="utf-8").splitlines()
+"""Everyday questions that no store answers."""
+
+UNFOUND = 0.3
+"""Weight of a question whose evidence is not among the first FIRST texts, where it is told whether anything answers."""
+
+FIRST = 5
+
+MISSED = 0.06
+"""Share of the stored questions of the own set that may get no answer."""
+
 MODES = {"hybrid": "hybrid", "meaning": "semantic", "words": "keyword"}
 """The names of the models and the modes of search."""
 
@@ -82,6 +97,57 @@ def samples(store: Store, embedder: RememberedEmbedder, mode: str) -> Iterator[S
         for question in foreign(store):
             ranked = door.signals(question, mode)
             yield _sample(store, [(signals, False) for _, signals in ranked], meaning, FOREIGN)
+
+
+def best_texts(store: Store, embedder: RememberedEmbedder) -> Iterator[tuple[str, Sample]]:
+    """Yield the inputs of the models that tell whether anything answers: a row for each question, and its model."""
+    with through_services(embedder) as door:
+        assert isinstance(door, ServicesDoor)
+        names = names_of(store, door.store(store.memories))
+        questions = [question for question in store.questions if question.counts and question.gold]
+        stored = questions[:: -(-len(questions) // MOST)]
+        never = [*foreign(store), *(replace(stored[0], text=text, asked_at=None) for text in NEVER_STORED)]
+        for question in (*stored, *never):
+            ranked = door.signals(question, "hybrid")
+            if len(ranked) < confidence.FAR:
+                continue
+            signals = [signals for _, signals in ranked]
+            model = confidence.TRANSLATED if signals[0].translated else confidence.ANSWERED
+            row = confidence.of_best(signals, confidence.probabilities(signals, meaning=True))
+            if model == confidence.TRANSLATED:
+                row = row * confidence.WITHOUT_WORDS
+            is_stored = any(question is other for other in stored)
+            is_found = any(not question.wanted.isdisjoint(names[id]) for id, _ in ranked[:FIRST])
+            weight = UNFOUND if is_stored and not is_found else 1.0
+            yield model, Sample(store.set, store.name, row[None], np.array([float(is_stored)]), weight)
+
+
+def balanced(samples: Sequence[Sample]) -> list[Sample]:
+    """Return the samples with weights by which stored and never stored questions count equally."""
+    sizes: dict[tuple[str, bool], float] = defaultdict(float)
+    for sample in samples:
+        sizes[sample.set, bool(sample.right[0])] += sample.weight
+    return [
+        replace(sample, weight=sample.weight / sizes[sample.set, bool(sample.right[0])]) for sample in samples
+    ]
+
+
+def fit_floor(name: str, samples: Sequence[Sample]) -> Numbers:
+    """Return the coefficients of a model whose floor is 0, and print the shares below it for each set."""
+    logits: dict[tuple[str, bool], list[float]] = defaultdict(list)
+    for left in dict.fromkeys(sample.store for sample in samples):
+        model = fit(balanced([sample for sample in samples if sample.store != left]))
+        for sample in samples:
+            if sample.store == left and sample.weight == 1:
+                logits[sample.set, bool(sample.right[0])] += (sample.rows @ model[1:] + model[0]).tolist()
+    floor = np.quantile(logits["own", True], MISSED)
+    for (set_name, is_stored), values in logits.items():
+        below = np.mean(np.array(values) < floor)
+        kind = "stored" if is_stored else "never stored"
+        print(f"{name}: {set_name}, {len(values)} {kind}: {below:.2f} below the floor")
+    model = fit(balanced(samples))
+    model[0] -= floor
+    return model
 
 
 def foreign(store: Store) -> list[Question]:
@@ -143,13 +209,16 @@ def main() -> None:
     parser.add_argument("--vectors", type=Path)
     parser.add_argument("--left-out", action="store_true")
     parser.add_argument("--sets", action="store_true")
+    parser.add_argument(
+        "--answered", action="store_true", help="only the model that tells whether anything answers"
+    )
     parser.add_argument("--write", action="store_true")
     given = parser.parse_args()
     every = [store for path in given.data for store in data.read(path)]
     every += [*own.stores(held=False), *repeating.stores()]
     embedder = RememberedEmbedder(BundledEmbedder(), given.vectors)
-    coefficients = {}
-    for name, mode in MODES.items():
+    coefficients: dict[str, list[float]] = json.loads(COEFFICIENTS.read_text(encoding="utf-8"))
+    for name, mode in MODES.items() if not given.answered else ():
         # By words alone it cannot be seen that texts say the same.
         asked = [store for store in every if mode != "keyword" or store.set != repeating.SET]
         found = [sample for store in asked for sample in samples(store, embedder, mode)]
@@ -159,6 +228,11 @@ def main() -> None:
             print(*left_out(found, lambda each: (each.set, each.store)), sep="\n", flush=True)
         if given.sets:
             print(*left_out(found, lambda each: each.set.removesuffix("_zh")), sep="\n", flush=True)
+    stores = [store for store in every if store.set != repeating.SET]
+    best = [sample for store in stores for sample in best_texts(store, embedder)]
+    for name in (confidence.ANSWERED, confidence.TRANSLATED):
+        model = fit_floor(name, [sample for model_name, sample in best if model_name == name])
+        coefficients[name] = [round(value, 4) for value in model.tolist()]
     embedder.save()
     if given.write:
         COEFFICIENTS.write_text(json.dumps(coefficients, indent=1) + "\n", encoding="utf-8")

@@ -163,8 +163,7 @@ def _apart(store: Store, question: Question, service: RecallService, handles: di
 
 
 def _find(service: RecallService, question: Question, kinds: frozenset[Recallable]) -> list[Found]:
-    found, *_ = service.find(question.text[:LONGEST_QUESTION], RecallWish(kinds), CALLER)
-    return found
+    return service.find(question.text[:LONGEST_QUESTION], RecallWish(kinds), CALLER).hits
 
 
 def searched(store: Store, embedder: RememberedEmbedder) -> Iterator[Result]:
