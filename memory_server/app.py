@@ -128,7 +128,7 @@ class Services:
         self.calls = CallService(database, not settings.read_only)
         self.projects = ProjectService(database)
         self.changes = ChangeService(database, queue.wake)
-        self.health = HealthService(database, queue)
+        self.health = HealthService(database, queue, self.triggers[0].judge)
         self.imports = ImportService(database, queue, self.triggers[0], settings.allow_secrets)
         self.exports = ExportService(database)
         self.merges = MergeService(database, self.imports, clock)

@@ -55,6 +55,7 @@ class Mend(StrEnum):
     SET_ENDPOINT_KEY = "set the key of the endpoint"
     ENCRYPT_ENDPOINT = "use an encrypted address, or no key"
     INSTALL_POSTGRES = "install the extra for PostgreSQL"
+    INSTALL_ENGINE = "install the engine of the triggers"
     INSTALL_SENTENCE_TRANSFORMERS = "install the extra for sentence-transformers models"
     COPY_AGAIN = "copy again into the same target"
     EMPTY_TARGET = "copy into a target that is empty"

@@ -67,7 +67,7 @@ def examined(services: "Services", fixed: tuple[str, ...] = ()) -> DoctorAnswer:
     problems = (
         *health.problems,
         *(f'job "{job}": {problem}' for job, problem in health.jobs.items()),
-        *([told([coverage.problem], WORDS) or ""] if coverage.problem else []),
+        *(told([problem], WORDS) or "" for problem in (coverage.problem, health.asleep) if problem),
         *(f"the last hook that failed: {line}" for line in hooks.failures[-1:]),
         *(client.problem for client in clients if client.problem),
     )

@@ -55,6 +55,8 @@ WORDS = {
     "OpenAI's own service.",
     Mend.ENCRYPT_ENDPOINT: "Name an https address with --embedder-url, or take away MEMORY_SERVER_EMBEDDER_KEY.",
     Mend.INSTALL_POSTGRES: 'Install it with: pip install "memory-server[postgres]".',
+    Mend.INSTALL_ENGINE: "Install it with: pip install quickjs-ng. For macOS on Intel it has no wheel: pip compiles it "
+    "there, which needs the command line tools of Xcode.",
     Mend.INSTALL_SENTENCE_TRANSFORMERS: 'Install it with: pip install "memory-server[sentence-transformers]".',
     Mend.COPY_AGAIN: "Run `memory-server copy` with the same source and target again: it goes on.",
     Mend.EMPTY_TARGET: "Name a new file, or the address of an empty tenant.",

@@ -2,11 +2,16 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import UTC, datetime
 
 from memory_server.domain.forgetting import jumped
+from memory_server.domain.situation import Situation
+from memory_server.errors import Problem
 from memory_server.services.coverage import Coverage
 from memory_server.services.embedding_queue import EmbeddingQueue
+from memory_server.services.waking import Judge
 from memory_server.storage.database import Database
+from memory_server.triggers import unavailable
 
 
 @dataclass(frozen=True, slots=True)
@@ -14,7 +19,8 @@ class Health:
     """`problems` has a line for each thing that is wrong, `jobs` those of background jobs; `size` is in bytes.
 
     `copies` and `rescues` are the files next to the database that hold its content too, each with its age. `to_erase`:
-    bytes of what was deleted are not overwritten yet. `clock` says that the clock may be wrong.
+    bytes of what was deleted are not overwritten yet. `clock` says that the clock may be wrong, `asleep` that no trigger can be
+    evaluated.
     """
 
     libraries: Mapping[str, str]
@@ -27,12 +33,14 @@ class Health:
     rescues: tuple[str, ...]
     to_erase: bool
     clock: str | None
+    asleep: Problem | None
 
 
 @dataclass(frozen=True, slots=True)
 class HealthService:
     database: Database
     queue: EmbeddingQueue
+    judge: Judge
 
     def check(self) -> Health:
         """Look at everything. Loads the embedder and reads the whole file."""
@@ -40,6 +48,7 @@ class HealthService:
         coverage = self.queue.coverage()
         files = self.database.files
         problems = (*files.exposed(), *files.last_copies(), *self.database.problems())
+        asleep = unavailable(self.judge(["true"], Situation((), "", datetime.fromtimestamp(0, UTC), 0), 0))
         with self.database.read() as tx:
             return Health(
                 tx.health.libraries(),
@@ -52,6 +61,7 @@ class HealthService:
                 tuple(files.rescues()),
                 bool(tx.erasures.due()),
                 jumped(tx.now, tx.server_days.newest()),
+                asleep,
             )
 
     def mend(self) -> list[str]:

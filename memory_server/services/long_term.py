@@ -29,7 +29,16 @@ from memory_server.storage.database import Database
 from memory_server.storage.short_term import ConversationId, Held
 from memory_server.storage.trash import Trashed
 from memory_server.storage.tx import Tx
-from memory_server.triggers import Checked, Failure, Outcome, Skipped, TriggerEngine, Value
+from memory_server.triggers import (
+    Checked,
+    Failure,
+    FailureKind,
+    Outcome,
+    Skipped,
+    TriggerEngine,
+    Value,
+    unavailable,
+)
 
 LISTED = 50
 """Memories that a page of a list holds; the others are counted."""
@@ -55,6 +64,8 @@ class Woken:
 @dataclass(frozen=True, slots=True)
 class Awakening:
     """The result of a search: the woken memories, and the triggers that failed or were not judged, with reasons.
+
+    Where none could be judged, because the engine cannot run, `degraded` says so once.
 
     `elsewhere` are the conversations that have memories, and how many, where this one has none.
     """
@@ -266,7 +277,11 @@ class LongTermService:
                 if watch.id in prompts
             ],
             [Woken(watch.name, prompts[watch.id]) for watch in drawn if watch.id in prompts],
-            [(watch.name, outcome.message) for watch, outcome in outcomes if isinstance(outcome, Failure)],
+            [
+                (watch.name, outcome.message)
+                for watch, outcome in outcomes
+                if isinstance(outcome, Failure) and outcome.kind is not FailureKind.UNAVAILABLE
+            ],
             [(watch.name, NO_TIME) for watch, outcome in outcomes if isinstance(outcome, Skipped)]
             + [
                 (watch.name, f"in quarantine until {watch.quarantined_until}: {watch.error}")
@@ -274,7 +289,7 @@ class LongTermService:
                 if rests(watch, judged.now)
             ],
             elsewhere,
-            skipped,
+            tuple(filter(None, [unavailable(outcome for _, outcome in outcomes), *skipped])),
         )
 
     def try_out(

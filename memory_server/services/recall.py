@@ -97,12 +97,12 @@ class RecallService:
 
         Prompts whose trigger holds for the messages come first.
         """
-        woken = self._woken(messages, wish, caller)
+        woken, asleep = self._woken(messages, wish, caller)
         found = self.find(text, wish, caller)
-        note, problems = found.note, found.problems
+        note, problems = found.note, (*asleep, *found.problems)
         hits = found.hits if found.answered else []
         answer = recall.compose(text, woken, hits, max_tokens - _weight(note, problems))
-        vain = wish == RecallWish() and not hits and not problems and self.learning.wants(text, caller)
+        vain = wish == RecallWish() and not hits and not found.problems and self.learning.wants(text, caller)
         self._record(text, answer.items, caller, found.answered, vain)
         return Recalled(answer, note or (None if hits else NOTHING), problems)
 
@@ -123,14 +123,18 @@ class RecallService:
 
         return self.queue.read(retrieval.questions(text), answer)
 
-    def _woken(self, messages: Sequence[Message], wish: RecallWish, caller: Caller) -> list[Found]:
+    def _woken(
+        self, messages: Sequence[Message], wish: RecallWish, caller: Caller
+    ) -> tuple[list[Found], tuple[Problem, ...]]:
+        """Return the prompts whose trigger holds, and why there may be more."""
         if self.long_term is None or not messages or Recallable.WOKEN not in wish.kinds:
-            return []
-        due = self.long_term.search(messages, None, {}, caller).activated
-        return [
+            return [], ()
+        result = self.long_term.search(messages, None, {}, caller)
+        prompts = [
             Found(Recallable.WOKEN, f"w {memory.name}", memory.prompt, None, 1.0, why=memory.why)
-            for memory in due
+            for memory in result.activated
         ]
+        return prompts, result.degraded
 
     def _record(self, text: str, shown: Sequence[Found], caller: Caller, answers: bool, vain: bool) -> None:
         """Count the accesses, and keep what the question teaches."""

@@ -1,11 +1,12 @@
 """The port through which triggers are evaluated."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Protocol
 
 from memory_server.domain.situation import Situation
+from memory_server.errors import Hint, Mend, Problem
 
 MOST_BYTES = 16 * 1024
 """The longest trigger, in bytes of UTF-8; a longer one is rejected. A choice: it bounds what parsing and compiling one
@@ -14,6 +15,9 @@ trigger may cost."""
 TRUE = "the condition is true"
 FALSE = "the condition is false"
 """What is said of a value if there is no better reason."""
+
+NO_ENGINE = "the package quickjs-ng is not installed"
+"""Why no trigger can be evaluated where there is no wheel of the engine: macOS on Intel."""
 
 
 def size(trigger: str) -> int:
@@ -62,6 +66,15 @@ class Skipped:
 
 
 Outcome = Value | Failure | Skipped
+
+
+def unavailable(outcomes: Iterable[Outcome]) -> Problem | None:
+    """Return why the engine cannot run, which is no fault of a trigger; None where each was evaluated or skipped."""
+    for outcome in outcomes:
+        if isinstance(outcome, Failure) and outcome.kind is FailureKind.UNAVAILABLE:
+            hints = (Hint(Mend.INSTALL_ENGINE),) if NO_ENGINE in outcome.message else ()
+            return Problem(f"No long-term memory can wake: {outcome.message}", hints)
+    return None
 
 
 @dataclass(frozen=True, slots=True)

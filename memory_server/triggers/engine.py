@@ -8,7 +8,17 @@ from dataclasses import dataclass, field, replace
 from memory_server.call import deadline
 from memory_server.domain.situation import Situation
 from memory_server.errors import TriggerRejected
-from memory_server.triggers import MOST_BYTES, Checked, Failure, FailureKind, Outcome, Value, mistakes, size
+from memory_server.triggers import (
+    MOST_BYTES,
+    NO_ENGINE,
+    Checked,
+    Failure,
+    FailureKind,
+    Outcome,
+    Value,
+    mistakes,
+    size,
+)
 from memory_server.triggers.hints import hinted
 from memory_server.triggers.javascript import compat, reasons
 from memory_server.triggers.javascript.parts import calls_of, parts_of
@@ -33,7 +43,7 @@ what match_keys found."""
 EXPLAINING = 0.3
 """Seconds for that."""
 
-NO_ENGINE = "It was not checked and cannot wake here: the package quickjs-ng is not installed."
+UNCHECKED = f"It was not checked and cannot wake here: {NO_ENGINE}."
 NO_EMBEDDER = "similar() is false because there is no embedder"
 
 Nearness = Callable[[str, str], float | None]
@@ -90,7 +100,7 @@ class Engine:
             )
         warnings = mistakes.warnings(trigger)
         if not compat.is_installed():
-            return Checked(TIER, False, (*warnings, NO_ENGINE))
+            return Checked(TIER, False, (*warnings, UNCHECKED))
         try:
             holds, of_runs = self._sandbox.check(trigger)
         except TriggerRejected as refused:

@@ -347,13 +347,16 @@ def test_plain_errors_are_reported_kept_and_never_lead_to_quarantine(
     assert names(listed) == ["typo", "good"]
 
 
-def test_a_missing_worker_is_told_and_blamed_on_no_trigger(
+def test_a_missing_worker_is_told_once_and_blamed_on_no_trigger(
     long_term: LongTermService, engine: Scripted
 ) -> None:
-    add(long_term, "script")
-    engine.outcomes["script"] = Failure(FailureKind.UNAVAILABLE, "no worker", 1, 0.0)
+    for name in ("script", "another"):
+        add(long_term, name)
+        engine.outcomes[name] = Failure(FailureKind.UNAVAILABLE, "no worker", 1, 0.0)
     for _ in range(4):
-        assert search(long_term).errors == [("script", "no worker")]
+        result = search(long_term)
+        assert (result.errors, result.skipped) == ([], [])
+        assert [problem.text for problem in result.degraded] == ["No long-term memory can wake: no worker"]
     assert state(long_term, "script") == {"error": None, "failures": 0, "until": None}
 
 

@@ -14,7 +14,7 @@ from memory_server.domain.message import Message
 from memory_server.domain.situation import Situation
 from memory_server.errors import TriggerRejected
 from memory_server.triggers import MOST_BYTES, Checked, Failure, Value
-from memory_server.triggers.engine import NO_EMBEDDER, NO_ENGINE, Engine
+from memory_server.triggers.engine import NO_EMBEDDER, UNCHECKED, Engine
 from memory_server.triggers.javascript.sandbox import Sandbox
 from tests.triggers.conditions import Conditions
 from tests.triggers.conditions import situation as any_situation
@@ -290,6 +290,6 @@ def test_without_the_engine_a_trigger_is_kept_with_a_warning(
     engine: Engine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
-    assert engine.check("match_keys(messages, ['tea'])") == Checked(1, False, (NO_ENGINE,))
+    assert engine.check("match_keys(messages, ['tea'])") == Checked(1, False, (UNCHECKED,))
     with pytest.raises(TriggerRejected, match="a list of messages"):
         engine.check("messages.includes('tea')")

@@ -8,6 +8,8 @@ import importlib.util
 import re
 from pathlib import Path
 
+from memory_server.triggers import NO_ENGINE
+
 ENGINE = "_quickjs"
 """The extension module of the package. The worker loads it alone, because importing the package takes 20 ms more."""
 
@@ -52,7 +54,7 @@ def engine_folder() -> str:
     """
     found = importlib.util.find_spec(ENGINE)
     if found is None or found.origin is None:
-        raise OSError("the package quickjs-ng is not installed")
+        raise OSError(NO_ENGINE)
     return str(Path(found.origin).parent)
 
 
