@@ -19,8 +19,8 @@ class Health:
     """`problems` has a line for each thing that is wrong, `jobs` those of background jobs; `size` is in bytes.
 
     `copies` and `rescues` are the files next to the database that hold its content too, each with its age. `to_erase`:
-    bytes of what was deleted are not overwritten yet. `clock` says that the clock may be wrong, `asleep` that no trigger can be
-    evaluated.
+    bytes of what was deleted are not overwritten yet. `clock` says that the clock may be wrong, `asleep` that no
+    trigger can be evaluated.
     """
 
     libraries: Mapping[str, str]
