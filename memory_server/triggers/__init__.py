@@ -36,7 +36,7 @@ class FailureKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Value:
-    """Whether the trigger is true (`holds`), and why: which keys were found in whose message, or which date it is.
+    """The value of a trigger (`holds`: it is true), and why: the keys that were found and in whose message, or a date.
 
     `kept` is the reason without anything that was said.
     """

@@ -52,7 +52,7 @@ Nearness = Callable[[str, str], float | None]
 
 @dataclass(slots=True)
 class _Meaning:
-    """What was asked and answered about the meaning of one situation's messages."""
+    """The questions about the meaning of one situation's messages, with their answers."""
 
     situation: Situation
     nearness: Nearness
@@ -72,9 +72,11 @@ class _Meaning:
     def note(self, place: int) -> str:
         return NO_EMBEDDER if None in self.of(place).values() else ""
 
-    def _nearest(self, wanted: str, *said: int | str) -> float | None:
-        texts = [text if isinstance(text, str) else self.situation.messages[text].content for text in said]
-        nearnesses = [self.nearness(text, wanted) for text in texts]
+    def _nearest(self, text: str, *compared: int | str) -> float | None:
+        contents = [
+            place if isinstance(place, str) else self.situation.messages[place].content for place in compared
+        ]
+        nearnesses = [self.nearness(content, text) for content in contents]
         return max((near for near in nearnesses if near is not None), default=None)
 
 
@@ -199,5 +201,6 @@ def _settled(outcome: Outcome) -> Outcome:
 
 def _explained(value: Value, text: str, note: str) -> Value:
     """A value with its reasons, in which marks stand around what was said."""
-    why, kept = (reasons.shown(text), reasons.kept(text)) if text else (value.why, value.kept)
-    return replace(value, why="; ".join(filter(None, [why, note])), kept=kept)
+    if text:
+        value = replace(value, why=reasons.shown(text), kept=reasons.kept(text))
+    return replace(value, why="; ".join(filter(None, [value.why, note])))

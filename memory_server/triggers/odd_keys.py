@@ -17,9 +17,8 @@ _CODE = frozenset(["||", "|", "*", "**", "*/", "/*"])
 
 def warnings(keys: Iterable[str]) -> Iterator[str]:
     for key in keys:
-        found = _warning(key)
-        if found:
-            yield found
+        if warning := _warning(key):
+            yield warning
 
 
 def _warning(key: str) -> str:
@@ -52,7 +51,7 @@ def _warning(key: str) -> str:
 
 
 def _is_unseen(sign: str) -> bool:
-    """Whether it is invisible and joins nothing: emoji and Persian words are joined by invisible signs."""
+    """Return True if it is invisible and joins nothing: emoji and Persian words are joined by invisible signs."""
     return unicodedata.category(sign) == "Cf" and sign not in "\u200c\u200d"
 
 

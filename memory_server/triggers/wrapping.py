@@ -1,4 +1,4 @@
-"""What stands around a trigger where it was copied from a text: quotation marks, or the fence of a code block."""
+"""Takes away the quotation marks or the fence of a code block around a trigger that was copied from a text."""
 
 import re
 

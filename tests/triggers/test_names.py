@@ -4,18 +4,22 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory_server.triggers.javascript.names import (
-    MOST_CHARACTERS,
-    MOST_TOKENS,
-    position,
-    regexes,
-    undeclared,
-)
+from memory_server.triggers.javascript import names
+from memory_server.triggers.javascript.names import position
+from memory_server.triggers.reading import MOST_CHARACTERS, MOST_TOKENS, Reading
 from tests.triggers.hostile import HOSTILE
 
 
+def undeclared(source: str) -> dict[str, int]:
+    return names.undeclared(Reading.of(source))
+
+
+def regexes(source: str) -> list[tuple[str, int]]:
+    return [(token.text, token.at) for token in Reading.of(source).tokens if token.kind == "regex"]
+
+
 @pytest.mark.parametrize(
-    ("source", "names"),
+    ("source", "mentioned"),
     [
         ("a && b || !c", "a b c"),
         ("a ? b : c", "a b c"),
@@ -52,8 +56,8 @@ from tests.triggers.hostile import HOSTILE
         ("new Date() instanceof Date", "Date"),
     ],
 )
-def test_names_that_are_not_declared(source: str, names: str) -> None:
-    assert sorted(undeclared(source)) == sorted(names.split())
+def test_names_that_are_not_declared(source: str, mentioned: str) -> None:
+    assert sorted(undeclared(source)) == sorted(mentioned.split())
 
 
 def test_a_name_is_found_where_it_is_first_mentioned() -> None:

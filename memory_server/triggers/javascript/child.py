@@ -174,10 +174,10 @@ class Child:
         self._from.close()
 
     def _send(self, tag: bytes, body: bytes) -> None:
-        rest = memoryview(FRAME.pack(tag, len(body)) + body)
+        unsent = memoryview(FRAME.pack(tag, len(body)) + body)
         try:
-            while rest:
-                rest = rest[self._to.write(rest) :]
+            while unsent:
+                unsent = unsent[self._to.write(unsent) :]
         except OSError as error:
             raise Died(self._end(), self._late) from error
 

@@ -20,24 +20,10 @@ _EVAL_FRAME = "at runTrigger "
 """The line of the stack that stands for the prelude's function around a trigger: those above it are the trigger's."""
 
 _PRELUDE_FUNCTIONS = frozenset(
-    {"match_keys", "match_keys_all", "similar", "FrozenDate", "Date", "makeIntl"}
-) | {
-    "toLocaleDateString",
-    "toLocaleTimeString",
-    "toLocaleString",
-    "format",
-    "formatToParts",
-    "resolvedOptions",
-    "DateTimeFormat",
-    "getFullYear",
-    "getMonth",
-    "getDate",
-    "getDay",
-    "getHours",
-    "getMinutes",
-    "getSeconds",
-    "compared",
-}
+    """match_keys match_keys_all similar FrozenDate Date makeIntl toLocaleDateString toLocaleTimeString toLocaleString
+    format formatToParts resolvedOptions DateTimeFormat getFullYear getMonth getDate getDay getHours getMinutes
+    getSeconds compared""".split()
+)
 """Functions of the prelude that a trigger calls: the position of an error in one of them is that of its caller."""
 
 
@@ -52,15 +38,15 @@ def engine_folder() -> str:
     Raises:
         OSError: the package is not installed.
     """
-    found = importlib.util.find_spec(ENGINE)
-    if found is None or found.origin is None:
+    module = importlib.util.find_spec(ENGINE)
+    if module is None or module.origin is None:
         raise OSError(NO_ENGINE)
-    return str(Path(found.origin).parent)
+    return str(Path(module.origin).parent)
 
 
 def position(stack: str) -> tuple[int, int] | None:
     """Line and column of an error in the trigger, read from the error's `stack`."""
-    found = None
+    place = None
     for line in stack.splitlines():
         if _EVAL_FRAME in line:
             break
@@ -68,7 +54,7 @@ def position(stack: str) -> tuple[int, int] | None:
         if frame is None:
             continue
         if frame["function"] in _PRELUDE_FUNCTIONS:
-            found = None
-        elif found is None:
-            found = int(frame["line"]), int(frame["column"])
-    return found
+            place = None
+        elif place is None:
+            place = int(frame["line"]), int(frame["column"])
+    return place

@@ -1,33 +1,12 @@
-"""Finds in JavaScript the names that are used but not declared, and the regular expressions.
+"""Finds in JavaScript the names that are used but not declared.
 
-It reads tokens, not grammar. In doubt it takes a name as declared, because the result is only used for a warning. For a
-long source it finds nothing, because its time could grow with the square of the length.
+It reads tokens, not grammar. In doubt it takes a name as declared, because the result is only used for a warning.
 """
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 
-MOST_CHARACTERS = 4000
-"""The longest source that is read, in characters. A choice: it bounds the time, which may be quadratic."""
-
-MOST_TOKENS = 1000
-"""The most tokens of a source that is read; for the same reason."""
-
-_TOKEN = re.compile(
-    r"(?P<space>(?:\s|//[^\n\r\u2028\u2029]*|/\*[\s\S]*?\*/)+)"
-    r"|(?P<text>'(?:[^'\\\n\r]|\\[\s\S])*'|\"(?:[^\"\\\n\r]|\\[\s\S])*\")"
-    r"|(?P<number>\.?\d(?:[\w.]|(?<=[eE])[+-])*)"
-    r"|(?P<name>[#@]?[^\W\d][\w$]*|[#@]?\$[\w$]*)"
-    r"|(?P<sign>\.\.\.|\?\.(?!\d)|=>|[=!]==?|[<>*&|?+-]+=?|[-+*/%^]=|[\s\S])"
-)
-"""One token of JavaScript, except regular expressions and templates."""
-
-_REGEX = re.compile(r"/(?![*/])(?:[^\\/\[\n\r]|\\[^\n\r]|\[(?:[^\]\\\n\r]|\\[^\n\r])*\])+/[a-z]*")
-"""A regular expression literal."""
-
-_TEMPLATE = re.compile(r"(?:[^`\\$]|\\[\s\S]|\$(?!\{))*(?P<end>`|\$\{|$)")
-"""The text of a template up to its end or its next `${`."""
+from memory_server.triggers.reading import OPENING, Reading
 
 _RESERVED = frozenset(
     """arguments as async await break case catch class const continue debugger default delete do else eval export
@@ -36,146 +15,65 @@ _RESERVED = frozenset(
 )
 """Keywords and other words of the language, which are never taken for undeclared names."""
 
-_BEFORE_VALUE = frozenset(
-    "return typeof case in of delete void throw new else do instanceof yield await".split()
-)
-"""Words after which `/` starts a regular expression."""
-
 _BEFORE_CONDITION = frozenset("if while switch for with".split())
 """Words whose brackets contain no parameters."""
 
-_OPENING, _CLOSING = "([{", ")]}"
 _ASSIGNING = frozenset(["=", "+=", "-=", "*=", "/=", "%="])
 """Operators that, after a name, count as its declaration."""
 
 
-@dataclass(frozen=True, slots=True)
-class Token:
-    """`kind` is text, number, name, regex, template or sign; `at` is the index where it begins."""
-
-    kind: str
-    text: str
-    at: int
-
-
-def undeclared(source: str) -> dict[str, int]:
-    """Each name that is used and not declared, with the index of its first use."""
-    tokens = tokens_of(source)
-    known = _RESERVED | set(_declared(tokens))
-    found: dict[str, int] = {}
-    for index, token in enumerate(tokens):
-        if token.kind == "name" and token.text not in known and _refers(tokens, index):
-            found.setdefault(token.text, token.at)
-    return found
+def undeclared(reading: Reading) -> dict[str, int]:
+    """Return each name that is used and not declared, with the index of its first use in the source."""
+    declared = _RESERVED | set(_declared(reading))
+    first_uses: dict[str, int] = {}
+    for index, token in enumerate(reading.tokens):
+        if token.kind == "name" and token.text not in declared and _refers(reading, index):
+            first_uses.setdefault(token.text, token.at)
+    return first_uses
 
 
-def regexes(source: str) -> list[tuple[str, int]]:
-    """The regular expression literals, each with its index in the source."""
-    return [(token.text, token.at) for token in tokens_of(source) if token.kind == "regex"]
-
-
-def tokens_of(source: str) -> list[Token]:
-    """The tokens of a source without its spaces and comments; none if it is too long to be read."""
-    tokens = list(_scan(source)) if len(source) <= MOST_CHARACTERS else []
-    return tokens if len(tokens) <= MOST_TOKENS else []
-
-
-def _scan(source: str) -> Iterator[Token]:
-    at = 0
-    last = Token("sign", "", 0)
-    open_braces: list[str] = []
-    while at < len(source):
-        found = _REGEX.match(source, at) if source[at] == "/" and _value_may_follow(last) else None
-        kind = "regex"
-        if found is None:
-            found = _TOKEN.match(source, at)
-            if found is None:
-                return
-            kind = str(found.lastgroup)
-        text = found[0]
-        if text == "{":
-            open_braces.append("{")
-        in_template = text == "`" or (text == "}" and open_braces and open_braces.pop() == "`")
-        begin, at = at, found.end()
-        if in_template:
-            part = _TEMPLATE.match(source, at)
-            at = part.end() if part else len(source)
-            kind = "template"
-            if part and part["end"] == "${":
-                open_braces.append("`")
-                kind, text = "sign", ","  # what follows is a value
-        if kind != "space":
-            last = Token(kind, text, begin)
-            yield last
-
-
-def _value_may_follow(last: Token) -> bool:
-    if last.kind == "sign":
-        return last.text not in (")", "]")
-    return last.kind == "name" and last.text in _BEFORE_VALUE
-
-
-def _text(tokens: list[Token], index: int) -> str:
-    return tokens[index].text if 0 <= index < len(tokens) else ""
-
-
-def closing(tokens: list[Token], index: int) -> int:
-    """The index of the token that closes the bracket at `index`; of the last token if none does."""
-    depth = 0
-    for at in range(index, len(tokens)):
-        if tokens[at].kind == "sign":
-            depth += (tokens[at].text in _OPENING) - (tokens[at].text in _CLOSING)
-        if depth <= 0:
-            return at
-    return len(tokens) - 1
-
-
-def _declared(tokens: list[Token]) -> Iterator[str]:
-    for index, token in enumerate(tokens):
-        following = _text(tokens, index + 1)
+def _declared(reading: Reading) -> Iterator[str]:
+    for index, token in enumerate(reading.tokens):
+        following = reading.text(index + 1)
         if token.kind == "name":
             if token.text in ("let", "const", "var"):
-                yield from _bound(tokens, index + 1)
+                yield from _bound(reading, index + 1)
             elif token.text in ("class", "function"):
-                yield _text(tokens, index + 1 + (following == "*"))
+                yield reading.text(index + 1 + (following == "*"))
             elif following == "=>" or following in _ASSIGNING:
                 yield token.text
-        elif token.text == "(" and _text(tokens, index - 1) not in _BEFORE_CONDITION:
-            close = closing(tokens, index)
-            if _text(tokens, close + 1) in ("=>", "{"):
-                yield from (inner.text for inner in tokens[index:close] if inner.kind == "name")
+        elif token.text == "(" and reading.text(index - 1) not in _BEFORE_CONDITION:
+            end = reading.closing(index)
+            if reading.text(end + 1) in ("=>", "{"):
+                yield from reading.names_between(index, end)
 
 
-def _bound(tokens: list[Token], index: int) -> Iterator[str]:
-    """The names that a declaration declares: those in its patterns, not those in the values assigned to them."""
+def _bound(reading: Reading, index: int) -> Iterator[str]:
+    """Yield the names that a declaration declares: those in its patterns, not those in the values assigned to them."""
     in_pattern = True
-    while index < len(tokens):
-        token = tokens[index]
+    for at in reading.outermost(index):
+        token = reading.at(at)
         if token.text in (";", "of", "in", ")"):
             return
         if token.text in ("=", ","):
             in_pattern = token.text == ","
-        elif token.kind == "sign" and token.text in _OPENING:
-            close = closing(tokens, index)
-            if in_pattern:
-                yield from (inner.text for inner in tokens[index:close] if inner.kind == "name")
-            index = close
-        elif token.kind == "name" and in_pattern:
+        elif in_pattern and token.kind == "sign" and token.text in OPENING:
+            yield from reading.names_between(at, reading.closing(at))
+        elif in_pattern and token.kind == "name":
             yield token.text
-        index += 1
 
 
-def _refers(tokens: list[Token], index: int) -> bool:
-    """Whether the name refers to a variable: no property, key, label, method or operand of `typeof`."""
-    before, after = _text(tokens, index - 1), _text(tokens, index + 1)
+def _refers(reading: Reading, index: int) -> bool:
+    """Return False for a property, a key, a label, a method and an operand of `typeof`: they refer to no variable."""
+    before, after = reading.text(index - 1), reading.text(index + 1)
     if (
         before in (".", "?.", "typeof", "break", "continue", "function", "class")
-        or tokens[index].text[0] in "#@"
+        or reading.text(index)[0] in "#@"
     ):
         return False
     if after == ":" and before in ("", "{", ",", ";", "}"):
         return False
-    return not (after == "(" and _text(tokens, closing(tokens, index + 1) + 1) == "{")
+    return not (after == "(" and reading.text(reading.closing(index + 1) + 1) == "{")
 
 
 def position(source: str, at: int) -> str:

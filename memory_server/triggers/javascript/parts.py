@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
 
-from memory_server.triggers.javascript.names import Token, closing, tokens_of
+from memory_server.triggers.reading import Reading
 
 MOST_PARTS = 6
 """Parts that are evaluated."""
@@ -12,7 +12,6 @@ MOST_PARTS = 6
 MOST_CACHED = 256
 """Triggers whose parts are kept for the next search."""
 
-_OPENING, _CLOSING = "([{", ")]}"
 _DECLARING = frozenset(
     ["const", "let", "var", "function", "class", "if", "for", "while", "do", "switch", "try"]
 )
@@ -28,59 +27,44 @@ class Parts:
     sources: tuple[str, ...]
 
     def scripts(self) -> list[str]:
-        """What gives the value of each part."""
+        """Return a trigger for each part that gives its value."""
         return [f"{self.before}\n({source})" for source in self.sources]
 
 
 @lru_cache(maxsize=MOST_CACHED)
 def parts_of(source: str) -> Parts:
-    """The parts; one that is the whole source, where it is no expression or cannot be read."""
-    tokens = tokens_of(source)
-    begin = _last_statement(tokens)
+    """Return the parts; one that is the whole source, where it is no expression or cannot be read."""
+    reading = Reading.of(source)
+    begin = _last_statement(reading)
     if begin is None:
         return Parts("", (source,))
-    end = len(tokens)
-    while end > begin and tokens[end - 1].text == ";":
+    end = len(reading)
+    while end > begin and reading.at(end - 1).text == ";":
         end -= 1
     cuts: list[int] = []
-    depth = 0
-    for index in range(begin, end):
-        token = tokens[index]
-        if token.kind != "sign":
-            continue
-        depth += (token.text in _OPENING) - (token.text in _CLOSING)
-        if depth == 0 and token.text in _BINDING_LESS:
+    for index in reading.outermost(begin, end):
+        if reading.text(index) in _BINDING_LESS:
             cuts = []
             break
-        if depth == 0 and token.text in ("&&", "||"):
+        if reading.text(index) in ("&&", "||"):
             cuts.append(index)
     bounds = [begin - 1, *cuts, end]
-    sources = tuple(_cut(source, tokens[first + 1 : last]) for first, last in pairwise(bounds))
-    before = source[: tokens[begin].at] if begin < len(tokens) else ""
-    return Parts(before, sources[:MOST_PARTS])
+    sources = tuple(reading.cut(first + 1, last) for first, last in pairwise(bounds))
+    return Parts(source[: reading.tokens[begin].at], sources[:MOST_PARTS])
 
 
 def calls_of(source: str, name: str) -> list[str]:
-    """The calls of a function in a source, as written."""
-    tokens = tokens_of(source)
+    """Return the calls of a function in a source, as written."""
+    reading = Reading.of(source)
     return [
-        _cut(source, tokens[index : closing(tokens, index + 1) + 1])
-        for index, token in enumerate(tokens[:-1])
-        if (token.kind, token.text, tokens[index + 1].text) == ("name", name, "(")
-        and (index == 0 or tokens[index - 1].text not in (".", "?.", "function"))
+        reading.cut(index, reading.closing(index + 1) + 1)
+        for index in reading.named(name)
+        if reading.text(index + 1) == "(" and reading.text(index - 1) not in (".", "?.", "function")
     ]
 
 
-def _last_statement(tokens: list[Token]) -> int | None:
-    """The index of the first token of the last statement, if that is an expression."""
-    begin = depth = 0
-    for index, token in enumerate(tokens[:-1]):
-        if token.kind == "sign":
-            depth += (token.text in _OPENING) - (token.text in _CLOSING)
-            if depth == 0 and token.text == ";":
-                begin = index + 1
-    return None if not tokens or tokens[begin].text in _DECLARING or tokens[begin].text == ";" else begin
-
-
-def _cut(source: str, tokens: list[Token]) -> str:
-    return source[tokens[0].at : tokens[-1].at + len(tokens[-1].text)] if tokens else ""
+def _last_statement(reading: Reading) -> int | None:
+    """Return the index of the first token of the last statement, if that is an expression."""
+    ends = [index for index in reading.outermost(0, len(reading) - 1) if reading.text(index) == ";"]
+    begin = ends[-1] + 1 if ends else 0
+    return None if not reading.tokens or reading.text(begin) in (*_DECLARING, ";") else begin

@@ -120,7 +120,7 @@ class Answer:
 
     @property
     def message(self) -> str:
-        """What went wrong and where, in one line: `TypeError: x is not a function (line 1, column 5)`."""
+        """The error and its place, in one line: `TypeError: x is not a function (line 1, column 5)`."""
         name, message, stack = (
             visible(str(self.told.get(part, ""))[:2000]) for part in ("name", "message", "stack")
         )
@@ -131,16 +131,16 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class _Run:
-    """What the triggers of one round see, how long each may take and until when, and who is to blame at the end."""
+    """A round: the data that its triggers see, how long each may take and until when, who is to blame at the end."""
 
     frame: bytes
     ends: float
     turn: Turn
     seconds: float
     blamed: bool
-    """Whether the first one has had all the time that there was."""
+    """True if the first one has had all the time that there was."""
     behind_others: bool = False
-    """Whether other triggers of the search may have used up the time."""
+    """True if other triggers of the search may have used up the time."""
 
 
 class Sandbox:
@@ -200,12 +200,12 @@ class Sandbox:
     def explain(
         self, triggers: Sequence[tuple[str, bool, Nearnesses]], situation: Situation, budget: float
     ) -> list[str]:
-        """Why each trigger has its value, with marks around what was said; '' where there is no time for it."""
+        """Say why each trigger has its value, with marks around what was said; '' where there is no time for it."""
         turn = self._turns.take(_who(), 0)
         if turn is None:
             return ["" for _ in triggers]
         parts = [parts_of(source) for source, _, _ in triggers]
-        asked: list[Trigger] = [
+        explained: list[Trigger] = [
             (index, source, {"parts": part.scripts(), "near": near})
             for index, ((source, _, near), part) in enumerate(zip(triggers, parts, strict=True))
         ]
@@ -215,7 +215,7 @@ class Sandbox:
             while len(texts) < len(triggers) and time.monotonic() < run.ends:
                 if self._turns.are_awaited(turn):
                     break
-                answers = self._judged(asked[len(texts) :], run)
+                answers = self._judged(explained[len(texts) :], run)
                 for (_, holds, _), part, answer in zip(
                     triggers[len(texts) :], parts[len(texts) :], answers, strict=False
                 ):
@@ -257,8 +257,8 @@ class Sandbox:
         skipped."""
         outcomes: list[Outcome] = []
         while len(outcomes) < len(triggers):
-            rest = triggers[len(outcomes) : len(outcomes) + (1 if run.seconds > SLICE else TOGETHER)]
-            fitting = list(takewhile(lambda trigger: size(trigger[1]) <= MOST_BYTES, rest))
+            batch = triggers[len(outcomes) : len(outcomes) + (1 if run.seconds > SLICE else TOGETHER)]
+            fitting = list(takewhile(lambda trigger: size(trigger[1]) <= MOST_BYTES, batch))
             if not fitting:
                 outcomes.append(Failure(FailureKind.ERROR, TOO_LONG, TIER, 0.0))
             elif time.monotonic() >= run.ends or not self._has_turn(run, first=not outcomes):
@@ -269,8 +269,8 @@ class Sandbox:
                     outcomes += [answer.outcome() for answer in answers]
                 except Unstartable as error:
                     # Other triggers used up the time that the worker needed to start again.
-                    others = outcomes or run.behind_others or run.turn.waited
-                    if others and time.monotonic() >= run.ends:
+                    after_others = outcomes or run.behind_others or run.turn.waited
+                    if after_others and time.monotonic() >= run.ends:
                         outcomes.append(Skipped())
                         continue
                     missing = Failure(FailureKind.UNAVAILABLE, str(error), TIER, 0.0)
@@ -413,20 +413,20 @@ def _situation_frame(situation: Situation) -> bytes:
         "zone": situation.zone,
         "seed": situation.seed % 2**32,
     }
-    seen = {
+    visible_data = {
         "messages": [_present(message) for message in situation.messages],
         "conversation_id": situation.conversation_id,
         "participants": dict(situation.participants),
     }
-    return f"{json.dumps(clock)}\n{_strict_json(seen)}".encode()
+    return f"{json.dumps(clock)}\n{_strict_json(visible_data)}".encode()
 
 
-def _strict_json(seen: dict[str, Any]) -> str:
+def _strict_json(data: dict[str, Any]) -> str:
     """JSON with null for NaN and infinities, as JavaScript's JSON.stringify writes it."""
     try:
-        return json.dumps(seen, allow_nan=False)
+        return json.dumps(data, allow_nan=False)
     except ValueError:
-        return json.dumps(json.loads(json.dumps(seen), parse_constant=lambda _: None))
+        return json.dumps(json.loads(json.dumps(data), parse_constant=lambda _: None))
 
 
 def _present(message: Message) -> dict[str, str]:

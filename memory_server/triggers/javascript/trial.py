@@ -12,6 +12,7 @@ from memory_server.domain.situation import Situation
 from memory_server.errors import TriggerRejected, Unavailable
 from memory_server.triggers import Failure, FailureKind, Outcome, Value, odd_keys
 from memory_server.triggers.javascript import names
+from memory_server.triggers.reading import Reading
 
 SECONDS = 0.5
 """Seconds of processor time of one run; half of what a search allows, since the sample conversation is short."""
@@ -44,7 +45,7 @@ EMPTY = replace(SAMPLE, messages=(), participants={})
 
 @dataclass(frozen=True, slots=True)
 class Forced:
-    """What match_keys returns in a run: call number i finds its keys if bit i of `calls` is set.
+    """The results of match_keys in a run: call number i finds its keys if bit i of `calls` is set.
 
     It then finds all keys in all messages, or, with `once`, one key in one message.
     """
@@ -98,7 +99,7 @@ _NOTICED = {
     ),
     "message as a text": "It takes a message for a text, which gives `[object Object]`. Write m.content.",
 }
-"""What the worker notices, and what is said of it."""
+"""The warning for each thing that the worker notices."""
 
 MOST_TEXTS = 24
 """Texts on which the speed of a trigger is tried."""
@@ -156,7 +157,7 @@ def _compile(source: str, ask: Ask) -> None:
 
 def _unknown(source: str, ask: Ask) -> Iterator[str]:
     """Warnings of undefined names, which the runs may not have reached."""
-    mentioned = names.undeclared(source)
+    mentioned = names.undeclared(Reading.of(source))
     listed = json.dumps(list(mentioned)[:MOST_NAMES])
     report = ask(Run(f"throw {listed}.filter(name => !(name in globalThis)).join(' ')", EMPTY))
     for name in str(report.told.get("message", "")).removeprefix("it throws ").split()[:3]:
@@ -184,7 +185,7 @@ def _tried(report: Report) -> Report:
 
 
 def _may_fail(outcome: Outcome) -> bool:
-    """Whether to ignore a failure: the forced situation may have caused an error, except that of an undefined name."""
+    """Ignore an error that the forced situation may have caused, but not that of an undefined name."""
     match outcome:
         case Failure(kind=FailureKind.ERROR, message=message):
             return not message.startswith("ReferenceError")
@@ -193,8 +194,8 @@ def _may_fail(outcome: Outcome) -> bool:
 
 def _noticed(reports: list[Report]) -> Iterator[str]:
     """Warnings of what the trigger read that is not there, and of its keys."""
-    told = dict.fromkeys(name for report in reports for name in report.told.get("noticed", ()))
-    for name in list(told)[:MOST_NOTICED]:
+    noticed = dict.fromkeys(name for report in reports for name in report.told.get("noticed", ()))
+    for name in list(noticed)[:MOST_NOTICED]:
         yield _NOTICED.get(name) or _NOT_THERE.format(name)
     yield from odd_keys.warnings(
         dict.fromkeys(key for report in reports for key in report.told.get("keys", ()))
@@ -224,12 +225,13 @@ def _slow(source: str, sample: Report, ask: Ask) -> Iterator[str]:
     if sample.milliseconds > SLOW_MILLISECONDS:
         yield f"It takes {sample.milliseconds:.0f} ms even on a short conversation: a loop in it is too slow."
         return
-    own = (part for regex, _ in names.regexes(source)[:MOST_REGEXES] for part in PART.findall(regex))
-    texts = list(dict.fromkeys((*ADVERSARIAL, *own)))[:MOST_TEXTS]
+    regexes = [token.text for token in Reading.of(source).tokens if token.kind == "regex"][:MOST_REGEXES]
+    parts = [part for regex in regexes for part in PART.findall(regex)]
+    texts = list(dict.fromkeys((*ADVERSARIAL, *parts)))[:MOST_TEXTS]
     for length, most in ((30, SLOW_MILLISECONDS), (3000, SLOW_ON_LONG)):
         for text in texts:
-            said = (text * (1 + length // len(text)))[:length] + "\0!"
-            run = Run(source, replace(SAMPLE, messages=(Message("user", said),)))
+            content = (text * (1 + length // len(text)))[:length] + "\0!"
+            run = Run(source, replace(SAMPLE, messages=(Message("user", content),)))
             report = ask(run)
             if _is_slow(report, most):
                 report = ask(run)  # once more: a new worker may have been started

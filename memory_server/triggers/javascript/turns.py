@@ -16,7 +16,7 @@ class Turn:
     who: str
     number: int
     waited: bool = False
-    """Whether somebody else had the worker since this was asked for."""
+    """True if somebody else had the worker since this was asked for."""
     holds: bool = False
     since: float = 0.0
     come: threading.Event = field(default_factory=threading.Event)
@@ -59,7 +59,7 @@ class Turns:
         return self._wait(turn, seconds)
 
     def are_awaited(self, turn: Turn) -> bool:
-        """Whether another person waits."""
+        """Return True if another person waits."""
         with self._lock:
             return self._others(turn)
 
@@ -71,7 +71,7 @@ class Turns:
                 self._next()
 
     def _others(self, turn: Turn) -> bool:
-        return any(each.who != turn.who for each in self._waiting)
+        return any(waiting.who != turn.who for waiting in self._waiting)
 
     def _release(self, turn: Turn) -> None:
         turn.holds, self._holder = False, None
@@ -85,7 +85,7 @@ class Turns:
         if not self._waiting:
             self._served.clear()
             return
-        turn = min(self._waiting, key=lambda each: (self._served.get(each.who, 0), each.number))
+        turn = min(self._waiting, key=lambda waiting: (self._served.get(waiting.who, 0), waiting.number))
         self._waiting.remove(turn)
         turn.holds, turn.since, self._holder = True, time.monotonic(), turn
         turn.come.set()

@@ -6,22 +6,22 @@ warning. Each says what to write instead.
 
 from memory_server.errors import TriggerRejected
 from memory_server.triggers.mistakes import dates, functions, keys, logic, messages, ranges
-from memory_server.triggers.mistakes.reading import Mistake, Reading, Refused
+from memory_server.triggers.reading import Mistake, Reading, Refused
 
 
 def warnings(source: str) -> tuple[str, ...]:
-    """What is probably a mistake.
+    """Say what is probably a mistake.
 
     Raises:
         TriggerRejected: something is one for certain.
     """
     reading = Reading.of(source)
-    found: list[Mistake] = [
+    mistakes: list[Mistake] = [
         mistake
         for subject in (functions, messages, dates, logic, ranges, keys)
         for mistake in subject.mistakes(reading)
     ]
-    for mistake in found:
+    for mistake in mistakes:
         if isinstance(mistake, Refused):
             raise TriggerRejected(mistake.text)
-    return tuple(dict.fromkeys(mistake.text for mistake in found))
+    return tuple(dict.fromkeys(mistake.text for mistake in mistakes))

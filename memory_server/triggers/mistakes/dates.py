@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator
 
-from memory_server.triggers.mistakes.reading import COMPARISONS, EQUALITIES, Mistake, Reading, Refused, Warned
+from memory_server.triggers.reading import COMPARISONS, EQUALITIES, Mistake, Reading, Refused, Warned
 
 NUMBERS = {
     "getMonth": "0 (January) to 11 (December)",
@@ -14,22 +14,17 @@ NUMBERS = {
     "getSeconds": "0 to 59",
     "getFullYear": "such as 2026",
 }
-"""What each part of a date gives."""
+"""The numbers that each part of a date gives."""
 
 _MONTHS = {
     name: number for number, name in enumerate("jan feb mar apr may jun jul aug sep oct nov dec".split())
 }
 _DAYS = {name: number for number, name in enumerate("sun mon tue wed thu fri sat".split())}
 
+_ISO = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z"), ".slice(0, 10) for the date alone, in UTC"
 _FORMS = {
-    "toISOString": (
-        re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z"),
-        ".slice(0, 10) for the date alone, in UTC",
-    ),
-    "toJSON": (
-        re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z"),
-        ".slice(0, 10) for the date alone, in UTC",
-    ),
+    "toISOString": _ISO,
+    "toJSON": _ISO,
     "toDateString": (
         re.compile(r"(?:Sun|Mon|Tue|Wed|Thu|Fri|Sat) [A-Z][a-z]{2} \d\d \d{4}"),
         "a text such as 'Fri Jul 17 2026'",
@@ -84,14 +79,14 @@ def _of_date(reading: Reading, index: int) -> Iterator[Mistake]:
             return  # the brackets of a call
         begin, end = begin - 1, end + 1
     sign, before = reading.text(end), reading.text(begin - 1)
-    other = reading.at(end + 1) if sign in COMPARISONS else reading.at(begin - 2)
+    compared = reading.at(end + 1) if sign in COMPARISONS else reading.at(begin - 2)
     if sign in (".", "?."):
         if not _OF_DATES.fullmatch(reading.text(end + 1)):
             has = ", ".join(f"{name}()" for name in NUMBERS)
             yield Refused(f"A date has no `{reading.text(end + 1)}`. It has {has}.")
     elif sign in EQUALITIES or before in EQUALITIES:
         yield Refused(f"`new Date()` is an object, which equals no text and no other date. {COMPARE}.")
-    elif (sign in COMPARISONS or before in COMPARISONS) and other.kind == "text":
+    elif (sign in COMPARISONS or before in COMPARISONS) and compared.kind == "text":
         yield Refused(f"A date compared with a text is never true. {COMPARE}.")
 
 
@@ -106,20 +101,20 @@ def _of_getter(reading: Reading, index: int) -> Iterator[Mistake]:
     end = index + 3
     begin = reading.chain_begin(index)
     if reading.text(end) in COMPARISONS:
-        sign, other = reading.text(end), end + 1
+        sign, operand = reading.text(end), end + 1
     elif reading.text(begin - 1) in COMPARISONS:
-        sign, other = reading.text(begin - 1), begin - 2
+        sign, operand = reading.text(begin - 1), begin - 2
     else:
         return
-    written = reading.literal(other)
+    written = reading.literal(operand)
     if written is not None and not (sign in ("==", "!=", "<", ">", "<=", ">=") and written.strip().isdigit()):
         yield Warned(f"{name}() is a number, {NUMBERS[name]}, and never '{written}'.{_number(name, written)}")
 
 
 def _number(name: str, written: str) -> str:
     """The number of a month or of a day of the week that is written as a word."""
-    known = {"getMonth": _MONTHS, "getDay": _DAYS}.get(name, {})
-    number = known.get(written.lower()[:3])
+    numbers = {"getMonth": _MONTHS, "getDay": _DAYS}.get(name, {})
+    number = numbers.get(written.lower()[:3])
     return "" if number is None else f" Write {name}() === {number}."
 
 

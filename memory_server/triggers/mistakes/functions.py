@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from memory_server.triggers.mistakes.reading import Mistake, Reading, Refused
+from memory_server.triggers.reading import Mistake, Reading, Refused
 
 _ASKING = frozenset(
     "some every filter find findIndex findLast findLastIndex map flatMap reduce reduceRight sort toSorted".split()
@@ -58,9 +58,9 @@ def _without_return(reading: Reading) -> Iterator[Mistake]:
                 continue
         else:
             continue
-        asked = reading.text(first - 1) == "(" and reading.text(first - 2) in _ASKING
+        is_asked = reading.text(first - 1) == "(" and reading.text(first - 2) in _ASKING
         body = range(index + 1, reading.pairs[index])
-        if asked and not any(reading.text(inner) in ("return", "throw") for inner in body):
+        if is_asked and not any(reading.text(inner) in ("return", "throw") for inner in body):
             yield Refused(
                 f"The function in {reading.text(first - 2)}(…) has braces and no `return`, so it gives nothing. Leave "
                 f"the braces out: .{reading.text(first - 2)}(m => m.content.includes('…'))."
@@ -68,7 +68,7 @@ def _without_return(reading: Reading) -> Iterator[Mistake]:
 
 
 def _is_condition(reading: Reading, index: int) -> bool:
-    """Whether the value of the call itself is taken for true or false."""
+    """Return True if the value of the call itself is taken for true or false."""
     if reading.text(index + 1) != "(" or index + 1 not in reading.pairs:
         return False
     end, begin = reading.pairs[index + 1] + 1, reading.chain_begin(index)

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 
 from memory_server.language.han import SIMPLIFIED, TRADITIONAL
-from memory_server.triggers.mistakes.reading import Mistake, Reading, Warned
+from memory_server.triggers.reading import Mistake, Reading, Warned
 
 _HAN = "[\u3400-\u9fff]"
 _EDGE_BESIDE_HAN = re.compile(rf"\\b{_HAN}|{_HAN}\\b")
@@ -73,9 +73,9 @@ def _simplified(text: str) -> str:
     return "".join(_SIMPLER.get(character, character) for character in text)
 
 
-def _one_form(text: str, other: str) -> Mistake:
+def _one_form(text: str, simplified: str) -> Mistake:
     return Warned(
-        f"This finds only the traditional form, {text}, not {other}. match_keys(messages, ['…']) finds both."
+        f"This finds only the traditional form, {text}, not {simplified}. match_keys(messages, ['…']) finds both."
     )
 
 

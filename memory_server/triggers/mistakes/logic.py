@@ -2,11 +2,11 @@
 
 from collections.abc import Iterator
 
-from memory_server.triggers.javascript.names import Token
-from memory_server.triggers.mistakes.reading import COMPARISONS, RELATIONS, Mistake, Reading, Refused, Warned
+from memory_server.triggers.reading import COMPARISONS, RELATIONS, Mistake, Reading, Refused, Token, Warned
 
 _OPENS = frozenset(["", "(", "[", ",", ";", "=", "=>", "return", "?", ":", "{", "!"])
 _CLOSES = frozenset(["", ")", "]", ",", ";", "?", ":", "}"])
+_CALCULATES = frozenset(["(", "[", ".", "?.", "+", "-", "*", "/", "%", "!"])
 
 
 def mistakes(reading: Reading) -> Iterator[Mistake]:
@@ -47,9 +47,9 @@ def _literal_operand(reading: Reading, index: int) -> Iterator[Mistake]:
     if token.text in ("0", "''", '""') or reading.at(index - 1).kind in ("text", "number"):
         return
     if after in ("||", "&&") and before in (*_OPENS, "||", "&&"):
-        kept = f"is {token.text} alone" if after == "||" else f"is what stands after {token.text}"
+        value = f"is {token.text} alone" if after == "||" else f"is what stands after {token.text}"
         yield Warned(
-            f"`{token.text} {after} …` {kept}, since {token.text} always counts as true. Write each comparison whole, "
+            f"`{token.text} {after} …` {value}, since {token.text} always counts as true. Write each comparison whole, "
             "or a list: ['a', 'b'].some(w => …), match_keys(messages, ['a', 'b'])."
         )
     elif before == "||" and after in (*_CLOSES, "||", "&&") and _compared_before(reading, index - 1):
@@ -60,7 +60,7 @@ def _literal_operand(reading: Reading, index: int) -> Iterator[Mistake]:
 
 
 def _compared_before(reading: Reading, index: int) -> bool:
-    """Whether a comparison stands before the `||` at `index`, in the same brackets."""
+    """Return True if a comparison stands before the `||` at `index`, in the same brackets."""
     index -= 1
     while index >= 0:
         if reading.text(index) in (")", "]", "}"):
@@ -75,36 +75,23 @@ def _compared_before(reading: Reading, index: int) -> bool:
 
 def _chain(reading: Reading, index: int) -> Iterator[Mistake]:
     """`1 < x < 3`."""
-    here = index + 1
-    while here < len(reading):
-        if reading.text(here) in ("(", "["):
-            here = reading.pairs.get(here, here)
-        elif reading.text(here) in RELATIONS:
+    for here in reading.outermost(index + 1):
+        if reading.text(here) in RELATIONS:
             middle = reading.shown(index + 1, here)
             yield Warned(
                 f"`a {reading.text(index)} b {reading.text(here)} c` compares true or false with c. Write "
                 f"a {reading.text(index)} {middle} && {middle} {reading.text(here)} c."
             )
             return
-        elif reading.at(here).kind == "sign" and reading.text(here) not in (
-            ".",
-            "?.",
-            "+",
-            "-",
-            "*",
-            "/",
-            "%",
-            "!",
-        ):
+        elif reading.at(here).kind == "sign" and reading.text(here) not in _CALCULATES:
             return
-        here += 1
 
 
 def _choice(reading: Reading, index: int) -> Iterator[Mistake]:
     """`found ? 'yes' : 'no'` as the value of the trigger: both texts count as true."""
     yes, no = reading.at(index + 1), reading.at(index + 3)
     ends = all(reading.text(after) in ("", ";") for after in range(index + 4, len(reading)))
-    if reading.text(index + 2) == ":" and ends and all(_counts_as_true(each) for each in (yes, no)):
+    if reading.text(index + 2) == ":" and ends and _counts_as_true(yes) and _counts_as_true(no):
         yield Warned(
             f"`? {yes.text} : {no.text}` is always true, since both count as true. Leave it out: the condition "
             "alone is the value."
@@ -130,15 +117,15 @@ def _count(reading: Reading, index: int) -> Iterator[Mistake]:
     end = reading.pairs.get(index + 1)
     if reading.text(index + 1) != "(" or end is None:
         return
-    sign, other = reading.text(end + 1), reading.at(end + 2)
-    if sign in ("==", "===", "!=", "!==") and (other.text in ("true", "false") or other.kind == "text"):
+    sign, right = reading.text(end + 1), reading.at(end + 2)
+    if sign in ("==", "===", "!=", "!==") and (right.text in ("true", "false") or right.kind == "text"):
         yield Warned(
             "match_keys counts the keys that are found, so compare with a number: match_keys(…) > 0, not "
-            f"{sign} {other.text}."
+            f"{sign} {right.text}."
         )
     elif sign in (".", "?."):
         yield Warned(
-            f"match_keys gives a number, which has no `{other.text}`. Write match_keys(…) > 0, or "
+            f"match_keys gives a number, which has no `{right.text}`. Write match_keys(…) > 0, or "
             "messages.some(m => …)."
         )
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from memory_server.language.nearest import meant
-from memory_server.triggers.mistakes.reading import EQUALITIES, Mistake, Reading, Refused, Warned
+from memory_server.triggers.reading import EQUALITIES, Mistake, Reading, Refused, Warned
 
 SOME = "messages.some(m => m.content.includes('…'))"
 
@@ -106,7 +106,7 @@ def _of_list(reading: Reading, index: int) -> Iterator[Mistake]:
 
 
 def _assigned(reading: Reading, name: str) -> bool:
-    """Whether the trigger declares such a name itself."""
+    """Return True if the trigger declares such a name itself."""
     return any(
         reading.text(index - 1) in ("const", "let", "var") or reading.text(index + 1) in ("=", "=>")
         for index in reading.named(name)
@@ -119,10 +119,7 @@ def _parameters(reading: Reading) -> Iterator[int]:
         if token.text != "(" or index not in reading.pairs or token.kind != "sign":
             continue
         close = reading.pairs[index]
-        if reading.text(close + 1) == "=>" or "function" in (
-            reading.text(index - 1),
-            reading.text(index - 2),
-        ):
+        if reading.text(close + 1) == "=>" or "function" in map(reading.text, (index - 1, index - 2)):
             yield from range(index + 1, close)
 
 

@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from memory_server.triggers.mistakes.reading import EQUALITIES, Reading
+from memory_server.triggers.reading import EQUALITIES, Reading
 
 _TEXTS = frozenset(
     "toLocaleDateString toLocaleTimeString toLocaleString toISOString toDateString toString toJSON format".split()
@@ -49,7 +49,7 @@ class Comparison:
             true"""
 
     def warning(self, message: str) -> str | None:
-        """What to say of what the script threw."""
+        """Return what to say of an error of the script."""
         if not message.startswith(_FOUND):
             return None
         return f"`{self.source}` is true on no day: {self.date} is such as '{message.removeprefix(_FOUND)}'."
@@ -61,7 +61,9 @@ def comparisons(source: str) -> tuple[list[Comparison], str]:
     A time of day is not tried: that would take each minute.
     """
     reading = Reading.of(source)
-    found = [each for each in dict.fromkeys(_found(reading)) if ":" not in each.text][:MOST]
+    compared = [
+        comparison for comparison in dict.fromkeys(_comparisons(reading)) if ":" not in comparison.text
+    ]
     declared = [
         reading.text(index - 3)
         for index in reading.named("Date")
@@ -69,10 +71,10 @@ def comparisons(source: str) -> tuple[list[Comparison], str]:
         and reading.text(index - 2) == "="
         and reading.follows(index + 1, "(", ")")
     ]
-    return found, " ".join(f"const {name} = new Date();" for name in dict.fromkeys(declared))
+    return compared[:MOST], " ".join(f"const {name} = new Date();" for name in dict.fromkeys(declared))
 
 
-def _found(reading: Reading) -> Iterator[Comparison]:
+def _comparisons(reading: Reading) -> Iterator[Comparison]:
     for index in reading.named(*_TEXTS):
         if not reading.is_property(index):
             continue
@@ -96,12 +98,7 @@ def _comparison(
     reading: Reading, begin: int, end: int, date_end: int, text: int, date: int | None = None
 ) -> Comparison:
     return Comparison(
-        _cut(reading, begin, end),
-        _cut(reading, begin if date is None else date, date_end),
+        reading.cut(begin, end),
+        reading.cut(begin if date is None else date, date_end),
         reading.literal(text) or "",
     )
-
-
-def _cut(reading: Reading, begin: int, end: int) -> str:
-    last = reading.tokens[end - 1]
-    return reading.source[reading.tokens[begin].at : last.at + len(last.text)]

@@ -4,21 +4,22 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from memory_server.triggers.mistakes.reading import COMPARISONS, Mistake, Reading, Warned
+from memory_server.triggers.mistakes.dates import NUMBERS
+from memory_server.triggers.reading import COMPARISONS, Mistake, Reading, Warned
 
 _MIRRORED = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
 _ENDS = frozenset(["||", "??", ",", ";", "?", ":", "=>", "=", "return", "(", "[", "{", ")", "]", "}"])
 """What ends a row of operands that `&&` joins."""
 
 _PARTS = {
-    "getMonth": (0, 11, "0 (January) to 11 (December)"),
-    "getDay": (0, 6, "0 (Sunday) to 6 (Saturday)"),
-    "getDate": (1, 31, "1 to 31"),
-    "getHours": (0, 23, "0 to 23"),
-    "getMinutes": (0, 59, "0 to 59"),
-    "getSeconds": (0, 59, "0 to 59"),
+    "getMonth": (0, 11),
+    "getDay": (0, 6),
+    "getDate": (1, 31),
+    "getHours": (0, 23),
+    "getMinutes": (0, 59),
+    "getSeconds": (0, 59),
 }
-"""The values of each part of a date."""
+"""The least and the most of each part of a date."""
 
 APART = (
     "Two parts joined by && are never true together. A range over midnight or a choice needs ||: "
@@ -52,7 +53,7 @@ class Comparison:
 
 def mistakes(reading: Reading) -> Iterator[Mistake]:
     for row in _rows(reading):
-        comparisons = [found for found in (_comparison(reading, *operand) for operand in row) if found]
+        comparisons = list(filter(None, (_comparison(reading, *operand) for operand in row)))
         for comparison in comparisons:
             yield from _of_date(comparison)
             if comparison.value.endswith("conversation_id") and comparison.is_number:
@@ -67,7 +68,7 @@ def _of_date(comparison: Comparison) -> Iterator[Mistake]:
     """A part of a date compared with a number that it never has, or that it always has."""
     if comparison.method not in _PARTS or not comparison.is_number or comparison.sign in ("!=", "!=="):
         return
-    low, high, counts = _PARTS[comparison.method]
+    low, high = _PARTS[comparison.method]
     least, most = comparison.limits
     if most < low or least > high:
         when = "never"
@@ -75,7 +76,7 @@ def _of_date(comparison: Comparison) -> Iterator[Mistake]:
         when = "always"
     else:
         return
-    name = f"{comparison.method}()"
+    name, counts = f"{comparison.method}()", NUMBERS[comparison.method]
     yield Warned(
         f"{name} {comparison.sign} {comparison.literal} is {when} true: {name} counts from {counts}."
     )
@@ -117,11 +118,7 @@ def _rows(reading: Reading) -> Iterator[list[tuple[int, int]]]:
 
 
 def _comparison(reading: Reading, begin: int, end: int) -> Comparison | None:
-    signs, at = [], begin
-    while at < end:
-        if reading.text(at) in COMPARISONS:
-            signs.append(at)
-        at = reading.pairs.get(at, at) + 1
+    signs = [at for at in reading.outermost(begin, end) if reading.text(at) in COMPARISONS]
     if len(signs) != 1 or not begin < signs[0] < end - 1:
         return None
     sign, left, right = reading.text(signs[0]), (begin, signs[0]), (signs[0] + 1, end)
