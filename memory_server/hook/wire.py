@@ -91,10 +91,10 @@ def question(data: bytes) -> Question | None:
             "caller": {
                 "client": client,
                 "session": session,
-                "project": {"key": str(key), "name": str(name), "others": [*others]},
+                "project": {"key": str(key), "name": str(name), "paths": [*paths]},
             },
         }:
-            project = Project(key, name, tuple(map(str, others)))
+            project = Project(key, name, tuple(map(str, paths)))
             return Question(database, prompt, max_tokens, Caller(_text(client), _text(session), project))
     return None
 

@@ -1,4 +1,4 @@
-"""The local socket on which a hook asks a running server, which knows meaning and JavaScript."""
+"""The local socket on which a hook asks a running server, which knows meaning."""
 
 import json
 import os
@@ -27,13 +27,13 @@ pytestmark = [
 
 NOTE = "The lighthouse keeper sleeps at noon"
 PROMPT = "When does the lighthouse keeper sleep?"
-SCRIPT = "messages.map(m => m.content).reverse()[0].split('keeper').length > 1"
+SCRIPT = "similar(messages, 'When does the lighthouse keeper sleep?', 0.9)"
 DUE = "Ask for the keeper's name first."
 
 
 @pytest.fixture
 async def filled(server: Servers, hooks: Hooks) -> Hooks:
-    """The hooks of a file with a memory, and a long-term memory that needs JavaScript."""
+    """The hooks of a file with a memory, and a long-term memory whose trigger compares meanings."""
     async with server(cwd=hooks.project) as client:
         await call(client, "memory_store", content=NOTE, type="learning")
         await call(client, "add_long_term_memory", name="name", prompt=DUE, trigger=SCRIPT)
@@ -63,7 +63,7 @@ def sockets(hooks: Hooks) -> list[Path]:
     return place.sockets(hooks.place)
 
 
-async def test_a_running_server_evaluates_triggers_in_javascript(
+async def test_a_running_server_evaluates_triggers_that_compare_meanings(
     server: Servers, filled: Hooks, sqlite: Sqlite
 ) -> None:
     assert DUE not in filled("UserPromptSubmit", prompt=PROMPT, session_id="before").out
@@ -71,7 +71,7 @@ async def test_a_running_server_evaluates_triggers_in_javascript(
         # The first question starts the JavaScript worker, which may take longer than a hook waits.
         until(
             lambda: DUE in filled("UserPromptSubmit", prompt=PROMPT, session_id=os.urandom(4).hex()).out,
-            "JavaScript answers in time",
+            "the server answers in time",
         )
         said = filled("UserPromptSubmit", prompt=PROMPT, session_id="again").context
         assert said.index(f"{DUE} [w name]") < said.index(NOTE)
