@@ -201,7 +201,7 @@ def test_an_export_replaces_no_file_that_is_not_an_export(
     if not replaced:
         assert done.err.count("\n") == 1
         assert (
-            f"{target} {'is a file of SQLite' if content[:1] in (SQLITE[:1], JOURNAL[:1]) else 'exists'}"
+            f"{target} {'is a SQLite file' if content[:1] in (SQLITE[:1], JOURNAL[:1]) else 'exists'}"
             in done.err
         )
         assert [path for path in target.parent.iterdir() if path not in (target, copy)] == []
@@ -210,7 +210,7 @@ def test_an_export_replaces_no_file_that_is_not_an_export(
 def test_an_export_over_its_own_database_is_refused(copy: Path, run: Run) -> None:
     before = copy.read_bytes()
     for flags in ((), ("--force",)):
-        assert "is a file of SQLite" in run(copy, "export", *flags, copy).err
+        assert "is a SQLite file" in run(copy, "export", *flags, copy).err
     assert copy.read_bytes() == before
 
 
