@@ -63,7 +63,7 @@ TOO_LONG = f"The trigger is longer than {MOST_BYTES} bytes."
 """The error text for a trigger above MOST_BYTES."""
 
 TIER = 1
-"""The tier of every outcome from here: JavaScript in the worker; 0 is Python."""
+"""The tier of every outcome: JavaScript in the worker. Answers have it since there were two."""
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 """Where JavaScript's time, in milliseconds, begins."""
