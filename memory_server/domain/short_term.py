@@ -182,7 +182,7 @@ class Recollection:
 def penalty(age: timedelta) -> float:
     """The relevance that a memory has lost by its age: 15 x (1 - e^(-age_ms x 2e-9)); 0 for a moment in the future.
 
-    `sqlite/short_term.py` computes the same in SQL; `tests/sqlite/test_rules.py` compares both.
+    `storage/relevance.py` computes the same in SQL; `tests/sqlite/test_rules.py` compares both.
     """
     age_ms = max(0.0, age / timedelta(milliseconds=1))
     return MAX_PENALTY * (1 - exp(-age_ms * DECAY_PER_MS))

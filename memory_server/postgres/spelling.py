@@ -13,7 +13,6 @@ from typing import Any, Final
 from memory_server.postgres import word_rows
 from memory_server.postgres.tx import Tx
 from memory_server.storage.statements import Row, Values
-from memory_server.storage.words import Index
 
 _DIFFERENT: Final = re.compile(
     r"""
@@ -22,13 +21,19 @@ _DIFFERENT: Final = re.compile(
     | \( SELECT \s key \s FROM \s json_each\( : (?P<places> \w+ ) \) \s WHERE \s value \s = \s (?P<id> \w+ ) \)
     | (?P<text> '[^']*' )
     | (?P<without> NOT \s )? IN \s \( SELECT \s value \s FROM \s json_each\( : (?P<array> \w+ ) \) \)
+    | FROM \s json_each\( (?: : (?P<list> \w+ ) | (?P<texts> [\w.]+ ) ) \)
+    | CAST\( (?P<bytes> [\w.]+ ) \s AS \s BLOB \)
+    | \b total\( (?P<summed> [^()]+ ) \)
+    | (?P<flag> \b keyed ) \s = \s 0
+    | (?P<days> \b julianday\( (?= [:\w.]+ \) \s - ) | (?<= \) \s - \s ) julianday\( )
     | (?<! [:\w] ) : (?P<name> [a-z]\w* )
-    | (?P<word> \b main\. | \b ON \s CONFLICT \s \( | \b julianday\( | \b ifnull\( | \b char\( (?=31) | % )
+    | (?P<word>
+        \b main\. | \b ON \s CONFLICT \s \( | \b julianday\( | \b ifnull\( | \b char\( (?=31) | %
+        | \b (?: max | min ) \( (?= -?\d )
+    )
     """,
     re.VERBOSE,
 )
-
-_WRITERS: Final = {Index.TURN: word_rows.write_turn, Index.FACT: word_rows.write_fact}
 
 _WORDS: Final = {
     "main.": "",  # rights are rules of its tables, not views before them
@@ -37,6 +42,8 @@ _WORDS: Final = {
     "ifnull(": "coalesce(",  # an index of SQLite knows its expression by this word
     "char(": "chr(",
     "%": "%%",
+    "max(": "greatest(",  # of a number and another value
+    "min(": "least(",
 }
 
 
@@ -59,9 +66,27 @@ def _spelled(match: re.Match[str]) -> str:
         return str(parts["text"]).replace("%", "%%")
     if parts["array"]:
         return f"{'<> ALL' if parts['without'] else '= ANY'} (%({parts['array']})s)"
+    if parts["list"]:
+        return f"FROM json_array_elements(%({parts['list']})s::json)"
+    if parts["texts"]:
+        return f"FROM json_array_elements_text({parts['texts']}::json)"
+    if parts["bytes"]:
+        return f"convert_to({parts['bytes']}, 'UTF8')"
+    if parts["summed"]:
+        return _sum(f"({parts['summed']})")
+    if parts["flag"]:
+        return f"NOT {parts['flag']}"
+    if parts["days"]:
+        return "julian_day("
     if parts["name"]:
         return f"%({parts['name']})s"
     return _WORDS[parts["word"]]
+
+
+def _sum(number: str) -> str:
+    """Return a sum in two parts, of which the first loses nothing: it is SQLite's, in whichever order it is made."""
+    upper = f"(floor({number} * 1048576::double precision) / 1048576::double precision)"
+    return f"coalesce(sum({upper}) + sum({number} - {upper}), 0)"
 
 
 def _path(path: str) -> str:
@@ -75,6 +100,10 @@ class Spelled:
     """A transaction as the tables take it that both stores share."""
 
     tx: Tx
+
+    @property
+    def page(self) -> int:
+        return 1_000
 
     @property
     def now(self) -> str:
@@ -132,5 +161,5 @@ class Spelled:
     def change(self, sql: str, values: Values = ()) -> int:
         return self.tx.execute(spelled(sql), values)
 
-    def write_words(self, index: Index, id: int, first: str, second: str) -> None:
-        _WRITERS[index](self.tx, id, first, second)
+    def write_words(self, table: str, id: int, row: Mapping[str, Any]) -> None:
+        word_rows.write(self.tx, table, id, row)

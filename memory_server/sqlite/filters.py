@@ -1,11 +1,12 @@
 """Turns the filter of a search into SQL clauses on the table of its kind."""
 
+import json
 from itertools import chain, combinations
 
 from memory_server.domain.fact import FactFilter, Home, Scope
 from memory_server.domain.memory import Filter
 from memory_server.domain.short_term import SaidFilter
-from memory_server.sqlite import memories, short_term
+from memory_server.sqlite import memories
 from memory_server.sqlite.tx import Value
 from memory_server.storage.vectors import TextFilter
 
@@ -16,7 +17,7 @@ def conditions(filter: TextFilter, now: str) -> tuple[list[str], list[Value]]:
         case FactFilter():
             return _facts(filter, now)
         case SaidFilter():
-            return short_term.conditions(filter)
+            return _said(filter)
         case Filter():
             return memories.conditions(filter)
 
@@ -58,6 +59,22 @@ def _facts(filter: FactFilter, now: str) -> tuple[list[str], list[Value]]:
     for sign, moment in ((">=", filter.since), ("<", filter.until)):
         if moment is not None:
             clauses.append(f"julianday(m.updated_at) {sign} julianday(?)")
+            values.append(moment)
+    return clauses, values
+
+
+def _said(filter: SaidFilter) -> tuple[list[str], list[Value]]:
+    """Return the clauses on `short_term_memories AS m`, beside their values."""
+    clauses: list[str] = []
+    values: list[Value] = []
+    if filter.conversations is not None:
+        clauses.append(
+            "m.conversation_id IN (SELECT id FROM conversations WHERE name IN (SELECT value FROM json_each(?)))"
+        )
+        values.append(json.dumps(filter.conversations))
+    for sign, moment in ((">=", filter.since), ("<", filter.until)):
+        if moment is not None:
+            clauses.append(f"julianday(m.said_at) {sign} julianday(?)")
             values.append(moment)
     return clauses, values
 

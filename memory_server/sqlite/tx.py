@@ -12,7 +12,6 @@ from memory_server.domain.caller import Person
 from memory_server.errors import Hint, Mend, Problem, Unavailable
 from memory_server.storage.statements import Statements
 from memory_server.storage.together import Together, in_turn
-from memory_server.storage.words import Index
 
 Value = str | int | float | bytes | None
 Values = Sequence[Value] | Mapping[str, Value]
@@ -20,11 +19,6 @@ Values = Sequence[Value] | Mapping[str, Value]
 
 Copy = TypeVar("Copy")
 One = TypeVar("One")
-
-
-def no_more_than(limit: int | None) -> int:
-    """The value of a LIMIT; None is none."""
-    return -1 if limit is None else limit
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +49,11 @@ class Tx:
     """Number of rows that the connection had changed when it began to write; -1 in a transaction that only reads."""
     copies: Copies | None = field(default=None, kw_only=True)
     """None where SQL alone must answer."""
+
+    @property
+    def page(self) -> int:
+        """Rows to read at once where single ones are asked for: a file gives any row at no cost."""
+        return 1
 
     @property
     def owner(self) -> str | None:
@@ -158,7 +157,7 @@ class Tx:
         """Return a list as one value, for `json_each`."""
         return json.dumps(list(values))
 
-    def write_words(self, index: Index, id: int, first: str, second: str) -> None:
+    def write_words(self, table: str, id: int, row: Mapping[str, Any]) -> None:
         """Nothing: triggers of the file index a text."""
 
     @property

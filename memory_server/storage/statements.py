@@ -8,14 +8,16 @@ They are written as SQLite reads them; on a file nothing is changed. PostgreSQL 
 - uses `ifnull` and `julianday` as the indexes do, and else what both know: `coalesce`, `CASE`, `true`, `RETURNING`,
   `count(*) FILTER (WHERE …)`, `IS NOT DISTINCT FROM`, `ON CONFLICT`, and `NULLS FIRST` or `NULLS LAST` where an ordered
   column can be NULL.
+- reads rows that it brings along `FROM json_each(:rows)`, where `:rows` is JSON, with `value ->> 0`; the texts of an
+  array in a column `FROM json_each(a.texts)`; a text as bytes with `CAST(text AS BLOB)`; days between two moments with
+  `julianday(a) - julianday(b)`; a sum of doubles with `total(a + b)`.
+- bounds a value with a number in front, `max(0, x)` or `min(100.0, x)`: any other `max(` is that of all rows.
 
 What needs more than this has a class in each store.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Protocol
-
-from memory_server.storage.words import Index
 
 Values = Mapping[str, Any] | tuple[()]
 """The values of a statement by their names."""
@@ -25,6 +27,11 @@ Row = tuple[Any, ...]
 
 class Statements(Protocol):
     """Statements of one transaction in, rows out."""
+
+    @property
+    def page(self) -> int:
+        """Rows to read at once where single ones of a list are asked for: a server far away is waited for once."""
+        ...
 
     @property
     def now(self) -> str:
@@ -80,6 +87,6 @@ class Statements(Protocol):
         """Run a statement that writes, and return how many rows it changed itself, without those of triggers."""
         ...
 
-    def write_words(self, index: Index, id: int, first: str, second: str, /) -> None:
-        """Index the two texts of a row anew, for searches. On a file this does nothing: triggers do it there."""
+    def write_words(self, table: str, id: int, row: Mapping[str, Any], /) -> None:
+        """Index the texts of a row anew, for searches. On a file this does nothing: triggers do it there."""
         ...

@@ -29,10 +29,6 @@ if TYPE_CHECKING:
         WritableMemories,
     )
     from memory_server.storage.projects import Projects, WritableProjects
-    from memory_server.storage.short_term import (
-        ShortTerm,
-        WritableShortTerm,
-    )
     from memory_server.storage.tables.call_counts import CallCounts, WritableCallCounts
     from memory_server.storage.tables.changes import Changes, WritableChanges
     from memory_server.storage.tables.completing import Completing
@@ -52,6 +48,7 @@ if TYPE_CHECKING:
     from memory_server.storage.tables.newest import Newest
     from memory_server.storage.tables.open_questions import OpenQuestions, WritableOpenQuestions
     from memory_server.storage.tables.server_days import ServerDays, WritableServerDays
+    from memory_server.storage.tables.short_term import ShortTerm, WritableShortTerm
     from memory_server.storage.tables.tokens import Tokens, WritableTokens
     from memory_server.storage.tables.turns import Turns, WritableTurns
     from memory_server.storage.tables.wakes import Wakes, WritableWakes

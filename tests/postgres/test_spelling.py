@@ -17,6 +17,20 @@ SPELLED = [
     ("ON CONFLICT (day, tool) DO UPDATE", "ON CONFLICT (tenant_id, day, tool) DO UPDATE"),
     ("ON CONFLICT DO NOTHING", "ON CONFLICT DO NOTHING"),
     ("julianday(at) >= julianday(:since)", "as_moment(at) >= as_moment(%(since)s)"),
+    ("(julianday(:now) - julianday(m.at)) * 2", "(julian_day(%(now)s) - julian_day(m.at)) * 2"),
+    ("min(100.0, score + :reward)", "least(100.0, score + %(reward)s)"),
+    ("max(-700, min(0, x))", "greatest(-700, least(0, x))"),
+    ("min(said_at), max(score)", "min(said_at), max(score)"),
+    ("FROM json_each(:asked) AS a", "FROM json_array_elements(%(asked)s::json) AS a"),
+    ("FROM json_each(a.texts) AS t", "FROM json_array_elements_text(a.texts::json) AS t"),
+    ("CAST(m.text AS BLOB) = :text", "convert_to(m.text, 'UTF8') = %(text)s"),
+    ("WHERE keyed = 0 AND", "WHERE NOT keyed AND"),
+    (
+        "total(a.weight + k.weight)",
+        "coalesce(sum((floor((a.weight + k.weight) * 1048576::double precision) / 1048576::double precision))"
+        " + sum((a.weight + k.weight) - (floor((a.weight + k.weight) * 1048576::double precision)"
+        " / 1048576::double precision)), 0)",
+    ),
     ("person || char(31)", "person || chr(31)"),
     ("name LIKE 'project:%'", "name LIKE 'project:%%'"),
     ("id % 10 = 1", "id %% 10 = 1"),

@@ -21,11 +21,10 @@ from memory_server.errors import Hint, Invalid, Mend, NotFound
 from memory_server.language.pattern import parse
 from memory_server.nlp.jieba import JiebaSegmenter
 from memory_server.nlp.keywords import JiebaKeywords
-from memory_server.postgres import short_term as postgres_short_term
 from memory_server.services.short_term import BATCH, Cleaned, Matching, Recalled, ShortTermService
-from memory_server.sqlite import short_term as sqlite_short_term
 from memory_server.sqlite.database import Database
 from memory_server.storage.short_term import Totals
+from memory_server.storage.tables.short_term import WritableShortTerm
 from tests.conftest import Clock, Holder, file_of, rounds, two_days_later
 from tests.services import short_term_reference as reference
 from tests.services.short_term_reference import Remembered
@@ -770,8 +769,7 @@ def test_a_write_that_dies_half_way_leaves_no_memory_and_no_keywords(
     def broken(*_: object) -> None:
         raise OSError("the disk is gone")
 
-    for tables in (sqlite_short_term, postgres_short_term):
-        monkeypatch.setattr(tables.ShortTerm, "insert_keywords", broken)
+    monkeypatch.setattr(WritableShortTerm, "insert_keywords", broken)
     with pytest.raises(Exception, match="the disk is gone"):
         add(service, "cache")
     with service.database.read() as tx:

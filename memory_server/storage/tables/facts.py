@@ -8,7 +8,6 @@ from memory_server.domain.fact import Action, Fact, FactDraft, Headline, Home, t
 from memory_server.storage import fact_rows
 from memory_server.storage.statements import Statements
 from memory_server.storage.tables.fact_history import WritableFactHistory
-from memory_server.storage.words import Index
 
 ALIVE = "(expires_at IS NULL OR expires_at > :now)"
 """True for a fact that has not expired."""
@@ -135,7 +134,7 @@ class WritableFacts(Facts):
             },
         )
         fact = fact_rows.fact(row)
-        self.tx.write_words(Index.FACT, fact.id, fact.key, row[4])
+        self.tx.write_words("facts", fact.id, {"key": fact.key, "value": row[4]})
         return fact
 
     def replace(self, fact: Fact, draft: FactDraft, expires_at: str | None, caller: Caller) -> Fact:
@@ -160,7 +159,7 @@ class WritableFacts(Facts):
                 "id": fact.id,
             },
         )
-        self.tx.write_words(Index.FACT, fact.id, fact.key, value)
+        self.tx.write_words("facts", fact.id, {"key": fact.key, "value": value})
         return replace(
             fact,
             value=fact_rows.value_of(value),

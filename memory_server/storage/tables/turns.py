@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from memory_server.domain.caller import Caller
 from memory_server.domain.turn import Turn, TurnDraft
 from memory_server.storage.statements import Statements
-from memory_server.storage.words import Index
 
 _COLUMNS = "id, message, summary, project, created_at, created_by, ifnull(occurred_at, created_at), session"
 
@@ -69,5 +68,5 @@ class WritableTurns(Turns):
                 "owner": self.tx.owner,
             },
         )
-        self.tx.write_words(Index.TURN, id, draft.summary, draft.message)
+        self.tx.write_words("turns", id, {"summary": draft.summary, "message": draft.message})
         return int(id)
