@@ -19,10 +19,10 @@ def columns(moment: str) -> str:
         "occurred_at": "coalesce(memories.occurred_at, memories.created_at)",
         "superseded_by": f"""
             (
-                SELECT e.source_id
-                FROM edges AS e
-                WHERE e.target_id = memories.id AND e.relation = 'supersedes' AND e.valid_to IS NULL
-                ORDER BY {moment}(e.valid_from) DESC, e.id DESC
+                SELECT edges.source_id
+                FROM edges
+                WHERE edges.target_id = memories.id AND edges.relation = 'supersedes' AND edges.valid_to IS NULL
+                ORDER BY {moment}(edges.valid_from) DESC, edges.id DESC
                 LIMIT 1
             )
         """,

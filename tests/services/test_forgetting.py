@@ -483,17 +483,17 @@ def test_a_purge_removes_the_copies_from_before_migrations(
         (lambda w: w.turns.forget(7, False, CLAUDE), "No turn 7, so nothing was deleted."),
         (lambda w: w.facts.undelete("no.key", None, CLAUDE), "No deleted fact `no.key`."),
         (
-            lambda w: w.short_term.restore(parse("nowhere"), f"talk with {TOKEN}"),
+            lambda w: w.short_term.restore(parse("nowhere"), f"talk with {TOKEN}", caller=Caller()),
             f"No short-term memory of `talk with {TOKEN}` that contains this was deleted in the last 30 days. "
             "Nothing was restored.",
         ),
         (
-            lambda w: w.short_term.restore(parse(TOKEN), "elsewhere"),
+            lambda w: w.short_term.restore(parse(TOKEN), "elsewhere", caller=Caller()),
             "No short-term memory of `elsewhere` that contains this was deleted in the last 30 days. "
             "Nothing was restored.",
         ),
         (
-            lambda w: w.long_term.restore("nobody", f"talk with {TOKEN}"),
+            lambda w: w.long_term.restore("nobody", f"talk with {TOKEN}", caller=Caller()),
             f"No long-term memory `nobody` of the conversation `talk with {TOKEN}` was deleted in the last 30 days. "
             "Nothing was restored.",
         ),

@@ -38,13 +38,27 @@ class Facts:
         return self.first([home], key)
 
     def first(self, homes: Sequence[Home], key: str) -> Fact | None:
-        """Return the fact of the first of these scopes that has the key, unless it has expired."""
+        """Return the fact of the first of these scopes that has the key, unless it has expired.
+
+        Raises:
+            Unavailable: its row cannot be read.
+        """
         where, values = within(homes)
-        rows = self.tx.rows(
-            f"SELECT {fact_rows.FACT} FROM facts WHERE {where} AND key = :key AND {ALIVE}",
+        place = " ".join(
+            f"WHEN scope = :scope{number} AND owner = :owner{number} THEN {number}"
+            for number in range(len(homes))
+        )
+        row = self.tx.row(
+            f"""
+            SELECT {fact_rows.FACT}
+            FROM facts
+            WHERE {where} AND key = :key AND {ALIVE}
+            ORDER BY CASE {place} END
+            LIMIT 1
+            """,
             {**values, "key": key, "now": self.tx.now},
         )
-        return min(map(fact_rows.fact, rows), key=lambda fact: homes.index(fact.home), default=None)
+        return None if row is None else fact_rows.fact(row)
 
     def expired(self, moment: str, limit: int) -> list[Fact]:
         """Return facts whose time was over at a moment and that are still in the table."""
