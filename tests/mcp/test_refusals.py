@@ -307,7 +307,10 @@ async def test_too_few_open_files_are_told_in_a_sentence(server: Servers, files:
     asked += message(1, "tools/call", name="memory_get", arguments={"ids": [1]})
     code, out, errors = limited(server, files, command, input=asked if command == "serve" else b"")
     assert "Traceback" not in errors, errors
-    if code:
+    if code and command == "doctor" and out:  # it reports, and its report says what cannot start
+        assert (code, errors) == (1, "")
+        assert "cannot start: Too many open files" in out.decode()
+    elif code:
         assert code == 1
         assert errors.startswith("memory-server: ")
         assert len(errors.splitlines()) == 1
