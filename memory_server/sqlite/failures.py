@@ -19,6 +19,9 @@ _LOCKING = {
 }
 """SQLite's codes for a file system that answers that it has no locks."""
 
+_COMMITTING = {apsw.SQLITE_IOERR_DELETE, apsw.SQLITE_IOERR_DIR_FSYNC}
+"""SQLite's codes for a failed deletion of the journal, which is what commits: it may be gone all the same."""
+
 
 def meaning(error: apsw.Error, path: Path | None) -> MemoryServerError:
     """Translate an error of the driver into one that says what mends it."""
@@ -29,6 +32,13 @@ def meaning(error: apsw.Error, path: Path | None) -> MemoryServerError:
                 "The database must be on another disk.",
                 Mend.USE_ANOTHER_FILE,
                 written=Written.NOTHING,
+            )
+        case apsw.IOError() if _extended(error) in _COMMITTING:
+            return Unavailable(
+                f"The disk that holds {path} failed while this was being committed ({_code(error)}). "
+                "The file may be whole: the disk must be checked.",
+                Mend.LOOK_FIRST,
+                written=Written.UNKNOWN,
             )
         case apsw.IOError():
             return Unavailable(
@@ -93,7 +103,7 @@ def _has_no_locks(error: apsw.Error, path: Path | None) -> bool:
     """SQLite has codes for most answers of the file system, but says "busy" to the answer "no locks"."""
     if isinstance(error, apsw.BusyError):
         return path is not None and not files.can_lock(path.parent)
-    return getattr(error, "extendedresult", 0) in _LOCKING
+    return _extended(error) in _LOCKING
 
 
 def _used_up(path: Path | None) -> list[str]:
@@ -110,14 +120,20 @@ def _used_up(path: Path | None) -> list[str]:
         return []
 
 
+def _extended(error: apsw.Error) -> int:
+    """Return SQLite's extended result code; 0 where the driver has none."""
+    code: int = getattr(error, "extendedresult", 0)
+    return code
+
+
 def _code(error: apsw.Error) -> str:
     """Return the name of the code, such as SQLITE_IOERR_READ."""
-    return str(apsw.mapping_extended_result_codes.get(getattr(error, "extendedresult", 0), "SQLITE_IOERR"))
+    return str(apsw.mapping_extended_result_codes.get(_extended(error), "SQLITE_IOERR"))
 
 
 def moved(error: apsw.Error) -> bool:
     """True if another file, or none, stands where the database was: SQLite then refuses to write."""
-    return getattr(error, "extendedresult", 0) == apsw.SQLITE_READONLY_DBMOVED
+    return _extended(error) == apsw.SQLITE_READONLY_DBMOVED
 
 
 def busy(path: Path | None, seconds: float) -> Unavailable:

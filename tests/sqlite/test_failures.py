@@ -2,9 +2,10 @@
 
 import errno
 import fcntl
+import sqlite3
 import subprocess
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 import apsw
@@ -99,6 +100,40 @@ def test_a_disk_that_fails_is_not_called_a_damaged_file(
         f"The disk that holds {file} failed ({code}). The file may be whole: the disk must be checked. "
         "Nothing was written."
     )
+
+
+class LateDisk(apsw.VFS):
+    """A disk that deletes a journal and then fails to flush its folder, so SQLite learns of a failure."""
+
+    def __init__(self, code: int) -> None:
+        self._code = code
+        super().__init__("late", apsw.vfs_names()[0], makedefault=True)
+
+    def xDelete(self, filename: str, syncdir: bool) -> None:
+        super().xDelete(filename, syncdir)
+        if filename.endswith("-journal"):
+            raise apsw.exception_for(self._code)
+
+    def excepthook(self, *_: object) -> bool:
+        return True
+
+
+@pytest.mark.parametrize("code", ["SQLITE_IOERR_DELETE", "SQLITE_IOERR_DIR_FSYNC"])
+def test_a_disk_that_fails_after_it_has_deleted_the_journal_is_not_said_to_have_written_nothing(
+    code: str, file: Path, clock: Clock
+) -> None:
+    disk = LateDisk(getattr(apsw, code))
+    try:
+        error = refusal(file, clock)
+    finally:
+        disk.unregister()
+    assert str(error) == (
+        f"The disk that holds {file} failed while this was being committed ({code}). The file may be whole: the disk "
+        "must be checked. Whether it was written cannot be told."
+    )
+    assert error.problem.hints == (Hint(Mend.LOOK_FIRST),)
+    with closing(sqlite3.connect(file)) as connection:
+        assert connection.execute("SELECT content FROM memories").fetchall() == [("x",)]
 
 
 def test_a_backup_that_cannot_be_read_is_told(file: Path, tmp_path: Path) -> None:
