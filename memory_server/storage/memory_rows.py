@@ -1,13 +1,16 @@
 """Memories as rows of both stores: the columns that are read, and those that a write gives."""
 
+from collections.abc import Sequence
 from dataclasses import fields
 from typing import Any, Final
 
 from memory_server.domain.caller import Caller
-from memory_server.domain.memory import Memory, MemoryDraft, MemoryId, MemoryType
+from memory_server.domain.memory import Memory, MemoryChange, MemoryDraft, MemoryId, MemoryType
 from memory_server.storage.json_text import as_json, from_json
 
 _NAMES: Final = tuple(field.name for field in fields(Memory))
+_DRAFTED: Final = tuple(field.name for field in fields(MemoryDraft))
+_CHANGED: Final = tuple(field.name for field in fields(MemoryChange))
 
 
 def columns(moment: str) -> str:
@@ -54,17 +57,11 @@ def new_row(draft: MemoryDraft, caller: Caller, owner: str | None, now: str) -> 
     """Return the row of a new memory by column, without its id."""
     person = draft.person or (None if draft.project else owner)
     return {
-        "content": draft.content,
-        "type": draft.type.value,
-        "project": draft.project,
-        "tags": as_json(draft.tags),
-        "importance": draft.importance,
-        "metadata": as_json(draft.metadata or {}),
+        **_row(draft, _DRAFTED),
         "created_at": now,
         "updated_at": now,
         "created_by": caller.author,
         "session": draft.session or caller.session,
-        "occurred_at": draft.occurred_at,
         "person": person,
         "writer": person or caller.writer,
     }
@@ -79,13 +76,15 @@ def inserted(id: int, row: dict[str, Any]) -> Memory:
 
 def changed_row(memory: Memory, now: str) -> dict[str, Any]:
     """Return the columns that a change of a memory gives, by name."""
+    return {**_row(memory, _CHANGED), "access_count": memory.access_count, "updated_at": now}
+
+
+def _row(memory: Memory | MemoryDraft, names: Sequence[str]) -> dict[str, Any]:
+    """Return these fields as columns."""
+    row = {name: getattr(memory, name) for name in names}
     return {
-        "content": memory.content,
+        **row,
         "type": memory.type.value,
-        "project": memory.project,
         "tags": as_json(memory.tags),
-        "importance": memory.importance,
-        "metadata": as_json(memory.metadata),
-        "access_count": memory.access_count,
-        "updated_at": now,
+        "metadata": as_json(memory.metadata or {}),
     }
