@@ -129,15 +129,10 @@ class Memories:
         return [Past(*row) for row in rows]
 
     def newest_current(self, project: str, type: MemoryType, limit: int) -> list[Memory]:
-        return self._newest_current(project, [type], limit, limit)
-
-    def newest_of_each(self, project: str, limit: int) -> list[Memory]:
-        newest = self._newest_current(project, list(MemoryType), limit, len(MemoryType) * limit)
-        places = {type: place for place, type in enumerate(MemoryType)}
-        return sorted(newest, key=lambda memory: places[memory.type])
+        return self._newest_current(project, [type], limit)
 
     def newest_of(self, project: str, limit: int) -> list[Memory]:
-        return self._newest_current(project, list(MemoryType), limit, limit)
+        return self._newest_current(project, list(MemoryType), limit)
 
     def ids_like(self, start: str, project: str, limit: int) -> tuple[list[MemoryId], int]:
         rows = self.tx.rows(
@@ -152,10 +147,8 @@ class Memories:
         )
         return [MemoryId(id) for id, _ in rows], rows[0][1] if rows else 0
 
-    def _newest_current(
-        self, project: str, types: Sequence[MemoryType], limit: int, most: int
-    ) -> list[Memory]:
-        """At most `limit` of each type and `most` in all, by an index that has them in the order of their moments."""
+    def _newest_current(self, project: str, types: Sequence[MemoryType], limit: int) -> list[Memory]:
+        """At most `limit` in all, by an index that has them in the order of their moments."""
         return self._latest(
             f"""
             SELECT newest.id
@@ -168,14 +161,13 @@ class Memories:
                 LIMIT %(limit)s
             ) AS newest
             ORDER BY newest.at DESC, newest.id DESC
-            LIMIT %(most)s
+            LIMIT %(limit)s
             """,
             {
                 "project": project,
                 "types": [type.value for type in types],
                 "now": self.tx.now,
                 "limit": limit,
-                "most": most,
             },
         )
 

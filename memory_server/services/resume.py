@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
+from functools import partial
 
 from memory_server.domain.briefing.choice import HEADROOM, Briefing, Frame, Heading, Item, brief
 from memory_server.domain.briefing.context import Context, Part, context_of
@@ -149,9 +150,10 @@ def _facts(tx: Tx, caller: Caller, limit: int) -> _Known:
 def _memories(tx: Tx, project: str, limit: int) -> tuple[list[Memory], Disputes]:
     """Return the memories that matter most now, the newest of each type, and what matters most in all projects; and
     which memories contradict each."""
+    newest = tx.each([partial(tx.memories.newest_current, project, type, NEWEST) for type in MemoryType])
     memories = [
         *tx.standing.most_important(project, limit),
-        *tx.memories.newest_of_each(project, NEWEST),
+        *(memory for memories in newest for memory in memories),
         *(tx.standing.most_important("", limit, HIGH) if project else ()),
     ]
     learnt = list({memory.id: memory for memory in memories}.values())

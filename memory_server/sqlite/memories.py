@@ -182,9 +182,6 @@ class Memories:
         )
         return self.select([MemoryId(id) for (id,) in rows])
 
-    def newest_of_each(self, project: str, limit: int) -> list[Memory]:
-        return [memory for type in MemoryType for memory in self.newest_current(project, type, limit)]
-
     def newest_of(self, project: str, limit: int) -> list[Memory]:
         rows = self.tx.rows(
             f"""

@@ -41,10 +41,6 @@ class Memories(Protocol):
         """The current memories of a project and type, by the moment at which they occurred, the latest first."""
         ...
 
-    def newest_of_each(self, project: str, limit: int) -> list[Memory]:
-        """The same for each type, at most `limit` of each: one type after the other."""
-        ...
-
     def newest_of(self, project: str, limit: int) -> list[Memory]:
         """The same of all types."""
         ...
