@@ -107,6 +107,8 @@ def test_the_table_has_what_was_read_and_what_it_was_worth() -> None:
         "| nothing stored, empty answer | 1 | 1 (100%) |",
         "| over `max_tokens` | 3 | 1 (33%) |",
         "| lines that are noise | 3 | 1 (33%) |",
+        "| tokens, median | 2 | 465 |",
+        "| stored, empty answer | 2 | 0 (0%) |",
     ):
         assert line in lines
 

@@ -1,10 +1,11 @@
-"""Prints what an assistant reads in two weeks, and whether it is enough: `python scripts/lab/quality/story.py`.
+"""Prints what an assistant reads in two weeks, and whether it is enough: `python scripts/lab/quality/story.py [FILE]`.
 
 `story.jsonl` has the calls of two weeks, one a line: a developer with two projects, one in English and one mostly in
 Chinese, each in a window of its own. Both servers are open for the whole story, on one file, with the bundled embedder.
-No call waits until what was written before is embedded; with `--wait` each recall does, as minutes of work between the
-calls would make it. A call has `at` (when it is made; memories, turns and messages are
-dated so), `in` (the project), `call`, `args`, and `as`, a name for the memory that it stores: `@name` is its id later.
+Another FILE is the story of another life in the same format. No call waits until what was written before is embedded;
+with `--wait` each recall does, as minutes of work between the calls would make it. A call has `at` (when it is made;
+memories, turns and messages are dated so), `in` (the project), `call`, `args`, and `as`, a name for the memory that it
+stores: `@name` is its id later.
 A recall has labels, which were written from meaning before anything was run:
 
 - `enough`: texts that must all be in the answer; `nothing: true` where nothing about it was ever stored;
@@ -24,7 +25,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from pathlib import Path
-from statistics import mean
+from statistics import mean, median
 from tempfile import TemporaryDirectory
 from typing import Any
 
@@ -86,9 +87,9 @@ class Judged:
         return not (self.lines if self.of_nothing else self.missing)
 
 
-def calls() -> list[JSON]:
-    """The story, a call each."""
-    return [json.loads(line) for line in FILE.read_text(encoding="utf-8").splitlines()]
+def calls(file: Path = FILE) -> list[JSON]:
+    """The calls of a story."""
+    return [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]
 
 
 async def played(story: Sequence[JSON], *, wait: bool = False) -> list[Heard]:
@@ -129,74 +130,83 @@ async def made(client: Client, call: JSON, named: dict[str, int]) -> Heard:
     Raises:
         Refused: the server refused it.
     """
-    given = _arguments(call, named)
-    result = await client.call_tool(call["call"], given)
+    arguments = _arguments(call, named)
+    result = await client.call_tool(call["call"], arguments)
     assert isinstance(result, CallToolResult)
     text = "".join(block.text for block in result.content if isinstance(block, TextContent))
     if result.is_error:
-        raise Refused(f"{call['call']} {json.dumps(given, ensure_ascii=False)}: {text}")
+        raise Refused(f"{call['call']} {json.dumps(arguments, ensure_ascii=False)}: {text}")
     return Heard(call, tokens(text), result.structured_content or {})
 
 
 def _arguments(call: JSON, named: dict[str, int]) -> JSON:
     """The arguments with the ids and the moment of the call."""
-    given = {name: _with_ids(value, named) for name, value in call["args"].items()}
+    arguments = {name: _with_ids(value, named) for name, value in call["args"].items()}
     if call["call"] in _DATED:
-        given["occurred_at"] = call["at"]
+        arguments["occurred_at"] = call["at"]
     if call["call"] == "add_short_term_memory":
-        given["messages"] = [each | {"timestamp": call["at"]} for each in given["messages"]]
-    return given
+        arguments["messages"] = [message | {"timestamp": call["at"]} for message in arguments["messages"]]
+    return arguments
 
 
 def _with_ids(value: Any, named: dict[str, int]) -> Any:
     if isinstance(value, list):
-        return [_with_ids(each, named) for each in value]
+        return [_with_ids(item, named) for item in value]
     return named[value] if isinstance(value, str) and value.startswith("@") else value
 
 
 def judged(heard: Heard) -> Judged:
-    """What the answer of a recall is worth by the labels of its call."""
+    """Compare the answer of a recall with the labels of its call."""
     call, text = heard.call, heard.answer["answer"]
     lines = text.splitlines()
     current = "\n".join(_WAS.sub("", line) for line in lines)
     return Judged(
         heard,
-        tuple(each for each in call.get("enough", ()) if not has(text, each)),
+        tuple(part for part in call.get("enough", ()) if not has(text, part)),
         tuple(lines),
-        tuple(line for line in lines if not any(has(line, each) for each in call.get("about", ()))),
-        tuple(each for each in call.get("stale", ()) if has(current, each)),
+        tuple(line for line in lines if not any(has(line, part) for part in call.get("about", ()))),
+        tuple(part for part in call.get("stale", ()) if has(current, part)),
     )
 
 
 def has(text: str, part: str) -> bool:
-    """Whether a text has a part, in upper or lower case."""
+    """True if a text has a part, in upper or lower case."""
     return part.casefold() in text.casefold()
 
 
 def table(heard: Sequence[Heard]) -> Iterator[str]:
     """What was read by tool, and what the recalls were worth."""
     tools: dict[str, list[int]] = defaultdict(list)
-    for each in heard:
-        tools[each.call["call"]].append(each.tokens)
+    for answered in heard:
+        tools[answered.call["call"]].append(answered.tokens)
     yield "| tool | calls | tokens read | mean | largest |"
     yield "| --- | --- | --- | --- | --- |"
     for tool, read in sorted(tools.items(), key=lambda item: -sum(item[1])):
         yield f"| {tool} | {len(read)} | {sum(read):,} | {mean(read):,.0f} | {max(read):,} |"
-    every = [each.tokens for each in heard]
-    yield f"| all | {len(every)} | {sum(every):,} | {mean(every):,.0f} | {max(every):,} |"
+    total = [answered.tokens for answered in heard]
+    yield f"| all | {len(total)} | {sum(total):,} | {mean(total):,.0f} | {max(total):,} |"
     yield ""
-    recalls = [judged(each) for each in heard if each.call["call"] == "recall"]
-    asked = [each for each in recalls if not each.of_nothing]
-    silent = [each for each in recalls if each.of_nothing]
+    yield from _worth([judged(answered) for answered in heard if answered.call["call"] == "recall"])
+
+
+def _worth(recalls: Sequence[Judged]) -> Iterator[str]:
+    stored = [recall for recall in recalls if not recall.of_nothing]
+    never = [recall for recall in recalls if recall.of_nothing]
     yield "| recalls | of | |"
     yield "| --- | --- | --- |"
-    yield _row("enough", asked, lambda each: each.is_right)
-    yield _row("stale told", [each for each in asked if "stale" in each.heard.call], lambda each: each.stale)
-    yield _row("nothing stored, empty answer", silent, lambda each: each.is_right)
-    yield _row("over `max_tokens`", recalls, lambda each: each.heard.tokens > each.limit)
-    yield _row("less than it could be (`degraded`)", recalls, lambda each: each.heard.answer.get("degraded"))
-    lines, noise = sum(len(each.lines) for each in asked), sum(len(each.noise) for each in asked)
+    yield _row("enough", stored, lambda recall: recall.is_right)
+    read = [recall.heard.tokens for recall in stored]
+    yield f"| tokens, median | {len(read)} | {median(read):,.0f} |"
+    lines, noise = sum(len(recall.lines) for recall in stored), sum(len(recall.noise) for recall in stored)
     yield f"| lines that are noise | {lines} | {noise} ({noise / lines:.0%}) |"
+    outdated = [recall for recall in stored if "stale" in recall.heard.call]
+    yield _row("stale told", outdated, lambda recall: recall.stale)
+    yield _row("nothing stored, empty answer", never, lambda recall: recall.is_right)
+    yield _row("stored, empty answer", stored, lambda recall: not recall.lines)
+    yield _row("over `max_tokens`", recalls, lambda recall: recall.heard.tokens > recall.limit)
+    yield _row(
+        "less than it could be (`degraded`)", recalls, lambda recall: recall.heard.answer.get("degraded")
+    )
 
 
 def _row(name: str, group: Sequence[Judged], holds: Callable[[Judged], object]) -> str:
@@ -204,16 +214,15 @@ def _row(name: str, group: Sequence[Judged], holds: Callable[[Judged], object]) 
     return f"| {name} | {len(group)} | {count} ({count / len(group):.0%}) |"
 
 
-def shown(each: Judged) -> Iterator[str]:
+def shown(recall: Judged) -> Iterator[str]:
     """A recall that was not enough, or told what is stale, with its answer; noise has a `-` before it."""
-    call = each.heard.call
+    call = recall.heard.call
     yield f"\n{call['at']} {call['in']}: {call['args']['query']}"
-    for name, texts in (("missing", each.missing), ("stale", each.stale)):
+    for name, texts in (("missing", recall.missing), ("stale", recall.stale)):
         if texts:
             yield f"  {name}: {', '.join(texts)}"
-    scores = [item["score"] for item in each.heard.answer["items"]]
-    for line, score in zip(each.lines, scores, strict=True):
-        yield f"  {'-' if line in each.noise else '+'} {score:.2f} {line}"
+    for line in recall.lines:
+        yield f"  {'-' if line in recall.noise else '+'} {line}"
 
 
 def main() -> None:
@@ -221,15 +230,16 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     add = parser.add_argument
+    add("file", nargs="?", type=Path, default=FILE, help="a story; story.jsonl by default")
     add("--wait", action="store_true", help="before each recall until all is embedded")
     add("--verbose", action="store_true", help="each recall that was not right, and its answer")
     add("--all", action="store_true", help="every recall, and its answer")
-    given = parser.parse_args()
-    heard = asyncio.run(played(calls(), wait=given.wait))
+    options = parser.parse_args()
+    heard = asyncio.run(played(calls(options.file), wait=options.wait))
     print("\n".join(table(heard)))
-    for each in (judged(one) for one in heard if one.call["call"] == "recall"):
-        if given.all or (given.verbose and (not each.is_right or each.stale)):
-            print("\n".join(shown(each)))
+    for recall in (judged(answered) for answered in heard if answered.call["call"] == "recall"):
+        if options.all or (options.verbose and (not recall.is_right or recall.stale)):
+            print("\n".join(shown(recall)))
 
 
 if __name__ == "__main__":
