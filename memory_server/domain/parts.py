@@ -3,7 +3,7 @@
 A test holds both equal.
 """
 
-import re
+from memory_server.language.sentence_ends import ends
 
 LONG = 5_000
 """Characters of the longest text that is one part. The longest message of an assistant has seldom more."""
@@ -19,8 +19,6 @@ NUMBERED = 40
 
 WHOLE = (1 << NUMBERED) - 1
 """Mask of the bits that the id of a part shares with the id of its memory."""
-
-_SENTENCE_END = re.compile(r"[.!?]\s+|[。！？\n]\s*")
 
 _SEARCHED = PART - STEP
 """Characters before and after a part in which its first sentence may begin and its last may end."""
@@ -57,10 +55,7 @@ def id_of(memory: int, number: int) -> int:
 def shown(text: str, number: int) -> str:
     """A part of a long text for readers, with the whole of the sentences at its borders, unless these are long."""
     start, end = number * STEP, number * STEP + PART
-    before = text[max(0, start - _SEARCHED) : start]
-    begins = [match.end() for match in _SENTENCE_END.finditer(before)]
-    if begins:
-        start += begins[-1] - len(before)
-    # It may end with a sentence and a space already.
-    ends = [match.end() for match in _SENTENCE_END.finditer(text, end - 2, end + _SEARCHED)]
-    return text[start : next((place for place in ends if place >= end), end)].strip()
+    first = max(0, start - _SEARCHED)
+    begins = [first + begin for _, begin in ends(text[first : end + _SEARCHED])]
+    start = max((begin for begin in begins if begin <= start), default=start)
+    return text[start : next((begin for begin in begins if begin >= end), end)].strip()

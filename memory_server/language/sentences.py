@@ -5,15 +5,9 @@ from bisect import bisect_right
 from collections.abc import Callable, Sequence
 
 from memory_server.language.lazy import lazy
+from memory_server.language.sentence_ends import ends
 from memory_server.language.text import SPACELESS, has_han
 from memory_server.language.tokens import cumulated
-
-_END = re.compile(
-    r"(?<=[。！？])(?![”’」』）。！？])"
-    r"|(?<=[.!?…])(?<!\b\w\.)(?<!\betc\.)(?<!\bvs\.)\s+(?=[^a-z])"  # not after e.g. or 1.
-    r"|\s*\n\s*"
-)
-"""The end of a sentence in English or Chinese, or of a line."""
 
 _BULLET = re.compile(r"\s*(?:#+|[-*•])\s+")
 """What opens a line of a list or a title."""
@@ -40,8 +34,13 @@ _LEFT_AT_END = " ,;:，；：、.。-–—(（"
 
 def split(text: str) -> list[str]:
     """The sentences, each on one line: a second line could look like a heading."""
-    parts = (_BULLET.sub("", line(part), count=1) for part in _END.split(text.strip()))
-    return [part for part in parts if part.strip()]
+    text = text.strip()
+    parts, begin = [], 0
+    for end, following in ends(text):
+        parts.append(text[begin:end])
+        begin = following
+    lines = (_BULLET.sub("", line(part), count=1) for part in (*parts, text[begin:]))
+    return [part for part in lines if part.strip()]
 
 
 def line(text: str) -> str:

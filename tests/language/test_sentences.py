@@ -1,11 +1,17 @@
 """Texts are cut into sentences, and shortened at the end of a clause or a word."""
 
+from itertools import accumulate
+from pathlib import Path
+
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
 from memory_server.language.sentences import ended, lengths, shortened, split
 from memory_server.language.tokens import weigh
+
+TEXTS = Path(__file__).with_name("sentences.txt").read_text(encoding="utf-8").splitlines()
+"""Texts in English, German and Chinese, with ‖ between sentences."""
 
 ORDERS = "We store orders in PostgreSQL 16 because it has partial indexes, and the team knows it; Redis caches 1,000 s"
 
@@ -25,6 +31,23 @@ ORDERS = "We store orders in PostgreSQL 16 because it has partial indexes, and t
 )
 def test_a_text_is_cut_after_each_sentence_and_line(text: str, parts: list[str]) -> None:
     assert split(text) == parts
+
+
+def _cuts(parts: list[str]) -> set[int]:
+    """The numbers of characters, spaces aside, after which the parts of a text end."""
+    return set(accumulate(len("".join(part.split())) for part in parts))
+
+
+@pytest.mark.parametrize("text", TEXTS)
+def test_no_sentence_ends_at_an_abbreviation_a_number_or_a_file_name(text: str) -> None:
+    assert _cuts(split(text.replace("‖", ""))) <= _cuts(text.split("‖"))
+
+
+def test_of_three_hundred_sentences_few_stay_together() -> None:
+    ends = [_cuts(text.split("‖")) for text in TEXTS]
+    together = [cuts - _cuts(split(text.replace("‖", ""))) for cuts, text in zip(ends, TEXTS, strict=True)]
+    assert sum(map(len, ends)) > 300
+    assert sum(map(len, together)) <= 3
 
 
 @pytest.mark.parametrize(

@@ -49,6 +49,14 @@ def refs(answer: dict[str, Any]) -> list[str]:
     return [item["ref"] for item in answer["items"]]
 
 
+async def test_a_briefing_and_an_answer_tell_a_note_with_abbreviations_whole(server: Servers) -> None:
+    note = "invite Dr. Weiss and St. Mary's choir"
+    async with server() as client:
+        await call(client, "write_memory", key="current.concert", value={"note": note})
+        assert note in (await call(client, "smart_resume"))["briefing"]
+        assert note in (await call(client, "recall", question="Which choir do we invite?"))["answer"]
+
+
 async def test_one_question_finds_each_kind(server: Servers, era: str) -> None:
     async with server(mode=era) as full:
         await filled(full)

@@ -37,6 +37,7 @@ from memory_server.domain.briefing.clauses import parts
             {"next": [f"do the step {n}" for n in range(9)]},
             "next: do the step 0, do the step 1, do the step 2 (3 of 9)",
         ),
+        ({"note": "invite Dr. Weiss, z. B. on 3. Mai"}, "note invite Dr. Weiss, z. B. on 3. Mai"),
         (75000, "75000"),
         (False, "no"),
     ],
