@@ -23,6 +23,9 @@ TALKS = json.loads((CORPUS / "talks.json").read_text())
 ZONE = ZoneInfo(TALKS["zone"])
 
 
+PLURALS = "Keys match whole words:"
+
+
 @dataclass(frozen=True, slots=True)
 class Tried:
     """A trigger of the corpus: what became of it, and its value in each conversation (None: it failed)."""
@@ -37,7 +40,14 @@ class Tried:
 
     @property
     def told(self) -> bool:
-        return self.checked is None or bool(self.checked.warnings)
+        return self.checked is None or len(self.checked.warnings) > self.told_of_plurals
+
+    @property
+    def told_of_plurals(self) -> bool:
+        """True if there is the hint that a whole word misses its plural, which its author may want: no mistake."""
+        return self.checked is not None and any(
+            warning.startswith(PLURALS) for warning in self.checked.warnings
+        )
 
     @property
     def right(self) -> bool:
@@ -94,6 +104,7 @@ def test_few_proper_triggers_are_warned_of(corpus: list[Tried]) -> None:
     told = [each.trigger for each in corpus if not each.mistake and each.told]
     assert [trigger for trigger in told if "toISOString" not in trigger] == ["true"]  # that date is in UTC
     assert len(told) == 5
+    assert sum(each.told_of_plurals for each in corpus if not each.mistake) == 9
 
 
 def test_the_values_are_those_of_node(corpus: list[Tried]) -> None:

@@ -1,5 +1,7 @@
 """Mistakes that are found in the source of a trigger, and ways to write that only look like one."""
 
+import re
+
 import pytest
 
 from memory_server.errors import TriggerRejected
@@ -152,6 +154,32 @@ def test_a_key_that_means_something_else_is_warned_of(key: str, mend: str) -> No
 )
 def test_an_ordinary_key_is_not_warned_of(key: str) -> None:
     assert list(odd_keys.warnings([key])) == []
+
+
+@pytest.mark.parametrize(
+    ("keys", "plural", "mend"),
+    [
+        (["price"], "prices", r"/\bprices?\b/i"),
+        (["Night shift", "rota"], "night shifts", r"/\bnight shifts?\b/i"),
+        (["delivery"], "deliveries", r"/\bdeliver(?:y|ies)\b/i"),
+        (["box"], "boxes", r"/\bbox(?:es)?\b/i"),
+    ],
+)
+def test_a_whole_word_that_misses_its_plural_is_told_with_the_form_that_finds_both(
+    keys: list[str], plural: str, mend: str
+) -> None:
+    [warning] = odd_keys.warnings(keys)
+    assert f"does not find '{plural}'" in warning
+    assert mend in warning
+    for text in (keys[0], plural):
+        assert re.search(mend.strip("/i"), f"the {text} again", re.IGNORECASE)
+
+
+@pytest.mark.parametrize(
+    "keys", [["price", "prices"], ["prices"], ["weather"], ["价格"], ["tomorrow", "urgent"]]
+)
+def test_a_key_whose_plural_is_there_or_unusual_is_left_alone(keys: list[str]) -> None:
+    assert list(odd_keys.warnings(keys)) == []
 
 
 @pytest.mark.parametrize(
