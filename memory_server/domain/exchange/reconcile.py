@@ -231,7 +231,9 @@ def _prompted(memory: LongTermRecord) -> tuple[str, str]:
 def _plain(record: Turned) -> str:
     """The fields that tell two records apart as text, without ids and the fields that both give to the result."""
     both = {"id": "", "also": (), "origins": (), "vectors": {}, "score": 0, "captured": None}
-    return text_of({**asdict(record), **both})
+    fields = {**asdict(record), **both}
+    # A server that has not yet taken the keywords from the text adds nothing: "" comes before any list.
+    return text_of(fields if fields.get("keywords") is not None else {**fields, "keywords": ""})
 
 
 def _last(left: Turned, right: Turned) -> Turned:
