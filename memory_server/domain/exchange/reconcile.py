@@ -77,6 +77,10 @@ def turns(left: TurnRecord, right: TurnRecord) -> TurnRecord:
 
 
 def short_term(left: ShortTermRecord, right: ShortTermRecord) -> ShortTermRecord:
+    """The greater of both; the server of one may have taken the keywords from the text already."""
+    if left.text == right.text and (left.keywords is None or right.keywords is None):
+        keywords = left.keywords or right.keywords
+        left, right = replace(left, keywords=keywords), replace(right, keywords=keywords)
     last = replace(
         _last(left, right), score=max(left.score, right.score), captured=left.captured or right.captured
     )
@@ -231,9 +235,7 @@ def _prompted(memory: LongTermRecord) -> tuple[str, str]:
 def _plain(record: Turned) -> str:
     """The fields that tell two records apart as text, without ids and the fields that both give to the result."""
     both = {"id": "", "also": (), "origins": (), "vectors": {}, "score": 0, "captured": None}
-    fields = {**asdict(record), **both}
-    # A server that has not yet taken the keywords from the text adds nothing: "" comes before any list.
-    return text_of(fields if fields.get("keywords") is not None else {**fields, "keywords": ""})
+    return text_of({**asdict(record), **both})
 
 
 def _last(left: Turned, right: Turned) -> Turned:
