@@ -2,9 +2,9 @@
 
 Word sets (Jaccard) find the candidates, but they ignore the order, and one different word changes them little:
 "I spent $15" is close to "I spent $24", and "Alice manages Bob" to "Bob manages Alice". So two texts are a
-restatement only if the words and marks that carry meaning are the same, in the same order. To merge two different
-facts loses one of them; to keep a restatement costs one row. So in doubt both are kept. Texts with a moved part
-("yesterday we deployed") are both kept too: without a parser they look the same as swapped roles.
+restatement only if the words and marks that carry meaning are the same, in the same order but for an adverbial that can
+belong nowhere else. To merge two different facts loses one of them; to keep a restatement costs one row. So in doubt
+both are kept.
 """
 
 import re
@@ -17,11 +17,13 @@ from itertools import groupby
 from typing import NamedTuple
 
 from memory_server.domain import parts
+from memory_server.domain.moved import Ordered, only_moved
 from memory_server.domain.wording import Wording
 from memory_server.language import function_words as function
 from memory_server.language.han import TO_SIMPLIFIED
 from memory_server.language.lazy import lazy
 from memory_server.language.numbers import in_digits
+from memory_server.language.spelling import in_one_spelling
 from memory_server.language.text import HAN, KANA_AND_HANGUL, SPACELESS, Segment, fold, has_han, words
 
 THRESHOLD = 0.6
@@ -49,6 +51,9 @@ _ENDS_SENTENCE = frozenset(".!?。\n")
 
 _PLAIN = re.compile(r"[^\W\d_]+(?:[-'][^\W\d_]+)*")
 """A word of letters only, perhaps with hyphens or apostrophes inside."""
+
+_CLOCK = re.compile(r"\d\d?:\d\d")
+"""A comma before it changes nothing, unlike one between other numbers."""
 
 _AMOUNT = re.compile(r"(\d+(?:\.\d+)?)([A-Za-z]{1,3})")
 """A number and its unit without a space: 64GB means 64 GB."""
@@ -118,9 +123,13 @@ class Text:
         return frozenset(self.in_order)
 
     @cached_property
+    def in_one_spelling(self) -> str:
+        return in_one_spelling(self.plain) if _DIGITS.search(self.plain) else self.plain
+
+    @cached_property
     def digits(self) -> list[str]:
-        """Its numbers in order. They are compared first: most texts with like words differ in them."""
-        return _DIGITS.findall(self.plain)
+        """Its numbers, sorted. They are compared first: most texts with like words differ in them."""
+        return sorted(_DIGITS.findall(self.in_one_spelling))
 
     @cached_property
     def pieces(self) -> frozenset[str]:
@@ -129,7 +138,7 @@ class Text:
 
     @cached_property
     def meaning(self) -> Meaning:
-        return _meaning(self.plain, self.segment)
+        return _meaning(self.in_one_spelling, self.segment)
 
     @cached_property
     def wording(self) -> Wording:
@@ -162,7 +171,10 @@ def compare(left: Text, right: Text) -> Likeness:
     if max(len(left.content), len(right.content)) > parts.LONG:
         return Likeness.RESTATEMENT if left.content == right.content else Likeness.DIFFERENT
     alike = left.digits == right.digits and jaccard(left.pieces, right.pieces) >= LEAST
-    if alike and _says_the_same(left.meaning, right.meaning):
+    if alike and (
+        _says_the_same(left.meaning, right.meaning)
+        or only_moved(_ordered(left), _ordered(right), left.segment)
+    ):
         return Likeness.RESTATEMENT
     return Likeness.SIMILAR if jaccard(left.words, right.words) >= THRESHOLD else Likeness.DIFFERENT
 
@@ -199,6 +211,11 @@ def _says_the_same(left: Meaning, right: Meaning) -> bool:
     return not {(True, False), (False, True)} <= {
         (left_term.has_s, right_term.has_s) for left_term, right_term in pairs
     }
+
+
+def _ordered(text: Text) -> Ordered:
+    words = (term.written if term.exact else term.written.lower() for term in text.meaning.terms)
+    return Ordered(tuple(words), text.meaning.pauses, text.plain)
 
 
 def _pauses_alike(left: Meaning, right: Meaning) -> bool:
@@ -266,7 +283,7 @@ _QUESTION = _Token("?", exact=True)
 def _meaning(plain: str, segment: Segment) -> Meaning:
     text = plain.translate(TO_SIMPLIFIED)
     case = _case(text)
-    tokens = _unopened(list(_tokens(text.translate(_SAME_MARK), segment, case == "capitals")))
+    tokens = _unopened(_spelled_out(list(_tokens(text.translate(_SAME_MARK), segment, case == "capitals"))))
     limited = any(function.limits(token.written.lower()) for token in tokens)
     terms: list[Term] = []
     pauses: set[int] = set()
@@ -295,7 +312,7 @@ def _tokens(text: str, segment: Segment, capitals: bool) -> Iterator[_Token]:
             continue
         for part in _parts_of_han(run, segment, number) if match["han"] else _latin(run):
             unit = number and len(part) < 4 and not match["han"]
-            exact = unit or not (part == "'s" or _PLAIN.fullmatch(part))
+            exact = unit or not (part == "'s" or _PLAIN.fullmatch(part) or _CLOCK.fullmatch(part))
             capital = part != part.lower() and not opening and not (capitals and len(part) > 2)
             yield _Token(part, opening, exact, capital)
             opening, number = False, part[-1].isdigit()
@@ -334,6 +351,16 @@ def _latin(run: str) -> list[str]:
         full = f"{owner} is" if owner in function.IS_AFTER else f"{owner} 's"
     first, *words_after = full.split()
     return [run[: len(first)], *(word.upper() if run.isupper() else word for word in words_after)]
+
+
+def _spelled_out(tokens: list[_Token]) -> list[_Token]:
+    """The tokens with `is` where 's is short for it: the next word tells."""
+    return [
+        token._replace(written="is")
+        if token.written == "'s" and function.is_short_for_is(after.word)
+        else token
+        for token, after in zip(tokens, [*tokens[1:], _PAUSE], strict=False)
+    ]
 
 
 def _unopened(tokens: list[_Token]) -> list[_Token]:

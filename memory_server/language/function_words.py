@@ -84,8 +84,16 @@ CONTRACTED_ENDINGS = {
 IS_AFTER = _set("it he she that there here what who where how this everything everyone")
 """Words after which `'s` is short for is; after any other word it may also be the possessive."""
 
+_PREDICATES = _set(
+    "a an the not still always never very too so in on at allergic afraid alone alive asleep available able unable "
+    "aware ready sick ill tired hungry busy happy sad glad sorry sure pregnant deaf blind late empty broken due"
+)
+"""Words that follow `is` and, after an owner, no owner's thing: Leo's allergic, but Leo's boss."""
+
 CANONICAL = {
     "时候": "时",
+    "之前": "前",
+    "之后": "后",
     "里面": "里",
     "已经": "已",
     # 加上 means the same as 加, and so on; 上 alone (above, last) carries meaning.
@@ -182,6 +190,11 @@ def limits(word: str) -> bool:
     return word in _NEGATIONS or any(character in word for character in _LIMITING)
 
 
+def is_short_for_is(following: str) -> bool:
+    """True if `'s` before this word is no owner's."""
+    return following in _PREDICATES or following[:1].isdigit()
+
+
 def _verb(words: Iterable[str]) -> str:
     """The first word that is not a negation or an adverb in -ly."""
     return next((word for word in words if word not in {"not", "never"} and not word.endswith("ly")), "")
@@ -236,6 +249,8 @@ _SILENT_IF: dict[str, Callable[[Surroundings], bool]] = {
     "a": _is_article,
     # Before a vowel, a silent h or an 8; otherwise "an" is a name in lower case.
     "an": lambda around: around.following.startswith(tuple("aeiouh8")),
+    # Two litres a day, two litres per day.
+    "per": lambda around: around.following in {"day", "week", "month", "year", "night"},
     **dict.fromkeys(("really", "basically", "actually", "simply"), _if_unlimited),
     **dict.fromkeys(("please", "kindly"), lambda around: not around.before and not around.after),
     # "In the editor and in the terminal": the second "in" may be left out.

@@ -8,73 +8,18 @@ from memory_server.language.text import fold
 THOUSANDS = re.compile(r"(?<![\d.,])\d{1,3}(?:,\d{3})+(?![\d,])")
 """A number with commas between thousands."""
 
-_DIGITS = {
-    "零": 0,
-    "〇": 0,
-    "一": 1,
-    "二": 2,
-    "两": 2,
-    "三": 3,
-    "四": 4,
-    "五": 5,
-    "六": 6,
-    "七": 7,
-    "八": 8,
-    "九": 9,
-}
+_DIGITS = {"〇": 0, "两": 2} | {numeral: number for number, numeral in enumerate("零一二三四五六七八九")}
 _UNITS = {"十": 10, "百": 100, "千": 1000}
 _LARGE = {"万": 10_000, "亿": 100_000_000}
 
 _NUMERAL = re.compile(f"[{''.join([*_DIGITS, *_UNITS, *_LARGE])}]+")
-_MEASURES = (
-    *(
-        "年",
-        "月",
-        "日",
-        "号",
-        "天",
-        "周",
-        "岁",
-        "人",
-        "名",
-        "次",
-        "小时",
-        "分钟",
-        "秒",
-        "元",
-        "米",
-        "公里",
-        "公斤",
-        "斤",
-        "克",
-    ),
-    *("度", "层", "楼", "期", "级", "倍", "季度", "星期", "点半", "点钟", "点整"),
+_MEASURES = tuple(
+    "年 月 日 号 天 周 岁 人 名 次 小时 分钟 秒 元 米 公里 公斤 斤 克 升 度 层 楼 期 级 倍 "
+    "季度 星期 点半 点钟 点整".split()
 )
 _CLASSIFIERS = (
     *_MEASURES,
-    *(
-        "个",
-        "位",
-        "块",
-        "台",
-        "条",
-        "张",
-        "份",
-        "页",
-        "行",
-        "版",
-        "种",
-        "项",
-        "步",
-        "组",
-        "所",
-        "家",
-        "只",
-        "门",
-        "套",
-        "辆",
-    ),
-    *("核", "成", "折", "星", "点", "段", "票", "篇", "本", "间"),
+    *"个 位 块 台 条 张 份 页 行 版 种 项 步 组 所 家 只 门 套 辆 核 成 折 星 点 段 票 篇 本 间".split(),
 )
 """What a numeral of one character must stand before to be a number: 两周 is 2 weeks. 一 is often an article (一个, a)
 or a bit (一点), so it must stand before one of _MEASURES."""
@@ -87,16 +32,20 @@ _SMALL = (
     "nineteen"
 ).split()
 _TENS = "twenty thirty forty fifty sixty seventy eighty ninety".split()
-_ENGLISH = {word: number for number, word in enumerate(_SMALL, 2)} | {
-    word: 10 * number for number, word in enumerate(_TENS, 2)
-}
+_GERMAN = "zwei drei vier fünf sechs sieben acht neun zehn".split()
+_SPELT = (
+    {word: number for number, word in enumerate(_SMALL, 2)}
+    | {word: 10 * number for number, word in enumerate(_TENS, 2)}
+    | {word: number for number, word in enumerate(_GERMAN, 2)}
+    | {"zwölf": 12, "zwanzig": 20, "dreißig": 30}
+)
 _WORD = re.compile(
     rf"(?<![\w-])(?:(?P<tens>{'|'.join(_TENS)})-(?P<ones>{'|'.join(['one', *_SMALL[:8]])})"
-    rf"|(?P<one>{'|'.join(_ENGLISH)}))"
+    rf"|(?P<one>{'|'.join(_SPELT)}))"
     r"(?![\w'’-])",
     re.IGNORECASE,
 )
-"""Number words but one, which may be a pronoun."""
+"""Number words but one, which may be a pronoun, and elf, which is a word in English too."""
 
 _LARGE_DIGITS = re.compile(r"(\d+(?:\.\d+)?)([万亿])")
 _PERCENT = re.compile(r"百分之(\d+(?:\.\d+)?)")
@@ -122,7 +71,7 @@ def in_digits(text: str) -> str:
     if not text.isascii():
         text = _NUMERAL.sub(_from_han, text)
         text = _PERCENT.sub(r"\1%", _LARGE_DIGITS.sub(_multiplied, text))
-    return _WORD.sub(_from_english, text)
+    return _WORD.sub(_from_word, text)
 
 
 def named(text: str) -> frozenset[str]:
@@ -184,11 +133,11 @@ def _value(numeral: str) -> int | None:
     return total + section + (digit or 0)
 
 
-def _from_english(match: re.Match[str]) -> str:
+def _from_word(match: re.Match[str]) -> str:
     if match["one"]:
-        return str(_ENGLISH[match["one"].lower()])
+        return str(_SPELT[match["one"].lower()])
     ones = match["ones"].lower()
-    return str(_ENGLISH[match["tens"].lower()] + (1 if ones == "one" else _ENGLISH[ones]))
+    return str(_SPELT[match["tens"].lower()] + (1 if ones == "one" else _SPELT[ones]))
 
 
 def _multiplied(match: re.Match[str]) -> str:

@@ -22,24 +22,21 @@ CORPORA = [
         "consolidation_pairs.json",
         "consolidation_pairs_heldout.json",
         "consolidation_pairs_adversarial.json",
+        "consolidation_pairs_order.json",
     )
 ]
 MERGE: list[Pair] = [tuple(pair) for corpus in CORPORA for pair in corpus["merge"]]
 APART: list[Pair] = [tuple(pair) for corpus in CORPORA for pair in corpus["apart"]]
 
-MOVED = "a moved block needs a parser to be told from swapped roles"
+MOVED = "a moved block may be an object, or the order decides whom a pronoun means"
 MARK = "every mark counts that is not sentence punctuation"
 POLITE = "请 is also to invite, 麻烦 trouble and 吧 a guess"
 LE = "了 is past or a change; it is silent only after 已 and 太"
 OWNER = "'s may be `is` as well as the owner"
 NOT_MERGED = {
-    "Backups are written to the cold bucket at 02:00 UTC.": MOVED,
-    "The team meets in room Birch on Thursdays at 10:30.": MOVED,
     "On Sunday Ruth calls her uncle in Haifa.": MOVED,
     "The mobile app's minimum supported version is Android 10.": MOVED,
-    "团队例会每周四上午十点开始。": MOVED,
     "我觉得这个方案可以先试试。": MOVED,
-    "星期天爸爸带孩子去动物园。": MOVED,
     "Alice and Bob share a desk by the window.": MOVED,
     "小张和小李住在同一个宿舍。": MOVED,
     "Use `ruff format` on the whole repository before each release.": MARK,
