@@ -3,7 +3,8 @@
 import gc
 import os
 import sys
-from collections.abc import Sequence
+
+from memory_server import flags
 
 FOR_PEOPLE = ("log", "captured", "forget", "learnt", "unlearn", "-h", "--help")
 """What follows `hook` where a person types it. All else is a client's event, which must never fail."""
@@ -29,13 +30,14 @@ def main() -> int:
             code = hook(sys.argv[2:])
             os._exit(code)  # all is written and closed; to take down the modules costs a tenth
     early = None
-    if _may_serve(sys.argv[1:]):
+    server_flags = None if "_MEMORY_SERVER_COMPLETE" in os.environ else flags.of_server(sys.argv[1:])
+    if server_flags is not None:
         import signal
 
         signal.signal(signal.SIGINT, signal.SIG_DFL)  # so Ctrl-C during the imports prints no traceback
         from memory_server.mcp.early import begun
 
-        early = begun(sys.argv[1:], os.environ)
+        early = begun(server_flags, os.environ)
     from memory_server.cli.main import main as run
 
     return _left_by_threads(run(early=early))
@@ -53,15 +55,6 @@ def _left_by_threads(code: int) -> int:
         sys.stderr.flush()
         os._exit(code)
     return code
-
-
-def _may_serve(arguments: Sequence[str]) -> bool:
-    """Whether there are only flags, what may be the value of a flag, and `serve`."""
-    before = ["", *arguments]
-    return all(
-        each == "serve" or each.startswith("-") or last.startswith("-")
-        for last, each in zip(before, arguments, strict=False)
-    )
 
 
 if __name__ == "__main__":

@@ -118,7 +118,7 @@ class Settings(BaseSettings):
     )
     no_early_answers: bool = Field(
         default=False,
-        description="Give no first answers of an earlier session while the server is still starting.",
+        description="Give no first answers while the server is still starting.",
     )
     score_share: float | None = Field(
         default=None,

@@ -5,12 +5,12 @@ import re
 
 import click
 
-from memory_server.cli.flags import flag_of
 from memory_server.cli.opened import erased, opened
 from memory_server.cli.program import verb
 from memory_server.domain.caller import Caller
 from memory_server.domain.learning import OPEN
 from memory_server.errors import Invalid
+from memory_server.flags import flag_of
 from memory_server.hook import journal
 from memory_server.language.text import visible
 from memory_server.services.capturing import CaptureService

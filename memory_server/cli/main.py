@@ -5,7 +5,8 @@ import sys
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from memory_server.cli import flags, garbage
+from memory_server import flags
+from memory_server.cli import garbage
 from memory_server.cli.guard import configured, guarded
 
 if TYPE_CHECKING:

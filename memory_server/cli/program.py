@@ -14,8 +14,8 @@ from typing import Any, NoReturn
 import click
 
 from memory_server import __version__
-from memory_server.cli.flags import SWITCHES, flag_of
 from memory_server.cli.guard import complain, configured
+from memory_server.flags import SWITCHES, flag_of
 from memory_server.language.nearest import meant
 from memory_server.language.text import visible
 from memory_server.settings import Settings

@@ -29,7 +29,7 @@ input is answered. A file that is locked or migrated takes longer, and keeps not
 def serve(settings: Settings, early: Early | None = None) -> None:
     """Serve until the input ends or a signal asks to stop. Never returns: the process ends here.
 
-    `early` answers the client meanwhile.
+    `early` has answered the client meanwhile.
     """
     arenas.keep_few()
     if settings.http is not None:
@@ -55,7 +55,7 @@ def serve(settings: Settings, early: Early | None = None) -> None:
     # cannot be written keeps the server from starting.
     if os.name == "nt" or settings.audit is not None:
         later.work()
-    serve_stdio(server, later.close, Early() if early is None or settings.no_early_answers else early)
+    serve_stdio(server, later.close, early or Early())
 
 
 class Later:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from memory_server import defaults, where
+from memory_server.flags import SWITCHES
 from memory_server.project import NONE, Project, project_of
 from memory_server.where import Where
 
@@ -13,11 +14,6 @@ PREFIX = "MEMORY_SERVER_"
 
 _TRUE = frozenset(["1", "true", "t", "yes", "y", "on"])
 """Words that switch a setting on, in any case: those of pydantic."""
-
-_SWITCHES = frozenset(
-    "read_only allow_secrets no_digests no_learning no_socket no_early_answers audit_required".split()
-)
-"""Every flag of the server that has no value."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,4 +75,4 @@ def _flags(arguments: Sequence[str]) -> Iterator[tuple[str, str]]:
             if equals:
                 yield name, value
             else:
-                yield name, "true" if name in _SWITCHES else next(words, "")
+                yield name, "true" if name in SWITCHES else next(words, "")

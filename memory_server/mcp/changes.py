@@ -20,13 +20,12 @@ from memory_server.call import acting
 from memory_server.domain.caller import Caller, Person
 from memory_server.errors import MemoryServerError
 from memory_server.mcp.callers import Callers, caller_of
+from memory_server.mcp.first_answers import LISTEN
 
 if TYPE_CHECKING:
     from memory_server.mcp.resources import Resources
 
 logger = logging.getLogger(__name__)
-
-LISTEN = "subscriptions/listen"
 
 WATCHED = 100
 """Resources of one stream that are watched: each is read again after each write."""

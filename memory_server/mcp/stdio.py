@@ -14,12 +14,13 @@ from typing import Any
 import anyio
 import anyio.to_thread
 from mcp.shared.message import SessionMessage
-from mcp_types import JSONRPCError, JSONRPCRequest, JSONRPCResponse
+from mcp_types import JSONRPCError, JSONRPCNotification, JSONRPCRequest, JSONRPCResponse
 
 from memory_server.language.text import without_lone_surrogates
-from memory_server.mcp.changes import LISTEN
+from memory_server.mcp import first_answers
 from memory_server.mcp.compat import WriteStream, run_over, stdio_streams
-from memory_server.mcp.early import REQUESTS, Early
+from memory_server.mcp.early import Early
+from memory_server.mcp.first_answers import LISTEN, SUBSCRIPTION, Json
 from memory_server.mcp.messages import NoMessageError, parse, readable
 from memory_server.mcp.server import MemoryServer
 
@@ -34,6 +35,9 @@ STEPS = 10
 QUIET = 0.5
 """Seconds. If the client sends nothing for so long, the server makes what carries out calls, before any call needs it.
 The first answers are sent by then."""
+
+LIGHT = ("initialize", "server/discover", "tools/list", "ping")
+"""Requests that are answered without what carries out calls."""
 
 
 def serve(server: MemoryServer, close: Callable[[float], None], early: Early) -> None:
@@ -132,17 +136,30 @@ class _Answers:
         if isinstance(message, JSONRPCError):
             message = JSONRPCError(jsonrpc="2.0", id=message.id, error=readable(message.error))
             item = SessionMessage(message, item.metadata)
-        if not isinstance(message, JSONRPCResponse | JSONRPCError) or message.id is None:
-            await self._outgoing.send(item)
+        match message:
+            case JSONRPCNotification(method=first_answers.ACKNOWLEDGED, params={"_meta": meta}) if (
+                meta[SUBSCRIPTION] in self._early.acknowledged
+            ):
+                self._early.acknowledged.remove(meta[SUBSCRIPTION])
+            case JSONRPCResponse(id=id) | JSONRPCError(id=id) if id in self._early.answered:
+                await self._correct(self._early.answered.pop(id), getattr(message, "result", None))
+            case _:
+                await self._outgoing.send(item)
+        if isinstance(message, JSONRPCResponse | JSONRPCError) and message.id is not None:
+            self.awaited.discard(message.id)
+
+    async def _correct(self, early: Json, result: Json | None) -> None:
+        """Tell the client what has become untrue of an early answer: the list of resources, which projects lengthen."""
+        if result == early:
             return
-        settled = self._early.settled(message.id, getattr(message, "result", None))
-        if settled is None:
-            logger.error("an early answer was not the server's own, and is forgotten. This is a bug.")
-        elif not settled:
-            await self._outgoing.send(item)
-        if self._early.has_learnt:
-            await anyio.to_thread.run_sync(_keep, self._early)
-        self.awaited.discard(message.id)
+        if "resources" in early:
+            about = {"_meta": {SUBSCRIPTION: self._early.resources_listener}}
+            changed = JSONRPCNotification(
+                jsonrpc="2.0", method="notifications/resources/list_changed", params=about
+            )
+            await self._outgoing.send(SessionMessage(changed))
+        else:
+            logger.error("an early answer was not the server's own. This is a bug.")
 
     async def aclose(self) -> None:
         await self._outgoing.aclose()
@@ -179,9 +196,6 @@ class _InputLines:
         while True:
             raw = await anyio.to_thread.run_sync(self._line, abandon_on_cancel=True)
             self.read += 1
-            if self.read == len(self._early.answered) + 1:
-                await self._let_early_answers_settle()
-            self._early.heard(raw)
             if not raw:
                 await self._let_calls_end()
                 raise StopAsyncIteration
@@ -195,14 +209,14 @@ class _InputLines:
                 continue
             if isinstance(message, JSONRPCRequest) and message.method != LISTEN:
                 self.answers.awaited.add(message.id)
-            if isinstance(message, JSONRPCRequest) and message.method not in REQUESTS:
+            if isinstance(message, JSONRPCRequest) and message.method not in LIGHT:
                 await self._prepare()
             return line
 
     def _line(self) -> bytes:
         if self._input is None:
             self._early.take_over()
-            first = b"".join([*self._early.answered, self._early.rest])
+            first = b"".join([*self._early.heard, self._early.rest])
             self._input = io.BufferedReader(_Resumed(self._file, first))
         return self._input.readline()
 
@@ -211,11 +225,6 @@ class _InputLines:
         self._is_preparing = True
         await self._server.prepare()
         self._is_preparing = False
-
-    async def _let_early_answers_settle(self) -> None:
-        """Wait until the server has processed each request that was answered early."""
-        while self._early.owes():
-            await anyio.sleep(0.001)
 
     def _watch_for_hang_up(self) -> None:
         """Leave when the client has closed its end and no further line is read.
@@ -227,7 +236,7 @@ class _InputLines:
         poll.register(self._file, 0)  # a hang-up is told without being asked for
         poll.poll()
         lines_read = -1
-        while lines_read != self.read or self._early.owes() or self._is_preparing:
+        while lines_read != self.read or self._is_preparing:
             lines_read = self.read
             _wait_grace()
         _leave(self._close, 0.05)
@@ -255,10 +264,3 @@ class _Resumed(io.FileIO):
         buffer[: len(part)] = part
         self._first = self._first[len(part) :]
         return len(part)
-
-
-def _keep(early: Early) -> None:
-    try:
-        early.keep()
-    except OSError as error:
-        logger.info("the next start answers nothing early: %s", error)

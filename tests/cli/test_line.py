@@ -11,8 +11,8 @@ import click
 import pytest
 
 from memory_server.cli.completion import Bash
-from memory_server.cli.flags import of_server
 from memory_server.cli.program import MEANT, VERBS, Verb, program, run
+from memory_server.flags import of_server
 from memory_server.settings import Settings
 from tests.cli.conftest import HARBOUR, Terminal, fill
 from tests.conftest import Servers, Sqlite

@@ -12,7 +12,7 @@ from mcp import Client
 from mcp_types import CallToolResult, TextContent
 
 from memory_server import app
-from memory_server.mcp import listed
+from memory_server.mcp.first_answers import LISTED
 from memory_server.mcp.toolsets import toolsets
 from memory_server.settings import Settings
 from tests.conftest import ERAS, ROOT, Servers, eventually
@@ -23,7 +23,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
         "--renew-schemas",
         action="store_true",
-        help="write tests/mcp/schemas and memory_server/mcp/listed.json anew, to be reviewed",
+        help="write tests/mcp/schemas and the json files in memory_server/mcp anew, to be reviewed",
     )
 
 
@@ -32,7 +32,7 @@ def renewed(request: pytest.FixtureRequest) -> None:
     """Before any server is started: what it lists is read from this file."""
     if request.config.getoption("--renew-schemas", default=False):
         text = json.dumps(made_by_code(), indent=1, ensure_ascii=False)
-        listed.FILE.write_text(f"{text}\n", encoding="utf-8")
+        Path(LISTED).write_text(f"{text}\n", encoding="utf-8")
 
 
 def made_by_code() -> dict[str, list[dict[str, Any]]]:

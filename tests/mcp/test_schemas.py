@@ -15,7 +15,7 @@ import pytest
 from mcp import Client
 from mcp_types import Tool
 
-from memory_server.mcp import listed
+from memory_server.mcp.first_answers import LISTED
 from tests.conftest import Servers, call
 from tests.mcp.conftest import made_by_code, schema_folder, tokens
 
@@ -229,7 +229,7 @@ async def test_each_schema_is_the_one_that_was_reviewed(
 
 
 def test_the_server_lists_what_the_code_of_the_tools_says() -> None:
-    kept = json.loads(listed.FILE.read_text(encoding="utf-8"))
+    kept = json.loads(Path(LISTED).read_text(encoding="utf-8"))
     assert kept == made_by_code(), "run `python -m pytest tests/mcp --renew-schemas`"
     assert list(kept) == list(made_by_code())
 

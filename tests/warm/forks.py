@@ -17,9 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NoReturn
 
-sys.path.pop(
-    0
-)  # the folder of this file: a flag for that would show in `sys.flags`, of which early answers depend
+sys.path.pop(0)  # the folder of this file
 
 import memory_server
 

@@ -1,13 +1,19 @@
-"""The settings among the arguments of a command that serves. All else is read by `program`, with click."""
+"""The flags of the server, known without the settings, whose import takes longer than the first answers."""
 
 from collections.abc import Sequence
 
-from memory_server.settings import Settings
-
 SERVE = "serve"
 
-SWITCHES = frozenset(name for name, field in Settings.model_fields.items() if field.annotation is bool)
+SWITCHES = frozenset(
+    "read_only allow_secrets no_digests no_learning no_socket no_early_answers audit_required".split()
+)
 """The settings whose flag has no value."""
+
+SETTINGS = SWITCHES.union(
+    "db project embedder embedder_url toolsets tools exclude_tools hooks_off score_share cleanup_days cleanup_floor "
+    "cleanup_keeps http http_hosts http_rate oauth_issuer oauth_audience oauth_person oauth_projects audit log_level "
+    "session".split()
+)
 
 
 def flag_of(name: str) -> str:
@@ -17,7 +23,7 @@ def flag_of(name: str) -> str:
 
 def of_server(arguments: Sequence[str]) -> dict[str, object] | None:
     """The settings that are given to the server; None where the arguments are not `serve` with settings alone."""
-    names = {flag_of(name): name for name in Settings.model_fields}
+    names = {flag_of(name): name for name in SETTINGS}
     values: dict[str, object] = {}
     serve = 0
     words = iter(arguments)
