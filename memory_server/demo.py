@@ -336,7 +336,6 @@ async def hand_over(db: Path, settings: Settings) -> None:
         answer = await say_whole_call(cursor, "recall", query=question, max_tokens=500)
         for line in answer["answer"].splitlines():
             paragraph(line, "   ", "     ")
-        say(f"   {answer['tokens']} tokens; left out: {answer['left_out'] or 'nothing'}")
         say()
         finding = "The bank's sandbox sleeps from 22:00 to 06:00 UTC."
         await say_call(cursor, "write_memory", key="shared.bank.sandbox", value=finding, scope="shared")

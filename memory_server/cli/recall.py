@@ -52,7 +52,7 @@ def recall_command(
     wish = RecallWish(frozenset(map(Recallable, kinds or KINDS)), project, since, until)
     text = options.checked(QueryText, " ".join(query), "query")
     with recall_of(settings, meaning) as recall:
-        result = recall.recall(text, (), max_tokens, wish, caller(settings))
+        result = recall.recall(text, (), max_tokens, wish, caller(settings), explain=as_json)
     worse, answer = (
         output.degraded([problem for problem in result.degraded if not problem.text.endswith(WITHOUT.text)]),
         result.answer,

@@ -60,9 +60,13 @@ class RecallWish:
 
 @dataclass(frozen=True, slots=True)
 class Recalled:
-    """`degraded` says why the answer is less than it could be, `note` what a reader should know."""
+    """`degraded` says why the answer is less than it could be, `note` what a reader should know.
+
+    `items` are the texts of the answer where they are to be explained.
+    """
 
     answer: Answer
+    items: tuple[Found, ...]
     note: str | None
     degraded: tuple[Problem, ...]
 
@@ -91,7 +95,14 @@ class RecallService:
     learning: Learning = ON
 
     def recall(
-        self, text: str, messages: Sequence[Message], max_tokens: int, wish: RecallWish, caller: Caller
+        self,
+        text: str,
+        messages: Sequence[Message],
+        max_tokens: int,
+        wish: RecallWish,
+        caller: Caller,
+        *,
+        explain: bool = False,
     ) -> Recalled:
         """Return what answers a question, in all stores, best first. What is shown is counted as accessed once.
 
@@ -101,10 +112,12 @@ class RecallService:
         found = self.find(text, wish, caller)
         note, problems = found.note, (*asleep, *found.problems)
         hits = found.hits if found.answered else []
-        answer = recall.compose(text, woken, hits, max_tokens - _weight(note, problems))
+        answer = recall.compose(text, woken, hits, max_tokens - _weight(note, problems), explain=explain)
         vain = wish == RecallWish() and not hits and not found.problems and self.learning.wants(text, caller)
         self._record(text, answer.items, caller, found.answered, vain)
-        return Recalled(answer, note or (None if hits else NOTHING), problems)
+        return Recalled(
+            answer, answer.items if explain else (), note or (None if hits else NOTHING), problems
+        )
 
     def find(self, text: str, wish: RecallWish, caller: Caller) -> Hits:
         """Return all that may answer, best first."""
@@ -155,7 +168,7 @@ def _weight(note: str | None, problems: Sequence[Problem]) -> int:
     """Return the tokens that the note and the problems need in the answer."""
     texts = [*([note] if note else []), *(problem.text for problem in problems)]
     hints = sum(len(problem.hints) for problem in problems)
-    return round(sum(PER_REMARK + weigh_json(text) / recall.HEADROOM for text in texts) + PER_HINT * hints)
+    return round(sum(PER_REMARK + weigh_json(text) for text in texts) + PER_HINT * hints)
 
 
 def asked_of(

@@ -18,15 +18,15 @@ def memory(number: int, said: str, score: float = 0.5, **more: Any) -> Found:
     return Found(Recallable.MEMORY, f"m{number}", said, "2026-03-14", score, id=number, **more)
 
 
-def compose(*found: Found, question: str = "who?", woken: tuple[Found, ...] = (), limit: int = 800) -> Answer:
-    return recall.compose(question, woken, found, limit)
+def compose(*hits: Found, question: str = "who?", woken: tuple[Found, ...] = (), limit: int = 800) -> Answer:
+    return recall.compose(question, woken, hits, limit)
 
 
-def tokens(answer: Answer) -> int:
-    """Of the whole answer as a tool sends it."""
-    items = [{"ref": each.ref, "kind": each.kind, "score": round(each.score, 2)} for each in answer.items]
-    sent = {"answer": answer.text, "items": items, "tokens": answer.tokens, "left_out": answer.left_out}
-    return tokens_of(json.dumps(sent, ensure_ascii=False))
+def tokens(answer: Answer, explain: bool) -> int:
+    """Count the tokens of the whole answer as a tool sends it."""
+    items = [{"ref": hit.ref, "kind": hit.kind, "score": round(hit.score, 2)} for hit in answer.items]
+    sent = {"answer": answer.text, **({"items": items} if explain else {}), "left_out": answer.left_out}
+    return tokens_of(json.dumps(sent, ensure_ascii=False, separators=(",", ":")))
 
 
 def test_a_line_has_the_day_the_text_and_the_handle() -> None:
@@ -103,10 +103,21 @@ def test_prompts_that_are_due_come_first_and_take_at_most_a_quarter() -> None:
 @pytest.mark.parametrize("seed", range(40))
 def test_the_limit_holds_by_the_real_tokenizer(limit: int, seed: int) -> None:
     chance = random.Random(seed)
-    found = [
+    hits = [
         memory(number, " ".join(chance.sample(NOTES, chance.randint(1, 6))), 0.9 - number / 100)
         for number in range(60)
     ]
-    answer = compose(*found, question=chance.choice(NOTES), limit=limit)
-    assert tokens(answer) <= limit
-    assert len({each.ref for each in answer.items}) == len(answer.items)
+    question = chance.choice(NOTES)
+    answers = {
+        explain: recall.compose(question, (), hits, limit, explain=explain) for explain in (False, True)
+    }
+    for explain, answer in answers.items():
+        assert tokens(answer, explain) <= limit
+        assert len({hit.ref for hit in answer.items}) == len(answer.items)
+    assert len(answers[False].items) >= len(answers[True].items)
+
+
+@pytest.mark.parametrize("limit", LIMITS[3:])
+def test_nearly_the_whole_limit_is_used(limit: int) -> None:
+    hits = [memory(number, note, 0.9 - number / 1000) for number, note in enumerate(NOTES)]
+    assert tokens(compose(*hits, limit=limit), explain=False) > 0.85 * limit

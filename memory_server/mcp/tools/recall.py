@@ -21,8 +21,9 @@ ITEM = Answer(Found, "ref kind", field("score", rounded), "why?")
 RECALLED = Answer(
     Recalled,
     "answer=answer.text",
-    field("answer.items", ITEM),
-    "answer.tokens answer.left_out note?",
+    field("items?", ITEM),
+    field("answer.left_out", usual={}),
+    "note?",
     DEGRADED,
 )
 
@@ -47,9 +48,12 @@ class RecallTools:
         kinds: list[Recallable] | None = None,
         since: Since | None = None,
         until: Since | None = None,
+        explain: bool = False,
         *,
         caller: Caller,
     ) -> Annotated[Recalled, RECALLED]:
-        """Ask everything that is stored one question. Answers in sentences, best first, each with date and handle: [m42] memory, [f key] fact, [t7] turn, [s3] short-term memory, [w name] prompt whose trigger holds for `messages`."""
+        """Ask everything stored one question. Answers in sentences, best first, with date and handle: [m42] memory, [f key] fact, [t7] turn, [s3] short-term memory, [w name] prompt that is due."""
         wish = RecallWish(frozenset(kinds or Recallable), project, since, until)
-        return self.recalls.recall(query, as_messages(messages or []), max_tokens, wish, caller)
+        return self.recalls.recall(
+            query, as_messages(messages or []), max_tokens, wish, caller, explain=explain
+        )

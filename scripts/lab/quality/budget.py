@@ -1,8 +1,9 @@
 """Asks random questions and counts what the answers take: `python scripts/lab/quality/budget.py [--questions 1000]`.
 
 A server holds texts of our own set in all kinds, and some that tokenizers find hard: rare characters, hex, emoji. Each
-question is random words of them, in both languages, with a random `max_tokens`. Told: how many answers take more tokens
-of o200k than that, with all of their text, and how many have an item twice. Ends with 1 where one does.
+question is random words of them, in both languages, with a random `max_tokens`, a third with `explain`. Told: how many
+answers take more tokens of o200k than that, with all of their text, and how many have a handle twice. Ends with 1 where
+one does.
 """
 
 import argparse
@@ -45,6 +46,7 @@ TRIGGER = "match_keys(messages, ['harbour', '港'])"
 KINDS = 8
 """Of so many texts one becomes a fact, one a turn, one a short-term memory; the rest memories."""
 
+_REF = re.compile(r"\[([^\[\]]+)\]$", re.MULTILINE)
 _WORD = re.compile(r"[一-鿿]{1,6}|\S+")
 
 
@@ -53,7 +55,8 @@ class Question:
     text: str
     limit: int
     due: bool
-    """Whether the prompts are due."""
+    """The prompts are due."""
+    explain: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +86,7 @@ def questions(known: Sequence[str], count: int, seed: int = 1) -> Iterator[Quest
     for _ in range(count):
         chosen = [chance.choice(chance.choice(words)) for _ in range(chance.randint(1, 12))]
         limit = round(math.exp(chance.uniform(math.log(LEAST), math.log(MOST))))
-        yield Question(" ".join(chosen)[:2_000], limit, chance.random() < 0.3)
+        yield Question(" ".join(chosen)[:2_000], limit, chance.random() < 0.3, chance.random() < 0.3)
 
 
 async def fill(client: Client, known: Sequence[str]) -> None:
@@ -117,12 +120,17 @@ async def _stored(client: Client, text: str, **optional: object) -> int:
 async def taken(client: Client, question: Question) -> Taken:
     """Ask it, and count the text that the client gets."""
     messages = [{"role": "user", "content": "To the harbour!"}] if question.due else []
-    wish = {"query": question.text, "max_tokens": question.limit, "messages": messages}
+    wish = {
+        "query": question.text,
+        "max_tokens": question.limit,
+        "messages": messages,
+        "explain": question.explain,
+    }
     result = await client.call_tool("recall", wish)
     assert isinstance(result, CallToolResult)
     assert not result.is_error, result.content
     text = "".join(block.text for block in result.content if isinstance(block, TextContent))
-    refs = [item["ref"] for item in (result.structured_content or {})["items"]]
+    refs = _REF.findall((result.structured_content or {})["answer"])
     return Taken(question, tokens(text), len(refs), tuple({ref for ref in refs if refs.count(ref) > 1}))
 
 

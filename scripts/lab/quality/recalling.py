@@ -144,7 +144,7 @@ def _whole(store: Store, question: Question, service: RecallService, handles: di
     everything = _find(service, question, frozenset(Recallable))
     for limit in TOKENS:
         answer = recall.compose(question.text, [], everything, limit)
-        said = _json(RECALLED.of(Recalled(answer, None, ())))
+        said = _json(RECALLED.of(Recalled(answer, (), None, ())))
         refs = [item.ref for item in answer.items]
         found[limit] = _share(question, [handles[ref] for ref in refs])
         filled = max(filled, _tokens(said) / limit)
