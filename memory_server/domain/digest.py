@@ -3,14 +3,18 @@
 import re
 from collections import Counter, defaultdict
 from collections.abc import Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from datetime import timedelta
 from enum import StrEnum
+from math import log2
 
 from memory_server.domain.memory import DIGEST, MemoryDraft, MemoryType
 from memory_server.domain.moment import parse, timestamp
 from memory_server.domain.scoring import age_in_days, decayed
-from memory_server.language import query, sentences
+from memory_server.language import background, query, sentences
+from memory_server.language.query import ENGLISH_STOP_WORDS
+from memory_server.language.small_talk import is_small_talk
 from memory_server.language.text import has_han
 
 OLD = 30
@@ -32,6 +36,12 @@ MOST = 60
 SENTENCES = 8
 """Sentences of a digest at most; a quarter of all of them where that is less, but at least three."""
 
+TELLING = 10.0
+"""Information of a sentence, in nats, from which on it is about something: greetings and thanks have less."""
+
+EVEN = 40
+"""Characters that are added to the length of a sentence, so that a short one with a rare word does not always win."""
+
 SENTENCE = 60
 """Tokens of a sentence."""
 
@@ -47,6 +57,14 @@ LOOKED_AT = 5_000
 
 NAMED = 12
 """Names and numbers at most that are listed from the sentences left out."""
+
+NAMING = 5.0
+"""Information of a name, in nats, from which on it is listed: "I'm" and "Hey John" have less."""
+
+_SOURCE = "(Digest of "
+
+_SPEAKER = re.compile(r"([^:：\n]{1,30})[:：]\s*")
+"""The speaker of a text that begins with `Name:`."""
 
 _NAME = re.compile(
     r"(?<![\w.])(?:[A-Z][\w'’-]+(?: [A-Z][\w'’-]+)+|[A-Za-z][\w.-]*[\d_./-][\w./-]*\w|(?<=[a-z,;] )[A-Z][\w'’-]+)"
@@ -130,16 +148,23 @@ def _by_subject(notes: Sequence[Note]) -> list[list[Note]]:
     return subject_groups
 
 
-def digest(group: Sequence[Note]) -> MemoryDraft:
-    """The most central sentences in their order, then their source and the names in the sentences left out."""
+def digest(group: Sequence[Note]) -> MemoryDraft | None:
+    """The sentences that tell most in their order, then their source and the names in the sentences left out.
+
+    None where no sentence is about anything.
+    """
+    speakers = _speakers([note.text for note in group])
     every = [(note, sentence) for note in group for sentence in sentences.split(note.text)]
-    chosen = _central([sentence for _, sentence in every])
-    summary = [sentences.ended(sentences.shortened(every[number][1], SENTENCE)) for number in sorted(chosen)]
+    chosen = _telling(every, speakers)
+    if not chosen:
+        return None
+    summary = [_said(*every[number], speakers) for number in sorted(chosen)]
     left = [sentence for number, (_, sentence) in enumerate(every) if number not in chosen]
-    names = [name for name in _names(left) if not any(name in sentence for sentence in summary)][:NAMED]
-    source = f"(Digest of {_counted(group)}, {_days(group)}{'; also: ' + ', '.join(names) if names else ''}.)"
+    names = [name for name in _names(left, speakers) if not any(name in sentence for sentence in summary)]
+    also = f"; also: {', '.join(names[:NAMED])}" if names else ""
     return MemoryDraft(
-        ("" if has_han(summary[0]) else " ").join(summary) + f" {source}",
+        ("" if has_han(summary[0]) else " ").join(summary)
+        + f" {_SOURCE}{_counted(group)}, {_days(group)}{also}.)",
         MemoryType.LEARNING,
         group[0].project or None,
         tuple(dict.fromkeys([DIGEST, *_shared_tags(group)])),
@@ -149,21 +174,70 @@ def digest(group: Sequence[Note]) -> MemoryDraft:
     )
 
 
-def _central(every: Sequence[str]) -> set[int]:
-    """The numbers of the sentences that share most words with the others, none of which repeats another one."""
-    terms = list(map(_terms, every))
-    common = Counter(term for sentence_terms in terms for term in sentence_terms)
-    ranks = {
-        number: sum(common[term] - 1 for term in sentence_terms) / (1 + len(sentence_terms))
-        for number, sentence_terms in enumerate(terms)
+def is_telling(content: str) -> bool:
+    """True if half of the sentences of a digest are about something: those of older versions were often greetings.
+
+    True too of what somebody has rewritten.
+    """
+    text, source, _ = content.partition(_SOURCE)
+    summary = sentences.split(text) if source else []
+    speakers = _speakers(summary)
+    telling = [sentence for sentence in summary if _information(_about(sentence, speakers)) >= TELLING]
+    return 2 * len(telling) >= len(summary)
+
+
+def _telling(every: Sequence[tuple[Note, str]], speakers: AbstractSet[str]) -> set[int]:
+    """The numbers of the sentences that tell most for their length, none of which asks or repeats another one.
+
+    A word counts by its rarity in ordinary texts and by the number of sentences that have it; a sentence by its words,
+    and by how often searches have found its note.
+    """
+    about = [_about(sentence, speakers) for _, sentence in every]
+    common = Counter(term for terms in about for term in terms)
+    values = {
+        number: log2(note.access_count + 2)
+        * sum(_rarity(term) * log2(common[term] + 1) for term in about[number])
+        / (len(sentence) + EVEN)
+        for number, (note, sentence) in enumerate(every)
+        if _information(about[number]) >= TELLING and not sentence.endswith(("?", "？"))
     }
     chosen: set[int] = set()
-    for number in sorted(ranks, key=lambda number: (-ranks[number], number)):
+    for number in sorted(values, key=lambda number: (-values[number], number)):
         if len(chosen) >= min(SENTENCES, max(3, len(every) // 4)):
             break
-        if terms[number] and not any(_alike(terms[number], terms[chosen_number]) for chosen_number in chosen):
+        if not any(_alike(about[number], about[chosen_number]) for chosen_number in chosen):
             chosen.add(number)
-    return chosen or {0}
+    return chosen
+
+
+def _said(note: Note, sentence: str, speakers: AbstractSet[str]) -> str:
+    """The sentence, shortened, with its speaker."""
+    text = sentences.ended(sentences.shortened(sentence, SENTENCE))
+    speaker = _SPEAKER.match(note.text)
+    is_unnamed = speaker and speaker[1] in speakers and not sentence.startswith(speaker[1])
+    return f"{speaker[1]}: {text}" if speaker and is_unnamed else text
+
+
+def _speakers(texts: Sequence[str]) -> set[str]:
+    """The names before a colon with which several of the texts begin."""
+    counts = Counter(match[1] for match in map(_SPEAKER.match, texts) if match)
+    return {name for name, count in counts.items() if count > 1}
+
+
+def _about(text: str, speakers: AbstractSet[str]) -> frozenset[str]:
+    """The terms of a text that name something: no small talk, and no speaker."""
+    named = {term for speaker in speakers for term in _terms(speaker)}
+    return frozenset(term for term in _terms(text) - named - ENGLISH_STOP_WORDS if not is_small_talk(term))
+
+
+def _information(terms: AbstractSet[str]) -> float:
+    """The information in these terms, in nats."""
+    return sum(map(_rarity, terms))
+
+
+def _rarity(term: str) -> float:
+    """The information in a term; two pairs of Chinese characters share one."""
+    return background.rarity(term) / (2 if " " in term else 1)
 
 
 def _terms(text: str) -> frozenset[str]:
@@ -174,10 +248,10 @@ def _alike(left: frozenset[str], right: frozenset[str]) -> bool:
     return len(left & right) >= ALIKE * min(len(left), len(right))
 
 
-def _names(left: Sequence[str]) -> list[str]:
+def _names(left: Sequence[str], speakers: AbstractSet[str]) -> list[str]:
     """The names and dates in sentences, those first that are named most often."""
     counts = Counter(name.strip(".,") for sentence in left for name in _NAME.findall(sentence))
-    return [name for name, _ in counts.most_common()]
+    return [name for name, _ in counts.most_common() if _information(_about(name, speakers)) >= NAMING]
 
 
 def _shared_tags(group: Sequence[Note]) -> list[str]:

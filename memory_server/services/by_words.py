@@ -156,7 +156,7 @@ def _found(
     fact_ids, turn_ids = ids[Injected.FACT], ids[Injected.TURN]
     of_key = {fact.id: fact for fact in tx.facts.select(fact_ids)} if fact_ids else {}
     spoken = {turn.id: turn for turn in tx.turns.select(turn_ids)} if turn_ids else {}
-    shown: set[int] = set()
+    shown = {digest.id for digest in showing.left_out(tx, [*memories.values(), *spoken.values()])}
     for (kind, id), probability in likely:
         match kind:
             case Injected.MEMORY:

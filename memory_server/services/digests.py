@@ -1,12 +1,13 @@
 """Background work: faded observations and turns that belong together get a digest."""
 
 from dataclasses import dataclass
+from itertools import islice
 
 from memory_server.domain import digest as domain
 from memory_server.domain.caller import Caller
 from memory_server.domain.digest import Kind, Note
 from memory_server.domain.edge import Edge, Relation
-from memory_server.domain.memory import SERVER, MemoryId
+from memory_server.domain.memory import SERVER, MemoryDraft, MemoryId
 from memory_server.services.embedding_queue import EmbeddingQueue
 from memory_server.storage.database import Database
 
@@ -31,15 +32,15 @@ class DigestService:
         with self.database.read() as tx:
             last = tx.digests.newest_sessions()  # briefings tell the last session of each project
             notes = tx.digests.notes(domain.before(tx.now), last)
-            due = domain.groups(notes, tx.now)[:AT_ONCE]
-        number = sum(self._make(group) for group in due)
+        groups = domain.groups(notes, tx.now)
+        drafts = ((group, draft) for group in groups if (draft := domain.digest(group)))
+        number = sum(self._make(group, draft) for group, draft in islice(drafts, AT_ONCE))
         if number:
             self.queue.wake()
         return number
 
-    def _make(self, group: list[Note]) -> bool:
+    def _make(self, group: list[Note], draft: MemoryDraft) -> bool:
         """Make one digest in its own transaction, unless a note has changed or another server has made it."""
-        draft = domain.digest(group)
         with self.database.write() as tx:
             if not set(group) <= set(tx.digests.notes(domain.before(tx.now), among=group)):
                 return False

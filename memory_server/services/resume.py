@@ -19,6 +19,7 @@ from memory_server.domain.briefing.leading import Limits
 from memory_server.domain.briefing.session import Event, LastSession, last_session, of_session, title
 from memory_server.domain.briefing.settled import still_open
 from memory_server.domain.caller import Caller
+from memory_server.domain.digest import is_telling
 from memory_server.domain.fact import Fact, homes
 from memory_server.domain.learning import OPEN, OpenQuestion
 from memory_server.domain.memory import Memory, MemoryId, MemoryType
@@ -218,5 +219,5 @@ def _of_memories(
     return [
         of_memory(memory, disputes.get(memory.id, []), reader)
         for memory in learnt
-        if memory.id not in session_memory_ids
+        if memory.id not in session_memory_ids and (not memory.is_digest or is_telling(memory.content))
     ]

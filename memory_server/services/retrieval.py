@@ -13,6 +13,7 @@ from memory_server.errors import Problem
 from memory_server.language import background, query, question
 from memory_server.language.query import Query
 from memory_server.language.text import fold
+from memory_server.services import showing
 from memory_server.services.gathering import (
     Gathering,
     KindSearch,
@@ -153,10 +154,12 @@ class _Search(Generic[Thing]):
         first_project = self.searches[0].first_project
         loaded = self.tx.each([partial(search.load, self.tx, ids[search.kind]) for search in self.searches])
         items = dict(zip(ids, loaded, strict=True))
+        texts = [item.thing for of_kind in loaded for item in of_kind.values()]
+        left_out = showing.left_out(self.tx, texts)
         candidates = []
         for place, search, id in best:
             item = items[search.kind].get(parts.memory_of(id))
-            if item is not None:
+            if item is not None and item.thing not in left_out:
                 is_own = first_project is None or item.project in ("", first_project)
                 candidates.append(Candidate(place, id, search, item, fold(_part(item.text, id)), is_own))
         return candidates

@@ -159,7 +159,6 @@ def _hits(tx: Tx, text: str, kind_search: KindSearch[Memory], meaning: Meaning |
     candidate_ids = {hit.memory.id for hit in candidates}
     unseen = [id for edge in near for id in (edge.source, edge.target) if id not in candidate_ids]
     hits = ranking.with_neighbours(hits, near, [*candidates, *_joining(tx, unseen, kind_search)])
-    hits.sort(key=lambda hit: hit.memory.is_digest)  # it must not take the place of what it was made from
     joined_ids = {hit.memory.id for hit in hits[: kind_search.limit]} - {*ids[: kind_search.limit]}
     if joined_ids:
         linked |= tx.edges.answering(joined_ids, LINKED_CONTENT)

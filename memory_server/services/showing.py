@@ -1,11 +1,15 @@
 """Shows a memory, a fact or a turn as an answer has it."""
 
+from collections.abc import Sequence
+
 from memory_server.domain import fact_text
 from memory_server.domain.caller import Caller
+from memory_server.domain.digest import is_telling
 from memory_server.domain.fact import Fact, Scope
 from memory_server.domain.memory import Memory
 from memory_server.domain.recall import Found, Recallable
 from memory_server.domain.turn import Turn
+from memory_server.storage.tx import Tx
 
 
 def of_memory(memory: Memory, text: str, score: float, caller: Caller, was: str | None = None) -> Found:
@@ -26,6 +30,18 @@ def of_turn(turn: Turn, text: str, score: float, caller: Caller) -> Found:
     """Show a turn: `text` is the part of it to show."""
     day, project = turn.occurred_at[:10], _other(turn.project, caller)
     return Found(Recallable.TURN, f"t{turn.id}", text, day, score, project, id=turn.id)
+
+
+def left_out(tx: Tx, texts: Sequence[object]) -> list[Memory]:
+    """Return the digests that an answer leaves out: a source is among these texts, or it tells nothing."""
+    memories = [text for text in texts if isinstance(text, Memory)]
+    digests = [memory for memory in memories if memory.is_digest]
+    if not digests:
+        return []
+    turn_ids = [text.id for text in texts if isinstance(text, Turn)]
+    digest_ids, memory_ids = [memory.id for memory in digests], [memory.id for memory in memories]
+    repeating = tx.digests.repeating(digest_ids, memory_ids, turn_ids)
+    return [memory for memory in digests if memory.id in repeating or not is_telling(memory.content)]
 
 
 def _other(project: str | None, caller: Caller) -> str | None:

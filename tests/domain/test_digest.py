@@ -1,9 +1,11 @@
 """Which notes are digested together, and what their digest says."""
 
+from collections.abc import Sequence
 from datetime import datetime, timedelta
 
-from memory_server.domain.digest import LEAST, Kind, Note, digest, groups
-from memory_server.domain.memory import MemoryType
+from memory_server.domain.digest import LEAST, Kind, Note, groups, is_telling
+from memory_server.domain.digest import digest as digest_or_none
+from memory_server.domain.memory import MemoryDraft, MemoryType
 from memory_server.domain.moment import timestamp
 
 NOW = "2026-06-14T09:00:00.000Z"
@@ -22,6 +24,12 @@ def note(
 ) -> Note:
     at = timestamp(datetime.fromisoformat(NOW) - timedelta(days=days))
     return Note(kind, id, text, at, project, session, tags, importance, accesses)
+
+
+def digest(group: Sequence[Note]) -> MemoryDraft:
+    draft = digest_or_none(group)
+    assert draft is not None
+    return draft
 
 
 def several(count: int, **fields: object) -> list[Note]:
@@ -54,7 +62,7 @@ def test_notes_of_different_sessions_projects_or_none_belong_together_by_their_w
     assert groups(elsewhere, NOW) == []
 
 
-def test_a_digest_says_the_most_central_sentences_in_their_order_and_names_the_rest() -> None:
+def test_a_digest_says_the_most_telling_sentences_in_their_order_and_names_the_rest() -> None:
     texts = [
         "The import of old orders stops at the first bad row.",
         "Oksana looked at import.log.",
@@ -69,9 +77,10 @@ def test_a_digest_says_the_most_central_sentences_in_their_order_and_names_the_r
     ]
     draft = digest(group)
     assert draft.content == (
-        "The import of old orders stops at the first bad row. Oksana looked at import.log. "
+        "Fixed the import: a bad row of old orders is skipped and counted. "
         "The import of all old orders takes 12 minutes now. "
-        "(Digest of 6 observations, 2026-04-15 to 2026-04-20; also: Called Pia, 2026-04-02.)"
+        "Called Pia about the printer on 2026-04-02. "
+        "(Digest of 6 observations, 2026-04-15 to 2026-04-20; also: import.log.)"
     )
     assert (draft.type, draft.project, draft.tags) == (MemoryType.LEARNING, "shop", ("digest", "import"))
     assert (draft.importance, draft.occurred_at, draft.session) == (5, group[-1].at, None)
@@ -93,5 +102,40 @@ def test_a_digest_repeats_no_sentence_and_is_the_same_each_time() -> None:
     assert digest(group) == digest(group)
 
 
-def test_notes_without_words_make_a_digest_too() -> None:
-    assert digest([note("…", id=n) for n in range(5)]).content.startswith("… (Digest of 5 observations")
+GREETINGS = (
+    *("Tim: Hey John!", "John: Hey Tim, great to hear from you! How are you?", "Tim: Woohoo!"),
+    *("John: That's awesome, Tim!", "Tim: Thanks, John!", "John: See you soon. Take care!"),
+)
+
+
+def test_greetings_make_no_digest() -> None:
+    assert digest_or_none([note(text, id=n) for n, text in enumerate(GREETINGS)]) is None
+    assert digest_or_none([note("…", id=n) for n in range(5)]) is None
+
+
+def test_a_digest_of_a_dialogue_says_what_it_was_about_and_who_said_it() -> None:
+    texts = [
+        *GREETINGS,
+        "Tim: Cool! My sister Ana adopted a greyhound from the shelter in Leeds.",
+        *GREETINGS,
+    ]
+    group = [note(text, id=n) for n, text in enumerate(texts)]
+    said = "Tim: My sister Ana adopted a greyhound from the shelter in Leeds."
+    assert digest(group).content == f"{said} (Digest of 13 observations, 2026-04-15.)"
+
+
+def test_what_searches_have_found_is_told_before_what_they_have_not() -> None:
+    texts = [
+        f"The {part} of the bakery has a cracked {part} hinge."
+        for part in ("oven", "cellar", "pantry", "porch")
+    ]
+    group = [note(text, id=n, accesses=9 if "porch" in text else 0) for n, text in enumerate(texts)]
+    assert digest(group).content.startswith("The porch of the bakery")
+
+
+def test_a_digest_of_an_older_version_that_repeats_greetings_tells_nothing() -> None:
+    assert not is_telling(f"{' '.join(GREETINGS)} (Digest of 20 observations, 2026-04-15; also: Leeds, Ana.)")
+    assert is_telling("Rewritten: hey, well done!")
+    assert is_telling(
+        "The import of old orders stops at the first bad row. (Digest of 6 observations, 2026-04-15.)"
+    )

@@ -6,17 +6,20 @@ import pytest
 
 from memory_server.domain import digest as domain
 from memory_server.domain.caller import Caller
-from memory_server.domain.digest import Note
+from memory_server.domain.digest import LEAST, Note
 from memory_server.domain.edge import Edge, Relation, Walk
 from memory_server.domain.memory import Filter, MemoryChange, MemoryDraft, MemoryId, MemoryType
+from memory_server.domain.recall import Recallable
 from memory_server.domain.turn import TurnDraft
 from memory_server.errors import NotFound
 from memory_server.nlp.jieba import JiebaSegmenter
 from memory_server.project import Project
-from memory_server.services.digests import DigestService
+from memory_server.services import by_words
+from memory_server.services.digests import AT_ONCE, DigestService
 from memory_server.services.embedding_queue import EmbeddingQueue
 from memory_server.services.facts import FactService
 from memory_server.services.memories import MemoryService
+from memory_server.services.recall import RecallService, RecallWish
 from memory_server.services.resume import ResumeService
 from memory_server.services.search import SearchService
 from memory_server.services.turns import TurnService
@@ -94,19 +97,71 @@ def test_a_faded_session_gets_one_digest_which_the_briefing_tells_instead(
     assert "Left out" not in after
 
 
-def test_a_search_finds_the_digest_and_what_it_was_made_from(
+def answers(database: Database, queue: EmbeddingQueue, question: str) -> list[set[int]]:
+    """Return the memories in the answers of a search, of a recall, and of a hook without a server."""
+    hits = SearchService(database, queue).search(question, Filter(), 20, "hybrid", caller=CLAUDE).hits
+    recalled = RecallService(database, queue, None).find(question, RecallWish(), CLAUDE).hits
+    by_hook = by_words.find(database, question, frozenset(), CLAUDE)
+    return [
+        {hit.memory.id for hit in hits},
+        *({hit.id for hit in found if hit.kind is Recallable.MEMORY} for found in (recalled, by_hook)),
+    ]
+
+
+@pytest.mark.both_stores
+def test_answers_have_what_a_digest_was_made_from_instead_of_it(
     database: Database, queue: EmbeddingQueue, service: DigestService, old: list[MemoryId]
 ) -> None:
     service.make_due()
     queue.drain()
-    found = (
-        SearchService(database, queue)
-        .search("tests of the basket", Filter(), 20, "hybrid", caller=Caller())
-        .hits
-    )
-    assert {*old, *digests(database)} <= {hit.memory.id for hit in found}
+    assert digests(database)
+    for memory_ids in answers(database, queue, "tests of the basket take long"):
+        assert old[PARTS.index("basket")] in memory_ids
+        assert not memory_ids & set(digests(database))
     recalled = TurnService(database, queue, FactService(database)).retrieve("slow tests", 5, CLAUDE)
     assert "The tests of all parts were slow" in [turn.summary for turn, _ in recalled.turns]
+
+
+def test_a_digest_is_an_answer_where_its_notes_are_none(
+    database: Database, queue: EmbeddingQueue, service: DigestService, old: list[MemoryId]
+) -> None:
+    service.make_due()
+    queue.drain()
+    filter = Filter(tags=("digest",))
+    hits = (
+        SearchService(database, queue).search("tests of the basket", filter, 20, "hybrid", caller=CLAUDE).hits
+    )
+    assert [hit.memory.id for hit in hits] == digests(database)
+
+
+def test_a_digest_of_an_older_version_that_repeats_greetings_is_told_nowhere(
+    database: Database, queue: EmbeddingQueue, old: list[MemoryId]
+) -> None:
+    greetings = (
+        "Tim: Hey John! John: Hey Tim! Tim: Woohoo! John: Great! (Digest of 20 observations, 2026-03-14.)"
+    )
+    with database.write() as tx:
+        draft = MemoryDraft(greetings, MemoryType.LEARNING, "shop", ("digest",))
+        digest = tx.memories.insert(draft, Caller("memory-server")).id
+    queue.drain()
+    assert "Woohoo" not in briefing(database)
+    assert all(digest not in memory_ids for memory_ids in answers(database, queue, "Woohoo, John and Tim"))
+
+
+def test_a_session_of_greetings_gets_no_digest_and_keeps_no_other_from_one(
+    database: Database, service: DigestService, clock: Clock
+) -> None:
+    with database.write() as tx:
+        for number in range(2 * AT_ONCE):
+            for _ in range(LEAST):
+                caller = Caller("Claude", f"g{number}", CLAUDE.project)
+                tx.memories.insert(MemoryDraft("Hey, good morning!", MemoryType.OBSERVATION, "shop"), caller)
+    clock.advance(days=1)
+    note(database, PARTS)
+    clock.advance(days=60)
+    with database.write() as tx:
+        tx.memories.insert(MemoryDraft("Seen today", MemoryType.OBSERVATION, "shop"), Caller("Claude", "s2"))
+    assert service.make_due() == 1
 
 
 def test_to_delete_a_digest_undoes_it_for_good_and_it_can_be_restored(
@@ -209,7 +264,7 @@ def test_what_has_changed_since_a_run_looked_is_not_digested(
 ) -> None:
     digest = domain.digest
 
-    def change_meanwhile(group: Sequence[Note]) -> MemoryDraft:
+    def change_meanwhile(group: Sequence[Note]) -> MemoryDraft | None:
         store.update(old[0], MemoryChange(content="The tests of the login are fast now"), CLAUDE)
         return digest(group)
 

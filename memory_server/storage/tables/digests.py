@@ -55,6 +55,28 @@ class Digests:
                 values[name] = self.tx.array(note.id for note in among if note.kind is kind)
         return [_note(row) for row in self.tx.rows(_notes(among is not None), values)]
 
+    def repeating(
+        self, digests: Collection[MemoryId], memories: Collection[MemoryId], turns: Collection[int]
+    ) -> set[MemoryId]:
+        """Return those of the digests that stand for one of these memories or turns."""
+        rows = self.tx.rows(
+            """
+            SELECT DISTINCT digest_id
+            FROM digested
+            WHERE digest_id IN (SELECT value FROM json_each(:digests))
+                AND (
+                    (kind = 'memory' AND item_id IN (SELECT value FROM json_each(:memories)))
+                    OR (kind = 'turn' AND item_id IN (SELECT value FROM json_each(:turns)))
+                )
+            """,
+            {
+                "digests": self.tx.array(digests),
+                "memories": self.tx.array(memories),
+                "turns": self.tx.array(turns),
+            },
+        )
+        return {MemoryId(id) for (id,) in rows}
+
     def newest_sessions(self) -> set[str]:
         """Return the session of the newest turn of each project, and that of its newest observation."""
         rows = self.tx.rows(
