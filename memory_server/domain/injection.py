@@ -55,6 +55,10 @@ class Logged:
     text: str | None
 
 
+CAPTURED = "captured"
+"""Stands behind the client's name in what was kept unasked."""
+
+
 class Captured(StrEnum):
     """The kinds of what a hook keeps without being asked."""
 

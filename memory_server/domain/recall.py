@@ -56,6 +56,7 @@ class Found:
     """A text that may answer. `ref` is its handle, as `m42`; `said` what it says, `was` what it supersedes said.
 
     `day` is when it was (YYYY-MM-DD), `project` its project where that is another one than the caller's.
+    `changed_at` is when a memory or a fact was written last.
     """
 
     kind: Recallable
@@ -67,6 +68,7 @@ class Found:
     was: str | None = None
     why: str | None = None
     id: int = 0
+    changed_at: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,7 +176,8 @@ def _stem(term: str) -> str:
 
 def line(item: Found, text: str) -> str:
     """A line of an answer: the day, the text, the project where it is another one, and the handle."""
-    day = f"{item.day}: " if item.day else ""
+    said = ", said" if item.kind is Recallable.SHORT_TERM else ""
+    day = f"{item.day}{said}: " if item.day else ""
     project = f" (project {item.project})" if item.project else ""
     return f"{day}{text}{project} [{item.ref}]"
 

@@ -133,11 +133,15 @@ class ShortTermMemory:
 
 @dataclass(frozen=True, slots=True)
 class SaidFilter:
-    """Selects short-term memories: of these conversations, by name (None: of all), and said between two moments."""
+    """Selects short-term memories: of these conversations, by name (None: of all), and said between two moments.
+
+    `captured`: only those that a hook kept, or only the others (None: all).
+    """
 
     conversations: tuple[str, ...] | None = None
     since: str | None = None
     until: str | None = None
+    captured: bool | None = None
 
 
 @dataclass(frozen=True, slots=True)

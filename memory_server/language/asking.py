@@ -1,4 +1,4 @@
-"""Prompts that ask for something that a memory could know, rather than for work or an explanation. By closed lists."""
+"""Prompts that ask for something that a memory could know, and sentences that tell nothing. By closed lists."""
 
 from memory_server.language.lazy import closed_list
 
@@ -23,3 +23,48 @@ def asks_for_a_fact(prompt: str) -> bool:
     if len(prompt) > LONGEST or "\n" in prompt or not prompt.endswith(("?", "？")):
         return False
     return bool(_ASKS.search(prompt)) and not _OF_THE_MOMENT.search(prompt)
+
+
+_OPENING = (
+    r"(?:(?:and|so|then|now|also|ok(?:ay)?|yes|no|hey|hi|btw|great|good|thanks|please|pls|just)\b[,.!:]?\s+)*"
+)
+
+_ASKS_SOMETHING = closed_list(rf"""
+    [?？]\s*$|[吗呢]\s*[。.!！]?$
+    |^{_OPENING}(?:what|which|who|whom|whose|why|when|where|how)(?:['’]s|['’]re)?\b(?!\s(?:i|we)\b)
+    |^{_OPENING}(?:is|are|was|were|do|does|did|can|could|should|would|will|shall|may|has|have)\s(?:the|a|an|it|this|that|there|i|we|you|my|our|any)\b
+    |^(?:请问|谁|什么|哪|怎么|为什么|多少|几)|什么(?:时候|地方)?[。.]?$|多少[。.]?$
+""")
+
+_ORDERS = closed_list(rf"""
+    ^{_OPENING}(?:let['’]?s\s|go\s(?:on|ahead)\b|do(?:n['’]t)?\s(?!not\b)|try\s(?:to\s|again\b)
+        |(?:add|adjust|answer|apply|ask|bump|build|change|check|clean|clear|close|commit|compare|compute|configure|continue|convert|copy
+        |correct|create|debug|delete|deploy|describe|disable|document|draft|drop|edit|enable|explain|extend|extract|fetch|find|finish|fix
+        |format|generate|get|give|help|implement|improve|insert|install|investigate|keep|list|look|make|measure|merge|migrate|move|note
+        |open|optimi[sz]e|plan|prepare|print|publish|push|put|read|rebase|refactor|release|remember|remind|remove|rename|repair|replace
+        |reply|report|reset|restart|restore|review|revert|rewrite|run|save|schedule|search|send|set|show|simplify|sort|split|start
+        |stop|store|suggest|summari[sz]e|switch|tell|test|translate|turn|undo|update|upgrade|use|verify|wire|write)\s)
+    |^(?:(?:请|麻烦|帮|把|将|给我?|让|再|先|然后|顺便|继续|去)(?!假)|(?:改|加|写|看|查|删|修|跑|运行|更新|提交|部署|检查|添加|创建|生成|解释|总结|翻译|列出|告诉我|整理|准备|发送|安装|测试|实现)(?!了|过|完|好|在))
+""")
+
+_KNOWS_NOTHING = closed_list(r"""
+    \b(?:i|we)(?:['’]m|\sam|\sare)?\s(?:(?:do|did|could|can|have|was|were)(?:\snot|n['’]t|not)\b|cannot\b|not\ssure|unable|(?:have|found|see)\s(?:no|nothing)\b|don['’]t)
+    |\b(?:no|without)\s(?:idea|record|note|memory|memories|information|mention|trace|answer)s?\b
+    |\b(?:nothing|not|never)\s(?:is\s|was\s|has\sbeen\s|been\s)?(?:stored|recorded|found|known|noted|mentioned|documented)\b|\bunknown\b
+    |不知道|不清楚|不确定|找不到|没(?:有)?(?:找到|查到|记录|存|提到|相关)|未(?:找到|记录|知)|无法(?:确定|回答|得知)
+""")
+
+
+def asks(sentence: str) -> bool:
+    """True if a sentence of a person asks for something."""
+    return bool(_ASKS_SOMETHING.search(sentence))
+
+
+def orders(sentence: str) -> bool:
+    """True if a sentence of a person orders something, and asks nothing."""
+    return bool(_ORDERS.search(sentence)) and not asks(sentence)
+
+
+def states(reply: str) -> bool:
+    """True if a sentence of a reply tells something: it neither asks back nor says that nothing is known."""
+    return not reply.endswith(("?", "？")) and not _KNOWS_NOTHING.search(reply)

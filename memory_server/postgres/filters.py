@@ -3,6 +3,7 @@
 from typing import Any
 
 from memory_server.domain.fact import FactFilter
+from memory_server.domain.injection import CAPTURED
 from memory_server.domain.memory import Filter
 from memory_server.domain.short_term import SaidFilter
 from memory_server.storage.vectors import TextFilter
@@ -78,6 +79,9 @@ def _said(filter: SaidFilter) -> Clauses:
     if filter.conversations is not None:
         clauses.append("m.conversation_id IN (SELECT id FROM conversations WHERE name = ANY (%s))")
         values.append(list(filter.conversations))
+    if filter.captured is not None:
+        clauses.append("(rtrim(coalesce(m.created_by, ''), ')') LIKE %s) = %s")
+        values += [f"%{CAPTURED}", filter.captured]
     moments, moment_values = _between("m.said_at", filter.since, filter.until)
     return [*clauses, *moments], [*values, *moment_values]
 

@@ -13,7 +13,7 @@ from memory_server.domain.briefing.session import next_step
 from memory_server.domain.caller import Caller
 from memory_server.domain.fact import FactDraft, Scope, home
 from memory_server.domain.forgetting import Forgotten, Kind
-from memory_server.domain.injection import Capture, Captured
+from memory_server.domain.injection import CAPTURED, Capture, Captured
 from memory_server.domain.memory import MemoryDraft, MemoryType
 from memory_server.domain.message import Message
 from memory_server.domain.secrets import find_secret
@@ -49,9 +49,6 @@ KINDS = {Captured.SHORT_TERM: Kind.SHORT_TERM, Captured.MEMORY: Kind.MEMORY}
 
 STATED = 400
 """Characters of what a session leaves open: a longer one is no next step."""
-
-CAPTURED = "captured"
-"""Stands behind the client's name in what was kept unasked."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -97,7 +97,7 @@ class LookService:
             by_meaning = meaning if isinstance(meaning, Meaning) else None
             where = lookup(tx)
             searches = tuple(_asked(tx, text, wish, where, caller, "hybrid" if by_meaning else "keyword"))
-            ranked = retrieval.rank_all(tx, text, searches, by_meaning) if searches else []
+            ranked = retrieval.rank_all(tx, text, searches, by_meaning)
             problems = retrieval.without_meaning(tx, [kind_search.kind for kind_search in searches], meaning)
             shown = [hit for place, hit in enumerate(ranked) if not place or hit.probability >= ranking.LEAST]
             return Looked(_in_order(tx, shown)[:limit], where.note, (*problems, *tx.skipped))

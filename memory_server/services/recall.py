@@ -3,10 +3,13 @@
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from memory_server.domain import fact_text, recall, rights
+from memory_server.domain.briefing import clauses
 from memory_server.domain.caller import Caller
+from memory_server.domain.echo import is_echo, may_replace
 from memory_server.domain.edge import line_of
 from memory_server.domain.embedding import Embedded
 from memory_server.domain.fact import Fact, FactFilter, homes
@@ -36,6 +39,9 @@ if TYPE_CHECKING:
 
 WANTED = 50
 """Texts of each kind that a question looks for: more than the longest answer has."""
+
+TURNS = 5
+"""Most kept turns that an answer has."""
 
 KEY = 0.5
 """Added to a fact whose key, or the last part of it, the question has: `current.task`, "release day"."""
@@ -129,10 +135,17 @@ class RecallService:
             load = partial(search.load, learning=self.learning)
             searches = tuple(asked_of(text, wish, where, here, "hybrid" if by_meaning else "keyword", load))
             kinds = [kind_search.kind for kind_search in searches]
-            ranked = retrieval.rank_all(tx, text, searches, by_meaning) if searches else []
+            stored, captured = tx.together(
+                lambda: retrieval.rank_all(tx, text, tuple(_captured(searches, False)), by_meaning),
+                lambda: retrieval.rank_all(tx, text, tuple(_captured(searches, True)), by_meaning),
+            )
+            likely = (hit for hit in captured if hit.probability >= recall.LEAST)
+            turns = list(islice((hit for hit in likely if not is_echo(hit.item.text, text)), TURNS))
             problems = retrieval.without_meaning(tx, kinds, meaning)
-            answered = retrieval.is_answered(ranked, by_meaning)
-            return Hits(list(_found(tx, ranked, here, load)), answered, (*problems, *tx.skipped), where.note)
+            rankings = (stored, [*turns[:1], *captured] if turns else [])
+            answered = any(retrieval.is_answered(ranking, by_meaning) for ranking in rankings)
+            hits = _with_turns(list(_found(tx, stored, here, load)), turns, text, here)
+            return Hits(hits, answered, (*problems, *tx.skipped), where.note)
 
         return self.queue.read(retrieval.questions(text), answer)
 
@@ -265,6 +278,32 @@ def _found(tx: Tx, ranked: Sequence[Ranked[Any]], caller: Caller, load: Load) ->
                 content, _ = search.shown(memory, part)
                 superseded = was if memory_id == id else None
                 yield showing.of_memory(memory, content, hit.probability, caller, superseded)
+
+
+def _captured(searches: Sequence[KindSearch[Any]], captured: bool) -> Iterator[KindSearch[Any]]:
+    """Yield the searches for kept turns, which hooks have captured, or those for what was stored on purpose."""
+    for kind_search in searches:
+        if isinstance(kind_search.filter, SaidFilter):
+            yield replace(kind_search, filter=replace(kind_search.filter, captured=captured))
+        elif not captured:
+            yield kind_search
+
+
+def _with_turns(
+    hits: Sequence[Found], turns: Sequence[Ranked[ShortTermMemory]], text: str, caller: Caller
+) -> list[Found]:
+    """Return the likely hits, then the kept turns that none of them outdates, then the other hits."""
+    likely = [hit for hit in hits if hit.score >= recall.LEAST]
+    current = [
+        _of(turn, caller) for turn in turns if not any(_outdates(hit, turn.item, text) for hit in likely)
+    ]
+    return [*likely, *current, *(hit for hit in hits if hit.score < recall.LEAST)]
+
+
+def _outdates(hit: Found, turn: Item[ShortTermMemory], text: str) -> bool:
+    """True if a memory or a fact was written after a turn was said, and may answer the question instead of it."""
+    is_newer = hit.changed_at is not None and hit.changed_at > turn.occurred_at
+    return is_newer and may_replace(f"{clauses.words(hit.ref)} {hit.said}", turn.text, text)
 
 
 def _of(ranked: Ranked[Any], caller: Caller) -> Found:

@@ -50,6 +50,8 @@ def rank_all(
 
     `meaning` has one vector for each text of `questions`; without it the words alone decide.
     """
+    if not searches:
+        return []
     parsed = question.read(text)
     search = _Search(tx, parsed, tuple(map(query.parse, (*parsed.parts, text))), searches, meaning)
     return search.ranked()

@@ -15,7 +15,8 @@ from memory_server.storage.tx import Tx
 def of_memory(memory: Memory, text: str, score: float, caller: Caller, was: str | None = None) -> Found:
     """Show a memory: `text` is the part of it to show, `was` the text that it supersedes."""
     day, project = memory.occurred_at[:10], _other(memory.project, caller)
-    return Found(Recallable.MEMORY, f"m{memory.id}", text, day, score, project, was, id=memory.id)
+    ref, changed_at = f"m{memory.id}", memory.updated_at
+    return Found(Recallable.MEMORY, ref, text, day, score, project, was, id=memory.id, changed_at=changed_at)
 
 
 def of_fact(fact: Fact, score: float, caller: Caller) -> Found:
@@ -23,7 +24,8 @@ def of_fact(fact: Fact, score: float, caller: Caller) -> Found:
     text = fact_text.value_of(fact.value)
     if fact.home.scope is Scope.SHARED and (fact.writer is not None or fact.updated_by != caller.author):
         text = f"{text} (shared by {fact.writer or fact.updated_by or 'nobody named'})"
-    return Found(Recallable.FACT, f"f {fact.key}", text, fact.updated_at[:10], score, id=fact.id)
+    day, changed_at = fact.updated_at[:10], fact.updated_at
+    return Found(Recallable.FACT, f"f {fact.key}", text, day, score, id=fact.id, changed_at=changed_at)
 
 
 def of_turn(turn: Turn, text: str, score: float, caller: Caller) -> Found:

@@ -24,11 +24,12 @@ class SuggestingService:
             if last is None or tx.hook_injections.was_suggested(session, last.id):
                 return None
             # Imported where a turn was kept: most prompts of a client without hooks at its stop do without.
+            from memory_server.domain.echo import by_user
             from memory_server.language.statements import statements
             from memory_server.services import by_words
 
             caller = projects.known(tx, caller)
-            stated = statements(_by_user(last.text or ""))
+            stated = statements(by_user(last.text or ""))
             missing = next(
                 (statement for statement in stated if not by_words.is_stored(tx, statement, caller)), None
             )
@@ -36,8 +37,3 @@ class SuggestingService:
             injections = [Injection(event, Injected.SUGGESTION, last.id, estimate(missing))]
             self.database.record(lambda tx: tx.hook_injections.insert(session, injections))
         return missing
-
-
-def _by_user(text: str) -> str:
-    """Return the words of the user in a snapshot: up to where the assistant begins."""
-    return text.partition("\nassistant: ")[0].removeprefix("user: ") if text.startswith("user: ") else ""

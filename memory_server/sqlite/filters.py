@@ -4,6 +4,7 @@ import json
 from itertools import chain, combinations
 
 from memory_server.domain.fact import FactFilter, Home, Scope
+from memory_server.domain.injection import CAPTURED
 from memory_server.domain.memory import Filter
 from memory_server.domain.short_term import SaidFilter
 from memory_server.sqlite import memories
@@ -72,6 +73,9 @@ def _said(filter: SaidFilter) -> tuple[list[str], list[Value]]:
             "m.conversation_id IN (SELECT id FROM conversations WHERE name IN (SELECT value FROM json_each(?)))"
         )
         values.append(json.dumps(filter.conversations))
+    if filter.captured is not None:
+        clauses.append("(rtrim(ifnull(m.created_by, ''), ')') LIKE ?) = ?")
+        values += [f"%{CAPTURED}", filter.captured]
     for sign, moment in ((">=", filter.since), ("<", filter.until)):
         if moment is not None:
             clauses.append(f"julianday(m.said_at) {sign} julianday(?)")
