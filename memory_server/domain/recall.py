@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 from memory_server.language import background, query, sentences
+from memory_server.language import question as questions
 from memory_server.language.text import fold
 from memory_server.language.tokens import weigh, weigh_json
 
@@ -21,11 +22,15 @@ class Recallable(StrEnum):
     WOKEN = "woken"
 
 
-LEAST = 0.05
-"""Probability below which a text is no part of an answer."""
+LEAST, OF_BEST, OF_SUM = 0.05, 0.35, 0.1
+"""Probability below which a text without a telling word of the question is no part of an answer; the same as a share of
+the best text's, and where the question asks for a sum, to which many texts belong."""
 
-OF_BEST = 0.1
-"""Share of the probability of the best text below which a text is no part of an answer."""
+WITH_WORD = 0.03
+"""Probability below which no text is part of an answer: a text that has a telling word may be the second half of it."""
+
+TELLING = 0.02
+"""Share of ordinary texts from which on a word is too common to tell what a text is about."""
 
 HEADROOM = 0.97
 """Share of the token limit that the estimate may fill: of 600 random questions one took 3 % more than estimated."""
@@ -122,10 +127,8 @@ def compose(
         if not page.take(prompt, [line(prompt, prompt.said)], of_prompts * room):
             left_out[prompt.kind] += 1
     terms = query.parse(question).terms
-    floor = max(LEAST, OF_BEST * hits[0].score) if hits else LEAST
-    likely = [hit for hit in hits if hit.score >= floor]
     page_words: list[frozenset[str]] = []
-    for hit in likely:
+    for hit in _likely(question, hits):
         words = _words(hit.said)
         if any(_same(words, above) for above in page_words):
             continue
@@ -139,6 +142,21 @@ def compose(
             left_out[hit.kind] += 1
     text = "\n".join(page.lines)
     return Answer(text, tuple(page.items), round(page.cost + FRAME), dict(left_out))
+
+
+def _likely(question: str, hits: Sequence[Found]) -> list[Found]:
+    """The hits that may belong to the answer: as likely as the best, or with a word of the question."""
+    stems = [_stem(term) for term in query.parse(question).terms if background.share(term) < TELLING]
+    of_best = OF_SUM if questions.read(question).adds_up else OF_BEST
+    floor = max(LEAST, of_best * hits[0].score) if hits else LEAST
+
+    def is_likely(hit: Found) -> bool:
+        if hit.score >= floor:
+            return True
+        folded = fold(f"{hit.ref} {hit.said}")
+        return hit.score >= WITH_WORD and any(stem in folded for stem in stems)
+
+    return [hit for hit in hits if is_likely(hit)]
 
 
 def excerpt(text: str, terms: Sequence[str], most: float) -> str:

@@ -45,9 +45,26 @@ def test_another_project_and_what_was_superseded_are_told() -> None:
 
 def test_what_is_unlikely_or_far_less_likely_than_the_best_is_left_out() -> None:
     assert [hit.ref for hit in compose(memory(1, "Tea.", 0.3), memory(2, "Noise.", 0.04)).items] == ["m1"]
-    assert [hit.ref for hit in compose(memory(1, "Tea.", 0.9), memory(2, "Coffee.", 0.08)).items] == ["m1"]
+    assert [hit.ref for hit in compose(memory(1, "Tea.", 0.9), memory(2, "Coffee.", 0.3)).items] == ["m1"]
     answer = compose(memory(1, "Tea is served.", 0.04), memory(2, "Coffee.", 0.03))
     assert (answer.text, answer.items, answer.left_out) == ("", (), {})
+
+
+@pytest.mark.parametrize(
+    ("question", "second"),
+    [
+        ("What does the teapot cost, and who sells kettles?", memory(2, "Anna sells kettles.", 0.04)),
+        ("茶壶多少钱？水壶谁卖？", memory(2, "水壶在老王那里买。", 0.04)),
+        ("How much did we spend this month?", memory(2, "Kettle: 30 euros.", 0.1)),
+    ],
+)
+def test_the_second_half_of_an_answer_is_told_though_the_first_is_far_likelier(
+    question: str, second: Found
+) -> None:
+    answer = compose(memory(1, "The teapot costs 20.", 0.9), second, question=question)
+    assert [hit.ref for hit in answer.items] == ["m1", "m2"]
+    alone = compose(memory(1, "The teapot costs 20.", 0.9), second, question="What does the teapot cost?")
+    assert [hit.ref for hit in alone.items] == ["m1"]
 
 
 def test_of_two_that_say_the_same_the_better_is_shown() -> None:
