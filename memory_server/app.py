@@ -28,6 +28,7 @@ from memory_server.services.forgetting import ForgettingService
 from memory_server.services.graph import GraphService
 from memory_server.services.health import HealthService
 from memory_server.services.injections import InjectionService
+from memory_server.services.late_comparing import LateComparing
 from memory_server.services.learning import Learning, LearningService
 from memory_server.services.long_term import LongTermService
 from memory_server.services.looking import LookService
@@ -63,7 +64,7 @@ class Services:
     """Every use case by its name, ready to be started and closed; nothing is opened or loaded yet."""
 
     def __init__(self, settings: Settings, several: bool) -> None:
-        self.settings = settings
+        self.settings, self.several = settings, several
         self.database = stores.at(
             settings.db, clock, several, make_folders="db" not in settings.model_fields_set
         )
@@ -86,6 +87,7 @@ class Services:
         settings, database, queue = self.settings, self.database, self.queue
         secrets, counts = settings.allow_secrets, not settings.read_only
         self.memories = MemoryService(database, queue, segmenter, secrets)
+        self.late = LateComparing(database, queue, self.memories.texts, self.several)
         self.search = SearchService(database, queue, counts, learning)
         self.graph = GraphService(database, queue)
         self.facts = FactService(database, secrets, counts, queue.wake)
@@ -138,7 +140,7 @@ class Services:
     def _jobs(self, segmenter: JiebaSegmenter) -> list[Job]:
         settings, database, queue = self.settings, self.database, self.queue
         return [
-            *jobs.that_load(database, queue, segmenter),
+            *jobs.that_load(database, queue, self.late, segmenter),
             *([] if settings.read_only else jobs.that_find(self.projects, settings.here)),
             *jobs.that_count(database, self.calls),
             *jobs.that_tidy(self.facts, self.short_term, self.calls, self.forgetting, self.erasure),

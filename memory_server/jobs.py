@@ -14,6 +14,7 @@ from memory_server.services.embedding_queue import EmbeddingQueue
 from memory_server.services.erasure import ErasureService
 from memory_server.services.facts import FactService
 from memory_server.services.forgetting import ForgettingService
+from memory_server.services.late_comparing import LateComparing
 from memory_server.services.learning import LearningService
 from memory_server.services.projects import ProjectService
 from memory_server.services.questions import QuestionService
@@ -55,12 +56,16 @@ CLEANUP = 60.0
 """Seconds between two looks for conversations whose daily cleanup is due."""
 
 
-def that_load(database: Database, queue: EmbeddingQueue, segmenter: Segmenter) -> list[Job]:
+def that_load(
+    database: Database, queue: EmbeddingQueue, late: LateComparing, segmenter: Segmenter
+) -> list[Job]:
     """Return the jobs that open the database, and load and use the models of language."""
     dictionary = DictionaryService(database, segmenter)
     return [
         Job("open the database", database.open, ONCE),
-        Job("embed what is new", queue.work, LOOK, WARM_UP_DELAY, queue.filled, queue.release),
+        Job(
+            "embed what is new", partial(embed, queue, late), LOOK, WARM_UP_DELAY, queue.filled, queue.release
+        ),
         Job("load the Chinese dictionary", dictionary.load_if_used, LOOK_FOR_HAN, DICTIONARY_DELAY),
     ]
 
@@ -109,6 +114,12 @@ def that_learn(
         Job("digest what has faded", digests.make_due, DIGESTING, CLEANUP, shared=True),
         Job("close questions that are answered", questions.close_answered, ASKING_AGAIN, LOOK, shared=True),
     ]
+
+
+def embed(queue: EmbeddingQueue, late: LateComparing) -> None:
+    """Embed what waits, then compare it."""
+    queue.work()
+    late.compare()
 
 
 def clean_up(short_term: ShortTermService, calls: CallService) -> None:

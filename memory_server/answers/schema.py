@@ -92,6 +92,8 @@ def _of_type(hint: Any, lines: Lines) -> Schema:
 
 def _of_union(parts: tuple[Any, ...], lines: Lines) -> Schema:
     schemas = [_of_type(part, lines) for part in parts if part is not NoneType]
+    if len(schemas) > 1 and all(schema.keys() == {"type"} for schema in schemas):
+        schemas = [{"type": [schema["type"] for schema in schemas]}]
     schema = schemas[0] if len(schemas) == 1 else {"anyOf": schemas}
     return _or_null(schema) if NoneType in parts else schema
 

@@ -52,7 +52,7 @@ def work_of(services: Services, audit: "Audit | None") -> Work:
         )
     tools = [tool for tools in toolsets(services).values() for tool in tools if tool.name in left]
     admit = None if audit is None else audit.admit
-    return Work.of(tools, offers(services), listed.names(), observers, admit)
+    return Work.of(tools, offers(services), listed.names(), observers, admit, services.late.take)
 
 
 def hooks_of(services: Services) -> Answering:

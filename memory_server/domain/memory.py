@@ -109,10 +109,22 @@ class Past:
 
 
 @dataclass(frozen=True, slots=True)
-class Similar:
-    """A memory that is close to a text; `differs` tells in few words how, and is empty where both say the same."""
+class Passage:
+    """A fact or a turn with which a text is compared as with a memory: `id` is its handle, `f shop.phone` or `t12`."""
 
-    memory: Memory
+    id: str
+    content: str
+    row: int
+    type: None = None
+    superseded_by: None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Similar:
+    """A memory that is close to a text, a fact or a turn; `differs` tells in few words how, and is empty where both say
+    the same."""
+
+    memory: Memory | Passage
     differs: str = ""
 
 
@@ -120,14 +132,14 @@ class Similar:
 class Stored:
     """The result of a store: the memory, whether the draft was merged into it, and memories that are only similar.
 
-    `maybe_supersedes` is the memory that this one probably replaces, if any.
+    `maybe_supersedes` is the memory that this one probably replaces, or the handle of a fact or a turn, if any.
     """
 
     memory: Memory
     consolidated: bool
     embedding_queued: bool
     similar: tuple[Similar, ...] = ()
-    maybe_supersedes: tuple[MemoryId, ...] = ()
+    maybe_supersedes: tuple[MemoryId | str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

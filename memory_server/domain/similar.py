@@ -10,7 +10,7 @@ from functools import cached_property
 from memory_server.domain import differences, updates
 from memory_server.domain.consolidation import Likeness, Text, compare, jaccard
 from memory_server.domain.embedding import Space, Vector
-from memory_server.domain.memory import Memory, MemoryId, MemoryType, Similar
+from memory_server.domain.memory import Memory, MemoryId, MemoryType, Passage, Similar
 from memory_server.domain.updates import Aligned, Pair
 from memory_server.domain.wording import overlap
 
@@ -33,9 +33,10 @@ MEASURED = "bundled"
 
 @dataclass(frozen=True)
 class Peer:
-    """A memory that may be close to a text; `cosine` None: it is not known. `vectors`: see `updates.Pair`."""
+    """A memory, a fact or a turn that may be close to a text; `cosine` None: it is not known. `vectors`: see
+    `updates.Pair`."""
 
-    memory: Memory
+    memory: Memory | Passage
     text: Text
     cosine: float | None = None
     vectors: tuple[Vector, Vector] | None = None
@@ -49,9 +50,9 @@ class Compared:
     """
 
     twin: Memory | None = None
-    restated: Memory | None = None
+    restated: Memory | Passage | None = None
     similar: tuple[Similar, ...] = ()
-    maybe_replaced: tuple[MemoryId, ...] = ()
+    maybe_replaced: tuple[MemoryId | str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -87,13 +88,20 @@ def comparable(space: Space) -> bool:
     return space.provider == MEASURED
 
 
-def compared(draft: Text, type: MemoryType, peers: Sequence[Peer]) -> Compared:
-    """Compare a text with the memories of its project. Its twin has its type, and no memory supersedes the twin."""
+def compared(draft: Text, type: MemoryType | None, peers: Sequence[Peer]) -> Compared:
+    """Compare a text with what its project has. Its twin is a memory of its type, and no memory supersedes the twin."""
     candidates = [_Candidate(draft, peer) for peer in peers]
     restated = [
         candidate.peer.memory for candidate in candidates if candidate.likeness is Likeness.RESTATEMENT
     ]
-    twin = next((memory for memory in restated if memory.type is type and memory.superseded_by is None), None)
+    twin = next(
+        (
+            memory
+            for memory in restated
+            if isinstance(memory, Memory) and memory.type is type and memory.superseded_by is None
+        ),
+        None,
+    )
     # The others share some words only: how alike they are need not be known.
     near = [
         candidate
@@ -128,9 +136,9 @@ def _similar(candidate: _Candidate) -> Similar:
     return Similar(memory, "" if same else differences.told(text, candidate.draft, candidate.aligned))
 
 
-def _replaced(named: Sequence[_Candidate], all: Sequence[_Candidate]) -> tuple[MemoryId, ...]:
-    """The memory that the text most probably updates, if any is likely."""
-    chances = []
+def _replaced(named: Sequence[_Candidate], all: Sequence[_Candidate]) -> tuple[MemoryId | str, ...]:
+    """The memory, fact or turn that the text most probably updates, if any is likely."""
+    best, updated = 0.0, None
     for candidate in named:
         similarities = [rival.alike for rival in all if rival is not candidate]
         lead = candidate.alike - max(similarities, default=0.0)
@@ -138,6 +146,6 @@ def _replaced(named: Sequence[_Candidate], all: Sequence[_Candidate]) -> tuple[M
         chance = updates.probability(
             Pair(old, new, candidate.peer.cosine, lead, candidate.aligned, candidate.peer.vectors)
         )
-        chances.append((chance, candidate.peer.memory.id))
-    best, id = max(chances, default=(0.0, MemoryId(0)))
-    return (id,) if best >= updates.LIKELY else ()
+        if chance > best:
+            best, updated = chance, candidate.peer.memory.id
+    return () if updated is None or best < updates.LIKELY else (updated,)

@@ -44,6 +44,17 @@ _LIMIT = "max_tokens"
 NOTE_HEADROOM = 1.15
 """Tokens of a note for each that is estimated: it is short, and names what was written."""
 
+ROOMY = 400
+"""The least token limit of an answer that also tells what waits to be told."""
+
+Notices = Callable[[Caller], Sequence[object]]
+"""Gives what waits to be told to a caller, once."""
+
+
+def no_notices(_caller: Caller) -> Sequence[object]:
+    return ()
+
+
 _CALLER = "caller"
 """The parameter of a method that gets the Caller."""
 
@@ -118,9 +129,11 @@ class Tool:
     def _schema(self) -> dict[str, Any]:
         return self._declared.schema
 
-    async def call(self, arguments: dict[str, Any], caller: Caller) -> CallToolResult:
+    async def call(
+        self, arguments: dict[str, Any], caller: Caller, notices: Notices = no_notices
+    ) -> CallToolResult:
         """Call the method on a worker thread. A `note` in the answer names differences between the call and its
-        reading.
+        reading, and tells what waited to be told.
 
         Raises:
             ArgumentsRefusedError: the arguments are not what the schema says, or could mean two things.
@@ -129,6 +142,8 @@ class Tool:
         values = self._validated(call)
         if self._declared.wants_caller:
             values[_CALLER] = caller
+        if values.get(_LIMIT, ROOMY) >= ROOMY:
+            call.notes.extend(map(str, notices(caller)))
         if call.notes and _LIMIT in values:
             values[_LIMIT] -= round(NOTE_HEADROOM * weigh_json(_note(call)))
         content = self.said(await anyio.to_thread.run_sync(again.whole, partial(self.fn, **values)))

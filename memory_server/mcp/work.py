@@ -20,7 +20,7 @@ from memory_server.mcp.observing import Observer
 from memory_server.mcp.prompts import Prompts
 from memory_server.mcp.refusals import ArgumentsRefusedError
 from memory_server.mcp.resources import Resources
-from memory_server.mcp.tool import Tool
+from memory_server.mcp.tool import Notices, Tool, no_notices
 
 logger = logging.getLogger(__name__)
 
@@ -45,6 +45,7 @@ class Work:
     observers: Sequence[Observer] = ()
     admit: Callable[[], None] | None = None
     """Raises MemoryServerError if no call may be carried out now."""
+    notices: Notices = no_notices
 
     @classmethod
     def of(
@@ -54,10 +55,12 @@ class Work:
         everything: Sequence[str] | None = None,
         observers: Sequence[Observer] = (),
         admit: Callable[[], None] | None = None,
+        notices: Notices = no_notices,
     ) -> "Work":
         """`everything` is left out where no tool is switched off."""
         named = {tool.name: tool for tool in tools}
-        return cls(named, list(named) if everything is None else everything, offers, observers, admit)
+        names = list(named) if everything is None else everything
+        return cls(named, names, offers, observers, admit, notices)
 
     @property
     def listed(self) -> list[ListedTool]:
@@ -66,7 +69,7 @@ class Work:
     async def call(self, tool: Tool, arguments: dict[str, Any], caller: Caller) -> CallToolResult:
         """Raises ToolError: the arguments are wrong; the message says what mends them."""
         try:
-            return await tool.call(arguments, caller)
+            return await tool.call(arguments, caller, self.notices)
         except ArgumentsRefusedError as error:
             logger.info("%s was refused: %s", tool.name, type(error).__name__)
             raise refusal(self._mended(tool, error, arguments)) from error

@@ -248,12 +248,15 @@ class Embeddings:
     def vector_of(self, space_id: int, id: int) -> Vector | None:
         return self.vectors_of(space_id, [id]).get(id)
 
-    def vectors_of(self, space_id: int, ids: Sequence[int]) -> dict[int, Vector]:
+    def vectors_of(
+        self, space_id: int, ids: Sequence[int], kind: Embedded = Embedded.MEMORIES
+    ) -> dict[int, Vector]:
+        id, source = TABLES[kind].id, next(iter(TABLES[kind].embedded.values()))
         rows = self.tx.rows(
-            """
-            SELECT memory_id, vector_send(vector), vector_dims(vector)
-            FROM embeddings
-            WHERE space_id = %s AND memory_id = ANY (%s::bigint[])
+            f"""
+            SELECT {id}, vector_send(vector), vector_dims(vector)
+            FROM {source}
+            WHERE space_id = %s AND {id} = ANY (%s::bigint[])
             """,
             (space_id, list(ids)),
         )

@@ -41,7 +41,13 @@ class Peers:
         return [MemoryId(id) for id in best if id in index.passing][:limit]
 
     def beside(
-        self, terms: Sequence[str], least: float, filter: Filter, type: MemoryType, limit: int, near: Near
+        self,
+        terms: Sequence[str],
+        least: float,
+        filter: Filter,
+        type: MemoryType | None,
+        limit: int,
+        near: Near,
     ) -> tuple[dict[MemoryId, float], list[MemoryId]]:
         nearest = NearestQuery(
             self.tx, Embedded.MEMORIES, near.space_id, near.vector, filter, near.limit, near.effort

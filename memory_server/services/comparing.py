@@ -1,22 +1,25 @@
-"""Compares a text with the memories of its project: is it said already, is something close, does it replace one?"""
+"""Compares a text with what its project has: is it said already, is something close, does it replace something?"""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Container, Sequence
 from dataclasses import dataclass, replace
 
-from memory_server.domain import differences, similar, updates
+from memory_server.domain import differences, fact_text, similar, updates
+from memory_server.domain.caller import Caller
 from memory_server.domain.consolidation import THRESHOLD, Likeness, Text, may_be_close
 from memory_server.domain.consolidation import compare as likeness
 from memory_server.domain.edge import line_of
-from memory_server.domain.embedding import Vector
-from memory_server.domain.memory import Filter, Memory, MemoryId, MemoryType, Similar
+from memory_server.domain.embedding import Embedded, Vector
+from memory_server.domain.fact import FactFilter, Home, Scope, home
+from memory_server.domain.memory import Filter, Memory, MemoryId, MemoryType, Passage, Similar
 from memory_server.domain.similar import Compared, Peer
 from memory_server.domain.wording import is_key
 from memory_server.language import query
+from memory_server.project import Project
 from memory_server.services.meaning import Fresh
 from memory_server.services.prepared import PreparedTexts
 from memory_server.storage.memories import Near
 from memory_server.storage.tx import Tx
-from memory_server.storage.vectors import STORING
+from memory_server.storage.vectors import STORING, TextFilter
 
 PEERS = 500
 """Memories that share rare words with a text and are compared with it: about 10 ms where none is prepared yet."""
@@ -24,25 +27,61 @@ PEERS = 500
 NEAREST = 10
 """Memories nearest in meaning that are compared. The one that a note updates is among them for 98 % of notes."""
 
+SCOPES = (Scope.PROJECT, Scope.GLOBAL)
+"""The scopes whose facts are compared: those of a session are over soon, and shared ones are several people's."""
+
+PASSAGES = 3
+"""Facts nearest in meaning that are compared, and turns: their texts say one thing, or are many words about several."""
+
 
 @dataclass(frozen=True, slots=True)
 class Written:
     """A text as it is or will be stored, with its vector where it has one now."""
 
     text: Text
-    type: MemoryType
+    type: MemoryType | None
     project: str | None
     fresh: Fresh | None
     person: str | None = None
     """Whose own it is: it is compared with what is of the same person, or of nobody too."""
+    homes: tuple[Home, ...] = ()
+    """The facts of these scopes are compared too, and turns. Without any: memories alone."""
+    until: str | None = None
+    """The moment from which on facts and turns are newer."""
 
 
-def compare(tx: Tx, written: Written, texts: PreparedTexts, without: Collection[MemoryId]) -> Compared:
-    """Compare a text with the memories of its project, except those in `without`.
+def compare(tx: Tx, written: Written, texts: PreparedTexts, without: Container[int]) -> Compared:
+    """Compare a text with the memories of its project, except those in `without`, and with its facts and turns.
 
     Where the text says again what has been superseded, its successor is named too.
     """
     fresh = written.fresh if written.fresh and similar.comparable(written.fresh.space) else None
+    if fresh is None or not written.homes:
+        peers = _memories(tx, written, fresh, texts, without)
+    else:
+        memories, facts, turns = tx.together(
+            lambda: _memories(tx, written, fresh, texts, without),
+            lambda: _passages(
+                tx, Embedded.FACTS, FactFilter(written.homes, until=written.until), fresh, texts
+            ),
+            lambda: _passages(
+                tx, Embedded.TURNS, Filter(project=written.project or "", until=written.until), fresh, texts
+            ),
+        )
+        peers = [*memories, *facts, *turns]
+    comparison = similar.compared(written.text, written.type, peers)
+    return _with_successor(tx, comparison, written, texts, without)
+
+
+def homes_of(project: str, caller: Caller) -> tuple[Home, ...]:
+    """Return the scopes whose facts are compared with what is stored for a project ('' is none)."""
+    caller = replace(caller, project=Project(project, project))
+    return tuple(home(scope, caller) for scope in SCOPES)
+
+
+def _memories(
+    tx: Tx, written: Written, fresh: Fresh | None, texts: PreparedTexts, without: Container[int]
+) -> list[Peer]:
     cosines, sharing = _beside(tx, written, fresh)
     by_words = [id for id in sharing if id not in cosines and id not in without]
     close, near, vectors = tx.together(
@@ -52,24 +91,42 @@ def compare(tx: Tx, written: Written, texts: PreparedTexts, without: Collection[
     )
     memories = {memory.id: memory for memory in (*near, *close)}
     compared_ids = [id for id in dict.fromkeys([*sharing, *cosines]) if id in memories]
-    comparison = similar.compared(
-        written.text,
-        written.type,
-        [
-            Peer(
-                memory,
-                texts.of(memory.content),
-                cosines.get(memory.id),
-                vectors.get(memory.id),
-            )
-            for memory in map(memories.__getitem__, compared_ids)
-            if memory.person == written.person
-        ],
+    return [
+        Peer(memory, texts.of(memory.content), cosines.get(memory.id), vectors.get(memory.id))
+        for memory in map(memories.__getitem__, compared_ids)
+        if memory.person == written.person
+    ]
+
+
+def _passages(tx: Tx, kind: Embedded, filter: TextFilter, fresh: Fresh, texts: PreparedTexts) -> list[Peer]:
+    """Return the facts or the turns that are nearest in meaning."""
+    near = tx.embeddings.nearest(kind, fresh.space_id, fresh.vectors[0], filter, PASSAGES, STORING)
+    if not near:
+        return []
+    read = _facts if kind is Embedded.FACTS else _turns
+    passages, vectors = tx.together(
+        lambda: read(tx, list(near)), lambda: tx.embeddings.vectors_of(fresh.space_id, list(near), kind)
     )
-    return _with_successor(tx, comparison, written, texts, without)
+    return [
+        Peer(passage, texts.of(passage.content), near[passage.row], (vectors[passage.row], fresh.vectors[0]))
+        for passage in passages
+        if passage.row in vectors
+    ]
 
 
-def _select(tx: Tx, ids: Collection[MemoryId], without: Collection[MemoryId]) -> list[Memory]:
+def _facts(tx: Tx, ids: Sequence[int]) -> list[Passage]:
+    return [
+        Passage(f"f {fact.key}", fact_text.of(fact.key, fact.value), fact.id) for fact in tx.facts.select(ids)
+    ]
+
+
+def _turns(tx: Tx, ids: Sequence[int]) -> list[Passage]:
+    return [
+        Passage(f"t{turn.id}", turn.summary.strip() or turn.message, turn.id) for turn in tx.turns.select(ids)
+    ]
+
+
+def _select(tx: Tx, ids: Collection[MemoryId], without: Container[int]) -> list[Memory]:
     selected = [id for id in ids if id not in without]
     return tx.memories.select(selected) if selected else []
 
@@ -111,10 +168,10 @@ def _phrases(text: Text) -> list[str]:
 
 
 def _with_successor(
-    tx: Tx, comparison: Compared, written: Written, texts: PreparedTexts, without: Collection[MemoryId]
+    tx: Tx, comparison: Compared, written: Written, texts: PreparedTexts, without: Container[int]
 ) -> Compared:
     old = comparison.restated
-    if comparison.twin is not None or old is None or old.superseded_by is None:
+    if comparison.twin is not None or not isinstance(old, Memory) or old.superseded_by is None:
         return comparison
     last = tx.memories.get(line_of(old.id, tx.edges.successors([old.id]))[-1])
     if last.id in without or last.person != written.person:

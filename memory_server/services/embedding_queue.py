@@ -53,6 +53,7 @@ class EmbeddingQueue:
         self._embedders = Embedders(database, choose, load, self.filled.set)
         self._filling = Filling(database, self._embedders, clock)
         self.stop, self.release = self._filling.stop, self._filling.release
+        self.embedded = self._filling.embedded
         self._ready = threading.Event()
         self._waited = False
 

@@ -3,6 +3,7 @@
 import logging
 import threading
 import uuid
+from collections import deque
 from collections.abc import Callable
 from contextlib import suppress
 from datetime import datetime, timedelta
@@ -16,7 +17,7 @@ from memory_server.domain.moment import timestamp
 from memory_server.embedding import Embedder
 from memory_server.errors import Unavailable, Unreachable
 from memory_server.services.answering import Embedders
-from memory_server.services.meaning import name
+from memory_server.services.meaning import Fresh, name
 from memory_server.storage.database import Database
 from memory_server.storage.vectors import KnownSpace, Waiting
 
@@ -39,6 +40,10 @@ MOMENT = 1.0
 """Seconds that the first batch waits for other writes: the first search waits behind it, PATIENCE at most in all."""
 
 
+LATE = 100
+"""Texts embedded last that are remembered until they are compared: each takes some 10 ms."""
+
+
 class Filling:
     """Embeds the texts that wait, in each space whose embedder is loaded."""
 
@@ -50,6 +55,8 @@ class Filling:
         self._leased: int | None = None
         self._stopping = threading.Event()
         self._embedding = threading.Lock()
+        self.embedded: deque[tuple[Embedded, int, Fresh]] = deque(maxlen=LATE)
+        """The texts that got their vectors last."""
 
     def stop(self) -> None:
         """End `drain` after the batch that it is at."""
@@ -124,7 +131,9 @@ class Filling:
             with self._database.write(patience) as tx:
                 for waiting in batch:
                     text_vectors = [np.asarray(next(vectors), dtype=np.float32) for _ in waiting.texts]
-                    tx.embeddings.insert(space_id, waiting, text_vectors)
+                    if tx.embeddings.insert(space_id, waiting, text_vectors):
+                        fresh = Fresh(space_id, embedder.space, tuple(waiting.texts), tuple(text_vectors))
+                        self.embedded.append((kind, waiting.id, fresh))
             return len(batch)
 
 

@@ -10,6 +10,7 @@ from memory_server.domain.embedding import Embedded
 from memory_server.domain.forgetting import Forgotten, Kind
 from memory_server.domain.learning import How
 from memory_server.domain.memory import Memory, MemoryChange, MemoryDraft, MemoryId, Past, Similar, Stored
+from memory_server.domain.notice import LikelyUpdate, thing
 from memory_server.domain.secrets import refuse_secrets
 from memory_server.domain.similar import Compared
 from memory_server.errors import Invalid, Mend, NotFound, Problem
@@ -42,7 +43,7 @@ class Updated:
     memory: Memory
     earlier: tuple[str, ...]
     similar: tuple[Similar, ...] = ()
-    same_as: MemoryId | None = None
+    same_as: MemoryId | str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +110,10 @@ class MemoryService:
             name, fresh = projects.settle(tx, project), usable(tx, fresh_now)
             draft = replace(draft, project=name or None)
             person = None if name else tx.owner
-            comparison = self._compared(tx, Written(text, draft.type, draft.project, fresh, person), without)
+            homes = comparing.homes_of(name, caller)
+            comparison = self._compared(
+                tx, Written(text, draft.type, draft.project, fresh, person, homes), without
+            )
             twin = comparison.twin
             stored = (
                 tx.memories.insert(draft, caller) if twin is None else self._merge(tx, twin, draft, caller)
@@ -123,9 +127,12 @@ class MemoryService:
             tx.memory_uses.mark_used([id for id in built_on if id], caller.session, How.CALLED)
             changed = twin is None or twin.content != stored.content
             queued = changed and not _keep(tx, fresh, stored)
+            replaced = tuple(id for id in comparison.maybe_replaced if id not in summarizes)
+            for similar in comparison.similar:
+                if similar.memory.id in replaced:
+                    tx.likely_updates.insert(LikelyUpdate(thing(stored), thing(similar.memory)))
         if queued:
             self.queue.wake()
-        replaced = tuple(memory_id for memory_id in comparison.maybe_replaced if memory_id not in summarizes)
         return Stored(stored, twin is not None, queued, comparison.similar, replaced)
 
     def get(self, ids: Sequence[MemoryId]) -> Read:

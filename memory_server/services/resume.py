@@ -1,7 +1,7 @@
 """Briefs an assistant that opens a session: what it should know, in a few hundred tokens."""
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from functools import partial
 
@@ -24,6 +24,7 @@ from memory_server.domain.fact import Fact, homes
 from memory_server.domain.learning import OPEN, OpenQuestion
 from memory_server.domain.memory import Memory, MemoryId, MemoryType
 from memory_server.domain.moment import parse, timestamp
+from memory_server.domain.notice import LikelyUpdate
 from memory_server.errors import Problem
 from memory_server.language.tokens import weigh_json
 from memory_server.services import projects
@@ -44,6 +45,10 @@ EVENTS = 40
 
 TURN = 6
 """The importance of a turn of the last session beside the observations there."""
+
+DOUBTED = timedelta(days=14)
+"""How long a briefing tells only the newer of two things, and that it may replace the older one, unless a client says
+what is so."""
 
 QUESTIONS = 3
 """Open questions that a briefing may tell, the latest."""
@@ -92,6 +97,30 @@ class _Known:
 
 
 @dataclass(frozen=True, slots=True)
+class _Updates:
+    """Pairs of which the newer one probably replaces the older one."""
+
+    likely: Sequence[LikelyUpdate]
+
+    def is_older(self, kind: str, row: int | None) -> bool:
+        return any((update.old.kind, update.old.row) == (kind, row) for update in self.likely)
+
+    def replaced_by(self, kind: str, row: int | None) -> tuple[str, ...]:
+        """The handles of what a thing may replace."""
+        return tuple(
+            update.old.handle for update in self.likely if (update.new.kind, update.new.row) == (kind, row)
+        )
+
+    def newer(self, kind: str, kind_of_older: str, rows: Collection[int]) -> list[int]:
+        """The ids of a kind that may replace any of these things."""
+        return [
+            update.new.row
+            for update in self.likely
+            if update.new.kind == kind and update.old.kind == kind_of_older and update.old.row in rows
+        ]
+
+
+@dataclass(frozen=True, slots=True)
 class ResumeService:
     """`learns` is off where open questions are not told."""
 
@@ -106,23 +135,24 @@ class ResumeService:
             note = projects.unknown(tx, caller.project) if caller.project.is_given else None
             caller = projects.known(tx, caller)
             name = caller.project.name
-            known_facts, questions, (learnt, disputes), events, current = tx.together(
+            known_facts, questions, (learnt, disputes), events, (current, updates) = tx.together(
                 lambda: _facts(tx, caller, considered),
                 lambda: _asked(tx, caller) if self.learns else [],
                 lambda: _memories(tx, name, considered),
                 lambda: _events(tx, name),
-                lambda: tx.memory_counts.current(name),
+                lambda: (tx.memory_counts.current(name), _updates(tx, name)),
             )
+            known_facts, learnt = _newer(tx, known_facts, learnt, updates)
             now, skipped = tx.now, tuple(tx.skipped)
         total = current + known_facts.more
         reader = Reader(now, caller.author, caller.project.name, _usual(known_facts.facts, learnt))
-        session = last_session(events)
-        of_facts = _of_facts(known_facts, reader)
+        session = last_session(_newer_events(events, updates))
+        of_facts = _of_facts(known_facts, reader, updates)
         total += sum(item.counted for item in of_facts)
         total += sum((memory.project or "") != caller.project.name for memory in learnt)
         items = [
             *of_facts,
-            *_of_memories(learnt, session, disputes, reader),
+            *_of_memories(learnt, session, disputes, reader, updates),
             *(of_session(session, reader) if session else []),
             *(of_question(question.text, question.asked_at, reader) for question in questions),
         ]
@@ -135,6 +165,40 @@ class ResumeService:
         context = context_of(briefing.said, include, room - briefing.cost) if include else None
         tokens = overhead + briefing.cost + (context.cost if context else 0)
         return Resumed(briefing, round(tokens), now, context, skipped, note)
+
+
+def _updates(tx: Tx, project: str) -> _Updates:
+    return _Updates(tx.likely_updates.select(project, timestamp(parse(tx.now) - DOUBTED)))
+
+
+def _newer(
+    tx: Tx, known_facts: _Known, learnt: list[Memory], updates: _Updates
+) -> tuple[_Known, list[Memory]]:
+    """Return the facts and memories with those that may replace them in their place."""
+    if not updates.likely:
+        return known_facts, learnt
+    memory_ids, fact_ids = [memory.id for memory in learnt], [fact.id for fact in known_facts.facts]
+    newer_memories = {
+        *updates.newer("memory", "memory", memory_ids),
+        *updates.newer("memory", "fact", fact_ids),
+    }
+    newer_memories -= set(memory_ids)
+    newer_facts = set(updates.newer("fact", "memory", memory_ids)) - set(fact_ids)
+    if newer_memories:
+        learnt = learnt + tx.memories.select([MemoryId(id) for id in newer_memories])
+    facts = known_facts.facts + (tx.facts.select(list(newer_facts)) if newer_facts else [])
+    facts = [fact for fact in facts if not updates.is_older("fact", fact.id)]
+    learnt = [memory for memory in learnt if not updates.is_older("memory", memory.id)]
+    return replace(known_facts, facts=facts), learnt
+
+
+def _newer_events(events: Sequence[Event], updates: _Updates) -> list[Event]:
+    """Return the events without those that something newer may replace."""
+    return [
+        replace(event, replaced=updates.replaced_by("memory", event.memory))
+        for event in events
+        if not (updates.is_older("memory", event.memory) or updates.is_older("turn", event.turn))
+    ]
 
 
 def _facts(tx: Tx, caller: Caller, limit: int) -> _Known:
@@ -168,7 +232,14 @@ def _events(tx: Tx, project: str) -> list[Event]:
     disputes = tx.edges.contradicting([memory.id for memory in observations])
     return [
         *(
-            Event(turn.summary.strip() or turn.message, turn.occurred_at, turn.session, turn.created_by, TURN)
+            Event(
+                turn.summary.strip() or turn.message,
+                turn.occurred_at,
+                turn.session,
+                turn.created_by,
+                TURN,
+                turn=turn.id,
+            )
             for turn in turns
         ),
         *(
@@ -199,8 +270,12 @@ def _usual(facts: Sequence[Fact], learnt: Sequence[Memory]) -> str | None:
     return usual_author([*(fact.updated_by for fact in facts), *(memory.created_by for memory in learnt)])
 
 
-def _of_facts(known_facts: _Known, reader: Reader) -> list[Item]:
-    items = [item for fact in known_facts.facts for item in of_fact(fact, reader)]
+def _of_facts(known_facts: _Known, reader: Reader, updates: "_Updates") -> list[Item]:
+    items = [
+        item
+        for fact in known_facts.facts
+        for item in of_fact(fact, reader, updates.replaced_by("fact", fact.id))
+    ]
     if known_facts.older_count:
         fresh = any(item.heading in (Heading.TASK, Heading.UNDER_WAY) for item in items)
         named = [] if fresh else [item for fact in known_facts.older for item in of_fact(fact, reader)]
@@ -213,11 +288,12 @@ def _of_memories(
     session: LastSession | None,
     disputes: Disputes,
     reader: Reader,
+    updates: "_Updates",
 ) -> list[Item]:
     """Return the items of the memories, without those that the last session tells."""
     session_memory_ids = {event.memory for event in session.events} if session else set()
     return [
-        of_memory(memory, disputes.get(memory.id, []), reader)
+        of_memory(memory, disputes.get(memory.id, []), reader, updates.replaced_by("memory", memory.id))
         for memory in learnt
         if memory.id not in session_memory_ids and (not memory.is_digest or is_telling(memory.content))
     ]

@@ -245,19 +245,30 @@ class Embeddings:
             cosines = []
             for table in tables.embedded.values():
                 source = f"{table} AS e JOIN {tables.source} AS m ON m.id = {id}"
-                cosines += self._nearest(source, id, space_id, query, filter, limit)
+                cosines += self._nearest(source, id, space_id, query, filter, limit, effort.newest)
         return best_cosines(cosines, limit)
 
     def _nearest(
-        self, source: str, id: str, space_id: int, query: Vector, filter: TextFilter, limit: int
+        self,
+        source: str,
+        id: str,
+        space_id: int,
+        query: Vector,
+        filter: TextFilter,
+        limit: int,
+        newest: int | None = None,
     ) -> list[tuple[int, float | None]]:
-        """Compare every vector of `source`; return pairs of id and cosine, best first."""
+        """Compare every vector of `source`, or the newest; return pairs of id and cosine, best first."""
         clauses, values = filters.conditions(filter, self.tx.now)
+        compared = (
+            f"SELECT {id} AS id, e.vector FROM {source} WHERE {' AND '.join(['e.space_id = ?', *clauses])}"
+        )
+        if newest is not None:
+            compared += f" ORDER BY {id} DESC LIMIT {newest}"
         return self.tx.rows(
             f"""
-            SELECT {id}, round(1 - vec_distance_cosine(e.vector, ?), 5)
-            FROM {source}
-            WHERE {" AND ".join(["e.space_id = ?", *clauses])}
+            SELECT id, round(1 - vec_distance_cosine(vector, ?), 5)
+            FROM ({compared})
             ORDER BY 2 DESC, 1 DESC
             LIMIT ?
             """,
@@ -323,9 +334,12 @@ class Embeddings:
         )
         return None if blob is None else np.frombuffer(blob, dtype="<f4")
 
-    def vectors_of(self, space_id: int, ids: Sequence[int]) -> dict[int, Vector]:
+    def vectors_of(
+        self, space_id: int, ids: Sequence[int], kind: Embedded = Embedded.MEMORIES
+    ) -> dict[int, Vector]:
+        id, source = TABLES[kind].id, next(iter(TABLES[kind].embedded.values()))
         rows = self.tx.rows(
-            f"SELECT memory_id, vector FROM embeddings WHERE space_id = ? AND memory_id IN ({_LISTED})",
+            f"SELECT {id}, vector FROM {source} WHERE space_id = ? AND {id} IN ({_LISTED})",
             (space_id, json.dumps(list(ids))),
         )
         return {id: np.frombuffer(blob, dtype="<f4") for id, blob in rows}

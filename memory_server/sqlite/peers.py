@@ -50,7 +50,13 @@ class Peers:
         return list(map(MemoryId, passing_ids))
 
     def beside(
-        self, terms: Sequence[str], least: float, filter: Filter, type: MemoryType, limit: int, near: Near
+        self,
+        terms: Sequence[str],
+        least: float,
+        filter: Filter,
+        type: MemoryType | None,
+        limit: int,
+        near: Near,
     ) -> tuple[dict[MemoryId, float], list[MemoryId]]:
         nearest = Embeddings(self.tx).nearest(
             Embedded.MEMORIES, near.space_id, near.vector, filter, near.limit, near.effort

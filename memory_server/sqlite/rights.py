@@ -159,6 +159,7 @@ RIGHTS: Final[Mapping[str, Right]] = {
     "project_keys": Right(_of("projects", "project_id")),
     "memory_history": _part("memories", guarded=True),
     "memory_parts": _part("memories"),
+    "likely_updates": _part("memories", guarded=True),
     "edges": Right(
         f"{_of('memories', 'source_id')} AND {_of('memories', 'target_id')}",
         {},

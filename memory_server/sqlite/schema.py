@@ -14,7 +14,7 @@ from memory_server.errors import Mend, Unavailable
 from memory_server.sqlite import pragmas, rights
 from memory_server.storage.packaged import Migration
 
-NEWEST = (29, "74529c151baf85e7b5d2ed1bd794081f884ee1cf95297618cfcc70d869404465")
+NEWEST = (30, "3f1b09ba11ed0d53bb83837f6078369b7eaa36eda9b8533da84aca4d61d51d6c")
 """The newest version of the schema and the digest of its SQL: a file that has it need not be compared further."""
 
 _STARTS = {

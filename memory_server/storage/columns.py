@@ -137,6 +137,7 @@ TABLES: Final = (
     ),
     table("trash", "id kind item_id conversation parts deleted_at deleted_by person writer", json="parts"),
     table("origins", "id kind item_id source source_id digest imported_at"),
+    table("likely_updates", "id memory_id kind item_id newer found_at", flags="newer"),
     table("memory_uses", "id memory_id session shown_at judged_at used_at how person"),
     table(
         "open_questions",

@@ -126,7 +126,13 @@ class Peers(Protocol):
         ...
 
     def beside(
-        self, terms: Sequence[str], least: float, filter: Filter, type: MemoryType, limit: int, near: Near
+        self,
+        terms: Sequence[str],
+        least: float,
+        filter: Filter,
+        type: MemoryType | None,
+        limit: int,
+        near: Near,
     ) -> tuple[dict[MemoryId, float], list[MemoryId]]:
         """The memories nearest in meaning, each with its cosine; and what `find` gives for a type.
 

@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from memory_server.storage.tables.hook_injections import HookInjections, WritableHookInjections
     from memory_server.storage.tables.job_problems import JobProblems, WritableJobProblems
     from memory_server.storage.tables.joined_projects import JoinedProjects, WritableJoinedProjects
+    from memory_server.storage.tables.likely_updates import LikelyUpdates, WritableLikelyUpdates
     from memory_server.storage.tables.long_term import LongTerm, WritableLongTerm
     from memory_server.storage.tables.memory_counts import MemoryCounts, WritableMemoryCounts
     from memory_server.storage.tables.memory_uses import MemoryUses, WritableMemoryUses
@@ -129,6 +130,7 @@ class Tx:
     job_problems: "Table[JobProblems]" = Table()
     joined_projects: "Table[JoinedProjects]" = Table()
     leading_facts: "Table[LeadingFacts]" = Table()
+    likely_updates: "Table[LikelyUpdates]" = Table()
     log: "Table[Log]" = Table()
     long_term: "Table[LongTerm]" = Table()
     memories: "Table[Memories]" = Table()
@@ -168,6 +170,7 @@ class WriteTx(Tx):
     hook_injections: "Table[WritableHookInjections]" = Table()
     job_problems: "Table[WritableJobProblems]" = Table()
     joined_projects: "Table[WritableJoinedProjects]" = Table()
+    likely_updates: "Table[WritableLikelyUpdates]" = Table()
     long_term: "Table[WritableLongTerm]" = Table()
     memories: "Table[WritableMemories]" = Table()
     memory_counts: "Table[WritableMemoryCounts]" = Table()

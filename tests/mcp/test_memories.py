@@ -8,7 +8,7 @@ import pytest
 from mcp import Client
 from mcp_types import CallToolResult, TextContent
 
-from tests.conftest import Servers, call
+from tests.conftest import Servers, call, eventually
 from tests.mcp.conftest import in_30_days, refusal
 
 pytestmark = pytest.mark.anyio
@@ -281,6 +281,41 @@ async def test_a_restatement_is_consolidated_and_a_near_miss_is_named(client: Cl
     assert other["similar"] == [
         {"id": first["id"], "content": "I spent $15.82 at the corner shop!", "differs": "15.82 → 24.01"}
     ]
+
+
+async def test_what_is_stored_in_the_first_second_is_compared_and_told_with_a_later_answer(
+    server: Servers,
+) -> None:
+    old, new = (
+        "The gate code of the allotment is 4711",
+        "The allotment gate has a new code since Monday: 9034",
+    )
+    async with server("--embedder", "bundled", "--project", "home") as client:
+        await call(client, "memory_store", content=old, type="learning")
+        stored = await call(client, "memory_store", content=new, type="learning")
+        told = [f"m2 may replace m{id} (" for id in stored.get("maybe_supersedes", [])]
+
+        async def is_told() -> bool:
+            told.append((await call(client, "memory_stats")).get("note", ""))
+            return any("m2 may replace m1 (" in note for note in told)
+
+        await eventually(is_told, "the model is loaded, and the comparison made")
+        briefing = await call(client, "smart_resume")
+        assert "9034 (may replace m1)" in briefing["briefing"]
+        assert "note" not in await call(client, "memory_stats")
+
+
+async def test_a_fact_that_a_memory_may_replace_is_named_by_its_handle(server: Servers) -> None:
+    async with server("--embedder", "bundled", "--project", "home") as client:
+        await call(client, "write_memory", key="allotment.gate_code", value="4711")
+        await call(
+            client, "memory_search", query="the gate"
+        )  # waits for the model, and for what is embedded first
+        stored = await call(
+            client, "memory_store", content="The gate code of the allotment is 9034 now", type="learning"
+        )
+    assert stored["maybe_supersedes"] == ["f allotment.gate_code"]
+    assert [similar["id"] for similar in stored["similar"]] == ["f allotment.gate_code"]
 
 
 async def test_a_memory_supersedes_another_in_one_call_and_what_may_be_outdated_is_named(

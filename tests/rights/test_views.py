@@ -193,6 +193,7 @@ WRITES = (
     "DELETE FROM main.trash",
     "UPDATE main.trash SET parts = '{}'",
     "DELETE FROM main.memory_uses",
+    "DELETE FROM main.likely_updates",
     "DELETE FROM main.open_questions",
     "UPDATE main.open_questions SET sessions = 4",
     "UPDATE main.edges SET strength = 0",
@@ -218,6 +219,7 @@ def test_a_row_of_somebody_else_is_passed_over(database: Database, statement: st
             INSERT INTO trash (item_id, kind, parts, person) VALUES (9, 'turn', '{}', 'ana');
             INSERT INTO memory_uses (memory_id, session, person) VALUES (1, 's', 'ana');
             INSERT INTO open_questions (question, session, person) VALUES ('q', 's', 'ana');
+            INSERT INTO likely_updates (memory_id, kind, item_id, newer) VALUES (1, 'memory', 2, 0);
             """
         )
     tables = [name for name in sql.RIGHTS if name != "memory_overwritten"]

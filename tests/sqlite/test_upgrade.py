@@ -146,6 +146,7 @@ DATA = {
         INSERT OR IGNORE INTO memories (id, content, type) VALUES (1, 'It is there already', 'learning');
     """,
     29: "INSERT INTO server_days (day) VALUES (20000);",
+    30: "INSERT INTO likely_updates (memory_id, kind, item_id, newer) VALUES (1, 'memory', 2, 0);",
 }
 """What a file can hold from a version on."""
 

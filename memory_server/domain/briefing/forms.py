@@ -59,9 +59,11 @@ def marked(age: float, author: str | None, reader: Reader, more: str = "") -> st
     return f" ({marks})" if marks else ""
 
 
-def disputed(contradicting: Sequence[MemoryId]) -> str:
-    """The mark that names the memories contradicting a memory; '' where there are none."""
-    return f"contradicted by {', '.join(f'#{id}' for id in contradicting)}" if contradicting else ""
+def disputed(contradicting: Sequence[MemoryId], replaced: Sequence[str] = ()) -> str:
+    """The mark that names the memories contradicting a memory, and the handles of what it may replace; '' where there
+    are none."""
+    marks = [f"contradicted by {', '.join(f'#{id}' for id in contradicting)}"] if contradicting else []
+    return ", ".join([*marks, f"may replace {', '.join(replaced)}"] if replaced else marks)
 
 
 def forms(label: str, statements: Sequence[str], marks: str, short_marks: str = "") -> tuple[str, ...]:

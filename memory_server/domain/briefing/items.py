@@ -121,8 +121,9 @@ def is_overview(key: str) -> bool:
     return key.rpartition(".")[2].casefold() in OVERVIEWS
 
 
-def of_fact(fact: Fact, reader: Reader) -> list[Item]:
-    """The items of a fact: one for each of several blockers or tasks; none if it is empty or all of it is over.
+def of_fact(fact: Fact, reader: Reader, replaced: Sequence[str] = ()) -> list[Item]:
+    """The items of a fact: one for each of several blockers or tasks; none if it is empty or all of it is over. They
+    name the handles of what it may replace.
 
     Under the heading of shared facts each form names the person who wrote the fact, unless that is the owner.
     """
@@ -136,14 +137,13 @@ def of_fact(fact: Fact, reader: Reader) -> list[Item]:
         heading is Heading.SHARED and fact.home.scope is Scope.PROJECT
     )
     sharer = f"by {fact.writer}" if is_shared and fact.writer else ""
+    named = ", ".join(filter(None, [sharer, disputed((), replaced)]))
     several = isinstance(value, list) and heading in (Heading.BLOCKED, Heading.TASK) and len(value) <= APART
 
     def worded(entry: Any) -> tuple[str, ...]:
-        marks = (
-            "" if heading in TIMELESS else marked(age, None if sharer else fact.updated_by, reader, sharer)
-        )
+        marks = "" if heading in TIMELESS else marked(age, None if sharer else fact.updated_by, reader, named)
         old = (heading in DATED and age >= WEEK) or (heading is Heading.DECIDED and age >= LONG_AGO)
-        always = f" ({sharer})" if sharer else ""
+        always = f" ({named})" if named else ""
         texts = forms(_label(fact.key, heading), parts(entry), marks or always, marks if old else always)
         return texts[1:] if len(texts) > 2 and heading in DATED else texts
 
@@ -153,15 +153,18 @@ def of_fact(fact: Fact, reader: Reader) -> list[Item]:
     ]
 
 
-def of_memory(memory: Memory, contradicting: Sequence[MemoryId], reader: Reader) -> Item:
-    """The item of a memory; its type decides the heading. The item names the memories that contradict it."""
+def of_memory(
+    memory: Memory, contradicting: Sequence[MemoryId], reader: Reader, replaced: Sequence[str] = ()
+) -> Item:
+    """The item of a memory; its type decides the heading. The item names the memories that contradict it, and the
+    handles of what it may replace."""
     heading = OF_TYPE.get(memory.type, Heading.FOUND_OUT)
     if (memory.project or "") != reader.project:
         heading = Heading.EVERYWHERE
     age = reader.age(memory.occurred_at)
 
     def worded() -> tuple[str, ...]:
-        dispute = disputed(contradicting)
+        dispute = disputed(contradicting, replaced)
         marks = short = f" ({dispute})" if dispute else ""
         if heading not in TIMELESS:
             marks = marked(age, memory.created_by, reader, dispute)

@@ -37,7 +37,7 @@ _NEXT = lazy(
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """A turn (`memory` is None) or an observation, with the memories that contradict it."""
+    """A turn or an observation, with the memories that contradict it and the handles of what it may replace."""
 
     text: str
     at: str
@@ -46,6 +46,8 @@ class Event:
     importance: int
     memory: MemoryId | None = None
     contradicting: tuple[MemoryId, ...] = ()
+    turn: int | None = None
+    replaced: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +82,7 @@ def of_session(last: LastSession, reader: Reader) -> list[Item]:
 
     def item(statement: str, event: Event, worth: float, label: str = "") -> Item:
         def worded() -> tuple[str, ...]:
-            dispute = disputed(event.contradicting)
+            dispute = disputed(event.contradicting, event.replaced)
             marks = short = f" ({dispute})" if dispute else ""
             if event.session != newest.session:
                 marks = marked(reader.age(event.at), event.by, reader, dispute)

@@ -56,8 +56,16 @@ def _cut(text: str) -> str:
     return cut(text, SHOWN)
 
 
-def _same(id: MemoryId) -> str:
-    return f"Memory {id} says the same. Delete one of the two."
+def _handle(id: MemoryId | str) -> MemoryId | str:
+    return id
+
+
+def _same(id: MemoryId | str) -> str:
+    return (
+        f"Memory {id} says the same. Delete one of the two."
+        if isinstance(id, int)
+        else f"{id} says the same."
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +113,11 @@ def _reasons(why: Why, explain: bool) -> Reasons | None:
 
 
 SIMILAR = Answer(
-    Similar, "memory.id", field("memory.content", _cut), field("differs", usual=""), SUPERSEDED_BY
+    Similar,
+    field("memory.id", _handle),
+    field("memory.content", _cut),
+    field("differs", usual=""),
+    SUPERSEDED_BY,
 )
 STORED = Answer(
     Stored,

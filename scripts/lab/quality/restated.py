@@ -1,4 +1,4 @@
-"""Prints what storing says of notes that come again: `python scripts/lab/quality/restated.py [--held] [--fit]`.
+"""Prints what storing says of notes that come again: `python scripts/lab/quality/restated.py [--held] [--fit] [FILE]`.
 
 `pairs.jsonl` has pairs of notes: an update of the old one, a restatement of it, or one to be kept apart; in English,
 Chinese and both. They were written from meaning alone, before the rules. `pairs_more.jsonl` are by the author of the
@@ -8,6 +8,9 @@ memory_server/domain/updates.py. `pairs_held.jsonl` are by one more such author:
 
 All old notes of an author are stored in one store, through the services and with the bundled embedder. Then each new
 note is stored and taken away again.
+
+A file of one's own may have pairs of several kinds (`trivial`, `contradiction`), and of facts and turns (`old_kind`,
+`new_kind`). Then all is stored twice: with the model at hand, and before it is there, so that it is compared later.
 """
 
 import argparse
@@ -15,7 +18,7 @@ import json
 import sys
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -31,15 +34,23 @@ from memory_server import app  # noqa: E402
 from memory_server.domain import updates  # noqa: E402
 from memory_server.domain.caller import Caller  # noqa: E402
 from memory_server.domain.consolidation import prepare  # noqa: E402
+from memory_server.domain.fact import FactDraft, Scope  # noqa: E402
 from memory_server.domain.memory import MemoryChange, MemoryDraft, MemoryId, MemoryType, Stored  # noqa: E402
+from memory_server.domain.notice import handle  # noqa: E402
 from memory_server.domain.relevance import Numbers  # noqa: E402
+from memory_server.domain.turn import TurnDraft  # noqa: E402
 from memory_server.domain.wording import names_another  # noqa: E402
+from memory_server.project import Project  # noqa: E402
+from memory_server.services.embedding_queue import EmbeddingQueue  # noqa: E402
+from memory_server.services.facts import Written  # noqa: E402
 from memory_server.services.memories import MemoryService  # noqa: E402
 from memory_server.settings import Settings  # noqa: E402
 
 FOLDER = Path(__file__).parent
 COEFFICIENTS = FOLDER.parents[2] / "memory_server/domain/updates.json"
 CALLER = Caller("restated")
+BESIDE = Caller("restated", "s", Project("p", "p"))
+KINDS = ("trivial", "restatement", "update", "contradiction", "apart")
 
 FITTED = ("pairs.jsonl", "pairs_more.jsonl", "pairs_tempting.jsonl", "pairs_others.jsonl")
 HELD = "pairs_held.jsonl"
@@ -60,8 +71,10 @@ class Pair:
     lang: str
     kind: str
     type: MemoryType
-    old: str
-    new: str
+    old: Any
+    new: Any
+    old_kind: str = "memory"
+    new_kind: str = "memory"
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +104,7 @@ class Answer:
         return self.old in self.stored.maybe_supersedes
 
 
-def read(name: str) -> list[Pair]:
+def read(name: str | Path) -> list[Pair]:
     lines = (FOLDER / name).read_text(encoding="utf-8").splitlines()
     found = [json.loads(line) for line in lines]
     return [Pair(**{**each, "type": MemoryType(each["type"])}) for each in found]
@@ -122,11 +135,17 @@ def _stored(service: MemoryService, pair: Pair, text: str) -> Stored:
 
 @contextmanager
 def _opened() -> Iterator[MemoryService]:
+    with _opened_all() as services:
+        yield services.memories
+
+
+@contextmanager
+def _opened_all() -> Iterator[app.Services]:
     with TemporaryDirectory(prefix="memory-server-restated-") as folder:
         services = app.build(Settings(db=Path(folder) / "memory.db", embedder="bundled"))
         try:
             services.queue.work()
-            yield services.memories
+            yield services
         finally:
             services.close(-1)
 
@@ -143,6 +162,97 @@ def _recorded() -> Iterator[list[updates.Pair]]:
 
     with patch.object(updates, "probability", recorded):
         yield found
+
+
+# Pairs of all kinds
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What an assistant was told of the old thing of a pair when it stored the new one, or later."""
+
+    pair: Pair
+    merged: bool
+    merged_elsewhere: bool
+    named: bool
+    replaces: bool
+
+
+def outcomes(pairs: Sequence[Pair], warm: bool) -> list[Outcome]:
+    """Each new thing beside all old ones."""
+    with _opened_all() as services:
+        olds = [_put(services, pair.old_kind, pair.old, pair.type) for pair in pairs]
+        services.queue.drain()
+        services.late.compare()
+        services.late.take(BESIDE)
+        return [_outcome(services, pair, old, warm) for pair, old in zip(pairs, olds, strict=True)]
+
+
+def _outcome(services: app.Services, pair: Pair, old: Stored | Written | int, warm: bool) -> Outcome:
+    own = _handle(old)
+    before = old.memory.content if isinstance(old, Stored) else ""
+    with nullcontext() if warm else patch.object(EmbeddingQueue, "embed_now", lambda *_: None):
+        new = _put(services, pair.new_kind, pair.new, pair.type)
+    assert not isinstance(new, int)
+    similar, maybe_supersedes = ((), ()) if isinstance(new, Written) else (new.similar, new.maybe_supersedes)
+    named, replaced = {handle(each.memory.id) for each in similar}, set(map(handle, maybe_supersedes))
+    services.queue.drain()
+    services.late.compare()
+    for notice in services.late.take(BESIDE):
+        named.add(notice.old)
+        replaced |= {notice.old} if notice.replaces else set()
+    merged = isinstance(new, Stored) and new.consolidated
+    outcome = Outcome(
+        pair,
+        merged and _handle(new) == own,
+        merged and _handle(new) != own,
+        own in named,
+        own in replaced,
+    )
+    if isinstance(new, Written):
+        services.facts.delete(new.fact.key, Scope.PROJECT, BESIDE)
+    elif merged:
+        services.memories.update(new.memory.id, MemoryChange(content=before or pair.old), BESIDE)
+    else:
+        services.memories.forget(new.memory.id, True, BESIDE)
+    return outcome
+
+
+def _put(services: app.Services, kind: str, thing: Any, type: MemoryType) -> Stored | Written | int:
+    match kind:
+        case "fact":
+            return services.facts.write(FactDraft(thing["key"], thing["value"]), Scope.PROJECT, BESIDE)
+        case "turn":
+            return services.turns.register(TurnDraft(thing, thing), {}, BESIDE)
+        case _:
+            return services.memories.store(MemoryDraft(thing, type, "p"), None, BESIDE)
+
+
+def _handle(thing: Stored | Written | int) -> str:
+    match thing:
+        case Stored():
+            return f"m{thing.memory.id}"
+        case Written():
+            return f"f {thing.fact.key}"
+        case _:
+            return f"t{thing}"
+
+
+def summary(found: Sequence[Outcome]) -> Iterator[str]:
+    kinds = {kind: [each for each in found if each.pair.kind == kind] for kind in KINDS}
+    restated = [*kinds["trivial"], *kinds["restatement"]]
+    yield f"restatements merged or named: {_share([each.merged or each.named for each in restated])}"
+    yield f"trivial ones merged: {_share([each.merged for each in kinds['trivial']])}"
+    for kind in ("update", "contradiction"):
+        yield f"{kind}s named: {_share([each.named for each in kinds[kind]])}"
+        yield f"{kind}s in maybe_supersedes: {_share([each.replaces for each in kinds[kind]])}"
+        mixed = [each.named for each in kinds[kind] if {each.pair.old_kind, each.pair.new_kind} != {"memory"}]
+        if mixed:
+            yield f"{kind}s named where one is a fact or a turn: {_share(mixed)}"
+    yield f"pairs apart in maybe_supersedes: {_share([each.replaces for each in kinds['apart']])}"
+    wrong = [each.merged for each in found if each.pair.kind not in ("trivial", "restatement")]
+    elsewhere = sum(each.merged_elsewhere for each in found)
+    yield f"false merges: {sum(wrong)} of {len(wrong)}, with another pair {elsewhere}"
 
 
 # The figures
@@ -308,7 +418,15 @@ def main() -> None:
     parser.add_argument("--held", action="store_true", help="the pairs by which nothing was chosen")
     parser.add_argument("--fit", action="store_true", help="fit the model anew and write its coefficients")
     parser.add_argument("--verbose", action="store_true", help="the pairs that were not answered as wished")
+    parser.add_argument("file", nargs="?", type=Path, help="pairs of one's own, of all kinds")
     given = parser.parse_args()
+    if given.file:
+        for warm in (True, False):
+            results = outcomes(read(given.file.resolve()), warm)
+            print("Compared when it is stored" if warm else "Compared later", *summary(results), "", sep="\n")
+            if given.verbose:
+                print(*_unnamed(results), "", sep="\n")
+        return
     if given.fit:
         coefficients = fit([answer for pairs in _by_author(FITTED) for answer in answers(pairs)])
         COEFFICIENTS.write_text(json.dumps(coefficients, indent=1) + "\n", encoding="utf-8")
@@ -317,6 +435,13 @@ def main() -> None:
     print(*table(found), "", *verdict(found), sep="\n")
     if given.verbose:
         print(*_unwished(found), sep="\n")
+
+
+def _unnamed(found: Sequence[Outcome]) -> Iterator[str]:
+    for each in found:
+        pair = each.pair
+        if each.replaces if pair.kind == "apart" else not (each.merged or each.named):
+            yield f"{pair.id} {pair.kind} {pair.old_kind} {pair.new_kind}: {pair.old} => {pair.new}"
 
 
 def _unwished(found: Sequence[Answer]) -> Iterator[str]:

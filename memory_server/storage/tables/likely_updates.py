@@ -1,0 +1,74 @@
+"""The table `likely_updates`: what probably replaces what, until a client has said so or has changed one of the two."""
+
+from dataclasses import dataclass
+
+from memory_server.domain.notice import LikelyUpdate, Thing
+from memory_server.storage.statements import Statements
+
+_UNCHANGED = """
+    CASE u.kind
+        WHEN 'memory' THEN EXISTS (
+            SELECT 1 FROM memories AS o WHERE o.id = u.item_id AND o.updated_at <= u.found_at AND NOT o.replaced
+        ) AND NOT EXISTS (
+            SELECT 1
+            FROM edges AS e
+            WHERE e.valid_to IS NULL AND e.source_id IN (u.memory_id, u.item_id)
+                AND e.target_id IN (u.memory_id, u.item_id)
+        )
+        WHEN 'fact' THEN EXISTS (SELECT 1 FROM facts AS o WHERE o.id = u.item_id AND o.updated_at <= u.found_at)
+        ELSE EXISTS (SELECT 1 FROM turns AS o WHERE o.id = u.item_id)
+    END
+"""
+"""True while nobody has changed, deleted, replaced or connected the other one. Repeated for the memory below."""
+
+
+@dataclass(frozen=True, slots=True)
+class LikelyUpdates:
+    """The table `likely_updates`: what probably replaces what, until a client has said so."""
+
+    tx: Statements
+
+    def select(self, project: str, since: str) -> list[LikelyUpdate]:
+        """Return those found since a moment in a project and in none, the latest first."""
+        rows = self.tx.rows(
+            f"""
+            SELECT u.memory_id, u.newer, u.kind, u.item_id,
+                CASE u.kind WHEN 'fact' THEN (SELECT key FROM facts WHERE id = u.item_id) END
+            FROM likely_updates AS u
+            JOIN memories AS m ON m.id = u.memory_id
+            WHERE u.found_at >= :since AND coalesce(m.project, '') IN ('', :project)
+                AND m.updated_at <= u.found_at AND NOT m.replaced AND {_UNCHANGED}
+            ORDER BY u.id DESC
+            """,
+            {"project": project, "since": since},
+        )
+        likely = []
+        for memory_id, newer, kind, id, key in rows:
+            memory = Thing("memory", memory_id, f"m{memory_id}")
+            item = Thing(kind, id, f"f {key}" if kind == "fact" else f"{kind[0]}{id}")
+            likely.append(LikelyUpdate(memory, item) if newer else LikelyUpdate(item, memory))
+        return likely
+
+
+@dataclass(frozen=True, slots=True)
+class WritableLikelyUpdates(LikelyUpdates):
+    """The same in a transaction that writes."""
+
+    def insert(self, likely: LikelyUpdate) -> None:
+        """Keep that one thing probably replaces another one."""
+        newer = likely.new.kind == "memory"
+        memory, item = (likely.new, likely.old) if newer else (likely.old, likely.new)
+        self.tx.send(
+            """
+            INSERT INTO main.likely_updates (memory_id, kind, item_id, newer, found_at)
+            VALUES (:memory, :kind, :item, :newer, :now)
+            ON CONFLICT DO NOTHING
+            """,
+            {
+                "memory": memory.row,
+                "kind": item.kind,
+                "item": item.row,
+                "newer": newer,
+                "now": self.tx.now,
+            },
+        )

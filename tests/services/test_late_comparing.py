@@ -1,0 +1,205 @@
+"""What was stored before the model was there is compared later; facts and turns are compared as memories are."""
+
+from collections.abc import Callable
+from functools import cache
+
+import pytest
+
+from memory_server.domain.caller import Caller
+from memory_server.domain.edge import Edge
+from memory_server.domain.fact import FactDraft, Scope
+from memory_server.domain.memory import MemoryChange, MemoryDraft, MemoryId, MemoryType, Stored
+from memory_server.domain.turn import TurnDraft
+from memory_server.embedding import Embedder
+from memory_server.embedding.bundled import BundledEmbedder
+from memory_server.nlp.jieba import JiebaSegmenter
+from memory_server.project import Project
+from memory_server.services.embedding_queue import EmbeddingQueue
+from memory_server.services.facts import FactService
+from memory_server.services.graph import GraphService
+from memory_server.services.late_comparing import LateComparing
+from memory_server.services.memories import MemoryService
+from memory_server.services.resume import ResumeService, Wording
+from memory_server.services.turns import TurnService
+from memory_server.storage.database import Database
+from tests.conftest import Clock
+
+pytestmark = pytest.mark.both_stores
+
+HOME = Caller("tests", "s1", Project("home", "home"))
+OLD = "The gate code of the allotment is 4711"
+NEW = "The allotment gate has a new code since Monday: 9034"
+MAY_REPLACE = "m2 may replace m1 (4711 → 9034; + new, since, Monday)."
+
+
+@cache
+def bundled() -> Embedder:
+    return BundledEmbedder()
+
+
+class Home:
+    """The services of one process; `work` loads the model."""
+
+    def __init__(self, database: Database, segmenter: JiebaSegmenter, clock: Clock) -> None:
+        queue = EmbeddingQueue(database, lambda _known: bundled(), lambda _space: bundled(), clock)
+        self.database, self.queue = database, queue
+        self.memories = MemoryService(database, queue, segmenter)
+        self.facts = FactService(database)
+        self.turns = TurnService(database, queue, self.facts)
+        self.graph = GraphService(database, queue)
+        self.late = LateComparing(database, queue, self.memories.texts)
+
+    def store(self, text: str, project: str | None = "home") -> Stored:
+        return self.memories.store(MemoryDraft(text, MemoryType.LEARNING, project), None, HOME)
+
+    def write(self, key: str, value: object) -> None:
+        self.facts.write(FactDraft(key, value), Scope.PROJECT, HOME)
+
+    def work(self) -> None:
+        self.queue.work()
+        self.late.compare()
+
+    def told(self) -> list[str]:
+        return list(map(str, self.late.take(HOME)))
+
+    def briefing(self) -> str:
+        wording = Wording("`list_memories`", lambda _problems: 20)
+        return ResumeService(self.database).resume(800, frozenset(), wording, HOME).briefing.text
+
+
+@pytest.fixture
+def home(database: Database, segmenter: JiebaSegmenter, clock: Clock) -> Home:
+    return Home(database, segmenter, clock)
+
+
+def test_what_was_stored_before_the_model_was_there_is_told_later_once(home: Home) -> None:
+    home.store(OLD)
+    stored = home.store(NEW)
+    assert (stored.similar, stored.maybe_supersedes) == ((), ())
+    assert home.told() == []
+    home.work()
+    assert home.told() == [MAY_REPLACE]
+    assert home.told() == []
+
+
+def test_a_briefing_tells_only_the_newer_one_and_what_it_may_replace(home: Home) -> None:
+    home.store(OLD)
+    home.store(NEW)
+    assert "4711" in home.briefing()
+    home.work()
+    assert "9034 (may replace m1)" in home.briefing()
+    assert "4711" not in home.briefing()
+    assert [memory.memory.superseded_by for memory in home.memories.get([MemoryId(1)]).found] == [None]
+
+
+def kept_apart(home: Home, clock: Clock) -> None:
+    home.graph.connect(Edge(MemoryId(2), MemoryId(1)), HOME)
+
+
+def rewritten(home: Home, clock: Clock) -> None:
+    clock.advance(minutes=1)
+    home.memories.update(MemoryId(1), MemoryChange(content=f"{OLD} at the back gate"), HOME)
+
+
+def two_weeks_later(home: Home, clock: Clock) -> None:
+    clock.advance(days=15)
+
+
+@pytest.mark.parametrize("settle", [kept_apart, rewritten, two_weeks_later])
+def test_a_briefing_tells_both_once_a_client_has_said_so_or_after_two_weeks(
+    home: Home, clock: Clock, settle: Callable[[Home, Clock], None]
+) -> None:
+    home.work()
+    home.store(OLD)
+    assert home.store(NEW).maybe_supersedes == (1,)
+    assert "4711" not in home.briefing()
+    settle(home, clock)
+    assert "4711" in home.briefing()
+    assert "may replace" not in home.briefing()
+
+
+def test_what_the_answer_of_the_store_told_is_not_told_again(home: Home) -> None:
+    home.store("The API gateway times out after 30 seconds in production")
+    assert home.store("The API gateway times out after 60 seconds in production").maybe_supersedes == (1,)
+    home.work()
+    assert home.told() == []
+
+
+def test_only_the_project_of_a_memory_is_told(home: Home) -> None:
+    home.store(OLD, "garden")
+    home.store(NEW, "garden")
+    home.work()
+    assert home.told() == []
+    assert len(home.late.take(Caller(project=Project("garden", "garden")))) == 1
+
+
+def test_a_memory_may_replace_a_fact_until_that_is_written_anew(home: Home, clock: Clock) -> None:
+    home.work()
+    home.write("allotment.gate_code", "4711")
+    home.work()
+    assert "4711" in home.briefing()
+    stored = home.store("The gate code of the allotment is 9034 now")
+    assert stored.maybe_supersedes == ("f allotment.gate_code",)
+    assert [similar.differs for similar in stored.similar] == ["4711 → 9034; + now"]
+    assert "9034 now (may replace f allotment.gate_code)" in home.briefing()
+    assert "4711" not in home.briefing()
+    clock.advance(minutes=1)
+    home.write("allotment.gate_code", "9034")
+    assert "may replace" not in home.briefing()
+
+
+def test_a_memory_may_replace_what_a_turn_says(home: Home) -> None:
+    home.work()
+    said = "the physio says my knee brace stays on another six weeks"
+    home.turns.register(TurnDraft(said, said), {}, HOME)
+    assert "six weeks" in home.briefing()
+    stored = home.store("The knee brace came off today, the physio says it is no longer needed")
+    assert stored.maybe_supersedes == ("t1",)
+    assert "came off today" in home.briefing()
+    assert "six weeks" not in home.briefing()
+
+
+def test_a_fact_may_replace_a_memory_and_is_told_later(home: Home) -> None:
+    home.work()
+    home.store("The mobile team meets at 9:15")
+    home.write("mobile_team.meets_at", "10:00")
+    home.work()
+    assert [notice.split(" (")[0] for notice in home.told()] == ["f mobile_team.meets_at may replace m1"]
+    assert "10:00 (may replace m1)" in home.briefing()
+    assert "9:15" not in home.briefing()
+
+
+def test_facts_and_turns_of_other_projects_and_later_ones_are_not_compared(home: Home, clock: Clock) -> None:
+    elsewhere = Caller("tests", "s2", Project("shop", "shop"))
+    home.facts.write(FactDraft("allotment.gate_code", "4711"), Scope.PROJECT, elsewhere)
+    home.turns.register(TurnDraft(OLD, OLD), {}, elsewhere)
+    home.work()
+    assert home.store(NEW).similar == ()
+    late = Home(home.database, home.memories.segmenter, clock)  # type: ignore[arg-type]
+    late.store("The gate code of the allotment is 9034 now")
+    clock.advance(seconds=1)
+    late.write("allotment.gate_code", "4711")
+    late.work()
+    assert [(notice.new, notice.old) for notice in late.late.take(HOME)] == [
+        ("m2", "m1"),
+        ("f allotment.gate_code", "m2"),
+    ]
+
+
+def test_what_was_stored_days_before_it_is_embedded_is_not_compared(home: Home, clock: Clock) -> None:
+    home.store(OLD)
+    home.store(NEW)
+    clock.advance(days=2)
+    home.work()
+    assert home.told() == []
+
+
+def test_where_several_have_the_file_only_memories_are_compared_later(home: Home) -> None:
+    home.late.several = True
+    home.work()
+    home.write("mobile_team.meets_at", "10:00")
+    home.work()
+    home.queue.embed_now = lambda *_texts: None  # type: ignore[method-assign]
+    home.store("The mobile team meets at 9:15")
+    home.work()
+    assert home.told() == []
