@@ -79,6 +79,15 @@ def _tell(stored: Stored) -> None:
         text = output.line_of(similar.memory.content)
         short = text if len(text) <= SHOWN else f"{text[: SHOWN - 1]}…"
         differs = f" ({similar.differs})" if similar.differs else ""
-        output.say(f"similar: m{similar.memory.id} {short}{differs}", indent=2)
-    for id in stored.maybe_supersedes:
-        output.say(f"It may replace m{id}. If so: memory-server forget {id}", indent=2)
+        handle = _shown(similar.memory.id)
+        output.say(f"similar: {handle} {short}{differs}", indent=2)
+        if similar.part:
+            mend = f"memory-server edit {handle}"
+            output.say(f"It may replace a part of it: {similar.part}. If so: {mend}", indent=2)
+    for handle in map(_shown, stored.maybe_supersedes):
+        output.say(f"It may replace {handle}. If so: memory-server forget {handle}", indent=2)
+
+
+def _shown(id: MemoryId | str) -> str:
+    """Return the handle of a memory, a fact or a turn."""
+    return id if isinstance(id, str) else f"m{id}"

@@ -1,29 +1,73 @@
 """Tells in few words how two texts differ: `5 → 12; Jenkins → GitHub Actions`."""
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 
-from memory_server.domain.consolidation import Text
-from memory_server.domain.updates import Aligned
-from memory_server.domain.wording import Wording, rarest
+from memory_server.domain.consolidation import Text, prepare
+from memory_server.domain.updates import SAME_THING, Aligned, aligned
+from memory_server.domain.wording import Wording, kept, rarest
 from memory_server.language.text import has_han
 
 LONGEST = 80
 """Characters of the text that tells the differences."""
 
+SPOKEN = 0.5
+"""Share of the words of a clause from which on a text that has them speaks of what the clause says."""
+
 FEW = 3
 """Words of each text that are shown where the two are not one sentence with other words in some places."""
 
 
-def told(old: Text, new: Text, aligned: Aligned) -> str:
+_CLAUSE = re.compile(r"[，、；]|[,;]\s+|(?<=。)|(?<=[.!?])\s+|\s(?:and|but|und)\s")
+
+
+def part(old: Text, new: Text) -> str:
+    """The clauses of the old text that the new one may replace, where others state the like of another thing.
+
+    Empty where it may replace the whole: what only explains a clause goes with it.
+    """
+    clauses = [
+        prepare(clause.strip(" .;。"), old.segment) for clause in _CLAUSE.split(old.content) if clause.strip()
+    ]
+    spoken = [clause for clause in clauses if _is_spoken_of(clause.wording, new.wording)]
+    untouched = [
+        clause for clause in clauses if clause.wording.keys and not kept(clause.wording.keys[:1], new.wording)
+    ]
+    if any(
+        _is_like(clause.wording, counterpart.wording, new.wording)
+        for clause in spoken
+        for counterpart in untouched
+    ):
+        return ", ".join(clause.content for clause in spoken)
+    return ""
+
+
+def _is_spoken_of(clause: Wording, new: Wording) -> bool:
+    keys = clause.keys
+    return bool(keys) and kept(keys, new) >= SPOKEN and kept(keys[:1], new) >= SAME_THING
+
+
+def _is_like(clause: Wording, counterpart: Wording, new: Wording) -> bool:
+    """True if both clauses are one sentence with other words, or have numbers, of which the new text has another."""
+    numbers = (
+        clause.numbers
+        and counterpart.numbers
+        and clause.numbers - new.numbers
+        and new.numbers - clause.numbers
+    )
+    return bool(numbers) or aligned(clause, counterpart).framed
+
+
+def told(old: Text, new: Text, alignment: Aligned) -> str:
     """The words of the old text and those that replace them in the new one. Empty where only small words differ."""
-    if not aligned.framed:
+    if not alignment.framed:
         return _joined(_worded_otherwise(old, new))
     return _joined(
         _told(
             _written(old, [old.in_order[place.start : place.end]]),
             _written(new, [new.in_order[place.first : place.last]]),
         )
-        for place in aligned.places
+        for place in alignment.places
     )
 
 

@@ -122,17 +122,18 @@ class Passage:
 @dataclass(frozen=True, slots=True)
 class Similar:
     """A memory that is close to a text, a fact or a turn; `differs` tells in few words how, and is empty where both say
-    the same."""
+    the same. `part` is what of it the text probably replaces, where that is not all."""
 
     memory: Memory | Passage
     differs: str = ""
+    part: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Stored:
     """The result of a store: the memory, whether the draft was merged into it, and memories that are only similar.
 
-    `maybe_supersedes` is the memory that this one probably replaces, or the handle of a fact or a turn, if any.
+    `maybe_supersedes` is the memory, fact or turn that this one probably replaces as a whole, if any.
     """
 
     memory: Memory

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from memory_server.domain import differences, updates
-from memory_server.domain.consolidation import Likeness, Text, compare, jaccard
+from memory_server.domain.consolidation import Likeness, Text, compare, jaccard, prepare
 from memory_server.domain.embedding import Space, Vector
 from memory_server.domain.memory import Memory, MemoryId, MemoryType, Passage, Similar
 from memory_server.domain.updates import Aligned, Pair
@@ -76,6 +76,11 @@ class _Candidate:
     def aligned(self) -> Aligned:
         return updates.aligned(self.peer.text.wording, self.draft.wording)
 
+    @cached_property
+    def part(self) -> str:
+        """The clauses of the memory that the text may replace, where it leaves others as they are."""
+        return differences.part(self.peer.text, self.draft)
+
     @property
     def is_close(self) -> bool:
         return self.likeness is not Likeness.DIFFERENT or (
@@ -122,30 +127,36 @@ def compared(draft: Text, type: MemoryType | None, peers: Sequence[Peer]) -> Com
         for candidate in close
         if candidate.likeness is not Likeness.DIFFERENT or candidate.alike >= best - BEHIND
     ][:MOST]
+    replaced = None if restated else _replaced(named, near)
     return Compared(
         twin,
         next((memory for memory in restated if memory != twin), None),
-        tuple(_similar(candidate) for candidate in named),
-        () if restated else _replaced(named, near),
+        tuple(_similar(candidate, replaced) for candidate in named),
+        () if replaced is None or replaced.part else (replaced.peer.memory.id,),
     )
 
 
-def _similar(candidate: _Candidate) -> Similar:
+def _similar(candidate: _Candidate, replaced: _Candidate | None) -> Similar:
     memory, text = candidate.peer.memory, candidate.peer.text
-    same = candidate.likeness is Likeness.RESTATEMENT
-    return Similar(memory, "" if same else differences.told(text, candidate.draft, candidate.aligned))
+    if candidate.likeness is Likeness.RESTATEMENT:
+        return Similar(memory)
+    differs = differences.told(text, candidate.draft, candidate.aligned)
+    return Similar(memory, differs, candidate.part if candidate is replaced else "")
 
 
-def _replaced(named: Sequence[_Candidate], all: Sequence[_Candidate]) -> tuple[MemoryId | str, ...]:
+def _replaced(named: Sequence[_Candidate], all: Sequence[_Candidate]) -> _Candidate | None:
     """The memory, fact or turn that the text most probably updates, if any is likely."""
-    best, updated = 0.0, None
+    best, least = None, updates.LIKELY
     for candidate in named:
         similarities = [rival.alike for rival in all if rival is not candidate]
         lead = candidate.alike - max(similarities, default=0.0)
-        old, new = candidate.peer.text.wording, candidate.draft.wording
+        old, new, aligned = candidate.peer.text.wording, candidate.draft.wording, candidate.aligned
+        if candidate.part:
+            old = prepare(candidate.part, candidate.draft.segment).wording
+            aligned = updates.aligned(old, new)
         chance = updates.probability(
-            Pair(old, new, candidate.peer.cosine, lead, candidate.aligned, candidate.peer.vectors)
+            Pair(old, new, candidate.peer.cosine, lead, aligned, candidate.peer.vectors)
         )
-        if chance > best:
-            best, updated = chance, candidate.peer.memory.id
-    return () if updated is None or best < updates.LIKELY else (updated,)
+        if chance >= least:
+            best, least = candidate, chance
+    return best

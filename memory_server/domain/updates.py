@@ -139,9 +139,9 @@ def inputs(pair: Pair) -> dict[str, float]:
 def probability(pair: Pair) -> float:
     """The probability that the new text replaces the old one.
 
-    A text about node 3 is never an update of a text about node 5.
+    A text about node 3 is never an update of a text about node 5, nor one about Mira's cello of one about Leo's flute.
     """
-    if names_another(pair.old, pair.new):
+    if names_another(pair.old, pair.new) or _begins_otherwise(pair):
         return 0.0
     vectors = None if pair.cosine is None else pair.vectors
     model, features = _coefficients()["words" if vectors is None else "hybrid"], inputs(pair)
@@ -149,6 +149,13 @@ def probability(pair: Pair) -> float:
     if vectors is not None:
         total += float(np.dot(_weights("old"), vectors[0]) + np.dot(_weights("new"), vectors[1]))
     return 1 / (1 + exp(-total))
+
+
+def _begins_otherwise(pair: Pair) -> bool:
+    """True if one sentence speaks of another thing, and says something else of it; no word says that it changed."""
+    first, *later = pair.aligned.places or [None]
+    at_start = first is not None and first.words_differ and max(first.start, first.first) <= 1
+    return at_start and bool(later) and pair.aligned.framed and pair.new.cues.change <= pair.old.cues.change
 
 
 def _tells(words: tuple[str, ...]) -> bool:

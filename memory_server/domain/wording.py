@@ -4,6 +4,7 @@ import re
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
+from itertools import chain
 
 from memory_server.language import background, cues, numbers
 from memory_server.language.cues import Cues
@@ -46,6 +47,11 @@ _LABELLED = frozenset(
 )
 """Nouns whose number or letter is a name: node 3 is another thing than node 5. A list by hand."""
 
+_YEAR = lazy(
+    r"^(?:in |im )(?:the |year |jahr )*((?:19|20)\d\d)(?= |,)|^((?:19|20)\d\d)(?=年[^\d底前末])"
+    r"|(?<![\d.,])((?:19|20)\d\d)(?=(?:年的?[^\d底前末到生]| (?:was|were|is|war|betrug)\b|:\s)[^.。]*\d)"
+)
+"""A year of which a text tells something. One at the end (it expires in 2026) is what the text tells."""
 
 _IDENTIFIER = re.compile(r"[a-z]+[-_./]?\d[\w.-]*|\w+[_/]\w+|[a-z]+\.[a-z]+")
 """A folded word that is a name by its form: pve-01, cleanup_tmp, api.example."""
@@ -98,6 +104,11 @@ class Wording:
         return frozenset(labels)
 
     @cached_property
+    def years(self) -> frozenset[str]:
+        """The years of which it tells something."""
+        return frozenset(filter(None, chain.from_iterable(_YEAR.findall(self.plain.lower()))))
+
+    @cached_property
     def identifiers(self) -> frozenset[str]:
         """The identifiers among the first FRONT words."""
         return frozenset(filter(_IDENTIFIER.fullmatch, self.words[:FRONT]))
@@ -122,12 +133,15 @@ def negates(word: str) -> bool:
 
 
 def names_another(left: Wording, right: Wording) -> bool:
-    """True if both name things of one kind, but different ones: node 3 and node 5, pve-01 and pve-02."""
+    """True if both name things of one kind, but different ones: node 3 and node 5, pve-01 and pve-02, 2023 and 2024."""
     if {noun for noun, _ in left.labels} & {
         noun for noun, _ in right.labels
     } and not left.labels & right.labels:
         return True
-    return bool(left.identifiers and right.identifiers) and not left.identifiers & right.identifiers
+    return any(
+        names and compared and not names & compared
+        for names, compared in ((left.identifiers, right.identifiers), (left.years, right.years))
+    )
 
 
 def kept(keys: Sequence[str], wording: Wording) -> float:

@@ -342,6 +342,15 @@ async def test_a_memory_supersedes_another_in_one_call_and_what_may_be_outdated_
     assert "No memory 987654. Call `memory_search` to find the id." in text
 
 
+async def test_where_only_a_part_may_be_outdated_that_part_is_named(client: Client, project: str) -> None:
+    priced = {"type": "observation", "project": project}
+    at = "At the market in Bonn on Saturdays the rye loaf costs"
+    old = await call(client, "memory_store", content=f"{at} 4.20, the spelt loaf costs 4.80", **priced)
+    new = await call(client, "memory_store", content=f"{at} 4.60", **priced)
+    assert [(similar["id"], similar["part"]) for similar in new["similar"]] == [(old["id"], f"{at} 4.20")]
+    assert "maybe_supersedes" not in new
+
+
 async def test_an_update_says_that_another_memory_says_the_same(client: Client, project: str) -> None:
     note = {"type": "learning", "project": project}
     first = await call(client, "memory_store", content="The staging proxy listens on port 8443", **note)

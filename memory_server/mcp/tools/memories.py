@@ -117,6 +117,7 @@ SIMILAR = Answer(
     field("memory.id", _handle),
     field("memory.content", _cut),
     field("differs", usual=""),
+    field("part", usual=""),
     SUPERSEDED_BY,
 )
 STORED = Answer(
@@ -212,7 +213,7 @@ class MemoryTools:
         *,
         caller: Caller,
     ) -> Annotated[Stored, STORED]:
-        """Store one piece of knowledge. If a memory of the same project and type says the same, both are merged (consolidated). `similar`: close memories and what differs (theirs → yours). `maybe_supersedes`: it may replace these; confirm with graph_connect."""
+        """Store one piece of knowledge. Merged (consolidated) if one of its project and type says the same. `similar`: close memories, what differs (theirs → yours), `part` to replace by memory_update. `maybe_supersedes`: confirm with graph_connect."""
         where = caller.project.key if project is None else project
         draft = MemoryDraft(
             content, type, where or None, tuple(tags), importance, metadata, occurred_at, session

@@ -101,7 +101,10 @@ class Answer:
 
     @property
     def replaces(self) -> bool:
-        return self.old in self.stored.maybe_supersedes
+        """The old memory is named as what the new note may replace, or a part of it."""
+        return self.old in self.stored.maybe_supersedes or any(
+            similar.part for similar in self.stored.similar if similar.memory.id == self.old
+        )
 
 
 def read(name: str | Path) -> list[Pair]:
@@ -290,7 +293,8 @@ def verdict(found: Sequence[Answer]) -> Iterator[str]:
     yield f"restatements merged or named: {_share([each.merged or each.named for each in kinds['restatement']])}"
     yield f"updates named: {_share([each.named for each in kinds['update']])}"
     yield f"maybe_supersedes right for updates: {_share([each.replaces for each in kinds['update']])}"
-    yield f"maybe_supersedes given for others: {_share([bool(each.stored.maybe_supersedes) for each in others])}"
+    given = [bool(each.stored.maybe_supersedes) or each.replaces for each in others]
+    yield f"maybe_supersedes given for others: {_share(given)}"
     wrong = [each.stored.consolidated for each in (*kinds["update"], *kinds["apart"])]
     yield f"updates and pairs apart that were merged: {sum(wrong)} of {len(wrong)}"
 
